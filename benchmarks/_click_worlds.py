@@ -167,6 +167,7 @@ MODELS: dict[str, Users] = {
     "dbn": dynamic,
     "sdbn": simplified,
     "mixture(pbm, dbn)": mixed,
+    "harvest": position_based,
 }
 
 

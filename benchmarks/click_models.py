@@ -158,10 +158,8 @@ def fit(spelling: str, sessions: int) -> dict[str, Any]:
     fitted = model.of(gathered)
     seconds += time.process_time() - start
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / (1 if sys.platform == "darwin" else 1024)
-    alike, random = (
-        next(iter(offrank.evaluate_clicks(world.draw(TESTED, 3 + shuffled, shuffled=bool(shuffled)), fitted).here.values()))
-        for shuffled in (0, 1)
-    )
+    logs = (world.draw(TESTED, 3 + shuffled, shuffled=bool(shuffled)) for shuffled in (0, 1))
+    alike, random = (next(iter(offrank.evaluate_clicks(log, fitted).here.values())) for log in logs)
     return {
         "model": spelling,
         "sessions": sessions,

@@ -222,7 +222,7 @@ def others(logs: dict[int, int]) -> None:
 
 
 QUERIES = 400
-MODELS = ("dctr", "rdctr", "pbm", "ubm", "dbn")
+MODELS = ("dctr", "rdctr", "pbm", "ubm", "dbn", "pbm(prior=common)")
 WORLDS = (("PBM", PBMUser(), 20), ("PBM", PBMUser(), 85), ("DBN", DBNUser(), 20), ("DBN", DBNUser(), 85))
 
 
@@ -236,38 +236,35 @@ def judged_models(user: object, sessions: int, seed: int) -> dict[str, dict[str,
     found = {}
     for name in MODELS:
         model = click_model(name).of(gathered)
-        found[name] = {how: cmip_of(model, *given, relevance=how, permutations=40) for how in ("draws", "means")}
+        found[name] = {how: cmip_of(model, *given, relevance=how, permutations=19) for how in ("draws", "means")}
     return found
 
 
 def click_models(fits: int) -> None:
     """Which models are convicted, by the rule of `Cmip.biased` and by the p-value alone; + is towards the policy."""
-    rows = []
+    headings = ["model", "by", "CMIP ± sd", "its interval ±", "floor", "above", "direction", "its floor"]
+    headings += ["convicted", "p <= .05"]
     for world, user, sessions in WORLDS:
         logs = [judged_models(user, sessions, seed) for seed in range(fits)]
-        for name in MODELS:
-            for how in ("draws", "means"):
-                each = [log[name][how] for log in logs]
-                value, half = [one.value for one in each], [(one.high - one.low) / 2 for one in each]
-                floor = [one.floor.value for one in each]
-                lean = [[one.direction.value, one.floor.direction.value] for one in each]
-                rows.append(
-                    [
-                        f"{world}, {sessions}",
-                        name,
-                        how,
-                        f"{np.mean(value):.3f} ± {np.std(value, ddof=1):.3f}",
-                        f"{np.mean(half):.3f}",
-                        f"{np.mean([one.value for one in floor]):.3f}",
-                        f"{np.mean([one.value > one.floor.value.high for one in each]):.2f}",
-                        *(f"{one:+.3f}" for one in np.mean(lean, axis=0)),
-                        f"{np.mean([bool(one.biased) for one in each]):.2f}",
-                        f"{np.mean([bool(one.dependent()) for one in each]):.2f}",
-                    ]
-                )
-    headings = ["world, sessions a query", "model", "by", "CMIP ± sd", "its interval ±", "floor", "above"]
-    headings += ["direction", "its floor", "convicted", "p <= .05"]
-    show(f"click models, {fits} logs", headings, rows)
+        rows = [[name, how, *cells([log[name][how] for log in logs])] for name in MODELS for how in ("draws", "means")]
+        show(f"{world} users, {sessions} sessions a query, {fits} logs", headings, rows)
+
+
+def cells(each: list[Cmip]) -> list[str]:
+    """Means over logs; above: share above the floor's interval."""
+    value, half = [one.value for one in each], [(one.high - one.low) / 2 for one in each]
+    floors = [one.floor for one in each if one.floor is not None]
+    lean = [one.direction.value for one in each if one.direction is not None]
+    return [
+        f"{np.mean(value):.3f} ± {np.std(value, ddof=1):.3f}",
+        f"{np.mean(half):.3f}",
+        f"{np.mean([one.value.value for one in floors]):.3f}",
+        f"{np.mean([one > floor.value.high for one, floor in zip(value, floors, strict=True)]):.2f}",
+        f"{np.mean(lean):+.3f}",
+        f"{np.mean([one.direction.value for one in floors]):+.3f}",
+        f"{np.mean([bool(one.biased) for one in each]):.2f}",
+        f"{np.mean([bool(one.dependent()) for one in each]):.2f}",
+    ]
 
 
 def main() -> None:

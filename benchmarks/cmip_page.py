@@ -95,7 +95,7 @@ def written(one: dict[str, Any]) -> str:
 
 def digits(title: str) -> str:
     """Return the format of a column: perplexities are near each other."""
-    return ".4f" if "perplexity" in title else ".3f"
+    return ".4f" if "perplexity" in title and "CMIP" not in title else ".3f"
 
 
 def record(claims: list[dict[str, Any]]) -> None:

@@ -33,18 +33,18 @@ from offrank.readers import yandex
 HERE = Path(__file__).resolve().parent
 SAMPLE = HERE.parents[1] / "shared" / "data" / "yandex-relpred" / "trainSample"
 CLAX = ("clax-models==0.1.1", "jax==0.7.2")  # its flax cannot be imported beside a later JAX
-MODELS = {  # of offrank: as _clax and _pyclick call them
-    "gctr": {"_clax": "GlobalCTRModel", "_pyclick": "GCTR"},
-    "rctr": {"_clax": "RankCTRModel", "_pyclick": "RCTR"},
-    "dctr": {"_clax": "DocumentCTRModel", "_pyclick": "DCTR"},
-    "rdctr": {"_clax": "DocumentRankCTRModel"},
-    "pbm": {"_clax": "PositionBasedModel", "_pyclick": "PBM"},
-    "ubm": {"_clax": "UserBrowsingModel", "_pyclick": "UBM"},
-    "cascade": {"_clax": "CascadeModel", "_pyclick": "CM"},
-    "dcm": {"_clax": "DependentClickModel", "_pyclick": "DCM"},
-    "ccm": {"_clax": "ClickChainModel", "_pyclick": "CCM"},
-    "sdbn": {"_clax": "SDBN", "_pyclick": "SDBN"},
-    "dbn": {"_clax": "DynamicBayesianNetwork", "_pyclick": "DBN"},
+MODELS = {  # of offrank: as the two runners call them
+    "gctr": {"_real_clax": "GlobalCTRModel", "_real_pyclick": "GCTR"},
+    "rctr": {"_real_clax": "RankCTRModel", "_real_pyclick": "RCTR"},
+    "dctr": {"_real_clax": "DocumentCTRModel", "_real_pyclick": "DCTR"},
+    "rdctr": {"_real_clax": "DocumentRankCTRModel"},
+    "pbm": {"_real_clax": "PositionBasedModel", "_real_pyclick": "PBM"},
+    "ubm": {"_real_clax": "UserBrowsingModel", "_real_pyclick": "UBM"},
+    "cascade": {"_real_clax": "CascadeModel", "_real_pyclick": "CM"},
+    "dcm": {"_real_clax": "DependentClickModel", "_real_pyclick": "DCM"},
+    "ccm": {"_real_clax": "ClickChainModel", "_real_pyclick": "CCM"},
+    "sdbn": {"_real_clax": "SDBN", "_real_pyclick": "SDBN"},
+    "dbn": {"_real_clax": "DynamicBayesianNetwork", "_real_pyclick": "DBN"},
     "trust": {},
     "mixture(pbm, dbn)": {},
     "ncm": {},
@@ -143,7 +143,7 @@ def peers(runner: str, names: list[str], folder: Path, *more: str) -> Iterator[t
 def told(system: str, clicks: np.ndarray, found: Iterator[tuple[str, Found]]) -> Iterator[tuple[str, Found]]:
     """The same, each said as soon as it is known."""
     for name, one in found:
-        print(f"{system} {name}: {_cells(one, clicks)}", file=sys.stderr, flush=True)
+        print(f"{system} {name}: {' | '.join(numbers(one, clicks))}", file=sys.stderr, flush=True)
         yield name, one
 
 
@@ -169,25 +169,25 @@ def install(folder: Path) -> None:
         subprocess.run([str(python_of(folder)), "-m", "pip", "install", "-q", *CLAX], check=True)
 
 
+QUANTITIES = ("log-likelihood", "perplexity", "conditional perplexity", "CPU s")
+
+
 def table(clicks: np.ndarray, each: dict[str, dict[str, Found]]) -> str:
-    """A row per model: its scores and seconds by each system."""
-    systems = list(each)
-    heads = [
-        f"{system}: {what}" for system in systems for what in ("log-likelihood", "perplexity", "conditional", "CPU s")
-    ]
+    """A row per model: each quantity by each system."""
+    heads = [f"{what}: {system}" for what in QUANTITIES for system in each]
     lines = ["| model | " + " | ".join(heads) + " |", "|---|" + "--:|" * len(heads)]
     for name in MODELS:
         if any(name in found for found in each.values()):
-            cells = [_cells(found.get(name), clicks) for found in each.values()]
+            by_system = [numbers(found[name], clicks) if name in found else [""] * 4 for found in each.values()]
+            cells = [words[at] for at in range(len(QUANTITIES)) for words in by_system]
             lines.append(f"| `{name}` | " + " | ".join(cells) + " |")
     return "\n".join(lines)
 
 
-def _cells(found: Found | None, clicks: np.ndarray) -> str:
-    if found is None:
-        return " | ".join([""] * 4)
+def numbers(found: Found, clicks: np.ndarray) -> list[str]:
+    """The quantities of one model, as text."""
     likelihood, before, given = found.scores(clicks)
-    return f"{likelihood:.4f} | {before:.4f} | {given:.4f} | {found.seconds:.2f}"
+    return [f"{likelihood:.4f}", f"{before:.4f}", f"{given:.4f}", f"{found.seconds:.2g}"]
 
 
 def main() -> None:
@@ -206,10 +206,10 @@ def main() -> None:
     if asked.peers:
         install(asked.peers)
         exported(asked.peers, known, held)
-        each["CLAX"] = dict(told("CLAX", held.clicks, peers("_clax", asked.models, asked.peers)))
+        each["CLAX"] = dict(told("CLAX", held.clicks, peers("_real_clax", asked.models, asked.peers)))
     if asked.pyclick:
         more = str(asked.pyclick.resolve())
-        each["PyClick"] = dict(told("PyClick", held.clicks, peers("_pyclick", asked.models, asked.peers, more)))
+        each["PyClick"] = dict(told("PyClick", held.clicks, peers("_real_pyclick", asked.models, asked.peers, more)))
     print(f"{len(known.query):,} sessions to learn from, {len(held.query):,} held out\n")
     print(table(held.clicks, each))
 

@@ -44,6 +44,7 @@ if TYPE_CHECKING:  # for type checkers; `_HOMES` and `_MODULES` say the same at 
     from .verbs.clicks.fit import fit_clicks as fit_clicks
     from .verbs.clicks.harvest import harvest_clicks as harvest_clicks
     from .verbs.clicks.judge import judge_clicks as judge_clicks
+    from .verbs.clicks.predict import predict_clicks as predict_clicks
     from .verbs.clicks.select import select_clicks as select_clicks
     from .verbs.compare import compare as compare
     from .verbs.demo import demo as demo
@@ -89,6 +90,7 @@ _HOMES = {
     "judge_clicks": "verbs.clicks.judge",
     "learn": "verbs.learn",
     "measure": "verbs.measure",
+    "predict_clicks": "verbs.clicks.predict",
     "read_log": "readers.log",
     "reproduce": "papers.registry",
     "select_clicks": "verbs.clicks.select",

@@ -20,7 +20,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from pyarrow import csv
 
-from .errors import MissingExtraError, NoOverlapError, UsageError
+from .errors import LogError, MissingExtraError, NoOverlapError, UsageError
 from .files import atomic_write, write_text
 from .folds.estimate import Caution, Interval
 from .formatting import printable, with_ends
@@ -80,7 +80,7 @@ def write_table(path: str | PathLike[str], batches: Iterable[pa.RecordBatch]) ->
     """Write record batches of one schema as Parquet or CSV, by the suffix, atomically; return the number of rows.
 
     Raises:
-        UsageError: another suffix.
+        UsageError: another suffix. LogError: a column is text in some of the batches only.
     """
     final, rows = check_table_path(path), 0
     with atomic_write(final) as temporary, ExitStack() as open_files:
@@ -89,7 +89,12 @@ def write_table(path: str | PathLike[str], batches: Iterable[pa.RecordBatch]) ->
             if writer is None:
                 open_writer = pq.ParquetWriter if final.suffix == ".parquet" else csv.CSVWriter
                 writer = open_files.enter_context(open_writer(str(temporary), batch.schema))
-            writer.write_batch(batch)
+                schema = batch.schema
+            try:
+                writer.write_batch(batch.cast(schema))
+            except pa.ArrowInvalid as error:
+                message = f"a column is of another type in row {rows:,} and below: {error}"
+                raise LogError(message, "write the ids of the log in one type") from error
             rows += len(batch)
     return rows
 

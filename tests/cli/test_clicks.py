@@ -242,11 +242,18 @@ def test_select_prints_every_strategy_and_the_reasons(folder: Path, tmp_path: Pa
     assert written["documents"] == QUERIES * ITEMS
     assert written["choices"]["ppl"]["name"] == "dbn"
     assert written["cmip"]["gctr"]["value"] == 0  # the same relevance for all: no information
+    pbm = written["cmip"]["pbm"]
+    assert (pbm["draws"], pbm["floor"]["worlds"], written["relevance"]) == (8, 20, "draws")
+    assert -1 < pbm["direction"]["low"] < pbm["direction"]["high"] < 1
+    [above] = [one for one in written["measured"] if (one["model"], one["metric"]) == ("pbm", "cmip")]
+    assert above["value"] == pytest.approx(pbm["value"] - pbm["floor"]["value"]["value"])
     assert "counted-ranks" not in done.output
     assert "top-4 cmip, top-4 ppl: ndcg" in done.output
-    one = call("select", "clicks", folder / "test.parquet", *words[:-2], "--strategy", "top-2 cmip: ppl")
+    asked = ("--strategy", "top-2 cmip: ppl", "--relevance", "means", "--json", tmp_path / "means.json")
+    one = call("select", "clicks", folder / "test.parquet", *words[:-2], *asked)
     assert one.exit_code == 0
     assert "kept by CMIP" in one.output
+    assert json.loads((tmp_path / "means.json").read_text())["cmip"]["pbm"]["draws"] == 1
 
 
 def test_the_rank_of_a_policy_is_about_what_the_log_shows(folder: Path) -> None:

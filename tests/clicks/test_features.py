@@ -11,7 +11,7 @@ import pytest
 
 from offrank import read_log
 from offrank.clicks import DBN, PBM, UBM, Fitted, Mixture, click_model, load
-from offrank.clicks.covariates import FeatureColumns, CovariatesFold
+from offrank.clicks.covariates import CovariatesFold, FeatureColumns
 from offrank.clicks.evaluation import evaluate
 from offrank.errors import ColumnError, OffrankError, UsageError
 from offrank.folds.base import Fold

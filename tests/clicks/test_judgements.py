@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import pickle
+from concurrent.futures import Executor, Future
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -22,6 +24,8 @@ from offrank.clicks.sessions import Tally
 from offrank.errors import UsageError
 from offrank.log.source import Needs
 from offrank.log.texts import Gathering, Texts
+from offrank.readers.tables import MemoryTable
+from offrank.readers.wide import WideLog
 
 ITEMS: dict[str, list[Any]] = {"text": ["a", "b", "ü", ""], "numbers": [7, -3, 2**40, 0], "large": [2**63 + 1, 2, 3, 4]}
 QUERIES: dict[str, list[Any]] = {"text": ["red shoes", "blue"], "numbers": [11, 5], "large": [11, 5]}
@@ -279,3 +283,41 @@ def test_settings_are_replaced_and_checked() -> None:
         begin.set_params(priors=(1, 9))
     with pytest.raises(UsageError):
         begin.set_params(prior=(-1, 9))
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda ids: ids["item"].update(values=ids["item"]["values"][::-1]), "ids are not those of its documents"),
+        (lambda ids: ids["query"].update(values=[-1] * 8), "ids are not those of its documents"),
+        (lambda ids: ids["query"].update(values=[9] * 8), "damaged"),
+        (lambda ids: ids["shown"].update(shape=[4], values=[1.0] * 4), "counts are not those"),
+        (lambda ids: ids["texts"]["codes"]["values"].reverse(), "texts are not in order"),
+        (lambda ids: ids["texts"].update(bytes="YQ=="), "ends of its texts"),
+        (lambda ids: ids.pop("item"), "no 'item'"),
+    ],
+)
+def test_damaged_ids_are_refused(change: Any, message: str, tmp_path: Path) -> None:
+    fitted().save(tmp_path / "model.json")
+    kept = json.loads((tmp_path / "model.json").read_text(encoding="utf-8"))
+    change(kept["ids"])
+    (tmp_path / "model.json").write_text(json.dumps(kept), encoding="utf-8")
+    with pytest.raises(UsageError, match=message):
+        load(tmp_path / "model.json")
+
+
+class Elsewhere(Executor):
+    """Sends a job and its result through pickle, as processes do."""
+
+    def submit(self, fn: Any, /, *args: Any, **_: Any) -> Future[Any]:
+        found: Future[Any] = Future()
+        job, given = pickle.loads(pickle.dumps((fn, args)))
+        found.set_result(pickle.loads(pickle.dumps(job(*given))))
+        return found
+
+
+def test_parts_read_by_processes_are_put_together() -> None:
+    table = pa.Table.from_pylist(rows(n=30))
+    log = WideLog(MemoryTable(table, part_rows=7), {})
+    found = DCTR(prior=(1, 3)).fit(log, executor=Elsewhere()).judgements()
+    assert found.to_arrow().equals(DCTR(prior=(1, 3)).fit(table).judgements().to_arrow())

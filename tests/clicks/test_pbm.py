@@ -7,7 +7,7 @@ import pytest
 from scipy.integrate import quad
 
 import offrank
-from offrank.clicks import PBM
+from offrank.clicks import PBM, UBM, TrustBias
 from offrank.clicks.counts import Counts
 from offrank.clicks.documents import SlateDocuments
 from offrank.clicks.fit.curve import fit_curve
@@ -59,7 +59,7 @@ def test_the_curve_is_not_bent_by_rankers_that_know() -> None:
 
 def test_intervals_cover_the_truth(learnt: Learnt) -> None:
     assert 0.85 < covered(WORLD, learnt, "attraction", WORLD.attraction) < 0.95
-    curves = [covered(WORLD, WORLD.learnt(4000, seed), "examination", CURVE) for seed in range(40)]
+    curves = [covered(WORLD, WORLD.learnt(4000, seed), "examination", CURVE) for seed in range(16)]
     # The first rank's is known; of the others, nine in ten.
     assert 0.8 < (np.mean(curves) * RANKS - 1) / (RANKS - 1) < 0.97
 
@@ -68,9 +68,9 @@ def test_a_curve_that_is_largest_below_the_first_rank() -> None:
     """Where the second rank is looked at most, its examination is 1, and the first rank's is known as others are."""
     curve = np.array([0.6, 1.0, 0.7, 0.5, 0.4, 0.3])
     world = World(PBM(), {"examination": curve})
-    several = [world.learnt(4000, seed) for seed in range(30)]
+    several = [world.learnt(4000, seed) for seed in range(12)]
     ratio = np.mean([learnt.parameters["examination"] for learnt in several], axis=0) / curve
-    assert ratio == pytest.approx(np.ones(RANKS), abs=0.08)
+    assert ratio == pytest.approx(np.ones(RANKS), abs=0.1)
     ends = [world.fitted(learnt).interval("examination", 0.9) for learnt in several]
     held = [(low <= curve) & (curve <= high) for low, high in ends]
     assert 0.8 < np.mean(held, axis=0)[[0, 2, 3, 4, 5]].mean() < 0.97
@@ -143,18 +143,35 @@ def test_no_step_goes_down(seed: int) -> None:
         ([[1, 2], [2, 1]], [[1, 1], [1, 1]]),
         ([[1, 2], [2, 1]], [[0, 0], [0, 0]]),
         ([[1, 2, 3], [3], [2, 1]], [[1, 0, 0], [1], [0, 1]]),
+        ([[1, 2, 3, 4, 5]] * 3, [[0] * 5] * 3),
     ],
-    ids=["a click", "no click", "one rank", "one session", "all clicked", "never clicked", "differing lengths"],
+    ids=[
+        "a click",
+        "no click",
+        "one rank",
+        "one session",
+        "all clicked",
+        "never clicked",
+        "differing lengths",
+        "one ranking",
+    ],
 )
 def test_tiny_logs(slates: list[list[int]], clicks: list[list[int]]) -> None:
-    fitted = PBM().fit(log(slates, clicks))
-    batch = next(offrank.read_log(log(slates, clicks)).batches(0))
-    found = fitted.click_probs(batch.contexts, batch.slates)
-    shown = batch.slates >= 0
-    assert ((found[shown] > 0) & (found[shown] < 1)).all()
-    assert (found[~shown] == 0).all()
-    low, high = fitted.interval("attraction")
-    assert ((low >= 0) & (low < high) & (high <= 1)).all()
+    """Of each model of examination and attraction; warnings are errors here."""
+    for model in (PBM(), UBM(), TrustBias(), PBM("common"), UBM((1, 5))):
+        fitted = model.fit(log(slates, clicks))
+        batch = next(offrank.read_log(log(slates, clicks)).batches(0))
+        found = fitted.click_probs(batch.contexts, batch.slates)
+        shown = batch.slates >= 0
+        assert ((found[shown] > 0) & (found[shown] < 1)).all()
+        assert (found[~shown] == 0).all()
+        low, high = fitted.interval("attraction")
+        assert ((low >= 0) & (low < high) & (high <= 1)).all()
+        for table in fitted.learnt.strength:
+            low, high = fitted.interval(table)
+            assert ((low >= 0) & (low <= high) & (high <= 1)).all()
+        drawn = fitted.draw(np.random.default_rng(0)).click_probs(batch.contexts, batch.slates)
+        assert ((drawn >= 0) & (drawn <= 1)).all()
 
 
 def test_a_log_that_never_changes_its_rankings_does_not_tell() -> None:

@@ -8,14 +8,14 @@ import numpy as np
 import pytest
 
 from offrank.clicks import DCTR, PBM, click_model
-from offrank.clicks.fit.design import Design
+from offrank.clicks.fit.design import PriorDesign
 from offrank.clicks.fit.priors import Beta, PriorRegression, beta_binomial, fit_rates
 from offrank.errors import UsageError
 
 
 def common(shown: np.ndarray, clicked: np.ndarray) -> Beta:
     """The prior that all documents share."""
-    return fit_rates(shown, clicked).betas(Design.common(len(shown))).of_unseen
+    return fit_rates(shown, clicked).betas(PriorDesign.common(len(shown))).of_unseen
 
 
 def evidence(a: float, b: float, pairs: list[tuple[float, float]]) -> float:
@@ -63,10 +63,12 @@ def test_slopes_of_the_hyperprior_and_of_the_evidence(table: list[float]) -> Non
     rng = np.random.default_rng(1)
     rank = rng.uniform(1, 8, 60)
     design = (
-        Design.common(60) if len(table) == 3 else Design.of_ranks(rank, 3).with_covariates(rng.normal(size=(60, 1)))
+        PriorDesign.common(60)
+        if len(table) == 3
+        else PriorDesign.of_ranks(rank, 3).with_covariates(rng.normal(size=(60, 1)))
     )
     design = (
-        Design.of_ranks(rank, 2).with_covariates(rng.normal(size=(60, 2)))
+        PriorDesign.of_ranks(rank, 2).with_covariates(rng.normal(size=(60, 2)))
         if len(design.center) + 2 != len(table)
         else design
     )
@@ -93,7 +95,7 @@ def test_a_regression_finds_how_priors_depend_on_rank_and_covariates() -> None:
     mean = 1 / (1 + np.exp(-(0.5 - 0.4 * rank + 0.7 * x[:, 0])))
     shown = rng.integers(1, 30, d).astype(float)
     clicked = rng.binomial(shown.astype(int), rng.beta(8 * mean, 8 * (1 - mean))).astype(float)
-    design = Design.of_ranks(rank).with_covariates(x)
+    design = PriorDesign.of_ranks(rank).with_covariates(x)
     prior = fit_rates(shown, clicked, design)
     assert np.abs(prior.means(design) - mean).mean() < 0.01
     assert prior.coefficients[-1] == pytest.approx(0.7, abs=0.05)
@@ -115,15 +117,15 @@ def test_a_regression_finds_how_priors_depend_on_rank_and_covariates() -> None:
 
 
 def test_few_documents_have_one_prior() -> None:
-    assert Design.of_ranks(np.arange(1.0, 30.0)).rows.shape == (29, 1)
-    assert Design.of_ranks(np.full(1000, 3.0)).rows.shape == (1000, 1)
+    assert PriorDesign.of_ranks(np.arange(1.0, 30.0)).rows.shape == (29, 1)
+    assert PriorDesign.of_ranks(np.full(1000, 3.0)).rows.shape == (1000, 1)
 
 
 def test_a_prior_is_stored_as_a_table() -> None:
     prior = Beta(2.0, 6.0)
     assert (prior.mean, prior.strength) == (0.25, 8.0)
     assert Beta.at(prior.table) == prior
-    again = PriorRegression.of(prior).betas(Design.common(1)).of_unseen
+    again = PriorRegression.of(prior).betas(PriorDesign.common(1)).of_unseen
     assert (again.a, again.b) == (pytest.approx(2), pytest.approx(6))
 
 

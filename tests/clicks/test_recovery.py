@@ -7,6 +7,7 @@ import pytest
 
 from offrank.clicks import CCM, CM, DBN, DCM, SDBN, ClickModel
 from offrank.clicks.documents import Documents, SlateDocuments
+from offrank.clicks.draws import total_strength
 from offrank.clicks.fitted import Fitted
 from offrank.clicks.laws import ClickLaw, log_probs
 from offrank.clicks.learnt import Learnt
@@ -103,6 +104,6 @@ def test_intervals_of_what_all_share(fit: Fit) -> None:
     name, true, learnt = fit
     if name not in ("dbn", "ccm", "dcm"):
         pytest.skip("it shares nothing")
-    p, strength = learnt.parameters["continuation"], learnt.strength["continuation"]
+    p, strength = learnt.parameters["continuation"], total_strength(learnt, "continuation")
     error = (p - true["continuation"]) / np.sqrt(p * (1 - p) / strength)
     assert np.abs(error[:-1] if name == "dcm" else error).max() < 4

@@ -89,10 +89,15 @@ def test_one_rank_all_alike(clicked: int) -> None:
     assert ((rates > 0) & (rates < 1)).all()
 
 
-def test_what_has_no_interval_is_not_called_one() -> None:
-    told = str(TrustBias().fit(log()))
-    assert "value" in told
-    assert "interval" not in told
+def test_intervals_of_chances_have_the_truth(learnt: Learnt) -> None:
+    fitted, held = WORLD.fitted(learnt), []
+    for name, free in (("hit", slice(1, None)), ("false", slice(None, -1))):
+        low, high = fitted.interval(name, 0.95)
+        held += ((low < CHANCES[name]) & (CHANCES[name] < high))[free].tolist()
+        assert (high - low)[free].max() < 0.1
+        assert (high - low < 1e-6).sum() == 1  # by convention
+    assert np.mean(held) >= 0.8
+    assert "interval" in str(TrustBias().fit(log()))
 
 
 @pytest.mark.parametrize(("order", "codes"), [(0, []), (4, ["worth-follows-rank"])])

@@ -26,7 +26,7 @@ from offrank.findings.evidence import (
     OfSupport,
     OfTraining,
 )
-from offrank.findings.evidence_clicks import OfFit, OfHarvest, OfNetwork, OfPrediction, OfSelection
+from offrank.findings.evidence_clicks import OfFit, OfHarvest, OfJudgements, OfNetwork, OfPrediction, OfSelection
 from offrank.folds.estimate import Interval
 
 
@@ -349,6 +349,15 @@ CASES = [
     Case("behind-ubm", OfNetwork(), None),
     Case("no-clicks", OfFit(clicked=False), "serious"),
     Case("no-clicks", OfFit(), None),
+    Case("only-clicks", OfFit(skipped=False), "serious"),
+    Case("only-clicks", OfFit(), None),
+    Case("doubtful-judgements", OfJudgements(documents=10), None),
+    Case("doubtful-judgements", OfJudgements(documents=10, wide=1), "note"),
+    Case("doubtful-judgements", OfJudgements(documents=1000, wide=101), "warning"),
+    Case("doubtful-judgements", OfJudgements(documents=10, wide=5), "warning"),
+    Case("doubtful-judgements", OfJudgements(documents=1000, wide=501), "serious"),
+    Case("doubtful-judgements", OfJudgements(documents=10, intervals=False), "warning"),
+    Case("doubtful-judgements", OfJudgements(documents=10, alike=True), "serious"),
     Case("examination-unknown", OfFit(hidden=0.01), "warning"),
     Case("examination-unknown", OfFit(hidden=0.0099), None),
     Case("examination-unknown", OfFit(error=0.3), None),
@@ -359,6 +368,10 @@ CASES = [
     Case("unlinked-contexts", OfFit(), None),
     Case("worth-follows-rank", OfFit(steeper=0.2), None),
     Case("worth-follows-rank", OfFit(steeper=0.201), "warning"),
+    Case("worth-follows-rank", OfFit(bend=0.01), None),
+    Case("worth-follows-rank", OfFit(bend=-0.0101), "note"),
+    Case("hidden-components", OfFit(divided=30.0), None),
+    Case("hidden-components", OfFit(divided=29.9), "warning"),
     Case("impossible-clicks", OfFit(beyond=0.0), None),
     Case("impossible-clicks", OfFit(beyond=0.05), "warning"),
     Case("impossible-clicks", OfFit(beyond=0.0501), "serious"),

@@ -20,6 +20,8 @@ from tests.metamorphic.spellings import folder, given
 
 #: verbs that are not asked about a user's log -> why not
 OWN_LOG = {
+    "clicks judge": "reads a model, no log: tests/clicks/test_judgements.py",
+    "clicks predict": "writes a table: tests/clicks/test_judgements.py",
     "convert": "writes the log itself: tests/readers/test_convert.py",
     "demo": "simulates its log",
     "reproduce": "simulates its logs",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from itertools import combinations
 
 import numpy as np
@@ -92,6 +93,25 @@ def test_reasons_and_doubts_in_words() -> None:
     assert choose(MODELS, "ppl").doubts == ()
     assert "knows nothing" in choose(MODELS, "cmip").doubts[0]
     assert "keeps all 6 models" in choose(MODELS, "top-7 cmip: ppl").doubts[0]
+
+
+def test_a_model_that_carries_the_policy_is_chosen_but_said_to() -> None:
+    models = [replace(one, biased=one.name == "D") for one in MODELS]
+    choice = choose(models, "top-2 cmip: ndcg")
+    assert choice.name == "D"
+    assert choice.doubts[0] == "D carries the logging policy; of the models that do not, the choice is C"
+    assert "**But** D carries the logging policy" in select(models, "top-2 cmip: ndcg").answer().text
+    assert choose([replace(one, biased=True) for one in MODELS], "ndcg").doubts[0] == "F carries the logging policy"
+    assert not any("carries" in doubt for doubt in choose(models, "ppl").doubts)
+
+
+def test_point_estimates_are_not_ranked_against_draws_in_silence() -> None:
+    models = [replace(one, points=one.name in "BC") for one in MODELS]
+    said = "CMIP of B, C is of point estimates and counts their noise, that of the others is of posterior draws"
+    assert said in choose(models, "top-2 cmip: ndcg").doubts
+    assert said in choose(models, "cmip").doubts
+    assert said not in choose(models, "ppl").doubts
+    assert choose([replace(one, points=True) for one in MODELS], "top-2 cmip: ndcg").doubts == ()
 
 
 def test_selection_of_all_nine() -> None:

@@ -11,6 +11,7 @@ from .clicks_evaluate import evaluate as clicks_evaluate
 from .clicks_fit import fit as clicks_fit
 from .clicks_harvest import harvest as clicks_harvest
 from .clicks_judge import judge as clicks_judge
+from .clicks_predict import predict as clicks_predict
 from .compare import compare
 from .convert import convert
 from .demo import demo
@@ -53,7 +54,7 @@ def select() -> None:
     """Which of several candidates to use."""
 
 
-for _verb in (clicks_fit, clicks_evaluate, clicks_harvest, clicks_judge):
+for _verb in (clicks_fit, clicks_evaluate, clicks_harvest, clicks_judge, clicks_predict):
     clicks.add_command(_verb)
 for _verb in (select_clicks, select_estimators):
     select.add_command(_verb)

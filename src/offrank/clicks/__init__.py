@@ -7,6 +7,7 @@ from .dcm import DCM
 from .evaluation import Evaluated, Evaluations
 from .fitted import Fitted
 from .harvesting import Harvested
+from .judgements import Judgements
 from .loading import load
 from .mixture import Mixture
 from .model import ClickModel
@@ -36,6 +37,7 @@ __all__ = [
     "Evaluations",
     "Fitted",
     "Harvested",
+    "Judgements",
     "Mixture",
     "TrustBias",
     "click_model",

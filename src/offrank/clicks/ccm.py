@@ -7,12 +7,12 @@ from typing import ClassVar
 import numpy as np
 
 from ..log.batch import Floats
-from .chain import Chain
+from .chain import Continuing
 from .fit.tails import HiddenCounts, Second
 from .parameters import Parameters
 
 
-class CCM(Chain):
+class CCM(Continuing):
     """The click chain model of Guo et al. (2009).
 
     An examined document is clicked with its relevance r (`attraction`). The user then goes on with probability

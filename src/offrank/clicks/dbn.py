@@ -9,7 +9,7 @@ from typing import ClassVar, final
 import numpy as np
 
 from ..log.batch import Floats, Integers
-from .chain import Chain
+from .chain import Chain, Continuing
 from .fit.tails import HiddenCounts, Second
 from .parameters import Parameters
 from .regressors import Regression
@@ -51,7 +51,7 @@ class Satisfying(Chain):
         return (parameters["attraction"] * parameters["satisfaction"])[document]
 
 
-class DBN(Satisfying):
+class DBN(Continuing, Satisfying):
     """The dynamic Bayesian network of Chapelle and Zhang (2009).
 
     An examined document is clicked with its attraction a; a click satisfies with its satisfaction s, and ends the

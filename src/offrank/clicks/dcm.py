@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import ClassVar
 
 from ..log.batch import Floats
-from .chain import Chain
+from .chain import Continuing
 from .fit.tails import HiddenCounts
 from .parameters import Parameters
 
 
-class DCM(Chain):
+class DCM(Continuing):
     """The dependent click model of Guo, Liu and Wang (2009): after a click, the rank decides whether users go on.
 
     A skip always goes on, a click at rank k with `continuation` [k]. Learnt by exact EM: whether a user stopped after

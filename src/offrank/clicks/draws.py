@@ -57,7 +57,7 @@ def total_strength(learnt: Learnt, table: str) -> Floats:
 
 
 def draw(learnt: Learnt, rng: np.random.Generator) -> Parameters:
-    """All tables, drawn once from their joint posterior."""
+    """All tables, drawn once from their joint posterior; weights that sum to one, with loadings alone, still do."""
     ranks = {loading.shape[-1] for loading in learnt.loadings.values()}
     z = rng.standard_normal(max(ranks, default=0))
     found = dict(learnt.parameters)
@@ -72,5 +72,7 @@ def draw(learnt: Learnt, rng: np.random.Generator) -> Parameters:
             # An entry of 1 has seen `strength` observations without exception.
             b = np.where(value < 1, (1 - value) * strength, 1.0)
             value = np.where(value > 0, rng.beta(np.maximum(value * strength, 1e-9), np.maximum(b, 1e-9)), 0.0)
+        elif abs(found[name].sum() - 1.0) < 1e-9:
+            value = value / value.sum()
         found[name] = value
     return found

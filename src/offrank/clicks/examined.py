@@ -10,11 +10,10 @@ import numpy as np
 
 from ..findings import cautions_for
 from ..findings.evidence_clicks import OfFit
-from ..folds.estimate import Caution
 from ..log.batch import Floats
 from .counts import Counts
 from .fit.curve import ExaminationCurve, Pooled, fit_curve
-from .fit.design import Design
+from .fit.design import PriorDesign
 from .fit.loadings import Doubt, attractions, directions, kept, of_logarithms
 from .fit.posterior import Attractions, Chances, fit_attractions
 from .fit.priors import Beta, Prior, PriorRegression, given
@@ -35,9 +34,10 @@ class Examined(WithPrior, FromFeatures, ABC):
     """Learns examination first, then attractions by their posteriors.
 
     The examination of each cell comes from where documents are clicked given how often (`fit_curve`): attractions
-    cancel, so that no prior of them can bias it. Where that says little, it is blended with click rates. Then each attraction has its exact posterior, by
-    integration on a grid, under a prior Beta(a, b) that is fitted by the likelihood of all documents unless it is
-    given. Attraction is its mean; unseen documents have a / (a + b).
+    cancel, so that no prior of them can bias it. Where that says little, it is blended with click rates. Then each
+    attraction has its exact posterior, by integration on a grid, under a Beta prior. `prior` is "fit" (its mean and
+    strength depend on the document's mean logged rank, by maximum likelihood), "common" to all documents, or given as
+    (a, b). Attraction is the posterior mean; unseen documents have the mean of all priors.
 
     A log identifies only products of examination and attraction: the first rank's examination is 1, unless another's is
     clearly larger (two standard errors): then that one is 1.
@@ -67,6 +67,8 @@ class Examined(WithPrior, FromFeatures, ABC):
         value = np.minimum(curve.value, 1.0)
         chances, prior = Chances(value, np.zeros(len(value))), prior_of(self.prior, data)
         initial = begun(prior, _mean(data, value), start)
+        if start is not None and isinstance(prior, PriorDesign) and initial is not None:
+            prior = initial.betas(prior)  # components of a mixture keep the prior of the start
         found = fit_attractions(data, chances, None, prior, initial, tolerance=10 * self.tolerance, say=say)
         strength, loadings = _doubt(data, curve, found, prior) if start is None else ({}, {})
         return Learnt(
@@ -86,19 +88,19 @@ PRIOR_ROLES = {"attraction_prior": Role.PRIOR, "attraction_regression": Role.REG
 """Of the prior of an unseen document, and of the regression that gives those of others."""
 
 
-def prior_of(setting: Prior, data: Counts) -> Beta | Design:
+def prior_of(setting: Prior, data: Counts) -> Beta | PriorDesign:
     """The prior that a setting gives, or the design of the one to be fitted."""
-    common = Design.common(data.documents) if setting == "common" else None
-    return given(setting) or common or Design.of(data, "attraction")
+    common = PriorDesign.common(data.documents) if setting == "common" else None
+    return given(setting) or common or PriorDesign.of(data, "attraction")
 
 
-def begun(prior: Beta | Design, mean: float, start: Parameters | None) -> PriorRegression | None:
+def begun(prior: Beta | PriorDesign, mean: float, start: Parameters | None) -> PriorRegression | None:
     """Initial values of a prior that is to be fitted: those of `start` if they are of such a design."""
     if isinstance(prior, Beta):
         return None
-    table = np.empty(0) if start is None else start["attraction_regression"]
-    same = len(table) == len(prior.center) + 2
-    return PriorRegression.at(table) if same else PriorRegression.flat(prior, mean, 4.0)
+    table = (start or {}).get("attraction_regression", np.empty(0))
+    same = len(table) == len(prior.center) + prior.curve
+    return PriorRegression.at(table, prior) if same else PriorRegression.flat(prior, mean, 4.0)
 
 
 def prior_tables(found: Attractions) -> dict[str, Floats]:
@@ -124,13 +126,13 @@ def _hidden(data: Counts, curve: ExaminationCurve) -> float:
 
 
 def _doubt(
-    data: Counts, curve: ExaminationCurve, found: Attractions, prior: Beta | Design
+    data: Counts, curve: ExaminationCurve, found: Attractions, prior: Beta | PriorDesign
 ) -> tuple[Parameters, Parameters]:
     """(strength, loadings) of attraction and examination."""
     value = found.chances.hit
     free = value < 1
     along = np.where(free[:, None], directions(curve.covariance, data.by_cell()[1], _DIRECTIONS), 0.0)
-    design = prior if isinstance(prior, Design) else None
+    design = prior if isinstance(prior, PriorDesign) else None
     documents = attractions(found, of_logarithms(found.chances, along), design)
     # The logit moves by 1 / (1 - examination) of what the logarithm does; other directions count as the cell's own.
     rest = np.maximum(curve.deviation**2 - (along**2).sum(axis=1), 0.0)

@@ -20,6 +20,7 @@ from ..log.batch import Contexts, Floats, Integers
 from ..log.source import Needs
 from ..report import terminal
 from ..report.document import Document, of_models
+from ..running.executors import Progress
 from . import draws, storage
 from .contexts import rows
 from .covariates import FeatureColumns, needs_of
@@ -134,9 +135,12 @@ class Fitted:
         """
         return predicted(self, log, self.documents.by)
 
-    def predictions(self, log: Any) -> Iterator[pa.RecordBatch]:
-        """The rows of `predict` in batches of bounded size, for logs larger than the memory."""
-        return slots(self, log, self.documents.by)
+    def predictions(self, log: Any, progress: Progress | None = None) -> Iterator[pa.RecordBatch]:
+        """The rows of `predict` in batches of bounded size, for logs larger than the memory.
+
+        progress: called with (parts done, total parts).
+        """
+        return slots(self, log, self.documents.by, progress)
 
     def score(self, log: Any) -> float:
         """The mean log-likelihood of the clicks of a session (natural logarithm; the higher, the better).

@@ -39,6 +39,11 @@ class Judgements(Tabular):
     - sessions: how often the log showed the document, each time divided by its inclusion probability; NaN if unknown.
     - grade: from 0, by `cuts` [grades - 1]: the number of cuts that the relevance reaches. certainty: the posterior
       probability of this grade, with the cuts held fixed.
+
+    Examples:
+        >>> model = offrank.clicks.DCTR(prior=(1, 1)).fit([{"slate": ["a", "b"], "clicks": [1, 0]}])
+        >>> [(row["item"], round(row["relevance"], 2), row["grade"]) for row in model.judgements().records()]
+        [('a', 0.67, 4), ('b', 0.33, 3)]
     """
 
     query: pa.Array

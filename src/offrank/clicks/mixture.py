@@ -9,6 +9,8 @@ from typing import ClassVar
 import numpy as np
 
 from ..errors import UsageError
+from ..findings import cautions_for
+from ..findings.evidence_clicks import OfFit
 from ..log.batch import Floats, Integers
 from ..spelling import spell
 from .documents import SlateDocuments
@@ -44,6 +46,10 @@ class Mixture(ClickModel):
     component with all sessions has the tables that it would have alone. Predictions weight the components by the
     posterior given the clicks above only. Components of one kind start from sessions whose last clicks are higher or
     lower. Relevance is the components' mean.
+
+    The tables of a component have the intervals that it would give them alone, where a session with share s counts as
+    s^2 observations: what is left of s when nobody says whose it was. They take the division of the sessions as known
+    otherwise. The interval of the weights is that of their profile likelihood over all tables.
 
     tolerance: learning stops when no probability changes by more than this in one step.
     """
@@ -83,7 +89,9 @@ class Mixture(ClickModel):
             found = self._climbed(data, start, say)
             return Learnt(found.parameters, {}, found.trace, found.rounds, found.converged)
         share = _tilted(data, [model.name for model in self.components])
-        weight, parts, trace, rounds = share.mean(axis=0), self._learnt(data, share, say), (), 0
+        weight, parts = share.mean(axis=0), self._learnt(data, share, say)
+        trace: tuple[float, ...] = ()
+        rounds = 0
         for _ in range(_SWEEPS):
             found = self._climbed(data, self._joined(parts, weight), say)
             trace, rounds = (*trace, *found.trace), rounds + found.rounds
@@ -92,7 +100,10 @@ class Mixture(ClickModel):
             parts = self._learnt(data, share, say)
             if np.abs(weight - before).max() < _STILL:
                 break
-        tables, cautions = self._joined(parts, weight), {one.code: one for part in parts for one in part.cautions}
+        clicks = float(data.weight @ data.click.sum(axis=1, dtype=np.float64))
+        divided = cautions_for(OfFit(divided=clicks / max(data.documents, 1) / len(parts)))
+        cautions = {one.code: one for part in parts for one in part.cautions} | {one.code: one for one in divided}
+        tables = self._joined(parts, weight)
         strength, loadings = self._doubt(data, share, parts)
         loadings["weight"] = self._doubt_of_weights(data, tables, say)
         told = tuple(cautions.values())
@@ -151,7 +162,7 @@ class Mixture(ClickModel):
         """(strength, loadings) of the components' tables, each component with standard normals of its own."""
         strength, loadings, first = dict[str, Floats](), dict[str, Floats](), len(self.components) - 1
         for place, (part, model) in enumerate(zip(parts, self.components, strict=True)):
-            known, all_known = _known(data, share[:, place])
+            known, all_known = known_of(data, share[:, place])
             for name, table in part.strength.items():
                 if model.roles()[name] in (Role.DOCUMENT, Role.DOCUMENT_AND_RANK):
                     each = known.reshape(-1, *[1] * (table.ndim - 1))
@@ -214,7 +225,7 @@ def _weights(data: Sessions, share: Floats) -> Floats:
     return np.asarray(weight / weight.sum())
 
 
-def _known(data: Sessions, share: Floats) -> tuple[Floats, float]:
+def known_of(data: Sessions, share: Floats) -> tuple[Floats, float]:
     """([documents + 1], in all) effective observations of a component per session that it owns.
 
     Complete data would hold a session's share s as s observations. That its component is unknown takes s (1 - s) of

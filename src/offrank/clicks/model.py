@@ -137,7 +137,7 @@ class ClickModel(Spelled, ABC):
             data = self.from_sessions(data)
         known = gathered.covariates
         learnt = self.learn(data, say=say) if known is None else features.learn(self, data, known, say)
-        learnt = replace(learnt, cautions=(*cautions_for(OfFit(clicked=_clicked(gathered.data))), *learnt.cautions))
+        learnt = replace(learnt, cautions=(*cautions_for(_evidence(gathered.data)), *learnt.cautions))
         return Fitted(self, gathered.documents, learnt, gathered.tally, source, training)
 
     def gather(self, by: str | None) -> Fold[Any, Any, Gathered]:
@@ -258,9 +258,11 @@ class FromFeatures(ClickModel, ABC):
         return FeatureColumns(tuple(self.features)) if self.regressions else None
 
 
-def _clicked(data: Any) -> bool:
-    """Whether sessions or counts have any click."""
-    return bool((data.click if isinstance(data, Sessions) else data.clicked).any())
+def _evidence(data: Any) -> OfFit:
+    """Whether sessions or counts have any click, and any document that was not clicked."""
+    if isinstance(data, Sessions):
+        return OfFit(clicked=bool(data.click.any()), skipped=bool((data.click < (data.document >= 0)).any()))
+    return OfFit(clicked=bool(data.clicked.any()), skipped=bool((data.clicked < data.shown).any()))
 
 
 def of_documents(table: Floats, slots: SlateDocuments) -> Floats:

@@ -65,8 +65,9 @@ def check(tables: Parameters, roles: Roles, documents: int) -> None:
     Raises:
         ValueError: they are not.
     """
-    if set(tables) != set(roles):
-        wrong = sorted(set(tables) ^ set(roles))
+    optional = {name for name, role in roles.items() if role is Role.REGRESSION}  # earlier models have none
+    if set(tables) | optional != set(roles):
+        wrong = sorted((set(tables) | optional) ^ set(roles))
         raise ValueError(f"its tables are not those of its model: {', '.join(wrong)}")
     for name, table in tables.items():
         role, dimensions = roles[name], _DIMENSIONS.get(roles[name], 1)

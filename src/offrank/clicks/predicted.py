@@ -14,6 +14,7 @@ from ..log.batch import Contexts, Floats, Integers, LogBatch
 from ..log.source import Needs
 from ..log.texts import Texts
 from ..readers.log import opened
+from ..running.executors import Progress
 from .laws import ClickLaw, log_probs
 from .sessions import whole_clicks
 
@@ -31,21 +32,28 @@ class Predictive(Protocol):
 def predicted(model: Predictive, log: Any, query: str | None) -> Any:
     """The table of all slots, in the order of the log: a frame of the log's kind, otherwise an Arrow table."""
     batches = list(slots(model, log, query))
-    if not batches:
-        raise EmptyLogError("the log has no impressions", "give a log with at least one impression")
     table = pa.Table.from_batches([batch.cast(_common(batches)) for batch in batches])
     order = np.argsort(table.column("row").to_numpy(), kind="stable")
     return _like(log, table.take(pa.array(order)))
 
 
-def slots(model: Predictive, log: Any, query: str | None) -> Iterator[pa.RecordBatch]:
-    """Batches of the table; see `Fitted.predict`."""
+def slots(model: Predictive, log: Any, query: str | None, progress: Progress | None = None) -> Iterator[pa.RecordBatch]:
+    """Batches of the table; see `Fitted.predict`.
+
+    Raises:
+        EmptyLogError: there are no impressions.
+    """
     needed = Needs(holes=True, texts=True) | model.needs()
-    source = opened(log).select(needed)
+    source, empty = opened(log).select(needed), True
     for part in range(source.parts()):
         for batch in source.batches(part):
             if len(batch):
+                empty = False
                 yield _slots_of(model, batch, query)
+        if progress is not None:
+            progress(part + 1, source.parts())
+    if empty:
+        raise EmptyLogError("the log has no impressions", "give a log with at least one impression")
 
 
 def score(model: Predictive, log: Any) -> float:

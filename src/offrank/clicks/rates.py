@@ -10,12 +10,17 @@ import numpy as np
 from ..log.batch import Floats, Integers
 from .counts import Counts
 from .documents import SlateDocuments
-from .fit.design import Design
-from .fit.priors import FLAT, Beta, fit_rates, given
+from .examined import prior_of
+from .fit.design import PriorDesign
+from .fit.loadings import Doubt, kept
+from .fit.priors import FLAT, Beta, PriorRegression, beta_binomial, fit_rates, given
 from .laws import ClickLaw, Independent
 from .learnt import Learnt
 from .model import Countable, Say, WithPrior, of_documents, of_ranks, silent
 from .parameters import Parameters, Role, Roles
+
+_DOCUMENTS = 20_000
+"""Evenly chosen documents that are enough for the prior of all."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -72,22 +77,35 @@ class RCTR(Countable):
 class DCTR(WithPrior):
     """The click rate of each document, at whichever rank it is shown, which is its relevance.
 
-    A rate is the posterior mean (clicked + a) / (shown + a + b) under a prior Beta(a, b), which is fitted to all
-    documents by the likelihood of the beta-binomial unless it is given. Unseen documents have a / (a + b).
+    A rate is the posterior mean (clicked + a) / (shown + a + b) under a prior Beta(a, b), which depends on the mean
+    logged rank of the document (`prior="common"`: on nothing) and is fitted to all documents by the likelihood of the
+    beta-binomial, unless it is given. Unseen documents have the mean of all priors.
     """
 
     name: ClassVar[str] = "dctr"
     relevance_table: ClassVar[str | None] = "rate"
 
     def roles(self) -> Roles:
-        return {"rate": Role.DOCUMENT, "rate_prior": Role.PRIOR}
+        return {"rate": Role.DOCUMENT, "rate_prior": Role.PRIOR, "rate_regression": Role.REGRESSION}
 
     def learn(self, data: Counts, *, start: Parameters | None = None, say: Say = silent) -> Learnt:
-        shown, clicked = data.by_document()
-        prior = given(self.prior) or _common(shown, clicked)
-        shown, clicked = np.append(shown, 0.0), np.append(clicked, 0.0)
-        tables = {"rate": prior.posterior_mean(clicked, shown), "rate_prior": prior.table}
-        return Learnt(tables, {"rate": shown + prior.strength}, facts={"rate_prior": [prior.a, prior.b]})
+        setting, (shown, clicked) = prior_of(self.prior, data), data.by_document()
+        loadings: dict[str, Floats] = {}
+        if isinstance(setting, PriorDesign):
+            some = np.arange(0, len(shown), -(-len(shown) // _DOCUMENTS))
+            regression = fit_rates(shown[some], clicked[some], setting.take(some))
+            betas = regression.betas(setting)
+        else:
+            regression, betas = PriorRegression.of(setting), setting
+        strength = np.append(shown, 0.0) + betas.strength
+        rate = betas.posterior_mean(np.append(clicked, 0.0), np.append(shown, 0.0))
+        if isinstance(setting, PriorDesign):
+            doubt = Doubt(rate, rate * (1 - rate) / (strength + 1), _moved(regression, setting, shown, clicked, some))
+            known, loadings = kept({"rate": doubt})
+            strength = known["rate"]
+        unseen = betas.of_unseen.table
+        tables = {"rate": rate, "rate_prior": unseen, "rate_regression": regression.table}
+        return Learnt(tables, {"rate": strength}, facts={"rate_prior": unseen.tolist()}, loadings=loadings)
 
     def law(self, parameters: Parameters, slots: SlateDocuments) -> ClickLaw:
         return Independent(of_documents(parameters["rate"], slots))
@@ -141,5 +159,20 @@ class RDCTR(WithPrior):
 
 def _common(shown: Floats, clicked: Floats) -> Beta:
     """The prior that all documents share."""
-    design = Design.common(len(shown))
-    return fit_rates(shown, clicked, design).betas(design).of_unseen
+    return fit_rates(shown, clicked).betas(PriorDesign.common(1)).of_unseen
+
+
+def _moved(prior: PriorRegression, design: PriorDesign, shown: Floats, clicked: Floats, some: Integers) -> Floats:
+    """[documents + 1, r] how the logits of the rates move with the doubt of the prior, which `some` documents gave."""
+    betas = prior.betas(design)
+    a, b = (np.asarray(one)[:-1] for one in (betas.a, betas.b))
+    _, *slopes = beta_binomial(shown[some], clicked[some], a[some], b[some])
+    covariance = prior.covariance(design, prior.scores(design.take(some), *slopes), len(some))
+    values, axes = np.linalg.eigh(covariance)
+    root, strength = axes * np.sqrt(np.maximum(values, 0.0)), shown + a + b
+    rate, mean = (clicked + a) / strength, a / (a + b)
+    # Of the logit: (1 - rate) / (strength rate (1 - rate)) by a, and so on.
+    seen = prior.scores(design, 1 / (strength * rate), -1 / (strength * (1 - rate)))
+    level = float(mean.mean())
+    unseen = prior.scores(design, (1 - mean) / (a + b), -mean / (a + b)).mean(axis=0) / (level * (1 - level))
+    return np.asarray(np.vstack([seen, unseen]) @ root)

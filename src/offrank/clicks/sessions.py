@@ -53,6 +53,10 @@ class Sessions:
         total, ranks = (np.bincount(self.document[shown], one, self.documents) for one in (weight, weight * rank))
         return np.asarray(ranks / np.maximum(total, 1e-300))
 
+    def where(self, kept: NDArray[np.bool_]) -> Sessions:
+        """Some of the sessions."""
+        return replace(self, document=self.document[kept], click=self.click[kept], weight=self.weight[kept])
+
     def scaled(self, share: float) -> Sessions:
         """The same sessions, all weights multiplied by a number."""
         return replace(self, weight=self.weight * share)
@@ -265,3 +269,24 @@ def collapsed(sessions: Sessions) -> Sessions:
     starts = np.flatnonzero(np.append(True, codes[1:] != codes[:-1]))
     first, weight = order[starts], np.add.reduceat(sessions.weight[order], starts)
     return replace(sessions, document=sessions.document[first], click=sessions.click[first], weight=weight)
+
+
+def sample(sessions: Sessions, most: int) -> tuple[Sessions, Integers]:
+    """(about `most` sessions: those of some queries, their documents); all if there are fewer.
+
+    Where queries are unknown, sessions with the same first document go together. The documents are numbered anew.
+    """
+    if len(sessions) <= most:
+        return sessions, np.arange(sessions.documents)
+    first = sessions.document[np.arange(len(sessions)), (sessions.document >= 0).argmax(axis=1)]
+    key = first if sessions.query is None else sessions.query[first]
+    some = sessions.where(key * _GOLDEN % 1 < most / len(sessions))
+    kept = np.unique(some.document[some.document >= 0])
+    place = np.full(sessions.documents + 1, -1, np.int32)
+    place[kept] = np.arange(len(kept))
+    query = None if sessions.query is None else sessions.query[kept]
+    return replace(some, document=place[some.document], documents=len(kept), query=query), kept.astype(np.int64)
+
+
+_GOLDEN = (5**0.5 - 1) / 2
+"""Its multiples are spread evenly."""

@@ -9,11 +9,12 @@ import numpy as np
 
 from ..findings import cautions_for
 from ..findings.evidence_clicks import OfFit
+from ..log.batch import Floats
 from .counts import Counts
 from .documents import SlateDocuments
 from .examined import PRIOR_ROLES, begun, prior_of, prior_tables
 from .fit.curve import fit_curve
-from .fit.design import Design
+from .fit.design import PriorDesign
 from .fit.loadings import MOST, Doubt, attractions, directions, kept, scores
 from .fit.posterior import Attractions, Chances, Free, fit_attractions
 from .fit.priors import Beta
@@ -36,8 +37,8 @@ class TrustBias(WithPrior):
     With false = 0 at all ranks this is the position-based model.
 
     All numbers and the prior of the attractions are learnt together by maximum likelihood, each attraction integrated
-    out. Where good ones are shown high, click probabilities may fall too steeply. Intervals are by the information of
-    documents.
+    out. Where good ones are shown high, click probabilities may fall too steeply. The origin of a is known by the shape
+    of the Beta prior alone: intervals hold the truth as far as attractions have that shape.
     """
 
     tolerance: float = 1e-5
@@ -70,32 +71,35 @@ class TrustBias(WithPrior):
         return Independent(np.where(slots.shown, chance, 0.0))
 
 
-def _doubt(found: Attractions, prior: Beta | Design) -> tuple[Parameters, Parameters]:
-    """(strength, loadings) of all tables, by the products of the scores of documents (Berndt et al. 1974).
-
-    Scores are by the logits of all chances but the first rank's hit and the lowest rank's false, and by the prior.
-    """
-    chances, free = found.chances, np.concatenate(_free(len(found.chances.hit)))
-    value = np.concatenate(chances)
+def _doubt(found: Attractions, prior: Beta | PriorDesign) -> tuple[Parameters, Parameters]:
+    """(strength, loadings) of all tables, by the products of the scores of documents (Berndt et al. 1974)."""
+    value, places = np.concatenate(found.chances), np.flatnonzero(np.concatenate(_free(len(found.chances.hit))))
+    spread, design = value * (1 - value), prior if isinstance(prior, PriorDesign) else None
     # Each free chance is a direction: by its logit, it moves by p (1 - p).
-    along = np.diag(value * (1 - value))[:, free].reshape(2, len(chances.hit), -1)
-    of_documents, own = scores(found, along).means, np.diag((value * (1 - value))[free])
-    if found.prior is not None and isinstance(prior, Design):
-        by_prior = found.prior.scores(prior, found.integrals.by_a, found.integrals.by_b)
-        of_documents = np.hstack([of_documents, by_prior])
-        hyper = np.linalg.inv(found.prior.covariance(prior, np.zeros((1, by_prior.shape[1])), 1))
-        own = np.block([[own, np.zeros((len(own), len(hyper)))], [np.zeros((len(hyper), len(own))), hyper]])
-    information = of_documents.T @ of_documents + own
-    covariance = np.linalg.pinv(information, hermitian=True)
+    along = np.diag(spread)[:, places].reshape(2, len(found.chances.hit), -1)
+    information = _information(found, design, along, spread[places])
+    covariance: Floats = np.asarray(np.linalg.pinv(information, hermitian=True), np.float64)
     moved = directions(covariance, np.diag(information), 2 * MOST)
-    places = np.flatnonzero(free)
-    loading, variance = np.zeros((len(value), moved.shape[1])), np.zeros(len(value))
-    loading[places], variance[places] = moved[: len(places)], np.diag(covariance)[: len(places)]
-    rest = np.maximum(variance - (loading**2).sum(axis=1), 0.0) * (value * (1 - value)) ** 2
-    documents = attractions(found, along @ moved[: len(places)], prior if isinstance(prior, Design) else None, moved[len(places) :])
-    parts = (np.split(part, 2) for part in (value, rest, loading))
+    of_chances, of_prior = np.split(moved, [len(places)])
+    loading, rest = np.zeros((len(value), moved.shape[1])), np.zeros(len(value))
+    loading[places] = of_chances
+    rest[places] = np.maximum(np.diag(covariance)[: len(places)] - (of_chances**2).sum(axis=1), 0.0)
+    parts = (np.split(part, 2) for part in (value, rest * spread**2, loading))
     hit, false = map(Doubt, *parts)
+    documents = attractions(found, along @ of_chances, design, of_prior)
     return kept({"attraction": documents, "hit": hit, "false": false})
+
+
+def _information(found: Attractions, design: PriorDesign | None, along: Floats, weak: Floats) -> Floats:
+    """Of the logits of the free chances, then of the prior's table. weak: that of the chances' own weak priors."""
+    from scipy.linalg import block_diag  # slow to import
+
+    each, own = scores(found, along).means, np.diag(weak)
+    if found.prior is not None and design is not None:
+        by_prior = found.prior.scores(design, found.integrals.by_a, found.integrals.by_b)
+        hyper = np.linalg.inv(found.prior.covariance(design, np.zeros((1, by_prior.shape[1])), 1))
+        each, own = np.hstack([each, by_prior]), block_diag(own, hyper)
+    return np.asarray(each.T @ each + own)
 
 
 def _chances(data: Counts) -> tuple[Chances, Free]:

@@ -25,7 +25,8 @@ class UBM(Examined):
     Relevance is attraction. Pairs of rank and last click that never occurred are examined as their rank is, whatever
     was clicked; ranks below the lowest one seen as that one at the same distance from the last click. See
     `Examined` for how it learns, and for its settings. The table `examination` is ordered by (rank, last clicked
-    rank), (0, 0), (1, 0), (1, 1), (2, 0) ...: ranks from 0; the last click's from 1, with 0 for none.
+    rank), (0, 0), (1, 0), (1, 1), (2, 0) ...: ranks from 0; the last click's from 1, with 0 for none. The first is 1,
+    unless another is clearly larger: then that one is.
     """
 
     name: ClassVar[str] = "ubm"

@@ -23,21 +23,27 @@ class OfHarvest:
 class OfFit:
     """The evidence about the training data of a click model.
 
-    - clicked: whether there are any clicks. beyond: share of the clicks that the model rules out and leaves out.
+    - clicked, skipped: whether there are any clicks, and any documents that were not clicked.
+    - beyond: share of the clicks that the model rules out and leaves out.
     - hidden: share of the impressions in cells whose examination the log does not identify.
     - error, restlessness: of models that read from the top: the standard error of a continuation, on the logit scale,
       and the variance of a document's rank.
+    - bend: of models that read from the top: how much larger a continuation is than under one prior for all documents.
     - unlinked: values of a context whose examination cannot be compared with that of most impressions.
     - steeper: how much faster click rates fall with rank than those of one and the same document, as a logarithm.
+    - divided: clicks per document and component of a mixture.
     """
 
     clicked: bool = True
+    skipped: bool = True
     beyond: float = 0.0
     hidden: float = 0.0
     error: float = 0.0
     restlessness: float = math.inf
     steeper: float = 0.0
     unlinked: tuple[str, ...] = ()
+    divided: float = math.inf
+    bend: float = 0.0
 
 
 @dataclass(frozen=True, kw_only=True)

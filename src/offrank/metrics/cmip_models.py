@@ -30,6 +30,8 @@ Relevance = Literal["draws", "means"]
 
 DRAWS = 8
 """Draws over which CMIP is averaged."""
+PERMUTATIONS = 50
+"""Most permutations of draws by default: each costs as much as 8 of a number, and the p-value convicts no model."""
 
 
 def cmip_of(
@@ -52,6 +54,7 @@ def cmip_of(
     - contexts: n rows of m candidates, each document once. logging, grade [n, m]: of each candidate, see `cmip`.
     - relevance: "draws", the mean CMIP of 8 draws from the model's posterior, or "means", that of its point estimates,
       as in the paper. A model without posterior has only those, which a finding (`point-estimates`) says.
+    - permutations: by default at most 50 of draws, otherwise those of the method.
     - worlds: logs imagined for the floor, by default as many as the method can afford: 20 of `binned`, 0 of others.
     - cluster [n, m]: such as the query of each; by default the row.
 
@@ -108,6 +111,7 @@ def judged(
     relevance: Relevance = "draws",
     worlds: int | None = None,
     seed: int = 0,
+    permutations: int | None = None,
     **how: Any,
 ) -> Cmip:
     """CMIP of a model from the relevance `seen` [d, views] of documents by each of its `views`.
@@ -121,6 +125,8 @@ def judged(
         floor = seen[:, np.arange(count) % seen.shape[1]]  # documents that the model does not know keep what they have
         known, rng = code >= 0, np.random.default_rng([seed, 2])
         floor[known] = imagined(model, code[known], logging[known], grade[known], count, relevance == "draws", rng)
-    found = cmip(seen, logging, grade, method, seed=seed, floor=floor, **how)
+    if permutations is None and chosen is not None and seen.shape[1] > 1:
+        permutations = min(chosen.permutations, PERMUTATIONS)
+    found = cmip(seen, logging, grade, method, seed=seed, permutations=permutations, floor=floor, **how)
     points = cautions_for(OfPoints(points=not has_posterior(model)))
     return replace(found, warnings=(*found.warnings, *points))

@@ -1,10 +1,24 @@
 """Readers: from files and tables to a `Source`."""
 
+from .formats.clax import clax
 from .formats.criteo import criteo
 from .formats.criteo_paper import criteo_paper
 from .formats.open_bandit import open_bandit
+from .formats.sogou import sogou
+from .formats.tiangong import tiangong
 from .formats.yandex import yandex
 from .log import read_log
 from .svmlight import read_svmlight, write_svmlight
 
-__all__ = ["criteo", "criteo_paper", "open_bandit", "read_log", "read_svmlight", "write_svmlight", "yandex"]
+__all__ = [
+    "clax",
+    "criteo",
+    "criteo_paper",
+    "open_bandit",
+    "read_log",
+    "read_svmlight",
+    "sogou",
+    "tiangong",
+    "write_svmlight",
+    "yandex",
+]

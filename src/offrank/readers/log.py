@@ -81,14 +81,7 @@ def read_log(
     """
     renamed = dict(columns or {})
     check_renamed(renamed)
-    if invalid not in get_args(Invalid):
-        raise UsageError(f"invalid is {invalid!r}", 'say "raise" or "skip"')
-    if gaps not in get_args(Gaps):
-        raise UsageError(f"gaps is {gaps!r}", 'say "raise" or "close"')
-    if duplicates not in (None, *get_args(Duplicates)):
-        raise UsageError(f"duplicates is {duplicates!r}", 'say "first", "each" or "raise"')
-    if top_k is not None and top_k < 1:
-        raise UsageError(f"top_k is {top_k!r}", "give 1 or more")
+    _check_choices(invalid, gaps, duplicates, top_k)
     chosen = parse(format, _formats(), "format") if isinstance(format, str) else format
     if isinstance(chosen, Reader):
         if renamed:
@@ -103,6 +96,18 @@ def read_log(
         raise UsageError("gaps can be closed in the long layout alone", f"leave out {option('gaps', 'close')}")
     how: dict[str, Any] = {"top_k": top_k, "duplicates": duplicates or "raise"}
     return WideLog(table, renamed, invalid, **how) if wide else LongLog(table, renamed, invalid, gaps=gaps, **how)
+
+
+def _check_choices(invalid: str, gaps: str, duplicates: str | None, top_k: int | None) -> None:
+    """Refuse choices that there are not."""
+    if invalid not in get_args(Invalid):
+        raise UsageError(f"invalid is {invalid!r}", 'say "raise" or "skip"')
+    if gaps not in get_args(Gaps):
+        raise UsageError(f"gaps is {gaps!r}", 'say "raise" or "close"')
+    if duplicates not in (None, *get_args(Duplicates)):
+        raise UsageError(f"duplicates is {duplicates!r}", 'say "first", "each" or "raise"')
+    if top_k is not None and top_k < 1:
+        raise UsageError(f"top_k is {top_k!r}", "give 1 or more")
 
 
 def opened(log: Any) -> Source:

@@ -79,14 +79,25 @@ class TextTable:
         return pa.record_batch(found)
 
 
-def lines(path: str) -> Iterator[tuple[int, str]]:
+def lines(path: str, encoding: str = "utf-8", errors: str = "strict") -> Iterator[tuple[int, str]]:
     """Yield (line number from 1, line) of a text file, decompressed while reading if its name ends in `.gz`.
 
     Raises:
         LogError: the file is not text, or is a damaged archive.
     """
-    with _reading(path), _open(path) as packed, io.TextIOWrapper(packed, encoding="utf-8") as file:
+    with opened(path) as packed, io.TextIOWrapper(packed, encoding=encoding, errors=errors) as file:
         yield from enumerate(file, start=1)
+
+
+@contextmanager
+def opened(path: str) -> Iterator[Any]:
+    """Open a file for reading bytes, decompressed if its name ends in `.gz`.
+
+    Raises:
+        LogError: while it is read, that it is not text, or is a damaged archive.
+    """
+    with _reading(path), _open(path) as file:
+        yield file
 
 
 def blocks(path: str, beginning: bytes, size: int) -> Iterator[bytes]:

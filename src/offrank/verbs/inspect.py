@@ -41,7 +41,7 @@ GRADES = ("grade", "grades", "label", "labels", "relevance")
 """Names of numeric candidate columns that are unlikely to be a ranker's scores."""
 APART = 0.01
 """Share of the rows whose logged propensity may differ from the law's by more than 1 %."""
-_TEXT_FORMATS = ("criteo", "yandex", "open_bandit", "criteo_paper")
+_TEXT_FORMATS = ("criteo", "yandex", "open_bandit", "criteo_paper", "clax", "tiangong", "sogou")
 
 
 def inspect(

@@ -1,5 +1,4 @@
-"""The examination of cells: a conditional estimate, from which the attractions of documents cancel, blended with click
-rates.
+"""The examination of cells: an estimate from which the attractions of documents cancel, blended with click rates.
 
 E[clicks of d in c] = shown[d, c] examination[c] attraction[d]. Given how often a document is clicked in all, where it
 is clicked does not depend on its attraction, whether clicks are rare or not:
@@ -12,8 +11,8 @@ consistency only the means need be right: Wooldridge 1999.)
 
 The click rates of cells, in contrast, are precise, and biased where documents differ between cells. Their bias, on the
 logarithmic scale, is taken to be N(0, tau^2 shape), with tau^2 estimated from the distance between the two estimates
-beyond their sampling error (empirical Bayes). The examination is the posterior mode: where the conditional likelihood is
-precise it decides; where it is silent, click rates do.
+beyond their sampling error (empirical Bayes). The examination is the posterior mode: where the conditional likelihood
+is precise it decides; where it is silent, click rates do.
 """
 
 from __future__ import annotations
@@ -200,9 +199,8 @@ def _errors(here: _Moments, bias: Floats) -> tuple[Floats, Floats]:
     both = here.cross @ precision
     sampling = here.products + both + both.T + precision @ here.error @ precision
     covariance = weigh @ (sampling + precision @ bias @ precision) @ weigh
-    faint = _WEAK * np.eye(len(bias))
-    half = np.linalg.inv(here.information + faint)
-    alone = np.sqrt(np.diag(half @ (here.products + faint) @ half))
+    # By the information, as the products of the scores of a few clicks may be small by chance.
+    alone = np.sqrt(np.diag(np.linalg.inv(here.information + _WEAK * np.eye(len(bias)))))
     return (covariance + covariance.T) / 2, alone
 
 

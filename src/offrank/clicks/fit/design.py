@@ -44,15 +44,14 @@ class Design:
     curve: int = 1
 
     @property
-    def place(self) -> Floats:
-        """[d] where each document stands along the curve, from -1/2 to 1/2; 0 if there is none."""
-        return np.asarray(self.rows[:, : self.curve] @ np.linspace(-0.5, 0.5, self.curve) if self.curve > 1
-                          else np.zeros(len(self.rows)))
-
-    @property
     def strongest(self) -> float:
         """Largest strength of a prior."""
         return STRONGEST if self.curve > 1 else np.inf
+
+    @property
+    def of_strengths(self) -> tuple[Floats, Floats]:
+        """([curve] weights of an average document, [curve, curve] penalty) of the curve alone."""
+        return self.center[: self.curve], self.penalty[: self.curve, : self.curve]
 
     @classmethod
     def common(cls, documents: int) -> Design:

@@ -34,20 +34,20 @@ class Doubt(NamedTuple):
     loading: Floats
 
 
-class Scores(NamedTuple):
+class DirectionScores(NamedTuple):
     """Posterior means and products of the directions' scores, see `load_attractions`."""
 
     means: Floats
     products: Floats
 
 
-def scores(found: Attractions, along: Floats) -> Scores:
+def scores(found: Attractions, along: Floats) -> DirectionScores:
     """along: [2, cells, r] derivatives of the chances hit and false by each direction."""
     posteriors, documents, r = found.posteriors, found.posteriors.counts.documents, along.shape[2]
     means, products = np.zeros((documents, r)), np.zeros((documents, 3, 3 + r))
     tables, place = posteriors.tables(found.chances, *found.each), posteriors.place
     _kernels.load_attractions(posteriors.entries, tables, found.chances, along, *place, means, products)
-    return Scores(means, products)
+    return DirectionScores(means, products)
 
 
 def directions(covariance: Floats, weight: Floats, most: int) -> Floats:

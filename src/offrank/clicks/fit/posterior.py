@@ -176,8 +176,8 @@ def fit_attractions(
     """The chances and, unless it is given, the prior that maximise the likelihood of all documents together.
 
     start: initial chances; free ones have a weak prior, which decides where nothing was seen: one observation at the
-    start. free: None where no chance is learnt. prior: given, or the design of its regression. begin, at: initial values
-    of a fitted prior, and of the chances.
+    start. free: None where no chance is learnt. prior: given, or the design of its regression. begin, at: initial
+    values of a fitted prior, and of the chances.
 
     Of many documents, some suffice for the prior, and for initial values of the chances.
     """
@@ -187,7 +187,8 @@ def fit_attractions(
         some = _Problem(counts.thinned(-(-counts.documents // every)), start, free, part, say)
         found = some.solved(begin, at, tolerance)
         if free is None:
-            assert isinstance(prior, Design) and found.prior is not None
+            assert isinstance(prior, Design)
+            assert found.prior is not None
             betas, how = found.prior.betas(prior), (found.trace, found.rounds, found.converged)
             return _at(Posteriors(counts), found.chances, found.prior, betas, *how, every)
         begin, at = found.prior, found.chances
@@ -271,7 +272,7 @@ class _Problem:
         parts = [part.copy() for part in self.start]
         for part, at in zip(parts, self.free or (), strict=False):
             part[at], x = expit(x[: at.sum()]), x[at.sum() :]
-        return Chances(*parts), PriorRegression.at(x) if isinstance(self.prior, Design) else None
+        return Chances(*parts), PriorRegression.at(x, self.prior) if isinstance(self.prior, Design) else None
 
     def _betas(self, prior: PriorRegression | None) -> Beta:
         if isinstance(self.prior, Beta):
@@ -287,8 +288,8 @@ class _Problem:
         value, slopes = found.log_likelihood, [np.empty(0)]
         if self.free is not None:
             hidden = (found.attracted, self.totals - found.attracted)
-            for at, p, m, both in zip(self.free, chances, self.start, hidden, strict=True):
-                (won, lost), p, m = both[at].T, p[at], m[at]
+            for at, *parts in zip(self.free, chances, self.start, hidden, strict=True):
+                p, m, (won, lost) = parts[0][at], parts[1][at], parts[2][at].T
                 value += float((m * np.log(p) + (1 - m) * np.log1p(-p)).sum())
                 slopes.append(won + m - p * (won + lost + 1))
         if isinstance(self.prior, Design):

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 from typing import Literal
 
 import numpy as np
@@ -100,103 +100,110 @@ _FARTHEST = 14.0
 class PriorRegression:
     """Document d has the prior Beta(m s, (1 - m) s) with logit m = design[d] @ coefficients [p].
 
-    Its strength s is exp(log_strength + slope x place of d), in harmonic sum with the design's strongest: documents of
-    the lowest ranks may be more alike than those of the first.
+    Its strength s is in harmonic sum of the design's strongest and of a curve by mean logged rank: what is left at the
+    bottom of good rankings is more alike than what is at their top. log_strength: [design.curve] at its knots.
     """
 
     coefficients: Floats
-    log_strength: float
-    slope: float = 0.0
+    log_strength: Floats
 
     @classmethod
     def flat(cls, design: Design, mean: float = 0.5, strength: float = 2.0) -> PriorRegression:
         """The same prior for every document."""
-        return cls(design.level(float(logit(np.array(mean)))), float(np.log(strength)))
+        return cls(design.level(float(logit(np.array(mean)))), np.full(design.curve, np.log(strength)))
 
     @classmethod
     def of(cls, prior: Beta) -> PriorRegression:
         """One prior for all documents."""
-        return cls(np.atleast_1d(logit(np.asarray(prior.mean))), float(np.log(prior.strength)))
+        return cls(np.atleast_1d(logit(np.asarray(prior.mean))), np.atleast_1d(np.log(prior.strength)))
 
     @classmethod
-    def at(cls, table: Floats) -> PriorRegression:
-        """The regression that `table` wrote."""
-        return cls(np.array(table[:-2]), float(table[-2]), float(table[-1]))
+    def at(cls, table: Floats, design: Design) -> PriorRegression:
+        """The regression on a design that `table` wrote."""
+        p = len(design.center)
+        return cls(np.array(table[:p]), np.array(table[p:]))
 
     @property
     def table(self) -> Floats:
-        """[p + 2] coefficients, the logarithm of the strength and its slope, to store with a model."""
-        return np.append(self.coefficients, [self.log_strength, self.slope])
+        """[p + design.curve] coefficients and logarithms of the strengths, to store with a model."""
+        return np.concatenate([self.coefficients, self.log_strength])
+
+    def moved(self, table: Floats) -> PriorRegression:
+        """One of the same design with another table."""
+        p = len(self.coefficients)
+        return PriorRegression(table[:p], table[p:])
+
+    def strengths(self, design: Design) -> Floats:
+        """[d] the strength of each document's prior."""
+        logs = np.clip(design.rows[:, : design.curve] @ self.log_strength, -_FARTHEST, _FARTHEST)
+        return np.asarray(1.0 / (np.exp(-logs) + 1.0 / design.strongest))
 
     def means(self, design: Design) -> Floats:
         """[d] the prior mean of each document of the design."""
         logits = np.clip(design.rows @ self.coefficients, -_FARTHEST, _FARTHEST)
         return np.asarray(1.0 / (1.0 + np.exp(-logits)))
 
-    def strengths(self, design: Design) -> Floats:
-        """[d] the prior strength of each document of the design."""
-        weakness = np.exp(-np.clip(self.log_strength + self.slope * design.place, -_FARTHEST, _FARTHEST))
-        return np.asarray(1.0 / (weakness + 1.0 / design.strongest))
-
     def betas(self, design: Design) -> Beta:
         """[d + 1] the prior of each document; the last, of an unseen one, has the mean and variance of all of them."""
-        mean, strengths = self.means(design), self.strengths(design)
+        mean, strength = self.means(design), self.strengths(design)
         level = float(mean.mean())
-        variance = float((mean * (1 - mean) / (strengths + 1)).mean()) + float(mean.var())
+        variance = float((mean * (1 - mean) / (strength + 1)).mean()) + float(mean.var())
         of_unseen = max(level * (1 - level) / max(variance, 1e-300) - 1, 1e-3)
-        mean, strengths = np.append(mean, level), np.append(strengths, of_unseen)
+        mean, strengths = np.append(mean, level), np.append(strength, of_unseen)
         return Beta(mean * strengths, (1 - mean) * strengths)
 
     def scores(self, design: Design, by_a: Floats, by_b: Floats) -> Floats:
-        """[d, p + 2] derivatives of each document's log-evidence by `table`, from those by its a and b [d]."""
+        """[d, p + 1] derivatives of each document's log-evidence by `table`, from those by its a and b [d]."""
         mean, strength = self.means(design), self.strengths(design)
         by_mean = strength * mean * (1 - mean) * (by_a - by_b)
         by_strength = strength * (1 - strength / design.strongest) * (mean * by_a + (1 - mean) * by_b)
-        return np.column_stack([by_mean[:, None] * design.rows, by_strength, design.place * by_strength])
+        return np.column_stack([by_mean[:, None] * design.rows, by_strength[:, None] * design.rows[:, : design.curve]])
 
     def hyper(self, design: Design) -> tuple[float, Floats]:
-        """(log-density of the weak hyperprior that keeps fits off the edges, its derivatives [p + 2] by `table`).
+        """(log-density of the weak hyperprior that keeps fits off the edges, its derivatives [p + curve] by `table`).
 
         Beta(2, 2) for the mean of an average document and for 1 / (1 + strength), worth one observation of either kind
-        each, N(0, 4) for the slope, and the design's own penalty.
+        each, and the design's own penalty; that of the curve for the strengths as well.
         """
+        logs, (center, penalty) = self.log_strength, design.of_strengths
         mean = float(expit(np.asarray(design.center @ self.coefficients)))
-        share = float(expit(np.asarray(-self.log_strength)))
+        share = float(expit(np.asarray(-center @ logs)))
         density = float(np.log([mean, 1 - mean, share, 1 - share]).sum())
-        pull = design.penalty @ self.coefficients
-        slopes = np.append((1 - 2 * mean) * design.center - pull, [-(1 - 2 * share), -self.slope / 4])
-        return density - 0.5 * float(self.coefficients @ pull) - self.slope**2 / 8, slopes
+        pull, steadied = design.penalty @ self.coefficients, penalty @ logs
+        slopes = np.append((1 - 2 * mean) * design.center - pull, -(1 - 2 * share) * center - steadied)
+        return density - 0.5 * float(self.coefficients @ pull + logs @ steadied), slopes
 
     def covariance(self, design: Design, scores: Floats, documents: int) -> Floats:
-        """[p + 2, p + 2] of `table`, from the products of the scores [d, p + 2] of a sample of the documents.
+        """[p + curve, p + 1] of `table`, from the products of the scores [d, p + 1] of a sample of the documents.
 
         The weak hyperprior counts as one more document would.
         """
         information = scores.T @ scores * (documents / max(len(scores), 1))
-        own = np.zeros_like(information)
-        own[:-2, :-2] = design.penalty + 0.5 * np.outer(design.center, design.center)
-        own[-2, -2], own[-1, -1] = 0.5, 0.25
+        own, p = np.zeros_like(information), len(self.coefficients)
+        center, penalty = design.of_strengths
+        own[:p, :p] = design.penalty + 0.5 * np.outer(design.center, design.center)
+        own[p:, p:] = penalty + 0.5 * np.outer(center, center)
         return np.asarray(np.linalg.pinv(information + own, hermitian=True))
 
 
-def best(evidence: Evidence, design: Design, start: PriorRegression) -> PriorRegression:
+def best(evidence: Evidence, design: Design, start: PriorRegression, rounds: int = 200) -> PriorRegression:
     """The regression with the largest evidence of the documents times weak hyperprior; never worse than the start."""
     from scipy.optimize import minimize  # slow to import
 
     size = max(len(design.rows), 1)
 
     def loss(table: Floats) -> tuple[float, Floats]:
-        prior = PriorRegression.at(table)
+        prior = start.moved(table)
         betas = prior.betas(design)
         value, by_a, by_b = evidence(np.asarray(betas.a)[:-1], np.asarray(betas.b)[:-1])
         density, slopes = prior.hyper(design)
         total = prior.scores(design, by_a, by_b).sum(axis=0) + slopes
         return -(value + density) / size, -total / size
 
-    limits = [(None, None)] * len(start.coefficients) + [(-_FARTHEST, _FARTHEST), (None, None)]
-    options = {"maxiter": 200, "ftol": 1e-13, "gtol": 1e-9}
+    limits = [(None, None)] * len(start.coefficients) + [(-_FARTHEST, _FARTHEST)] * len(start.log_strength)
+    options = {"maxiter": rounds, "ftol": 1e-13, "gtol": 1e-9}
     found = minimize(loss, start.table, jac=True, method="L-BFGS-B", bounds=limits, options=options)
-    return PriorRegression.at(found.x) if found.fun <= loss(start.table)[0] else start
+    return start.moved(found.x) if found.fun <= loss(start.table)[0] else start
 
 
 def fit_rates(shown: Floats, clicked: Floats, design: Design | None = None) -> PriorRegression:
@@ -204,21 +211,31 @@ def fit_rates(shown: Floats, clicked: Floats, design: Design | None = None) -> P
 
     design: by default one prior for all.
     """
-    design = design or Design.common(len(shown))
-    rate = float((clicked.sum() + 1) / (shown.sum() + 2))
-    return best(partial(beta_binomial, shown, clicked), design, PriorRegression.flat(design, rate, 4.0))
+    rate, start = float((clicked.sum() + 1) / (shown.sum() + 2)), 4.0
+    if design is not None:
+        flat = PriorRegression.flat(design, rate, start)
+        return best(partial(beta_binomial, shown, clicked), design, flat)
+    pairs, times = np.unique(shown + 1j * clicked, return_counts=True)
+    common = Design.common(len(pairs))
+    evidence = partial(beta_binomial, pairs.real, pairs.imag, times=times)
+    return best(evidence, common, PriorRegression.flat(common, rate, start))
 
 
-def beta_binomial(n: Floats, y: Floats, a: Floats, b: Floats) -> tuple[float, Floats, Floats]:
-    """The `Evidence` of documents with y clicks of n views, all [d]."""
+def beta_binomial(
+    n: Floats, y: Floats, a: Floats, b: Floats, times: float | NDArray[np.int64] = 1.0
+) -> tuple[float, Floats, Floats]:
+    """The `Evidence` of documents with y clicks of n views, all [d]; times: how many documents are like each."""
     from scipy.special import betaln, digamma  # slow to import
 
     both = digamma(a + b) - digamma(a + b + n)
     by_a, by_b = digamma(a + y) - digamma(a) + both, digamma(b + n - y) - digamma(b) + both
-    return float((betaln(a + y, b + n - y) - betaln(a, b)).sum()), by_a, by_b
+    value = times * (betaln(a + y, b + n - y) - betaln(a, b))
+    return float(value.sum()), times * by_a, times * by_b
 
 
-_DOCUMENTS = 6_000
+_DOCUMENTS = 1_000
+_STEPS = 12
+"""The most steps of one fit, which is repeated as the other parameters move."""
 _NODES = np.linspace(-6.0, 6.0, 21)
 
 
@@ -226,7 +243,7 @@ _NODES = np.linspace(-6.0, 6.0, 21)
 class EvidenceGrid:
     """Likelihoods of documents' probabilities on 21 logits around each: six standard deviations either way.
 
-    More than 6,000 documents are thinned evenly: that many are enough to fit two numbers.
+    More than 1,000 documents are thinned evenly: that many are enough to fit a few numbers.
 
     row: [documents + 1] index among those kept, -1 where thinned out. logits, logs: [kept, 21].
     """
@@ -256,7 +273,14 @@ class EvidenceGrid:
 
     def fit(self, start: PriorRegression, design: Design) -> PriorRegression:
         """The prior with the largest evidence, each document's probability integrated out; design: of all documents."""
-        return best(self.evidence, design.take(self.kept), start)
+        return best(self.evidence, design.take(self.kept), start, _STEPS)
+
+    def scores(self, prior: PriorRegression, design: Design) -> tuple[Floats, Floats]:
+        """([kept, p + 1] derivatives of each document's log-evidence by the prior's table, those of its hyperprior)."""
+        part = design.take(self.kept)
+        betas = prior.betas(part)
+        _, by_a, by_b = self.evidence(np.asarray(betas.a)[:-1], np.asarray(betas.b)[:-1])
+        return prior.scores(part, by_a, by_b), prior.hyper(part)[1]
 
     @property
     def kept(self) -> NDArray[np.int64]:
@@ -267,13 +291,19 @@ class EvidenceGrid:
         """The `Evidence` of the documents that were kept; steps of the grid do not depend on the prior: left out."""
         from scipy.special import betaln, digamma  # slow to import
 
-        log_p, log_q = -np.logaddexp(0, -self.logits), -np.logaddexp(0, self.logits)
+        log_p, log_q = self._chances
         logs = self.logs + a[:, None] * log_p + b[:, None] * log_q
         largest = logs.max(axis=1, keepdims=True)
         share = np.exp(logs - largest)
-        total = share.sum(axis=1, keepdims=True)
-        value = (largest + np.log(total)).sum() - betaln(a, b).sum()
+        total = share.sum(axis=1)
+        value = largest.sum() + np.log(total).sum() - betaln(a, b).sum()
+        both = digamma(a + b)
         by_a, by_b = (
-            (share / total * log).sum(axis=1) - digamma(part) + digamma(a + b) for log, part in ((log_p, a), (log_q, b))
+            np.einsum("dg,dg->d", share, log) / total - digamma(part) + both for log, part in ((log_p, a), (log_q, b))
         )
         return float(value), by_a, by_b
+
+    @cached_property
+    def _chances(self) -> tuple[Floats, Floats]:
+        """[kept, 21] the logarithms of the probabilities, and of their complements."""
+        return -np.logaddexp(0, -self.logits), -np.logaddexp(0, self.logits)

@@ -79,6 +79,7 @@ class Tails:
     - first: [tails + 1], document: [places] int32: tail t has the documents document[first[t] : first[t + 1]], -1 for
       holes: the ranks below the last click of a session, or all of a session without clicks.
     - cell: [tails] int32 cell of that last click, -1 where there is no click. weight: [tails].
+    - sessions: the weight of all of them.
     """
 
     clicked: Floats
@@ -90,6 +91,7 @@ class Tails:
     cell: NDArray[np.int32]
     weight: Floats
     ranks: int
+    sessions: float
 
     @classmethod
     def of(cls, sessions: Sessions, *, by_rank: bool) -> Tails:
@@ -115,6 +117,7 @@ class Tails:
             cell=cell[open_, 0],
             weight=sessions.weight[open_],
             ranks=sessions.ranks,
+            sessions=float(sessions.weight.sum()),
         )
 
     def expect(self, attraction: Floats, after_click: Floats, after_skip: float) -> HiddenCounts:

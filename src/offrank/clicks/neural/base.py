@@ -52,11 +52,11 @@ class RecurrentModel(ClickModel, ABC):
     """
 
     mixable: ClassVar[bool] = False
-    hidden: int = 32
+    hidden: int = 64
     batch: int = 512
-    rate: float = 0.02
+    rate: float = 0.01
     epochs: int = 50
-    patience: int = 3
+    patience: int = 5
     validation: float = 0.1
     prior: float = 0.1
     dropped: float = 0.01
@@ -141,7 +141,7 @@ class RecurrentModel(ClickModel, ABC):
         dense = {name: _spread(shape, rng) for name, shape in {**cell, **self.dense(data.ranks)}.items()}
         zeros = {"bias": 3 * self.hidden, "recurrent_bias": self.hidden}
         flat = {name: np.zeros(size) for name, size in zeros.items()}
-        tables = {name: min(0.1, self.prior) * rng.standard_normal(shape) for name, shape in shapes.items()}
+        tables = {name: 0.1 * rng.standard_normal(shape) for name, shape in shapes.items()}
         for table in tables.values():
             table[-1] = 0.0
         return {**dense, **flat, **self.levels(_click_rate(data))}, tables

@@ -27,7 +27,9 @@ class CACM(RecurrentModel):
     """
 
     name: ClassVar[str] = "cacm"
+    hidden: int = 32
     rate: float = 0.05
+    patience: int = 3
     prior: float = 1.5
     embedding: int = 4
     click_embedding: int = 4

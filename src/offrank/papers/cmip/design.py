@@ -47,7 +47,8 @@ FEWER = (85, 250)
 """Fewer sessions a query, from which the classic models learn once more."""
 
 CLASSIC = ("dctr", "rdctr", "pbm", "ubm", "dbn")
-NEURAL = ("ncm(hidden=64, rate=0.005, patience=5)", "cacm(batch=1024, rate=0.1, epochs=12)")
+NEURAL = ("ncm(hidden=64, rate=0.01, patience=5)", "cacm")
+"""With settings from a search on held-out sessions (benchmarks/neural.py), at every scale."""
 
 _CLASSIC_SECONDS, _NEURAL_SECONDS = 4e-6, 40e-6
 """Per document shown; of all classic models together, and of each neural one."""
@@ -98,7 +99,7 @@ class StudyDesign:
             tests=round(40_000 * scale) if large else 400,
             runs=10 if large else 6,
             neural_runs=10 if large else 3,
-            repetitions=1_000 if large else 50,
+            repetitions=1_000 if large else 30,
             trees=100 if large else _TREES,
             seed=seed,
             preset=preset,

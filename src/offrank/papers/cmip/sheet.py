@@ -84,7 +84,7 @@ def _set_up(queries: StudyQueries) -> Section:
     missing = "" if design.neural and design.neural_runs else texts["without neural models"]
     facts = {**asdict(design), "data": queries.data, "how": texts[design.preset], "few": few, "missing": missing}
     facts["queries"] = [f"{len(scored.judged)} of {documents} documents" for documents, scored in queries.found.items()]
-    facts["draws"] = DRAWN
+    facts |= {"draws": DRAWN, "neural_runs": design.neural_runs if design.neural else 0}
     facts["all models"] = design.models + design.neural
     table = Figures("Judged queries and logging policies", header, tuple(rows))
     return PAPER.section("set-up", facts, tables=[table])

@@ -178,15 +178,20 @@ def table_2(design: StudyDesign, found: Mapping[str, Regrets]) -> Section:
     header = tuple(f"{user}, {logging}" for user in design.users for logging in design.logging)
     cells, drawn = ({by: _by_cell(one) for by, one in each.items()} for each in (ours, found[DRAWS]))
     if header == tuple(PAPER.content["tables"]["cells"]["columns"]):
-        beside = PAPER.table("cells", cells)
+        beside = PAPER.table("cells", {by: list(map(over_runs, _each_cell(one))) for by, one in ours.items()})
     else:  # for fewer users than in the paper
         beside = _cells("Table 2 by user and logging policy", header, cells)
     tables = (PAPER.table("table 2", rows, more), beside, _cells("The same with CMIP by draws", header, drawn))
     return PAPER.section("table 2", _facts_2(ours, found[DRAWS], cells), tables=tables)
 
 
+def _each_cell(regret: Floats) -> Floats:
+    """Return regrets [users times logging policies, runs]."""
+    return regret.reshape(-1, regret.shape[2])
+
+
 def _by_cell(regret: Floats) -> list[float]:
-    return [float(value) for value in regret.mean(axis=2).ravel()]
+    return [float(value) for value in _each_cell(regret).mean(axis=1)]
 
 
 def _cells(caption: str, header: tuple[str, ...], cells: Mapping[str, Sequence[float]]) -> Figures:

@@ -122,7 +122,7 @@ def evaluate_clicks(
         other=None if away is None else away.describe(),
         spelling={name: repr(one) for name, one in found.items()},
         labels=labels,
-        **({} if graded is None else graded.of_grades(grades_by)),
+        **({} if graded is None else graded.counted(grades_by)),
         confidence=confidence,
         cluster=cluster,
     )

@@ -92,11 +92,12 @@ class Graded:
             chosen = reached[np.unique(document[reached], return_index=True)[1]]
         return replace(self._merged(chosen, np.add.reduceat(self.sums, first)), disputed=several)
 
-    def of_grades(self, by: GradesBy) -> dict[str, str]:
-        """Return what is to be said of documents with several grades; empty without any."""
-        if not self.disputed:
-            return {}
-        return {"grades": f"{self.disputed:,} of {len(self):,} documents have several grades; their {by} counts"}
+    def counted(self, by: GradesBy) -> dict[str, Any]:
+        """Return the numbers of documents and queries, and what is to be said of documents with several grades."""
+        found: dict[str, Any] = {"documents": len(self), "queries": len(np.unique(self.query))}
+        if self.disputed:
+            found["grades"] = f"{self.disputed:,} of {len(self):,} documents have several grades; their {by} counts"
+        return found
 
     def _merged(self, rows: Integers, sums: Floats) -> Graded:
         found = (self.key[rows], self.query[rows], self.grade[rows], self.relevance[rows])

@@ -7,8 +7,6 @@ from dataclasses import dataclass, field, replace
 from itertools import chain
 from typing import Any
 
-import numpy as np
-
 from ...clicks.evaluation import Evaluations, evaluate
 from ...clicks.fitted import Fitted
 from ...clicks.summary import known
@@ -111,8 +109,8 @@ def select_clicks(
     - model: fitted models or files of such, in a list or by name. strategy: such as `top-4 cmip, top-4 ppl: ndcg`; by
       default all nine of the paper. method, seed: of CMIP. relevance: CMIP of `draws` from each model's posterior, less
       what a right model would show (`Cmip.excess`), or of its `means`, as in the paper; see `offrank.metrics.cmip_of`.
-    - labels: a column of grades beside the candidates (or the slate). by: the column of the queries.
-    - grades_by: the grade of a document that was given several, weighed by rows: the lower `median`, or the `majority`.
+    - labels: a column of grades beside the candidates (or the slate). by: the column of the queries. grades_by: of
+      several grades of a document the lower `median`, or the `majority`; by default they are an error.
     - logging: the policy that drew the training log. CMIP uses its expected ranks; if it has none, the logged ranks.
 
     Raises:
@@ -144,9 +142,7 @@ def select_clicks(
         "click-selection",
         title,
         source,
-        **graded.of_grades(grades_by),
-        documents=len(graded),
-        queries=len(np.unique(graded.query)),
+        **graded.counted(grades_by),
         sessions=next(iter(here.values())).sessions,
         **asked,
     )

@@ -95,6 +95,7 @@ _VERBS = {
     "click-model": "clicks fit",
     "clicks": "clicks evaluate",
     "click-judgements": "clicks judge",
+    "click-predictions": "clicks predict",
     "examination": "clicks harvest",
     "metrics": "measure",
     "click-selection": "select clicks",

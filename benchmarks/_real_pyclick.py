@@ -2,7 +2,7 @@
 
 Run by real_clicks.py, with a checkout of PyClick (GPL-3) of the user's own.
 
-    python _pyclick.py LOG.npz FOUND.npz PBM path/to/PyClick
+    python _real_pyclick.py LOG.npz FOUND.npz PBM path/to/PyClick
 """
 
 from __future__ import annotations

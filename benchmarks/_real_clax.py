@@ -4,7 +4,7 @@ Run by real_clicks.py in an environment that has CLAX. Its own settings: AdamW, 
 without patience on every tenth session of those to learn from; the learning rate is that of its README (.003) or of its
 experiments (.01), whichever has the lower loss on those, in batches of 512. Seconds are those of the chosen one.
 
-    python _clax.py LOG.npz FOUND.npz PositionBasedModel
+    python _real_clax.py LOG.npz FOUND.npz PositionBasedModel
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from __future__ import annotations
 import inspect
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any
 
@@ -48,11 +48,10 @@ class Batches:
             }
 
 
-def trained(kind: Any, sizes: dict[str, int], rate: float, learning: Batches, checking: Batches) -> tuple[Any, ...]:
+def trained(make: Callable[..., Any], rate: float, learning: Batches, checking: Batches) -> tuple[float, float, Any]:
     """(loss on the sessions to check, CPU seconds, model)."""
     start = time.process_time()
-    accepted = inspect.signature(kind).parameters
-    model = kind(**{word: size for word, size in sizes.items() if word in accepted}, rngs=nnx.Rngs(42))
+    model = make(rngs=nnx.Rngs(42))
     clax.Trainer(optimizer=adamw(rate), epochs=50).train(model, learning, checking)
     seconds = time.process_time() - start
     return float(np.mean([model.compute_loss(batch).mean() for batch in checking])), seconds, model
@@ -66,7 +65,11 @@ def main(log: str, made: str, name: str) -> None:
     checking, test = Batches(known[tenth], clicks[tenth], TEST_BATCH), Batches(held, held_clicks, TEST_BATCH)
     sizes = {"query_doc_pairs": int(max(known.max(), held.max())) + 1, "positions": known.shape[1]}
     kind = getattr(clax, name) if name != "SDBN" else partial(clax.DynamicBayesianNetwork, fix_continuation=True)
-    tried = [trained(kind, sizes, rate, learning, checking) for rate in RATES]
+    fixed = {"fix_continuation": True} if name == "SDBN" else {}
+    kind = getattr(clax, "DynamicBayesianNetwork" if fixed else name)
+    accepted = inspect.signature(kind.__init__).parameters
+    make = partial(kind, **fixed, **{word: size for word, size in sizes.items() if word in accepted})
+    tried = [trained(make, rate, learning, checking) for rate in RATES]
     _, seconds, model = min(tried, key=lambda one: one[0])
     before = [np.exp(np.asarray(model.predict_clicks(batch))) for batch in test]
     given = [np.exp(np.asarray(model.predict_conditional_clicks(batch))) for batch in test]

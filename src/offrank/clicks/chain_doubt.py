@@ -1,0 +1,214 @@
+"""What all documents of a model have in common: the doubt of how far users read, and of the documents' priors."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+
+from ..findings import cautions_for
+from ..findings.evidence_clicks import OfFit
+from ..findings.examination_unknown import ERROR, RESTLESS
+from ..folds.estimate import Caution
+from ..log.batch import Floats, Integers
+from .fit.doubt import Equations, leading, reduced, shared
+from .fit.em import expit, logit
+from .fit.priors import FLAT, EvidenceGrid
+from .fit.reading import EM, FEW, SHARED, Alone, Regressions
+from .fit.tails import Tails
+from .learnt import Learnt
+from .parameters import Parameters
+from .sessions import Sessions
+
+_GROUPS = 32
+"""Random groups of queries whose differences tell the variance of what is learnt from all."""
+_DIRECTIONS = 2
+"""Directions of a table's priors whose doubt is followed to documents."""
+_FOLLOWED = 2
+"""Directions of all doubts that are followed to the documents of sessions from which the priors were not learnt."""
+_STEP = 2.0
+"""Size of the steps for derivatives, in standard errors."""
+Moved = tuple[Floats, Regressions]
+"""A continuation, and the priors of documents."""
+
+_CLOSE = 1e-5
+"""Documents that have not followed to the end would make the doubt too small."""
+_SURE = 1e9
+"""Strength of what has no doubt beside its loadings."""
+
+
+@dataclass(frozen=True)
+class SharedDoubt:
+    """What all documents have in common: the doubt of the continuation and of their priors, see `fit.doubt`.
+
+    whole: all sessions, and `found` the tables learnt from them. em: the `sessions` from which the priors were learnt,
+    some of all, and `here` their tables. alone: how the continuation was learnt, None where it was not.
+    """
+
+    whole: EM
+    em: EM
+    sessions: Sessions
+    found: Parameters
+    here: Parameters
+    priors: Regressions
+    alone: Alone | None
+
+    def of(self, learnt: Learnt) -> Learnt:
+        """The same with its strength, loadings and cautions."""
+        here, known = self.here, self.em.known(self.here)
+        grids = self.em.grids(here, self.priors)
+        of_some = {name: known[name] + beta.strength for name, beta in self.em.betas(self.priors).items()}
+        along = {name: self._directions(name, grid, of_some[name]) for name, grid in grids.items()}
+        if self.whole is not self.em:
+            known = self.whole.known(self.found)
+        strength = {name: known[name] + beta.strength for name, beta in self.whole.betas(self.priors).items()}
+        places = np.flatnonzero(self._tried > 0)
+        ends = np.cumsum([len(places), *(axes.shape[1] for axes in along.values())])
+        value = here.get(SHARED, np.empty(0))
+        if self.alone is not None:
+            strength[SHARED] = np.full(len(value), FLAT.strength)
+        if not ends[-1]:
+            return replace(learnt, strength=strength)
+        steps, bend, known_by = np.ones(ends[-1]), self._bend, (value * (1 - value))[places] * self._tried[places]
+        steps[: len(places)] = _STEP / np.sqrt(np.maximum(known_by, 1.0))
+        between = np.append(bend[places] / 2, np.zeros(ends[-1] - len(places)))
+        moved = self._moves(along, places, ends)
+        by_group = self._by_group(along, grids, places)
+        # How far users read was learnt from all sessions, the priors from these.
+        by_group[:, : len(places)] *= np.sqrt(self.sessions.weight.sum() / self._total)
+        half, loadings = shared(self._equations(along, places, moved), by_group, steps, between)
+        all_of_it, rest = half[: len(places)], np.zeros(len(places))
+        if self.whole is not self.em:
+            half = half @ leading(loadings)[:, :_FOLLOWED]
+            loadings = self._followed(half, moved)
+            rest = (all_of_it**2).sum(axis=1) - (half[: len(places)] ** 2).sum(axis=1)
+        if len(places):
+            loadings[SHARED] = np.zeros((len(value), half.shape[1]))
+            loadings[SHARED][places] = half[: len(places)]
+            variance = (value * (1 - value))[places] * np.maximum(rest, 0.0)
+            strength[SHARED][places] = np.clip(1 / np.maximum(variance, 1e-300) - 1, FLAT.strength, _SURE)
+        found = self._cautions(np.sqrt((all_of_it**2).sum(axis=1)), places)
+        own, common = reduced(loadings, self.found, strength)
+        return replace(learnt, strength=own, loadings=common, cautions=(*learnt.cautions, *found))
+
+    def _cautions(self, error: Floats, places: Integers) -> tuple[Caution, ...]:
+        """error: [places] standard errors of the continuation, in logits."""
+        if not len(places):
+            return ()
+        bend, value = self._bend[places], self.here[SHARED][places]
+        # Hausman's test: whether the two differ by more than sampling explains.
+        sampling = np.sqrt(np.maximum(error**2 - (bend / 2) ** 2, 0.0))
+        by = np.where(np.abs(bend) > 2 * sampling, value - expit(logit(value) - bend), 0.0)
+        largest, moved = float(by[int(np.abs(by).argmax())]), restlessness(self.sessions)
+        known = error.max() <= ERROR and moved >= RESTLESS  # else `examination-unknown` says more
+        return cautions_for(OfFit(error=float(error.max()), restlessness=moved, bend=largest if known else 0.0))
+
+    @cached_property
+    def _total(self) -> float:
+        """The number of all sessions."""
+        return self.whole.tails.sessions
+
+    @cached_property
+    def _tried(self) -> Floats:
+        """[few] expected trials of the continuation, 0 where it is not learnt."""
+        return np.empty(0) if self.alone is None else self.alone.em.counts(self.alone.here)[SHARED][1]
+
+    @cached_property
+    def _bend(self) -> Floats:
+        """[few] how much larger the continuation is, in logits, than under a prior that all documents share."""
+        if self.alone is None:
+            return np.empty(0)
+        if not self.priors:
+            return np.zeros(len(self.here[SHARED]))
+        return np.asarray(logit(self.alone.here[SHARED]) - logit(self.alone.common))
+
+    def _moves(self, along: Parameters, places: Integers, ends: Integers) -> Callable[[Floats], Moved]:
+        """A step -> the continuation and the priors that are moved by it."""
+
+        def moved(step: Floats) -> Moved:
+            shared = self.here.get(SHARED, np.empty(0)).copy()
+            shared[places] = expit(logit(shared[places]) + step[: len(places)])
+            parts = zip(along.items(), np.split(step[len(places) :], ends[1:-1] - len(places)), strict=False)
+            priors = {n: self.priors[n].moved(self.priors[n].table + axes @ part) for (n, axes), part in parts}
+            return shared, priors
+
+        return moved
+
+    def _equations(self, along: Parameters, places: Integers, moved: Callable[[Floats], Moved]) -> Equations:
+        """The slopes of the continuation and of the directions of the priors, where these are moved."""
+
+        def equations(step: Floats) -> tuple[Floats, Parameters]:
+            found, (shared, priors) = [], moved(step)
+            if self.alone is not None:
+                weak = self._still(self.alone.em, self.alone.here, shared, {})
+                found.append(self.alone.em.slopes(weak)[places])
+            at = self._still(self.em, self.here, shared, priors)
+            for name, grid in self.em.grids(at, priors).items():
+                scores, rest = grid.scores(priors[name], self.em.design(name))
+                found.append((scores.sum(axis=0) + rest) @ along[name])
+            return np.concatenate(found), {name: at[name] for name in self.em.model.tables}
+
+        return equations
+
+    def _followed(self, half: Floats, moved: Callable[[Floats], Moved]) -> dict[str, Floats]:
+        """[d + 1, r] what all documents do where the continuation and the priors are moved along each column [r]."""
+        there = [self._still(self.whole, self.found, *moved(column)) for column in half.T]
+        names = self.em.model.tables
+        return {n: np.stack([logit(one[n]) - logit(self.found[n]) for one in there], axis=1) for n in names}
+
+    def _still(self, em: EM, here: Parameters, shared: Floats, priors: Regressions) -> Parameters:
+        """The documents given the continuation and the priors."""
+        at = {**here, SHARED: shared} if SHARED in here else here
+        return em.climbed(at, priors, _CLOSE, FEW, still=True).parameters
+
+    def _by_group(self, along: Parameters, grids: Mapping[str, EvidenceGrid], places: Integers) -> Floats:
+        """[groups, equations] what each random group of queries contributes to the equations."""
+        sessions, found = self.sessions, []
+        group = (np.arange(sessions.documents) if sessions.query is None else sessions.query) % _GROUPS
+        if self.alone is not None:
+            first = sessions.document[np.arange(len(sessions)), (sessions.document >= 0).argmax(axis=1)]
+            each, here = np.where(first >= 0, group[first], 0), self.alone.here
+            slopes = np.empty((_GROUPS, len(places)))
+            for place in range(_GROUPS):
+                tails = Tails.of(sessions.where(each == place), by_rank=self.em.model.by_rank)
+                won, tried = EM(self.em.model, tails, {}, _silent).counts(here)[SHARED]
+                slopes[place] = (won - here[SHARED] * tried)[places]
+            found.append(slopes)
+        for name, grid in grids.items():
+            scores, _ = grid.scores(self.priors[name], self.em.design(name))
+            sums = np.zeros((_GROUPS, along[name].shape[1]))
+            np.add.at(sums, group[grid.kept], scores @ along[name])
+            found.append(sums)
+        return np.hstack(found)
+
+    def _directions(self, name: str, grid: EvidenceGrid, strength: Floats) -> Floats:
+        """[prior's table, few] the directions of a prior's doubt that move documents most, by a standard deviation."""
+        design, prior = self.em.design(name), self.priors[name]
+        part = design.take(grid.kept)
+        scores, _ = grid.scores(prior, design)
+        values, axes = np.linalg.eigh(prior.covariance(part, scores, len(scores)))
+        half = axes * np.sqrt(np.maximum(values, 0.0))
+        value, total = self.here[name][grid.kept], strength[grid.kept]
+        # The mean of a posterior moves with its prior's mean m and strength s by s / total and s (m - value) / total.
+        mean = prior.means(part)
+        ones = prior.scores(part, (1 - mean) / total, -mean / total)
+        rest = prior.scores(part, (1 - value) / total, -value / total)
+        moves = np.column_stack([ones[:, : part.rows.shape[1]], rest[:, part.rows.shape[1] :]]) @ half
+        moves /= (value * (1 - value))[:, None]
+        leading = np.linalg.eigh(moves.T @ moves)[1][:, ::-1][:, :_DIRECTIONS]
+        return np.asarray(half @ leading)
+
+
+def _silent(what: str) -> None:
+    """Report nothing."""
+
+
+def restlessness(sessions: Sessions) -> float:
+    """Variance of the rank of a document, averaged over impressions."""
+    document, shown = sessions.document, sessions.document >= 0
+    weight = np.broadcast_to(sessions.weight[:, None], document.shape)[shown]
+    rank = np.broadcast_to(np.arange(document.shape[1], dtype=np.float64), document.shape)[shown]
+    total, first, second = (np.bincount(document[shown], weight * rank**power) for power in range(3))
+    return float((second - first**2 / np.maximum(total, 1e-300)).sum() / max(weight.sum(), 1e-300))

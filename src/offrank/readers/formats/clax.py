@@ -1,0 +1,136 @@
+"""The Parquet layout of the data sets of CLAX (Hager et al. 2025): a session per row, lists padded with 0.
+
+query_doc_ids: ids of pairs of query and document, from 1; clicks; and, where they are there, positions (from 1), mask
+(false for padding), query_id, labels.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from ...errors import ColumnError, LogError
+from ...log.batch import Integers
+from .. import arrow
+from ..files import find
+from ..stored import ParquetTable
+from ..tables import Piece
+from ..wide import Invalid, WideLog
+from .registry import Reader
+
+_LISTS = {"slate": "query_doc_ids", "clicks": "clicks", "labels": "labels"}
+_READ = (*_LISTS.values(), "positions", "mask", "query_id")
+_LOWEST = 1000
+"""The highest position that is read."""
+
+
+@Reader
+def clax(path: str | Path | Sequence[str | Path], *, invalid: Invalid = "raise") -> WideLog:
+    """Read sessions in the Parquet layout of CLAX's data sets: a file, a folder or a glob.
+
+    Columns: slate (the ids at their positions, from 1 as they are; positions without one are empty), clicks, `query`
+    (the `query_id`) and `labels` beside the items, where they are there, and the file's others. Places are padding
+    where `mask` is false or the id is 0. The ids are of pairs of query and document already, so that they identify
+    documents without a query. Lists hold numbers of any type.
+
+    Raises:
+        LogError: there is no file; while reading, a list has another length than its ids, or a position is none.
+        ColumnError: query_doc_ids or clicks is missing.
+    """
+    stored = ParquetTable(find(path, (".parquet",)))
+    for column in ("query_doc_ids", "clicks"):
+        if column not in stored.names:
+            raise ColumnError(f"{stored.describe()} has no column {column!r}", "give sessions in the layout of CLAX")
+    return WideLog(ClaxTable(stored), {}, invalid)
+
+
+@dataclass(frozen=True)
+class ClaxTable:
+    """Parquet files in the layout of CLAX, seen as a wide table."""
+
+    stored: ParquetTable
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        lists = (name for name, column in _LISTS.items() if column in self.stored.names)
+        query = ("query",) if "query_id" in self.stored.names else ()
+        return (*lists, *query, *(name for name in self.stored.names if name not in _READ))
+
+    def parts(self) -> int:
+        return self.stored.parts()
+
+    def describe(self) -> str:
+        return self.stored.describe()
+
+    def pieces(self, part: int, columns: tuple[str, ...]) -> Iterator[Piece]:
+        source = {name: "query_id" if name == "query" else _LISTS.get(name, name) for name in columns}
+        always = ["query_doc_ids", *(name for name in ("positions", "mask") if name in self.stored.names)]
+        for piece in self.stored.pieces(part, tuple(dict.fromkeys([*always, *source.values()]))):
+            places = SessionPlaces(piece)
+            made = {name: places.column(name, column) for name, column in source.items()}
+            yield replace(piece, data=pa.record_batch(made))
+
+
+class SessionPlaces:
+    """The places of a piece that are no padding: flat indices `at`, and row and position (from 0) of each.
+
+    Raises:
+        LogError: a list has another length than its ids, or a position is no whole number from 1 or comes twice.
+    """
+
+    def __init__(self, piece: Piece) -> None:
+        self.piece, self.rows = piece, len(piece.data)
+        ids = arrow.lists(piece.data.column("query_doc_ids"), "query_doc_ids")
+        self.lengths = ids.lengths
+        row = np.repeat(np.arange(self.rows), ids.lengths)
+        first = np.cumsum(ids.lengths) - ids.lengths
+        kept = arrow.codes(ids.values, "query_doc_ids") > 0
+        position = (np.arange(len(row)) - first[row]).astype(np.float64)
+        if "mask" in piece.data.schema.names:
+            kept &= self._flat("mask") > 0
+        if "positions" in piece.data.schema.names:
+            position = self._flat("positions") - 1
+        wrong = kept & ~((position >= 0) & (position < _LOWEST) & (position % 1 == 0))
+        self.at = np.flatnonzero(kept & ~wrong)
+        self.row, self.position = row[self.at], position[self.at].astype(np.int64)
+        order = np.lexsort((self.position, self.row))
+        self.at, self.row, self.position = self.at[order], self.row[order], self.position[order]
+        twice = (np.diff(self.row) == 0) & (np.diff(self.position) == 0)
+        self._refuse(row[wrong], "a position is no whole number from 1 to 1,000")
+        self._refuse(self.row[1:][twice], "two documents have one position")
+
+    def column(self, name: str, column: str) -> pa.Array:
+        """Return a column of the wide layout."""
+        data = self.piece.data.column(column)
+        if name not in _LISTS:
+            return data
+        values = arrow.lists(data, column).values if name == "slate" else pa.array(self._flat(column))
+        if name == "labels":  # beside the items, without gaps
+            return self._listed(values.take(pa.array(self.at)), np.bincount(self.row, minlength=self.rows))
+        lengths = np.zeros(self.rows, np.int64)
+        np.maximum.at(lengths, self.row, self.position + 1)
+        place = np.full(lengths.sum(), -1)
+        place[(np.cumsum(lengths) - lengths)[self.row] + self.position] = self.at
+        return self._listed(values.take(pa.array(place, mask=place < 0)), lengths)
+
+    def _flat(self, column: str) -> NDArray[np.float64]:
+        """Return the values of a list column that stands beside the ids."""
+        found = arrow.lists(self.piece.data.column(column), column)
+        self._refuse(np.flatnonzero(found.lengths != self.lengths), f"{column!r} is not as long as its query_doc_ids")
+        return arrow.numbers(found.values, column)
+
+    @staticmethod
+    def _listed(values: pa.Array, lengths: Integers) -> pa.Array:
+        ends: Any = np.concatenate([[0], np.cumsum(lengths)])
+        return pa.LargeListArray.from_arrays(pa.array(ends, pa.int64()), values)
+
+    def _refuse(self, rows: Integers, why: str) -> None:
+        if len(rows):
+            where = f"{self.piece.file}, row {int(self.piece.rows[rows.min()])} (the first is 0)"
+            raise LogError(f"{where}: {why}", "mend the session, or leave it out")

@@ -1,0 +1,86 @@
+"""`clicks predict`: the click probability and the relevance of every slot of a log, written to a table."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from os import PathLike
+from typing import Any
+
+import pyarrow as pa
+
+from ... import formatting
+from ...clicks.fitted import Fitted
+from ...clicks.sessions import Tally
+from ...clicks.summary import known
+from ...folds.estimate import Caution
+from ...frames import check_table_path, plain, write_table
+from ...report.document import Answer, Document
+from ...running.executors import Progress
+from .. import arguments
+from ..pages.document import again
+from .base import Delivered, facts, models
+
+
+@dataclass(frozen=True)
+class ClickPredictions(Delivered):
+    """The table of predictions that was written: rows, and the mean click probability; facts: what else there is."""
+
+    fitted: Fitted
+    path: str
+    rows: int
+    clicked: float
+    facts: Mapping[str, Any] = field(default_factory=dict)
+
+    headings = ("path", "rows", "click_probability")
+
+    @property
+    def cautions(self) -> Mapping[str, tuple[Caution, ...]]:
+        return {"": self.fitted.cautions}
+
+    def records(self) -> list[dict[str, Any]]:
+        """Return one row: the file, its rows, and the mean click probability."""
+        return [{"path": self.path, "rows": self.rows, "click_probability": self.clicked}]
+
+    def to_dict(self) -> dict[str, Any]:
+        return {**self.facts, **self.records()[0], "cautions": plain(self.fitted.cautions)}
+
+    def sheet(self) -> Document:
+        slots = formatting.plural(self.rows, "slot", "slots")
+        said = f"{formatting.quote(repr(self.fitted))} **predicts {slots}**"
+        said += f": {formatting.percent(self.clicked)} are clicked."
+        parts = (known(self.findings_by_code(), Tally()), again(self.facts, "log", "model"))
+        return self._page(f"{slots}, written to {self.path}", parts, Answer(said, severity=self.severity))
+
+
+def predict_clicks(
+    log: Any, model: Any, path: str | PathLike[str], *, progress: Progress | None = None
+) -> ClickPredictions:
+    """Write a table with a row per slot of a log: row, query, item, rank, click_probability, relevance.
+
+    It is read and written batch by batch, so that memory does not grow with the log; rows of slates of very different
+    length may stand in another order than in the log. See `Fitted.predict`.
+
+    - log: from `read_log`, or anything that it takes. model: a fitted click model, or a file of one.
+    - path: `.parquet` or `.csv`.
+
+    Raises:
+        UsageError: no such model, or a path of another kind. LogError: the log breaks a rule, or is empty.
+
+    Examples:
+        >>> model = offrank.clicks.DCTR().fit("offrank-demo/log.parquet")
+        >>> offrank.predict_clicks("offrank-demo/log.parquet", model, "predicted.parquet").rows
+        800000
+    """
+    check_table_path(path)
+    ((name, fitted),) = models([model]).items()
+    source, total = arguments.source(log), [0.0]
+
+    def summed() -> Iterator[pa.RecordBatch]:
+        for batch in fitted.predictions(source, progress):
+            total[0] += float(batch.column("click_probability").to_numpy().sum())
+            yield batch
+
+    rows = write_table(path, summed())
+    made = facts("click-predictions", f"What {fitted!r} predicts of {source.describe()}", source, model=name)
+    return ClickPredictions(fitted, str(path), rows, total[0] / rows, made)

@@ -1,0 +1,109 @@
+"""Neural click models know the query, and say where they lose to `ubm`."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from offrank.clicks import UBM, Fitted, load
+from offrank.clicks.laws import log_probs
+from offrank.clicks.neural import CACM, NCM
+from offrank.clicks.neural.base import RecurrentModel
+from offrank.clicks.neural.batches import split
+from offrank.clicks.sessions import Sessions
+from offrank.errors import UsageError
+from offrank.readers.log import read_log
+from tests.clicks.networks import BESIDE, learnt, quick, slots
+from tests.clicks.readers import log
+
+__all__ = ["quick"]
+
+# Queries --------------------------------------------------------------------------------------------------------------
+
+KINDS: dict[str, RecurrentModel] = {
+    "ncm": NCM(hidden=4, embedding=4, batch=64, rate=0.1, prior=1.0, dropped=0.2, epochs=40, validation=0.0),
+    "cacm": CACM(hidden=4, batch=64, rate=0.2, dropped=0.2, epochs=40, validation=0.0),
+}
+
+
+@pytest.fixture(scope="module", params=KINDS)
+def by_query(request: pytest.FixtureRequest) -> Fitted:
+    """Learnt from lists of one document: those of the first query are nearly always clicked, of the second never."""
+    pytest.importorskip("jax")
+    pytest.importorskip("optax")
+    rows = [
+        (query, item, int(query == "good" and i < 9))
+        for query in ("good", "bad")
+        for item in (1, 2, 3)
+        for i in range(10)
+    ]
+    query, item, click = zip(*rows, strict=True)
+    made = log([[one] for one in item], [[one] for one in click], query=list(query))
+    return KINDS[request.param].fit(made)
+
+
+def top_chance(fitted: Fitted, query: str, slate: list[int]) -> tuple[float, float]:
+    """(click at the top, relevance of the first item)."""
+    batch = next(iter(read_log(log([slate], [[0] * len(slate)], query=[query])).select(fitted.needs()).batches(0)))
+    return float(fitted.click_probs(batch.contexts, batch.slates)[0, 0]), float(fitted.relevance(batch.contexts)[0, 0])
+
+
+def test_new_documents_of_a_known_query_are_like_its_own(by_query: Fitted) -> None:
+    good, unknown, bad = (top_chance(by_query, query, [7, 8]) for query in ("good", "new", "bad"))
+    for quantity in (0, 1):
+        assert good[quantity] > 0.6
+        assert bad[quantity] < 0.2
+        assert unknown[quantity] not in (good[quantity], bad[quantity])
+
+
+def test_queries_outlive_a_file(by_query: Fitted, tmp_path: Path) -> None:
+    by_query.save(tmp_path / "m.json")
+    again = load(tmp_path / "m.json")
+    for query, slate in (("good", [7, 8]), ("bad", [7]), ("new", [7]), ("good", [1, 8]), ("new", [1])):
+        assert top_chance(again, query, slate) == top_chance(by_query, query, slate)
+    assert by_query.learnt.facts["queries"] == 2
+    earlier = json.loads((tmp_path / "m.json").read_text())
+    earlier["parameters"]["query_of"] = earlier["parameters"].pop("query")
+    (tmp_path / "m.json").write_text(json.dumps(earlier))
+    with pytest.raises(UsageError, match=r"query, query_of[\s\S]*fit the model again"):
+        load(tmp_path / "m.json")
+
+
+def test_without_queries_none_is_read() -> None:
+    pytest.importorskip("jax")
+    pytest.importorskip("optax")
+    fitted = replace(KINDS["ncm"], epochs=1).fit(log())
+    assert fitted.learnt.parameters["query_embedding"].shape[0] == 1
+    assert "queries: none" in str(fitted)
+    assert fitted.examination() is None
+
+
+# Beside ubm -----------------------------------------------------------------------------------------------------------
+
+
+def test_a_network_behind_ubm_says_so() -> None:
+    rng = np.random.default_rng(3)
+    document = rng.permuted(np.tile(np.arange(8), (2000, 1)), axis=1)[:, :3]
+    click = rng.random(document.shape) < np.linspace(0.05, 0.95, 8)[document]
+    data = Sessions(document.astype(np.int32), click.astype(np.uint8), np.ones(2000), 8)
+    found = learnt(NCM(hidden=4, embedding=4, rate=1e-4, epochs=1), data)
+    (caution,) = found.cautions
+    assert (caution.code, caution.severity) == ("behind-ubm", "warning")
+    (ahead, error) = (float(word) for word in re.findall(r"[-+]?[.\d]+", found.facts[BESIDE])[:2])
+    assert ahead < -5 * error < 0
+
+    # The figures, from both models' laws on the sessions that the same seed holds out.
+    known, held = split(data.weight, 0.1, np.random.default_rng(0))
+    ubm = UBM()
+    other = ubm.learn(ubm.from_sessions(replace(data, weight=np.maximum(known, 1e-12)))).parameters
+    laws = NCM(hidden=4, embedding=4).law(found.parameters, slots(document)), ubm.law(other, slots(document))
+    mine, theirs = (log_probs(law, click.astype(float))[held > 0] for law in laws)
+    assert ahead == pytest.approx((mine - theirs).mean(), abs=1e-4)
+    assert error == pytest.approx((mine - theirs).std() / math.sqrt(len(mine)), abs=1e-4)
+    assert f"On {len(mine):,} held-out sessions ncm is {-ahead:.4f}" in caution.message
