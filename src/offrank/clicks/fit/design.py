@@ -31,7 +31,7 @@ class Described(Protocol):
 
 
 @dataclass(frozen=True)
-class Design:
+class PriorDesign:
     """rows: [d, p] covariates of the documents, linear in which is the logit of a prior's mean.
 
     center: [p] those of an average document. penalty: [p, p] precision of the normal prior of the coefficients around
@@ -54,12 +54,12 @@ class Design:
         return self.center[: self.curve], self.penalty[: self.curve, : self.curve]
 
     @classmethod
-    def common(cls, documents: int) -> Design:
+    def common(cls, documents: int) -> PriorDesign:
         """All documents alike: p = 1."""
         return cls(np.ones((documents, 1)), np.ones(1), np.zeros((1, 1)))
 
     @classmethod
-    def of_ranks(cls, rank: Floats, knots: int = KNOTS) -> Design:
+    def of_ranks(cls, rank: Floats, knots: int = KNOTS) -> PriorDesign:
         """A curve by the mean logged rank [d] of each document: straight between knots at its quantiles.
 
         The coefficients are the logits at the knots.
@@ -75,22 +75,22 @@ class Design:
         return cls(rows, rows.mean(axis=0), steps.T @ steps, len(at))
 
     @classmethod
-    def of(cls, data: Described, table: str, knots: int = KNOTS) -> Design:
+    def of(cls, data: Described, table: str, knots: int = KNOTS) -> PriorDesign:
         """What is known of the documents of `Counts` or `Sessions`: a curve by mean logged rank, and the covariates."""
         curve, covariates = cls.of_ranks(data.mean_rank(), knots), data.covariates.get(table)
         return curve if covariates is None else curve.with_covariates(covariates)
 
-    def with_covariates(self, covariates: Floats) -> Design:
+    def with_covariates(self, covariates: Floats) -> PriorDesign:
         """The same with further columns [d, q], best standardised: mean 0 and variance 1."""
         q, p = covariates.shape[1], len(self.center)
         penalty = np.zeros((p + q, p + q))
         penalty[:p, :p], penalty[p:, p:] = self.penalty, np.eye(q) / STEP**2
         center = np.append(self.center, covariates.mean(axis=0))
-        return Design(np.column_stack([self.rows, covariates]), center, penalty, self.curve)
+        return PriorDesign(np.column_stack([self.rows, covariates]), center, penalty, self.curve)
 
-    def take(self, documents: NDArray[np.int64]) -> Design:
+    def take(self, documents: NDArray[np.int64]) -> PriorDesign:
         """The design of some documents."""
-        return Design(self.rows[documents], self.center, self.penalty, self.curve)
+        return PriorDesign(self.rows[documents], self.center, self.penalty, self.curve)
 
     def level(self, logit: float) -> Floats:
         """[p] coefficients that give every document this logit, apart from further covariates."""

@@ -14,7 +14,7 @@ import numpy as np
 
 from ...log.batch import Floats
 from . import _kernels
-from .design import Design
+from .design import PriorDesign
 from .posterior import Attractions, Chances
 from .priors import Beta, PriorRegression
 
@@ -58,7 +58,7 @@ def directions(covariance: Floats, weight: Floats, most: int) -> Floats:
     return np.asarray(axes[:, kept] * np.sqrt(np.maximum(values[kept], 0.0)) / scale[:, None])
 
 
-def attractions(found: Attractions, along: Floats, design: Design | None, doubt: Floats | None = None) -> Doubt:
+def attractions(found: Attractions, along: Floats, design: PriorDesign | None, doubt: Floats | None = None) -> Doubt:
     """The attractions [documents + 1], moved by directions of the chances (`along`), then by those of the prior.
 
     doubt: [p + 2, q] how the prior's table moves along further directions, where it was learnt together with the
@@ -81,7 +81,7 @@ def attractions(found: Attractions, along: Floats, design: Design | None, doubt:
     return Doubt(value, spread / (strength + 1), loading)
 
 
-def _prior_doubt(found: Attractions, prior: PriorRegression, design: Design, products: Floats) -> Floats:
+def _prior_doubt(found: Attractions, prior: PriorRegression, design: PriorDesign, products: Floats) -> Floats:
     """[p + 2, r + p + 2] how the prior's table follows each direction, and its own doubt."""
     sample = slice(None, None, found.every)
     part, products = design.take(np.arange(len(design.rows))[sample]), products[sample]
@@ -104,7 +104,7 @@ def _prior_doubt(found: Attractions, prior: PriorRegression, design: Design, pro
     return np.hstack([covariance @ follows, axes * np.sqrt(np.maximum(values, 0.0))])
 
 
-def _gram(prior: PriorRegression, design: Design, by_a: Floats, by_b: Floats) -> Floats:
+def _gram(prior: PriorRegression, design: PriorDesign, by_a: Floats, by_b: Floats) -> Floats:
     """[p + 2, p + 2] sum over documents of J' K J, given both columns of K as derivatives by the table."""
     ones, nothing = np.ones(len(design.rows)), np.zeros(len(design.rows))
     found = prior.scores(design, ones, nothing).T @ by_a + prior.scores(design, nothing, ones).T @ by_b

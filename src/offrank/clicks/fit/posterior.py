@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from ...log.batch import Floats, Integers
 from ..counts import Counts
 from . import _kernels
-from .design import Design
+from .design import PriorDesign
 from .em import expit, logit
 from .priors import Beta, PriorRegression
 
@@ -166,7 +166,7 @@ def fit_attractions(
     counts: Counts,
     start: Chances,
     free: Free | None,
-    prior: Beta | Design,
+    prior: Beta | PriorDesign,
     begin: PriorRegression | None = None,
     *,
     at: Chances | None = None,
@@ -181,13 +181,13 @@ def fit_attractions(
 
     Of many documents, some suffice for the prior, and for initial values of the chances.
     """
-    every = _every(counts) if free is not None or isinstance(prior, Design) else 1
+    every = _every(counts) if free is not None or isinstance(prior, PriorDesign) else 1
     if every > 1:
-        part = prior.take(np.arange(0, counts.documents, every)) if isinstance(prior, Design) else prior
+        part = prior.take(np.arange(0, counts.documents, every)) if isinstance(prior, PriorDesign) else prior
         some = _Problem(counts.thinned(-(-counts.documents // every)), start, free, part, say)
         found = some.solved(begin, at, tolerance)
         if free is None:
-            assert isinstance(prior, Design)
+            assert isinstance(prior, PriorDesign)
             assert found.prior is not None
             betas, how = found.prior.betas(prior), (found.trace, found.rounds, found.converged)
             return _at(Posteriors(counts), found.chances, found.prior, betas, *how, every)
@@ -227,7 +227,7 @@ class _Problem:
     counts: Counts
     start: Chances
     free: Free | None
-    prior: Beta | Design
+    prior: Beta | PriorDesign
     say: Callable[[str], object]
     posteriors: Posteriors = field(init=False)
     totals: Floats = field(init=False)
@@ -263,7 +263,7 @@ class _Problem:
 
     def _packed(self, chances: Chances, prior: PriorRegression | None) -> Floats:
         parts = [logit(part[at]) for part, at in zip(chances, self.free or (), strict=False)]
-        if isinstance(self.prior, Design):
+        if isinstance(self.prior, PriorDesign):
             assert prior is not None
             parts.append(prior.table)
         return np.concatenate([np.empty(0), *parts])
@@ -272,7 +272,7 @@ class _Problem:
         parts = [part.copy() for part in self.start]
         for part, at in zip(parts, self.free or (), strict=False):
             part[at], x = expit(x[: at.sum()]), x[at.sum() :]
-        return Chances(*parts), PriorRegression.at(x, self.prior) if isinstance(self.prior, Design) else None
+        return Chances(*parts), PriorRegression.at(x, self.prior) if isinstance(self.prior, PriorDesign) else None
 
     def _betas(self, prior: PriorRegression | None) -> Beta:
         if isinstance(self.prior, Beta):
@@ -292,7 +292,7 @@ class _Problem:
                 p, m, (won, lost) = parts[0][at], parts[1][at], parts[2][at].T
                 value += float((m * np.log(p) + (1 - m) * np.log1p(-p)).sum())
                 slopes.append(won + m - p * (won + lost + 1))
-        if isinstance(self.prior, Design):
+        if isinstance(self.prior, PriorDesign):
             assert prior is not None
             density, by = prior.hyper(self.prior)
             value += density

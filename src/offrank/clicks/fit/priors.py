@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from ...errors import UsageError
 from ...log.batch import Floats
 from . import _kernels
-from .design import Design
+from .design import PriorDesign
 from .em import expit, logit
 from .tails import Trials
 
@@ -108,7 +108,7 @@ class PriorRegression:
     log_strength: Floats
 
     @classmethod
-    def flat(cls, design: Design, mean: float = 0.5, strength: float = 2.0) -> PriorRegression:
+    def flat(cls, design: PriorDesign, mean: float = 0.5, strength: float = 2.0) -> PriorRegression:
         """The same prior for every document."""
         return cls(design.level(float(logit(np.array(mean)))), np.full(design.curve, np.log(strength)))
 
@@ -118,7 +118,7 @@ class PriorRegression:
         return cls(np.atleast_1d(logit(np.asarray(prior.mean))), np.atleast_1d(np.log(prior.strength)))
 
     @classmethod
-    def at(cls, table: Floats, design: Design) -> PriorRegression:
+    def at(cls, table: Floats, design: PriorDesign) -> PriorRegression:
         """The regression on a design that `table` wrote."""
         p = len(design.center)
         return cls(np.array(table[:p]), np.array(table[p:]))
@@ -133,17 +133,17 @@ class PriorRegression:
         p = len(self.coefficients)
         return PriorRegression(table[:p], table[p:])
 
-    def strengths(self, design: Design) -> Floats:
+    def strengths(self, design: PriorDesign) -> Floats:
         """[d] the strength of each document's prior."""
         logs = np.clip(design.rows[:, : design.curve] @ self.log_strength, -_FARTHEST, _FARTHEST)
         return np.asarray(1.0 / (np.exp(-logs) + 1.0 / design.strongest))
 
-    def means(self, design: Design) -> Floats:
+    def means(self, design: PriorDesign) -> Floats:
         """[d] the prior mean of each document of the design."""
         logits = np.clip(design.rows @ self.coefficients, -_FARTHEST, _FARTHEST)
         return np.asarray(1.0 / (1.0 + np.exp(-logits)))
 
-    def betas(self, design: Design) -> Beta:
+    def betas(self, design: PriorDesign) -> Beta:
         """[d + 1] the prior of each document; the last, of an unseen one, has the mean and variance of all of them."""
         mean, strength = self.means(design), self.strengths(design)
         level = float(mean.mean())
@@ -152,14 +152,14 @@ class PriorRegression:
         mean, strengths = np.append(mean, level), np.append(strength, of_unseen)
         return Beta(mean * strengths, (1 - mean) * strengths)
 
-    def scores(self, design: Design, by_a: Floats, by_b: Floats) -> Floats:
+    def scores(self, design: PriorDesign, by_a: Floats, by_b: Floats) -> Floats:
         """[d, p + 1] derivatives of each document's log-evidence by `table`, from those by its a and b [d]."""
         mean, strength = self.means(design), self.strengths(design)
         by_mean = strength * mean * (1 - mean) * (by_a - by_b)
         by_strength = strength * (1 - strength / design.strongest) * (mean * by_a + (1 - mean) * by_b)
         return np.column_stack([by_mean[:, None] * design.rows, by_strength[:, None] * design.rows[:, : design.curve]])
 
-    def hyper(self, design: Design) -> tuple[float, Floats]:
+    def hyper(self, design: PriorDesign) -> tuple[float, Floats]:
         """(log-density of the weak hyperprior that keeps fits off the edges, its derivatives [p + curve] by `table`).
 
         Beta(2, 2) for the mean of an average document and for 1 / (1 + strength), worth one observation of either kind
@@ -173,7 +173,7 @@ class PriorRegression:
         slopes = np.append((1 - 2 * mean) * design.center - pull, -(1 - 2 * share) * center - steadied)
         return density - 0.5 * float(self.coefficients @ pull + logs @ steadied), slopes
 
-    def covariance(self, design: Design, scores: Floats, documents: int) -> Floats:
+    def covariance(self, design: PriorDesign, scores: Floats, documents: int) -> Floats:
         """[p + curve, p + 1] of `table`, from the products of the scores [d, p + 1] of a sample of the documents.
 
         The weak hyperprior counts as one more document would.
@@ -186,7 +186,7 @@ class PriorRegression:
         return np.asarray(np.linalg.pinv(information + own, hermitian=True))
 
 
-def best(evidence: Evidence, design: Design, start: PriorRegression, rounds: int = 200) -> PriorRegression:
+def best(evidence: Evidence, design: PriorDesign, start: PriorRegression, rounds: int = 200) -> PriorRegression:
     """The regression with the largest evidence of the documents times weak hyperprior; never worse than the start."""
     from scipy.optimize import minimize  # slow to import
 
@@ -206,7 +206,7 @@ def best(evidence: Evidence, design: Design, start: PriorRegression, rounds: int
     return start.moved(found.x) if found.fun <= loss(start.table)[0] else start
 
 
-def fit_rates(shown: Floats, clicked: Floats, design: Design | None = None) -> PriorRegression:
+def fit_rates(shown: Floats, clicked: Floats, design: PriorDesign | None = None) -> PriorRegression:
     """The prior of click rates by the beta-binomial likelihood; shown and clicked [d], one entry per document.
 
     design: by default one prior for all.
@@ -216,7 +216,7 @@ def fit_rates(shown: Floats, clicked: Floats, design: Design | None = None) -> P
         flat = PriorRegression.flat(design, rate, start)
         return best(partial(beta_binomial, shown, clicked), design, flat)
     pairs, times = np.unique(shown + 1j * clicked, return_counts=True)
-    common = Design.common(len(pairs))
+    common = PriorDesign.common(len(pairs))
     evidence = partial(beta_binomial, pairs.real, pairs.imag, times=times)
     return best(evidence, common, PriorRegression.flat(common, rate, start))
 
@@ -271,11 +271,11 @@ class EvidenceGrid:
         odds /= np.stack([p, 1.0 - p], axis=2)
         _kernels.add_logs(*trials, self.row, odds, self.logs)
 
-    def fit(self, start: PriorRegression, design: Design) -> PriorRegression:
+    def fit(self, start: PriorRegression, design: PriorDesign) -> PriorRegression:
         """The prior with the largest evidence, each document's probability integrated out; design: of all documents."""
         return best(self.evidence, design.take(self.kept), start, _STEPS)
 
-    def scores(self, prior: PriorRegression, design: Design) -> tuple[Floats, Floats]:
+    def scores(self, prior: PriorRegression, design: PriorDesign) -> tuple[Floats, Floats]:
         """([kept, p + 1] derivatives of each document's log-evidence by the prior's table, those of its hyperprior)."""
         part = design.take(self.kept)
         betas = prior.betas(part)

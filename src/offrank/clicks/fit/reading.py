@@ -15,12 +15,12 @@ from ...log.batch import Floats
 from ..learnt import Learnt
 from ..parameters import Parameters
 from . import _kernels
-from .design import Design
+from .design import PriorDesign
 from .em import Climb, climb
 from .priors import FLAT, Beta, EvidenceGrid, PriorRegression, beta_binomial
 from .tails import HiddenCounts, Second, Tails, Trials
 
-Designs = Mapping[str, Design | Beta]
+Designs = Mapping[str, PriorDesign | Beta]
 """Of each table of documents: what its priors depend on, or its given prior."""
 Regressions = Mapping[str, PriorRegression]
 """The fitted priors of each table."""
@@ -97,7 +97,7 @@ class EM:
 
     def begun(self, start: Parameters | None) -> tuple[Parameters, Regressions]:
         """Initial values of all tables, and of the priors to be fitted: those of `start` where they fit."""
-        flat = {n: _flat(one) for n, one in self.priors.items() if isinstance(one, Design)}
+        flat = {n: _flat(one) for n, one in self.priors.items() if isinstance(one, PriorDesign)}
         if start is None:
             return self._started(), flat
         here = {name: start[name] for name in (*self.model.tables, SHARED) if name in start}
@@ -202,8 +202,16 @@ class EM:
         unseen = {prior_of(name): beta.of_unseen.table for name, beta in self.betas(priors).items()}
         fitted = {regression_of(name): self.regression(name, priors).table for name in self.model.tables}
         facts = {name: table.tolist() for name, table in unseen.items()}
-        tables = {**found.parameters, **unseen, **fitted}
-        return Learnt(tables, {}, found.trace, found.rounds, found.converged, facts, cautions)
+        tables, sizes = (
+            {**found.parameters, **unseen, **fitted},
+            {n: len(found.parameters[n]) for n in self.model.tables},
+        )
+        each = {
+            name: tuple(np.broadcast_to(part, sizes[name])[:-1] for part in (beta.a, beta.b))
+            for name, beta in self.betas(priors).items()
+        }
+        course = (found.trace, found.rounds, found.converged)
+        return Learnt(tables, {}, *course, facts, cautions, priors=each)
 
     def known(self, here: Parameters) -> dict[str, Floats]:
         """[documents + 1] effective observations behind each entry, without the prior, by the diagonal information.
@@ -230,10 +238,10 @@ class EM:
         grids = self.grids(here, priors)
         return {name: grids[name].fit(prior, self.design(name)) for name, prior in priors.items()}
 
-    def design(self, table: str) -> Design:
+    def design(self, table: str) -> PriorDesign:
         """What the priors of a table depend on."""
         found = self.priors[table]
-        assert isinstance(found, Design)
+        assert isinstance(found, PriorDesign)
         return found
 
     def trials(self, here: Parameters) -> Iterator[tuple[str, Trials]]:
@@ -265,7 +273,7 @@ class Alone:
     @cached_property
     def common(self) -> Floats:
         """[few] the continuation under a prior that all documents share, learnt together from here."""
-        one = Design.common(len(self.em.tails.clicked) - 1)
+        one = PriorDesign.common(len(self.em.tails.clicked) - 1)
         names = self.em.model.tables
         em = EM(self.em.model, self.em.tails, dict.fromkeys(names, one), _silent)
         here, priors = em.together(self.here, {name: _flat(one) for name in names}, _FIRST)
@@ -280,7 +288,7 @@ class Alone:
         from scipy.stats import chi2  # slow to import
 
         design = self.designs["attraction"]
-        if not isinstance(design, Design) or design.curve < 2:
+        if not isinstance(design, PriorDesign) or design.curve < 2:
             return True
         prior, betas = self.priors["attraction"], self.priors["attraction"].betas(design)
         won, tried = (one[:-1] for one in self.em.counts(self.here)["attraction"])
@@ -291,7 +299,7 @@ class Alone:
         return bool(steps @ np.linalg.pinv(apart @ covariance @ apart.T) @ steps > chi2.ppf(0.99, len(steps)))
 
 
-def _flat(design: Design) -> PriorRegression:
+def _flat(design: PriorDesign) -> PriorRegression:
     return PriorRegression.flat(design, 0.2, 4.0)
 
 
