@@ -195,6 +195,30 @@ def test_the_network_learns(train: pa.Table, models: dict[str, Fitted], unseen: 
     assert found.difference("network", "table").high < -0.02
 
 
+def test_dbn_learns_attraction_and_satisfaction_from_features(world: World) -> None:
+    """Satisfaction depends on another feature than attraction; a fifth of the queries is not in the log."""
+    rng, weights = np.random.default_rng(8), np.array([0.0, 0.0, 1.5])
+    query = np.concatenate([rng.choice(np.flatnonzero(SEEN), 4000), rng.choice(np.flatnonzero(~SEEN), 400)])
+    order = rng.permuted(np.tile(np.arange(ITEMS), (len(query), 1)), axis=1)
+    x = np.take_along_axis(world.x[query], order[:, :, None], 1)
+    attraction = np.take_along_axis(world.attraction[query], order, 1)
+    clicks, reading = np.zeros(order.shape, np.int64), np.ones(len(query), np.bool_)
+    for rank in range(ITEMS):
+        clicks[:, rank] = reading & (rng.random(len(query)) < attraction[:, rank])
+        satisfied = (clicks[:, rank] > 0) & (rng.random(len(query)) < 1 / (1 + np.exp(-x[:, rank] @ weights)))
+        reading &= ~satisfied & (rng.random(len(query)) < 0.9)
+    slates = order + ITEMS * query[:, None]
+    table = pa.table({"query": query, "slate": slates.tolist(), "clicks": clicks.tolist(), "features": x.tolist()})
+    both = DBN(attraction="linear", satisfaction="linear").fit(table.slice(0, 4000))
+    features = both.learnt.features
+    for name, true in {"attraction": WEIGHTS, "satisfaction": weights}.items():
+        assert features[name][1:] / features["columns"][1] == pytest.approx(true, abs=0.3)
+    score = evaluate({"both": both, "plain": DBN().fit(table.slice(0, 4000))}, read_log(table.slice(4000)))
+    assert score.difference("both", "plain", "conditional_perplexity").high < -0.02
+    with pytest.raises(UsageError, match="leaves nothing to features"):
+        DBN(satisfaction="linear", prior="common")
+
+
 @pytest.mark.parametrize("names", [("features", "first"), ("first",)])
 def test_covariates_are_means_whatever_the_partition(train: pa.Table, names: tuple[str, ...]) -> None:
     fold: Fold[Any, Any, Any] = CovariatesFold(FeatureColumns(names), "query")

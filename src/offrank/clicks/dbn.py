@@ -51,6 +51,7 @@ class Satisfying(Chain):
         return (parameters["attraction"] * parameters["satisfaction"])[document]
 
 
+@dataclass(frozen=True, repr=False, kw_only=True)
 class DBN(Continuing, Satisfying):
     """The dynamic Bayesian network of Chapelle and Zhang (2009).
 
