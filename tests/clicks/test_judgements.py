@@ -183,10 +183,11 @@ def test_each_grade_begins_at_its_cut() -> None:
 
 @pytest.mark.parametrize(
     ("model", "message"),
-    [(GCTR(), "every document the same relevance"), (Mixture(GCTR(), DCTR()), "has no posterior of its relevance")],
+    [(GCTR(), "every document the same relevance"), (DCTR(), "has no posterior of its relevance")],
 )
 def test_doubtful_judgements_are_said(model: ClickModel, message: str) -> None:
-    found = model.fit(rows()).judgements()
+    learnt = model.fit(rows())
+    found = replace(learnt, learnt=replace(learnt.learnt, strength={}, loadings={})).judgements()
     assert [caution.code for caution in found.cautions] == ["doubtful-judgements"]
     assert message in found.cautions[0].message
 

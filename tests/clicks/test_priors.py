@@ -58,25 +58,17 @@ def test_the_prior_of_drawn_documents_is_found() -> None:
     assert (prior.a, prior.b) == (pytest.approx(1.5, rel=0.05), pytest.approx(6, rel=0.05))
 
 
-@pytest.mark.parametrize("table", [[-2.0, 0.5, 0.3], [0.3, -1.0, 2.0, 0.4, 1.2, -0.7]])
+@pytest.mark.parametrize("table", [[-2.0, 0.5], [0.3, -1.0, 2.0, 0.4, 1.2, -0.7]])
 def test_slopes_of_the_hyperprior_and_of_the_evidence(table: list[float]) -> None:
     rng = np.random.default_rng(1)
     rank = rng.uniform(1, 8, 60)
-    design = (
-        PriorDesign.common(60)
-        if len(table) == 3
-        else PriorDesign.of_ranks(rank, 3).with_covariates(rng.normal(size=(60, 1)))
-    )
-    design = (
-        PriorDesign.of_ranks(rank, 2).with_covariates(rng.normal(size=(60, 2)))
-        if len(design.center) + 2 != len(table)
-        else design
-    )
+    ranked = PriorDesign.of_ranks(rank, 2).with_covariates(rng.normal(size=(60, 2)))
+    design = PriorDesign.common(60) if len(table) == 2 else ranked
     n = rng.integers(1, 9, 60).astype(float)
     y = np.floor(n * rng.random(60))
 
     def value(at: np.ndarray) -> tuple[float, np.ndarray]:
-        prior = PriorRegression.at(at)
+        prior = PriorRegression.at(at, design)
         betas = prior.betas(design)
         found, by_a, by_b = beta_binomial(n, y, np.asarray(betas.a)[:-1], np.asarray(betas.b)[:-1])
         density, slopes = prior.hyper(design)
@@ -99,7 +91,7 @@ def test_a_regression_finds_how_priors_depend_on_rank_and_covariates() -> None:
     prior = fit_rates(shown, clicked, design)
     assert np.abs(prior.means(design) - mean).mean() < 0.01
     assert prior.coefficients[-1] == pytest.approx(0.7, abs=0.05)
-    assert prior.strengths(design) == pytest.approx(np.full(d, 8.0), rel=0.2)
+    assert prior.strengths(design) == pytest.approx(np.full(d, 8.0), rel=0.25)
     assert prior.strengths(design).mean() == pytest.approx(8, rel=0.1)
     # What is known of an unseen document: the mean and the variance of all priors together.
     unseen = prior.betas(design).of_unseen
@@ -112,8 +104,8 @@ def test_a_regression_finds_how_priors_depend_on_rank_and_covariates() -> None:
         design, *beta_binomial(shown, clicked, np.asarray(betas.a)[:-1], np.asarray(betas.b)[:-1])[1:]
     )
     error = np.sqrt(np.diag(prior.covariance(design, scores, d)))
-    assert 0.01 < error[-3] < 0.03
-    assert abs(prior.coefficients[-1] - 0.7) < 3 * error[-3]
+    assert 0.01 < error[len(design.center) - 1] < 0.03
+    assert abs(prior.coefficients[-1] - 0.7) < 3 * error[len(design.center) - 1]
 
 
 def test_few_documents_have_one_prior() -> None:

@@ -152,8 +152,8 @@ class ClickModel(Spelled, ABC):
     def learn(self, data: Any, *, start: Parameters | None = None, say: Say = silent) -> Learnt:
         """Learn the parameters from the data that `gather` found.
 
-        start: `Learnt.parameters` of similar data, which may save time and changes the result by `tolerance` at most.
-        Mixtures learn so repeatedly; where a start is given, `strength` may be left out.
+        start: `Learnt.parameters` of similar data, whose priors of documents are kept. Otherwise it may save time, and
+        changes the result by `tolerance` at most. Mixtures learn so repeatedly; `strength` may then be left out.
         """
 
     @property

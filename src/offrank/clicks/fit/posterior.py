@@ -152,7 +152,7 @@ class Attractions:
     @property
     def each(self) -> tuple[Floats, Floats]:
         """The prior (a, b) of each seen document [documents]."""
-        return _each(self.betas, self.posteriors.counts.documents)
+        return self.betas.of_seen(self.posteriors.counts.documents)
 
     def tables(self) -> tuple[Floats, Floats]:
         """(mean, sample size of a Beta of equal variance) of attractions [documents + 1], the last for unseen ones."""
@@ -210,14 +210,8 @@ def _at(
     converged: bool,
     every: int = 1,
 ) -> Attractions:
-    integrals = posteriors.integrals(chances, *_each(betas, posteriors.counts.documents))
+    integrals = posteriors.integrals(chances, *betas.of_seen(posteriors.counts.documents))
     return Attractions(chances, prior, betas, integrals, posteriors, every, trace, rounds, converged)
-
-
-def _each(betas: Beta, documents: int) -> tuple[Floats, Floats]:
-    """The prior (a, b) of each seen document."""
-    a, b = (np.asarray(part, np.float64) for part in (betas.a, betas.b))
-    return (a[:-1], b[:-1]) if a.ndim else (np.full(documents, a), np.full(documents, b))
 
 
 @dataclass
@@ -283,7 +277,7 @@ class _Problem:
     def _value(self, x: Floats) -> tuple[float, Floats]:
         """The log-posterior, and its derivatives."""
         chances, prior = self._read(x)
-        a, b = _each(self._betas(prior), self.counts.documents)
+        a, b = self._betas(prior).of_seen(self.counts.documents)
         found = self.posteriors.integrals(chances, a, b, cells=self.free is not None)
         value, slopes = found.log_likelihood, [np.empty(0)]
         if self.free is not None:

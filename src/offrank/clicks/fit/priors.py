@@ -59,6 +59,11 @@ class Beta:
         a, b = (float(np.atleast_1d(one)[-1]) for one in (self.a, self.b))
         return Beta(a, b)
 
+    def of_seen(self, documents: int) -> tuple[Floats, Floats]:
+        """a and b [documents] of each seen document."""
+        a, b = (np.asarray(part, np.float64) for part in (self.a, self.b))
+        return (a[:-1], b[:-1]) if a.ndim else (np.full(documents, a), np.full(documents, b))
+
     def posterior_mean(self, successes: Floats, trials: Floats) -> Floats:
         """The posterior mean, which is the posterior mode on the logit scale."""
         return np.asarray((successes + self.a) / (trials + self.strength))

@@ -202,14 +202,8 @@ class EM:
         unseen = {prior_of(name): beta.of_unseen.table for name, beta in self.betas(priors).items()}
         fitted = {regression_of(name): self.regression(name, priors).table for name in self.model.tables}
         facts = {name: table.tolist() for name, table in unseen.items()}
-        tables, sizes = (
-            {**found.parameters, **unseen, **fitted},
-            {n: len(found.parameters[n]) for n in self.model.tables},
-        )
-        each = {
-            name: tuple(np.broadcast_to(part, sizes[name])[:-1] for part in (beta.a, beta.b))
-            for name, beta in self.betas(priors).items()
-        }
+        tables = {**found.parameters, **unseen, **fitted}
+        each = {name: beta.of_seen(len(tables[name]) - 1) for name, beta in self.betas(priors).items()}
         course = (found.trace, found.rounds, found.converged)
         return Learnt(tables, {}, *course, facts, cautions, priors=each)
 

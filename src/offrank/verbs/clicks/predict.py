@@ -23,7 +23,7 @@ from .base import Delivered, facts, models
 
 
 @dataclass(frozen=True)
-class ClickPredictions(Delivered):
+class PredictedClicks(Delivered):
     """The table of predictions that was written: rows, and the mean click probability; facts: what else there is."""
 
     fitted: Fitted
@@ -55,7 +55,7 @@ class ClickPredictions(Delivered):
 
 def predict_clicks(
     log: Any, model: Any, path: str | PathLike[str], *, progress: Progress | None = None
-) -> ClickPredictions:
+) -> PredictedClicks:
     """Write a table with a row per slot of a log: row, query, item, rank, click_probability, relevance.
 
     It is read and written batch by batch, so that memory does not grow with the log; rows of slates of very different
@@ -83,4 +83,4 @@ def predict_clicks(
 
     rows = write_table(path, summed())
     made = facts("click-predictions", f"What {fitted!r} predicts of {source.describe()}", source, model=name)
-    return ClickPredictions(fitted, str(path), rows, total[0] / rows, made)
+    return PredictedClicks(fitted, str(path), rows, total[0] / rows, made)

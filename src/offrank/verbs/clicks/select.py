@@ -136,16 +136,9 @@ def select_clicks(
     cautions = {
         name: (*one.cautions, *counted, *here[name].cautions, *debiased[name].warnings) for name, one in found.items()
     }
-    title = f"Which click model, judged on {source.describe()}?"
     asked = {**how, "method": method, "labels": labels, "logging": str(logging)}
-    made = facts(
-        "click-selection",
-        title,
-        source,
-        **graded.counted(grades_by),
-        sessions=next(iter(here.values())).sessions,
-        **asked,
-    )
+    title, sessions = f"Which click model, judged on {source.describe()}?", next(iter(here.values())).sessions
+    made = facts("click-selection", title, source, **graded.counted(grades_by), sessions=sessions, **asked)
     measured = _measured(here, ranked, debiased, [name for name, some in seen.items() if len(some) == 1])
     return Selected(select(measured, strategy), here, ranked, debiased, cautions, made)
 
