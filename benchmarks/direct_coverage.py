@@ -3,7 +3,7 @@
 In the worlds of `_click_worlds` a model of the users' own kind is learnt from half of the sessions. From the other half
 follows what an order by another noisy score would have earned. Both halves have the same queries: `cluster=None`.
 
-    python benchmarks/direct_coverage.py [--logs 50] [--models pbm,dbn] [--scale .5] [--table docs/benchmarks.md]
+    python benchmarks/direct_coverage.py [--logs 50] [--models "pbm;dbn"] [--scale .5] [--table docs/benchmarks.md]
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def estimates(log: Log, model: str, temperature: float, seed: int) -> Iterator[t
     fitted = click_model(model).fit(rows(log, learnt, score))
     bare = replace(fitted, learnt=replace(fitted.learnt, strength={}, loadings={}))
     best = np.argsort(-score.reshape(-1, RANKS), axis=1) + np.arange(0, len(score), RANKS)[:, None]
-    law, _ = MODELS[model](0.1 + 0.9 * (2.0**log.grade - 1) / 15, best)
+    law, _ = MODELS[users(model)](0.1 + 0.9 * (2.0**log.grade - 1) / 15, best)
     truth = float(law.marginal().sum(axis=1)[log.query[judged]].mean())
     logging = "uniform" if np.isinf(temperature) else f"plackett_luce(old, temperature={temperature:g}, log=True)"
     source = offrank.read_log(rows(log, judged, score))
@@ -57,6 +57,11 @@ def estimates(log: Log, model: str, temperature: float, seed: int) -> Iterator[t
             yield f"{name} {kind}", estimate.value - truth, estimate
 
 
+def users(model: str) -> str:
+    """The model of the users."""
+    return model.partition("(")[0]
+
+
 def every(model: Fitted) -> dict[str, Direct | DoublyRobust]:
     return {"direct": Direct(model), "dr(residual=ipm)": DoublyRobust(model, residual=estimator("ipm"))}
 
@@ -64,7 +69,7 @@ def every(model: Fitted) -> dict[str, Direct | DoublyRobust]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--logs", type=int, default=50)
-    parser.add_argument("--models", default="pbm,dbn")
+    parser.add_argument("--models", default="pbm;dbn;pbm(attraction=linear, features=new)")
     parser.add_argument("--worlds", default="near-oracle,sparse,noisy,uniform")
     parser.add_argument("--scale", type=float, default=0.5, help="share of the sessions of each world")
     parser.add_argument("--table", type=Path)
@@ -74,11 +79,11 @@ def main() -> None:
         "| model | world | estimate | bias | sd | error, mean | covered with | without |",
         "|---|---|---|--:|--:|--:|--:|--:|",
     ]
-    for model in given.models.split(","):
+    for model in given.models.split(";"):
         for world in given.worlds.split(","):
             found: dict[str, list[tuple[float, float, bool]]] = {}
             for seed in range(given.logs):
-                log = WORLDS[world].log(model, seed, given.scale)
+                log = WORLDS[world].log(users(model), seed, given.scale)
                 for name, error, one in estimates(log, model, WORLDS[world].temperature, seed):
                     truth = one.value - error
                     found.setdefault(name, []).append((error, one.standard_error, one.low <= truth <= one.high))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -12,6 +13,7 @@ from offrank.clicks.documents import Documents, SlateDocuments
 from offrank.clicks.laws import Cascading, ClickLaw, Independent, Mixed
 from offrank.clicks.learnt import Learnt
 from offrank.clicks.model import of_documents
+from offrank.clicks.regressors import Regression
 from offrank.clicks.sessions import Tally
 from offrank.log.batch import Floats, Integers
 
@@ -22,8 +24,16 @@ Tables = Mapping[str, Floats]
 class Hand:
     """Chances of documents, 0.5 where one was never seen."""
 
+    context: ClassVar[None] = None
+    columns: ClassVar[None] = None
+    regressions: ClassVar[Mapping[str, Regression]] = {}
+    relevance_table: ClassVar[str] = "attraction"
+
     def relevance(self, parameters: Tables, document: Integers) -> Floats:
         return parameters["attraction"][document]
+
+    def relevance_on(self, parameters: Tables, slots: SlateDocuments) -> Floats:
+        return self.relevance(parameters, slots.document)
 
     def examination(self, parameters: Tables) -> Floats | None:
         return None
