@@ -15,6 +15,7 @@ import pytest
 
 import offrank
 from offrank.clicks import click_model
+from offrank.clicks.covariates import FeatureColumns
 from offrank.estimators import estimator
 from offrank.estimators.fold import Layout, TermsFold
 from offrank.folds import BucketsFold, MomentsFold
@@ -167,6 +168,8 @@ LOGS: dict[str, Callable[[Any], Any]] = {
     "checks.propensities.SupportFold": lambda kind: kind(NEW, policy("epsilon(top(old), 0.0)")),
     "checks.rows.TiesFold": lambda kind: kind((policy("top(tied)"), policy("epsilon(top(new), 0.5)"))),
     "clicks.counts.CountsFold": lambda kind: kind("query", browsing=True),
+    "clicks.covariates.CovariatesFold": lambda kind: kind(FeatureColumns(("new", "features")), "query"),
+    "clicks.documents.TextsFold": lambda kind: kind(),  # with texts: tests/clicks/test_judgements.py
     "clicks.predictions.PredictionFold": lambda kind: kind((fitted("rctr"), fitted("cascade")), IntervalSpec()),
     "clicks.sessions.TallyFold": lambda kind: kind(),
     "clicks.sessions.SessionsFold": lambda kind: kind("query"),
