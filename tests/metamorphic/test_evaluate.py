@@ -31,7 +31,12 @@ def unforeseen(here: Asked, relation: Relation) -> list[str]:
 
 
 def sampled(pair: Pair, relation: Relation) -> bool:
-    """Whether an estimate is from slates that follow from what the relation changes: the candidates as written."""
+    """Whether something is drawn that follows from what the relation changes: slates from the candidates as written.
+
+    The doubt of a click model is from draws of its documents, which are numbered by the names of items.
+    """
+    if pair[1].startswith("direct(") and "items" in relation.name:
+        return True
     return "samples=" in pair[1] and ("candidates" in relation.name or "items" in relation.name)
 
 

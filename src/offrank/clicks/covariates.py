@@ -101,14 +101,14 @@ class Covariates:
     mean: Floats
 
 
-@dataclass(frozen=True, eq=False)
 class Sums:
     """Sums by document: keys [d], sums [d, 1 + columns], of which the first counts impressions.
 
-    Parts are joined once they are larger than what was joined before.
+    Parts are joined once they are larger than what was joined before. Two are equal if they have the same sums.
     """
 
-    parts: tuple[tuple[Integers, Floats], ...] = ()
+    def __init__(self, parts: tuple[tuple[Integers, Floats], ...] = ()) -> None:
+        self.parts = parts
 
     def __add__(self, other: Sums) -> Sums:
         found = Sums(self.parts + other.parts)

@@ -109,7 +109,7 @@ class Estimator(Spelled, ABC):
 
     @property
     def drawn(self) -> tuple[Estimator, ...]:
-        """The same estimator by draws from the posterior of its model; none where it has no model with a posterior."""
+        """The same estimator by draws from the posterior of its model; none where it relies on no model alone."""
         return ()
 
     def needs(self, target: AnyPolicy) -> Needs:

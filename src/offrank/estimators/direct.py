@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import ClassVar
 
 from ..clicks.fitted import Fitted
@@ -42,6 +43,10 @@ class Direct(ModelBased):
     @property
     def outcome(self) -> Outcome:
         return "clicks" if self.reward_model.of_clicks else "reward"
+
+    @cached_property
+    def drawn(self) -> tuple[Direct, ...]:
+        return tuple(replace(self, model=one, column=None) for one in self.reward_model.draws())
 
     @property
     def assumptions(self) -> frozenset[str]:

@@ -30,6 +30,9 @@ class DoublyRobust(ModelBased):
     al. 2022: where its value of a prefix is the model's clicks there plus those the target adds, its sum telescopes
     to this.
 
+    The interval needs no doubt of the model from another log: the residuals tell of its errors, and their variance
+    counts (benchmarks/direct_coverage.py).
+
     - model, column, draws: as in `direct`. A click model must be learnt from another log.
     - residual: the weighting. A regression of whole slates needs one of whole slates: ips, pi, clip(ips, 100).
 

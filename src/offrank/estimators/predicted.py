@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
@@ -56,10 +55,6 @@ class ModelBased(Estimator):
         if isinstance(self.model, RewardModel):
             return self.model
         return ClickPredictions(loaded(self.model) if isinstance(self.model, str) else self.model)
-
-    @cached_property
-    def drawn(self) -> tuple[Estimator, ...]:
-        return tuple(replace(self, model=one, column=None) for one in self.reward_model.draws())  # type: ignore[type-var]
 
     def learnt_rows(self) -> Fingerprint | None:
         """The rows that the model was learnt from; None where they are not known."""
