@@ -34,6 +34,9 @@ PARTS = sorted({"gctr", "rctr", "dctr", "rdctr", "pbm", "ubm", "trust", "cascade
 BOTH = Told(Mixture(DBN(), DBN()), {**parts(RELIABLE, HASTY), "weight": np.array([0.7, 0.3])}, TOLD["dbn"].story)
 
 
+pytestmark = pytest.mark.xdist_group("mixtures")
+
+
 @pytest.fixture(scope="module")
 def sessions() -> Sessions:
     return drawn(BOTH, 6000, 0, ranks=8)
