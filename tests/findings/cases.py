@@ -217,6 +217,7 @@ CASES = [
     Case("unseen-documents", replace(DIRECT, control=0.9899), "warning"),
     Case("unseen-documents", replace(DIRECT, control=0.8), "warning"),
     Case("unseen-documents", replace(DIRECT, control=0.799), "serious"),
+    Case("unseen-documents", replace(DIRECT, control=0.799, model=OfModel(features=True)), "warning"),
     Case("unseen-documents", OfEstimate(control=0.5), None),
     Case("few-rewards", OfEstimate(effective_rewards=30.0), None),
     Case("few-rewards", OfEstimate(effective_rewards=29.9), "warning"),

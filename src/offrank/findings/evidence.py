@@ -19,7 +19,8 @@ class OfModel:
     - folds: parts of the log, each predicted by what was learnt from the others.
     - explained: R squared, the share of the variance of the logged rewards that its predictions for the logged slates
       explain; None where that is not known.
-    - posterior: whether intervals have the doubt of its numbers.
+    - posterior: whether intervals have the doubt of its numbers. features: whether it tells documents that it has not
+      seen by their features.
     """
 
     name: str = "a click model"
@@ -29,6 +30,7 @@ class OfModel:
     folds: int = 0
     explained: float | None = None
     posterior: bool = False
+    features: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -15,10 +15,12 @@ MOST_UNSEEN = 0.5
 
 @finding("unseen-documents", "Unseen documents", lambda found: found.kind == "model" and found.control < 1 - UNKNOWN)
 def of_estimate(found: OfEstimate) -> Statement:
+    by_features = found.model is not None and found.model.features
+    counts = "as its features predict" if by_features else "like an average document"
     return Statement(
-        "serious" if found.control < 1 - MOSTLY_UNKNOWN else "warning",
+        "warning" if by_features or found.control >= 1 - MOSTLY_UNKNOWN else "serious",
         f"{1 - found.control:.0%} of what the target shows was never shown in the log that the model has learnt from, "
-        "and counts as clicked like an average document.",
+        f"and counts as clicked {counts}.",
         f"Learn from a log that shows more of it, or by items alone ({option('by', None)}) where queries are rare.",
     )
 

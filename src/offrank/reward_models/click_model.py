@@ -45,7 +45,7 @@ class ClickPredictions(RewardModel):
 
     @property
     def evidence(self) -> OfModel:
-        return OfModel(posterior=self.model.has_posterior)
+        return OfModel(posterior=self.model.has_posterior, features=self.model.model.columns is not None)
 
     def draws(self) -> tuple[RewardModel, ...]:
         if not self.model.has_posterior:

@@ -72,10 +72,6 @@ class Beta:
         """The summed log-density of the logits, up to a constant."""
         return float((self.a * np.log(value) + self.b * np.log1p(-value)).sum())
 
-    def is_near(self, other: Beta) -> bool:
-        """Whether it is within 2 % of the other."""
-        return bool(np.allclose(self.table, other.table, rtol=0.02))
-
 
 FLAT = Beta(1.0, 1.0)
 """The uniform prior."""
