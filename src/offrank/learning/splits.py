@@ -17,7 +17,7 @@ from ..log.hashing import ODD, hashed
 from ..log.source import Needs, Source
 from ..options import option
 from ..policies.linear import PolicyFile
-from ..running.executors import Executor, Progress, run
+from ..running.executors import Engine, Executor, Progress, engine_of, run
 
 Part = Literal["train", "validate", "test"]
 PARTS: tuple[Part, ...] = get_args(Part)
@@ -42,6 +42,9 @@ class Split:
     def parts(self) -> int:
         return self.source.parts()
 
+    def engine(self) -> Engine | None:
+        return engine_of(self.source)
+
     def select(self, needed: Needs) -> Split:
         return replace(self, source=self.source.select(needed))
 
@@ -61,6 +64,9 @@ class OneSlot:
 
     def parts(self) -> int:
         return self.source.parts()
+
+    def engine(self) -> Engine | None:
+        return engine_of(self.source)
 
     def select(self, needed: Needs) -> OneSlot:
         return OneSlot(self.source.select(needed))

@@ -19,6 +19,7 @@ from .decode import Duplicates
 from .files import Files, find, is_paths, suffix
 from .formats.registry import Reader, readers
 from .long import LongLog
+from .spark import PREFIX, SparkTable
 from .stored import ArrowTable, ParquetTable
 from .tables import LazyTable, MemoryTable, Table
 from .wide import Gaps, Invalid, WideLog
@@ -51,7 +52,8 @@ def read_log(
 
     - source: a Parquet, Arrow IPC, CSV, TSV or JSON lines file, a folder of them (`key=value` folders give columns), a
       glob, an address such as `s3://bucket/folder`, or a list of those; a pandas, Polars or Arrow table (anything with
-      `__arrow_c_stream__`), a Polars LazyFrame, a `pyarrow.dataset.Dataset`; a list of dicts; an iterator of
+      `__arrow_c_stream__`), a Polars LazyFrame, a `pyarrow.dataset.Dataset`; a Spark DataFrame or `spark:TABLE`, which
+      Spark reads itself; a list of dicts; an iterator of
       tables or dicts, which is read into memory.
     - columns: role -> the log's own name of that column, `{"slate": "shown"}`.
     - format: the kind of files (`parquet`, `arrow`, `csv`, `tsv`, `json`), by default from their suffix; or a reader of
@@ -135,6 +137,10 @@ def _is_wide(table: Table, renamed: Mapping[str, str]) -> bool:
 
 
 def _table(source: Any, kind: str | None) -> Table:
+    if hasattr(source, "mapInArrow"):
+        return SparkTable.of(source)
+    if isinstance(source, str) and source.startswith(PREFIX):
+        return SparkTable.named(source)
     if is_paths(source):
         return _files(find(source, None if kind else _SUFFIXES.keys() - {".json"}), kind)
     if hasattr(source, "get_fragments") and hasattr(source, "scanner"):  # from pyarrow.dataset

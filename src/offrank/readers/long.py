@@ -4,20 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 import numpy as np
 import pyarrow as pa
 
 from ..errors import RowError
 from ..log import rules
-from ..log.batch import LogBatch
 from ..log.rules import Faults
 from ..log.schema import LONG_ROLES, ROLES, Columns
+from ..log.batch import Integers, LogBatch
 from ..log.source import Needs
+from ..running.executors import Engine, engine_of
 from . import arrow
 from .dataset import FileTable
 from .decode import Duplicates
 from .impressions import GatheredTable, Rows, listed
+from .spark import SparkTable
 from .tables import Piece, Table, outline
 from .wide import Gaps, Invalid, WideLog
 
@@ -47,6 +50,9 @@ class LongLog:
     def describe(self) -> str:
         zero = ", positions from 0" if self.noted.get("top", 1) == 0 and self.gaps == "raise" else ""
         return self.table.describe() + zero
+
+    def engine(self) -> Engine | None:
+        return self.wide.engine()
 
     def batches(self, part: int) -> Iterator[LogBatch]:
         own = {"slate": "item", "candidates": "item", "clicks": "click"}
@@ -85,21 +91,14 @@ class LongLog:
 
     def _look(self, table: Table) -> dict[str, int]:
         """Return rows, whether impressions reappear after others, and the position at the top."""
-        impression, position = self.column("impression"), self.column("position")
-        rows, from_0, last, begun = 0, 0, None, [np.empty(0, np.int64)]
-        for piece in (piece for part in range(table.parts()) for piece in table.pieces(part, (impression, position))):
-            codes = arrow.codes(piece.data.column(impression), impression)
-            ranks = arrow.numbers(piece.data.column(position), position)
-            from_0 += int((ranks == 0).sum())
-            new = np.append(codes[:1] != last, codes[1:] != codes[:-1])
-            begun.append(codes[new])
-            rows, last = rows + len(codes), codes[-1]
-        found = np.concatenate(begun)
-        impressions = len(np.unique(found))
-        return {"rows": rows, "scattered": impressions < len(found), "top": 0 if 2 * from_0 > impressions else 1}
+        look, engine = partial(_first_look, table, self.column("impression"), self.column("position")), engine_of(table)
+        rows, begun, impressions, from_0 = sum(engine.each(look)) if engine else look(0)
+        return {"rows": int(rows), "scattered": bool(impressions < begun), "top": 0 if 2 * from_0 > impressions else 1}
 
     def _typed(self) -> Table:
         """Return the table; for text files with column types that a first block cannot show."""
+        if isinstance(self.table, SparkTable):
+            return self.table.grouped(self.column("impression"))
         if not isinstance(self.table, FileTable):
             return self.table
         needed = self.needed
@@ -108,6 +107,20 @@ class LongLog:
         numbers = [self.column(role) for role in ("position", "click", "reward", "propensity", "inclusion")]
         kinds = dict.fromkeys([*numbers, *needed.scores, *needed.rankings], pa.float64())
         return self.table.typed(kinds if self.table.kind == "json" else kinds | dict.fromkeys(text, pa.string()))
+
+
+def _first_look(table: Table, impression: str, position: str, _part: int) -> Integers:
+    """Return the numbers of rows, of times that an impression begins, of impressions, and of positions that are 0."""
+    rows, from_0, last, begun = 0, 0, None, [np.empty(0, np.int64)]
+    for piece in (piece for part in range(table.parts()) for piece in table.pieces(part, (impression, position))):
+        codes = arrow.codes(piece.data.column(impression), impression)
+        ranks = arrow.numbers(piece.data.column(position), position)
+        from_0 += int((ranks == 0).sum())
+        new = np.append(codes[:1] != last, codes[1:] != codes[:-1])
+        begun.append(codes[new])
+        rows, last = rows + len(codes), codes[-1]
+    found = np.concatenate(begun)
+    return np.array([rows, len(found), len(np.unique(found)), from_0])
 
 
 @dataclass(frozen=True)
@@ -133,6 +146,9 @@ class _WideTable:
 
     def describe(self) -> str:
         return self.table.describe()
+
+    def engine(self) -> Engine | None:
+        return engine_of(self.table)
 
     def pieces(self, part: int, columns: tuple[str, ...]) -> Iterator[Piece]:
         known = Columns(self.table.names, self.log.renamed, self.describe())

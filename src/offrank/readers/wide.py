@@ -17,6 +17,7 @@ from ..log.batch import Integers, LogBatch
 from ..log.schema import GROUPING, WRITTEN, Columns
 from ..log.source import Needs
 from ..options import option
+from ..running.executors import Engine, engine_of
 from . import arrow
 from .decode import Decoded, Duplicates
 from .json_text import BadCell
@@ -48,6 +49,9 @@ class WideLog:
 
     def describe(self) -> str:
         return self.table.describe()
+
+    def engine(self) -> Engine | None:
+        return engine_of(self.table)
 
     def select(self, needed: Needs) -> WideLog:
         chosen = replace(self, needed=needed)

@@ -1,0 +1,88 @@
+"""Spark DataFrames as tables: their rows stay where they are."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+from ..errors import LogError, UsageError, optional
+from ..running.executors import refuse_placed
+from ..running.spark import PartitionRows, Spark
+from .tables import Piece, bounded
+import pyarrow as pa
+
+PREFIX = "spark:"
+_FIRST = 256
+"""Rows that are fetched to try a job on, before all are read where they are."""
+
+
+@dataclass(frozen=True, eq=False)
+class SparkTable:
+    """A Spark DataFrame, classic or Connect; on Spark's executors, the rows of one partition of it.
+
+    Its rows are numbered in the order of its partitions.
+    """
+
+    names: tuple[str, ...]
+    spark: Spark
+
+    @classmethod
+    def of(cls, frame: Any, where: str = "Spark DataFrame") -> SparkTable:
+        """Build a table from a DataFrame.
+
+        Raises:
+            UsageError: it is a stream.
+        """
+        if frame.isStreaming:
+            raise UsageError(f"the {where} is a stream, which has no end", "give a table that is read once written")
+        return cls(tuple(frame.columns), Spark(frame, where, PartitionRows()))
+
+    @classmethod
+    def named(cls, text: str) -> SparkTable:
+        """Build a table from `spark:TABLE`, of the session that is active or that Spark's own settings give.
+
+        Raises:
+            MissingExtraError: pyspark is not installed.
+            LogError: Spark has no such table.
+        """
+        session = optional("pyspark.sql", "reading a Spark table needs pyspark", "spark").SparkSession
+        try:
+            frame = session.builder.getOrCreate().table(text.removeprefix(PREFIX))
+            return cls.of(frame, text)
+        except Exception as error:
+            said = str(error).strip().partition("\n")[0]
+            raise LogError(f"{text} cannot be read: {said}", "give a table or view of Spark: spark:db.table") from error
+
+    def engine(self) -> Spark | None:
+        """Return what reduces it where its rows are."""
+        return self.spark
+
+    def grouped(self, column: str) -> SparkTable:
+        """Return the same rows, with equal values of a column in one partition, side by side in their order."""
+        return replace(self, spark=replace(self.spark, together=column))
+
+    def parts(self) -> int:
+        return 1
+
+    def pieces(self, part: int, columns: tuple[str, ...]) -> Iterator[Piece]:
+        rows = self.spark.rows
+        if rows.batches is None:
+            yield from self._first(columns)
+            return
+        for data, number in rows.read(columns):
+            start = 0
+            for some in bounded(pa.Table.from_batches([data])):
+                yield Piece(some, self.describe(), number[start : start + len(some)])
+                start += len(some)
+
+    def _first(self, columns: tuple[str, ...]) -> Iterator[Piece]:
+        """Yield the first rows, where only these are on this machine; there must be no need for more."""
+        found, number = self.spark.head(columns, _FIRST)
+        for data in found.combine_chunks().to_batches():
+            yield Piece(data, self.describe(), number)
+        if found.num_rows == _FIRST:
+            refuse_placed(self, "this job reads all rows")
+
+    def describe(self) -> str:
+        return self.spark.where

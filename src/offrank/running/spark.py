@@ -1,0 +1,220 @@
+"""Spark as an engine: a log is reduced where its rows are, and one state of each partition comes back."""
+
+from __future__ import annotations
+
+import importlib
+import pickle
+import traceback
+import uuid
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any, TypeVar
+
+import numpy as np
+import pyarrow as pa
+
+from ..errors import LogError, OffrankError, UsageError
+from ..log.batch import Integers
+from .executors import Progress
+
+S = TypeVar("S")
+
+dumps, loads = pickle.dumps, pickle.loads
+
+_NUMBER = "__offrank_number"
+"""The column that tells a row's partition (upper bits) and its place there (lower 33 bits), from Spark."""
+
+_DIGEST = "__offrank_digest"
+_PLACE_BITS = 33
+_RETURNED = "partition int, rows bigint, digest bigint, state binary, error binary"
+_SCHEMA = pa.schema(
+    {"partition": pa.int32(), "rows": pa.int64(), "digest": pa.int64(), "state": pa.binary(), "error": pa.binary()}
+)
+
+
+@dataclass(eq=False)
+class PartitionRows:
+    """What a table reads: on an executor the rows of one partition, elsewhere none.
+
+    asked: the columns that were asked for last. bases: [partitions] the number of rows in the partitions before each.
+    rows, digest: of what was read so far.
+    """
+
+    batches: Iterable[pa.RecordBatch] | None = None
+    bases: Integers = field(default_factory=lambda: np.zeros(1, np.int64))
+    asked: tuple[str, ...] = ()
+    rows: int = 0
+    digest: int = 0
+
+    def read(self, columns: tuple[str, ...]) -> Iterator[tuple[pa.RecordBatch, Integers]]:
+        """Yield record batches of the partition, and the numbers of their rows in the whole log."""
+        self.asked = columns
+        for data in self.batches or ():
+            number = np.asarray(data.column(_NUMBER))
+            self.rows += len(data)
+            self.digest ^= int(np.bitwise_xor.reduce(np.asarray(data.column(_DIGEST))))
+            rows = self.bases[number >> _PLACE_BITS] + (number & ((1 << _PLACE_BITS) - 1))
+            yield data.select(list(columns)), rows
+
+
+@dataclass(frozen=True, eq=False)
+class Spark:
+    """A Spark DataFrame, classic or Connect. where: its name in errors; rows: what tables read on the executors.
+
+    together: a column; rows of equal values are brought into one partition and stand there in their order.
+    counted: column -> (bases, rows, digest), found by a first count of the partitions and shared by all passes.
+    """
+
+    frame: Any
+    where: str
+    rows: PartitionRows
+    together: str | None = None
+    counted: dict[str, tuple[Integers, int, int]] = field(default_factory=dict)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickled without the DataFrame, which stays on this machine."""
+        return Spark, (None, self.where, self.rows, self.together)
+
+    def each(self, task: Callable[[int], S], progress: Progress | None = None) -> Iterator[S]:
+        """Return what `task(0)` returns in each partition, in their order; the table is the partition there.
+
+        Raises:
+            LogError: Spark fails.
+            UsageError: the partitions do not hold the same rows as in the first pass.
+            Exception: the first error of a task, as it was raised.
+        """
+        columns = self._asked(task)
+        bases, rows, digest = self._count(columns[0])
+        job = partial(_reduced, task, self.rows, bases)
+        found = sorted(self._collected(self._read(columns, len(bases)).mapInArrow(job, _RETURNED)))
+        if errors := [pickle.loads(error) for *_, error in found if error is not None]:  # noqa: S301  our own executors
+            raise min(errors, key=lambda error: getattr(error, "row", -1))
+        read = np.array([(n, part) for _, n, part, *_ in found], np.int64).reshape(-1, 2)
+        if read[:, 0].sum() != rows or np.bitwise_xor.reduce(read[:, 1]) != digest:
+            raise UsageError(
+                f"the partitions of the {self.where} held other rows, or in another order, when they were read again",
+                "keep them: log = log.cache(), or write the log as a table and give that",
+            )
+        del read
+        for done, (*_, state, _) in enumerate(found, 1):
+            yield loads(state)
+            if progress is not None:
+                progress(done, len(found))
+
+    def head(self, columns: tuple[str, ...], most: int) -> tuple[pa.Table, Integers]:
+        """Return the first rows, and their numbers in the whole log."""
+        bases, *_ = self._count(columns[0])
+        found = self._collected(self._read(columns, len(bases)).limit(most))
+        names = [*columns, _NUMBER]
+        table = pa.table({name: pa.array([row[place] for row in found]) for place, name in enumerate(names)})
+        number = table.column(_NUMBER).to_numpy() if found else np.zeros(0, np.int64)
+        return table.select(list(columns)), bases[number >> _PLACE_BITS] + (number & ((1 << _PLACE_BITS) - 1))
+
+    def _asked(self, task: Callable[[int], Any]) -> tuple[str, ...]:
+        """Return the columns that a task reads: it runs here once on no rows. A copy, as on the executors."""
+        cloudpickle = importlib.import_module("pyspark.cloudpickle")
+        alone, rows = cloudpickle.loads(cloudpickle.dumps((task, self.rows)))
+        rows.batches = ()
+        alone(0)
+        asked: tuple[str, ...] = rows.asked
+        return asked
+
+    def _read(self, columns: tuple[str, ...], partitions: int) -> Any:
+        """Return the columns, then each row's number and digest; rows that belong together are together."""
+        read = self.frame.selectExpr(*map(_quoted, columns), *self._numbered(columns[0]))
+        if self.together is None:
+            return read
+        column = _quoted(self.together)
+        return read.repartition(partitions, column).sortWithinPartitions(column, _quoted(_NUMBER))
+
+    @staticmethod
+    def _numbered(column: str) -> tuple[str, str]:
+        number = "monotonically_increasing_id()"
+        return f"{number} AS `{_NUMBER}`", f"xxhash64({number}, {_quoted(column)}) AS `{_DIGEST}`"
+
+    def _count(self, column: str) -> tuple[Integers, int, int]:
+        """Return the rows before each partition, all rows, and a digest of a column in its order."""
+        if column not in self.counted:
+            parts = self.frame.selectExpr("spark_partition_id() AS part", *self._numbered(column)[1:])
+            found = self._collected(parts.groupBy("part").agg({"*": "count", _DIGEST: "bit_xor"}))
+            rows = np.zeros(max((part for part, *_ in found), default=0) + 1, np.int64)
+            for part, n, _ in found:
+                rows[part] = n
+            digest = int(np.bitwise_xor.reduce(np.array([one for *_, one in found], np.int64)))
+            self.counted[column] = np.cumsum(rows) - rows, int(rows.sum()), digest
+        return self.counted[column]
+
+    def _collected(self, frame: Any) -> list[Any]:
+        """Collect a small result; interrupting cancels the job.
+
+        Raises:
+            LogError: Spark fails.
+        """
+        with _cancelling(frame.sparkSession):
+            try:
+                found: list[Any] = frame.collect()
+            except OffrankError:
+                raise
+            except Exception as error:
+                raise self._failed(error) from error
+        return found
+
+    def _failed(self, error: Exception) -> OffrankError:
+        said = str(error)
+        if "No module named 'offrank'" in said:
+            return UsageError(
+                "offrank is not installed where Spark runs Python",
+                "install the same version there, or send it along: spark.archives of your session",
+            )
+        lines = [line.strip() for line in said.splitlines() if line.strip()]
+        return LogError(
+            f"Spark cannot read the {self.where}: {(lines or [type(error).__name__])[0][:300]}",
+            "look at Spark's own log; show() must work on the DataFrame",
+        )
+
+
+def _reduced(
+    task: Callable[[int], Any], rows: PartitionRows, bases: Integers, batches: Iterable[pa.RecordBatch]
+) -> Iterator[pa.RecordBatch]:
+    """Yield the one row that a partition returns. Runs on an executor."""
+    rows.batches, rows.bases = batches, bases
+    state = failed = None
+    try:
+        state = dumps(task(0))
+    except Exception as error:
+        if not isinstance(error, OffrankError):
+            error.add_note(f"on a Spark executor:\n{traceback.format_exc()}")
+        failed = pickle.dumps(error)
+    partition = importlib.import_module("pyspark").TaskContext.get().partitionId()
+    values = (partition, rows.rows, rows.digest, state, failed)
+    yield pa.record_batch([pa.array([v], kind) for v, kind in zip(values, _SCHEMA.types, strict=True)], schema=_SCHEMA)
+
+
+@contextmanager
+def _cancelling(session: Any) -> Iterator[None]:
+    """Cancel the jobs that are begun inside, if that is left by an exception such as an interruption."""
+    connect = ".connect." in type(session).__module__
+    owner = session if connect else session.sparkContext
+    add, remove, cancel = (
+        getattr(owner, name)
+        for name in (
+            ("addTag", "removeTag", "interruptTag")
+            if connect
+            else ("addJobTag", "removeJobTag", "cancelJobsWithTag")
+        )
+    )
+    tag = f"offrank-{uuid.uuid4().hex}"
+    add(tag)
+    try:
+        yield
+    except BaseException:
+        cancel(tag)
+        raise
+    finally:
+        remove(tag)
+
+
+def _quoted(name: str) -> str:
+    return "`" + name.replace("`", "``") + "`"
