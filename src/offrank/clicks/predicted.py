@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Iterator
-from typing import Any, Protocol
+from dataclasses import dataclass
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 import pyarrow as pa
 
 from ..errors import EmptyLogError
+from ..folds.base import MappedFold, TotalFold
 from ..log.batch import Contexts, Floats, Integers, LogBatch
 from ..log.source import Needs
 from ..log.texts import Texts
 from ..readers.log import opened
-from ..running.executors import Progress
+from ..running.executors import Progress, refuse_placed, run
 from .laws import ClickLaw, log_probs
 from .sessions import whole_clicks
 
@@ -45,6 +47,7 @@ def slots(model: Predictive, log: Any, query: str | None, progress: Progress | N
     """
     needed = Needs(holes=True, texts=True) | model.needs()
     source, empty = opened(log).select(needed), True
+    refuse_placed(source, "clicks are predicted")
     for part in range(source.parts()):
         for batch in source.batches(part):
             if len(batch):
@@ -59,14 +62,23 @@ def slots(model: Predictive, log: Any, query: str | None, progress: Progress | N
 def score(model: Predictive, log: Any) -> float:
     """The mean log-likelihood of a session's clicks; see `Fitted.score`."""
     source = opened(log).select(Needs(frozenset(["clicks"]), holes=True) | model.needs())
-    total = weight = 0.0
-    for part in range(source.parts()):
-        for batch in source.batches(part):
-            found = log_probs(model.law(batch.contexts, batch.slates), np.minimum(whole_clicks(batch), 1.0))
-            total, weight = total + float(found @ (1 / batch.inclusion)), weight + float((1 / batch.inclusion).sum())
+    total, weight = run(source, _ScoreFold(model))
     if not weight:
         raise EmptyLogError("the log has no impressions", "give a log with at least one impression")
-    return total / weight
+    return float(total / weight)
+
+
+@dataclass(frozen=True)
+class _ScoreFold(MappedFold):
+    """Reduces a log to the sums of log-likelihoods and of one, over inclusion."""
+
+    model: Predictive
+
+    reducer: ClassVar = TotalFold((2,))
+
+    def mapped(self, batch: LogBatch) -> Floats:
+        found = log_probs(self.model.law(batch.contexts, batch.slates), np.minimum(whole_clicks(batch), 1.0))
+        return np.array([found, np.ones(len(batch))]) @ (1 / batch.inclusion)
 
 
 def _slots_of(model: Predictive, batch: LogBatch, query: str | None) -> pa.RecordBatch:

@@ -19,7 +19,7 @@ from ..log.hashing import hashed
 from ..log.source import Needs, Source
 from ..policies.linear import Encoding
 from ..policies.propensities import AnyPolicy, propensities, shown_needs
-from ..running.executors import Executor, Progress, run
+from ..running.executors import Executor, Progress, refuse_placed, run
 from .contexts import ContextsFold, ContextSums
 from .examples import Data, Examples, Store
 from .splits import By, LearntRowsFold, Part, rows_of
@@ -171,6 +171,8 @@ class Preparation:
         survey: Survey = found["survey"]
         encoding = survey.encoding(self.bits, self.interactions)
         folder = self.folder if survey.bytes(self.interactions) > self.memory else None
+        if folder is not None:
+            refuse_placed(source, f"more than {self.memory / 2**30:g} GiB of encoded rows are kept")
 
         def pack(part: Part) -> Store:
             packing = Packing(encoding, self.logging, part, self.by, folder, of_ranks is not None)

@@ -20,6 +20,7 @@ from ..files import atomic_write
 from ..log.schema import ROLES, Columns
 from ..log.source import Needs
 from ..options import option
+from ..running.executors import refuse_placed
 from . import arrow
 from .json_text import from_json
 from .log import opened
@@ -79,6 +80,7 @@ def convert(
     final = Path(path)
     if final.suffix not in (*PARQUET_SUFFIXES, *ARROW_SUFFIXES):
         raise UsageError(f"the suffix of {str(path)!r} does not say how to write it", "call it .parquet or .arrow")
+    refuse_placed(wide, "a log is converted")
     with atomic_write(final) as temporary:
         rows, skipped = _write(wide, temporary, progress)
     return Converted(final, rows, dict(skipped))

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 import pyarrow as pa
@@ -12,9 +13,10 @@ import pyarrow as pa
 from ..errors import ColumnError, UsageError
 from ..log.schema import LONG_ROLES, ROLES
 from ..log.source import Source
-from ..running.executors import Progress
+from ..running.executors import Progress, engine_of
 from . import arrow
 from .long import LongLog
+from .tables import Table
 from .wide import WideLog
 
 LIKE = {
@@ -67,24 +69,36 @@ def described(log: Source, progress: Progress | None = None) -> tuple[LogColumn,
     types = dict(zip(log.table.names, first.data.schema.types, strict=True))
     asked = [name for name in types if name not in role_of]
     plain = {name for name in asked if isinstance(log, WideLog) and not pa.types.is_nested(types[name])}
-    asked, holding = [name for name in asked if name not in plain], _wide if isinstance(log, WideLog) else _long
+    asked = [name for name in asked if name not in plain]
+    engine, count = engine_of(log.table), partial(_counted, log.table, asked, own)
     rows, holds = 0, Counter[tuple[str, str]]()
-    read = (*asked, *(own[role] for role in ("slate", "candidates", "impression") if role in own))
-    for part in range(log.table.parts() if asked else 0):
-        for piece in log.table.pieces(part, read):
-            rows += len(piece.data)
-            for name in asked:
-                holds.update({(name, use): count for use, count in holding(piece.data, name, own)})
-        if progress is not None:
-            progress(part + 1, log.table.parts())
-    found = []
+    if asked:
+        parts = log.table.parts()
+        for done, found in enumerate(map(count, range(parts)) if engine is None else engine.each(count, progress), 1):
+            rows, holds = rows + found[0], holds + found[1]
+            if progress is not None and engine is None:
+                progress(done, parts)
+    columns = []
     for name in log.table.names:
         holding_for = (use for use in USES if rows and holds[name, use] >= HOLDS * rows)
         use = "group" if name in plain else next(holding_for, "")
         near = next((role for role in known if name.lower() in LIKE.get(role, ()) and role not in own), "")
         like = "" if name in role_of else near
-        found.append(LogColumn(name, _type(types[name]), role_of.get(name, use), like))
-    return tuple(found)
+        columns.append(LogColumn(name, _type(types[name]), role_of.get(name, use), like))
+    return tuple(columns)
+
+
+def _counted(
+    table: Table, asked: Sequence[str], own: Mapping[str, str], part: int
+) -> tuple[int, Counter[tuple[str, str]]]:
+    """Return the rows of one part, and those in which each of these columns could have each use."""
+    rows, holds, count = 0, Counter[tuple[str, str]](), _wide if "slate" in own else _long
+    beside = [own[role] for role in ("slate", "impression", "candidates") if role in own]
+    for piece in table.pieces(part, (*beside, *asked)):
+        rows += len(piece.data)
+        for name in asked:
+            holds.update({(name, use): valid for use, valid in count(piece.data, name, own)})
+    return rows, holds
 
 
 def _wide(data: pa.RecordBatch, name: str, own: Mapping[str, str]) -> Iterator[tuple[str, int]]:
