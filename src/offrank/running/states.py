@@ -1,7 +1,7 @@
 """States of folds as bytes: what one process has counted, another goes on with.
 
-Reading executes nothing: a state is made of numbers, texts, arrays, tuples, dicts and the classes listed here. The bytes
-are a line with the version of this format, a checksum, and compressed: a tree in JSON, then the arrays one after
+Reading executes nothing: a state is made of numbers, texts, arrays, tuples, dicts and the classes listed here. The
+bytes are a line with the version of this format, a checksum, and compressed: a tree in JSON, then the arrays one after
 another, the least significant byte first.
 """
 
