@@ -10,6 +10,7 @@ Catch the root or any branch:
     |   |-- ColumnError         a column is missing or of the wrong kind
     |   |-- RowError            a row breaks a rule: file, row, column, rule, remedy
     |   `-- EmptyLogError       no impressions
+    |-- StateError              a saved state is damaged, or does not fit the others
     |-- SupportError            the log cannot answer the question
     |   |-- NoOverlapError      the target never does what was logged (also a KeyError: no result holds it)
     |   `-- ImpossibleSlateError  the logging policy says a logged slate cannot happen
@@ -32,6 +33,7 @@ __all__ = [
     "OffrankError",
     "RowError",
     "SpellingError",
+    "StateError",
     "SupportError",
     "UsageError",
     "optional",
@@ -110,6 +112,12 @@ class RowError(LogError):
 
     def __reduce__(self) -> tuple[type[RowError], tuple[str, int, str, str, str, str]]:
         return type(self), (self.file, self.row, self.column, self.rule, self.detail, self.remedy)
+
+
+class StateError(OffrankError):
+    """A saved state is damaged, is of another version, or does not fit the others."""
+
+    code = "state"
 
 
 class SupportError(OffrankError):

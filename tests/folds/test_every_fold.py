@@ -29,7 +29,8 @@ from offrank.metrics.comparisons import metric
 from offrank.policies import policy
 from offrank.policies.linear import Encoding
 from offrank.reward_models.features import SlateColumns
-from offrank.testing import check_fold, take
+from offrank.running.states import dumps, loads
+from offrank.testing import check_fold, same, take
 from tests.metamorphic.logs import log
 
 STEPS = ("empty", "add", "merge", "finish")
@@ -205,6 +206,21 @@ def test_any_partition_and_order_gives_the_same(name: str) -> None:
     rows: Any = grouped() if name in SAMPLES else batch()
     fold = (SAMPLES | LOGS)[name](folds()[name])
     check_fold(fold, rows, np.random.default_rng(7))
+
+
+@pytest.mark.parametrize("name", [*SAMPLES, *LOGS])
+def test_a_state_survives_as_bytes_and_is_gone_on_with(name: str) -> None:
+    rows: Any = grouped() if name in SAMPLES else batch()
+    fold = (SAMPLES | LOGS)[name](folds()[name])
+    half = len(rows) // 2
+    first, second = (fold.add(fold.empty(), take(rows, part)) for part in np.split(np.arange(len(rows)), [half]))
+    kept = [loads(dumps(state)) for state in (fold.empty(), first, second)]
+    for one, state in zip(kept, (fold.empty(), first, second), strict=True):
+        if name != "learning.contexts.ContextsFold":  # the policy in its states is the fold's own
+            same(one, state, 0.0, "state")
+    whole = fold.merge(fold.merge(kept[0], kept[1]), kept[2])
+    assert dumps(whole) == dumps(fold.merge(fold.merge(fold.empty(), first), second))
+    same(fold.finish(whole), fold.finish(fold.merge(first, second)), 0.0, "result")
 
 
 @pytest.mark.parametrize("name", sorted(IN_ORDER))

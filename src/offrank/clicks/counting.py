@@ -27,14 +27,27 @@ class Entries(NamedTuple):
 class CountTable:
     """A hash table of (document, cell) -> shown, clicked. Two tables are equal if they hold the same counts.
 
-    Memory: some 160 to 380 bytes per document and eight cells that it was seen in.
+    Memory: some 160 to 380 bytes per document and eight cells that it was seen in. blocks: room for so many. held:
+    keys and counts of the blocks that it begins with.
     """
 
-    def __init__(self, blocks: int = 512) -> None:
+    def __init__(self, blocks: int = 512, held: tuple[Integers, Floats] | None = None) -> None:
         self._slots: NDArray[np.int32] = np.full(2 * blocks, -1, np.int32)
         self._keys: Integers = np.empty((blocks, 4), np.int64)
         self._counts: Floats = np.zeros((blocks, _BLOCK, 2))
         self._used = 0
+        if held is not None:
+            self._add_blocks(*held)
+
+    @property
+    def blocks(self) -> int:
+        """The blocks that there is room for."""
+        return len(self._keys)
+
+    @property
+    def held(self) -> tuple[Integers, Floats]:
+        """(keys, counts) of the blocks in use: [blocks, 4] and [blocks, 8, 2]."""
+        return self._keys[: self._used], self._counts[: self._used]
 
     def add(self, batch: LogBatch, by: str | None, *, browsing: bool, base: Integers | None = None) -> CountTable:
         """This table with the sessions of a batch added. base: [n] added to the cells of each row, multiples of 8."""
@@ -50,13 +63,13 @@ class CountTable:
 
     def merged(self, other: CountTable) -> CountTable:
         """A new table with the counts of both."""
-        return CountTable(len(self._keys))._with(self)._with(other)
+        return CountTable(self.blocks, self.held)._add_blocks(*other.held)
 
     def entries(self) -> Entries:
         """The counts, sorted by document and cell."""
-        keys = self._keys[: self._used]
+        keys, counts = self.held
         order = np.lexsort((keys[:, 1], keys[:, 0]))
-        counts = self._counts[: self._used][order].reshape(-1, 2)
+        counts = counts[order].reshape(-1, 2)
         cell = (keys[order, 1:2] * _BLOCK + np.arange(_BLOCK)).ravel()
         met = counts[:, 0] > 0
         document, query, item = (np.repeat(keys[order, part], _BLOCK)[met] for part in (0, 2, 3))
@@ -75,17 +88,22 @@ class CountTable:
     def _arrays(self) -> tuple[NDArray[np.int32], Integers, Floats]:
         return self._slots, self._keys, self._counts
 
-    def _with(self, other: CountTable) -> CountTable:
-        """This table with the counts of another added."""
-        self._make_room(other._used)
-        more = (other._keys[: other._used], other._counts[: other._used])
-        self._used = _kernels_counting.add_blocks(*self._arrays, self._used, *more)
+    def _add_blocks(self, keys: Integers, counts: Floats) -> CountTable:
+        """This table with more blocks added.
+
+        Raises:
+            ValueError: these are no blocks.
+        """
+        if keys.shape != (len(counts), 4) or counts.shape[1:] != (_BLOCK, 2):
+            raise ValueError(f"blocks of counts have the shapes {keys.shape} and {counts.shape}")
+        self._make_room(len(keys))
+        self._used = _kernels_counting.add_blocks(*self._arrays, self._used, keys, counts)
         return self
 
     def _make_room(self, more: int) -> None:
         """Double the table until it has room for `more` blocks."""
-        blocks = len(self._keys)
+        blocks = self.blocks
         while self._used + more > blocks:
             blocks *= 2
-        if blocks > len(self._keys):
-            self._slots, self._keys, self._counts = CountTable(blocks)._with(self)._arrays
+        if blocks > self.blocks:
+            self._slots, self._keys, self._counts = CountTable(blocks, self.held)._arrays

@@ -37,13 +37,14 @@ class ContextSums:
     the logging policy asks for; in whatever order the candidates are listed.
 
     - contexts: [q], in an order, also of the candidates, that follows from what they hold; sums: over the impressions.
+    - logging: the policy that drew the log; it is no part of a saved state, see `ContextsFold.finish`.
     - unlike_uniform: largest difference between a logged log-probability and that of a uniform slate.
     - labels: the score that holds the grades, or None.
     """
 
     contexts: Contexts
     sums: ActionSums
-    logging: AnyPolicy
+    logging: AnyPolicy = field(default=Uniform(), compare=False)
     unlike_uniform: float = 0.0
     labels: str | None = None
 
@@ -203,4 +204,4 @@ class ContextsFold:
         return found
 
     def finish(self, state: ContextSums | None) -> ContextSums | None:
-        return state
+        return None if state is None else replace(state, logging=self.logging)
