@@ -4,7 +4,7 @@ BIN := $(VENV)/bin
 PYTEST_ARGS ?= -n 2 --dist loadgroup
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint format types layers docs pytest bench chromium clean
+.PHONY: help demo test lint format types layers docs pytest bench chromium java clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -27,7 +27,7 @@ format: $(VENV)/.installed-dev ## Put the code into shape
 docs: $(VENV)/.installed-dev ## Build the site into site/
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 
-pytest: $(VENV)/.installed-dev chromium ## Only the tests; PYTEST_ARGS="-n 0 -k ips" picks some
+pytest: $(VENV)/.installed-dev chromium java ## Only the tests; PYTEST_ARGS="-n 0 -k ips" picks some
 	$(BIN)/pytest $(PYTEST_ARGS)
 
 bench: $(VENV)/.installed-dev ## Run each script in benchmarks/ (minutes)
@@ -37,6 +37,9 @@ bench: $(VENV)/.installed-dev ## Run each script in benchmarks/ (minutes)
 
 chromium:
 	@scripts/ensure-chromium
+
+java:
+	@scripts/ensure-java
 
 clean: ## Remove the environment, caches and builds
 	rm -rf $(VENV) site build dist .*_cache .hypothesis .benchmarks

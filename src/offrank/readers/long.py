@@ -11,9 +11,9 @@ import pyarrow as pa
 
 from ..errors import RowError
 from ..log import rules
+from ..log.batch import Integers, LogBatch
 from ..log.rules import Faults
 from ..log.schema import LONG_ROLES, ROLES, Columns
-from ..log.batch import Integers, LogBatch
 from ..log.source import Needs
 from ..running.executors import Engine, engine_of
 from . import arrow

@@ -6,11 +6,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
+import pyarrow as pa
+
 from ..errors import LogError, UsageError, optional
 from ..running.executors import refuse_placed
 from ..running.spark import PartitionRows, Spark
 from .tables import Piece, bounded
-import pyarrow as pa
 
 PREFIX = "spark:"
 _FIRST = 256
@@ -66,22 +67,22 @@ class SparkTable:
         return 1
 
     def pieces(self, part: int, columns: tuple[str, ...]) -> Iterator[Piece]:
-        rows = self.spark.rows
-        if rows.batches is None:
+        if self.spark.rows.batches is None:
             yield from self._first(columns)
             return
-        for data, number in rows.read(columns):
+        for data, rows in self.spark.rows.read(columns):
             start = 0
             for some in bounded(pa.Table.from_batches([data])):
-                yield Piece(some, self.describe(), number[start : start + len(some)])
+                yield Piece(some, self.describe(), rows[start : start + len(some)])
                 start += len(some)
 
     def _first(self, columns: tuple[str, ...]) -> Iterator[Piece]:
         """Yield the first rows, where only these are on this machine; there must be no need for more."""
-        found, number = self.spark.head(columns, _FIRST)
-        for data in found.combine_chunks().to_batches():
-            yield Piece(data, self.describe(), number)
-        if found.num_rows == _FIRST:
+        fetched = 0
+        for data, rows in self.spark.head(columns, _FIRST):
+            yield Piece(data, self.describe(), rows)
+            fetched += len(rows)
+        if fetched == _FIRST:
             refuse_placed(self, "this job reads all rows")
 
     def describe(self) -> str:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import importlib
 import pickle
+import re
 import traceback
 import uuid
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from functools import partial
+from functools import partial, reduce
+from operator import itemgetter, xor
 from typing import Any, TypeVar
 
 import numpy as np
@@ -18,10 +20,9 @@ import pyarrow as pa
 from ..errors import LogError, OffrankError, UsageError
 from ..log.batch import Integers
 from .executors import Progress
+from .states import dumps, loads
 
 S = TypeVar("S")
-
-dumps, loads = pickle.dumps, pickle.loads
 
 _NUMBER = "__offrank_number"
 """The column that tells a row's partition (upper bits) and its place there (lower 33 bits), from Spark."""
@@ -55,8 +56,8 @@ class PartitionRows:
             number = np.asarray(data.column(_NUMBER))
             self.rows += len(data)
             self.digest ^= int(np.bitwise_xor.reduce(np.asarray(data.column(_DIGEST))))
-            rows = self.bases[number >> _PLACE_BITS] + (number & ((1 << _PLACE_BITS) - 1))
-            yield data.select(list(columns)), rows
+            partition = np.minimum(number >> _PLACE_BITS, len(self.bases) - 1)  # more than were counted: refused later
+            yield data.select(list(columns)), self.bases[partition] + (number & ((1 << _PLACE_BITS) - 1))
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,29 +89,25 @@ class Spark:
         columns = self._asked(task)
         bases, rows, digest = self._count(columns[0])
         job = partial(_reduced, task, self.rows, bases)
-        found = sorted(self._collected(self._read(columns, len(bases)).mapInArrow(job, _RETURNED)))
+        found = sorted(self._collected(self._read(columns, len(bases)).mapInArrow(job, _RETURNED)), key=itemgetter(0))
         if errors := [pickle.loads(error) for *_, error in found if error is not None]:  # noqa: S301  our own executors
             raise min(errors, key=lambda error: getattr(error, "row", -1))
-        read = np.array([(n, part) for _, n, part, *_ in found], np.int64).reshape(-1, 2)
-        if read[:, 0].sum() != rows or np.bitwise_xor.reduce(read[:, 1]) != digest:
+        if sum(one["rows"] for one in found) != rows or reduce(xor, (one["digest"] for one in found), 0) != digest:
             raise UsageError(
                 f"the partitions of the {self.where} held other rows, or in another order, when they were read again",
                 "keep them: log = log.cache(), or write the log as a table and give that",
             )
-        del read
         for done, (*_, state, _) in enumerate(found, 1):
             yield loads(state)
             if progress is not None:
                 progress(done, len(found))
 
-    def head(self, columns: tuple[str, ...], most: int) -> tuple[pa.Table, Integers]:
-        """Return the first rows, and their numbers in the whole log."""
+    def head(self, columns: tuple[str, ...], most: int) -> list[tuple[pa.RecordBatch, Integers]]:
+        """Return the first rows in record batches, and their numbers in the whole log."""
         bases, *_ = self._count(columns[0])
-        found = self._collected(self._read(columns, len(bases)).limit(most))
-        names = [*columns, _NUMBER]
-        table = pa.table({name: pa.array([row[place] for row in found]) for place, name in enumerate(names)})
-        number = table.column(_NUMBER).to_numpy() if found else np.zeros(0, np.int64)
-        return table.select(list(columns)), bases[number >> _PLACE_BITS] + (number & ((1 << _PLACE_BITS) - 1))
+        found = self._collected(self._read(columns, len(bases)).limit(most).mapInArrow(_fetched, "rows binary"))
+        batches = [batch for (rows,) in found for batch in pa.ipc.open_stream(rows)]
+        return list(PartitionRows(batches, bases).read(columns))
 
     def _asked(self, task: Callable[[int], Any]) -> tuple[str, ...]:
         """Return the columns that a task reads: it runs here once on no rows. A copy, as on the executors."""
@@ -137,12 +134,12 @@ class Spark:
     def _count(self, column: str) -> tuple[Integers, int, int]:
         """Return the rows before each partition, all rows, and a digest of a column in its order."""
         if column not in self.counted:
-            parts = self.frame.selectExpr("spark_partition_id() AS part", *self._numbered(column)[1:])
-            found = self._collected(parts.groupBy("part").agg({"*": "count", _DIGEST: "bit_xor"}))
-            rows = np.zeros(max((part for part, *_ in found), default=0) + 1, np.int64)
-            for part, n, _ in found:
-                rows[part] = n
-            digest = int(np.bitwise_xor.reduce(np.array([one for *_, one in found], np.int64)))
+            parts = self.frame.selectExpr("spark_partition_id() AS part", "1 AS n", self._numbered(column)[1])
+            found = self._collected(parts.groupBy("part").agg({"n": "sum", _DIGEST: "bit_xor"}))
+            rows = np.zeros(max((one["part"] for one in found), default=0) + 1, np.int64)
+            for one in found:
+                rows[one["part"]] = one["sum(n)"]
+            digest = reduce(xor, (one[f"bit_xor({_DIGEST})"] for one in found), 0)
             self.counted[column] = np.cumsum(rows) - rows, int(rows.sum()), digest
         return self.counted[column]
 
@@ -163,10 +160,10 @@ class Spark:
 
     def _failed(self, error: Exception) -> OffrankError:
         said = str(error)
-        if "No module named 'offrank'" in said:
+        if missing := re.search(r"ModuleNotFoundError: No module named '([^']+)'", said):
             return UsageError(
-                "offrank is not installed where Spark runs Python",
-                "install the same version there, or send it along: spark.archives of your session",
+                f"{missing[1]} is not installed where Spark runs Python",
+                "install it there, in the version that you have here, or send it along: spark.archives",
             )
         lines = [line.strip() for line in said.splitlines() if line.strip()]
         return LogError(
@@ -183,13 +180,22 @@ def _reduced(
     state = failed = None
     try:
         state = dumps(task(0))
-    except Exception as error:
+    except Exception as error:  # noqa: BLE001  any error is raised again, on the driver
         if not isinstance(error, OffrankError):
             error.add_note(f"on a Spark executor:\n{traceback.format_exc()}")
         failed = pickle.dumps(error)
     partition = importlib.import_module("pyspark").TaskContext.get().partitionId()
     values = (partition, rows.rows, rows.digest, state, failed)
     yield pa.record_batch([pa.array([v], kind) for v, kind in zip(values, _SCHEMA.types, strict=True)], schema=_SCHEMA)
+
+
+def _fetched(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """Yield each record batch as the bytes of a stream, which keep its types. Runs on an executor."""
+    for data in batches:
+        sink = pa.BufferOutputStream()
+        with pa.ipc.new_stream(sink, data.schema) as stream:
+            stream.write_batch(data)
+        yield pa.record_batch({"rows": pa.array([sink.getvalue().to_pybytes()], pa.binary())})
 
 
 @contextmanager
@@ -200,9 +206,7 @@ def _cancelling(session: Any) -> Iterator[None]:
     add, remove, cancel = (
         getattr(owner, name)
         for name in (
-            ("addTag", "removeTag", "interruptTag")
-            if connect
-            else ("addJobTag", "removeJobTag", "cancelJobsWithTag")
+            ("addTag", "removeTag", "interruptTag") if connect else ("addJobTag", "removeJobTag", "cancelJobsWithTag")
         )
     )
     tag = f"offrank-{uuid.uuid4().hex}"

@@ -38,6 +38,7 @@ _HOMES = {
     "Contexts": "log.batch",
     "CountTable": "clicks.counting",
     "Counting": "clicks.counts",
+    "Examples": "learning.examples",
     "Fingerprint": "folds.fingerprint",
     "Gathering": "log.texts",
     "Graded": "verbs.clicks.graded",
