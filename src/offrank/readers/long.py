@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -14,6 +15,7 @@ from ..log.batch import LogBatch
 from ..log.rules import Faults
 from ..log.schema import LONG_ROLES, ROLES, Columns
 from ..log.source import Needs
+from ..running.checkpoint import stamp_of
 from . import arrow
 from .dataset import FileTable
 from .decode import Duplicates
@@ -47,6 +49,9 @@ class LongLog:
     def describe(self) -> str:
         zero = ", positions from 0" if self.noted.get("top", 1) == 0 and self.gaps == "raise" else ""
         return self.table.describe() + zero
+
+    def stamp(self) -> Mapping[str, Any] | None:
+        return stamp_of(self.table)
 
     def batches(self, part: int) -> Iterator[LogBatch]:
         own = {"slate": "item", "candidates": "item", "clicks": "click"}

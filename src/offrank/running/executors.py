@@ -8,13 +8,14 @@ from collections import deque
 from collections.abc import Callable
 from concurrent.futures import Executor, Future, ThreadPoolExecutor, wait
 from dataclasses import replace
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from ..folds.base import Fold
 from ..log.batch import LogBatch, RunCache
 from ..log.source import Source
+from .checkpoint import Checkpoint, Kept
 
-__all__ = ["Executor", "Progress", "run"]
+__all__ = ["Executor", "Progress", "reduced", "run"]
 
 S = TypeVar("S")
 R = TypeVar("R")
@@ -32,25 +33,38 @@ def run(
 ) -> R:
     """Fold a whole log: each part separately, with states merged in the order of the parts.
 
-    executor: any `concurrent.futures.Executor` (threads, processes, Dask's `Client.get_executor()`);
+    executor: any `concurrent.futures.Executor` (threads, processes, Dask's `Client.get_executor()`), or a `Checkpoint`;
     by default as many threads as there are cores. Interrupting cancels parts that have not begun. cache: of batches.
     """
-    cache = RunCache() if cache is None else cache
+    return fold.finish(reduced(source, fold, executor, progress, cache))
+
+
+def reduced(
+    source: Source,
+    fold: Fold[S, LogBatch, Any],
+    executor: Executor | None = None,
+    progress: Progress | None = None,
+    cache: RunCache | None = None,
+) -> S:
+    """The state of a whole log, which `run` finishes."""
+    cache, every, kept = RunCache() if cache is None else cache, range(source.parts()), None
+    if isinstance(executor, Checkpoint):
+        kept = executor.kept(source, fold, len(every))
+        every, executor = every[kept.done :], executor.executor
     if executor is not None:
-        futures = [executor.submit(_reduce, source, fold, part, cache) for part in range(source.parts())]
-        return _merge(futures, fold, progress)
+        return _merge([executor.submit(_reduce, source, fold, part, cache) for part in every], fold, progress, kept)
     stop = threading.Event()
     with ThreadPoolExecutor(os.cpu_count()) as threads:
         try:
-            futures = [threads.submit(_reduce, source, fold, part, cache, stop) for part in range(source.parts())]
-            return _merge(futures, fold, progress)
+            futures = [threads.submit(_reduce, source, fold, part, cache, stop) for part in every]
+            return _merge(futures, fold, progress, kept)
         except BaseException:
             stop.set()
             raise
 
 
 def _reduce(
-    source: Source, fold: Fold[S, LogBatch, R], part: int, cache: RunCache, stop: threading.Event | None = None
+    source: Source, fold: Fold[S, LogBatch, Any], part: int, cache: RunCache, stop: threading.Event | None = None
 ) -> S:
     state = fold.empty()
     for batch in source.batches(part):
@@ -60,20 +74,24 @@ def _reduce(
     return state
 
 
-def _merge(pending: list[Future[S]], fold: Fold[S, LogBatch, R], progress: Progress | None) -> R:
-    state, parts = fold.empty(), len(pending)
-    futures = deque(pending)
+def _merge(
+    pending: list[Future[S]], fold: Fold[S, LogBatch, Any], progress: Progress | None, kept: Kept[S] | None = None
+) -> S:
+    state, done = (fold.empty(), 0) if kept is None else (kept.state, kept.done)
+    parts, futures = done + len(pending), deque(pending)
     pending.clear()  # each state is released once merged, however many parts there are
     try:
         while futures:
-            state = fold.merge(state, _result(futures.popleft()))
+            state, done = fold.merge(state, _result(futures.popleft())), done + 1
+            if kept is not None:
+                kept.keep(state, done, last=not futures)
             if progress is not None:
-                progress(parts - len(futures), parts)
+                progress(done, parts)
     except BaseException:
         for future in futures:
             future.cancel()
         raise
-    return fold.finish(state)
+    return state
 
 
 def _result(future: Future[S]) -> S:
