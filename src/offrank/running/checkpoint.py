@@ -23,9 +23,9 @@ __all__ = ["Checkpoint", "Stamped", "stamp_of"]
 
 S = TypeVar("S")
 
-_SECONDS = 2.0
+SECONDS = 2.0
 """The shortest time between two writings."""
-_PATIENCE = 20.0
+PATIENCE = 20.0
 """A writing that took long is followed by so many times its duration without another: it costs 5 % at most."""
 
 
@@ -145,4 +145,4 @@ class Kept(Generic[S]):
         with atomic_write(self.path) as temporary:
             temporary.write_bytes(dumps({"stamp": dict(self.stamp), "done": done, "state": state}))
         now = time.monotonic()
-        self._next = now + max(_SECONDS, _PATIENCE * (now - begun))
+        self._next = now + max(SECONDS, PATIENCE * (now - begun))

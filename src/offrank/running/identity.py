@@ -9,6 +9,7 @@ from types import FunctionType
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 
 __all__ = ["digest"]
 
@@ -42,10 +43,8 @@ def _content(value: Any) -> Iterator[Any]:
     """The parts of a value: bytes as they are, and other values."""
     if isinstance(value, _PLAIN):
         yield repr(value).encode("utf-8", "backslashreplace")
-    elif isinstance(value, np.ndarray | np.generic):
-        array = np.asarray(value)
-        yield f"{array.dtype.str} {array.shape}".encode()
-        yield from array.ravel().tolist() if array.dtype.hasobject else [array.tobytes()]
+    elif isinstance(value, np.ndarray | np.generic | pa.Array):
+        yield from _array(value)
     elif isinstance(value, Mapping):
         yield from sorted(map(_digest, value.items()))
     elif isinstance(value, set | frozenset):
@@ -65,3 +64,10 @@ def _content(value: Any) -> Iterator[Any]:
         made = value.__reduce_ex__(2)  # how it would be made again: also of what was compiled
         for place, each in enumerate((made,) if isinstance(made, str) else made):
             yield list(each) if place > 2 and each is not None else each
+
+
+def _array(value: Any) -> tuple[Any, ...]:
+    if isinstance(value, pa.Array):
+        return str(value.type), value.to_pylist()
+    array = np.asarray(value)
+    return array.dtype.str, array.shape, array.tolist() if array.dtype.hasobject else array.tobytes()
