@@ -54,6 +54,7 @@ if TYPE_CHECKING:  # for type checkers; `_HOMES` and `_MODULES` say the same at 
     from .verbs.inspected import Inspection as Inspection
     from .verbs.learn import learn as learn
     from .verbs.measure import measure as measure
+    from .verbs.merge import merge as merge
     from .verbs.result import Result as Result
     from .verbs.select import select_estimators as select_estimators
     from .verbs.simulate import simulate as simulate
@@ -92,6 +93,7 @@ _HOMES = {
     "judge_clicks": "verbs.clicks.judge",
     "learn": "verbs.learn",
     "measure": "verbs.measure",
+    "merge": "verbs.merge",
     "predict_clicks": "verbs.clicks.predict",
     "read_log": "readers.log",
     "reproduce": "papers.registry",
