@@ -39,6 +39,7 @@ if TYPE_CHECKING:  # for type checkers; `_HOMES` and `_MODULES` say the same at 
     from .policies.written import Written as Written
     from .readers.convert import convert as convert
     from .readers.log import read_log as read_log
+    from .running.checkpoint import Checkpoint as Checkpoint
     from .verbs.check import check as check
     from .verbs.clicks.evaluate import evaluate_clicks as evaluate_clicks
     from .verbs.clicks.fit import fit_clicks as fit_clicks
@@ -53,6 +54,7 @@ if TYPE_CHECKING:  # for type checkers; `_HOMES` and `_MODULES` say the same at 
     from .verbs.inspected import Inspection as Inspection
     from .verbs.learn import learn as learn
     from .verbs.measure import measure as measure
+    from .verbs.merge import merge as merge
     from .verbs.result import Result as Result
     from .verbs.select import select_estimators as select_estimators
     from .verbs.simulate import simulate as simulate
@@ -63,6 +65,7 @@ __version__ = "0.1.0"
 _HOMES = {
     "Boosted": "policies.boosted",
     "Caution": "folds.estimate",
+    "Checkpoint": "running.checkpoint",
     "Counted": "policies.counted",
     "EpsilonUniform": "policies.epsilon",
     "Estimate": "folds.estimate",
@@ -90,6 +93,7 @@ _HOMES = {
     "judge_clicks": "verbs.clicks.judge",
     "learn": "verbs.learn",
     "measure": "verbs.measure",
+    "merge": "verbs.merge",
     "predict_clicks": "verbs.clicks.predict",
     "read_log": "readers.log",
     "reproduce": "papers.registry",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from .. import findings
@@ -65,7 +65,7 @@ class LogFold(MappedFold):
 
     logging: AnyPolicy | None
     folds: Mapping[str, Fold[Any, LogBatch, Any]]
-    unknown: Mapping[str, str]
+    unknown: Mapping[str, str] = field(compare=False)
     read: Needs
 
     @classmethod

@@ -9,6 +9,7 @@ import click
 import offrank
 
 from .options import (
+    checkpoint_options,
     confidence,
     duplicates_option,
     graded_by,
@@ -27,6 +28,7 @@ from .running import deliver, reading
 judged_options = with_options(
     page_options,
     results_options,
+    checkpoint_options,
     models_option,
     graded_by,
     grades_option,

@@ -10,6 +10,7 @@ import offrank
 
 from .options import (
     arguments,
+    checkpoint_options,
     confidence,
     duplicates_option,
     output,
@@ -30,6 +31,7 @@ from .running import deliver, working
 @duplicates_option
 @page_options
 @results_options
+@checkpoint_options
 @confidence()
 def fit(log: str, **options: Any) -> None:
     """Learn a click model from LOG: slates, clicks and, best, the query.

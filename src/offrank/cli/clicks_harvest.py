@@ -8,7 +8,15 @@ import click
 
 import offrank
 
-from .options import confidence, duplicates_option, page_options, queries_option, results_options, written_options
+from .options import (
+    checkpoint_options,
+    confidence,
+    duplicates_option,
+    page_options,
+    queries_option,
+    results_options,
+    written_options,
+)
 from .running import judge
 
 
@@ -16,6 +24,7 @@ from .running import judge
 @written_options
 @page_options
 @results_options
+@checkpoint_options
 @click.option(
     "--method",
     type=click.Choice(["all_pairs", "adjacent_chain", "pivot_one"]),

@@ -19,6 +19,7 @@ from .evaluate import evaluate
 from .inspect import inspect
 from .learn import learn
 from .measure import measure
+from .merge import merge
 from .reproduce import reproduce
 from .running import safely
 from .select_clicks import clicks as select_clicks
@@ -58,5 +59,5 @@ for _verb in (clicks_fit, clicks_evaluate, clicks_harvest, clicks_judge, clicks_
     clicks.add_command(_verb)
 for _verb in (select_clicks, select_estimators):
     select.add_command(_verb)
-for _verb in (inspect, evaluate, compare, check, measure, convert, learn, demo, reproduce, simulate):
+for _verb in (inspect, evaluate, compare, check, measure, merge, convert, learn, demo, reproduce, simulate):
     main.add_command(_verb)

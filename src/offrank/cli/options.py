@@ -213,7 +213,18 @@ results_options = with_options(
 )
 """Options of every verb that prints a result with its interval."""
 
-log_options = with_options(source_options, results_options, page_options)
+checkpoint_options = with_options(
+    click.option(
+        "--checkpoint",
+        metavar="FOLDER",
+        type=click.Path(file_okay=False),
+        help="Keep what was counted so far, so that a run that was killed goes on.",
+    ),
+    click.option("--fresh", is_flag=True, help="Begin again, whatever --checkpoint has kept."),
+)
+"""Options of what can be taken up again."""
+
+log_options = with_options(source_options, results_options, checkpoint_options, page_options)
 """Options of every verb that evaluates with a log."""
 
 interval_options = with_options(
@@ -259,7 +270,7 @@ evaluation_options = with_options(
 """Options of the verbs that estimate the value of targets."""
 
 _OURS: tuple[str, ...] = ("columns", "format", "gaps", "top_k", "duplicates", "skip_invalid", "title", "unit", "worth")
-_OURS += ("html", "json", "strict", "workers", "quiet")
+_OURS += ("html", "json", "strict", "workers", "quiet", "checkpoint", "fresh")
 """Options of the command line only: how LOG is read, and what is printed and written."""
 
 

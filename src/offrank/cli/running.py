@@ -15,6 +15,8 @@ from typing import Any, NoReturn
 
 import click
 
+import offrank
+
 from ..errors import OffrankError, UsageError
 from ..files import remove_unfinished
 from ..options import command_line, silent
@@ -73,7 +75,9 @@ def working(options: dict[str, Any]) -> Iterator[tuple[Any, Any, Callable[[str],
     from rich.markup import escape
     from rich.progress import Progress
 
-    executor = ThreadPoolExecutor(options["workers"]) if options.get("workers") else None
+    executor: Any = ThreadPoolExecutor(options["workers"]) if options.get("workers") else None
+    if options.get("checkpoint"):
+        executor = offrank.Checkpoint(options["checkpoint"], executor, fresh=options["fresh"])
     try:
         if options["quiet"] or not sys.stderr.isatty():
             yield None, executor, silent

@@ -16,7 +16,8 @@ from ..log.batch import Contexts, Floats, Integers, LogBatch
 from ..log.source import Needs
 from ..log.texts import Texts
 from ..readers.log import opened
-from ..running.executors import Progress, refuse_placed, run
+from ..running.engines import refuse_placed
+from ..running.executors import Progress, run
 from .laws import ClickLaw, log_probs
 from .sessions import whole_clicks
 

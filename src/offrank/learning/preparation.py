@@ -19,7 +19,8 @@ from ..log.hashing import hashed
 from ..log.source import Needs, Source
 from ..policies.linear import Encoding
 from ..policies.propensities import AnyPolicy, propensities, shown_needs
-from ..running.executors import Executor, Progress, refuse_placed, run
+from ..running.engines import refuse_placed
+from ..running.executors import Executor, Progress, run
 from .contexts import ContextsFold, ContextSums
 from .examples import Data, Examples, Store
 from .splits import By, LearntRowsFold, Part, rows_of

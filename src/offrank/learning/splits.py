@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from os import PathLike, fspath
 from typing import Any, ClassVar, Literal, get_args
@@ -17,7 +17,9 @@ from ..log.hashing import ODD, hashed
 from ..log.source import Needs, Source
 from ..options import option
 from ..policies.linear import PolicyFile
-from ..running.executors import Engine, Executor, Progress, engine_of, run
+from ..running.checkpoint import stamp_of
+from ..running.engines import Engine, engine_of
+from ..running.executors import Executor, Progress, run
 
 Part = Literal["train", "validate", "test"]
 PARTS: tuple[Part, ...] = get_args(Part)
@@ -50,6 +52,9 @@ class Split:
 
     def describe(self) -> str:
         return f"{self.source.describe()} ({self.part} third, by {self.by})"
+
+    def stamp(self) -> Mapping[str, Any] | None:
+        return stamp_of(self.source)
 
     def batches(self, part: int) -> Iterator[LogBatch]:
         for batch in self.source.batches(part):

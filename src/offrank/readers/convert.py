@@ -20,7 +20,7 @@ from ..files import atomic_write
 from ..log.schema import ROLES, Columns
 from ..log.source import Needs
 from ..options import option
-from ..running.executors import refuse_placed
+from ..running.engines import refuse_placed
 from . import arrow
 from .json_text import from_json
 from .log import opened

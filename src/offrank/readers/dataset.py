@@ -94,6 +94,9 @@ class FileTable:
     def describe(self) -> str:
         return describe(self.files.paths)
 
+    def stamp(self) -> dict[str, Any] | None:
+        return None if self.given is not None else self.files.stamp()
+
     def _refuse_missing(self, fragment: Any, columns: tuple[str, ...]) -> None:
         """Raise if a file lacks a column of the first file, which pyarrow would fill with nulls."""
         told = library().get_partition_keys(fragment.partition_expression)

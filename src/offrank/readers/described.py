@@ -13,7 +13,8 @@ import pyarrow as pa
 from ..errors import ColumnError, UsageError
 from ..log.schema import LONG_ROLES, ROLES
 from ..log.source import Source
-from ..running.executors import Progress, engine_of
+from ..running.engines import engine_of
+from ..running.executors import Progress
 from . import arrow
 from .long import LongLog
 from .tables import Table

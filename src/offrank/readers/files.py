@@ -28,6 +28,12 @@ class Files:
         """Whether the files can be opened by their path."""
         return isinstance(self.system, pafs.LocalFileSystem)
 
+    def stamp(self) -> dict[str, Any]:
+        """Return the size of each file, and when it was changed."""
+        found = self.system.get_file_info(list(self.paths))
+        sizes = {f"the size of {one.path}": one.size for one in found}
+        return sizes | {f"the time of {one.path}": str(one.mtime_ns) for one in found}
+
 
 def partition(path: str) -> dict[str, str | None]:
     """Return the values of `key=value` folders in a file's path (Hive partitioning)."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -15,7 +16,8 @@ from ..log.batch import Integers, LogBatch
 from ..log.rules import Faults
 from ..log.schema import LONG_ROLES, ROLES, Columns
 from ..log.source import Needs
-from ..running.executors import Engine, engine_of
+from ..running.checkpoint import stamp_of
+from ..running.engines import Engine, engine_of
 from . import arrow
 from .dataset import FileTable
 from .decode import Duplicates
@@ -52,7 +54,10 @@ class LongLog:
         return self.table.describe() + zero
 
     def engine(self) -> Engine | None:
-        return self.wide.engine()
+        return engine_of(self.table) and self.wide.engine()
+
+    def stamp(self) -> Mapping[str, Any] | None:
+        return stamp_of(self.table)
 
     def batches(self, part: int) -> Iterator[LogBatch]:
         own = {"slate": "item", "candidates": "item", "clicks": "click"}

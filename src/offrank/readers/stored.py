@@ -98,6 +98,11 @@ class StoredTable(ABC):
     def describe(self) -> str:
         return describe(self.files.paths)
 
+    def stamp(self) -> dict[str, Any]:
+        columns = {f"the type of column {one.name!r}": str(one.type) for one in self._schema(self.files.paths[0])}
+        rows = {f"the place of part {part}": list(where) for part, where in enumerate(self._parts)}
+        return {**self.files.stamp(), **columns, **rows}
+
 
 class ParquetTable(StoredTable):
     """Parquet files; a part is a row group."""

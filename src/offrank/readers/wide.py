@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 import pyarrow as pa
@@ -17,7 +17,8 @@ from ..log.batch import Integers, LogBatch
 from ..log.schema import GROUPING, WRITTEN, Columns
 from ..log.source import Needs
 from ..options import option
-from ..running.executors import Engine, engine_of
+from ..running.checkpoint import stamp_of
+from ..running.engines import Engine, engine_of
 from . import arrow
 from .decode import Decoded, Duplicates
 from .json_text import BadCell
@@ -52,6 +53,9 @@ class WideLog:
 
     def engine(self) -> Engine | None:
         return engine_of(self.table)
+
+    def stamp(self) -> Mapping[str, Any] | None:
+        return stamp_of(self.table)
 
     def select(self, needed: Needs) -> WideLog:
         chosen = replace(self, needed=needed)

@@ -1,5 +1,6 @@
-"""Execution of folds; the result is the same on every backend."""
+"""Execution of folds; the result is the same on every backend, and states can be kept and taken up again."""
 
-from .executors import Executor, Progress, run
+from .checkpoint import Checkpoint
+from .executors import Executor, Progress, reduced, run
 
-__all__ = ["Executor", "Progress", "run"]
+__all__ = ["Checkpoint", "Executor", "Progress", "reduced", "run"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import reduce
 from typing import Any
 
@@ -35,7 +35,7 @@ CLIPS = tuple(digit * 10.0**power for power in range(1, 6) for digit in (1, 3))
 """The largest weights that are tried: 10, 30, 100, ... 300,000. Smaller ones clip many rows, which is slow."""
 HEAVIEST = 10
 _TERMS = MomentsFold(3, ((ROWS, VALUE, WEIGHT),))
-_HEAVY = ("weight", "value", "reward", "row")
+_HEAVY = ("weight", "value", "reward", "base", "place")
 
 Pairs = tuple[tuple[AnyPolicy, Estimator], ...]
 """Targets, and the quantities that weight the log for them."""
@@ -133,7 +133,7 @@ def _moments(batch: LogBatch, value: Floats, weight: Floats, rows: Integers) -> 
 
 @dataclass(frozen=True)
 class HeaviestFold:
-    """For each pair, the rows of largest weight: their weight, value, reward and row number.
+    """For each pair, the rows of largest weight: their weight, value, reward, and row number as the sum of two.
 
     Weight and value are divided by the inclusion probability, as in every sum. Among equal weights the largest values
     come first, then the largest rewards, so that the order of the rows does not matter.
@@ -155,7 +155,9 @@ class HeaviestFold:
             least = np.partition(size, -self.keep)[-self.keep] if len(size) > self.keep else 0.0
             at = np.flatnonzero(size >= least)
             value, weight = (one[at] / batch.inclusion[at] for one in (terms.value, terms.weight))
-            found[number] = self._largest(np.stack([weight, value, batch.reward[at], batch.row[at]], axis=1))
+            base = np.full(len(at), float(batch.base))  # beyond 2^53 a float holds both numbers, and not their sum
+            place = batch.row[at] - np.uint64(batch.base)
+            found[number] = self._largest(np.stack([weight, value, batch.reward[at], base, place], axis=1))
         return self.merge(state, found)
 
     def merge(self, left: list[Floats], right: list[Floats]) -> list[Floats]:
@@ -183,7 +185,7 @@ def _keys(rows: Floats) -> tuple[Floats, ...]:
     """Return the sort keys of rows, rounded so that numbers that differ only by rounding tie."""
     with np.errstate(over="ignore"):
         weight, value, reward = rows[:, :3].astype(np.float32).T
-    return np.abs(weight), np.abs(value), reward, -rows[:, 3]
+    return np.abs(weight), np.abs(value), reward, -rows[:, 3], -rows[:, 4]
 
 
 @dataclass(frozen=True)
@@ -191,7 +193,7 @@ class Diagnostics:
     """The diagnostics of the estimates of some targets.
 
     - weighed: the weighting for each target. clipped: those whose weights may be clipped.
-    - read: the columns that are read anyway.
+    - read: the columns that are read anyway. bases: rows before the file whose rows begin with a number.
     """
 
     targets: Mapping[str, AnyPolicy]
@@ -199,6 +201,7 @@ class Diagnostics:
     weighed: Pairs
     clipped: Pairs
     read: Needs
+    bases: Mapping[int, int] = field(default_factory=dict)
 
     @classmethod
     def of(
@@ -265,9 +268,14 @@ class Diagnostics:
             total = float(of.terms.sums[VALUE])
             rows = found[self.weighed.index(pair)].tolist()
             heavy = (
-                Heavy(int(row), weight, reward, value / total if total else None) for weight, value, reward, row in rows
+                Heavy(self._row(base, place), weight, reward, value / total if total else None)
+                for weight, value, reward, base, place in rows
             )
             yield Path(of.target, of.name, tuple(heavy))
+
+    def _row(self, base: float, place: float) -> int:
+        """Return the number of a row in the log."""
+        return self.bases.get(int(base), int(base)) + int(place)
 
 
 @dataclass(frozen=True)

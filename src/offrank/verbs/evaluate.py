@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from os import PathLike, fspath
+from pathlib import Path
 from typing import Any
 
+from ..errors import UsageError
 from ..inference.registry import Method
 from ..inference.spec import AUTO, IntervalSpec
 from ..learning.splits import kept_apart
@@ -16,8 +18,10 @@ from ..reward_models.fitting import fit_models
 from ..running.executors import Executor, Progress
 from . import arguments, document
 from .choosing import Chooser, picked
-from .plan import Plan, read
+from .plan import Plan
+from .reading import Pass
 from .result import Result, refuse_empty
+from .stated import counted, refuse_learnt
 
 
 def evaluate(
@@ -34,6 +38,7 @@ def evaluate(
     held_out: str | PathLike[str] | None = None,
     replicates: int = 200,
     seed: int = 0,
+    state: str | PathLike[str] | None = None,
     executor: Executor | None = None,
     progress: Progress | None = None,
 ) -> Result:
@@ -51,6 +56,9 @@ def evaluate(
       is that of `query`, `user` and `session`, with at least five values, which has the strongest dependence.
     - by: a column to group by. executor: any `concurrent.futures.Executor`; threads by default.
     - held_out: the file of a policy that `learn` learnt from this very log: only its test third is read.
+    - state: a file to write what was counted to, before it is finished: `offrank.merge` makes one result of several.
+      Rows are then numbered within their files, which the draws of the bootstrap and random samples depend on.
+      Everything must be told by its spelling, and nothing may be learnt from this log itself.
 
     Raises:
         UsageError: arguments that cannot work, or a policy that lacks what an estimator requires.
@@ -66,6 +74,10 @@ def evaluate(
     wanted, named = arguments.targets(target), arguments.estimators(estimators)
     examined = arguments.examination(examination)
     curve, left_out = examined.curve, None
+    if state is not None:
+        refuse_learnt([*wanted.values(), drawn, *named])
+    if held_out is not None and state is not None:
+        raise UsageError("a state is of whole logs, not of the part that a policy left out", "leave one out")
     if held_out is not None:
         source, left_out = kept_apart(source, held_out, executor, progress)
     ready = {name: fitted(policy, source, executor) for name, policy in wanted.items()}
@@ -74,15 +86,21 @@ def evaluate(
     learnt = fit_models(named, source, executor, progress)
     families, picks = picked(learnt, ready, Chooser(source, drawn, curve, plain, executor=executor, progress=progress))
     plan = Plan(ready, drawn, families, spec, by, examined, picks=picks).referenced(source)
-    command = _command(arguments.spelled_log(log), plan, curve, isinstance(target, Mapping | list), held_out)
-    found = read(plan, source, executor, progress).result().with_facts(command=command)
+    kept = {name: None if one is None else fspath(one) for name, one in (("held_out", held_out), ("state", state))}
+    command = _command(arguments.spelled_log(log), plan, curve, isinstance(target, Mapping | list), kept)
+    if state is None:
+        job = Pass.of(plan, source)
+        reduced = job.finish(job.read(source, executor, progress), source.describe())
+    else:
+        reduced = counted(plan, named, source, Path(state), executor, progress)
+    found = reduced.result().with_facts(command=command)
     if left_out is not None:
         found = found.with_facts(log=replace(found.background.log, learnt_from=left_out))
     return refuse_empty(found)
 
 
 def _command(
-    log: str, plan: Plan, examination: Sequence[float] | None, several: bool, held_out: str | PathLike[str] | None
+    log: str, plan: Plan, examination: Sequence[float] | None, several: bool, kept: Mapping[str, str | None]
 ) -> str:
     """Return the call that repeats an evaluation."""
     spec = plan.spec
@@ -95,8 +113,9 @@ def _command(
         "interval": spec.method,
         "cluster": spec.cluster,
         "by": plan.by,
-        "held_out": None if held_out is None else fspath(held_out),
+        "held_out": kept["held_out"],
         "replicates": spec.replicates,
         "seed": spec.seed,
+        "state": kept["state"],
     }
     return document.call("evaluate", log, said, evaluate.__kwdefaults__)

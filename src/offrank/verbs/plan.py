@@ -7,13 +7,12 @@ from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from typing import Any
 
-from ..checks.log import LogFold, about_log
-from ..checks.rows import Impressions, ImpressionsFold, TiesFold, sorts
-from ..errors import AbilityError, ColumnError, EmptyLogError, NoOverlapError, SupportError, UsageError
+from ..checks.log import LogFold
+from ..checks.rows import Impressions, TiesFold, sorts
+from ..errors import AbilityError, ColumnError, NoOverlapError, SupportError, UsageError
 from ..estimators.base import Estimator, Reference
-from ..estimators.design import design_fold
 from ..estimators.family import Family
-from ..estimators.fold import ROWS, Layout, TermsFold, needs
+from ..estimators.fold import ROWS, Layout, needs
 from ..estimators.logged import LoggedMean
 from ..estimators.named import REFERENCES
 from ..estimators.predicted import ModelBased
@@ -22,17 +21,13 @@ from ..findings import cautions_for
 from ..findings.evidence import OfCurve
 from ..findings.release import Release
 from ..findings.verdict import Verdict
-from ..folds.base import Tee
 from ..folds.estimate import Interval
-from ..folds.group_by import by_column
 from ..folds.sums import Products
 from ..inference.ratio import Controlled
 from ..inference.spec import IntervalSpec
-from ..log.batch import RunCache
 from ..log.source import Needs, Source
 from ..policies.fit import counts
 from ..policies.propensities import AnyPolicy
-from ..running.executors import Executor, Progress, run
 from . import document
 from .background import Background, LogRead, ModelOf, WeightsOf
 from .data import Estimates
@@ -42,7 +37,7 @@ from .paired import Difference, Pair
 from .provenance import NOTHING, Provenance
 from .released import released
 from .result import Result, Side
-from .summary import AnyEstimator, Summary, inner_fold
+from .summary import AnyEstimator, Summary
 
 Picks = Mapping[str, Mapping[str, Pick]]
 
@@ -317,37 +312,6 @@ class Reduced:
                 models=tuple(plan.models()),
             ),
         )
-
-
-def read(plan: Plan, source: Source, executor: Executor | None, progress: Progress | None) -> Reduced:
-    """Read the source once.
-
-    Raises:
-        EmptyLogError: the log has no impressions.
-    """
-    layout, products = plan.layout, plan.products
-    by, grouped = (None, False) if plan.by is None else (by_column(plan.by), True)
-    inner = inner_fold(plan.spec, layout, products, grouped=grouped)
-    terms = TermsFold(layout, plan.logging, inner, plan.spec.columns, by)
-    needed = plan.needs() | plan.trained.needs(plan.parts())
-    cache = RunCache()
-    design, needed = design_fold(layout, plan.logging, source, needed, cache)
-    log = plan.log_fold(source)
-    needed |= log.needs()
-    folds: dict[str, Any] = {"terms": terms, "impressions": ImpressionsFold(), "log": log, "design": design}
-    diagnostics = Diagnostics.of(plan.targets, plan.logging, plan.estimators.values(), needed)
-    folds |= {"ties": plan.ties, "rows": plan.trained.fold(plan.parts()), "behind": diagnostics.fold}
-    found = run(source.select(needed), Tee(folds), executor, progress, cache)
-    impressions: Impressions = found["impressions"]
-    if not impressions.n:
-        skipped = f"; {sum(impressions.skipped.values())} were skipped" if impressions.skipped else ""
-        raise EmptyLogError(f"{source.describe()} has no impressions{skipped}", "give a log with some")
-    whole, groups = found["terms"]["whole"], found["terms"].get("groups", {})
-    ties = dict(zip(plan.ties.policies, found["ties"].tolist(), strict=True))
-    trained = plan.trained.judged(plan.parts(), found["rows"])
-    known = {"slots": impressions.slots, "ties": ties, "trained": trained, "about_log": about_log(found["log"])}
-    behind = found["behind"]
-    return Reduced(plan, whole, groups, known, found["design"], impressions, source.describe(), behind, diagnostics)
 
 
 def _parts(estimator: AnyEstimator) -> Iterator[Any]:

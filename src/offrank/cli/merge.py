@@ -1,0 +1,24 @@
+"""`offrank merge`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+import offrank
+
+from .options import FILE, json, page_options, quiet, strict, with_options, worth_options, writable
+from .running import deliver
+
+
+@click.command()
+@click.argument("states", nargs=-1, required=True, metavar="STATE...")
+@click.option("--state", type=FILE, callback=writable, help="Write the merged state, to be merged again.")
+@with_options(json, strict, quiet, page_options, worth_options)
+def merge(states: tuple[str, ...], **options: Any) -> None:
+    """One result from the STATEs that `offrank evaluate --state` has written, such as a week from its days.
+
+    offrank merge monday.state tuesday.state --html week.html
+    """
+    deliver(offrank.merge(states, state=options["state"]), options)

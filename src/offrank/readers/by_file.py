@@ -1,0 +1,135 @@
+"""Logs whose rows are numbered within their files, so that a part of a log has the numbers that it has in the whole."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ..errors import UsageError
+from ..log.batch import LogBatch
+from ..log.hashing import ODD
+from ..log.source import Needs, Source
+from ..running.checkpoint import stamp_of
+from .long import LongLog
+from .tables import Piece
+from .wide import WideLog
+
+_LAYOUTS: dict[str, Any] = {"wide": WideLog, "long": LongLog}
+
+
+@dataclass(frozen=True)
+class ByFile:
+    """A log with rows numbered within their files: the first number of a file follows from its name.
+
+    So the draws of a bootstrap and random samples are the same, whichever other files are read with it. folder: where
+    relative names begin.
+    """
+
+    source: Source
+    folder: str
+
+    @classmethod
+    def of(cls, source: Source, otherwise: Path) -> ByFile:
+        """From a log. otherwise: what names the rows of a log that is not in files."""
+        files: Any = getattr(getattr(source, "table", None), "files", None)
+        if files is None:
+            return cls(source, str(otherwise.absolute()))
+        return cls(source, str(Path.cwd()) if files.local else "")
+
+    def parts(self) -> int:
+        return self.source.parts()
+
+    def select(self, needed: Needs) -> ByFile:
+        return replace(self, source=self.source.select(needed))
+
+    def describe(self) -> str:
+        return self.source.describe()
+
+    def stamp(self) -> Mapping[str, Any] | None:
+        return stamp_of(self.source)
+
+    def batches(self, part: int) -> Iterator[LogBatch]:
+        for batch in self.source.batches(part):
+            first = first_row(file_name(self.folder, batch.file))
+            row = batch.row + np.uint64(first) - np.uint64(batch.base)
+            old, new = ((one + np.uint64(1)) * ODD for one in (batch.row, row))  # codes of rows that are alone
+            clusters = {
+                name: np.where(codes.view(np.uint64) == old, new, codes.view(np.uint64)).view(np.int64)
+                for name, codes in batch.clusters.items()
+            }
+            yield replace(batch, row=row, base=first, clusters=clusters)
+
+
+@dataclass(frozen=True)
+class FilesFold:
+    """Reduces the batches of a `ByFile` to {name of a file: numbers that its rows have}."""
+
+    folder: str
+
+    def empty(self) -> dict[str, int]:
+        return {}
+
+    def add(self, state: dict[str, int], batch: LogBatch) -> dict[str, int]:
+        last = int(batch.row.max(initial=batch.base)) - batch.base + 1
+        return self.merge(state, {file_name(self.folder, batch.file): last} if len(batch) else {})
+
+    def merge(self, left: dict[str, int], right: dict[str, int]) -> dict[str, int]:
+        return left | {name: max(rows, left.get(name, 0)) for name, rows in right.items()}
+
+    def finish(self, state: dict[str, int]) -> dict[str, int]:
+        return state
+
+
+def file_name(folder: str, file: str) -> str:
+    """The name of a file that is the same from wherever it is read on this machine."""
+    return os.path.normpath(os.path.join(folder, file))  # noqa: PTH118  an address is no path
+
+
+@cache
+def first_row(name: str) -> int:
+    """The number of the first row of a file: below 2^62, and such that a float holds it exactly."""
+    return int.from_bytes(hashlib.sha256(name.encode("utf-8", "surrogateescape")).digest()[:8], "little") >> 12 << 10
+
+
+@dataclass(frozen=True)
+class NoRows:
+    """A table without rows, which has the columns of another."""
+
+    names: tuple[str, ...]
+    where: str
+
+    def parts(self) -> int:
+        return 0
+
+    def pieces(self, part: int, columns: tuple[str, ...]) -> Iterator[Piece]:
+        return iter(())
+
+    def describe(self) -> str:
+        return self.where
+
+
+def layout_of(source: Source) -> dict[str, Any]:
+    """What a log is without its rows, as plain values.
+
+    Raises:
+        UsageError: a source of another kind, such as a simulation or a part of a log.
+    """
+    if not isinstance(source, WideLog | LongLog):
+        raise UsageError(f"{source.describe()} is no log as it is written", "give the whole log, as files or a table")
+    kind = "wide" if isinstance(source, WideLog) else "long"
+    names = sorted(source.table.names)
+    return {"kind": kind, "columns": names, "renamed": dict(source.renamed), "top_k": source.top_k}
+
+
+def without_rows(layout: Mapping[str, Any], where: str) -> Source:
+    """A log with this layout that has no rows. where: its description."""
+    table = NoRows(tuple(layout["columns"]), where)
+    log: Source = _LAYOUTS[layout["kind"]](table, layout["renamed"], top_k=layout["top_k"])
+    return log

@@ -1,0 +1,148 @@
+"""Checkpoints: what a run has counted so far is kept in a folder, and a run that was killed goes on from there."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Mapping
+from concurrent.futures import Executor, Future
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Generic, Protocol, TypeVar, runtime_checkable
+
+from ..errors import StateError, UsageError
+from ..files import atomic_write
+from ..folds.base import Fold
+from ..log.batch import LogBatch
+from ..log.source import Source
+from ..options import option
+from .identity import digest
+from .states import dumps, loads
+
+__all__ = ["Checkpoint", "Stamped", "stamp_of"]
+
+S = TypeVar("S")
+
+SECONDS = 2.0
+"""The shortest time between two writings."""
+PATIENCE = 20.0
+"""A writing that took long is followed by so many times its duration without another: it costs 5 % at most."""
+
+
+@runtime_checkable
+class Stamped(Protocol):
+    """A source, or a table of one, that can be told from what it was."""
+
+    def stamp(self) -> Mapping[str, Any] | None:
+        """Return what changes with the log: plain values by what they say; None if nothing tells its changes."""
+
+
+def stamp_of(log: Any) -> Mapping[str, Any] | None:
+    """Return what changes with a log: sizes and times of its files, columns, rows; None if nothing does."""
+    return log.stamp() if isinstance(log, Stamped) else None
+
+
+class Checkpoint(Executor):
+    """An executor that keeps what was counted so far in a folder: `offrank.evaluate(..., executor=Checkpoint("kept"))`.
+
+    Parts of the log are merged in their order, and the state of all that are merged is written every few seconds: one
+    small file for each pass over the log, by a temporary name. A run that was killed at any moment goes on from there
+    when it is called again, with the same result to the last bit. Other jobs have other files in the folder.
+
+    Parameters:
+        folder: where the states are kept; it is made if it is missing, and may be deleted when the job is done.
+        executor: what runs the parts; by default as many threads as there are cores.
+        fresh: whether to begin again, also where the log has changed.
+
+    Raises:
+        StateError: the log is not what it was when the kept state was begun; or a kept file is damaged.
+        UsageError: a log whose changes cannot be noticed, such as a table in memory.
+
+    Examples:
+        >>> keep = offrank.Checkpoint("kept")
+        >>> result = offrank.evaluate("offrank-demo/log.parquet", "top(new_score)", executor=keep)
+    """
+
+    def __init__(
+        self, folder: str | os.PathLike[str], executor: Executor | None = None, *, fresh: bool = False
+    ) -> None:
+        self.folder, self.executor, self.fresh = Path(folder), executor, fresh
+        self._begun: set[Path] = set()
+
+    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
+        """Run by the executor inside.
+
+        Raises:
+            UsageError: there is none.
+        """
+        if self.executor is None:
+            raise UsageError("this checkpoint has no executor", "give one: Checkpoint(folder, ThreadPoolExecutor(4))")
+        return self.executor.submit(fn, *args, **kwargs)
+
+    def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
+        """Shut down the executor inside."""
+        if self.executor is not None:
+            self.executor.shutdown(wait, cancel_futures=cancel_futures)
+
+    def kept(self, source: Source, fold: Fold[S, LogBatch, Any], parts: int) -> Kept[S]:
+        """Return what is kept of a pass over a log, and begin it if nothing is.
+
+        Raises:
+            StateError, UsageError: see above.
+        """
+        stamp = stamp_of(source)
+        if stamp is None:
+            raise UsageError(
+                f"nothing would tell that the log has changed: {source.describe()}",
+                f"give files, or leave out {option('checkpoint')}",
+            )
+        try:
+            path = self.folder / f"{digest((fold, source))}.state"
+        except TypeError as error:
+            raise UsageError(
+                f"this job cannot be told from others: {error}", "use policies that can be sent"
+            ) from error
+        self.folder.mkdir(parents=True, exist_ok=True)
+        anew = self.fresh and path not in self._begun
+        self._begun.add(path)
+        found = Kept(path, {**stamp, "number of parts": parts}, fold.empty())
+        return found if anew or not path.exists() else found.read()
+
+
+@dataclass
+class Kept(Generic[S]):
+    """The state of the first parts of a log. stamp: what the log is; done: how many parts are merged."""
+
+    path: Path
+    stamp: Mapping[str, Any]
+    state: S
+    done: int = 0
+    _next: float = 0.0
+
+    def read(self) -> Kept[S]:
+        """Return the same with what was kept before.
+
+        Raises:
+            StateError: it is damaged, or the log is another than then.
+        """
+        remedy = f"begin again: {option('fresh', True)}, or delete {self.path}"
+        found = loads(self.path.read_bytes(), str(self.path))
+        if not isinstance(found, dict) or found.keys() != {"stamp", "done", "state"}:
+            raise StateError(f"{self.path} is damaged: it is no checkpoint", remedy)
+        before = found["stamp"]
+        for name in dict.fromkeys([*self.stamp, *before]):
+            is_now, was = self.stamp.get(name, "not there"), before.get(name, "not there")
+            if is_now != was:
+                raise StateError(f"the log has changed since this job was begun: {name} is {is_now}, was {was}", remedy)
+        self.state, self.done = found["state"], found["done"]
+        return self
+
+    def keep(self, state: S, done: int, *, last: bool) -> None:
+        """Write the state of so many parts; seldom enough that it costs little."""
+        begun = time.monotonic()
+        if begun < self._next and not last:
+            return
+        with atomic_write(self.path) as temporary:
+            temporary.write_bytes(dumps({"stamp": dict(self.stamp), "done": done, "state": state}))
+        now = time.monotonic()
+        self._next = now + max(SECONDS, PATIENCE * (now - begun))

@@ -1,0 +1,50 @@
+"""`merge`: one result from the states of several evaluations, such as a week from its days."""
+
+from __future__ import annotations
+
+import glob
+from collections.abc import Sequence
+from os import PathLike, fspath
+from pathlib import Path
+
+from ..errors import UsageError
+from . import document
+from .result import Result, refuse_empty
+from .stated import State, finished, merged, well_formed
+
+
+def merge(
+    states: str | PathLike[str] | Sequence[str | PathLike[str]], *, state: str | PathLike[str] | None = None
+) -> Result:
+    """Finish the states that `evaluate(..., state=...)` has written: the result of all their logs together.
+
+    It is the result that one evaluation of all these logs with `state=` gives, up to the rounding of sums: estimates,
+    intervals, the bootstrap included, and diagnostics. Rows are numbered within their files, so that no day needs to
+    know of another. States are refused if they are of different questions, or if two hold the same rows.
+
+    - states: the files, a glob, or a list; in the order of the logs.
+    - state: where to write the merged state, to be merged again: a quarter from its months.
+
+    Raises:
+        UsageError: there is no such file.
+        StateError: a state is damaged, of another version, of another question, or counted twice.
+        NoOverlapError: no estimate can be given at all.
+
+    Examples:
+        >>> question = ("top(new_score)", "plackett_luce(old_score)", "snips")
+        >>> day = offrank.evaluate("offrank-demo/log.parquet", *question, state="day.state")
+        >>> offrank.merge(["day.state"])["snips"].value == day["snips"].value
+        True
+    """
+    given = [states] if isinstance(states, str | PathLike) else list(states)
+    names = [path for one in given for path in sorted(glob.glob(fspath(one))) or [fspath(one)]]  # noqa: PTH207
+    if not names:
+        raise UsageError("there are no states to merge", "name the files that evaluate has written")
+    with well_formed():
+        found, job = merged([State.load(Path(name)) for name in names])
+        reduced = finished(found, job)
+    if state is not None:
+        found.save(Path(state))
+    said = {"state": None if state is None else fspath(state)}
+    command = document.call("merge", repr(names), said, merge.__kwdefaults__)
+    return refuse_empty(reduced.result().with_facts(command=command))

@@ -1,0 +1,265 @@
+"""Evaluations as states in files: what was asked, of which files, and what was counted, before it is finished."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from functools import reduce
+from pathlib import Path
+from typing import Any
+
+from ..errors import OffrankError, StateError, UsageError
+from ..estimators.family import Auto, family
+from ..files import atomic_write
+from ..folds.base import Tee
+from ..folds.fingerprint import Fingerprint
+from ..inference.spec import IntervalSpec
+from ..log.source import Source
+from ..options import option
+from ..policies.fit import replaced
+from ..readers.by_file import ByFile, FilesFold, first_row, layout_of, without_rows
+from ..readers.files import describe
+from ..running.executors import Executor, Progress, reduced
+from ..running.identity import digest
+from ..running.states import dumps, loads
+from . import arguments, document
+from .plan import Plan, Reduced
+from .provenance import Provenance
+from .reading import Pass
+from .summary import AnyEstimator
+
+FORM = "evaluation"
+_FEWEST = 25
+"""Different rows from which two logs do not have the same ones, each as often, by chance."""
+_REMEDY = "merge states of one question: the same arguments, and logs of the same columns"
+
+
+@dataclass(frozen=True)
+class State:
+    """An evaluation that is not finished.
+
+    - where: the file that it is in. question: what was asked, by its spellings. layout: the columns of the log.
+    - job: a digest of all that is counted. learnt: the rows that the examination curve was learnt from.
+    - paths: the files of the log, as they were named. files: names -> numbers that their rows have.
+    - counted: the state of the folds.
+    """
+
+    where: str
+    question: Mapping[str, Any]
+    layout: Mapping[str, Any]
+    job: str
+    learnt: Fingerprint | None
+    paths: tuple[str, ...]
+    files: Mapping[str, int]
+    counted: Any
+
+    def save(self, path: Path) -> None:
+        """Write one file atomically."""
+        held = {name: value for name, value in vars(self).items() if name != "where"}
+        versions = {"form": FORM, "offrank": document.versions()["offrank"]}
+        with atomic_write(path) as temporary:
+            temporary.write_bytes(dumps({**versions, **held}))
+
+    @classmethod
+    def load(cls, path: Path) -> State:
+        """Read what `save` wrote.
+
+        Raises:
+            StateError: it is damaged, of another version, or no state of an evaluation.
+            UsageError: there is no such file.
+        """
+        try:
+            found = loads(path.read_bytes(), str(path))
+        except (FileNotFoundError, IsADirectoryError) as error:
+            raise UsageError(f"there is no state {str(path)!r}", f"write one: {option('state', str(path))}") from error
+        if not isinstance(found, dict) or found.pop("form", None) != FORM:
+            raise StateError(f"{path} is not the state of an evaluation", "give one that evaluate has written")
+        found.pop("offrank", None)
+        try:
+            return cls(str(path), **found)
+        except TypeError as error:
+            raise StateError(f"{path} is damaged: {error}", "make it again") from error
+
+    def passed(self, where: str) -> Pass:
+        """The pass that counted it, made again from the spellings. where: the log in words."""
+        return Pass.of(
+            planned(self.question, self.learnt, without_rows(self.layout, where)), without_rows(self.layout, where)
+        )
+
+
+def asked(plan: Plan, estimators: Iterable[AnyEstimator]) -> dict[str, Any]:
+    """What a plan asks, as plain values by the names of arguments."""
+    spec, curve = plan.spec, plan.trained.curve
+    return {
+        "target": document.spelled(plan.targets),
+        "logging": repr(plan.logging),
+        "estimators": [repr(one) for one in estimators],
+        "examination": None if curve is None else list(curve),
+        "confidence": spec.confidence,
+        "interval": spec.method,
+        "cluster": spec.cluster,
+        "cluster columns": list(spec.columns),
+        "by": plan.by,
+        "replicates": spec.replicates,
+        "seed": spec.seed,
+    }
+
+
+def planned(question: Mapping[str, Any], learnt: Fingerprint | None, source: Source) -> Plan:
+    """The plan of a question; only the columns of the source matter."""
+    said = {name: question[name] for name in ("confidence", "cluster", "replicates", "seed")}
+    spec = IntervalSpec(question["interval"], **said).finding(source)
+    curve = None if question["examination"] is None else tuple(question["examination"])
+    families = {repr(one): family(one, curve) for one in arguments.estimators(question["estimators"])}
+    targets, logging = arguments.targets(question["target"]), arguments.policy(question["logging"])
+    return Plan(targets, logging, families, spec, question["by"], Provenance(curve, learnt)).referenced(source)
+
+
+def refuse_learnt(parts: Iterable[Any]) -> None:
+    """Raise if a policy or an estimator would be learnt from each log, so that days have different ones.
+
+    Raises:
+        UsageError: one is.
+    """
+    found: list[Any] = []
+
+    def seen(one: Any) -> Any:
+        found.append(one)
+        return one
+
+    for part in parts:
+        _ = seen(part) if isinstance(part, Auto) else replaced(part, seen)
+    if found:
+        raise UsageError(
+            f"{found[0]!r} is learnt from the log itself: the states of two logs could not be merged",
+            "name a policy, an estimator or the file of a model that is the same for every log, "
+            f"or leave out {option('state')}",
+        )
+
+
+def counted(
+    plan: Plan,
+    estimators: Sequence[AnyEstimator],
+    log: Source,
+    path: Path,
+    executor: Executor | None,
+    progress: Progress | None,
+) -> Reduced:
+    """Read a log with its rows numbered by file, write the state, and finish it.
+
+    Raises:
+        UsageError: the question cannot be made again from its spellings.
+    """
+    layout, source = layout_of(log), ByFile.of(log, path)
+    question, job = asked(plan, estimators), Pass.of(plan, log)
+    files = getattr(getattr(log, "table", None), "files", None)
+    paths = (log.describe(),) if files is None else files.paths
+    state = State(str(path), question, layout, digest(job.fold), plan.trained.curve_rows, paths, {}, None)
+    try:
+        again = digest(state.passed(log.describe()).fold)
+    except OffrankError:
+        again = ""
+    if again != state.job:
+        raise UsageError(
+            "a policy, an estimator or a model is not told by its spelling, so that no state can be merged",
+            f"use such as can be typed, and save models to files; or leave out {option('state')}",
+        )
+    found = reduced(
+        source.select(job.needed),
+        Tee({"job": job.fold, "files": FilesFold(source.folder)}),
+        executor,
+        progress,
+        job.cache,
+    )
+    state = replace(state, files=found["files"], counted=found["job"])
+    state.save(path)
+    return finished(state, job)
+
+
+def finished(state: State, job: Pass) -> Reduced:
+    """The reduced log of a state.
+
+    Raises:
+        StateError: two files have numbers of rows in common. EmptyLogError: there are no impressions.
+    """
+    bases, before, end, last = {}, 0, 0, ""
+    for name, rows in sorted(state.files.items(), key=lambda one: first_row(one[0])):
+        if first_row(name) < end:
+            raise StateError(f"the rows of {last} and {name} have the same numbers by chance", "rename one of them")
+        end, last = first_row(name) + rows, name
+    for name, rows in state.files.items():
+        bases[first_row(name)] = before
+        before += rows
+    return job.finish(state.counted, describe(state.paths), bases)
+
+
+def merged(states: Sequence[State]) -> tuple[State, Pass]:
+    """One state of several, in their order, and the pass that finishes it.
+
+    Raises:
+        StateError: they are of different questions, or two hold the same rows.
+    """
+    first = states[0]
+    for other in states[1:]:
+        _refuse_unlike(first, other)
+    _refuse_twice(states)
+    paths = tuple(path for one in states for path in one.paths)
+    files = {name: rows for one in states for name, rows in one.files.items()}
+    job = first.passed(describe(paths))
+    if digest(job.fold) != first.job:
+        raise StateError(
+            f"a policy or a model is not what it was when {first.where} was counted",
+            "do not change the files of policies and models between the days, or count the days again",
+        )
+    total = reduce(job.fold.merge, (one.counted for one in states), job.fold.empty())
+    return replace(first, paths=paths, files=files, counted=total), job
+
+
+@contextmanager
+def well_formed() -> Iterator[None]:
+    """Turn the errors of states that hold something else than they should into one.
+
+    Raises:
+        StateError: a state is malformed.
+    """
+    try:
+        yield
+    except OffrankError:
+        raise
+    except (TypeError, ValueError, LookupError, AttributeError) as error:
+        raise StateError(f"one of the states is malformed: {error}", "count its log again") from error
+
+
+def _refuse_unlike(one: State, other: State) -> None:
+    """Raise if two states are not of the same question, with the first difference."""
+    for name in dict.fromkeys([*one.question, *other.question]):
+        mine, theirs = (state.question.get(name) for state in (one, other))
+        if mine != theirs:
+            raise StateError(f"{name} is {mine!r} in {one.where}, and {theirs!r} in {other.where}", _REMEDY)
+    if one.job == other.job:
+        return
+    for name in ("kind", "renamed", "top_k"):
+        mine, theirs = one.layout[name], other.layout[name]
+        if mine != theirs:
+            raise StateError(f"{name} of the log is {mine!r} in {one.where}, and {theirs!r} in {other.where}", _REMEDY)
+    for some, others in ((one, other), (other, one)):
+        if more := sorted({*some.layout["columns"]} - {*others.layout["columns"]}):
+            raise StateError(f"the log of {some.where} has the column {more[0]!r}, that of {others.where} not", _REMEDY)
+    raise StateError(
+        f"{one.where} and {other.where} were counted with different policies or models of the same names", _REMEDY
+    )
+
+
+def _refuse_twice(states: Sequence[State]) -> None:
+    """Raise if two states hold the same rows: those of one file, or of equal content."""
+    held: dict[Any, str] = {}
+    for one in states:
+        contents, rows = one.counted["log"]["contents"], one.counted["impressions"].n
+        same = [f"the file {name}" for name in one.files]
+        if len(contents.keys) >= _FEWEST:
+            same.append(f"the same {rows:,} rows ({digest(contents)[:8]})")
+        for what in same:
+            if what in held:
+                raise StateError(f"{held[what]} and {one.where} both hold {what}", "merge each day once")
+            held[what] = one.where
