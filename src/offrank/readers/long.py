@@ -13,9 +13,9 @@ from ..log import rules
 from ..log.batch import LogBatch
 from ..log.rules import Faults
 from ..log.schema import LONG_ROLES, ROLES, Columns
-from ..log.source import Needs
+from ..log.source import Needs, refuse_once
 from . import arrow
-from .dataset import FileTable
+from .csv_json import CsvJsonTable
 from .decode import Duplicates
 from .impressions import GatheredTable, Rows, listed
 from .tables import Piece, Table, outline
@@ -85,6 +85,7 @@ class LongLog:
 
     def _look(self, table: Table) -> dict[str, int]:
         """Return rows, whether impressions reappear after others, and the position at the top."""
+        refuse_once(self, "the order of the rows of the long layout is looked at first")
         impression, position = self.column("impression"), self.column("position")
         rows, from_0, last, begun = 0, 0, None, [np.empty(0, np.int64)]
         for piece in (piece for part in range(table.parts()) for piece in table.pieces(part, (impression, position))):
@@ -100,7 +101,7 @@ class LongLog:
 
     def _typed(self) -> Table:
         """Return the table; for text files with column types that a first block cannot show."""
-        if not isinstance(self.table, FileTable):
+        if not isinstance(self.table, CsvJsonTable):
             return self.table
         needed = self.needed
         text = [self.column(role) for role in ("impression", "item", "query", *sorted(needed.clusters))]
