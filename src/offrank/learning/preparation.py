@@ -16,7 +16,7 @@ from ..estimators.base import refuse_impossible
 from ..folds.base import MappedFold, PlusFold, Tee
 from ..log.batch import Floats, LogBatch
 from ..log.hashing import hashed
-from ..log.source import Needs, Source
+from ..log.source import Needs, Source, refuse_once
 from ..policies.linear import Encoding
 from ..policies.propensities import AnyPolicy, propensities, shown_needs
 from ..running.engines import refuse_placed
@@ -164,6 +164,7 @@ class Preparation:
     def data(self, source: Source, executor: Executor | None, progress: Progress | None) -> tuple[Data, Survey]:
         """Return both thirds used in learning, after three passes over the log, and one for each third of contexts."""
         features = Needs(frozenset(["candidates", "features", "reward"]))
+        refuse_once(source, "learning reads it several times")
         needed = shown_needs(self.logging, "log_prob") | features
         of_ranks = self._of_ranks(source)
         chosen = source.select(needed if of_ranks is None else needed | of_ranks)

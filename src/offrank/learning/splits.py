@@ -14,7 +14,7 @@ from ..folds.base import MappedFold
 from ..folds.fingerprint import Content, FingerprintFold
 from ..log.batch import Integers, LogBatch
 from ..log.hashing import ODD, hashed
-from ..log.source import Needs, Source
+from ..log.source import Needs, Source, refuse_once
 from ..options import option
 from ..policies.linear import PolicyFile
 from ..running.checkpoint import stamp_of
@@ -128,6 +128,7 @@ def kept_apart(
     learnt = model.training
     if by not in get_args(By) or learnt is None:
         raise UsageError(f"{path!r} does not say which rows were held out", "learn the policy again: offrank learn")
+    refuse_once(source, "its held-out rows are found first")
     found = run(source.select(CONTENT.needs()), LearntRowsFold(by), executor, progress)
     if found != learnt:
         raise UsageError(

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass, fields
 from typing import Any, Protocol
 
-from ..errors import ColumnError
+from ..errors import ColumnError, UsageError
 from ..options import option
 from .batch import LogBatch
 
@@ -83,3 +83,26 @@ def refuse_unknown_clusters(needed: Needs, known: Collection[str], source: Sourc
     """
     for name in sorted(needed.clusters - set(known)):
         raise ColumnError(f"{source.describe()} has no column {name!r} to cluster by", f"say {option('cluster', None)}")
+
+
+def refuse_once(source: Source, why: str) -> None:
+    """Raise if a log that is to be read several times can be read once only; called before anything is read.
+
+    why: what needs several readings, as the rest of a sentence.
+
+    Raises:
+        UsageError: it can be read once.
+    """
+    inner: Any = source
+    while inner is not None:
+        if getattr(inner, "once", False):
+            raise read_once(source.describe(), why)
+        inner = getattr(inner, "source", None) or getattr(inner, "table", None)
+
+
+def read_once(where: str, why: str) -> UsageError:
+    """Return the error about a stream that is to be read again."""
+    return UsageError(
+        f"the {where} can be read once only, and {why}",
+        "give a function that opens it anew, read_log(lambda: ...), or write it to Parquet and read that",
+    )

@@ -10,7 +10,7 @@ import numpy as np
 from ..folds.base import MappedFold
 from ..folds.counts import KeyedCounts, KeyedCountsFold, join
 from ..log.batch import Contexts, Floats, Integers, LogBatch
-from ..log.source import Needs, Source
+from ..log.source import Needs, Source, refuse_once
 from ..running.executors import Executor, run
 from ..spelling import Spelled, spell
 from .base import Ability, Fits, refuse_no_column, unable
@@ -49,6 +49,7 @@ class Counted(Spelled, Fits):
         """Count the source, once; memory grows with distinct (context, item, rank)."""
         if self.counts is not None:
             return self
+        refuse_once(source, f"{self} is counted first")
         counts = run(source.select(Needs(keys=frozenset([self.by]))), _ShownFold(self.by), executor)
         return replace(self, counts=counts)
 

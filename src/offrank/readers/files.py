@@ -136,5 +136,5 @@ def _belongs(path: PurePath, suffixes: Collection[str] | None) -> bool:
 
 def suffix(path: str | PurePath) -> str:
     """Return the suffix that gives a file's format, without that of its compression."""
-    plain = [s for s in PurePath(path).suffixes if s not in (".gz", ".zst")]
+    plain = [s for s in PurePath(path).suffixes if s not in (".gz", ".zst", ".bz2", ".lz4")]
     return plain[-1] if plain else ""

@@ -7,21 +7,21 @@ from dataclasses import replace
 from functools import partial
 from typing import Any, get_args
 
-import pyarrow as pa
-
-from ..errors import ColumnError, EmptyLogError, UsageError
+from ..errors import EmptyLogError, LogError, UsageError
 from ..log.schema import Columns, check_renamed
 from ..log.source import Source
 from ..options import option
 from ..spelling import parse
-from .dataset import TEXT, FileTable
+from .csv_json import CsvJsonTable
+from .dataset import DatasetTable
 from .decode import Duplicates
 from .files import Files, find, is_paths, suffix
 from .formats.registry import Reader, readers
 from .long import LongLog
-from .spark import PREFIX, SparkTable
+from .spark import SPARK, SparkTable
 from .stored import ArrowTable, ParquetTable
-from .tables import LazyTable, MemoryTable, Table
+from .streams import SQL, CallTable, IbisTable, LazyTable, OnceTable, QueryTable, RelationTable
+from .tables import MemoryTable, Table, arrow_table, table_of_dicts
 from .wide import Gaps, Invalid, WideLog
 
 _SUFFIXES = {
@@ -36,6 +36,8 @@ _SUFFIXES = {
     ".ndjson": "json",
     ".json": "json",
 }
+_UNREAD = {".avro": "Avro", ".orc": "ORC"}
+_REWRITE = "export Parquet, or read it with a library that gives Arrow batches: read_log(lambda: batches)"
 
 
 def read_log(
@@ -136,77 +138,76 @@ def _is_wide(table: Table, renamed: Mapping[str, str]) -> bool:
     return wide
 
 
-def _table(source: Any, kind: str | None) -> Table:
-    if hasattr(source, "mapInArrow"):
-        return SparkTable.of(source)
-    if isinstance(source, str) and source.startswith(PREFIX):
-        return SparkTable.named(source)
+def _table(source: Any, kind: str | None = None) -> Table:
+    for prefix, spelled in _SPELLED.items():
+        if isinstance(source, str) and source.startswith(prefix):
+            return spelled(source.removeprefix(prefix))
     if is_paths(source):
-        return _files(find(source, None if kind else _SUFFIXES.keys() - {".json"}), kind)
-    if hasattr(source, "get_fragments") and hasattr(source, "scanner"):  # from pyarrow.dataset
-        return FileTable.of(source)
-    if hasattr(source, "collect_schema") and hasattr(source, "collect_batches"):
-        return LazyTable(source)
-    if hasattr(source, "__arrow_c_stream__"):
-        return MemoryTable(_of_arrow(source))
-    where, rows = ("stream", list(source)) if isinstance(source, Iterator) else ("list", source)
-    if isinstance(rows, Sequence) and all(isinstance(item, Mapping) for item in rows):
-        return MemoryTable(_of_dicts(rows), where)
-    if where == "stream":
-        return MemoryTable(_of_stream(rows), where)
+        return _files(source, kind)
+    for names, table in _KINDS:
+        if all(hasattr(source, name) for name in names):
+            return table(source)
+    if isinstance(source, Iterator):
+        return OnceTable.of(source)
+    if isinstance(source, Sequence) and all(isinstance(item, Mapping) for item in source):
+        return MemoryTable(table_of_dicts(source), "list")
+    if callable(source):
+        return CallTable(source, _table)
     raise UsageError(
         f"cannot read a log from {type(source).__name__}",
-        "give a path, a glob, a table (pandas, Polars, Arrow) or a list of dicts",
+        "give a path, a glob, a table (pandas, Polars, Arrow), a list of dicts, or a stream",
     )
 
 
-_MIXED = "write the same kind of value in every row"
+def _in_memory(source: Any) -> Table:
+    return MemoryTable(arrow_table(source))
 
 
-def _of_arrow(source: Any) -> pa.Table:
-    try:
-        return pa.table(source)
-    except pa.ArrowException as error:  # pandas columns of mixed objects; the second argument names the column
-        raise ColumnError(f"the table cannot be read: {'; '.join(map(str, error.args))}", _MIXED) from error
-    except TypeError as error:
-        raise UsageError(f"cannot read a table from {type(source).__name__}", "give tables or dicts") from error
+_SPELLED: Mapping[str, Callable[[str], Table]] = {SQL: QueryTable, SPARK: SparkTable.named}
+"""How a text that is no path is read, by what it begins with."""
+
+_KINDS: tuple[tuple[tuple[str, ...], Callable[[Any], Table]], ...] = (
+    (("mapInArrow", "sparkSession"), SparkTable.of),
+    (("get_fragments", "scanner"), DatasetTable),  # from pyarrow.dataset
+    (("collect_schema", "collect_batches"), LazyTable),
+    (("sql_query", "project"), RelationTable),
+    (("to_pyarrow_batches", "select"), IbisTable),
+    (("__arrow_c_stream__", "__len__"), _in_memory),
+    (("__arrow_c_stream__",), OnceTable.of),
+)
+"""How an object of another library is read, by what it has; the first that fits."""
 
 
-def _of_stream(tables: Sequence[Any]) -> pa.Table:
-    found = [_of_arrow(one) for one in tables]
-    try:
-        return pa.concat_tables([one.cast(found[0].schema) for one in found])
-    except (pa.ArrowException, ValueError) as error:
-        raise ColumnError(f"the tables of the stream differ: {error}", "give tables of the same columns") from error
-
-
-def _of_dicts(rows: Sequence[Mapping[str, Any]]) -> pa.Table:
-    """Make a table with every key of any row; pyarrow alone would drop keys missing from the first row."""
-    names = dict.fromkeys(name for row in rows for name in row)
-    return pa.table({str(name): _column(str(name), [row.get(name) for row in rows]) for name in names})
-
-
-def _column(name: str, values: list[Any]) -> pa.Array:
-    try:
-        return pa.array(values)
-    except (pa.ArrowException, OverflowError) as error:
-        raise ColumnError(f"column {name!r} of the list cannot be read: {error}", _MIXED) from error
-
-
-def _files(files: Files, kind: str | None) -> Table:
+def _files(source: Any, kind: str | None) -> Table:
+    files = _found(source, kind)
     kinds = {kind} if kind else {_kind(path) for path in files.paths}
     if len(kinds) > 1:
         raise UsageError(f"the files are of several kinds: {', '.join(sorted(map(str, kinds)))}", "give one kind")
-    chosen = kinds.pop()
+    chosen = str(kinds.pop())
     if chosen in ("parquet", "arrow"):
         return ParquetTable(files) if chosen == "parquet" else ArrowTable(files)
-    if packed := [path for path in files.paths if path.endswith((".zst", ".bz2")) and chosen in TEXT]:
-        raise UsageError(f"{packed[0]} is packed in a way that is not read", "pack it with gzip, or write Parquet")
-    return FileTable(files, str(chosen))
+    return CsvJsonTable(files, chosen)
+
+
+def _found(source: Any, kind: str | None) -> Files:
+    """Find the files; those that end in `.json` count in a folder of which nothing else can be read."""
+    if kind is not None:
+        return find(source)
+    try:
+        return find(source, _SUFFIXES.keys() - {".json"})
+    except EmptyLogError:
+        raise
+    except LogError as error:
+        try:
+            return find(source, {".json"})
+        except LogError:
+            raise error from None
 
 
 def _kind(path: str) -> str:
     kind = _SUFFIXES.get(suffix(path))
+    if suffix(path) in _UNREAD:
+        raise UsageError(f"{path!r} is in a format that is not read: {_UNREAD[suffix(path)]}", _REWRITE)
     if kind is None:
         raise UsageError(
             f"cannot tell the format of {path!r} by its suffix",

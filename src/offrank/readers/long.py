@@ -15,11 +15,11 @@ from ..log import rules
 from ..log.batch import Integers, LogBatch
 from ..log.rules import Faults
 from ..log.schema import LONG_ROLES, ROLES, Columns
-from ..log.source import Needs
+from ..log.source import Needs, refuse_once
 from ..running.checkpoint import stamp_of
 from ..running.engines import Engine, engine_of
 from . import arrow
-from .dataset import FileTable
+from .csv_json import CsvJsonTable
 from .decode import Duplicates
 from .impressions import GatheredTable, Rows, listed
 from .spark import SparkTable
@@ -96,6 +96,7 @@ class LongLog:
 
     def _look(self, table: Table) -> dict[str, int]:
         """Return rows, whether impressions reappear after others, and the position at the top."""
+        refuse_once(self, "the order of the rows of the long layout is looked at first")
         look, engine = partial(_first_look, table, self.column("impression"), self.column("position")), engine_of(table)
         rows, begun, impressions, from_0 = sum(engine.each(look), np.zeros(4)) if engine else look(0)
         return {"rows": int(rows), "scattered": bool(impressions < begun), "top": 0 if 2 * from_0 > impressions else 1}
@@ -104,7 +105,7 @@ class LongLog:
         """Return the table; for text files with column types that a first block cannot show."""
         if isinstance(self.table, SparkTable):
             return self.table.grouped(self.column("impression"))
-        if not isinstance(self.table, FileTable):
+        if not isinstance(self.table, CsvJsonTable):
             return self.table
         needed = self.needed
         text = [self.column(role) for role in ("impression", "item", "query", *sorted(needed.clusters))]

@@ -13,7 +13,9 @@ from ..running.engines import refuse_placed
 from ..running.spark import PartitionRows, Spark
 from .tables import Piece, bounded
 
-PREFIX = "spark:"
+SPARK = "spark:"
+"""What the name of a table of Spark begins with."""
+
 _FIRST = 256
 """Rows that are fetched to try a job on, before all are read where they are."""
 
@@ -40,8 +42,8 @@ class SparkTable:
         return cls(tuple(frame.columns), Spark(frame, where, PartitionRows()))
 
     @classmethod
-    def named(cls, text: str) -> SparkTable:
-        """Build a table from `spark:TABLE`, of the session that is active or that Spark's own settings give.
+    def named(cls, name: str) -> SparkTable:
+        """Build a table from its name in Spark, in the session that is active or that Spark's own settings give.
 
         Raises:
             MissingExtraError: pyspark is not installed.
@@ -49,11 +51,10 @@ class SparkTable:
         """
         session = optional("pyspark.sql", "reading a Spark table needs pyspark", "spark").SparkSession
         try:
-            frame = session.builder.getOrCreate().table(text.removeprefix(PREFIX))
-            return cls.of(frame, text)
+            return cls.of(session.builder.getOrCreate().table(name), f"{SPARK}{name}")
         except Exception as error:
             said = str(error).strip().partition("\n")[0]
-            raise LogError(f"{text} cannot be read: {said}", "give a table or view of Spark: spark:db.table") from error
+            raise LogError(f"{SPARK}{name} cannot be read: {said}", "give a table or view of Spark: spark:db.table") from error
 
     def engine(self) -> Spark | None:
         """Return what reduces it where its rows are."""

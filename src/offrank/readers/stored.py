@@ -22,8 +22,12 @@ _WANTED = {
     "arrow": ("an Arrow IPC file", "give an Arrow IPC (Feather) file"),
     "csv": ("CSV", "write CSV with a header line in UTF-8, and the same kind of value in every row of a column"),
     "tsv": ("TSV", "write TSV with a header line in UTF-8, and the same kind of value in every row of a column"),
-    "json": ("JSON lines", "write an object a line in UTF-8, and the same kind of value in every row of a column"),
+    "json": (
+        "JSON",
+        "write an object a line, or an array of objects, in UTF-8, with the same kind of value in every row of a column",
+    ),
     "dataset": ("a log", "mend the data set that was given"),
+    "stream": ("record batches", "mend what writes the stream"),
 }
 """The name of each file format, and the remedy if a file cannot be read."""
 
@@ -93,7 +97,7 @@ class StoredTable(ABC):
         refuse_missing(path, [*own, *constant], columns, self.files.paths[0])
         found = self._batches(path, number, [name for name in columns if name not in constant])
         with reading(path, self.kind):
-            yield from numbered((_with_columns(data, constant) for data in found), path, first, base)
+            yield from numbered((with_columns(data, constant) for data in found), path, first, base)
 
     def describe(self) -> str:
         return describe(self.files.paths)
@@ -204,7 +208,7 @@ def _lies_open(path: str) -> bool:
     return bool(buffers) and all(whole.address <= b.address < whole.address + max(whole.size, 1) for b in buffers)
 
 
-def _with_columns(data: pa.RecordBatch, constant: Mapping[str, str | None]) -> pa.RecordBatch:
+def with_columns(data: pa.RecordBatch, constant: Mapping[str, str | None]) -> pa.RecordBatch:
     """Add constant columns to the rows, as folders give them."""
     for name, value in constant.items():
         data = data.append_column(name, pa.repeat(pa.scalar(value, pa.string()), len(data)))

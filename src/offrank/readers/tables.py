@@ -1,19 +1,20 @@
-"""Lazily read sources of Arrow record batches, in parts: tables in memory and frames."""
+"""Lazily read sources of Arrow record batches, in parts; and tables in memory."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from typing import Any, Protocol
 
 import numpy as np
 import pyarrow as pa
 
+from ..errors import ColumnError, UsageError
 from ..log.batch import Integers
 
 MOST_ROWS = 32_768
 _MOST_VALUES = 2_000_000
+_MIXED = "write the same kind of value in every row"
 
 
 @dataclass(frozen=True)
@@ -95,27 +96,6 @@ class MemoryTable:
         return f"{self.where} in memory"
 
 
-@dataclass(frozen=True)
-class LazyTable:
-    """A Polars LazyFrame, collected again for each reading, in order as one part."""
-
-    frame: Any
-
-    @cached_property
-    def names(self) -> tuple[str, ...]:
-        return tuple(self.frame.collect_schema().names())
-
-    def parts(self) -> int:
-        return 1
-
-    def pieces(self, part: int, columns: tuple[str, ...]) -> Iterator[Piece]:
-        frames = self.frame.select(columns).collect_batches(chunk_size=MOST_ROWS, maintain_order=True)
-        yield from numbered((data for frame in frames for data in frame.to_arrow().to_batches()), "lazy frame")
-
-    def describe(self) -> str:
-        return "lazy frame"
-
-
 def bounded(table: pa.Table) -> list[pa.RecordBatch]:
     """Yield a table in batches of bounded size."""
     batches: list[pa.RecordBatch] = table.to_batches(
@@ -127,3 +107,34 @@ def bounded(table: pa.Table) -> list[pa.RecordBatch]:
 def rows_for(values_per_row: int) -> int:
     """Return rows per batch, so that wide lists do not fill the memory."""
     return int(np.clip(_MOST_VALUES // max(values_per_row, 1), 64, MOST_ROWS))
+
+
+def arrow_table(source: Any) -> pa.Table:
+    """Return a table of any library as an Arrow table.
+
+    Raises:
+        UsageError: it is no table.
+        ColumnError: a column holds values of several kinds.
+    """
+    try:
+        return pa.table(source)
+    except pa.ArrowException as error:  # pandas columns of mixed objects; the second argument names the column
+        raise ColumnError(f"the table cannot be read: {'; '.join(map(str, error.args))}", _MIXED) from error
+    except TypeError as error:
+        raise UsageError(f"cannot read a table from {type(source).__name__}", "give tables or dicts") from error
+
+
+def table_of_dicts(rows: Sequence[Mapping[str, Any]], known: Sequence[str] = ()) -> pa.Table:
+    """Make a table with every key of any row; pyarrow alone would drop keys missing from the first row.
+
+    known: columns that come first, even where no row has them.
+    """
+    names = dict.fromkeys([*known, *(name for row in rows for name in row)])
+    return pa.table({str(name): _column(str(name), [row.get(name) for row in rows]) for name in names})
+
+
+def _column(name: str, values: list[Any]) -> pa.Array:
+    try:
+        return pa.array(values)
+    except (pa.ArrowException, OverflowError) as error:
+        raise ColumnError(f"column {name!r} of the list cannot be read: {error}", _MIXED) from error

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, TypeVar
 
-from ..log.source import Source
+from ..log.source import Source, refuse_once
 from ..policies.base import Fits
 from ..policies.fit import replaced
 from ..running.executors import Executor, Progress
@@ -35,6 +35,7 @@ def fit_models(
         replaced(estimator, seen)
     if not models:
         return list(estimators)
+    refuse_once(source, "regressions are learnt from it first")
     found = cross_fitting.learnt(list(models), source, executor, progress)
     ready: dict[Fits, Any] = {one: replace(one, learnt=each) for one, each in zip(models, found, strict=True)}
     return [replaced(estimator, lambda one: ready.get(one, one)) for estimator in estimators]

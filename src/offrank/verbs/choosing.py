@@ -27,7 +27,7 @@ from ..folds.estimate import Estimate
 from ..folds.sampled import SampledRows, SampledRowsFold
 from ..inference.spec import IntervalSpec
 from ..log.batch import Floats, LogBatch, RunCache
-from ..log.source import Needs, Source
+from ..log.source import Needs, Source, refuse_once
 from ..policies.propensities import AnyPolicy, law_needs
 from ..running.executors import Executor, Progress, run
 from ..selection.estimators import COARSE, Contrast, EstimatorCandidate, EstimatorRanking, ranking
@@ -122,6 +122,7 @@ class Chooser:
         Raises:
             OffrankError: no candidate can be had; the reason of the first.
         """
+        refuse_once(self.source, "an estimator is chosen by a reading of its own")
         able, refused = self._allowed(target)
         policies = (target, *self._pseudo(target, able))
         few = self._few(policies, able)

@@ -20,7 +20,7 @@ from ..findings.few_rows_per_context import FEW_ROWS
 from ..folds.base import Tee
 from ..folds.sampled import SampledRows, SampledRowsFold
 from ..log.schema import GROUPING, WRITTEN
-from ..log.source import Needs, Source
+from ..log.source import Needs, Source, refuse_once
 from ..policies.base import Policy
 from ..policies.counted import Counted
 from ..policies.epsilon import EpsilonUniform
@@ -118,6 +118,7 @@ def _read(source: Source, executor: Executor | None, progress: Progress | None) 
     Raises:
         EmptyLogError: no row is valid.
     """
+    refuse_once(source, "its columns are looked at first")
     columns = described(source, progress)
     used = {one.use for one in columns}
     scores, rankings = _used(columns, "score"), _used(columns, "ranking")

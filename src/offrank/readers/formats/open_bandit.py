@@ -12,7 +12,7 @@ import pyarrow.csv
 
 from ...errors import ColumnError, LogError, UsageError
 from ...options import option
-from ..dataset import FileTable
+from ..csv_json import CsvJsonTable
 from ..files import Files, suffix
 from ..tables import Piece
 from ..wide import Invalid, WideLog
@@ -41,7 +41,7 @@ def open_bandit(path: str | Path, *, n_items: int | None = None, invalid: Invali
         raise UsageError(f"n_items is {n_items!r}", "give the number of items of the campaign")
     log = _log(Path(path))
     items = tuple(range(n_items)) if n_items is not None else _items(log.with_name(_ITEMS))
-    table = OpenBanditTable(FileTable(Files((str(log),)), "csv"), items)
+    table = OpenBanditTable(CsvJsonTable(Files((str(log),)), "csv"), items)
     for column in (*_ROLES.values(), "position"):
         if column not in table.csv.names:
             raise ColumnError(f"{log} has no column {column!r}", "give a campaign's log of Open Bandit Data")
@@ -52,7 +52,7 @@ def open_bandit(path: str | Path, *, n_items: int | None = None, invalid: Invali
 class OpenBanditTable:
     """The CSV file of a campaign seen as a wide table. items: ids of the candidates."""
 
-    csv: FileTable
+    csv: CsvJsonTable
     items: tuple[int, ...]
 
     @property

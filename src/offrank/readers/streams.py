@@ -1,0 +1,319 @@
+"""Logs that come as streams of record batches: read in order, as one part, and never held as a whole."""
+
+from __future__ import annotations
+
+import importlib
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Generator, Iterator, Mapping
+from contextlib import closing, contextmanager
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import chain, islice
+from typing import Any, ClassVar
+
+import pyarrow as pa
+
+from ..errors import ColumnError, EmptyLogError, LogError, UsageError, optional
+from ..log.source import read_once
+from .stored import reading
+from .tables import MOST_ROWS, Piece, Table, arrow_table, bounded, numbered, table_of_dicts
+
+SQL = "duckdb:"
+"""The beginning of an SQL query that is a log."""
+
+_DICTS = 1024
+"""How many dicts make a record batch; the first such batch tells the columns."""
+_BYTES = 1 << 24
+"""Record batches smaller than this, and of fewer than `MOST_ROWS`, are joined."""
+
+Batches = Generator[pa.RecordBatch, None, None]
+
+
+class StreamTable(ABC):
+    """Record batches from elsewhere, in order. once: whether they can be read a single time only."""
+
+    once: ClassVar[bool] = False
+
+    @property
+    @abstractmethod
+    def names(self) -> tuple[str, ...]:
+        """Return the column names."""
+
+    @abstractmethod
+    def describe(self) -> str:
+        """Describe where the data is."""
+
+    @abstractmethod
+    def _batches(self, columns: tuple[str, ...]) -> Batches:
+        """Yield record batches of any size that have these columns, and perhaps others."""
+
+    def parts(self) -> int:
+        return 1
+
+    def pieces(self, part: int, columns: tuple[str, ...]) -> Iterator[Piece]:
+        with closing(self._batches(columns)) as found:
+            yield from numbered(_of_fair_size(found, columns), self.describe())
+
+
+def _of_fair_size(found: Iterator[pa.RecordBatch], columns: tuple[str, ...]) -> Iterator[pa.RecordBatch]:
+    """Join small record batches and cut large ones."""
+    waiting: list[pa.RecordBatch] = []
+    for data in found:
+        chosen = data.select(list(columns))
+        full = sum(map(len, waiting)) >= MOST_ROWS or sum(one.nbytes for one in waiting) >= _BYTES
+        if waiting and (full or chosen.schema != waiting[0].schema):
+            yield from bounded(pa.Table.from_batches(waiting).combine_chunks())
+            waiting = []
+        waiting.append(chosen)
+    if waiting:
+        yield from bounded(pa.Table.from_batches(waiting).combine_chunks())
+
+
+@dataclass(frozen=True)
+class LazyTable(StreamTable):
+    """A Polars LazyFrame, collected again for each reading."""
+
+    frame: Any
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        return tuple(self.frame.collect_schema().names())
+
+    def describe(self) -> str:
+        return "lazy frame"
+
+    def _batches(self, columns: tuple[str, ...]) -> Batches:
+        for frame in self.frame.select(columns).collect_batches(chunk_size=MOST_ROWS, maintain_order=True):
+            yield from frame.to_arrow().to_batches()
+
+
+@dataclass(frozen=True)
+class IbisTable(StreamTable):
+    """An Ibis table, whose query runs again for each reading."""
+
+    expression: Any
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return tuple(self.expression.columns)
+
+    def describe(self) -> str:
+        return "Ibis table"
+
+    def _batches(self, columns: tuple[str, ...]) -> Batches:
+        yield from self.expression.select(*columns).to_pyarrow_batches(chunk_size=MOST_ROWS)
+
+
+@dataclass(frozen=True)
+class RelationTable(StreamTable):
+    """A DuckDB relation, whose query runs again for each reading; its connection can do nothing else meanwhile."""
+
+    relation: Any
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return tuple(self.relation.columns)
+
+    def describe(self) -> str:
+        return "DuckDB relation"
+
+    def _batches(self, columns: tuple[str, ...]) -> Batches:
+        remedy = "leave its connection open, and read nothing else with it meanwhile"
+        with _duckdb(f"the {self.describe()} cannot be read", remedy):
+            yield from _rows_of(self.relation, columns)
+
+    def __getstate__(self) -> Any:
+        raise _unsendable(self.describe(), f"write the query as text, '{SQL}select ...', or use threads")
+
+
+@dataclass(frozen=True)
+class QueryTable(StreamTable):
+    """An SQL query that DuckDB runs again for each reading, in a connection of its own."""
+
+    query: str
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        with self._opened() as relation:
+            return tuple(relation.columns)
+
+    def describe(self) -> str:
+        return SQL + " ".join(self.query.split())
+
+    def _batches(self, columns: tuple[str, ...]) -> Batches:
+        with self._opened() as relation:
+            yield from _rows_of(relation, columns)
+
+    @contextmanager
+    def _opened(self) -> Iterator[Any]:
+        library = optional("duckdb", "a log that is an SQL query needs DuckDB", "duckdb")
+        with _duckdb(f"{self.describe()!r} cannot be read", "mend the query"), closing(library.connect()) as connection:
+            relation = connection.sql(self.query)
+            if relation is None:
+                raise UsageError(f"{self.describe()!r} gives no rows", "write a query that begins with select or from")
+            yield relation
+
+
+@contextmanager
+def _duckdb(said: str, remedy: str) -> Iterator[None]:
+    """Convert the errors of DuckDB into one exception."""
+    try:
+        yield
+    except (importlib.import_module("duckdb").Error, pa.ArrowException) as error:
+        raise LogError(f"{said}: {str(error).partition(chr(10))[0]}", remedy) from error
+
+
+def _rows_of(relation: Any, columns: tuple[str, ...]) -> Iterator[pa.RecordBatch]:
+    chosen = relation.project(", ".join('"{}"'.format(name.replace('"', '""')) for name in columns))
+    # The method's older name; the capsule of a relation would hold the whole result.
+    reader = chosen.to_arrow_reader if hasattr(chosen, "to_arrow_reader") else chosen.fetch_arrow_reader
+    with reader(MOST_ROWS) as found:
+        yield from found
+
+
+@dataclass(frozen=True, eq=False)
+class OnceTable(StreamTable):
+    """A stream that can be read once. schema: of its first record batch; batches: empty when reading has begun."""
+
+    once: ClassVar[bool] = True
+
+    schema: pa.Schema
+    batches: list[Iterator[pa.RecordBatch]] = field(repr=False)
+
+    @classmethod
+    def of(cls, source: Any) -> OnceTable:
+        """Build a table from a reader, any object with `__arrow_c_stream__`, or an iterator of tables or dicts.
+
+        Raises:
+            EmptyLogError: it has no rows.
+            UsageError: it gives neither tables nor dicts.
+        """
+        found = _of_one_schema(_record_batches(source))
+        first = next(found, None)
+        if first is None:
+            raise EmptyLogError("the stream has no rows", "give a log with at least one impression")
+        return cls(first.schema, [chain([first], found)])
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return tuple(self.schema.names)
+
+    def describe(self) -> str:
+        return "stream"
+
+    def _batches(self, columns: tuple[str, ...]) -> Batches:
+        if not self.batches:
+            raise read_once(self.describe(), "it was read before")
+        yield from self.batches.pop()
+
+    def __getstate__(self) -> Any:
+        raise _unsendable(self.describe(), "use threads, or write it to Parquet and read that")
+
+
+def _unsendable(where: str, remedy: str) -> UsageError:
+    return UsageError(f"a {where} cannot be sent to other processes", remedy)
+
+
+def _record_batches(source: Any) -> Iterator[pa.RecordBatch]:
+    """Yield the record batches of a stream of any kind."""
+    if hasattr(source, "__arrow_c_stream__"):
+        with reading("the stream", "stream"):
+            yield from pa.RecordBatchReader.from_stream(source)
+        return
+    first = next(source, None)
+    every = chain([] if first is None else [first], source)
+    if isinstance(first, Mapping):
+        yield from _of_dicts(every)
+        return
+    for one in every:
+        yield from arrow_table(one).to_batches()
+
+
+def _of_dicts(every: Iterator[Mapping[str, Any]]) -> Iterator[pa.RecordBatch]:
+    known: list[str] = []
+    while rows := list(islice(every, _DICTS)):
+        table = table_of_dicts(rows, known)
+        known = known or table.schema.names
+        if new := table.schema.names[len(known) :]:
+            remedy = "give every key in the first row, with None where there is no value"
+            raise ColumnError(
+                f"the first {_DICTS:,} rows of the stream have no {new[0]!r}, but later ones have", remedy
+            )
+        yield from table.to_batches()
+
+
+def _of_one_schema(found: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """Yield the record batches that have rows, with the columns of the first; types may become wider.
+
+    Raises:
+        ColumnError: other columns, or types of another kind.
+    """
+    schema: pa.Schema | None = None
+    for data in found:
+        if not len(data):
+            continue
+        schema = data.schema if schema is None else schema
+        if data.schema == schema:
+            yield data
+            continue
+        try:
+            if set(data.schema.names) != set(schema.names):
+                raise pa.ArrowInvalid(f"{', '.join(data.schema.names)} come after {', '.join(schema.names)}")
+            schema = pa.schema([_common(kind, data.schema.field(kind.name)) for kind in schema])
+            table = pa.Table.from_batches([data]).select(schema.names).cast(schema)
+        except (pa.ArrowException, TypeError, ValueError) as error:
+            raise ColumnError(f"the tables of the stream differ: {error}", "give tables of the same columns") from error
+        yield from table.to_batches()
+
+
+def _common(one: pa.Field, other: pa.Field) -> pa.Field:
+    """Return a field that holds the values of both; text and numbers are never joined."""
+    if _is_text(one.type) and _is_text(other.type):  # as strings, views and dictionaries of them
+        return one
+    return pa.unify_schemas([pa.schema([one]), pa.schema([other])], promote_options="permissive").field(0)
+
+
+def _is_text(kind: pa.DataType) -> bool:
+    while hasattr(kind, "value_type"):
+        kind = kind.value_type
+    return any(of(kind) for of in (pa.types.is_string, pa.types.is_large_string, pa.types.is_string_view))
+
+
+@dataclass(frozen=True, eq=False)
+class CallTable:
+    """What a function returns, called again for each reading: a stream, or anything else that is a log.
+
+    opened: makes a table of that. held: the table of the first call, until it is read.
+    """
+
+    call: Callable[[], Any]
+    opened: Callable[[Any], Table]
+    held: list[Table] = field(default_factory=list, repr=False)
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        self.held[:] = [self.opened(self.call())]
+        return self.held[0].names
+
+    def parts(self) -> int:
+        return 1
+
+    def pieces(self, part: int, columns: tuple[str, ...]) -> Iterator[Piece]:
+        table = self.held.pop() if self.held else self._called()
+        if missing := [name for name in columns if name not in table.names]:
+            raise ColumnError(f"{self.describe()} has no {missing[0]!r} when called again", "return the same columns")
+        for number in range(table.parts()):
+            yield from table.pieces(number, columns)
+
+    def _called(self) -> Table:
+        try:
+            return self.opened(self.call())
+        except EmptyLogError as error:
+            said = f"{self.describe()} has no rows when called again"
+            raise UsageError(said, "open a new stream in each call") from error
+
+    def describe(self) -> str:
+        return f"what {getattr(self.call, '__name__', type(self.call).__name__)}() returns"
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {"call": self.call, "opened": self.opened, "held": []}
