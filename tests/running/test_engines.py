@@ -196,7 +196,7 @@ def test_what_cannot_run_there_is_said_before_it_starts(frame: Any, session: Any
     ):
         with pytest.raises(UsageError, match="row by row, and those of the Spark DataFrame are elsewhere"):
             job()
-    with ProcessPoolExecutor(1) as pool, pytest.raises(UsageError, match="its own engine"):
+    with ProcessPoolExecutor(1) as pool, pytest.raises(UsageError, match="by its own engine"):
         offrank.evaluate(frame, TARGETS, executor=pool)
     with pytest.raises(UsageError, match="has no end"):
         offrank.read_log(session.readStream.format("rate").load())

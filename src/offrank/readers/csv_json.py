@@ -50,6 +50,9 @@ class CsvJsonTable:
     def names(self) -> tuple[str, ...]:
         return tuple(self.schema.names)
 
+    def stamp(self) -> dict[str, Any]:
+        return self.files.stamp()
+
     def parts(self) -> int:
         return 1
 

@@ -53,9 +53,6 @@ class DatasetTable:
     def _paths(self) -> tuple[str, ...]:
         return tuple(getattr(self.dataset, "files", ())) or ("data set",)
 
-    def stamp(self) -> dict[str, Any] | None:
-        return None if self.given is not None else self.files.stamp()
-
     def _refuse_missing(self, fragment: Any, columns: tuple[str, ...]) -> None:
         """Raise if a file lacks a column of the first file, which pyarrow would fill with nulls."""
         # pyarrow.dataset imports pandas; whoever has a data set has imported it.

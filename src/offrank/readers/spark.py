@@ -53,8 +53,8 @@ class SparkTable:
         try:
             return cls.of(session.builder.getOrCreate().table(name), f"{SPARK}{name}")
         except Exception as error:
-            said = str(error).strip().partition("\n")[0]
-            raise LogError(f"{SPARK}{name} cannot be read: {said}", "give a table or view of Spark: spark:db.table") from error
+            first = str(error).partition("\n")[0]
+            raise LogError(f"{SPARK}{name} cannot be read: {first}", "name a table: spark:db.table") from error
 
     def engine(self) -> Spark | None:
         """Return what reduces it where its rows are."""

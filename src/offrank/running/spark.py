@@ -29,10 +29,7 @@ _NUMBER = "__offrank_number"
 
 _DIGEST = "__offrank_digest"
 _PLACE_BITS = 33
-_RETURNED = "partition int, rows bigint, digest bigint, state binary, error binary"
-_SCHEMA = pa.schema(
-    {"partition": pa.int32(), "rows": pa.int64(), "digest": pa.int64(), "state": pa.binary(), "error": pa.binary()}
-)
+_RETURNED = "partition bigint, rows bigint, digest bigint, failed boolean, answer binary"
 
 
 @dataclass(eq=False)
@@ -88,25 +85,27 @@ class Spark:
         """
         columns = self._asked(task)
         bases, rows, digest = self._count(columns[0])
-        job = partial(_reduced, task, self.rows, bases)
-        found = sorted(self._collected(self._read(columns, len(bases)).mapInArrow(job, _RETURNED)), key=itemgetter(0))
-        if errors := [pickle.loads(error) for *_, error in found if error is not None]:  # noqa: S301  our own executors
+        job = partial(_answered, task, self.rows, bases)
+        found = self._collected(lambda: self._read(columns, len(bases)).mapInArrow(job, _RETURNED))
+        found.sort(key=itemgetter("partition"))
+        if errors := [pickle.loads(one["answer"]) for one in found if one["failed"]]:  # noqa: S301  our own executors
             raise min(errors, key=lambda error: getattr(error, "row", -1))
         if sum(one["rows"] for one in found) != rows or reduce(xor, (one["digest"] for one in found), 0) != digest:
             raise UsageError(
                 f"the partitions of the {self.where} held other rows, or in another order, when they were read again",
                 "keep them: log = log.cache(), or write the log as a table and give that",
             )
-        for done, (*_, state, _) in enumerate(found, 1):
-            yield loads(state)
+        for done, one in enumerate(found, 1):
+            yield loads(one["answer"])
             if progress is not None:
                 progress(done, len(found))
 
     def head(self, columns: tuple[str, ...], most: int) -> list[tuple[pa.RecordBatch, Integers]]:
         """Return the first rows in record batches, and their numbers in the whole log."""
         bases, *_ = self._count(columns[0])
-        found = self._collected(self._read(columns, len(bases)).limit(most).mapInArrow(_fetched, "rows binary"))
-        batches = [batch for (rows,) in found for batch in pa.ipc.open_stream(rows)]
+        read = self._read(columns, len(bases)).limit(most)
+        found = self._collected(lambda: read.mapInArrow(_fetched, "rows binary"))
+        batches = [pickle.loads(rows) for (rows,) in found]  # noqa: S301  our own executors
         return list(PartitionRows(batches, bases).read(columns))
 
     def _asked(self, task: Callable[[int], Any]) -> tuple[str, ...]:
@@ -115,8 +114,7 @@ class Spark:
         alone, rows = cloudpickle.loads(cloudpickle.dumps((task, self.rows)))
         rows.batches = ()
         alone(0)
-        asked: tuple[str, ...] = rows.asked
-        return asked
+        return tuple(rows.asked)
 
     def _read(self, columns: tuple[str, ...], partitions: int) -> Any:
         """Return the columns, then each row's number and digest; rows that belong together are together."""
@@ -134,8 +132,10 @@ class Spark:
     def _count(self, column: str) -> tuple[Integers, int, int]:
         """Return the rows before each partition, all rows, and a digest of a column in its order."""
         if column not in self.counted:
-            parts = self.frame.selectExpr("spark_partition_id() AS part", "1 AS n", self._numbered(column)[1])
-            found = self._collected(parts.groupBy("part").agg({"n": "sum", _DIGEST: "bit_xor"}))
+            wanted, sums = ("spark_partition_id() AS part", "1 AS n", self._numbered(column)[1]), {"n": "sum"}
+            found = self._collected(
+                lambda: self.frame.selectExpr(*wanted).groupBy("part").agg(sums | {_DIGEST: "bit_xor"})
+            )
             rows = np.zeros(max((one["part"] for one in found), default=0) + 1, np.int64)
             for one in found:
                 rows[one["part"]] = one["sum(n)"]
@@ -143,20 +143,17 @@ class Spark:
             self.counted[column] = np.cumsum(rows) - rows, int(rows.sum()), digest
         return self.counted[column]
 
-    def _collected(self, frame: Any) -> list[Any]:
+    def _collected(self, small: Callable[[], Any]) -> list[Any]:
         """Collect a small result; interrupting cancels the job.
 
         Raises:
             LogError: Spark fails.
         """
-        with _cancelling(frame.sparkSession):
+        with _cancelling(self.frame.sparkSession):
             try:
-                found: list[Any] = frame.collect()
-            except OffrankError:
-                raise
+                return list(small().collect())
             except Exception as error:
                 raise self._failed(error) from error
-        return found
 
     def _failed(self, error: Exception) -> OffrankError:
         said = str(error)
@@ -165,37 +162,29 @@ class Spark:
                 f"{missing[1]} is not installed where Spark runs Python",
                 "install it there, in the version that you have here, or send it along: spark.archives",
             )
-        lines = [line.strip() for line in said.splitlines() if line.strip()]
-        return LogError(
-            f"Spark cannot read the {self.where}: {(lines or [type(error).__name__])[0][:300]}",
-            "look at Spark's own log; show() must work on the DataFrame",
-        )
+        first = said.strip().partition("\n")[0][:300] or type(error).__name__
+        return LogError(f"Spark cannot read the {self.where}: {first}", "show() must work on the DataFrame")
 
 
-def _reduced(
+def _answered(
     task: Callable[[int], Any], rows: PartitionRows, bases: Integers, batches: Iterable[pa.RecordBatch]
 ) -> Iterator[pa.RecordBatch]:
     """Yield the one row that a partition returns. Runs on an executor."""
-    rows.batches, rows.bases = batches, bases
-    state = failed = None
+    rows.batches, rows.bases, failed = batches, bases, False
     try:
-        state = dumps(task(0))
+        answer = dumps(task(0))
     except Exception as error:  # noqa: BLE001  any error is raised again, on the driver
         if not isinstance(error, OffrankError):
             error.add_note(f"on a Spark executor:\n{traceback.format_exc()}")
-        failed = pickle.dumps(error)
+        answer, failed = pickle.dumps(error), True
     partition = importlib.import_module("pyspark").TaskContext.get().partitionId()
-    values = (partition, rows.rows, rows.digest, state, failed)
-    yield pa.record_batch([pa.array([v], kind) for v, kind in zip(values, _SCHEMA.types, strict=True)], schema=_SCHEMA)
+    told = {"partition": partition, "rows": rows.rows, "digest": rows.digest, "failed": failed, "answer": answer}
+    yield pa.RecordBatch.from_pylist([told])
 
 
 def _fetched(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """Yield each record batch as the bytes of a stream, which keep its types. Runs on an executor."""
-    for data in batches:
-        sink = pa.BufferOutputStream()
-        with pa.ipc.new_stream(sink, data.schema) as stream:
-            stream.write_batch(data)
-        yield pa.record_batch({"rows": pa.array([sink.getvalue().to_pybytes()], pa.binary())})
+    """Yield record batches with their types. Runs on an executor."""
+    yield from (pa.RecordBatch.from_pylist([{"rows": pickle.dumps(data)}]) for data in batches)
 
 
 @contextmanager
@@ -203,12 +192,8 @@ def _cancelling(session: Any) -> Iterator[None]:
     """Cancel the jobs that are begun inside, if that is left by an exception such as an interruption."""
     connect = ".connect." in type(session).__module__
     owner = session if connect else session.sparkContext
-    add, remove, cancel = (
-        getattr(owner, name)
-        for name in (
-            ("addTag", "removeTag", "interruptTag") if connect else ("addJobTag", "removeJobTag", "cancelJobsWithTag")
-        )
-    )
+    names = ("addTag", "removeTag", "interruptTag") if connect else ("addJobTag", "removeJobTag", "cancelJobsWithTag")
+    add, remove, cancel = (getattr(owner, name) for name in names)
     tag = f"offrank-{uuid.uuid4().hex}"
     add(tag)
     try:
