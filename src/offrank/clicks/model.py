@@ -15,8 +15,7 @@ from ..findings.evidence_clicks import OfFit
 from ..folds.base import Fold, Tee
 from ..folds.fingerprint import Content, Fingerprint, FingerprintFold
 from ..log.batch import Floats, Integers
-from ..log.source import Source
-from ..readers.log import read_log
+from ..readers.log import opened
 from ..running.executors import Executor, Progress, run
 from ..spelling import Spelled, spell
 from . import contexts, documents, features
@@ -83,8 +82,8 @@ class ClickModel(Spelled, ABC):
             UsageError: clicks that are not whole numbers.
             LogError: the log breaks a rule, or is empty.
         """
-        opened: Source = log if hasattr(log, "batches") else read_log(log)
-        _, column = documents.grouping(opened, by)
+        source = opened(log)
+        _, column = documents.grouping(source, by)
         folds: dict[str, Fold[Any, Any, Any]] = {
             "gathered": self.gather(column),
             "training": FingerprintFold(Content(column)),
@@ -93,9 +92,9 @@ class ClickModel(Spelled, ABC):
         if self.columns is not None:
             folds["covariates"] = CovariatesFold(self.columns, column)
         needed = documents.needs(column) | needs_of(self.columns) | contexts.needs(self.context)
-        found = run(opened.select(needed), Tee(folds), executor, progress)
+        found = run(source.select(needed), Tee(folds), executor, progress)
         gathered = replace(found["gathered"], covariates=found.get("covariates"))
-        fitted = self.of(gathered, say=say, source=opened.describe(), training=found["training"])
+        fitted = self.of(gathered, say=say, source=source.describe(), training=found["training"])
         return replace(fitted, documents=fitted.documents.named(found["texts"]))
 
     @final

@@ -22,7 +22,7 @@ from ..policies.fit import counts, fitted
 from ..policies.named import policy as named_policy
 from ..policies.propensities import AnyPolicy
 from ..policies.uniform import Uniform
-from ..readers.log import read_log
+from ..readers.log import opened
 from ..running.executors import Executor, Progress, run
 from . import comparisons
 from .comparisons import Comparison, Metrics
@@ -48,7 +48,7 @@ def measurements(
     progress: Progress | None = None,
 ) -> Measurements:
     """The measurements that `offrank.measure` reports. model: its `score`."""
-    source: Source = log if hasattr(log, "batches") else read_log(log)
+    source = opened(log)
     fold = ComparisonsFold(
         comparisons.metrics(metrics),
         (model,) if isinstance(model, str) else tuple(dict.fromkeys(model)),

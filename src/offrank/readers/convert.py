@@ -72,6 +72,7 @@ def convert(
     """
     given: Any = opened(log)
     given = replace(given, needed=Needs(scores=frozenset(scores))) if isinstance(given, LongLog) else given
+    refuse_placed(given, "a log is converted")
     wide = getattr(given, "wide", given)
     if not isinstance(wide, WideLog):
         raise UsageError(f"cannot convert {type(log).__name__}", "give what read_log returns")
@@ -80,7 +81,6 @@ def convert(
     final = Path(path)
     if final.suffix not in (*PARQUET_SUFFIXES, *ARROW_SUFFIXES):
         raise UsageError(f"the suffix of {str(path)!r} does not say how to write it", "call it .parquet or .arrow")
-    refuse_placed(wide, "a log is converted")
     with atomic_write(final) as temporary:
         rows, skipped = _write(wide, temporary, progress)
     return Converted(final, rows, dict(skipped))

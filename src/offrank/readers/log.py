@@ -116,8 +116,13 @@ def _check_choices(invalid: str, gaps: str, duplicates: str | None, top_k: int |
 
 def opened(log: Any) -> Source:
     """Return a log that is open already, or what `read_log` opens."""
-    source: Source = log if hasattr(log, "batches") else read_log(log)
+    source: Source = log if is_open(log) else read_log(log)
     return source
+
+
+def is_open(log: Any) -> bool:
+    """Whether a log is open already. Its class is asked: some data frames have attributes of any name, as columns."""
+    return hasattr(type(log), "batches")
 
 
 def _formats() -> Mapping[str, Callable[..., Any]]:

@@ -31,7 +31,7 @@ from ..policies.top import Top
 from ..policies.uniform import Uniform
 from ..policies.written import Logged
 from ..readers.described import LogColumn, described
-from ..readers.log import read_log
+from ..readers.log import is_open, read_log
 from ..readers.long import LongLog
 from ..readers.wide import Gaps, WideLog
 from ..running.executors import Executor, Progress, run
@@ -91,7 +91,7 @@ def _opened(
     log: Any, columns: Mapping[str, str] | None, kind: str | None, gaps: Gaps, top_k: int | None
 ) -> tuple[Source, str | None]:
     """Open the log without invalid rows, which are counted, and name its format where that is required."""
-    if hasattr(log, "batches"):
+    if is_open(log):
         return (replace(log, invalid="skip") if isinstance(log, WideLog | LongLog) else log), kind
     try:
         return read_log(log, columns, format=kind, invalid="skip", gaps=gaps, top_k=top_k), kind

@@ -22,7 +22,7 @@ from ...policies.named import policy as named_policy
 from ...policies.propensities import AnyPolicy, law
 from ...policies.sorting import Sorting
 from ...policies.uniform import Uniform
-from ...readers.log import read_log
+from ...readers.log import opened
 from ...running.executors import Executor, run
 from .estimator import PI, drawn_slates
 from .gamma import Inverse, UniformInverse
@@ -102,7 +102,7 @@ def diagnostics(
     Raises:
         AbilityError: the logging policy cannot give pair probabilities.
     """
-    source = log if hasattr(log, "batches") else read_log(log)
+    source = opened(log)
     wanted = law(named_policy(target), "sample" if samples else "rank_probs")
     fold = OverlapFold(wanted, law(named_policy(logging), "pair_probs"), samples)
     needed = fold.logging.needs("pair_probs") | fold.target.needs("sample" if samples else "rank_probs")
