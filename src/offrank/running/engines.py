@@ -7,7 +7,7 @@ from typing import Any, Protocol, TypeVar, runtime_checkable
 
 from ..errors import UsageError
 
-__all__ = ["Engine", "Placed", "engine_of", "refuse_placed"]
+__all__ = ["Engine", "Located", "engine_of", "refuse_placed"]
 
 S = TypeVar("S")
 
@@ -20,7 +20,7 @@ class Engine(Protocol):
 
 
 @runtime_checkable
-class Placed(Protocol):
+class Located(Protocol):
     """A source or a table whose rows may be elsewhere."""
 
     def engine(self) -> Engine | None:
@@ -29,7 +29,7 @@ class Placed(Protocol):
 
 def engine_of(log: Any) -> Engine | None:
     """Return what reduces a source or a table where its rows are; None if its parts can be read anywhere."""
-    return log.engine() if isinstance(log, Placed) else None
+    return log.engine() if isinstance(log, Located) else None
 
 
 def refuse_placed(source: Any, what: str) -> None:
