@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import pickle
 import re
 import signal
 import time
@@ -32,7 +31,6 @@ from offrank.running import Checkpoint, checkpoint, run
 from offrank.running.checkpoint import stamp_of
 from offrank.running.identity import digest
 from offrank.running.states import dumps, loads
-from tests.folds.test_every_fold import LOGS, SAMPLES, folds
 
 PARTS = 12
 
@@ -208,12 +206,6 @@ class Batches(MappedFold):
 
     def mapped(self, batch: Any) -> Any:
         return (batch,)
-
-
-@pytest.mark.parametrize("name", sorted({*SAMPLES, *LOGS} - {"folds.counts.KeyedCountsFold"}))
-def test_a_job_is_the_same_in_another_process(name: str) -> None:
-    fold = (SAMPLES | LOGS)[name](folds()[name])
-    assert digest(fold) == digest(pickle.loads(pickle.dumps(fold)))
 
 
 @pytest.mark.parametrize(
