@@ -180,7 +180,10 @@ def test_other_columns_and_other_models_are_refused(folder: Path, tmp_path: Path
     replace(second, job="x").save(tmp_path / "model")
     with pytest.raises(StateError, match="different policies or models of the same names"):
         offrank.merge([first.where, tmp_path / "model"])
-    with pytest.raises(StateError, match=r"a policy or a model is not what it was when .*model was counted"):
+    with pytest.raises(StateError, match=r"a policy or a model is not what it was when .*model was counted\n"):
+        offrank.merge([tmp_path / "model"])
+    replace(second, job="x", offrank="0.0.9").save(tmp_path / "model")
+    with pytest.raises(StateError, match=r"model was counted by offrank 0\.0\.9, and this is "):
         offrank.merge([tmp_path / "model"])
 
 
@@ -245,7 +248,7 @@ def test_long_logs_and_rows_that_are_left_out(tmp_path: Path) -> None:
         ({"target": "epsilon(counted(by=device), 0.1)"}, "is learnt from the log itself"),
         ({"estimators": ["snips", "auto"]}, "auto is learnt from the log itself"),
         ({"estimators": "direct(lasso)"}, "is learnt from the log itself"),
-        ({"held_out": "policy.npz"}, "a state is of whole logs"),
+        ({"held_out": "policy.npz"}, "a state is of a whole log"),
     ],
 )
 def test_what_is_learnt_from_each_log_is_refused(more: dict[str, Any], said: str, tmp_path: Path) -> None:

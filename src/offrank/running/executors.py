@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 from ..folds.base import Fold
 from ..log.batch import LogBatch, RunCache
 from ..log.source import Source
-from .checkpoint import Checkpoint, Kept
+from .checkpoint import CheckpointFolder, Kept
 
 __all__ = ["Executor", "Progress", "reduced", "run"]
 
@@ -33,8 +33,8 @@ def run(
 ) -> R:
     """Fold a whole log: each part separately, with states merged in the order of the parts.
 
-    executor: any `concurrent.futures.Executor` (threads, processes, Dask's `Client.get_executor()`), or a `Checkpoint`;
-    by default as many threads as there are cores. Interrupting cancels parts that have not begun. cache: of batches.
+    executor: any `concurrent.futures.Executor` (threads, processes, Dask's `Client.get_executor()`), or a
+    `CheckpointFolder`; by default as many threads as there are cores. Interrupting cancels parts that have not begun. cache: of batches.
     """
     return fold.finish(reduced(source, fold, executor, progress, cache))
 
@@ -48,7 +48,7 @@ def reduced(
 ) -> S:
     """The state of a whole log, which `run` finishes."""
     cache, every, kept = RunCache() if cache is None else cache, range(source.parts()), None
-    if isinstance(executor, Checkpoint):
+    if isinstance(executor, CheckpointFolder):
         kept = executor.kept(source, fold, len(every))
         every, executor = every[kept.done :], executor.executor
     if executor is not None:
