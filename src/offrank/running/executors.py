@@ -34,7 +34,8 @@ def run(
     """Fold a whole log: each part separately, with states merged in the order of the parts.
 
     executor: any `concurrent.futures.Executor` (threads, processes, Dask's `Client.get_executor()`), or a
-    `CheckpointFolder`; by default as many threads as there are cores. Interrupting cancels parts that have not begun. cache: of batches.
+    `CheckpointFolder`; by default as many threads as there are cores. Interrupting cancels parts that have not begun.
+    cache: of batches.
     """
     return fold.finish(reduced(source, fold, executor, progress, cache))
 
