@@ -39,7 +39,7 @@ if TYPE_CHECKING:  # for type checkers; `_HOMES` and `_MODULES` say the same at 
     from .policies.written import Written as Written
     from .readers.convert import convert as convert
     from .readers.log import read_log as read_log
-    from .running.checkpoint import Checkpoint as Checkpoint
+    from .running.checkpoint import CheckpointFolder as CheckpointFolder
     from .verbs.check import check as check
     from .verbs.clicks.evaluate import evaluate_clicks as evaluate_clicks
     from .verbs.clicks.fit import fit_clicks as fit_clicks
@@ -65,7 +65,7 @@ __version__ = "0.1.0"
 _HOMES = {
     "Boosted": "policies.boosted",
     "Caution": "folds.estimate",
-    "Checkpoint": "running.checkpoint",
+    "CheckpointFolder": "running.checkpoint",
     "Counted": "policies.counted",
     "EpsilonUniform": "policies.epsilon",
     "Estimate": "folds.estimate",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import pickle
 import re
 import signal
 import time
@@ -28,11 +27,10 @@ from offrank.folds.group_by import by_column
 from offrank.log.source import Needs
 from offrank.policies import policy
 from offrank.readers.stored import ParquetTable
-from offrank.running import Checkpoint, checkpoint, run
+from offrank.running import CheckpointFolder, checkpoint, run
 from offrank.running.checkpoint import stamp_of
 from offrank.running.identity import digest
 from offrank.running.states import dumps, loads
-from tests.folds.test_every_fold import LOGS, SAMPLES, folds
 
 PARTS = 12
 
@@ -92,7 +90,7 @@ def slowly(log: Path, folder: Path) -> None:
 
     ParquetTable.pieces = slow  # type: ignore[method-assign]
     with ThreadPoolExecutor(2) as threads:
-        evaluated(log, Checkpoint(folder, threads))
+        evaluated(log, CheckpointFolder(folder, threads))
 
 
 def done(folder: Path) -> int:
@@ -117,7 +115,7 @@ def test_a_killed_run_goes_on_to_the_same_bytes(log: Path, tmp_path: Path, read:
     kept = done(tmp_path)
     assert 5 <= kept < PARTS
     read.clear()
-    assert evaluated(log, Checkpoint(tmp_path)) == whole
+    assert evaluated(log, CheckpointFolder(tmp_path)) == whole
     assert sorted(read) == list(range(kept, PARTS))
     assert len(list(tmp_path.glob("[!.]*"))) == 1
 
@@ -129,16 +127,16 @@ def rows(path: Path, executor: Any, fold: Any = None) -> int:
 
 def test_what_is_done_is_not_read_again_unless_that_is_said(log: Path, tmp_path: Path, read: list[int]) -> None:
     with ThreadPoolExecutor(1) as one:
-        for keep, parts in ((Checkpoint(tmp_path), PARTS), (Checkpoint(tmp_path, one), PARTS)):
+        for keep, parts in ((CheckpointFolder(tmp_path), PARTS), (CheckpointFolder(tmp_path, one), PARTS)):
             assert rows(log, keep) == rows(log, keep) == 40 * PARTS
             assert len(read) == parts
-        again = Checkpoint(tmp_path, one, fresh=True)
+        again = CheckpointFolder(tmp_path, one, fresh=True)
         assert rows(log, again) == rows(log, again) == 40 * PARTS
         assert len(read) == 2 * PARTS
 
 
 def test_other_jobs_have_other_states(log: Path, tmp_path: Path) -> None:
-    keep = Checkpoint(tmp_path)
+    keep = CheckpointFolder(tmp_path)
     assert rows(log, keep) == rows(log, keep, CandidatesFold()) == 40 * PARTS
     first, second = (click_model("rctr").fit(str(log), executor=keep) for _ in range(2))
     assert first.documents.keys.tolist() == second.documents.keys.tolist()
@@ -150,7 +148,7 @@ def test_a_changed_log_is_noticed_and_named(log: Path, tmp_path: Path, what: str
     path, keep = tmp_path / "log.parquet", tmp_path / "kept"
     table = pq.read_table(log).slice(0, 200)
     pq.write_table(table, path, row_group_size=40)
-    assert rows(path, Checkpoint(keep)) == 200
+    assert rows(path, CheckpointFolder(keep)) == 200
     before = path.stat()
     if what == "size":
         pq.write_table(table.slice(0, 100), path, row_group_size=40)
@@ -159,9 +157,9 @@ def test_a_changed_log_is_noticed_and_named(log: Path, tmp_path: Path, what: str
     said = {"size": f"the size of {path} is .*, was {before.st_size}", "time": f"the time of {path} is"}
     if what in said:
         with pytest.raises(StateError, match=said[what]) as caught:
-            rows(path, Checkpoint(keep))
+            rows(path, CheckpointFolder(keep))
         assert "fresh=True" in caught.value.remedy
-        assert rows(path, Checkpoint(keep, fresh=True)) == (100 if what == "size" else 200)
+        assert rows(path, CheckpointFolder(keep, fresh=True)) == (100 if what == "size" else 200)
         return
     # Of one size and time: what is within tells.
     table = table.rename_columns([{"new": "nev"}.get(name, name) for name in table.column_names])
@@ -177,28 +175,28 @@ def test_a_changed_log_is_noticed_and_named(log: Path, tmp_path: Path, what: str
     }
     kept.write_bytes(dumps(found))
     with pytest.raises(StateError, match="column 'ne[wv]' is" if what == "column" else "place of part 1 is"):
-        rows(path, Checkpoint(keep))
+        rows(path, CheckpointFolder(keep))
 
 
 def test_a_damaged_checkpoint_is_refused_by_name(log: Path, tmp_path: Path) -> None:
-    rows(log, Checkpoint(tmp_path))
+    rows(log, CheckpointFolder(tmp_path))
     [kept] = tmp_path.iterdir()
     kept.write_bytes(kept.read_bytes()[:-9])
     with pytest.raises(StateError, match=f"{kept.name} is damaged"):
-        rows(log, Checkpoint(tmp_path))
+        rows(log, CheckpointFolder(tmp_path))
     kept.write_bytes(dumps([1]))
     with pytest.raises(StateError, match="it is no checkpoint"):
-        rows(log, Checkpoint(tmp_path))
+        rows(log, CheckpointFolder(tmp_path))
 
 
 def test_a_log_whose_changes_nobody_notices_is_refused(log: Path, tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="nothing would tell that the log has changed"):
-        offrank.evaluate(pq.read_table(log), "top(new)", "plackett_luce(old)", executor=Checkpoint(tmp_path))
+        offrank.evaluate(pq.read_table(log), "top(new)", "plackett_luce(old)", executor=CheckpointFolder(tmp_path))
 
 
 def test_states_that_cannot_be_kept_are_refused_before_much_was_read(log: Path, tmp_path: Path) -> None:
     with pytest.raises(StateError, match="holds LogBatch cannot be kept"):
-        run(offrank.read_log(log).select(Needs(frozenset(["clicks"]))), Batches(), Checkpoint(tmp_path))
+        run(offrank.read_log(log).select(Needs(frozenset(["clicks"]))), Batches(), CheckpointFolder(tmp_path))
 
 
 class Batches(MappedFold):
@@ -208,12 +206,6 @@ class Batches(MappedFold):
 
     def mapped(self, batch: Any) -> Any:
         return (batch,)
-
-
-@pytest.mark.parametrize("name", sorted({*SAMPLES, *LOGS} - {"folds.counts.KeyedCountsFold"}))
-def test_a_job_is_the_same_in_another_process(name: str) -> None:
-    fold = (SAMPLES | LOGS)[name](folds()[name])
-    assert digest(fold) == digest(pickle.loads(pickle.dumps(fold)))
 
 
 @pytest.mark.parametrize(

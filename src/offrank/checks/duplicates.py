@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from ..folds.counts import summed
 from ..log.batch import Integers, LogBatch
+from ..log.hashing import alone
 from . import _kernels
 
 Bits = NDArray[np.uint64]
@@ -100,8 +101,9 @@ def content_keys(batch: LogBatch) -> Bits:
         _kernels.join_slots(key, _bits(batch.clicks), length, beside)
     by_row: list[NDArray[Any] | None] = [batch.outcome, batch.inclusion]
     by_row += [values for _, values in sorted(batch.shown.written.items()) if values.ndim == 1]
-    for mapping in (contexts.keys, batch.clusters):
-        by_row += [mapping[name] for name in sorted(mapping)]
+    by_row += [contexts.keys[name] for name in sorted(contexts.keys)]
+    own = alone(batch.row).view(np.int64)  # where the column is null, which tells no two rows apart
+    by_row += [np.where(batch.clusters[name] == own, 0, batch.clusters[name]) for name in sorted(batch.clusters)]
     for one in by_row:
         if one is not None:
             _kernels.join_rows(key, _bits(one))

@@ -77,7 +77,7 @@ def working(options: dict[str, Any]) -> Iterator[tuple[Any, Any, Callable[[str],
 
     executor: Any = ThreadPoolExecutor(options["workers"]) if options.get("workers") else None
     if options.get("checkpoint"):
-        executor = offrank.Checkpoint(options["checkpoint"], executor, fresh=options["fresh"])
+        executor = offrank.CheckpointFolder(options["checkpoint"], executor, fresh=options["fresh"])
     try:
         if options["quiet"] or not sys.stderr.isatty():
             yield None, executor, silent

@@ -51,3 +51,8 @@ def joined(part, key):
 def hashed(codes: NDArray[np.uint64]) -> NDArray[np.uint64]:
     """[n] `splitmix64` of each code."""
     return np.asarray(finish.py_func(codes + ODD))
+
+
+def alone(row: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """[n] the code of a row that depends on no other; unlikely to be the code of a value."""
+    return (row + np.uint64(1)) * ODD

@@ -14,7 +14,7 @@ import numpy as np
 
 from ..errors import UsageError
 from ..log.batch import LogBatch
-from ..log.hashing import ODD
+from ..log.hashing import alone
 from ..log.source import Needs, Source
 from ..running.checkpoint import stamp_of
 from .long import LongLog
@@ -59,11 +59,8 @@ class ByFile:
         for batch in self.source.batches(part):
             first = first_row(file_name(self.folder, batch.file))
             row = batch.row + np.uint64(first) - np.uint64(batch.base)
-            old, new = ((one + np.uint64(1)) * ODD for one in (batch.row, row))  # codes of rows that are alone
-            clusters = {
-                name: np.where(codes.view(np.uint64) == old, new, codes.view(np.uint64)).view(np.int64)
-                for name, codes in batch.clusters.items()
-            }
+            old, new = (alone(one).view(np.int64) for one in (batch.row, row))
+            clusters = {name: np.where(codes == old, new, codes) for name, codes in batch.clusters.items()}
             yield replace(batch, row=row, base=first, clusters=clusters)
 
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from ..errors import ColumnError
 from ..log import _kernels, rules
 from ..log.batch import Contexts, Floats, Integers, Labels, LogBatch, Shown
-from ..log.hashing import ODD
+from ..log.hashing import alone
 from ..log.rules import Faults
 from ..log.schema import WRITTEN
 from ..log.source import Needs
@@ -242,8 +242,8 @@ class Decoded:
             codes, null = arrow.codes(column, self.columns[name]), np.asarray(column.is_null())
         if not null.any():
             return codes
-        alone = (self.piece.rows + self.piece.base + 1).astype(np.uint64) * ODD  # unlikely to be the code of a value
-        return np.where(null, alone.view(np.int64), codes)
+        own = alone((self.piece.rows + self.piece.base).astype(np.uint64))
+        return np.where(null, own.view(np.int64), codes)
 
     def _labels(self, name: str, pick: Any) -> Labels:
         codes, names = arrow.labels(self._column(name), self.columns[name])

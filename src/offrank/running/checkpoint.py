@@ -19,7 +19,7 @@ from ..options import option
 from .identity import digest
 from .states import dumps, loads
 
-__all__ = ["Checkpoint", "Stamped", "stamp_of"]
+__all__ = ["CheckpointFolder", "Stamped", "stamp_of"]
 
 S = TypeVar("S")
 
@@ -42,8 +42,8 @@ def stamp_of(log: Any) -> Mapping[str, Any] | None:
     return log.stamp() if isinstance(log, Stamped) else None
 
 
-class Checkpoint(Executor):
-    """An executor that keeps what was counted so far in a folder: `offrank.evaluate(..., executor=Checkpoint("kept"))`.
+class CheckpointFolder(Executor):
+    """An executor that keeps what was counted so far in a folder, so that a run that was killed goes on.
 
     Parts of the log are merged in their order, and the state of all that are merged is written every few seconds: one
     small file for each pass over the log, by a temporary name. A run that was killed at any moment goes on from there
@@ -59,7 +59,7 @@ class Checkpoint(Executor):
         UsageError: a log whose changes cannot be noticed, such as a table in memory.
 
     Examples:
-        >>> keep = offrank.Checkpoint("kept")
+        >>> keep = offrank.CheckpointFolder("kept")
         >>> result = offrank.evaluate("offrank-demo/log.parquet", "top(new_score)", executor=keep)
     """
 
@@ -76,7 +76,9 @@ class Checkpoint(Executor):
             UsageError: there is none.
         """
         if self.executor is None:
-            raise UsageError("this checkpoint has no executor", "give one: Checkpoint(folder, ThreadPoolExecutor(4))")
+            raise UsageError(
+                "this checkpoint has no executor", "give one: CheckpointFolder(folder, ThreadPoolExecutor(4))"
+            )
         return self.executor.submit(fn, *args, **kwargs)
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:

@@ -15,7 +15,7 @@ from ..errors import UsageError
 from ..folds.base import Fold
 from ..log.batch import LogBatch, RunCache
 from ..log.source import Source
-from .checkpoint import Checkpoint, Kept
+from .checkpoint import CheckpointFolder, Kept
 from .engines import engine_of
 
 __all__ = ["Executor", "Progress", "reduced", "run"]
@@ -36,7 +36,7 @@ def run(
 ) -> R:
     """Fold a whole log: each part separately, with states merged in the order of the parts.
 
-    executor: any `concurrent.futures.Executor` (threads, processes, Dask's `Client.get_executor()`), or a `Checkpoint`;
+    executor: any `concurrent.futures.Executor` (threads, processes, Dask's `Client.get_executor()`), or a `CheckpointFolder`;
     by default as many threads as there are cores, or what holds the log. Interrupting cancels parts that have not
     begun. cache: of batches.
     """
@@ -63,7 +63,7 @@ def reduced(
             fold.merge, engine.each(partial(_reduce, source, fold, cache=cache or RunCache()), progress), fold.empty()
         )
     cache, every, kept = RunCache() if cache is None else cache, range(source.parts()), None
-    if isinstance(executor, Checkpoint):
+    if isinstance(executor, CheckpointFolder):
         kept = executor.kept(source, fold, len(every))
         every, executor = every[kept.done :], executor.executor
     if executor is not None:

@@ -49,12 +49,8 @@ def _content(value: Any) -> Iterator[Any]:
         yield from sorted(map(_digest, value.items()))
     elif isinstance(value, set | frozenset):
         yield from sorted(map(_digest, value))
-    elif isinstance(value, type):
-        yield f"{value.__module__}.{value.__qualname__}".encode()
-    elif isinstance(value, FunctionType):
-        yield f"{value.__module__}.{value.__qualname__}".encode()
-        yield from (value.__code__.co_code, value.__defaults__, value.__kwdefaults__)
-        yield from (cell.cell_contents for cell in value.__closure__ or ())
+    elif isinstance(value, type | FunctionType):
+        yield from _named(value)
     elif isinstance(value, tuple | list):
         yield from value
     elif is_dataclass(value):
@@ -71,3 +67,11 @@ def _array(value: Any) -> tuple[Any, ...]:
         return str(value.type), value.to_pylist()
     array = np.asarray(value)
     return array.dtype.str, array.shape, array.tolist() if array.dtype.hasobject else array.tobytes()
+
+
+def _named(value: Any) -> Iterator[Any]:
+    """The name of a class or a function; and of a user's own function the code, which may have changed."""
+    yield f"{value.__module__}.{value.__qualname__}".encode()
+    if isinstance(value, FunctionType):
+        yield b"" if value.__module__.startswith("offrank.") else value.__code__.co_code
+        yield from (value.__defaults__, value.__kwdefaults__, *(cell.cell_contents for cell in value.__closure__ or ()))

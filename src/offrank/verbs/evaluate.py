@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from os import PathLike, fspath
-from pathlib import Path
 from typing import Any
 
-from ..errors import UsageError
 from ..inference.registry import Method
 from ..inference.spec import AUTO, IntervalSpec
 from ..learning.splits import kept_apart
@@ -19,9 +17,10 @@ from ..running.executors import Executor, Progress
 from . import arguments, document
 from .choosing import Chooser, picked
 from .plan import Plan
-from .reading import Pass
+from .provenance import Provenance
 from .result import Result, refuse_empty
 from .stated import counted, refuse_learnt
+from .summary import AnyEstimator
 
 
 def evaluate(
@@ -71,51 +70,54 @@ def evaluate(
     """
     source, drawn = arguments.source(log), arguments.policy(logging)
     spec = IntervalSpec(interval, confidence, cluster, replicates, seed).finding(source)
+    plain = IntervalSpec("normal", confidence, cluster).finding(source)  # the choice depends on errors only
     wanted, named = arguments.targets(target), arguments.estimators(estimators)
-    examined = arguments.examination(examination)
-    curve, left_out = examined.curve, None
-    if state is not None:
-        refuse_learnt([*wanted.values(), drawn, *named])
-    if held_out is not None and state is not None:
-        raise UsageError("a state is of whole logs, not of the part that a policy left out", "leave one out")
+    examined, left_out = arguments.examination(examination), None
+    refuse_learnt(state, held_out, [*wanted.values(), drawn, *named])
     if held_out is not None:
         source, left_out = kept_apart(source, held_out, executor, progress)
-    ready = {name: fitted(policy, source, executor) for name, policy in wanted.items()}
-    drawn = fitted(drawn, source, executor)
-    plain = IntervalSpec("normal", confidence, cluster).finding(source)  # the choice depends on errors only
-    learnt = fit_models(named, source, executor, progress)
-    families, picks = picked(learnt, ready, Chooser(source, drawn, curve, plain, executor=executor, progress=progress))
-    plan = Plan(ready, drawn, families, spec, by, examined, picks=picks).referenced(source)
-    kept = {name: None if one is None else fspath(one) for name, one in (("held_out", held_out), ("state", state))}
-    command = _command(arguments.spelled_log(log), plan, curve, isinstance(target, Mapping | list), kept)
-    if state is None:
-        job = Pass.of(plan, source)
-        reduced = job.finish(job.read(source, executor, progress), source.describe())
-    else:
-        reduced = counted(plan, named, source, Path(state), executor, progress)
-    found = reduced.result().with_facts(command=command)
+    chooser = Chooser(source, drawn, examined.curve, plain, executor=executor, progress=progress)
+    plan = _planned(chooser, wanted, named, examined, spec, by)
+    command = _command(arguments.spelled_log(log), plan, isinstance(target, Mapping | list), held_out, state)
+    found = counted(plan, named, source, state, executor, progress).result().with_facts(command=command)
     if left_out is not None:
         found = found.with_facts(log=replace(found.background.log, learnt_from=left_out))
     return refuse_empty(found)
 
 
+def _planned(
+    chooser: Chooser,
+    wanted: Mapping[str, AnyPolicy],
+    named: Sequence[AnyEstimator],
+    examined: Provenance,
+    spec: IntervalSpec,
+    by: str | None,
+) -> Plan:
+    """Return the plan, after what is to be learnt from the log was learnt. chooser: has the log, and who drew it."""
+    source, executor, progress = chooser.source, chooser.executor, chooser.progress
+    ready = {name: fitted(policy, source, executor) for name, policy in wanted.items()}
+    chooser = replace(chooser, logging=fitted(chooser.logging, source, executor))
+    families, picks = picked(fit_models(named, source, executor, progress), ready, chooser)
+    return Plan(ready, chooser.logging, families, spec, by, examined, picks=picks).referenced(source)
+
+
 def _command(
-    log: str, plan: Plan, examination: Sequence[float] | None, several: bool, kept: Mapping[str, str | None]
+    log: str, plan: Plan, several: bool, held_out: str | PathLike[str] | None, state: str | PathLike[str] | None
 ) -> str:
     """Return the call that repeats an evaluation."""
-    spec = plan.spec
+    spec, curve = plan.spec, plan.trained.curve
     said = {
         "target": document.spelled(plan.targets) if several else repr(plan.only_target),
         "logging": repr(plan.logging),
         "estimators": list(plan.estimators),
-        "examination": None if examination is None else list(examination),
+        "examination": None if curve is None else list(curve),
         "confidence": spec.confidence,
         "interval": spec.method,
         "cluster": spec.cluster,
         "by": plan.by,
-        "held_out": kept["held_out"],
+        "held_out": None if held_out is None else fspath(held_out),
         "replicates": spec.replicates,
         "seed": spec.seed,
-        "state": kept["state"],
+        "state": None if state is None else fspath(state),
     }
     return document.call("evaluate", log, said, evaluate.__kwdefaults__)

@@ -15,7 +15,6 @@ from ..folds.base import Tee
 from ..folds.group_by import by_column
 from ..log.batch import RunCache
 from ..log.source import Needs, Source
-from ..running.executors import Executor, Progress, reduced
 from .diagnostics import Diagnostics
 from .plan import Plan, Reduced
 from .summary import inner_fold
@@ -46,10 +45,6 @@ class Pass:
         diagnostics = Diagnostics.of(plan.targets, plan.logging, plan.estimators.values(), needed)
         folds |= {"ties": plan.ties, "rows": plan.trained.fold(plan.parts()), "behind": diagnostics.fold}
         return cls(plan, Tee(folds), needed, diagnostics, cache)
-
-    def read(self, source: Source, executor: Executor | None, progress: Progress | None) -> dict[str, Any]:
-        """The state of a whole log."""
-        return reduced(source.select(self.needed), self.fold, executor, progress, self.cache)
 
     def finish(self, state: dict[str, Any], where: str, bases: Mapping[int, int] | None = None) -> Reduced:
         """What follows from a state. where: the log in words. bases: first number of a file -> rows before it.

@@ -6,6 +6,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import reduce
+from itertools import accumulate, pairwise
+from os import PathLike
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +32,7 @@ from .reading import Pass
 from .summary import AnyEstimator
 
 FORM = "evaluation"
+VERSION = document.versions()["offrank"]
 _FEWEST = 25
 """Different rows from which two logs do not have the same ones, each as often, by chance."""
 _REMEDY = "merge states of one question: the same arguments, and logs of the same columns"
@@ -39,13 +42,15 @@ _REMEDY = "merge states of one question: the same arguments, and logs of the sam
 class State:
     """An evaluation that is not finished.
 
-    - where: the file that it is in. question: what was asked, by its spellings. layout: the columns of the log.
+    - where: the file that it is in. offrank: the version that wrote it.
+    - question: what was asked, by its spellings. layout: the columns of the log.
     - job: a digest of all that is counted. learnt: the rows that the examination curve was learnt from.
     - paths: the files of the log, as they were named. files: names -> numbers that their rows have.
     - counted: the state of the folds.
     """
 
     where: str
+    offrank: str
     question: Mapping[str, Any]
     layout: Mapping[str, Any]
     job: str
@@ -57,9 +62,8 @@ class State:
     def save(self, path: Path) -> None:
         """Write one file atomically."""
         held = {name: value for name, value in vars(self).items() if name != "where"}
-        versions = {"form": FORM, "offrank": document.versions()["offrank"]}
         with atomic_write(path) as temporary:
-            temporary.write_bytes(dumps({**versions, **held}))
+            temporary.write_bytes(dumps({"form": FORM, **held}))
 
     @classmethod
     def load(cls, path: Path) -> State:
@@ -75,7 +79,6 @@ class State:
             raise UsageError(f"there is no state {str(path)!r}", f"write one: {option('state', str(path))}") from error
         if not isinstance(found, dict) or found.pop("form", None) != FORM:
             raise StateError(f"{path} is not the state of an evaluation", "give one that evaluate has written")
-        found.pop("offrank", None)
         try:
             return cls(str(path), **found)
         except TypeError as error:
@@ -83,9 +86,8 @@ class State:
 
     def passed(self, where: str) -> Pass:
         """The pass that counted it, made again from the spellings. where: the log in words."""
-        return Pass.of(
-            planned(self.question, self.learnt, without_rows(self.layout, where)), without_rows(self.layout, where)
-        )
+        source = without_rows(self.layout, where)
+        return Pass.of(planned(self.question, self.learnt, source), source)
 
 
 def asked(plan: Plan, estimators: Iterable[AnyEstimator]) -> dict[str, Any]:
@@ -116,12 +118,16 @@ def planned(question: Mapping[str, Any], learnt: Fingerprint | None, source: Sou
     return Plan(targets, logging, families, spec, question["by"], Provenance(curve, learnt)).referenced(source)
 
 
-def refuse_learnt(parts: Iterable[Any]) -> None:
-    """Raise if a policy or an estimator would be learnt from each log, so that days have different ones.
+def refuse_learnt(state: Any, held_out: Any, parts: Iterable[Any]) -> None:
+    """Raise if a state is asked for and something would be learnt from each log, so that days have different ones.
 
     Raises:
-        UsageError: one is.
+        UsageError: a policy or an estimator is, or only a part of the log is read.
     """
+    if state is None:
+        return
+    if held_out is not None:
+        raise UsageError("a state is of a whole log, not of the part that a policy left out", "give one of the two")
     found: list[Any] = []
 
     def seen(one: Any) -> Any:
@@ -142,20 +148,34 @@ def counted(
     plan: Plan,
     estimators: Sequence[AnyEstimator],
     log: Source,
-    path: Path,
+    path: str | PathLike[str] | None,
     executor: Executor | None,
     progress: Progress | None,
 ) -> Reduced:
-    """Read a log with its rows numbered by file, write the state, and finish it.
+    """Read a log; with a path for the state, with its rows numbered by file, and write the state.
 
     Raises:
         UsageError: the question cannot be made again from its spellings.
     """
-    layout, source = layout_of(log), ByFile.of(log, path)
-    question, job = asked(plan, estimators), Pass.of(plan, log)
+    job = Pass.of(plan, log)
+    if path is None:
+        state = reduced(log.select(job.needed), job.fold, executor, progress, job.cache)
+        return job.finish(state, log.describe())
+    begun = _begun(plan, estimators, log, Path(path), job)
+    source = ByFile.of(log, Path(path))
+    both = Tee({"job": job.fold, "files": FilesFold(source.folder)})
+    found = reduced(source.select(job.needed), both, executor, progress, job.cache)
+    ended = replace(begun, files=found["files"], counted=found["job"])
+    ended.save(Path(path))
+    return finished(ended, job)
+
+
+def _begun(plan: Plan, estimators: Sequence[AnyEstimator], log: Source, path: Path, job: Pass) -> State:
+    """The state before anything was counted, from which the same pass can be made."""
+    layout, question = layout_of(log), asked(plan, estimators)
     files = getattr(getattr(log, "table", None), "files", None)
     paths = (log.describe(),) if files is None else files.paths
-    state = State(str(path), question, layout, digest(job.fold), plan.trained.curve_rows, paths, {}, None)
+    state = State(str(path), VERSION, question, layout, digest(job.fold), plan.trained.curve_rows, paths, {}, None)
     try:
         again = digest(state.passed(log.describe()).fold)
     except OffrankError:
@@ -165,16 +185,7 @@ def counted(
             "a policy, an estimator or a model is not told by its spelling, so that no state can be merged",
             f"use such as can be typed, and save models to files; or leave out {option('state')}",
         )
-    found = reduced(
-        source.select(job.needed),
-        Tee({"job": job.fold, "files": FilesFold(source.folder)}),
-        executor,
-        progress,
-        job.cache,
-    )
-    state = replace(state, files=found["files"], counted=found["job"])
-    state.save(path)
-    return finished(state, job)
+    return state
 
 
 def finished(state: State, job: Pass) -> Reduced:
@@ -183,14 +194,12 @@ def finished(state: State, job: Pass) -> Reduced:
     Raises:
         StateError: two files have numbers of rows in common. EmptyLogError: there are no impressions.
     """
-    bases, before, end, last = {}, 0, 0, ""
-    for name, rows in sorted(state.files.items(), key=lambda one: first_row(one[0])):
-        if first_row(name) < end:
-            raise StateError(f"the rows of {last} and {name} have the same numbers by chance", "rename one of them")
-        end, last = first_row(name) + rows, name
-    for name, rows in state.files.items():
-        bases[first_row(name)] = before
-        before += rows
+    for name, following in pairwise(sorted(state.files, key=first_row)):
+        if first_row(name) + state.files[name] > first_row(following):
+            said = f"the rows of {name} and {following} have the same numbers by chance"
+            raise StateError(said, "rename one of them")
+    before = accumulate(state.files.values(), initial=0)
+    bases = {first_row(name): base for name, base in zip(state.files, before, strict=False)}
     return job.finish(state.counted, describe(state.paths), bases)
 
 
@@ -208,8 +217,9 @@ def merged(states: Sequence[State]) -> tuple[State, Pass]:
     files = {name: rows for one in states for name, rows in one.files.items()}
     job = first.passed(describe(paths))
     if digest(job.fold) != first.job:
+        versions = "" if first.offrank == VERSION else f" by offrank {first.offrank}, and this is {VERSION}"
         raise StateError(
-            f"a policy or a model is not what it was when {first.where} was counted",
+            f"a policy or a model is not what it was when {first.where} was counted{versions}",
             "do not change the files of policies and models between the days, or count the days again",
         )
     total = reduce(job.fold.merge, (one.counted for one in states), job.fold.empty())
