@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import pickle
 import subprocess
 import sys
@@ -12,11 +13,14 @@ from typing import Any
 import duckdb
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 import pytest
+from click.testing import CliRunner
 
 import offrank
+from offrank.cli import main
 from offrank.errors import ColumnError, EmptyLogError, LogError, UsageError
 from tests.readers.plain import contents
 from tests.readers.test_read_log import LOG, LONG, NEEDED, TABLE, expected
@@ -73,7 +77,7 @@ def test_what_is_read(kind: str) -> None:
     if kind in AGAIN:
         assert contents(log, NEEDED) == expected()
     else:
-        with pytest.raises(UsageError, match="(?s)once only, and it was read before.*lambda.*Parquet"):
+        with pytest.raises(UsageError, match=r"(?s)once only, and it was read before.*lambda.*Parquet"):
             contents(log, NEEDED)
 
 
@@ -83,6 +87,17 @@ def test_sql_is_a_log_that_is_read_again(tmp_path: Path) -> None:
     for _ in range(2):
         assert contents(pickle.loads(pickle.dumps(log)), NEEDED) == expected()
     assert log.describe() == f"duckdb:select * from '{tmp_path}/s.parquet'"
+
+
+def test_sql_on_the_command_line(tmp_path: Path) -> None:
+    pq.write_table(WIDE, tmp_path / "s.parquet")
+    query = f"duckdb:select slate, clicks as tapped, s from \"{tmp_path}/s.parquet\" where query = 'a'"
+    asked = ["--target", "top(s)", "--logging", "uniform", "-e", "ips", "--column", "clicks=tapped"]
+    found = CliRunner().invoke(main, ["evaluate", query, *asked, "--json", str(tmp_path / "out.json")])
+    assert found.exit_code == 0, found.output
+    log = json.loads((tmp_path / "out.json").read_text(encoding="utf-8"))["log"]
+    assert log["impressions"] == WIDE.filter(pc.equal(WIDE["query"], "a")).num_rows == 32
+    assert CliRunner().invoke(main, ["evaluate", "duckdb:selec", *asked]).output.startswith("error: 'duckdb:selec' ")
 
 
 BAD_SQL = {
@@ -110,13 +125,13 @@ def test_a_relation_of_a_busy_connection() -> None:
     long = connection.sql("select [1] as slate, [1] as clicks from range(100_000)")
     one, other = (offrank.read_log(long).batches(0) for _ in range(2))
     next(one)
-    with pytest.raises(LogError, match="(?s)relation cannot be read.*nothing else with it"):
+    with pytest.raises(LogError, match=r"(?s)relation cannot be read.*nothing else with it"):
         next(other)
 
 
 @pytest.mark.parametrize("kind", ["reader", "DuckDB relation"])
 def test_what_cannot_be_sent_to_another_process(kind: str) -> None:
-    with pytest.raises(UsageError, match="(?s)cannot be sent to other processes.*use threads"):
+    with pytest.raises(UsageError, match=r"(?s)cannot be sent to other processes.*use threads"):
         pickle.dumps(offrank.read_log((ONCE | AGAIN)[kind]()))
 
 
