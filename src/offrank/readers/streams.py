@@ -149,6 +149,7 @@ class QueryTable(StreamTable):
     def _opened(self) -> Iterator[Any]:
         library = optional("duckdb", "a log that is an SQL query needs DuckDB", "duckdb")
         with _duckdb(f"{self.describe()!r} cannot be read", "mend the query"), closing(library.connect()) as connection:
+            connection.sql("set enable_progress_bar = false")  # it is printed among the results
             relation = connection.sql(self.query)
             if relation is None:
                 raise UsageError(f"{self.describe()!r} gives no rows", "write a query that begins with select or from")
