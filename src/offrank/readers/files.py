@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import fnmatch
 import glob
+import re
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path, PurePath, PurePosixPath
@@ -14,6 +15,8 @@ import pyarrow as pa
 import pyarrow.fs as pafs
 
 from ..errors import EmptyLogError, LogError, UsageError
+
+_OPTIONS = re.compile(r"(.*?)(\?\w+=[^/?]*)?", re.DOTALL)
 
 
 @dataclass(frozen=True)
@@ -58,13 +61,14 @@ def find(source: str | Path | Sequence[str | Path], suffixes: Collection[str] | 
 
 
 def _remote(address: str, suffixes: Collection[str] | None) -> Files:
-    """Find the files at an address; a glob may follow its bucket."""
+    """Find the files at an address; a glob may follow its bucket, and options the path (`?endpoint_override=`)."""
     if address.startswith("file://"):
         return Files(expand(address.removeprefix("file://"), suffixes))
+    address, options = _OPTIONS.fullmatch(address).groups("")  # type: ignore[union-attr]  # anything matches
     plain = address.partition("*")[0].partition("?")[0].partition("[")[0]
     folder = plain if plain == address else plain.rpartition("/")[0]
     try:
-        system, path = pafs.FileSystem.from_uri(folder)
+        system, path = pafs.FileSystem.from_uri(folder + options)
         info = system.get_file_info(path)
         if info.type == pafs.FileType.Directory:
             info = system.get_file_info(pafs.FileSelector(path, recursive=True))

@@ -52,11 +52,12 @@ def read_log(
 ) -> Source:
     """Open a log for lazy reading: only names are read until a job needs columns.
 
-    - source: a Parquet, Arrow IPC, CSV, TSV or JSON lines file, a folder of them (`key=value` folders give columns), a
-      glob, an address such as `s3://bucket/folder`, or a list of those; a pandas, Polars or Arrow table (anything with
-      `__arrow_c_stream__`), a Polars LazyFrame, a `pyarrow.dataset.Dataset`; a Spark DataFrame or `spark:TABLE`, which
-      Spark reads itself; a list of dicts; an iterator of
-      tables or dicts, which is read into memory.
+    - source: a Parquet, Arrow IPC, CSV, TSV or JSON file, a folder of them (`key=value` folders give columns), a
+      glob, an address such as `s3://bucket/folder`, or a list of those; `"duckdb:select ..."`; a pandas, Polars or
+      Arrow table; a list of dicts; a `pyarrow.dataset.Dataset`, a Polars LazyFrame, a DuckDB relation, an Ibis table;
+      a Spark DataFrame or `"spark:TABLE"`, which Spark reduces where its rows are; a stream that can be read once and
+      is never held: a `pyarrow.RecordBatchReader`, anything else with `__arrow_c_stream__`, an iterator of record
+      batches, tables or dicts; or a function that opens such a stream.
     - columns: role -> the log's own name of that column, `{"slate": "shown"}`.
     - format: the kind of files (`parquet`, `arrow`, `csv`, `tsv`, `json`), by default from their suffix; or a reader of
       a public data set with its options, `open_bandit(n_items=34)`, as an object or spelled.

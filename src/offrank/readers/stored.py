@@ -24,7 +24,7 @@ _WANTED = {
     "tsv": ("TSV", "write TSV with a header line in UTF-8, and the same kind of value in every row of a column"),
     "json": (
         "JSON",
-        "write an object a line, or an array of objects, in UTF-8, with the same kind of value in every row of a column",
+        "write an object a line, or an array of objects, in UTF-8, and one kind of value in each column",
     ),
     "dataset": ("a log", "mend the data set that was given"),
     "stream": ("record batches", "mend what writes the stream"),

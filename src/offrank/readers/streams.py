@@ -58,13 +58,14 @@ class StreamTable(ABC):
 def _of_fair_size(found: Iterator[pa.RecordBatch], columns: tuple[str, ...]) -> Iterator[pa.RecordBatch]:
     """Join small record batches and cut large ones."""
     waiting: list[pa.RecordBatch] = []
+    rows = size = 0
     for data in found:
         chosen = data.select(list(columns))
-        full = sum(map(len, waiting)) >= MOST_ROWS or sum(one.nbytes for one in waiting) >= _BYTES
-        if waiting and (full or chosen.schema != waiting[0].schema):
+        if waiting and (rows >= MOST_ROWS or size >= _BYTES or chosen.schema != waiting[0].schema):
             yield from bounded(pa.Table.from_batches(waiting).combine_chunks())
-            waiting = []
+            waiting, rows, size = [], 0, 0
         waiting.append(chosen)
+        rows, size = rows + len(data), size + data.nbytes  # of all columns, since they may share their memory
     if waiting:
         yield from bounded(pa.Table.from_batches(waiting).combine_chunks())
 
@@ -148,6 +149,7 @@ class QueryTable(StreamTable):
     def _opened(self) -> Iterator[Any]:
         library = optional("duckdb", "a log that is an SQL query needs DuckDB", "duckdb")
         with _duckdb(f"{self.describe()!r} cannot be read", "mend the query"), closing(library.connect()) as connection:
+            connection.sql("set enable_progress_bar = false")  # it is printed among the results
             relation = connection.sql(self.query)
             if relation is None:
                 raise UsageError(f"{self.describe()!r} gives no rows", "write a query that begins with select or from")

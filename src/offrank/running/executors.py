@@ -36,9 +36,9 @@ def run(
 ) -> R:
     """Fold a whole log: each part separately, with states merged in the order of the parts.
 
-    executor: any `concurrent.futures.Executor` (threads, processes, Dask's `Client.get_executor()`), or a `CheckpointFolder`;
-    by default as many threads as there are cores, or what holds the log. Interrupting cancels parts that have not
-    begun. cache: of batches.
+    executor: any `concurrent.futures.Executor` (threads, processes, Dask's `Client.get_executor()`), or a
+    `CheckpointFolder`; by default as many threads as there are cores, or what holds the log. Interrupting cancels parts
+    that have not begun. cache: of batches.
     """
     return fold.finish(reduced(source, fold, executor, progress, cache))
 

@@ -1,0 +1,119 @@
+"""Text as warehouses export it: packed, in folders of partitions, as JSON lines or as one JSON array."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pandas as pd
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import offrank
+from offrank.errors import EmptyLogError, LogError, UsageError
+from offrank.log.source import Needs
+from offrank.readers import csv_json
+from tests.readers.plain import contents
+from tests.readers.test_read_log import LOG, NEEDED, expected, lists_as_text
+
+LINES = "".join(json.dumps(row) + "\n" for row in LOG)
+TEXTS = {
+    "lines": LINES,
+    "lines, the last without an end": LINES.rstrip(),
+    "array": json.dumps(LOG),
+    "array, printed": "\ufeff \n" + json.dumps(LOG, indent=2) + "\n",
+    "array, a row a line": "[\r\n" + ",\r\n".join(map(json.dumps, LOG)) + "\r\n]",
+}
+
+
+def packed(path: Path, text: str) -> Path:
+    with pa.output_stream(str(path)) as file:  # by its suffix
+        file.write(text.encode())
+    return path
+
+
+@pytest.mark.parametrize("suffix", ["", ".gz", ".zst", ".bz2"])
+@pytest.mark.parametrize("text", TEXTS)
+def test_json(text: str, suffix: str, tmp_path: Path) -> None:
+    assert contents(offrank.read_log(packed(tmp_path / f"log.json{suffix}", TEXTS[text])), NEEDED) == expected()
+
+
+@pytest.mark.parametrize("suffix", [".jsonl", ".ndjson.zst", ".export"])
+def test_suffixes_and_format(suffix: str, tmp_path: Path) -> None:
+    path = packed(tmp_path / f"log{suffix}", LINES)
+    log = offrank.read_log(path, format="json" if suffix == ".export" else None)
+    assert contents(log, NEEDED) == expected()
+
+
+@pytest.mark.parametrize("suffix", [".zst", ".bz2"])
+def test_packed_csv(suffix: str, tmp_path: Path) -> None:
+    path = packed(tmp_path / f"log.csv{suffix}", lists_as_text(tmp_path).read_text())
+    assert contents(offrank.read_log(path), NEEDED) == expected()
+
+
+@given(
+    st.lists(
+        st.text(st.characters(codec="utf-8"), max_size=12) | st.sampled_from(['"', "\\", '\\"],[{', "a,b", "[", "}"])
+    ),
+    st.integers(1, 40),
+    st.sampled_from([None, 1]),
+)
+def test_arrays_in_blocks_of_any_size(texts: list[str], block: int, indent: int | None) -> None:
+    rows = [{"t": text, "n": [[number], []]} for number, text in enumerate(texts)]
+    written = json.dumps(rows, ensure_ascii=False, indent=indent).encode()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(csv_json, "_BLOCK", block)
+        lines = list(csv_json._lines(pa.BufferReader(written)))
+    assert [json.loads(line) for line in b"".join(lines).splitlines() if line.strip()] == rows
+
+
+def test_rows_of_many_blocks_are_numbered(tmp_path: Path, monkeypatch) -> None:
+    monkeypatch.setattr(csv_json, "_BLOCK", 100)
+    path = packed(tmp_path / "log.json", json.dumps([*LOG[:3], {**LOG[3], "clicks": [-1]}, *LOG]))
+    with pytest.raises(offrank.errors.RowError, match=r"log.json, row 3 .*'clicks'"):
+        contents(offrank.read_log(path), NEEDED)
+
+
+def test_an_array_that_is_cut(tmp_path: Path) -> None:
+    path = packed(tmp_path / "log.json", json.dumps(LOG)[:-1])
+    with pytest.raises(LogError, match=r"log.json.* cannot be read as JSON: its array is not closed"):
+        contents(offrank.read_log(path), NEEDED)
+
+
+def test_an_empty_array(tmp_path: Path) -> None:
+    with pytest.raises(EmptyLogError, match=r"log\.json has no rows"):
+        offrank.read_log(packed(tmp_path / "log.json", "[ ]"))
+
+
+def test_a_folder_of_json_alone(tmp_path: Path) -> None:
+    for number in range(4):
+        packed(tmp_path / f"part-{number}.json.gz", json.dumps(LOG[number]))
+    assert contents(offrank.read_log(tmp_path), NEEDED) == expected()
+    (tmp_path / "other").mkdir()
+    packed(tmp_path / "other" / "log.jsonl", LINES)
+    packed(tmp_path / "other" / "result.json", "{}")
+    assert contents(offrank.read_log(tmp_path / "other"), NEEDED) == expected()
+
+
+@pytest.mark.parametrize("suffix", ["json", "jsonl.zst", "csv"])
+def test_partitions(suffix: str, tmp_path: Path) -> None:
+    for number, row in enumerate(LOG):
+        folder = tmp_path / f"day=0{number // 2}" / "site=a%20b"
+        folder.mkdir(parents=True, exist_ok=True)
+        cells = {name: json.dumps(value) if name != "query" else value for name, value in row.items()}
+        text = pd.DataFrame([cells]).to_csv(index=False) if suffix == "csv" else json.dumps(row)
+        packed(folder / f"{number}.{suffix}", text)
+    log = offrank.read_log(tmp_path)
+    needed = NEEDED | Needs(labels=frozenset(["day", "site"]))
+    assert [row["label:day"] for row in contents(log, needed)] == ["00", "00", "01", "01"]
+    assert {row["label:site"] for row in contents(log, needed)} == {"a b"}
+    assert sorted(offrank.evaluate(log, "uniform", "uniform", "ips", by="day", cluster=None).groups) == ["00", "01"]
+
+
+@pytest.mark.parametrize("name", ["log.avro", "log.orc"])
+def test_formats_that_are_left_out(name: str, tmp_path: Path) -> None:
+    (tmp_path / name).write_bytes(b"Obj\x01")
+    with pytest.raises(UsageError, match=r"(?s)is not read.*export Parquet"):
+        offrank.read_log(tmp_path / name)
