@@ -31,8 +31,8 @@ FEW = 60
 _WEAK = Beta(0.2, 0.8)
 """Prior of a document where learning begins: equivalent to one impression."""
 _FAINT = 2.0
-"""Strength of a document's prior while the continuation is learnt, chosen in the worlds of benchmarks/continuation.py;
-3 did as well there for `dbn`, and 1 worse."""
+"""Strength of a document's prior while the continuation is learnt, chosen in worlds like those of
+benchmarks/click_coverage.py; 3 did as well there for `dbn`, and 1 worse."""
 _FIRST = 4
 """Fits of the means of these priors."""
 _LOOSE = 1e-3
