@@ -15,7 +15,7 @@ from .counts import Counts
 from .fit.curve import ExaminationCurve, Pooled, fit_curve
 from .fit.design import PriorDesign
 from .fit.loadings import Doubt, attractions, directions, kept, of_logarithms
-from .fit.posterior import Attractions, Chances, fit_attractions
+from .fit.posterior import Attractions, Chances, Fixed, fit_attractions
 from .fit.priors import Beta, Prior, PriorRegression, given
 from .learnt import Learnt
 from .model import FromFeatures, Say, WithPrior, silent
@@ -69,7 +69,7 @@ class Examined(WithPrior, FromFeatures, ABC):
         initial = begun(prior, _mean(data, value), start)
         if start is not None and isinstance(prior, PriorDesign) and initial is not None:
             prior = initial.betas(prior)  # components of a mixture keep the prior of the start
-        found = fit_attractions(data, chances, None, prior, initial, tolerance=10 * self.tolerance, say=say)
+        found = fit_attractions(data, Fixed(chances), prior, initial, tolerance=10 * self.tolerance, say=say)
         strength, loadings = _doubt(data, curve, found, prior) if start is None else ({}, {})
         return Learnt(
             {"attraction": found.tables()[0], "examination": value, **prior_tables(found)},
