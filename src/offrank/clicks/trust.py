@@ -12,8 +12,8 @@ from ..findings.evidence_clicks import OfFit
 from ..log.batch import Floats
 from .counts import Counts
 from .documents import SlateDocuments
-from .examined import PRIOR_ROLES, begun, prior_of
-from .fit.curve import fit_curve
+from .examined import PRIOR_ROLES, begun, mean_attraction, prior_of
+from .fit.curve import ExaminationCurve, Pooled, fit_curve
 from .fit.design import PriorDesign
 from .fit.em import expit, logit
 from .fit.loadings import MOST, Doubt, attractions, directions, kept
@@ -56,9 +56,11 @@ class TrustBias(WithPrior):
     def learn(self, data: Counts, *, start: Parameters | None = None, say: Say = silent) -> Learnt:
         data = data.by_rank()
         prior = prior_of(self.prior, data)
-        curves = Trusting.of(data, shifted=isinstance(prior, PriorDesign))
+        pooled = rank_rates(data)
+        curve = fit_curve(data, pooled, tolerance=1e-4)
+        curves = Trusting.of(curve.value, shifted=isinstance(prior, PriorDesign))
         table = (start or {}).get("attraction_regression", np.empty(0))
-        initial = begun(prior, 0.3, {"attraction_regression": table[: -1 if curves.shifted else None]})
+        initial = begun(prior, mean_attraction(data, curve.value), {"attraction_regression": table[: -1 if curves.shifted else None]})
         at = None if start is None else curves.numbers(start["hit"], start["false"], table)
         found = fit_attractions(data, curves, prior, initial, at=at, tolerance=self.tolerance, say=say)
         lowest = curves.parts(found.numbers).lowest
@@ -78,7 +80,7 @@ class TrustBias(WithPrior):
             rounds=found.rounds,
             converged=found.converged,
             facts={"attraction_prior": unseen.tolist()},
-            cautions=cautions_for(OfFit(steeper=_steeper(data))),
+            cautions=cautions_for(OfFit(steeper=_steeper(data, curve, pooled))),
             loadings=loadings,
         )
 
@@ -109,11 +111,11 @@ class Trusting:
     shifted: bool
 
     @classmethod
-    def of(cls, data: Counts, *, shifted: bool) -> Trusting:
-        """Those of a log, begun at its click rates."""
-        hit, below = np.clip(np.exp(rank_rates(data).log), 0.02, 0.98)[1:], data.ranks - 1
+    def of(cls, examination: Floats, *, shifted: bool) -> Trusting:
+        """Those that begin at the examination of a model without trust."""
+        hit, below = np.clip(examination, 0.02, 0.98)[1:], len(examination) - 1
         ratio = _RATIO * (1 - np.arange(below) / max(below, 1)) + 0.02
-        return cls(data.ranks, np.concatenate([hit, ratio, np.full(int(shifted), _LOWEST)]), shifted)
+        return cls(below + 1, np.concatenate([hit, ratio, np.full(int(shifted), _LOWEST)]), shifted)
 
     def parts(self, x: Floats) -> Parts:
         p, below = expit(x), self.ranks - 1
@@ -187,12 +189,11 @@ def _raised(scaled: Doubt, lowest: float, loading: Floats) -> Doubt:
     return Doubt(value, (1 - lowest) ** 2 * scaled.variance, moved / (value * (1 - value))[:, None])
 
 
-def _steeper(data: Counts) -> float:
+def _steeper(data: Counts, curve: ExaminationCurve, pooled: Pooled) -> float:
     """How much faster click rates fall with rank than those of one and the same document, as a logarithm.
 
     Click rates fall with rank because of examination and of what is shown there. How they fall for one and the same
     document separates the two, approximately so under trust bias as well.
     """
-    pooled, (shown, _) = rank_rates(data), data.by_cell()
-    curve = fit_curve(data, pooled, tolerance=1e-4)
+    shown, _ = data.by_cell()
     return float((np.log(curve.value) - pooled.log) @ shown / shown.sum())

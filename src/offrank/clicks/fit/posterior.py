@@ -24,7 +24,7 @@ EDGE = 16.0
 _FINEST = 10
 """The level of the smallest steps: 2^-11."""
 _ROUNDS = 500
-_UNSCALED = (8, 24)
+_SCALED = 10
 """Rounds after which standard errors are taken anew."""
 _LEAST = 1e-3
 """Information that is added where there is none."""
@@ -216,7 +216,7 @@ def fit_attractions(
     """The chances and, unless it is given, the prior that maximise the likelihood of all documents together.
 
     prior: given, or the design of its regression. begin, at: initial values of a fitted prior, and of the chances.
-    tolerance: a hundred times this is how far from the maximum learning may stop, in standard errors.
+    tolerance: learning stops where no number has a slope of more than 300 times this, in units of standard errors.
 
     Of many documents, some suffice for the prior, and for initial values of the chances.
     """
@@ -272,14 +272,14 @@ class _Problem:
             trace.append(-float(intermediate_result.fun))  # type: ignore[attr-defined]
             self.say(f"log-likelihood {trace[-1]:,.2f}")
 
-        for most in (*_UNSCALED, _ROUNDS):
+        while taken < _ROUNDS:
             here, root = x, np.linalg.cholesky(self.information(x))
 
             def loss(z: Floats, here: Floats = here, root: Floats = root) -> tuple[float, Floats]:
                 value, slopes = self._value(here + solve_triangular(root, z, lower=True, trans=1))
                 return -value, -solve_triangular(root, slopes, lower=True)
 
-            options = {"maxiter": most, "ftol": 1e-14, "gtol": 100 * tolerance}
+            options = {"maxiter": _SCALED, "ftol": 1e-14, "gtol": 300 * tolerance}
             found = minimize(loss, np.zeros(len(x)), jac=True, method="L-BFGS-B", callback=tell, options=options)
             x, taken = here + solve_triangular(root, found.x, lower=True, trans=1), taken + int(found.nit)
             if found.success:
