@@ -227,4 +227,4 @@ def relative_rates(counts: Counts) -> tuple[Floats, Floats]:
 def walk(rank: Integers) -> Floats:
     """[cells, cells] covariance of a bias that adds up from rank to rank: a random walk around a slope in log rank."""
     slope = np.log1p(rank)
-    return np.asarray(np.minimum(rank[:, None], rank) + 4 * np.outer(slope, slope))
+    return np.asarray(np.minimum(rank[:, None], rank) + 16 * np.outer(slope, slope))
