@@ -28,6 +28,9 @@ from .pbm import rank_rates
 _RATIO, _LOWEST = 0.2, 0.1
 """Means of the weak priors, each worth one observation: of false / hit, and of the lowest attraction."""
 
+_POWER = 0.5
+"""Standard deviation of the power of the rank by which the worth of documents may fall unnoticed."""
+
 
 @dataclass(frozen=True, repr=False)
 class TrustBias(WithPrior):
@@ -64,7 +67,7 @@ class TrustBias(WithPrior):
         at = None if start is None else curves.numbers(start["hit"], start["false"], table)
         found = fit_attractions(data, curves, prior, initial, at=at, tolerance=self.tolerance, say=say)
         lowest = curves.parts(found.numbers).lowest
-        strength, loadings = _doubt(found, curves, prior) if start is None else ({}, {})
+        strength, loadings = _doubt(found, curves, prior, curve) if start is None else ({}, {})
         unseen = _unseen(found.betas.of_unseen, lowest).table
         regression = (found.prior or PriorRegression.of(found.betas.of_unseen)).table
         tables = {
@@ -80,7 +83,7 @@ class TrustBias(WithPrior):
             rounds=found.rounds,
             converged=found.converged,
             facts={"attraction_prior": unseen.tolist()},
-            cautions=cautions_for(OfFit(steeper=_steeper(data, curve, pooled))),
+            cautions=cautions_for(OfFit(steeper=_steeper(data, curve, pooled), split=_unsure(data, tables, strength, loadings))),
             loadings=loadings,
         )
 
@@ -157,12 +160,15 @@ def _unseen(scaled: Beta, lowest: float) -> Beta:
     return Beta(mean * strength, (1 - mean) * strength)
 
 
-def _doubt(found: Attractions, curves: Trusting, prior: Beta | PriorDesign) -> tuple[Parameters, Parameters]:
-    """(strength, loadings) of all tables, by the products of the scores of documents (Berndt et al. 1974)."""
+def _doubt(
+    found: Attractions, curves: Trusting, prior: Beta | PriorDesign, curve: ExaminationCurve
+) -> tuple[Parameters, Parameters]:
+    """(strength, loadings) of all tables: by the products of the scores of documents, and what these do not know."""
     covariance, r = np.linalg.inv(found.information), len(found.numbers)
     moved = directions(covariance, np.diag(found.information), 2 * MOST)
-    of_numbers, of_prior = np.split(moved, [r])
     rest = np.maximum(np.diag(covariance) - (moved**2).sum(axis=1), 0.0)[:r]
+    moved = np.column_stack([moved, _confounded(found, covariance, curve)])
+    of_numbers, of_prior = np.split(moved, [r])
     (hit, ratio, lowest), below = curves.parts(found.numbers), curves.ranks - 1
 
     def chance(value: Floats, by: Floats) -> Doubt:
@@ -179,6 +185,31 @@ def _doubt(found: Attractions, curves: Trusting, prior: Beta | PriorDesign) -> t
     scaled = attractions(found, curves.along(found.numbers) @ of_numbers, design, of_prior)
     attraction = _raised(scaled, lowest, of_numbers[-1]) if curves.shifted else scaled
     return kept({"attraction": attraction, "hit": chance(hit, by_hit), "false": chance(false, by_false)})
+
+
+def _confounded(found: Attractions, covariance: Floats, curve: ExaminationCurve) -> Floats:
+    """[x] how all that was learnt moves by one standard deviation of what ranks may say of documents.
+
+    The likelihood reads from how clicks of unlike documents are spread how far hit falls with rank. Documents may be
+    spread in another way: hit is off by a power of the rank, to the share that documents at several ranks do not tell.
+    """
+    hit = found.chances.hit[1:]
+    logs = np.log(np.arange(2.0, len(hit) + 2))
+    slope = logs / (1 - hit)  # of logits
+    first, others = np.split(covariance[:, : len(hit)], [len(hit)])
+    told = float(logs @ curve.information[1:, 1:] @ logs) / max(float(slope @ np.linalg.solve(first, slope)), 1e-300)
+    # What else was learnt follows hit.
+    return np.asarray(_POWER * max(0.0, 1 - told) * np.append(slope, others @ np.linalg.solve(first, slope)))
+
+
+def _unsure(data: Counts, tables: Parameters, strength: Parameters, loadings: Parameters) -> float:
+    """The standard error of the logarithm of hit below the first rank: root mean square over views."""
+    if not strength or data.ranks == 1:
+        return 0.0
+    hit = tables["hit"][1:]
+    variance = (1 - hit) / hit / (strength["hit"][1:] + 1) + (1 - hit) ** 2 * (loadings["hit"][1:] ** 2).sum(axis=1)
+    shown, _ = data.by_cell()
+    return float(np.sqrt(variance @ shown[1:] / shown[1:].sum()))
 
 
 def _raised(scaled: Doubt, lowest: float, loading: Floats) -> Doubt:

@@ -16,7 +16,7 @@ from .laws import Browsing, ClickLaw
 from .model import of_documents
 from .parameters import Parameters
 
-_OWN = 0.5
+_OWN = 0.1
 """Variance of a cell's own bias, in units of that of a step from a rank to the next."""
 _LIKENESS = np.geomspace(0.25, 64.0, 17)
 

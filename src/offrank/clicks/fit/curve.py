@@ -18,7 +18,7 @@ is precise it decides; where it is silent, click rates do.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -66,12 +66,14 @@ class ExaminationCurve:
     - covariance: [cells, cells] of its logarithm: sampling error, robust to how clicks vary around their means, and the
       possible bias of click rates.
     - alone: [cells] standard errors of the logarithm by the conditional likelihood alone.
+    - information: [cells, cells] on the logarithm, of that likelihood alone.
     - tau: the estimated standard deviation of the bias of click rates.
     """
 
     value: Floats
     covariance: Floats
     alone: Floats
+    information: Floats
     tau: float
     rounds: int
     converged: bool
@@ -87,7 +89,7 @@ class ExaminationCurve:
         covariance = self.covariance - shared[:, None] - shared + shared[cell]
         np.fill_diagonal(covariance, np.maximum(np.diag(covariance), 0.0))
         value = self.value / self.value[cell]
-        return ExaminationCurve(value, covariance, self.alone, self.tau, self.rounds, self.converged)
+        return replace(self, value=value, covariance=covariance)
 
 
 @dataclass(frozen=True)
@@ -142,7 +144,7 @@ def fit_curve(
     """
     cells = len(pooled.log)
     if cells == 1:
-        return ExaminationCurve(np.ones(1), np.zeros((1, 1)), np.zeros(1), 0.0, 0, converged=True)
+        return ExaminationCurve(np.ones(1), np.zeros((1, 1)), np.zeros(1), np.zeros((1, 1)), 0.0, 0, converged=True)
     problem, target, shape = _Problem(counts, pooled), pooled.log[1:], pooled.shape[1:, 1:]
     log = target if start is None else np.log(start[1:] / start[0])
     share, variance, converged, taken = np.empty(0), 0.0, False, 0
@@ -161,10 +163,8 @@ def fit_curve(
     covariance = _covariance(here, log - target, shape, share)
     # By the information, as the products of the scores of a few clicks may be small by chance.
     alone = np.sqrt(np.diag(np.linalg.inv(here.information + _WEAK * np.eye(len(log)))))
-    value = np.exp(np.append(0.0, log))
-    return ExaminationCurve(
-        value, _bordered(covariance), np.append(0.0, alone), float(np.sqrt(variance)), taken, converged
-    )
+    found = (np.exp(np.append(0.0, log)), _bordered(covariance), np.append(0.0, alone), _bordered(here.information))
+    return ExaminationCurve(*found, float(np.sqrt(variance)), taken, converged)
 
 
 def _bias(here: _Moments, distance: Floats, shape: Floats) -> Floats:
