@@ -367,6 +367,8 @@ CASES = [
     Case("examination-unknown", OfFit(restlessness=0.0199), "warning"),
     Case("unlinked-contexts", OfFit(unlinked=("tv",)), "warning"),
     Case("unlinked-contexts", OfFit(), None),
+    Case("trust-unknown", OfFit(split=0.35), None),
+    Case("trust-unknown", OfFit(split=0.351), "warning"),
     Case("worth-follows-rank", OfFit(steeper=0.2), None),
     Case("worth-follows-rank", OfFit(steeper=0.201), "warning"),
     Case("worth-follows-rank", OfFit(bend=0.01), None),

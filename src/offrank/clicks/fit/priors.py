@@ -180,11 +180,15 @@ class PriorRegression:
         The weak hyperprior counts as one more document would.
         """
         information = scores.T @ scores * (documents / max(len(scores), 1))
-        own, p = np.zeros_like(information), len(self.coefficients)
-        center, penalty = design.of_strengths
+        return np.asarray(np.linalg.pinv(information + self.curvature(design), hermitian=True))
+
+    def curvature(self, design: PriorDesign) -> Floats:
+        """[p + curve, p + curve] about the information of the weak hyperprior."""
+        p, (center, penalty) = len(self.coefficients), design.of_strengths
+        own = np.zeros((p + design.curve, p + design.curve))
         own[:p, :p] = design.penalty + 0.5 * np.outer(design.center, design.center)
         own[p:, p:] = penalty + 0.5 * np.outer(center, center)
-        return np.asarray(np.linalg.pinv(information + own, hermitian=True))
+        return own
 
 
 def best(evidence: Evidence, design: PriorDesign, start: PriorRegression, rounds: int = 200) -> PriorRegression:
