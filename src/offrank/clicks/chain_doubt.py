@@ -13,10 +13,11 @@ from ..findings.evidence_clicks import OfFit
 from ..findings.examination_unknown import ERROR, RESTLESS
 from ..folds.estimate import Caution
 from ..log.batch import Floats, Integers
+from .fit.alone import Alone, counts, slopes
 from .fit.doubt import Equations, leading, reduced, shared
 from .fit.em import expit, logit
 from .fit.priors import FLAT, EvidenceGrid
-from .fit.reading import EM, FEW, SHARED, Alone, Regressions
+from .fit.reading import EM, FEW, SHARED, Regressions
 from .fit.tails import Tails
 from .learnt import Learnt
 from .parameters import Parameters
@@ -143,7 +144,7 @@ class SharedDoubt:
             found, (shared, priors) = [], moved(step)
             if self.alone is not None:
                 weak = self._still(self.alone.em, self.alone.here, shared, {})
-                found.append(self.alone.em.slopes(weak)[places])
+                found.append(slopes(self.alone.em, weak)[places])
             at = self._still(self.em, self.here, shared, priors)
             for name, grid in self.em.grids(at, priors).items():
                 scores, rest = grid.scores(priors[name], self.em.design(name))
@@ -170,12 +171,12 @@ class SharedDoubt:
         if self.alone is not None:
             first = sessions.document[np.arange(len(sessions)), (sessions.document >= 0).argmax(axis=1)]
             each, here = np.where(first >= 0, group[first], 0), self.alone.here
-            slopes = np.empty((_GROUPS, len(places)))
+            each_slope, known = np.empty((_GROUPS, len(places))), self.alone.em.counts(here)
             for place in range(_GROUPS):
                 tails = Tails.of(sessions.where(each == place), by_rank=self.em.model.by_rank)
-                won, tried = EM(self.em.model, tails, {}, _silent).counts(here)[SHARED]
-                slopes[place] = (won - here[SHARED] * tried)[places]
-            found.append(slopes)
+                won, tried = counts(self.alone.em, here, tails, known)
+                each_slope[place] = (won - here[SHARED] * tried)[places]
+            found.append(each_slope)
         for name, grid in grids.items():
             scores, _ = grid.scores(self.priors[name], self.em.design(name))
             sums = np.zeros((_GROUPS, along[name].shape[1]))
@@ -199,10 +200,6 @@ class SharedDoubt:
         moves /= (value * (1 - value))[:, None]
         leading = np.linalg.eigh(moves.T @ moves)[1][:, ::-1][:, :_DIRECTIONS]
         return np.asarray(half @ leading)
-
-
-def _silent(what: str) -> None:
-    """Report nothing."""
 
 
 def restlessness(sessions: Sessions) -> float:
