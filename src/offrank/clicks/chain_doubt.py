@@ -95,16 +95,17 @@ class SharedDoubt:
         return replace(learnt, strength=own, loadings=common, cautions=(*learnt.cautions, *found))
 
     def _cautions(self, error: Floats, places: Integers) -> tuple[Caution, ...]:
-        """error: [places] standard errors of the continuation, in logits."""
+        """error: [places] standard errors of the continuation, in logits; each counts by its trials."""
         if not len(places):
             return ()
+        typical = float(np.sqrt(np.average(error**2, weights=self._tried[places])))
         bend, value = self._bend[places], self.here[SHARED][places]
         # Hausman's test: whether the two differ by more than sampling explains.
         sampling = np.sqrt(np.maximum(error**2 - (bend / 2) ** 2, 0.0))
         by = np.where(np.abs(bend) > 2 * sampling, value - expit(logit(value) - bend), 0.0)
         largest, moved = float(by[int(np.abs(by).argmax())]), restlessness(self.sessions)
-        known = error.max() <= ERROR and moved >= RESTLESS  # else `examination-unknown` says more
-        return cautions_for(OfFit(error=float(error.max()), restlessness=moved, bend=largest if known else 0.0))
+        known = typical <= ERROR and moved >= RESTLESS  # else `examination-unknown` says more
+        return cautions_for(OfFit(error=typical, restlessness=moved, bend=largest if known else 0.0))
 
     @cached_property
     def _total(self) -> float:
@@ -169,8 +170,7 @@ class SharedDoubt:
         sessions, found = self.sessions, []
         group = (np.arange(sessions.documents) if sessions.query is None else sessions.query) % _GROUPS
         if self.alone is not None:
-            first = sessions.document[np.arange(len(sessions)), (sessions.document >= 0).argmax(axis=1)]
-            each, here = np.where(first >= 0, group[first], 0), self.alone.here
+            each, here = sessions.group % _GROUPS, self.alone.here
             each_slope, known = np.empty((_GROUPS, len(places))), self.alone.em.counts(here)
             for place in range(_GROUPS):
                 tails = Tails.of(sessions.where(each == place), by_rank=self.em.model.by_rank)

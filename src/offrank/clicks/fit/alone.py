@@ -21,7 +21,7 @@ from . import _kernels
 from .design import PriorDesign
 from .em import expit, logit
 from .priors import FLAT, beta_binomial
-from .reading import EM, FEW, SHARED, TIGHT, Designs, Regressions, flat
+from .reading import EM, FEW, LOOSE, SHARED, TIGHT, Designs, Regressions, flat
 from .tails import HiddenCounts, Tails
 
 Counts = Mapping[str, tuple[Floats, Floats]]
@@ -31,7 +31,7 @@ FIRST = 4
 """Fits of the means of these priors."""
 _LAPS = 3
 """Rounds in which what a session has added to its documents, and its expected counts, are made consistent."""
-_LOOSE = 1e-2
+_FIRST_LOOSE = 1e-2
 _STEP = 0.1
 """Size of the steps for derivatives, in logits."""
 _LONGEST = 1.0
@@ -74,9 +74,7 @@ def counts(em: EM, here: Parameters, tails: Tails | None = None, known: Counts |
         rest = np.maximum(trials - own, 1e-6)
         table = np.clip((successes - added) / rest, 1e-6, 1 - 1e-6)
     weight = np.append(tails.on, tails.weight) * clicked
-    hidden = HiddenCounts(
-        0.0, won, tried, weight * went, weight * (1 - went), tails.passed + passed, left
-    )
+    hidden = HiddenCounts(0.0, won, tried, weight * went, weight * (1 - went), tails.passed + passed, left)
     found = model.continued({**here, second.table: table}, hidden)
     assert found is not None
     return found
@@ -158,7 +156,7 @@ class Alone:
             return cls(whole, root.here, priors, whole.priors, root.bend if held_out else None)
         bend = None
         if held_out:
-            root = solved(whole, here, _LOOSE)
+            root = solved(whole, here, _FIRST_LOOSE)
             here, bend = root.here, root.bend
         else:
             here = whole.climbed(here, {}, TIGHT).parameters
@@ -174,8 +172,11 @@ class Alone:
         em, here = whole.weakly(self.priors), {**here, SHARED: self.here[SHARED]}
         if self.bend is None:
             return em.climbed(here, {}).parameters
-        more = whole.tails.sessions / self.em.tails.sessions
-        return solved(em, here, TIGHT, self.bend * more, 1).here
+        # One step of Newton's method: what is left of the error is of the order of its square.
+        here = em.climbed(here, {}, LOOSE, FEW, still=True).parameters
+        bend = self.bend * (whole.tails.sessions / self.em.tails.sessions)
+        step = _uphill(em, here, bend, slopes(em, here))
+        return {**here, SHARED: expit(logit(here[SHARED]) + step)}
 
     @cached_property
     def common(self) -> Floats:

@@ -32,7 +32,7 @@ _WEAK = Beta(0.2, 0.8)
 _FAINT = 2.0
 """Strength of a document's prior while the continuation is learnt, chosen in the worlds of benchmarks/continuation.py;
 3 did as well there for `dbn`, and 1 worse."""
-_LOOSE = 1e-3
+LOOSE = 1e-3
 _NEAR = 0.03
 """Change of a prior's logits, and logarithms of its strengths, below which fits of priors and tables have settled."""
 _REFITS = 20
@@ -171,7 +171,7 @@ class EM:
     ) -> tuple[Parameters, Regressions]:
         """Priors and parameters, fitted alternately to a loose tolerance; still: the continuation is not changed."""
         for _ in range(rounds if priors else 0):
-            here = self.climbed(here, priors, _LOOSE, 60, still=still).parameters
+            here = self.climbed(here, priors, LOOSE, 60, still=still).parameters
             before, priors = priors, self.refitted(here, priors)
             self.say(f"{self.model.name}: priors of {', '.join(priors)} fitted")
             if all(np.abs(priors[name].table - before[name].table).max() < _NEAR for name in priors):
