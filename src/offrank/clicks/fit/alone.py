@@ -31,7 +31,6 @@ FIRST = 4
 """Fits of the means of these priors."""
 _LAPS = 3
 """Rounds in which what a session has added to its documents, and its expected counts, are made consistent."""
-_FIRST_LOOSE = 1e-2
 _STEP = 0.1
 """Size of the steps for derivatives, in logits."""
 _LONGEST = 1.0
@@ -154,17 +153,13 @@ class Alone:
         if not priors:
             root = solved(whole, here, TIGHT) if held_out else Root(whole.climbed(here, {}).parameters, np.empty(0))
             return cls(whole, root.here, priors, whole.priors, root.bend if held_out else None)
-        bend = None
-        if held_out:
-            root = solved(whole, here, _FIRST_LOOSE)
-            here, bend = root.here, root.bend
-        else:
-            here = whole.climbed(here, {}, TIGHT).parameters
+        begun, here = here[SHARED], whole.climbed(here, {}, TIGHT).parameters
         _, priors = whole.together(here, priors, FIRST, still=True)
         em = whole.weakly(priors)
         if not held_out:
             return cls(em, em.climbed(here, {}).parameters, priors, whole.priors)
-        root = solved(em, here, TIGHT, bend)
+        # From where it began: documents that know their sessions may have driven it to an edge.
+        root = solved(em, {**here, SHARED: begun}, TIGHT)
         return cls(em, root.here, priors, whole.priors, root.bend)
 
     def of_all(self, whole: EM, here: Parameters) -> Parameters:
