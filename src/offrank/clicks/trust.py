@@ -63,7 +63,11 @@ class TrustBias(WithPrior):
         curve = fit_curve(data, pooled, tolerance=1e-4)
         curves = Trusting.of(curve.value, shifted=isinstance(prior, PriorDesign))
         table = (start or {}).get("attraction_regression", np.empty(0))
-        initial = begun(prior, mean_attraction(data, curve.value), {"attraction_regression": table[: -1 if curves.shifted else None]})
+        initial = begun(
+            prior,
+            mean_attraction(data, curve.value),
+            {"attraction_regression": table[: -1 if curves.shifted else None]},
+        )
         at = None if start is None else curves.numbers(start["hit"], start["false"], table)
         found = fit_attractions(data, curves, prior, initial, at=at, tolerance=self.tolerance, say=say)
         lowest = curves.parts(found.numbers).lowest
@@ -83,7 +87,9 @@ class TrustBias(WithPrior):
             rounds=found.rounds,
             converged=found.converged,
             facts={"attraction_prior": unseen.tolist()},
-            cautions=cautions_for(OfFit(steeper=_steeper(data, curve, pooled), split=_unsure(data, tables, strength, loadings))),
+            cautions=cautions_for(
+                OfFit(steeper=_steeper(data, curve, pooled), split=_unsure(data, tables, strength, loadings))
+            ),
             loadings=loadings,
         )
 
