@@ -164,7 +164,8 @@ def _doubt(
     found: Attractions, curves: Trusting, prior: Beta | PriorDesign, curve: ExaminationCurve
 ) -> tuple[Parameters, Parameters]:
     """(strength, loadings) of all tables: by the products of the scores of documents, and what these do not know."""
-    covariance, r = np.linalg.inv(found.information), len(found.numbers)
+    covariance: Floats = np.asarray(np.linalg.inv(found.information), np.float64)
+    r = len(found.numbers)
     moved = directions(covariance, np.diag(found.information), 2 * MOST)
     rest = np.maximum(np.diag(covariance) - (moved**2).sum(axis=1), 0.0)[:r]
     moved = np.column_stack([moved, _confounded(found, covariance, curve)])

@@ -278,7 +278,7 @@ class _Problem:
             self.say(f"log-likelihood {trace[-1]:,.2f}")
 
         while taken < _ROUNDS:
-            root = np.linalg.cholesky(self.information(x) if known is None else known)
+            root: Floats = np.asarray(np.linalg.cholesky(self.information(x) if known is None else known), np.float64)
             here, known = self._scored(x, root), None
 
             def loss(z: Floats, here: Floats = here, root: Floats = root) -> tuple[float, Floats]:
