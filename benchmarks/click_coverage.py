@@ -238,9 +238,9 @@ def main() -> None:
         given.results.unlink(missing_ok=True)
     wanted = [
         (world, model, seed, given.sessions_scale, given.cmip)
+        for seed in range(given.logs)  # outermost, so that what an interrupted run has done is of all models
         for model in given.models
         for world in given.worlds
-        for seed in range(given.logs)
     ]
     done = {task(one) for one in known(given.results)}
     run([one for one in wanted if one not in done], given.results, given.jobs)

@@ -369,8 +369,6 @@ CASES = [
     Case("unlinked-contexts", OfFit(), None),
     Case("trust-unknown", OfFit(split=0.35), None),
     Case("trust-unknown", OfFit(split=0.351), "warning"),
-    Case("worth-follows-rank", OfFit(steeper=0.2), None),
-    Case("worth-follows-rank", OfFit(steeper=0.201), "warning"),
     Case("worth-follows-rank", OfFit(bend=0.01), None),
     Case("worth-follows-rank", OfFit(bend=-0.0101), "note"),
     Case("hidden-components", OfFit(divided=30.0), None),

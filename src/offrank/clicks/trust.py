@@ -13,7 +13,7 @@ from ..log.batch import Floats
 from .counts import Counts
 from .documents import SlateDocuments
 from .examined import PRIOR_ROLES, begun, mean_attraction, prior_of
-from .fit.curve import ExaminationCurve, Pooled, fit_curve
+from .fit.curve import ExaminationCurve, fit_curve
 from .fit.design import PriorDesign
 from .fit.em import expit, logit
 from .fit.loadings import MOST, Doubt, attractions, directions, kept
@@ -28,7 +28,7 @@ from .pbm import rank_rates
 _RATIO, _LOWEST = 0.2, 0.1
 """Means of the weak priors, each worth one observation: of false / hit, and of the lowest attraction."""
 
-_POWER = 0.5
+_POWER = 1.0
 """Standard deviation of the power of the rank by which the worth of documents may fall unnoticed."""
 
 
@@ -59,11 +59,11 @@ class TrustBias(WithPrior):
     def learn(self, data: Counts, *, start: Parameters | None = None, say: Say = silent) -> Learnt:
         data = data.by_rank()
         prior = prior_of(self.prior, data)
-        pooled = rank_rates(data)
-        curve = fit_curve(data, pooled, tolerance=1e-4)
+        curve = fit_curve(data, rank_rates(data), tolerance=1e-4)
         curves = Trusting.of(curve.value, shifted=isinstance(prior, PriorDesign))
         table = (start or {}).get("attraction_regression", np.empty(0))
-        initial = begun(prior, mean_attraction(data, curve.value), {"attraction_regression": table[: -1 if curves.shifted else None]})
+        before = {"attraction_regression": table[: -1 if curves.shifted else None]}
+        initial = begun(prior, mean_attraction(data, curve.value), before)
         at = None if start is None else curves.numbers(start["hit"], start["false"], table)
         found = fit_attractions(data, curves, prior, initial, at=at, tolerance=self.tolerance, say=say)
         lowest = curves.parts(found.numbers).lowest
@@ -83,7 +83,7 @@ class TrustBias(WithPrior):
             rounds=found.rounds,
             converged=found.converged,
             facts={"attraction_prior": unseen.tolist()},
-            cautions=cautions_for(OfFit(steeper=_steeper(data, curve, pooled), split=_unsure(data, tables, strength, loadings))),
+            cautions=cautions_for(OfFit(split=_unsure(data, tables, strength, loadings))),
             loadings=loadings,
         )
 
@@ -164,7 +164,8 @@ def _doubt(
     found: Attractions, curves: Trusting, prior: Beta | PriorDesign, curve: ExaminationCurve
 ) -> tuple[Parameters, Parameters]:
     """(strength, loadings) of all tables: by the products of the scores of documents, and what these do not know."""
-    covariance, r = np.linalg.inv(found.information), len(found.numbers)
+    covariance: Floats = np.asarray(np.linalg.inv(found.information), np.float64)
+    r = len(found.numbers)
     moved = directions(covariance, np.diag(found.information), 2 * MOST)
     rest = np.maximum(np.diag(covariance) - (moved**2).sum(axis=1), 0.0)[:r]
     moved = np.column_stack([moved, _confounded(found, covariance, curve)])
@@ -218,13 +219,3 @@ def _raised(scaled: Doubt, lowest: float, loading: Floats) -> Doubt:
     by_scaled, by_lowest = (1 - lowest) * scaled.value * above, lowest * (1 - lowest) * above
     moved = by_scaled[:, None] * scaled.loading + by_lowest[:, None] * loading
     return Doubt(value, (1 - lowest) ** 2 * scaled.variance, moved / (value * (1 - value))[:, None])
-
-
-def _steeper(data: Counts, curve: ExaminationCurve, pooled: Pooled) -> float:
-    """How much faster click rates fall with rank than those of one and the same document, as a logarithm.
-
-    Click rates fall with rank because of examination and of what is shown there. How they fall for one and the same
-    document separates the two, approximately so under trust bias as well.
-    """
-    shown, _ = data.by_cell()
-    return float((np.log(curve.value) - pooled.log) @ shown / shown.sum())

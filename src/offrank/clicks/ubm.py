@@ -49,7 +49,7 @@ class UBM(Examined):
 
 
 def likeness(clicked: Floats, expected: Floats) -> float:
-    """The shape k of the Gamma(k, k) by whose draws click rates of cells differ, by their likelihood: integrated out."""
+    """The shape k of the Gamma(k, k) by whose draws click rates of cells differ, by its likelihood."""
     from scipy.special import gammaln  # slow to import
 
     k = _LIKENESS[:, None]

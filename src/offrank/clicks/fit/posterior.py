@@ -28,6 +28,8 @@ _SCALED = 10
 """Rounds after which standard errors are taken anew."""
 _LEAST = 1e-3
 """Information that is added where there is none."""
+_FAR = 2.0
+"""The largest step, in logits."""
 _EDGE = 1e-12
 _DOCUMENTS, _ENTRIES = 3_000, 40_000
 """Documents and counts of documents at cells from which priors are fitted, evenly chosen where there are more."""
@@ -216,11 +218,11 @@ def fit_attractions(
     """The chances and, unless it is given, the prior that maximise the likelihood of all documents together.
 
     prior: given, or the design of its regression. begin, at: initial values of a fitted prior, and of the chances.
-    tolerance: learning stops where no number has a slope of more than 300 times this, in units of standard errors.
+    tolerance: learning stops where no number has a slope of more than 1000 times this, in units of standard errors.
 
     Of many documents, some suffice for the prior, and for initial values of the chances.
     """
-    learnt = len(curves.center) > 0
+    learnt, known = len(curves.center) > 0, None
     every = _every(counts) if learnt or isinstance(prior, PriorDesign) else 1
     if every > 1:
         part = prior.take(np.arange(0, counts.documents, every)) if isinstance(prior, PriorDesign) else prior
@@ -230,8 +232,8 @@ def fit_attractions(
             assert isinstance(prior, PriorDesign)
             assert found.prior is not None
             return replace(_Problem(counts, curves, prior, say).at(found), every=every)
-        begin, at = found.prior, found.numbers
-    return _Problem(counts, curves, prior, say).solved(begin, at, tolerance)
+        begin, at, known = found.prior, found.numbers, found.information * every
+    return _Problem(counts, curves, prior, say).solved(begin, at, tolerance, known)
 
 
 def _every(counts: Counts) -> int:
@@ -259,7 +261,10 @@ class _Problem:
         self.totals = np.stack([clicked, shown - clicked])
         self.posteriors = Posteriors(self.counts)
 
-    def solved(self, begin: PriorRegression | None, at: Floats | None, tolerance: float) -> Attractions:
+    def solved(
+        self, begin: PriorRegression | None, at: Floats | None, tolerance: float, known: Floats | None = None
+    ) -> Attractions:
+        """known: the information there, where it is known already."""
         from scipy.linalg import solve_triangular  # slow to import
         from scipy.optimize import minimize  # slow to import
 
@@ -273,25 +278,37 @@ class _Problem:
             self.say(f"log-likelihood {trace[-1]:,.2f}")
 
         while taken < _ROUNDS:
-            here, root = x, np.linalg.cholesky(self.information(x))
+            root: Floats = np.asarray(np.linalg.cholesky(self.information(x) if known is None else known), np.float64)
+            here, known = self._scored(x, root), None
 
             def loss(z: Floats, here: Floats = here, root: Floats = root) -> tuple[float, Floats]:
                 value, slopes = self._value(here + solve_triangular(root, z, lower=True, trans=1))
                 return -value, -solve_triangular(root, slopes, lower=True)
 
-            options = {"maxiter": _SCALED, "ftol": 1e-14, "gtol": 300 * tolerance}
+            options = {"maxiter": _SCALED, "ftol": 1e-14, "gtol": 1000 * tolerance}
             found = minimize(loss, np.zeros(len(x)), jac=True, method="L-BFGS-B", callback=tell, options=options)
             x, taken = here + solve_triangular(root, found.x, lower=True, trans=1), taken + int(found.nit)
             if found.success:
                 break
         return self.found(x, tuple(trace), taken, converged=bool(found.success))
 
+    def _scored(self, x: Floats, root: Floats) -> Floats:
+        """A step of scoring from x, where it leads up; root: of the information."""
+        from scipy.linalg import cho_solve  # slow to import
+
+        value, slopes = self._value(x)
+        step = cho_solve((root, True), slopes)
+        there = x + step * min(1.0, _FAR / max(float(np.abs(step).max()), 1e-300))
+        return there if self._value(there)[0] > value else x
+
     def found(self, x: Floats, trace: tuple[float, ...], rounds: int, *, converged: bool) -> Attractions:
         numbers, prior = self._read(x)
         chances, betas = self.curves.chances(numbers), self._betas(prior)
         integrals = self.posteriors.integrals(chances, *betas.of_seen(self.counts.documents))
         known = self.information(x) if len(numbers) else np.empty((0, 0))
-        return Attractions(chances, numbers, known, prior, betas, integrals, self.posteriors, 1, trace, rounds, converged)
+        return Attractions(
+            chances, numbers, known, prior, betas, integrals, self.posteriors, 1, trace, rounds, converged
+        )
 
     def at(self, found: Attractions) -> Attractions:
         """What was found of some documents, for all of these."""
