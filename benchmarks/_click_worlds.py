@@ -71,12 +71,12 @@ class World:
 
 
 WORLDS = {
-    "near-oracle": World(40_000, 200, 0.1),
-    "sparse": World(12_000, 600, 0.1),
-    "noisy": World(20_000, 200, 1.0),
-    "uniform": World(20_000, 200, np.inf),
-    "fixed": World(20_000, 200, 0.0),
-    "cascading": World(20_000, 200, 0.3, rates="dbn"),
+    "near-oracle": World(20_000, 100, 0.1),
+    "sparse": World(6_000, 300, 0.1),
+    "noisy": World(10_000, 100, 1.0),
+    "uniform": World(10_000, 100, np.inf),
+    "fixed": World(10_000, 100, 0.0),
+    "cascading": World(10_000, 100, 0.3, rates="dbn"),
 }
 
 Users = Callable[[Floats, NDArray[np.int64]], tuple[ClickLaw, Tables]]

@@ -1,7 +1,7 @@
 """Bias of every table of every click model, and how often its 95 % intervals hold the truth, over logs of known users.
 
 Six worlds (see `_click_worlds`): a policy that nearly knows the grades, with many sessions of each query
-(`near-oracle`: 40,000 of 200 queries) and few (`sparse`: 12,000 of 600); 20,000 sessions of 200 queries with a `noisy`
+(`near-oracle`: 20,000 of 100 queries) and few (`sparse`: 6,000 of 300); 10,000 sessions of 100 queries with a `noisy`
 policy (T = 1), `uniform` orders, one `fixed` ranking of each query, and `cascading` users (T = .3). Entries that
 convention fixes are left out. Documents are split by thirds of their mean logged rank (top, middle, bottom), and in
 halves by their sessions (few, many). `harvest` is the examination curve of `harvest_clicks`, of users of `pbm`. What
@@ -238,9 +238,9 @@ def main() -> None:
         given.results.unlink(missing_ok=True)
     wanted = [
         (world, model, seed, given.sessions_scale, given.cmip)
+        for seed in range(given.logs)  # outermost, so that what an interrupted run has done is of all models
         for model in given.models
         for world in given.worlds
-        for seed in range(given.logs)
     ]
     done = {task(one) for one in known(given.results)}
     run([one for one in wanted if one not in done], given.results, given.jobs)

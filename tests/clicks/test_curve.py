@@ -12,10 +12,12 @@ from offrank.clicks import PBM, TrustBias
 from offrank.clicks.counts import Counts
 from offrank.clicks.examined import prior_of
 from offrank.clicks.fit.curve import ExaminationCurve, Pooled, fit_curve
+from offrank.clicks.fit.em import expit
 from offrank.clicks.fit.loadings import Doubt, attractions, beta_covariance, directions, kept, of_logarithms
-from offrank.clicks.fit.posterior import Attractions, Chances, fit_attractions, log_normaliser
+from offrank.clicks.fit.posterior import Attractions, Chances, Fixed, fit_attractions, log_normaliser
 from offrank.clicks.fit.priors import Beta, PriorRegression
 from offrank.clicks.pbm import rank_rates
+from offrank.clicks.trust import Trusting
 from tests.clicks.examined import RANKS, World
 
 CURVE = 1 / np.arange(1, RANKS + 1)
@@ -121,7 +123,7 @@ def test_normalisers_and_their_slopes(a: float, b: float) -> None:
 def fitted(counts: Counts, chances: Chances, prior: str | tuple[float, float]) -> Attractions:
     of = prior_of(prior, counts)
     begin = None if isinstance(of, Beta) else PriorRegression.flat(of, 0.2, 4.0)
-    return fit_attractions(counts, chances, None, of, begin, tolerance=1e-7, say=len)
+    return fit_attractions(counts, Fixed(chances), of, begin, tolerance=1e-8, say=len)
 
 
 @pytest.mark.parametrize("prior", [(1.0, 4.0), "common", "fit"])
@@ -199,18 +201,23 @@ def test_draws_have_the_doubt_of_curve_and_documents(counts: Counts) -> None:
 
 def test_scores_of_trust_bias_are_slopes_of_the_likelihood(counts: Counts) -> None:
     """By Fisher's identity; at the maximum they add up to the weak prior's."""
-    learnt = TrustBias((1.0, 4.0)).learn(counts)
-    chances = Chances(learnt.parameters["hit"], learnt.parameters["false"])
+    curve = fit_curve(counts, rank_rates(counts), tolerance=1e-4).value
+    for prior in ((1.0, 4.0), "common"):
+        learnt = TrustBias(prior, tolerance=1e-7).learn(counts)
+        curves = Trusting.of(curve, shifted=prior == "common")
+        tables = (learnt.parameters[name] for name in ("hit", "false", "attraction_regression"))
+        x, step = curves.numbers(*tables), 1e-4
+        for place in (2, RANKS + 1, len(x) - 1):
+            moved = [fitted(counts, curves.chances(x + sign * np.eye(len(x))[place]), prior) for sign in (step, -step)]
+            values = [found.trace[-1] if found.trace else found.integrals.log_likelihood for found in moved]
+            slope = (values[0] - values[1]) / (2 * step)
+            assert slope == pytest.approx(expit(x)[place] - curves.center[place], abs=0.03)
 
-    def value(at: Chances) -> float:
-        return fitted(counts, at, (1.0, 4.0)).integrals.log_likelihood
 
-    for part in range(2):
-        p, step = chances[part][2], 1e-4
-        moved = []
-        for sign in (step, -step):
-            one = [table.copy() for table in chances]
-            one[part][2] = 1 / (1 + np.exp(-(np.log(p / (1 - p)) + sign)))
-            moved.append(value(Chances(*one)))
-        start = np.clip(np.exp(rank_rates(counts).log), 0.02, 0.98)[2] * (1.0 if part == 0 else 0.2 * (1 - 2 / 5))
-        assert (moved[0] - moved[1]) / (2 * step) == pytest.approx(p - start, abs=0.02)
+def test_slopes_of_the_chances_of_trust_bias() -> None:
+    curves = Trusting(4, np.full(7, 0.5), shifted=True)
+    x = np.random.default_rng(0).normal(size=7)
+    slopes, step = curves.along(x), 1e-6
+    for place, one in enumerate(np.eye(7)):
+        both = [np.stack(curves.chances(x + sign * one)) for sign in (step, -step)]
+        assert (both[0] - both[1]) / (2 * step) == pytest.approx(slopes[:, :, place], abs=1e-8)

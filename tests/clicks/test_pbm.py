@@ -11,7 +11,7 @@ from offrank.clicks import PBM, UBM, TrustBias
 from offrank.clicks.counts import Counts
 from offrank.clicks.documents import SlateDocuments
 from offrank.clicks.fit.curve import fit_curve
-from offrank.clicks.fit.posterior import Chances, fit_attractions
+from offrank.clicks.fit.posterior import Chances, Fixed, fit_attractions
 from offrank.clicks.fit.priors import Beta
 from offrank.clicks.learnt import Learnt
 from offrank.clicks.pbm import rank_rates
@@ -102,7 +102,7 @@ def of_documents() -> Counts:
 @pytest.mark.parametrize("false", [0.0, 0.1])
 def test_posteriors_are_those_of_numerical_integration(prior: Beta, false: float) -> None:
     hit = np.array([1.0, 0.6])
-    found = fit_attractions(of_documents(), Chances(hit, np.array([false, 0.0])), None, prior, prior, say=print)
+    found = fit_attractions(of_documents(), Fixed(Chances(hit, np.array([false, 0.0]))), prior, say=print)
     height = 0.0
     for d, entries in enumerate(DOCUMENTS):
 

@@ -100,8 +100,11 @@ def test_intervals_of_chances_have_the_truth(learnt: Learnt) -> None:
     assert "interval" in str(TrustBias().fit(log()))
 
 
-@pytest.mark.parametrize(("order", "codes"), [(0, []), (4, ["worth-follows-rank"])])
-def test_good_documents_shown_high_are_told(order: float, codes: list[str]) -> None:
-    world = World(PBM(), {"examination": 1 / np.arange(1.0, RANKS + 1)}, queries=100)
-    found = TrustBias().learn(TrustBias().from_sessions(world.sessions(20_000, 1, order=order)))
+@pytest.mark.parametrize(("order", "codes"), [(0, []), (1e6, ["trust-unknown"])])
+def test_trust_that_is_not_told_from_worth_is_said_so(order: float, codes: list[str]) -> None:
+    """One order for ever, the best first, tells nothing: then intervals of all ranks have the truth."""
+    found = TrustBias().learn(TrustBias().from_sessions(WORLD.sessions(10_000, 1, order=order)))
     assert [caution.code for caution in found.cautions] == codes
+    low, high = WORLD.fitted(found).interval("hit")
+    assert ((low < CHANCES["hit"]) & (CHANCES["hit"] < high))[1:].all()
+    assert (high - low)[1:].mean() > (0.5 if codes else 0.0)

@@ -17,6 +17,7 @@ from ..folds.estimate import Caution
 from ..log.batch import Integers
 from .chain_doubt import SharedDoubt
 from .documents import SlateDocuments
+from .fit.alone import Alone
 from .fit.design import PriorDesign
 from .fit.priors import Prior, given
 from .fit.reading import EM, SHARED, Designs, TopDown, prior_of, regression_of
@@ -89,10 +90,10 @@ class Chain(TopDown, FromFeatures):
             there = {name: table if name == SHARED else table[np.append(codes, -1)] for name, table in here.items()}
         alone = None
         if self.begin and self.fixed is None:
-            alone = some.alone(there, priors)
+            alone = Alone.of(some, there, priors)
             shared = alone.here[SHARED]
             if some is not whole:
-                here = whole.weakly(alone.priors).climbed({**here, SHARED: shared}, {}).parameters
+                here = alone.of_all(whole, here)
                 shared = here[SHARED]
             if len(shared) == 1 and not alone.ranks_tell:
                 # Several numbers have a larger error under one prior for all (ccm, random orders: by a tenth).

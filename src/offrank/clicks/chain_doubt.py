@@ -13,10 +13,11 @@ from ..findings.evidence_clicks import OfFit
 from ..findings.examination_unknown import ERROR, RESTLESS
 from ..folds.estimate import Caution
 from ..log.batch import Floats, Integers
+from .fit.alone import Alone, counts, slopes
 from .fit.doubt import Equations, leading, reduced, shared
 from .fit.em import expit, logit
 from .fit.priors import FLAT, EvidenceGrid
-from .fit.reading import EM, FEW, SHARED, Alone, Regressions
+from .fit.reading import EM, FEW, SHARED, Regressions
 from .fit.tails import Tails
 from .learnt import Learnt
 from .parameters import Parameters
@@ -94,16 +95,18 @@ class SharedDoubt:
         return replace(learnt, strength=own, loadings=common, cautions=(*learnt.cautions, *found))
 
     def _cautions(self, error: Floats, places: Integers) -> tuple[Caution, ...]:
-        """error: [places] standard errors of the continuation, in logits."""
+        """error: [places] standard errors of the continuation, in logits; each counts by its trials."""
         if not len(places):
             return ()
+        typical = float(np.sqrt(np.average(error**2, weights=self._tried[places])))
         bend, value = self._bend[places], self.here[SHARED][places]
         # Hausman's test: whether the two differ by more than sampling explains.
         sampling = np.sqrt(np.maximum(error**2 - (bend / 2) ** 2, 0.0))
         by = np.where(np.abs(bend) > 2 * sampling, value - expit(logit(value) - bend), 0.0)
         largest, moved = float(by[int(np.abs(by).argmax())]), restlessness(self.sessions)
-        known = error.max() <= ERROR and moved >= RESTLESS  # else `examination-unknown` says more
-        return cautions_for(OfFit(error=float(error.max()), restlessness=moved, bend=largest if known else 0.0))
+        known = typical <= ERROR and moved >= RESTLESS  # else `examination-unknown` says more
+        follows = known and largest != 0 and self.alone is not None and self.alone.ranks_tell
+        return cautions_for(OfFit(error=typical, restlessness=moved, bend=largest if follows else 0.0))
 
     @cached_property
     def _total(self) -> float:
@@ -143,7 +146,7 @@ class SharedDoubt:
             found, (shared, priors) = [], moved(step)
             if self.alone is not None:
                 weak = self._still(self.alone.em, self.alone.here, shared, {})
-                found.append(self.alone.em.slopes(weak)[places])
+                found.append(slopes(self.alone.em, weak)[places])
             at = self._still(self.em, self.here, shared, priors)
             for name, grid in self.em.grids(at, priors).items():
                 scores, rest = grid.scores(priors[name], self.em.design(name))
@@ -168,14 +171,13 @@ class SharedDoubt:
         sessions, found = self.sessions, []
         group = (np.arange(sessions.documents) if sessions.query is None else sessions.query) % _GROUPS
         if self.alone is not None:
-            first = sessions.document[np.arange(len(sessions)), (sessions.document >= 0).argmax(axis=1)]
-            each, here = np.where(first >= 0, group[first], 0), self.alone.here
-            slopes = np.empty((_GROUPS, len(places)))
+            each, here = sessions.group % _GROUPS, self.alone.here
+            each_slope, known = np.empty((_GROUPS, len(places))), self.alone.em.counts(here)
             for place in range(_GROUPS):
                 tails = Tails.of(sessions.where(each == place), by_rank=self.em.model.by_rank)
-                won, tried = EM(self.em.model, tails, {}, _silent).counts(here)[SHARED]
-                slopes[place] = (won - here[SHARED] * tried)[places]
-            found.append(slopes)
+                won, tried = counts(self.alone.em, here, tails, known)
+                each_slope[place] = (won - here[SHARED] * tried)[places]
+            found.append(each_slope)
         for name, grid in grids.items():
             scores, _ = grid.scores(self.priors[name], self.em.design(name))
             sums = np.zeros((_GROUPS, along[name].shape[1]))
@@ -199,10 +201,6 @@ class SharedDoubt:
         moves /= (value * (1 - value))[:, None]
         leading = np.linalg.eigh(moves.T @ moves)[1][:, ::-1][:, :_DIRECTIONS]
         return np.asarray(half @ leading)
-
-
-def _silent(what: str) -> None:
-    """Report nothing."""
 
 
 def restlessness(sessions: Sessions) -> float:

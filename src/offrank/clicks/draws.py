@@ -13,14 +13,22 @@ from .parameters import Parameters
 def interval(learnt: Learnt, table: str, confidence: float) -> tuple[Floats, Floats]:
     """(low, high) of the credible interval of each entry of a table that has strength or loadings.
 
-    An entry of 1 counts as `strength` observations without exception: its interval ends at 1.
+    On the logit scale each end is as far away as the root of the squared distances of the Beta of its strength and of
+    the normal of its loadings, which `draw` adds. An entry of 1 counts as `strength` observations without exception:
+    its interval ends at 1.
     """
-    from scipy.special import betaincinv  # scipy is slow to import, and few ask
+    from scipy.special import betaincinv, ndtri  # scipy is slow to import, and few ask
 
-    value, strength = learnt.parameters[table], total_strength(learnt, table)
-    tail, open_ = (1 - confidence) / 2, (value > 0) & (value < 1) & np.isfinite(strength)  # 0 by convention is certain
-    a, b = (np.where(open_, share, 1.0) * np.where(open_, strength, 1.0) for share in (value, 1 - value))
-    low, high = (np.where(open_, betaincinv(a, b, at), value) for at in (tail, 1 - tail))
+    value, strength, tail = learnt.parameters[table], own_strength(learnt, table), (1 - confidence) / 2
+    known = (value > 0) & (value < 1) & np.isfinite(strength)  # 0 by convention is certain
+    a, b = (np.where(known, share, 1.0) * np.where(known, strength, 1.0) for share in (value, 1 - value))
+    low, high = (np.where(known, betaincinv(a, b, at), value) for at in (tail, 1 - tail))
+    if table in learnt.loadings:
+        shared, here = -ndtri(tail) * np.sqrt((learnt.loadings[table] ** 2).sum(axis=-1)), logit(value)
+        below, above = np.maximum(here - logit(low), 0.0), np.maximum(logit(high) - here, 0.0)
+        moved = (value > 0) & (value < 1) & (shared > 0)
+        low = np.where(moved, np.minimum(low, expit(here - np.hypot(below, shared))), low)
+        high = np.where(moved, np.maximum(high, expit(here + np.hypot(above, shared))), high)
     return np.where(value == 1, tail ** (1 / strength), low), high
 
 
@@ -42,15 +50,20 @@ def probability(learnt: Learnt, table: str, low: Floats, high: Floats) -> Floats
     return np.asarray(top - np.where(low <= 0, 0.0, below(low)))
 
 
+def own_strength(learnt: Learnt, table: str) -> Floats:
+    """The effective sample size of each entry given what all have in common; infinite where there is none."""
+    return np.maximum(learnt.strength.get(table, np.full(learnt.parameters[table].shape, np.inf)), 1e-9)
+
+
 def total_strength(learnt: Learnt, table: str) -> Floats:
     """The effective sample size of each entry with what all have in common: that of a Beta of equal variance.
 
     The variance of a Beta(v s, (1 - v) s) is v (1 - v) / (s + 1); loadings add (v (1 - v))^2 |loadings|^2 to it.
     """
     value = learnt.parameters[table]
-    strength = np.maximum(learnt.strength.get(table, np.full(value.shape, np.inf)), 1e-9)
+    strength = own_strength(learnt, table)
     if table not in learnt.loadings:
-        return np.asarray(strength)
+        return strength
     shared = value * (1 - value) * (learnt.loadings[table] ** 2).sum(axis=-1)
     variance = 1 / (strength + 1) + shared  # in units of v (1 - v)
     return np.where(shared > 0, np.maximum(1 / np.maximum(variance, 1e-300) - 1, 1e-3), strength)

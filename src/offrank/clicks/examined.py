@@ -15,7 +15,7 @@ from .counts import Counts
 from .fit.curve import ExaminationCurve, Pooled, fit_curve
 from .fit.design import PriorDesign
 from .fit.loadings import Doubt, attractions, directions, kept, of_logarithms
-from .fit.posterior import Attractions, Chances, fit_attractions
+from .fit.posterior import Attractions, Chances, Fixed, fit_attractions
 from .fit.priors import Beta, Prior, PriorRegression, given
 from .learnt import Learnt
 from .model import FromFeatures, Say, WithPrior, silent
@@ -66,10 +66,10 @@ class Examined(WithPrior, FromFeatures, ABC):
         curve = curve.over(largest)
         value = np.minimum(curve.value, 1.0)
         chances, prior = Chances(value, np.zeros(len(value))), prior_of(self.prior, data)
-        initial = begun(prior, _mean(data, value), start)
+        initial = begun(prior, mean_attraction(data, value), start)
         if start is not None and isinstance(prior, PriorDesign) and initial is not None:
             prior = initial.betas(prior)  # components of a mixture keep the prior of the start
-        found = fit_attractions(data, chances, None, prior, initial, tolerance=10 * self.tolerance, say=say)
+        found = fit_attractions(data, Fixed(chances), prior, initial, tolerance=10 * self.tolerance, say=say)
         strength, loadings = _doubt(data, curve, found, prior) if start is None else ({}, {})
         return Learnt(
             {"attraction": found.tables()[0], "examination": value, **prior_tables(found)},
@@ -110,7 +110,7 @@ def prior_tables(found: Attractions) -> dict[str, Floats]:
     return {"attraction_prior": unseen.table, "attraction_regression": regression.table}
 
 
-def _mean(data: Counts, examination: Floats) -> float:
+def mean_attraction(data: Counts, examination: Floats) -> float:
     """Clicks per examined impression, kept away from 0 and 1."""
     return float((data.clicked.sum() + 1) / (data.shown @ examination[data.cell] + 2))
 

@@ -80,4 +80,4 @@ def rank_rates(data: Counts) -> Pooled:
     rate, _ = relative_rates(data)
     value, rank = np.divmod(np.arange(data.cells), data.ranks)
     level = _LEVEL * ((value[:, None] == value) + 1.0) * np.outer(value > 0, value > 0)
-    return Pooled(np.log(rate / rate[0]), walk(rank) + level, rate=rate)
+    return Pooled(np.log(rate / rate[0]), walk(rank) + level, rate)

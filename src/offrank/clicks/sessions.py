@@ -53,8 +53,15 @@ class Sessions:
         total, ranks = (np.bincount(self.document[shown], one, self.documents) for one in (weight, weight * rank))
         return np.asarray(ranks / np.maximum(total, 1e-300))
 
-    def where(self, kept: NDArray[np.bool_]) -> Sessions:
-        """Some of the sessions."""
+    @property
+    def group(self) -> Integers:
+        """[n] the query of each session; where queries are unknown, its first document; 0 where nothing is shown."""
+        first = self.document[np.arange(len(self)), (self.document >= 0).argmax(axis=1)]
+        key = first if self.query is None else self.query[first]
+        return np.where(first >= 0, key, 0)
+
+    def where(self, kept: NDArray[np.bool_] | Integers) -> Sessions:
+        """Some of the sessions, or all in another order."""
         return replace(self, document=self.document[kept], click=self.click[kept], weight=self.weight[kept])
 
     def scaled(self, share: float) -> Sessions:
@@ -278,9 +285,7 @@ def sample(sessions: Sessions, most: int) -> tuple[Sessions, Integers]:
     """
     if len(sessions) <= most:
         return sessions, np.arange(sessions.documents)
-    first = sessions.document[np.arange(len(sessions)), (sessions.document >= 0).argmax(axis=1)]
-    key = first if sessions.query is None else sessions.query[first]
-    some = sessions.where(key * _GOLDEN % 1 < most / len(sessions))
+    some = sessions.where(sessions.group * _GOLDEN % 1 < most / len(sessions))
     kept = np.unique(some.document[some.document >= 0])
     place = np.full(sessions.documents + 1, -1, np.int32)
     place[kept] = np.arange(len(kept))

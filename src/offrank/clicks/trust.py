@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
@@ -12,17 +12,24 @@ from ..findings.evidence_clicks import OfFit
 from ..log.batch import Floats
 from .counts import Counts
 from .documents import SlateDocuments
-from .examined import PRIOR_ROLES, begun, prior_of, prior_tables
-from .fit.curve import fit_curve
+from .examined import PRIOR_ROLES, begun, mean_attraction, prior_of
+from .fit.curve import ExaminationCurve, fit_curve
 from .fit.design import PriorDesign
-from .fit.loadings import MOST, Doubt, attractions, directions, kept, scores
-from .fit.posterior import Attractions, Chances, Free, fit_attractions
-from .fit.priors import Beta
+from .fit.em import expit, logit
+from .fit.loadings import MOST, Doubt, attractions, directions, kept
+from .fit.posterior import Attractions, Chances, fit_attractions
+from .fit.priors import Beta, PriorRegression
 from .laws import ClickLaw, Independent
 from .learnt import Learnt
 from .model import Say, WithPrior, of_documents, of_ranks, silent
 from .parameters import Parameters, Role, Roles
 from .pbm import rank_rates
+
+_RATIO, _LOWEST = 0.2, 0.1
+"""Means of the weak priors, each worth one observation: of false / hit, and of the lowest attraction."""
+
+_POWER = 1.0
+"""Standard deviation of the power of the rank by which the worth of documents may fall unnoticed."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -33,12 +40,13 @@ class TrustBias(WithPrior):
     document: affine in a (Vardasbi et al. 2020). The log identifies two numbers per rank: `hit`, the chance of a click
     on an attractive document, examination x eps+, and `false`, on others, examination x eps-. Relevance is a.
 
-    Scale and origin of a are not identified: hit is 1 at the first rank, and false is 0 at the lowest.
-    With false = 0 at all ranks this is the position-based model.
+    Scale and origin of a are not identified: hit is 1 at the first rank, and false is 0 at the lowest. False is never
+    above hit. With false = 0 at all ranks this is the position-based model.
 
     All numbers and the prior of the attractions are learnt together by maximum likelihood, each attraction integrated
-    out. Where good ones are shown high, click probabilities may fall too steeply. The origin of a is known by the shape
-    of the Beta prior alone: intervals hold the truth as far as attractions have that shape.
+    out. A fitted prior is a Beta between the lowest attraction, which is learnt too, and 1: so the origin of a does not
+    hang on the shape of the prior. Where documents hardly move, clicks of trust are not told from the worth of
+    documents: then intervals are wide, and `trust-unknown` says so.
     """
 
     tolerance: float = 1e-5
@@ -50,18 +58,32 @@ class TrustBias(WithPrior):
 
     def learn(self, data: Counts, *, start: Parameters | None = None, say: Say = silent) -> Learnt:
         data = data.by_rank()
-        prior, at = prior_of(self.prior, data), None if start is None else Chances(start["hit"], start["false"])
-        initial = begun(prior, 0.3, start)
-        found = fit_attractions(data, *_chances(data), prior, initial, at=at, tolerance=self.tolerance, say=say)
-        strength, loadings = _doubt(found, prior) if start is None else ({}, {})
+        prior = prior_of(self.prior, data)
+        curve = fit_curve(data, rank_rates(data), tolerance=1e-4)
+        curves = Trusting.of(curve.value, shifted=isinstance(prior, PriorDesign))
+        table = (start or {}).get("attraction_regression", np.empty(0))
+        before = {"attraction_regression": table[: -1 if curves.shifted else None]}
+        initial = begun(prior, mean_attraction(data, curve.value), before)
+        at = None if start is None else curves.numbers(start["hit"], start["false"], table)
+        found = fit_attractions(data, curves, prior, initial, at=at, tolerance=self.tolerance, say=say)
+        lowest = curves.parts(found.numbers).lowest
+        strength, loadings = _doubt(found, curves, prior, curve) if start is None else ({}, {})
+        unseen = _unseen(found.betas.of_unseen, lowest).table
+        regression = (found.prior or PriorRegression.of(found.betas.of_unseen)).table
+        tables = {
+            "attraction": lowest + (1 - lowest) * found.tables()[0],
+            **curves.unshifted(found.numbers)._asdict(),
+            "attraction_prior": unseen,
+            "attraction_regression": np.append(regression, found.numbers[-1:]) if curves.shifted else regression,
+        }
         return Learnt(
-            {"attraction": found.tables()[0], **found.chances._asdict(), **prior_tables(found)},
+            tables,
             strength,
             trace=found.trace,
             rounds=found.rounds,
             converged=found.converged,
-            facts={"attraction_prior": found.betas.of_unseen.table.tolist()},
-            cautions=cautions_for(OfFit(steeper=_steeper(data))),
+            facts={"attraction_prior": unseen.tolist()},
+            cautions=cautions_for(OfFit(split=_unsure(data, tables, strength, loadings))),
             loadings=loadings,
         )
 
@@ -71,57 +93,129 @@ class TrustBias(WithPrior):
         return Independent(np.where(slots.shown, chance, 0.0))
 
 
-def _doubt(found: Attractions, prior: Beta | PriorDesign) -> tuple[Parameters, Parameters]:
-    """(strength, loadings) of all tables, by the products of the scores of documents (Berndt et al. 1974)."""
-    value, places = np.concatenate(found.chances), np.flatnonzero(np.concatenate(_free(len(found.chances.hit))))
-    spread, design = value * (1 - value), prior if isinstance(prior, PriorDesign) else None
-    # Each free chance is a direction: by its logit, it moves by p (1 - p).
-    along = np.diag(spread)[:, places].reshape(2, len(found.chances.hit), -1)
-    information = _information(found, design, along, spread[places])
-    covariance: Floats = np.asarray(np.linalg.pinv(information, hermitian=True), np.float64)
-    moved = directions(covariance, np.diag(information), 2 * MOST)
-    of_chances, of_prior = np.split(moved, [len(places)])
-    loading, rest = np.zeros((len(value), moved.shape[1])), np.zeros(len(value))
-    loading[places] = of_chances
-    rest[places] = np.maximum(np.diag(covariance)[: len(places)] - (of_chances**2).sum(axis=1), 0.0)
-    parts = (np.split(part, 2) for part in (value, rest * spread**2, loading))
-    hit, false = map(Doubt, *parts)
-    documents = attractions(found, along @ of_chances, design, of_prior)
-    return kept({"attraction": documents, "hit": hit, "false": false})
+class Parts(NamedTuple):
+    """hit [ranks], ratio [ranks] = false / hit, and the lowest attraction."""
+
+    hit: Floats
+    ratio: Floats
+    lowest: float
 
 
-def _information(found: Attractions, design: PriorDesign | None, along: Floats, weak: Floats) -> Floats:
-    """Of the logits of the free chances, then of the prior's table. weak: that of the chances' own weak priors."""
-    from scipy.linalg import block_diag  # slow to import
+@dataclass(frozen=True)
+class Trusting:
+    """Chances by rank, for documents on the scale of the prior: attraction = lowest + (1 - lowest) x that scale.
 
-    each, own = scores(found, along).means, np.diag(weak)
-    if found.prior is not None and design is not None:
-        by_prior = found.prior.scores(design, found.integrals.by_a, found.integrals.by_b)
-        hyper = np.linalg.inv(found.prior.covariance(design, np.zeros((1, by_prior.shape[1])), 1))
-        each, own = np.hstack([each, by_prior]), block_diag(own, hyper)
-    return np.asarray(each.T @ each + own)
-
-
-def _chances(data: Counts) -> tuple[Chances, Free]:
-    """Initial values of EM, and what it learns: all but the first rank's hit and the lowest rank's false."""
-    ranks = np.arange(data.ranks)
-    hit = np.clip(np.exp(rank_rates(data).log), 0.02, 0.98)
-    false = 0.2 * hit * (1 - ranks / max(data.ranks - 1, 1))
-    hit[0], false[-1] = 1.0, 0.0
-    return Chances(hit, false), _free(data.ranks)
-
-
-def _free(ranks: int) -> Free:
-    rank = np.arange(ranks)
-    return Free(rank > 0, rank < ranks - 1)
-
-
-def _steeper(data: Counts) -> float:
-    """How much faster click rates fall with rank than those of one and the same document, as a logarithm.
-
-    Click rates fall with rank because of examination and of what is shown there. How they fall for one and the same
-    document separates the two, approximately so under trust bias as well.
+    Numbers are the logits of hit below the first rank, of false / hit above the lowest, and of the lowest attraction.
+    center: [r]. shifted: whether the lowest attraction is learnt; otherwise it is 0.
     """
-    pooled, (shown, _) = rank_rates(data), data.by_cell()
-    curve = fit_curve(data, pooled, tolerance=1e-4)
-    return float((np.log(curve.value) - pooled.log) @ shown / shown.sum())
+
+    ranks: int
+    center: Floats
+    shifted: bool
+
+    @classmethod
+    def of(cls, examination: Floats, *, shifted: bool) -> Trusting:
+        """Those that begin at the examination of a model without trust."""
+        hit, below = np.clip(examination, 0.02, 0.98)[1:], len(examination) - 1
+        ratio = _RATIO * (1 - np.arange(below) / max(below, 1)) + 0.02
+        return cls(below + 1, np.concatenate([hit, ratio, np.full(int(shifted), _LOWEST)]), shifted)
+
+    def parts(self, x: Floats) -> Parts:
+        p, below = expit(x), self.ranks - 1
+        lowest = float(p[-1]) if self.shifted else 0.0
+        return Parts(np.append(1.0, p[:below]), np.append(p[below : 2 * below], 0.0), lowest)
+
+    def numbers(self, hit: Floats, false: Floats, table: Floats) -> Floats:
+        """[r] of earlier tables, the regression's last entry being the logit of the lowest attraction."""
+        logits = logit(np.concatenate([hit[1:], false[:-1] / np.maximum(hit[:-1], 1e-9)]))
+        return np.append(logits, table[-1:]) if self.shifted else logits
+
+    def unshifted(self, x: Floats) -> Chances:
+        """The chances on the scale of attractions."""
+        hit, ratio, _ = self.parts(x)
+        return Chances(hit, hit * ratio)
+
+    def chances(self, x: Floats) -> Chances:
+        """The chances on the scale of the prior."""
+        hit, ratio, lowest = self.parts(x)
+        return Chances(hit, hit * (lowest + (1 - lowest) * ratio))
+
+    def along(self, x: Floats) -> Floats:
+        """[2, ranks, r] the derivatives of the chances on the scale of the prior."""
+        (hit, ratio, lowest), below, p = self.parts(x), self.ranks - 1, expit(x)
+        found, rank, slope = np.zeros((2, self.ranks, len(x))), np.arange(below), p * (1 - p)
+        found[0, rank + 1, rank] = slope[:below]
+        found[1, rank + 1, rank] = (lowest + (1 - lowest) * ratio[1:]) * slope[:below]
+        found[1, rank, below + rank] = hit[:-1] * (1 - lowest) * slope[below : 2 * below]
+        if self.shifted:
+            found[1, :, -1] = hit * (1 - ratio) * slope[-1]
+        return found
+
+
+def _unseen(scaled: Beta, lowest: float) -> Beta:
+    """The Beta with the mean and the variance of attractions whose scale from the lowest on has this prior."""
+    mean = lowest + (1 - lowest) * scaled.mean
+    variance = (1 - lowest) ** 2 * scaled.mean * (1 - scaled.mean) / (scaled.strength + 1)
+    strength = mean * (1 - mean) / variance - 1
+    return Beta(mean * strength, (1 - mean) * strength)
+
+
+def _doubt(
+    found: Attractions, curves: Trusting, prior: Beta | PriorDesign, curve: ExaminationCurve
+) -> tuple[Parameters, Parameters]:
+    """(strength, loadings) of all tables: by the products of the scores of documents, and what these do not know."""
+    covariance: Floats = np.asarray(np.linalg.inv(found.information), np.float64)
+    r = len(found.numbers)
+    moved = directions(covariance, np.diag(found.information), 2 * MOST)
+    rest = np.maximum(np.diag(covariance) - (moved**2).sum(axis=1), 0.0)[:r]
+    moved = np.column_stack([moved, _confounded(found, covariance, curve)])
+    of_numbers, of_prior = np.split(moved, [r])
+    (hit, ratio, lowest), below = curves.parts(found.numbers), curves.ranks - 1
+
+    def chance(value: Floats, by: Floats) -> Doubt:
+        """by: [ranks, r] the derivatives of its logits by the numbers."""
+        return Doubt(value, (value * (1 - value)) ** 2 * (by**2 @ rest), by @ of_numbers)
+
+    by_hit, by_ratio = np.eye(curves.ranks, r, -1), np.eye(curves.ranks, r, below)
+    by_hit[:, below:] = by_ratio[-1] = 0.0
+    false = hit * ratio
+    # log false = log hit + log ratio: its logit moves 1 / (1 - false) times as much.
+    by_false = ((1 - hit)[:, None] * by_hit + (1 - ratio)[:, None] * by_ratio) / (1 - false)[:, None]
+    by_false[-1] = 0.0
+    design = prior if isinstance(prior, PriorDesign) else None
+    scaled = attractions(found, curves.along(found.numbers) @ of_numbers, design, of_prior)
+    attraction = _raised(scaled, lowest, of_numbers[-1]) if curves.shifted else scaled
+    return kept({"attraction": attraction, "hit": chance(hit, by_hit), "false": chance(false, by_false)})
+
+
+def _confounded(found: Attractions, covariance: Floats, curve: ExaminationCurve) -> Floats:
+    """[x] how all that was learnt moves by one standard deviation of what ranks may say of documents.
+
+    The likelihood reads from how clicks of unlike documents are spread how far hit falls with rank. Documents may be
+    spread in another way: hit is off by a power of the rank, to the share that documents at several ranks do not tell.
+    """
+    hit = found.chances.hit[1:]
+    logs = np.log(np.arange(2.0, len(hit) + 2))
+    slope = logs / (1 - hit)  # of logits
+    first, others = np.split(covariance[:, : len(hit)], [len(hit)])
+    told = float(logs @ curve.information[1:, 1:] @ logs) / max(float(slope @ np.linalg.solve(first, slope)), 1e-300)
+    # What else was learnt follows hit.
+    return np.asarray(_POWER * max(0.0, 1 - told) * np.append(slope, others @ np.linalg.solve(first, slope)))
+
+
+def _unsure(data: Counts, tables: Parameters, strength: Parameters, loadings: Parameters) -> float:
+    """The standard error of the logarithm of hit below the first rank: root mean square over views."""
+    if not strength or data.ranks == 1:
+        return 0.0
+    hit = tables["hit"][1:]
+    variance = (1 - hit) / hit / (strength["hit"][1:] + 1) + (1 - hit) ** 2 * (loadings["hit"][1:] ** 2).sum(axis=1)
+    shown, _ = data.by_cell()
+    return float(np.sqrt(variance @ shown[1:] / shown[1:].sum()))
+
+
+def _raised(scaled: Doubt, lowest: float, loading: Floats) -> Doubt:
+    """The doubt of attractions, from that on the scale of the prior and the loading of the logit of the lowest."""
+    value, above = lowest + (1 - lowest) * scaled.value, 1 - scaled.value
+    by_scaled, by_lowest = (1 - lowest) * scaled.value * above, lowest * (1 - lowest) * above
+    moved = by_scaled[:, None] * scaled.loading + by_lowest[:, None] * loading
+    return Doubt(value, (1 - lowest) ** 2 * scaled.variance, moved / (value * (1 - value))[:, None])

@@ -26,11 +26,11 @@ class OfFit:
     - clicked, skipped: whether there are any clicks, and any documents that were not clicked.
     - beyond: share of the clicks that the model rules out and leaves out.
     - hidden: share of the impressions in cells whose examination the log does not identify.
-    - error, restlessness: of models that read from the top: the standard error of a continuation, on the logit scale,
-      and the variance of a document's rank.
+    - error, restlessness: of models that read from the top: the standard error of the continuation, on the logit scale
+      (quadratic mean, each entry by its trials), and the variance of a document's rank.
     - bend: of models that read from the top: how much larger a continuation is than under one prior for all documents.
     - unlinked: values of a context whose examination cannot be compared with that of most impressions.
-    - steeper: how much faster click rates fall with rank than those of one and the same document, as a logarithm.
+    - split: standard error of the logarithm of a chance that tells clicks of trust from the worth of documents.
     - divided: clicks per document and component of a mixture.
     """
 
@@ -40,7 +40,7 @@ class OfFit:
     hidden: float = 0.0
     error: float = 0.0
     restlessness: float = math.inf
-    steeper: float = 0.0
+    split: float = 0.0
     unlinked: tuple[str, ...] = ()
     divided: float = math.inf
     bend: float = 0.0

@@ -18,7 +18,7 @@ from ..folds.estimate import Caution, Interval
 from ..log.batch import Floats
 from .cmip_methods import Binned, Classifier, CmiMethod, Paper
 from .cmip_methods.base import GradedDocuments, Information, Progress
-from .cmip_methods.direction import direction
+from .cmip_methods.direction import correlations, direction
 
 METHODS: dict[str, CmiMethod] = {"binned": Binned(), "classifier": Classifier(), "paper": Paper()}
 
@@ -256,10 +256,10 @@ def _constant(values: Floats) -> bool:
 
 def _floor(others: GradedDocuments, method: CmiMethod, rng: np.random.Generator, confidence: float) -> Floor:
     """Mean over worlds, each with the interval of one more world: its own spread, and that of the mean."""
-    each = [(method.value(one, rng), direction(one, confidence).value) for one in others.each()]
+    each = np.array([method.value(one, rng) for one in others.each()])
     factor = NormalDist().inv_cdf(0.5 + confidence / 2) * np.sqrt(1 + 1 / len(each))
     found = []
-    for values in np.transpose(each):
+    for values in (each, correlations(others)):
         mean, error = float(values.mean()), float(values.std(ddof=1))
         found.append(Interval(mean, mean - factor * error, mean + factor * error, error))
     return Floor(found[0], found[1], len(each))

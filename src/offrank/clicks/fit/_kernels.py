@@ -254,29 +254,21 @@ def expect_scores(first, cell, shown, clicked, curve, rate):
 
 
 @_inline
-def _backward(document, start, end, attraction, after_skip, further):
-    """P(no click in the tail | its first place is examined).
-
-    further[j] <- P(place j + 1 is examined | place j is examined, and no click from there on); 0 at the end.
-    """
-    silence, stays = 1.0, 1.0
+def _backward(document, start, end, attraction, after_skip, quiet):
+    """quiet[j] <- P(no click from place j of the tail on | it is examined)."""
     for place in range(end - 1, start - 1, -1):
-        goes = after_skip * silence if place < end - 1 else 0.0
-        if place < end - 1:
-            stays = 1.0 - after_skip + goes
-        further[place - start] = goes / stays if stays > 0.0 else 0.0
+        stays = 1.0 if place == end - 1 else 1.0 - after_skip + after_skip * quiet[place + 1 - start]
         d = document[place]
-        silence = stays * (1.0 - attraction[d]) if d >= 0 else stays
-    return silence
+        quiet[place - start] = stays * (1.0 - attraction[d]) if d >= 0 else stays
 
 
 @_inline
-def _entered(cell, after_click, silence):
-    """(P(tail), P(its first place is examined | tail))."""
-    if cell < 0:
+def _entered(after_click, silence):
+    """(P(tail), P(its first place is examined | tail)); after_click is negative where no click comes before."""
+    if after_click < 0.0:
         return silence, 1.0
-    goes = after_click[cell] * silence
-    chance = 1.0 - after_click[cell] + goes
+    goes = after_click * silence
+    chance = 1.0 - after_click + goes
     return chance, goes / chance if chance > 0.0 else 0.0
 
 
@@ -289,28 +281,66 @@ def expect_tails(first, document, cell, weight, attraction, after_click, after_s
     tail's first place on, unless it is empty.
     """
     examined, on, off = np.zeros(len(attraction)), np.zeros(len(after_click)), np.zeros(len(after_click))
-    passed, left, log_likelihood = 0.0, 0.0, 0.0
-    further = np.empty(ranks)
+    passed, left, log_likelihood, product = 0.0, 0.0, 0.0, 1.0
+    quiet = np.empty(ranks)
     for tail in range(len(weight)):
         w, start, end = weight[tail], first[tail], first[tail + 1]
-        silence = _backward(document, start, end, attraction, after_skip, further)
-        chance, q = _entered(cell[tail], after_click, silence)
-        if cell[tail] >= 0:
-            on[cell[tail]] += w * q
-            off[cell[tail]] += w * (1.0 - q)
-        log_likelihood += w * np.log(chance)
+        _backward(document, start, end, attraction, after_skip, quiet)
+        c = cell[tail]
+        chance, q = _entered(after_click[c] if c >= 0 else -1.0, quiet[0])
+        if c >= 0:
+            on[c] += w * q
+            off[c] += w * (1.0 - q)
+        if w == 1.0 and chance > 1e-100:  # a logarithm takes longer than a multiplication
+            product *= chance
+            if product < 1e-100:
+                log_likelihood, product = log_likelihood + np.log(product), 1.0
+        else:
+            log_likelihood += w * np.log(chance)
+        # P(examined and no click above | tail) over P(no click from there on): with the latter, P(examined | tail).
+        reached, last = q / quiet[0] if quiet[0] > 0.0 else 0.0, q
         for place in range(start, end):
+            if place > start:
+                last = reached * quiet[place - start] if after_skip < 1.0 else q
+                passed += w * last
             d = document[place]
             if d >= 0:
-                examined[d] += w * q
+                examined[d] += w * last
+                reached *= after_skip * (1.0 - attraction[d])
+            else:
+                reached *= after_skip
             if len(beliefs):
-                beliefs[place - first[0]] = q
-            if place < end - 1:
-                below = q * further[place - start]
-                passed += w * below
-                left += w * (q - below)
-                q = below
-    return log_likelihood, examined, on, off, passed, left
+                beliefs[place - first[0]] = last
+        left += w * (q - last)
+    return log_likelihood + np.log(product), examined, on, off, passed, left
+
+
+@_exact
+def hold_out_tails(first, document, weight, clicks, trials, after_click, after_skip, ranks, beliefs, entered):
+    """`expect_tails`, each tail judged by attractions that were learnt without it: (skips passed, left after).
+
+    clicks, trials: [documents + 1] what each attraction was learnt from, the prior's among them. beliefs: [places]
+    P(examined | tail), which is what a tail has added to the trials of its documents; it is made new. after_click:
+    [tails], negative without a click. entered: [tails], filled with P(first place examined | tail).
+    """
+    passed, left, quiet, missed = 0.0, 0.0, np.empty(ranks), np.empty(ranks)
+    for tail in range(len(weight)):
+        start, end = first[tail], first[tail + 1]
+        for place in range(end - 1, start - 1, -1):
+            j, d = place - start, document[place]
+            missed[j] = 1.0 - clicks[d] / (trials[d] - beliefs[place]) if d >= 0 else 1.0
+            stays = 1.0 if place == end - 1 else 1.0 - after_skip + after_skip * quiet[j + 1]
+            quiet[j] = stays * max(missed[j], 1e-9)
+        _, q = _entered(after_click[tail], quiet[0])
+        entered[tail], last = q, q
+        for place in range(start, end):
+            j = place - start
+            if j > 0:
+                last *= after_skip * max(missed[j - 1], 1e-9) * quiet[j] / quiet[j - 1]
+                passed += weight[tail] * last
+            beliefs[place] = last
+        left += weight[tail] * (q - last)
+    return passed, left
 
 
 @_exact
@@ -331,9 +361,18 @@ def add_logs(document, success, failure, weight, row, odds, logs):
 
     odds: [rows, g, 2] that probability over the current one, and the ratio of their complements.
     """
+    product = np.ones_like(logs)  # of observations of weight 1: a logarithm takes longer than a multiplication
     for i in range(len(document)):
         d = document[i]
         if d >= 0 and row[d] >= 0 and weight[i] > 0.0:
-            s, f, r = success[i], failure[i], row[d]
+            s, f, r, w = success[i], failure[i], row[d], weight[i]
             for g in range(logs.shape[1]):
-                logs[r, g] += weight[i] * np.log(s * odds[r, g, 0] + f * odds[r, g, 1] + (1.0 - s - f))
+                odd = s * odds[r, g, 0] + f * odds[r, g, 1] + (1.0 - s - f)
+                if w != 1.0:
+                    logs[r, g] += w * np.log(odd)
+                    continue
+                product[r, g] *= odd
+                if not 1e-100 < product[r, g] < 1e100:
+                    logs[r, g] += np.log(product[r, g])
+                    product[r, g] = 1.0
+    logs += np.log(product)

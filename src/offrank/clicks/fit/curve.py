@@ -18,7 +18,7 @@ is precise it decides; where it is silent, click rates do.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -34,6 +34,8 @@ _TAUS = np.geomspace(0.003, 2.0, 27)
 """Standard deviations of the bias of click rates over which is integrated."""
 _SCALE = 0.2
 """Scale of the half-Cauchy prior of that standard deviation (Gelman 2006)."""
+_LITTLE = 1e-3
+"""Probabilities of tau that are left out."""
 _ROUNDS = 100
 _FAR = 1.0
 """The largest step, in logarithms."""
@@ -44,15 +46,16 @@ class Pooled:
     """Click rates: what examination would be if the documents of all cells were alike.
 
     - log: [cells] their logarithm relative to the first cell's.
-    - rate: [cells] of clicks, from whose residuals by document the sampling error of `log` and its correlation with
-      that of the conditional estimate follow; or None, and `error`, [cells, cells], is its covariance.
     - shape: [cells, cells] of the covariance of the bias, up to the factor tau^2.
+    - rate: [cells] of clicks, from whose residuals by document the sampling error of `log` and its correlation with
+      that of the conditional estimate follow.
+    - earlier: clicks of each cell, at the rate of its likes, that `rate` counts besides those of the log.
     """
 
     log: Floats
     shape: Floats
-    rate: Floats | None = None
-    error: Floats | None = None
+    rate: Floats
+    earlier: float = 0.5
 
 
 @dataclass(frozen=True)
@@ -63,12 +66,14 @@ class ExaminationCurve:
     - covariance: [cells, cells] of its logarithm: sampling error, robust to how clicks vary around their means, and the
       possible bias of click rates.
     - alone: [cells] standard errors of the logarithm by the conditional likelihood alone.
+    - information: [cells, cells] on the logarithm, of that likelihood alone.
     - tau: the estimated standard deviation of the bias of click rates.
     """
 
     value: Floats
     covariance: Floats
     alone: Floats
+    information: Floats
     tau: float
     rounds: int
     converged: bool
@@ -84,7 +89,7 @@ class ExaminationCurve:
         covariance = self.covariance - shared[:, None] - shared + shared[cell]
         np.fill_diagonal(covariance, np.maximum(np.diag(covariance), 0.0))
         value = self.value / self.value[cell]
-        return ExaminationCurve(value, covariance, self.alone, self.tau, self.rounds, self.converged)
+        return replace(self, value=value, covariance=covariance)
 
 
 @dataclass(frozen=True)
@@ -109,25 +114,19 @@ class _Problem:
         first = np.searchsorted(counts.document, np.arange(counts.documents + 1))
         self._entries = (first, counts.cell, counts.shown, counts.clicked)
         self.pooled = pooled
-        self._clicks = counts.by_cell()[1] + 0.5
+        self._clicks = counts.by_cell()[1] + pooled.earlier
 
     def at(self, log: Floats) -> _Moments:
         """log: [cells - 1]."""
-        pooled, rest = self.pooled, slice(1, None)
-        curve = np.exp(np.append(0.0, log))
-        rate = np.empty(0) if pooled.rate is None else pooled.rate
-        likelihood, score, *tables = _kernels.expect_scores(*self._entries, curve, rate)
+        rest, curve = slice(1, None), np.exp(np.append(0.0, log))
+        likelihood, score, *tables = _kernels.expect_scores(*self._entries, curve, self.pooled.rate)
         if len(curve) > _MOST:
             tables = [np.diag(np.diag(table)) for table in tables]
         information, products, cross, error = tables
-        if pooled.rate is None:
-            assert pooled.error is not None
-            cross, error = np.zeros_like(products)[rest, rest], pooled.error[rest, rest]
-        else:
-            # d log(rate[c] / rate[0]) = residual[c] / clicks[c] - residual[0] / clicks[0].
-            by = np.diag(1 / self._clicks)[:, rest]
-            by[0] = -1 / self._clicks[0]
-            cross, error = cross[rest] @ by, by.T @ error @ by + np.diag(0.5 / self._clicks[rest] ** 2)
+        # d log(rate[c] / rate[0]) = residual[c] / clicks[c] - residual[0] / clicks[0].
+        by = np.diag(1 / self._clicks)[:, rest]
+        by[0] = -1 / self._clicks[0]
+        cross, error = cross[rest] @ by, by.T @ error @ by + np.diag(self.pooled.earlier / self._clicks[rest] ** 2)
         return _Moments(likelihood, score[rest], information[rest, rest], products[rest, rest], cross, error)
 
 
@@ -145,29 +144,31 @@ def fit_curve(
     """
     cells = len(pooled.log)
     if cells == 1:
-        return ExaminationCurve(np.ones(1), np.zeros((1, 1)), np.zeros(1), 0.0, 0, converged=True)
+        return ExaminationCurve(np.ones(1), np.zeros((1, 1)), np.zeros(1), np.zeros((1, 1)), 0.0, 0, converged=True)
     problem, target, shape = _Problem(counts, pooled), pooled.log[1:], pooled.shape[1:, 1:]
     log = target if start is None else np.log(start[1:] / start[0])
-    variance, converged, taken = 0.0, False, 0
+    share, variance, converged, taken = np.empty(0), 0.0, False, 0
     for taken in range(1, _ROUNDS + 1):
         here = problem.at(log)
         say(here.likelihood)
-        variance = _bias(here, log - target, shape) if taken < 20 else variance
+        if taken < 20:
+            share = _bias(here, log - target, shape)
+            variance = float(share @ _TAUS**2)
         precision = np.linalg.inv(variance * shape + here.error)
         step = np.linalg.solve(here.information + precision, here.score - precision @ (log - target))
         log = log + step * min(1.0, _FAR / max(float(np.abs(step).max()), 1e-300))
         if np.abs(step).max() < tolerance:
             converged = True
             break
-    covariance, alone = _errors(here, variance * shape)
-    value = np.exp(np.append(0.0, log))
-    return ExaminationCurve(
-        value, _bordered(covariance), np.append(0.0, alone), float(np.sqrt(variance)), taken, converged
-    )
+    covariance = _covariance(here, log - target, shape, share)
+    # By the information, as the products of the scores of a few clicks may be small by chance.
+    alone = np.sqrt(np.diag(np.linalg.inv(here.information + _WEAK * np.eye(len(log)))))
+    found = (np.exp(np.append(0.0, log)), _bordered(covariance), np.append(0.0, alone), _bordered(here.information))
+    return ExaminationCurve(*found, float(np.sqrt(variance)), taken, converged)
 
 
-def _bias(here: _Moments, distance: Floats, shape: Floats) -> float:
-    """tau^2: the posterior mean of the variance of the pooled estimate's bias.
+def _bias(here: _Moments, distance: Floats, shape: Floats) -> Floats:
+    """The posterior probabilities of `_TAUS`, standard deviations of the pooled estimate's bias.
 
     distance: [c] of the current from the pooled logarithms. Were the likelihood quadratic, information x (conditional
     - pooled estimate) were N(0, sampling error + tau^2 information shape information).
@@ -189,19 +190,26 @@ def _bias(here: _Moments, distance: Floats, shape: Floats) -> float:
         logs[place] = -0.5 * (np.log(variances) + squares / variances).sum()
     logs += np.log(_TAUS) - np.log1p((_TAUS / _SCALE) ** 2)
     share = np.exp(logs - logs.max())
-    return float(share @ _TAUS**2 / share.sum())
+    return np.asarray(share / share.sum())
 
 
-def _errors(here: _Moments, bias: Floats) -> tuple[Floats, Floats]:
-    """([c, c] covariance of the logarithms, [c] their standard errors by the conditional likelihood alone)."""
-    precision = np.linalg.inv(bias + here.error)
-    weigh = np.linalg.inv(here.information + precision)
-    both = here.cross @ precision
-    sampling = here.products + both + both.T + precision @ here.error @ precision
-    covariance = weigh @ (sampling + precision @ bias @ precision) @ weigh
-    # By the information, as the products of the scores of a few clicks may be small by chance.
-    alone = np.sqrt(np.diag(np.linalg.inv(here.information + _WEAK * np.eye(len(bias)))))
-    return (covariance + covariance.T) / 2, alone
+def _covariance(here: _Moments, distance: Floats, shape: Floats, share: Floats) -> Floats:
+    """[c, c] of the logarithms: sampling error, the bias of click rates, and that tau is not known.
+
+    Each tau has an estimate of its own, one step from here: how far it is from here counts as error.
+    """
+    found = np.zeros_like(shape)
+    for tau, weight in zip(_TAUS, share, strict=True):
+        if weight < _LITTLE:
+            continue
+        bias = tau**2 * shape
+        precision = np.linalg.inv(bias + here.error)
+        weigh = np.linalg.inv(here.information + precision)
+        both = here.cross @ precision
+        sampling = here.products + both + both.T + precision @ here.error @ precision
+        step = weigh @ (here.score - precision @ distance)
+        found += weight * (weigh @ (sampling + precision @ bias @ precision) @ weigh + np.outer(step, step))
+    return (found + found.T) / 2
 
 
 def _bordered(covariance: Floats) -> Floats:
@@ -219,4 +227,4 @@ def relative_rates(counts: Counts) -> tuple[Floats, Floats]:
 def walk(rank: Integers) -> Floats:
     """[cells, cells] covariance of a bias that adds up from rank to rank: a random walk around a slope in log rank."""
     slope = np.log1p(rank)
-    return np.asarray(np.minimum(rank[:, None], rank) + 4 * np.outer(slope, slope))
+    return np.asarray(np.minimum(rank[:, None], rank) + 16 * np.outer(slope, slope))

@@ -13,7 +13,6 @@ from typing import NamedTuple
 import numpy as np
 
 from ...log.batch import Floats
-from . import _kernels
 from .design import PriorDesign
 from .posterior import Attractions, Chances
 from .priors import Beta, PriorRegression
@@ -34,22 +33,6 @@ class Doubt(NamedTuple):
     loading: Floats
 
 
-class DirectionScores(NamedTuple):
-    """Posterior means and products of the directions' scores, see `load_attractions`."""
-
-    means: Floats
-    products: Floats
-
-
-def scores(found: Attractions, along: Floats) -> DirectionScores:
-    """along: [2, cells, r] derivatives of the chances hit and false by each direction."""
-    posteriors, documents, r = found.posteriors, found.posteriors.counts.documents, along.shape[2]
-    means, products = np.zeros((documents, r)), np.zeros((documents, 3, 3 + r))
-    tables, place = posteriors.tables(found.chances, *found.each), posteriors.place
-    _kernels.load_attractions(posteriors.entries, tables, found.chances, along, *place, means, products)
-    return DirectionScores(means, products)
-
-
 def directions(covariance: Floats, weight: Floats, most: int) -> Floats:
     """[cells, r] L with L L' about the covariance: its leading directions, where cells count by their weight."""
     scale = np.sqrt(np.maximum(weight, 1e-12))
@@ -65,7 +48,7 @@ def attractions(found: Attractions, along: Floats, design: PriorDesign | None, d
     chances; by default it follows the chances, and has a doubt of its own.
     """
     value, strength = found.tables()
-    _, products = scores(found, along)
+    _, products = found.posteriors.scores(found.chances, *found.each, along)
     moved = products[:, 0, 3:]
     unseen = np.zeros(moved.shape[1])
     if design is not None and found.prior is not None:

@@ -7,11 +7,10 @@ Fisher's identity, its gradient is the expected score of complete data.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
-from typing import NamedTuple
+from dataclasses import dataclass, field, replace
+from typing import NamedTuple, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ...log.batch import Floats, Integers
 from ..counts import Counts
@@ -25,6 +24,13 @@ EDGE = 16.0
 _FINEST = 10
 """The level of the smallest steps: 2^-11."""
 _ROUNDS = 500
+_SCALED = 10
+"""Rounds after which standard errors are taken anew."""
+_LEAST = 1e-3
+"""Information that is added where there is none."""
+_FAR = 2.0
+"""The largest step, in logits."""
+_EDGE = 1e-12
 _DOCUMENTS, _ENTRIES = 3_000, 40_000
 """Documents and counts of documents at cells from which priors are fitted, evenly chosen where there are more."""
 
@@ -36,11 +42,34 @@ class Chances(NamedTuple):
     false: Floats
 
 
-class Free(NamedTuple):
-    """Which entries of hit [cells] and false [cells] are learnt; the others keep their initial values."""
+class Curves(Protocol):
+    """Chances as functions of numbers x [r], logits that are learnt.
 
-    hit: NDArray[np.bool_]
-    false: NDArray[np.bool_]
+    center: [r] probabilities; each number has a weak prior there, worth one observation, and begins there.
+    """
+
+    @property
+    def center(self) -> Floats: ...
+
+    def chances(self, x: Floats) -> Chances: ...
+
+    def along(self, x: Floats) -> Floats:
+        """[2, cells, r] the derivatives of hit and of false."""
+        ...
+
+
+@dataclass(frozen=True)
+class Fixed:
+    """Chances that are known."""
+
+    known: Chances
+    center: Floats = field(default_factory=lambda: np.empty(0))
+
+    def chances(self, x: Floats) -> Chances:
+        return self.known
+
+    def along(self, x: Floats) -> Floats:
+        return np.empty((2, len(self.known.hit), 0))
 
 
 @dataclass(frozen=True)
@@ -117,6 +146,17 @@ class Posteriors:
         on_click = np.log(hit * u + false * v) if chances.false.any() else np.log(hit) + log_u
         return a, b, self.grid.nodes, on_click, np.log((1 - hit) * u + (1 - false) * v)
 
+    def scores(self, chances: Chances, a: Floats, b: Floats, along: Floats) -> tuple[Floats, Floats]:
+        """Posterior means and products of the scores of directions at the latest integration, see `load_attractions`.
+
+        along: [2, cells, r] derivatives of the chances hit and false by each direction.
+        """
+        documents, r = self.counts.documents, along.shape[2]
+        means, products = np.zeros((documents, r)), np.zeros((documents, 3, 3 + r))
+        tables = self.tables(chances, a, b)
+        _kernels.load_attractions(self.entries, tables, chances, along, *self.place, means, products)
+        return means, products
+
     def integrals(self, chances: Chances, a: Floats, b: Floats, *, cells: bool = False) -> Integrals:
         """All integrals under the priors a, b [d]. cells: whether `attracted` is wanted."""
         tables, moments, nothing = self.tables(chances, a, b), np.empty((len(a), 4)), np.empty((0, 0))
@@ -135,11 +175,14 @@ class Posteriors:
 class Attractions:
     """The fitted chances and prior, the integrals at them, and how they were found.
 
+    numbers: [r] what the chances are functions of. information: of these, then of the prior's table; empty where r = 0.
     prior: None where it was given. betas: the prior of each document [d + 1], the last an unseen one. every: the prior
     was fitted to one document of so many.
     """
 
     chances: Chances
+    numbers: Floats
+    information: Floats
     prior: PriorRegression | None
     betas: Beta
     integrals: Integrals
@@ -164,35 +207,33 @@ class Attractions:
 
 def fit_attractions(
     counts: Counts,
-    start: Chances,
-    free: Free | None,
+    curves: Curves,
     prior: Beta | PriorDesign,
     begin: PriorRegression | None = None,
     *,
-    at: Chances | None = None,
+    at: Floats | None = None,
     tolerance: float = 1e-5,
     say: Callable[[str], object],
 ) -> Attractions:
     """The chances and, unless it is given, the prior that maximise the likelihood of all documents together.
 
-    start: initial chances; free ones have a weak prior, which decides where nothing was seen: one observation at the
-    start. free: None where no chance is learnt. prior: given, or the design of its regression. begin, at: initial
-    values of a fitted prior, and of the chances.
+    prior: given, or the design of its regression. begin, at: initial values of a fitted prior, and of the chances.
+    tolerance: learning stops where no number has a slope of more than 1000 times this, in units of standard errors.
 
     Of many documents, some suffice for the prior, and for initial values of the chances.
     """
-    every = _every(counts) if free is not None or isinstance(prior, PriorDesign) else 1
+    learnt, known = len(curves.center) > 0, None
+    every = _every(counts) if learnt or isinstance(prior, PriorDesign) else 1
     if every > 1:
         part = prior.take(np.arange(0, counts.documents, every)) if isinstance(prior, PriorDesign) else prior
-        some = _Problem(counts.thinned(-(-counts.documents // every)), start, free, part, say)
+        some = _Problem(counts.thinned(-(-counts.documents // every)), curves, part, say)
         found = some.solved(begin, at, tolerance)
-        if free is None:
+        if not learnt:
             assert isinstance(prior, PriorDesign)
             assert found.prior is not None
-            betas, how = found.prior.betas(prior), (found.trace, found.rounds, found.converged)
-            return _at(Posteriors(counts), found.chances, found.prior, betas, *how, every)
-        begin, at = found.prior, found.chances
-    return _Problem(counts, start, free, prior, say).solved(begin, at, tolerance)
+            return replace(_Problem(counts, curves, prior, say).at(found), every=every)
+        begin, at, known = found.prior, found.numbers, found.information * every
+    return _Problem(counts, curves, prior, say).solved(begin, at, tolerance, known)
 
 
 def _every(counts: Counts) -> int:
@@ -200,27 +241,16 @@ def _every(counts: Counts) -> int:
     return max(1, min(counts.documents // _DOCUMENTS, len(counts.cell) // _ENTRIES))
 
 
-def _at(
-    posteriors: Posteriors,
-    chances: Chances,
-    prior: PriorRegression | None,
-    betas: Beta,
-    trace: tuple[float, ...],
-    rounds: int,
-    converged: bool,
-    every: int = 1,
-) -> Attractions:
-    integrals = posteriors.integrals(chances, *betas.of_seen(posteriors.counts.documents))
-    return Attractions(chances, prior, betas, integrals, posteriors, every, trace, rounds, converged)
-
-
 @dataclass
 class _Problem:
-    """Maximum marginal likelihood by L-BFGS in the logits of free chances and the coefficients of the prior."""
+    """Maximum marginal likelihood in the numbers of the curves and the table of the prior, by L-BFGS.
+
+    It takes steps in units of standard errors, by the products of the scores of documents (Berndt et al. 1974): a few
+    dozen suffice where numbers are hard to tell from each other.
+    """
 
     counts: Counts
-    start: Chances
-    free: Free | None
+    curves: Curves
     prior: Beta | PriorDesign
     say: Callable[[str], object]
     posteriors: Posteriors = field(init=False)
@@ -228,45 +258,84 @@ class _Problem:
 
     def __post_init__(self) -> None:
         shown, clicked = self.counts.by_cell()
-        self.totals = np.stack([clicked, shown - clicked], axis=1)
+        self.totals = np.stack([clicked, shown - clicked])
         self.posteriors = Posteriors(self.counts)
 
-    def solved(self, begin: PriorRegression | None, at: Chances | None, tolerance: float) -> Attractions:
+    def solved(
+        self, begin: PriorRegression | None, at: Floats | None, tolerance: float, known: Floats | None = None
+    ) -> Attractions:
+        """known: the information there, where it is known already."""
+        from scipy.linalg import solve_triangular  # slow to import
         from scipy.optimize import minimize  # slow to import
 
-        size, trace = max(self.counts.documents, 1), []
-
-        def loss(x: Floats) -> tuple[float, Floats]:
-            value, slopes = self._value(x)
-            return -value / size, -slopes / size
+        x = self._packed(logit(self.curves.center) if at is None else at, begin)
+        if not len(x):
+            return self.found(x, (), 0, converged=True)
+        trace, taken = [self._value(x)[0]], 0
 
         def tell(intermediate_result: object) -> None:
-            trace.append(-float(intermediate_result.fun) * size)  # type: ignore[attr-defined]
+            trace.append(-float(intermediate_result.fun))  # type: ignore[attr-defined]
             self.say(f"log-likelihood {trace[-1]:,.2f}")
 
-        x = self._packed(at or self.start, begin)
-        if len(x):
-            options = {"maxiter": _ROUNDS, "ftol": 1e-14, "gtol": 0.5 * tolerance}
-            trace.append(-loss(x)[0] * size)
-            found = minimize(loss, x, jac=True, method="L-BFGS-B", callback=tell, options=options)
-            x, rounds, converged = found.x, int(found.nit), bool(found.success)
-        else:
-            rounds, converged = 0, True
-        chances, prior = self._read(x)
-        return _at(self.posteriors, chances, prior, self._betas(prior), tuple(trace), rounds, converged)
+        while taken < _ROUNDS:
+            root: Floats = np.asarray(np.linalg.cholesky(self.information(x) if known is None else known), np.float64)
+            here, known = self._scored(x, root), None
 
-    def _packed(self, chances: Chances, prior: PriorRegression | None) -> Floats:
-        parts = [logit(part[at]) for part, at in zip(chances, self.free or (), strict=False)]
-        if isinstance(self.prior, PriorDesign):
-            assert prior is not None
-            parts.append(prior.table)
-        return np.concatenate([np.empty(0), *parts])
+            def loss(z: Floats, here: Floats = here, root: Floats = root) -> tuple[float, Floats]:
+                value, slopes = self._value(here + solve_triangular(root, z, lower=True, trans=1))
+                return -value, -solve_triangular(root, slopes, lower=True)
 
-    def _read(self, x: Floats) -> tuple[Chances, PriorRegression | None]:
-        parts = [part.copy() for part in self.start]
-        for part, at in zip(parts, self.free or (), strict=False):
-            part[at], x = expit(x[: at.sum()]), x[at.sum() :]
-        return Chances(*parts), PriorRegression.at(x, self.prior) if isinstance(self.prior, PriorDesign) else None
+            options = {"maxiter": _SCALED, "ftol": 1e-14, "gtol": 1000 * tolerance}
+            found = minimize(loss, np.zeros(len(x)), jac=True, method="L-BFGS-B", callback=tell, options=options)
+            x, taken = here + solve_triangular(root, found.x, lower=True, trans=1), taken + int(found.nit)
+            if found.success:
+                break
+        return self.found(x, tuple(trace), taken, converged=bool(found.success))
+
+    def _scored(self, x: Floats, root: Floats) -> Floats:
+        """A step of scoring from x, where it leads up; root: of the information."""
+        from scipy.linalg import cho_solve  # slow to import
+
+        value, slopes = self._value(x)
+        step = cho_solve((root, True), slopes)
+        there = x + step * min(1.0, _FAR / max(float(np.abs(step).max()), 1e-300))
+        return there if self._value(there)[0] > value else x
+
+    def found(self, x: Floats, trace: tuple[float, ...], rounds: int, *, converged: bool) -> Attractions:
+        numbers, prior = self._read(x)
+        chances, betas = self.curves.chances(numbers), self._betas(prior)
+        integrals = self.posteriors.integrals(chances, *betas.of_seen(self.counts.documents))
+        known = self.information(x) if len(numbers) else np.empty((0, 0))
+        return Attractions(
+            chances, numbers, known, prior, betas, integrals, self.posteriors, 1, trace, rounds, converged
+        )
+
+    def at(self, found: Attractions) -> Attractions:
+        """What was found of some documents, for all of these."""
+        x = self._packed(found.numbers, found.prior)
+        return self.found(x, found.trace, found.rounds, converged=found.converged)
+
+    def information(self, x: Floats) -> Floats:
+        """[x, x] the products of the scores of documents, and the curvature of the weak priors."""
+        (numbers, prior), r = self._read(x), len(self.curves.center)
+        chances, p = self.curves.chances(numbers), expit(numbers)
+        a, b = self._betas(prior).of_seen(self.counts.documents)
+        found = self.posteriors.integrals(chances, a, b)
+        each, _ = self.posteriors.scores(chances, a, b, self.curves.along(numbers)) if r else (np.empty((len(a), 0)), 0)
+        own = np.zeros((len(x), len(x)))
+        own[:r, :r] = np.diag(p * (1 - p))
+        if prior is not None and isinstance(self.prior, PriorDesign):
+            each = np.hstack([each, prior.scores(self.prior, found.by_a, found.by_b)])
+            own[r:, r:] = prior.curvature(self.prior)
+        own[np.diag_indices(len(x))] += _LEAST
+        return np.asarray(each.T @ each + own)
+
+    def _packed(self, numbers: Floats, prior: PriorRegression | None) -> Floats:
+        return numbers if prior is None or isinstance(self.prior, Beta) else np.append(numbers, prior.table)
+
+    def _read(self, x: Floats) -> tuple[Floats, PriorRegression | None]:
+        numbers, table = np.split(x, [len(self.curves.center)])
+        return numbers, PriorRegression.at(table, self.prior) if isinstance(self.prior, PriorDesign) else None
 
     def _betas(self, prior: PriorRegression | None) -> Beta:
         if isinstance(self.prior, Beta):
@@ -276,19 +345,19 @@ class _Problem:
 
     def _value(self, x: Floats) -> tuple[float, Floats]:
         """The log-posterior, and its derivatives."""
-        chances, prior = self._read(x)
+        (numbers, prior), center = self._read(x), self.curves.center
+        chances, slopes = self.curves.chances(numbers), np.zeros(len(x))
         a, b = self._betas(prior).of_seen(self.counts.documents)
-        found = self.posteriors.integrals(chances, a, b, cells=self.free is not None)
-        value, slopes = found.log_likelihood, [np.empty(0)]
-        if self.free is not None:
-            hidden = (found.attracted, self.totals - found.attracted)
-            for at, *parts in zip(self.free, chances, self.start, hidden, strict=True):
-                p, m, (won, lost) = parts[0][at], parts[1][at], parts[2][at].T
-                value += float((m * np.log(p) + (1 - m) * np.log1p(-p)).sum())
-                slopes.append(won + m - p * (won + lost + 1))
-        if isinstance(self.prior, PriorDesign):
-            assert prior is not None
-            density, by = prior.hyper(self.prior)
+        found = self.posteriors.integrals(chances, a, b, cells=len(center) > 0)
+        value = found.log_likelihood
+        if len(center):
+            attracted, p = found.attracted.T, expit(numbers)
+            hidden = zip(chances, (attracted, self.totals - attracted), strict=True)
+            by = [won / np.maximum(one, _EDGE) - lost / np.maximum(1 - one, _EDGE) for one, (won, lost) in hidden]
+            value += float((center * np.log(p) + (1 - center) * np.log1p(-p)).sum())
+            slopes[: len(p)] = np.einsum("sc,scr->r", np.stack(by), self.curves.along(numbers)) + center - p
+        if prior is not None and isinstance(self.prior, PriorDesign):
+            density, by_table = prior.hyper(self.prior)
             value += density
-            slopes.append(prior.scores(self.prior, found.by_a, found.by_b).sum(axis=0) + by)
-        return value, np.concatenate(slopes)
+            slopes[len(center) :] = prior.scores(self.prior, found.by_a, found.by_b).sum(axis=0) + by_table
+        return value, slopes

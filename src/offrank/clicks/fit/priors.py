@@ -180,11 +180,15 @@ class PriorRegression:
         The weak hyperprior counts as one more document would.
         """
         information = scores.T @ scores * (documents / max(len(scores), 1))
-        own, p = np.zeros_like(information), len(self.coefficients)
-        center, penalty = design.of_strengths
+        return np.asarray(np.linalg.pinv(information + self.curvature(design), hermitian=True))
+
+    def curvature(self, design: PriorDesign) -> Floats:
+        """[p + curve, p + curve] about the information of the weak hyperprior."""
+        p, (center, penalty) = len(self.coefficients), design.of_strengths
+        own = np.zeros((p + design.curve, p + design.curve))
         own[:p, :p] = design.penalty + 0.5 * np.outer(design.center, design.center)
         own[p:, p:] = penalty + 0.5 * np.outer(center, center)
-        return np.asarray(np.linalg.pinv(information + own, hermitian=True))
+        return own
 
 
 def best(evidence: Evidence, design: PriorDesign, start: PriorRegression, rounds: int = 200) -> PriorRegression:
@@ -235,8 +239,9 @@ def beta_binomial(
 
 
 _DOCUMENTS = 1_000
-_STEPS = 12
-"""The most steps of one fit, which is repeated as the other parameters move."""
+_LITTLE = 1e-3
+"""Expected gain of log-evidence below which a fit ends."""
+_HALVINGS = 8
 _NODES = np.linspace(-6.0, 6.0, 21)
 
 
@@ -272,9 +277,36 @@ class EvidenceGrid:
         odds /= np.stack([p, 1.0 - p], axis=2)
         _kernels.add_logs(*trials, self.row, odds, self.logs)
 
-    def fit(self, start: PriorRegression, design: PriorDesign) -> PriorRegression:
-        """The prior with the largest evidence, each document's probability integrated out; design: of all documents."""
-        return best(self.evidence, design.take(self.kept), start, _STEPS)
+    def fit(self, start: PriorRegression, design: PriorDesign, steps: int = 12) -> PriorRegression:
+        """The prior with the largest evidence, each document's probability integrated out; design: of all documents.
+
+        By scoring: steps of Newton's method in which the products of the documents' scores take the place of the
+        information (Berndt et al. 1974), halved until the evidence grows.
+        """
+        part, prior = design.take(self.kept), start
+        value, scores, slope = self._evidence_at(prior, part)
+        for _ in range(steps):
+            step = prior.covariance(part, scores, len(scores)) @ slope
+            gain = float(slope @ step)
+            if gain < _LITTLE:
+                break
+            for _ in range(_HALVINGS):
+                further = prior.moved(prior.table + step)
+                there = self._evidence_at(further, part)
+                if there[0] > value:
+                    break
+                step = step / 2
+            else:
+                break
+            prior, (value, scores, slope) = further, there
+        return prior
+
+    def _evidence_at(self, prior: PriorRegression, part: PriorDesign) -> tuple[float, Floats, Floats]:
+        """(log-evidence with hyperprior, [kept, p + 1] each document's derivatives, those of all) of the kept ones."""
+        betas = prior.betas(part)
+        value, by_a, by_b = self.evidence(np.asarray(betas.a)[:-1], np.asarray(betas.b)[:-1])
+        (density, slopes), scores = prior.hyper(part), prior.scores(part, by_a, by_b)
+        return value + density, scores, scores.sum(axis=0) + slopes
 
     def scores(self, prior: PriorRegression, design: PriorDesign) -> tuple[Floats, Floats]:
         """([kept, p + 1] derivatives of each document's log-evidence by the prior's table, those of its hyperprior)."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cached_property
 from typing import ClassVar, final
 
 import numpy as np
@@ -17,7 +16,7 @@ from ..parameters import Parameters
 from . import _kernels
 from .design import PriorDesign
 from .em import Climb, climb
-from .priors import FLAT, Beta, EvidenceGrid, PriorRegression, beta_binomial
+from .priors import FLAT, Beta, EvidenceGrid, PriorRegression
 from .tails import HiddenCounts, Second, Tails, Trials
 
 Designs = Mapping[str, PriorDesign | Beta]
@@ -31,14 +30,14 @@ FEW = 60
 _WEAK = Beta(0.2, 0.8)
 """Prior of a document where learning begins: equivalent to one impression."""
 _FAINT = 2.0
-"""Strength of a document's prior while the continuation is learnt, chosen in the worlds of benchmarks/continuation.py;
-3 did as well there for `dbn`, and 1 worse."""
-_FIRST = 4
-"""Fits of the means of these priors."""
-_LOOSE = 1e-3
+"""Strength of a document's prior while the continuation is learnt, chosen in worlds like those of
+benchmarks/click_coverage.py; 3 did as well there for `dbn`, and 1 worse."""
+LOOSE = 1e-3
 _NEAR = 0.03
 """Change of a prior's logits, and logarithms of its strengths, below which fits of priors and tables have settled."""
 _REFITS = 20
+_STEPS = 4
+"""Steps of one fit of a prior, which is repeated as the other parameters move."""
 _ROUNDS = 2000
 
 
@@ -98,14 +97,14 @@ class EM:
 
     def begun(self, start: Parameters | None) -> tuple[Parameters, Regressions]:
         """Initial values of all tables, and of the priors to be fitted: those of `start` where they fit."""
-        flat = {n: _flat(one) for n, one in self.priors.items() if isinstance(one, PriorDesign)}
+        fresh = {n: flat(one) for n, one in self.priors.items() if isinstance(one, PriorDesign)}
         if start is None:
-            return self._started(), flat
+            return self._started(), fresh
         here = {name: start[name] for name in (*self.model.tables, SHARED) if name in start}
         before = {
-            n: one.moved(start[regression_of(n)]) for n, one in flat.items() if _fits(one, start[regression_of(n)])
+            n: one.moved(start[regression_of(n)]) for n, one in fresh.items() if _fits(one, start[regression_of(n)])
         }
-        return here, {**flat, **before}
+        return here, {**fresh, **before}
 
     def given(self, continuation: tuple[float, ...]) -> Floats:
         """The table of a given continuation; one number for all ranks is repeated."""
@@ -159,20 +158,6 @@ class EM:
 
         return climb(step, here, tolerance=tolerance or self.model.tolerance, rounds=rounds, say=tell)
 
-    def alone(self, here: Parameters, priors: Regressions) -> Alone:
-        """The continuation, learnt with a weak prior of each document around the mean of those at its logged ranks.
-
-        A prior of its true strength would mistake what ranks say of documents for examination wherever it is not quite
-        right; a weak one with another mean has a larger bias. First, the means are fitted to documents by themselves.
-        """
-        self.say(f"{self.model.name}: how far users read")
-        if not priors:
-            return Alone(self, self.climbed(here, {}).parameters, priors, self.priors)
-        here = self.climbed(here, {}, TIGHT).parameters
-        _, priors = self.together(here, priors, _FIRST, still=True)
-        em = self.weakly(priors)
-        return Alone(em, em.climbed(here, {}).parameters, priors, self.priors)
-
     def weakly(self, priors: Regressions) -> EM:
         """The same with weak priors around the means of these."""
         if not priors:
@@ -186,7 +171,7 @@ class EM:
     ) -> tuple[Parameters, Regressions]:
         """Priors and parameters, fitted alternately to a loose tolerance; still: the continuation is not changed."""
         for _ in range(rounds if priors else 0):
-            here = self.climbed(here, priors, _LOOSE, 60, still=still).parameters
+            here = self.climbed(here, priors, LOOSE, 60, still=still).parameters
             before, priors = priors, self.refitted(here, priors)
             self.say(f"{self.model.name}: priors of {', '.join(priors)} fitted")
             if all(np.abs(priors[name].table - before[name].table).max() < _NEAR for name in priors):
@@ -231,7 +216,7 @@ class EM:
     def refitted(self, here: Parameters, priors: Regressions) -> Regressions:
         """The priors with the largest marginal likelihood at these parameters."""
         grids = self.grids(here, priors)
-        return {name: grids[name].fit(prior, self.design(name)) for name, prior in priors.items()}
+        return {name: grids[name].fit(prior, self.design(name), _STEPS) for name, prior in priors.items()}
 
     def design(self, table: str) -> PriorDesign:
         """What the priors of a table depend on."""
@@ -247,64 +232,18 @@ class EM:
         """Expected counts of complete data."""
         return self.model.counts(here, self._expect(here))
 
-    def slopes(self, here: Parameters) -> Floats:
-        """[few] derivatives of the log-posterior with respect to the logits of the continuation."""
-        won, tried = self.counts(here)[SHARED]
-        return np.asarray(won + FLAT.a - here[SHARED] * (tried + FLAT.strength))
-
     def _expect(self, here: Parameters) -> HiddenCounts:
         return self.tails.expect(here["attraction"], *self.model.going_on(here))
 
 
-@dataclass(frozen=True)
-class Alone:
-    """The learning of the continuation with weak priors around the means of `priors`: em, and the tables it found."""
-
-    em: EM
-    here: Parameters
-    priors: Regressions
-    designs: Designs
-
-    @cached_property
-    def common(self) -> Floats:
-        """[few] the continuation under a prior that all documents share, learnt together from here."""
-        one = PriorDesign.common(len(self.em.tails.clicked) - 1)
-        names = self.em.model.tables
-        em = EM(self.em.model, self.em.tails, dict.fromkeys(names, one), _silent)
-        here, priors = em.together(self.here, {name: _flat(one) for name in names}, _FIRST)
-        return np.asarray(em.climbed(here, priors, TIGHT).parameters[SHARED])
-
-    @property
-    def ranks_tell(self) -> bool:
-        """Whether the mean of a document's prior of attraction depends on its ranks: a Wald test at 1 %.
-
-        Where it does not, documents may share one prior: what is learnt under it has less error.
-        """
-        from scipy.stats import chi2  # slow to import
-
-        design = self.designs["attraction"]
-        if not isinstance(design, PriorDesign) or design.curve < 2:
-            return True
-        prior, betas = self.priors["attraction"], self.priors["attraction"].betas(design)
-        won, tried = (one[:-1] for one in self.em.counts(self.here)["attraction"])
-        _, by_a, by_b = beta_binomial(tried, won, np.asarray(betas.a)[:-1], np.asarray(betas.b)[:-1])
-        covariance = prior.covariance(design, prior.scores(design, by_a, by_b), len(won))
-        apart = np.diff(np.eye(design.curve, len(prior.table)), axis=0)
-        steps = apart @ prior.table
-        return bool(steps @ np.linalg.pinv(apart @ covariance @ apart.T) @ steps > chi2.ppf(0.99, len(steps)))
-
-
-def _flat(design: PriorDesign) -> PriorRegression:
+def flat(design: PriorDesign) -> PriorRegression:
+    """The prior from which fits of a table's priors begin."""
     return PriorRegression.flat(design, 0.2, 4.0)
 
 
 def _fits(prior: PriorRegression, table: Floats) -> bool:
     """Whether a stored regression is of the same design."""
     return len(table) == len(prior.table)
-
-
-def _silent(what: str) -> None:
-    """Report nothing."""
 
 
 def prior_of(table: str) -> str:

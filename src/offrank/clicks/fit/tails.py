@@ -96,6 +96,8 @@ class Tails:
     @classmethod
     def of(cls, sessions: Sessions, *, by_rank: bool) -> Tails:
         """Cut sessions at their last clicks. by_rank: cells are ranks, not documents."""
+        # Those of a query together: what belongs to its documents then stays in the processor's cache.
+        sessions = sessions.where(np.argsort(sessions.group, kind="stable"))
         document, click, places = sessions.document, sessions.click > 0, sessions.documents + 1
         ranks = np.broadcast_to(np.arange(sessions.ranks, dtype=np.int32), document.shape)
         weight = np.broadcast_to(sessions.weight[:, None], document.shape)

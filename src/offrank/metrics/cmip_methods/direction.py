@@ -12,6 +12,8 @@ from ...folds.estimate import Interval
 from ...log.batch import Floats
 from .base import GradedDocuments
 
+_Ranked = tuple[Floats, Callable[[Floats], Floats]]
+
 
 def direction(documents: GradedDocuments, confidence: float) -> Interval:
     """The mean over draws and, weighted by their documents, over grades; + where documents shown high are relevant.
@@ -20,34 +22,43 @@ def direction(documents: GradedDocuments, confidence: float) -> Interval:
     documents, or of clusters, by the influence of each on the correlations; it takes draws together, so that a
     document counts once. A grade in which one of the two is constant counts as 0.
     """
-    value, influence = 0.0, np.zeros(len(documents))
+    value, influence = float(correlations(documents).mean()), np.zeros(len(documents))
     for own in documents.members:
-        share = len(own) / len(documents)
-        draws = [_spearman(one, -documents.logging[own]) for one in documents.relevance[own].T]
-        value += share * float(np.mean([found for found, _ in draws]))
-        influence[own] = np.mean([each for _, each in draws], axis=0)
+        logging = _ranks(-documents.logging[own])
+        influence[own] = np.mean([_influence(_ranks(one), logging) for one in documents.relevance[own].T], axis=0)
     sums = influence if documents.cluster is None else np.bincount(documents.cluster, influence)
     error = math.sqrt(float(sums @ sums)) / len(documents)
     half = NormalDist().inv_cdf(0.5 + confidence / 2) * error
     return Interval(value, value - half, value + half, error)
 
 
-def _spearman(x: Floats, y: Floats) -> tuple[float, Floats]:
-    """Spearman's correlation and the influence [n] of each document on it (its first-order projection).
+def correlations(documents: GradedDocuments) -> Floats:
+    """[draws] the direction of each draw."""
+    found = np.zeros(documents.relevance.shape[1])
+    for own in documents.members:
+        g, _ = _ranks(-documents.logging[own])
+        for draw, relevance in enumerate(documents.relevance[own].T):
+            f, _ = _ranks(relevance)
+            scale = math.sqrt(float((f @ f) * (g @ g)))
+            found[draw] += len(own) * float(f @ g) / scale if scale else 0.0
+    return found / len(documents)
 
-    With mid-ranks F and G from -1/2 to 1/2, it is E[F G] / sqrt(E[F^2] E[G^2]). A document adds its own product, and
+
+def _influence(x: _Ranked, y: _Ranked) -> Floats:
+    """[n] the influence of each document on Spearman's correlation (its first-order projection).
+
+    With mid-ranks F and G from -1/2 to 1/2, that is E[F G] / sqrt(E[F^2] E[G^2]). A document adds its own product, and
     moves the ranks of all others: hence the two sums over those above it.
     """
-    (f, above_x), (g, above_y) = _ranks(x), _ranks(y)
+    (f, above_x), (g, above_y) = x, y
     scale = math.sqrt(float((f @ f) * (g @ g)))
     if scale == 0:
-        return 0.0, np.zeros(len(x))
-    value = float(f @ g) / scale
+        return np.zeros(len(f))
     product = f * g + above_x(g) + above_y(f)
-    return value, (product - product.mean()) * len(x) / scale
+    return np.asarray((product - product.mean()) * len(f) / scale)
 
 
-def _ranks(values: Floats) -> tuple[Floats, Callable[[Floats], Floats]]:
+def _ranks(values: Floats) -> _Ranked:
     """Mid-ranks [n] from -1/2 to 1/2, and the function to the mean, for each, of others' numbers at values above it."""
     _, place, counts = np.unique(values, return_inverse=True, return_counts=True)
     middle = (np.cumsum(counts) - counts / 2) / len(values) - 0.5

@@ -1,0 +1,18 @@
+"""`trust-unknown`: clicks of trust that the log does not tell from the worth of documents."""
+
+from .evidence_clicks import OfFit
+from .registry import Statement, finding
+
+ERROR = 0.35
+"""Standard error of the logarithm of hit above which trust and attraction are not told apart."""
+
+
+@finding("trust-unknown", "Trust bias", lambda found: found.split > ERROR)
+def trust_unknown(found: OfFit) -> Statement:
+    return Statement(
+        "warning",
+        "This log does not tell clicks of trust in high ranks from the worth of the documents there: too few documents "
+        "were clicked at different ranks. The chance of a click on an attractive document is known to a factor of "
+        f"{1 + found.split:.2f}, one standard error.",
+        "Do not read attraction, hit and false each by itself; learn trust bias from a log with random orders.",
+    )
