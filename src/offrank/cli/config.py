@@ -10,7 +10,7 @@ from typing import Any
 
 import click
 
-SHARED = ("columns", "format", "logging", "cluster", "skip_invalid")
+SHARED = ("columns", "format", "logging", "cluster", "skip_invalid", "skip_broken_files")
 """Options that describe a log for every verb; a verb ignores those that it does not use."""
 COLUMNS = "offrank.columns"
 """Where the columns of a mapping wait for those named on the command line."""

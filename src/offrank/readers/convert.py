@@ -158,7 +158,7 @@ def _checked(
     """Yield the rows that keep every rule, piece by piece."""
     columns = log.columns()
     for part in range(log.parts()):
-        for piece in log.table.pieces(part, log.table.names):
+        for piece in log.pieces(part, log.table.names):
             batches = list(log.decode(piece, columns))
             kept = sum(map(len, batches))
             for batch in batches:

@@ -14,6 +14,7 @@ from ..log.schema import Columns, check_renamed
 from ..log.source import Source
 from ..options import option
 from ..spelling import parse
+from .broken import sound
 from .dataset import TEXT, FileTable
 from .decode import Duplicates
 from .files import Files, find, is_paths, suffix
@@ -46,6 +47,7 @@ def read_log(
     gaps: Gaps = "raise",
     top_k: int | None = None,
     duplicates: Duplicates | None = None,
+    skip_broken_files: bool = False,
 ) -> Source:
     """Open a log for lazy reading: only names are read until a job needs columns.
 
@@ -64,6 +66,9 @@ def read_log(
       others are empty ranks, and clicks there are left out. "each": each place is an impression of it. Both are
       counted. By default ("raise") that is an error, as it always is where slates have propensities.
     - invalid: "raise" at the first row that breaks a rule, or "skip" such rows and count them.
+    - skip_broken_files: leave out each file that cannot be read, with all of its rows, and count it. Every file is read
+      once for this, whole, before anything else; the answer is that of the other files alone. By default the first
+      broken file is an error.
 
     The layout is wide (a row per impression) where there is a `slate` column, long (a row per
     item) where there are `impression` and `item`.
@@ -84,17 +89,21 @@ def read_log(
     _check_choices(invalid, gaps, duplicates, top_k)
     chosen = parse(format, _formats(), "format") if isinstance(format, str) else format
     if isinstance(chosen, Reader):
+        if skip_broken_files:
+            raise UsageError(f"the {chosen} format reads all of its files", f"leave out {option('skip_broken_files')}")
         if renamed:
             raise UsageError(f"the columns of the {chosen} format are fixed", f"leave out {option('columns')}")
         found: WideLog = chosen(source, invalid=invalid)
         return replace(found, top_k=top_k, duplicates=duplicates or found.duplicates)
-    table = _table(source, chosen)
+    table, left_out = _table(source, chosen, skip_broken_files), {}
+    if skip_broken_files:
+        table, left_out = sound(table)
     if not table.parts():
         raise EmptyLogError(f"{table.describe()} has no rows", "give a log with at least one impression")
     wide = _is_wide(table, renamed)
     if wide and gaps == "close":
         raise UsageError("gaps can be closed in the long layout alone", f"leave out {option('gaps', 'close')}")
-    how: dict[str, Any] = {"top_k": top_k, "duplicates": duplicates or "raise"}
+    how: dict[str, Any] = {"top_k": top_k, "duplicates": duplicates or "raise", "left_out": left_out}
     return WideLog(table, renamed, invalid, **how) if wide else LongLog(table, renamed, invalid, gaps=gaps, **how)
 
 
@@ -134,9 +143,9 @@ def _is_wide(table: Table, renamed: Mapping[str, str]) -> bool:
     return wide
 
 
-def _table(source: Any, kind: str | None) -> Table:
+def _table(source: Any, kind: str | None, empty: bool = False) -> Table:
     if is_paths(source):
-        return _files(find(source, None if kind else _SUFFIXES.keys() - {".json"}), kind)
+        return _files(find(source, None if kind else _SUFFIXES.keys() - {".json"}, empty=empty), kind)
     if hasattr(source, "get_fragments") and hasattr(source, "scanner"):  # from pyarrow.dataset
         return FileTable.of(source)
     if hasattr(source, "collect_schema") and hasattr(source, "collect_batches"):
