@@ -30,8 +30,8 @@ Gaps = Literal["raise", "close"]
 class WideLog:
     """A table with a row per impression, as a source of log batches.
 
-    top_k: how many slots of each slate are kept. duplicates: how items that stand in a slate twice are read. left_out: as
-    `LogBatch.skipped`, what was left out before anything was read.
+    top_k: how many slots of each slate are kept. duplicates: how items that stand in a slate twice are read.
+    left_out: as `LogBatch.skipped`, what was left out before anything was read.
     """
 
     table: Table

@@ -63,7 +63,8 @@ def inspect(
     each score Plackett-Luce with its temperature, sorted, and sorted with a share of uniform slates. One fits if no
     other makes the slates a thousand times likelier and if its calibration finds nothing.
 
-    - log, columns, format, gaps, top_k, skip_broken_files: as `read_log` takes them; public data sets are recognised by their content.
+    - log, columns, format, gaps, top_k, skip_broken_files: as `read_log` takes them; public data sets are
+      recognised by their content.
 
     Raises:
         UsageError: the argument cannot be read.
