@@ -61,6 +61,20 @@ def test_a_changed_number_is_noticed_in_a_converted_file_alone(tmp_path: Path) -
         rows(offrank.read_log(tmp_path / "converted.arrow"), damage.NEEDED)
 
 
+def test_a_column_without_its_page_is_not_a_shorter_log(tmp_path: Path) -> None:
+    """Readers pass over a page of another type, and then read no row of its row group."""
+    damage.parquet(tmp_path / "log.parquet")
+    content = bytearray((tmp_path / "log.parquet").read_bytes())
+    column = pq.read_metadata(tmp_path / "log.parquet").row_group(1).column(3)
+    assert column.path_in_schema == "propensity"
+    at = (column.dictionary_page_offset or column.data_page_offset) + 1
+    content[at] = 2  # an index page
+    content[column.data_page_offset + 1] = 2
+    (tmp_path / "log.parquet").write_bytes(content)
+    with pytest.raises(LogError, match=r"log\.parquet .* row group 1 has 20 rows, of which 0 are there"):
+        rows(offrank.read_log(tmp_path / "log.parquet"), damage.NEEDED)
+
+
 def test_no_batch_of_a_converted_file_can_be_missing_or_moved(tmp_path: Path) -> None:
     damage.converted(tmp_path / "log.arrow")
     with pa.ipc.open_file(tmp_path / "log.arrow") as file:

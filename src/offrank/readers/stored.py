@@ -158,10 +158,12 @@ class ParquetTable(StoredTable):
         group = file.metadata.row_group(number)
         values = sum(group.column(leaf).num_values for leaf in leaves)
         rows = rows_for(values // max(group.num_rows, 1))
-        found: Iterable[pa.RecordBatch] = file.iter_batches(
-            rows, row_groups=[number], columns=columns, use_threads=False
-        )
-        return found
+        read = 0
+        for data in file.iter_batches(rows, row_groups=[number], columns=columns, use_threads=False):
+            read += len(data)
+            yield data
+        if read != group.num_rows:
+            raise pa.ArrowInvalid(f"row group {number} has {group.num_rows} rows, of which {read} are there")
 
 
 class ArrowTable(StoredTable):
