@@ -171,6 +171,8 @@ class Decoded:
         """Return the candidate index of each item [n, width], -1 pads; items that are not candidates break `rule`."""
         if items is self.candidates:
             places = np.arange(int(items.lengths.max(initial=0)))
+            if (items.lengths == len(places)).all():
+                return np.broadcast_to(places, (len(items.lengths), len(places)))
             return np.where(places < items.lengths[:, None], places, -1)
         found = self.candidates.places(items)
         if self.candidates is not self.slate:  # without candidates, other items are unknown
