@@ -87,7 +87,9 @@ def verify(data: pa.RecordBatch, metadata: Any, path: str) -> None:
         LogError: a column is not what was written.
     """
     record = _record(metadata, path)
-    for name, column in zip(data.schema.names, data.columns, strict=True) if record else ():
+    if record is None:
+        return
+    for name, column in zip(data.schema.names, data.columns, strict=True):
         if record["columns"].get(name) != _sum(column):
             raise _damaged(path, f": rows from {record['first']} on of column {name!r} are not what was written")
 
