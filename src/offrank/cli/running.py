@@ -108,7 +108,7 @@ def _watch_compiler(show: Callable[[str], object], shown: Callable[[], str]) -> 
 
     spent, began, before = [0.0], [0.0], [""]
 
-    class Compiling(event.Listener):  # type: ignore[misc]  # numba is untyped
+    class Compiling(event.Listener):
         def on_start(self, _event: object) -> None:  # inner functions are compiled within outer ones
             began.append(time.monotonic())
             before.append(shown())

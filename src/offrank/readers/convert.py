@@ -117,7 +117,8 @@ def _writer(path: Path, schema: pa.Schema) -> Iterator[Callable[[pa.Table], obje
         return
     repeating = [leaf for field in schema for leaf in _repeating(field.name, field.type)]
     how: Any = {"compression": "zstd", "use_dictionary": repeating, "write_page_checksum": True}
-    empty, rows = pa.BufferOutputStream(), []
+    empty = pa.BufferOutputStream()
+    rows: list[int] = []
     pq.write_table(schema.empty_table(), empty, **how)
     with pa.OSFile(str(path), "wb") as sink, pq.ParquetWriter(sink, schema, **how) as file:
 

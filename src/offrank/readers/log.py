@@ -95,7 +95,8 @@ def read_log(
             raise UsageError(f"the columns of the {chosen} format are fixed", f"leave out {option('columns')}")
         found: WideLog = chosen(source, invalid=invalid)
         return replace(found, top_k=top_k, duplicates=duplicates or found.duplicates)
-    table, left_out = _table(source, chosen, skip_broken_files), {}
+    table = _table(source, chosen, skip_broken_files)
+    left_out: Mapping[str, int] = {}
     if skip_broken_files:
         table, left_out = sound(table)
     if not table.parts():
