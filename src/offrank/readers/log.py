@@ -66,9 +66,8 @@ def read_log(
       others are empty ranks, and clicks there are left out. "each": each place is an impression of it. Both are
       counted. By default ("raise") that is an error, as it always is where slates have propensities.
     - invalid: "raise" at the first row that breaks a rule, or "skip" such rows and count them.
-    - skip_broken_files: leave out each file that cannot be read, with all of its rows, and count it. Every file is read
-      once for this, whole, before anything else; the answer is that of the other files alone. By default the first
-      broken file is an error.
+    - skip_broken_files: leave out each file that cannot be read, with all of its rows, and count it, not raise. For
+      this every file is read once, whole, before anything else; the answer is that of the other files alone.
 
     The layout is wide (a row per impression) where there is a `slate` column, long (a row per
     item) where there are `impression` and `item`.
@@ -89,23 +88,24 @@ def read_log(
     _check_choices(invalid, gaps, duplicates, top_k)
     chosen = parse(format, _formats(), "format") if isinstance(format, str) else format
     if isinstance(chosen, Reader):
-        if skip_broken_files:
-            raise UsageError(f"the {chosen} format reads all of its files", f"leave out {option('skip_broken_files')}")
-        if renamed:
-            raise UsageError(f"the columns of the {chosen} format are fixed", f"leave out {option('columns')}")
+        _refuse_beside(chosen, renamed, skip_broken_files)
         found: WideLog = chosen(source, invalid=invalid)
         return replace(found, top_k=top_k, duplicates=duplicates or found.duplicates)
     table = _table(source, chosen, skip_broken_files)
-    left_out: Mapping[str, int] = {}
-    if skip_broken_files:
-        table, left_out = sound(table)
+    table, left_out = sound(table) if skip_broken_files else (table, {})
     if not table.parts():
         raise EmptyLogError(f"{table.describe()} has no rows", "give a log with at least one impression")
-    wide = _is_wide(table, renamed)
-    if wide and gaps == "close":
-        raise UsageError("gaps can be closed in the long layout alone", f"leave out {option('gaps', 'close')}")
+    wide = _is_wide(table, renamed, gaps)
     how: dict[str, Any] = {"top_k": top_k, "duplicates": duplicates or "raise", "left_out": left_out}
     return WideLog(table, renamed, invalid, **how) if wide else LongLog(table, renamed, invalid, gaps=gaps, **how)
+
+
+def _refuse_beside(chosen: Reader, renamed: Mapping[str, str], skip_broken_files: bool) -> None:
+    """Refuse options that the reader of a public data set has no use for."""
+    if skip_broken_files:
+        raise UsageError(f"the {chosen} format reads all of its files", f"leave out {option('skip_broken_files')}")
+    if renamed:
+        raise UsageError(f"the columns of the {chosen} format are fixed", f"leave out {option('columns')}")
 
 
 def _check_choices(invalid: str, gaps: str, duplicates: str | None, top_k: int | None) -> None:
@@ -135,12 +135,14 @@ def _itself(kind: str) -> str:
     return kind
 
 
-def _is_wide(table: Table, renamed: Mapping[str, str]) -> bool:
+def _is_wide(table: Table, renamed: Mapping[str, str], gaps: Gaps) -> bool:
     """Whether a row is an impression; the layout must be complete."""
     known = Columns(table.names, renamed, table.describe())
     wide = known.has("slate") or not (known.has("item") or known.has("impression"))
     for role in ("slate",) if wide else ("impression", "item", "position"):
         known.of(role)
+    if wide and gaps == "close":
+        raise UsageError("gaps can be closed in the long layout alone", f"leave out {option('gaps', 'close')}")
     return wide
 
 
