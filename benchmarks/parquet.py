@@ -14,12 +14,15 @@ import argparse
 import multiprocessing
 import re
 import tempfile
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.ipc
 import pyarrow.parquet as pq
 from _timing import in_turn, show
 from _worlds import swapped
@@ -27,6 +30,7 @@ from rich.console import Console
 from rich.table import Table
 
 import offrank
+from offrank.readers.checksums import verify
 
 SLOTS = 10
 EXAMINATION = [1 / rank for rank in range(1, SLOTS + 1)]
@@ -106,6 +110,7 @@ def main() -> None:
         for variant in VARIANTS:
             compare(variant, Path(folder), arguments.rows, arguments.repeats)
         compare_groups(VARIANTS[0], Path(folder), min(arguments.rows, 1_000_000), arguments.repeats)
+        compare_validation(VARIANTS[0], Path(folder), min(arguments.rows, 1_000_000), arguments.repeats)
 
 
 def compare(variant: Variant, folder: Path, rows: int, repeats: int) -> None:
@@ -132,6 +137,26 @@ def compare_groups(variant: Variant, folder: Path, rows: int, repeats: int) -> N
         seconds = (times["read"].best, times["evaluate"].best)
         table.add_row(f"{group:,}", *(f"{s:.3g}" for s in seconds), f"{peak(evaluate, path, variant):,.0f}")
     Console(width=120).print(table)
+
+
+def compare_validation(variant: Variant, folder: Path, rows: int, repeats: int) -> None:
+    """What validating an Arrow file costs: of the offsets and texts of all columns, and of their checksums."""
+    path = folder / "validated.arrow"
+    offrank.convert(str(write(folder / "validated.parquet", rows, variant.matrices)), path)
+
+    def each(check: Callable[[pa.RecordBatch, object], object]) -> None:
+        with pa.ipc.open_file(pa.memory_map(str(path))) as file:
+            for number in range(file.num_record_batches):
+                data, metadata = file.get_batch_with_custom_metadata(number)
+                check(data.select(variant.columns), metadata)
+
+    jobs = {
+        "evaluate": partial(evaluate, path, variant),
+        "validation alone": lambda: each(lambda data, _: data.validate(full=True)),
+        "checksums alone": lambda: each(lambda data, metadata: verify(data, metadata, str(path))),
+    }
+    title = f"{variant.name}: {rows:,} slates of {SLOTS}, {path.stat().st_size / 1e6:,.0f} MB of Arrow, CPU seconds"
+    show(title, in_turn(jobs, repeats, time.process_time), rows, "evaluate")
 
 
 if __name__ == "__main__":

@@ -94,6 +94,8 @@ WRONG = {
     "columns = {slate = 3}": "write a table of names",
     "confidence = [0.9]": "confidence is [0.9]; write one text",
     'confidence = "high"': "'--confidence': 'high' is not a valid float",
+    "skip_invalid = -1": "mapping.toml: skip_invalid is -1; write true or false",
+    "replicates = inf": "Invalid value for '--replicates': cannot convert float infinity to integer [",
     "logging = {by = 1}": "logging is {'by': 1}; write one text",
     "logging = ": "cannot be read as TOML",
 }

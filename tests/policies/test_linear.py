@@ -114,3 +114,25 @@ def test_what_is_no_policy_is_refused(tmp_path: Path) -> None:
     without = Contexts(np.zeros((1, 2), dtype=np.int64), np.array([2]), np.array([1]))
     with pytest.raises(UsageError, match="features"):
         Linear(saved(tmp_path)).log_weights(without)
+
+
+MALFORMED = {
+    "no such version": {"format": np.array([np.inf, 1, 0])},
+    "a table of 2^34 numbers": {"format": np.array([1, 34, 0])},
+    "texts": {"weights": np.array(["1", "2"])},
+    "no number": {"weights": np.array([np.nan])},
+    "too many": {"weights": np.zeros(99)},
+    "outside": {"indices": np.array([10**9])},
+    "facts": {"facts": np.zeros(3, np.uint8)},
+}
+
+
+@pytest.mark.parametrize("case", MALFORMED)
+def test_a_malformed_file_is_refused_by_name(case: str, tmp_path: Path) -> None:
+    path = tmp_path / "policy.npz"
+    saved(tmp_path)
+    with np.load(path) as found:
+        arrays = dict(found)
+    np.savez(path, **(arrays | MALFORMED[case]))
+    with pytest.raises(UsageError, match=r"policy\.npz"):
+        _ = Linear(str(path)).model

@@ -110,20 +110,26 @@ def log_sums(probs, slates, size, length, h, least, centred):
     centred: whether each item's mean over the ranks is subtracted. least: probabilities below are raised to it.
     """
     total, by_rows, alone, most = 0.0, 0.0, 0.0, 0.0
+    value = np.empty(probs.shape[1:])
     for row in range(len(probs)):
         m, k = size[row], length[row]
-        value = np.log(np.maximum(probs[row, :m, :k] * m, least))
-        if centred:
-            for item in range(m):
-                value[item] -= value[item].mean()
+        for item in range(m):  # loops, not slices: assigning to a slice takes seconds to compile
+            mean = 0.0
+            for rank in range(k):
+                value[item, rank] = np.log(max(probs[row, item, rank] * m, least))
+                mean += value[item, rank] / k
+            for rank in range(k if centred else 0):
+                value[item, rank] -= mean
         each, widest = 0.0, 0.0
         for rank in range(k):
-            mean = square = 0.0
+            mean, square, low, high = 0.0, 0.0, np.inf, -np.inf
             for item in range(m):
-                mean += probs[row, item, rank] * value[item, rank]
-                square += probs[row, item, rank] * value[item, rank] ** 2
+                x = value[item, rank]
+                mean += probs[row, item, rank] * x
+                square += probs[row, item, rank] * x**2
+                low, high = min(low, x), max(high, x)
             alone += h[row] ** 2 * max(square - mean**2, 0.0)
-            widest += max(value[:, rank].max() - mean, mean - value[:, rank].min())
+            widest += max(high - mean, mean - low)
             if slates[row, rank] >= 0:
                 each += (value[slates[row, rank], rank] - mean) * h[row]
         total += each

@@ -10,7 +10,7 @@ from typing import Any
 
 import click
 
-SHARED = ("columns", "format", "logging", "cluster", "skip_invalid")
+SHARED = ("columns", "format", "logging", "cluster", "skip_invalid", "skip_broken_files")
 """Options that describe a log for every verb; a verb ignores those that it does not use."""
 COLUMNS = "offrank.columns"
 """Where the columns of a mapping wait for those named on the command line."""
@@ -52,7 +52,7 @@ def _read(context: click.Context, _option: click.Parameter, path: str | None) ->
         )
     context.meta[COLUMNS] = columns
     given = {options[key]: value for key, value in said.items() if key in options}
-    context.default_map = {str(option.name): _value(option, value, path) for option, value in given.items()}
+    context.default_map = {str(option.name): _value(context, option, value, path) for option, value in given.items()}
 
 
 def _key(option: click.Option) -> str:
@@ -60,10 +60,15 @@ def _key(option: click.Option) -> str:
     return max(option.opts, key=len).lstrip("-").replace("-", "_")
 
 
-def _value(option: click.Option, value: Any, path: str) -> Any:
+def _value(context: click.Context, option: click.Option, value: Any, path: str) -> Any:
     every = value if isinstance(value, list) else [value]
-    if not all(isinstance(one, str | int | float) for one in every) or (
-        isinstance(value, list) and not option.multiple
-    ):
-        raise click.BadParameter(f"{path}: {_key(option)} is {value!r}; write one text, number or true or false")
+    known = (bool,) if option.is_flag else (str, int, float)
+    if not all(isinstance(one, known) for one in every) or (isinstance(value, list) and not option.multiple):
+        kind = "true or false" if option.is_flag else "one text, number or true or false"
+        raise click.BadParameter(f"{path}: {_key(option)} is {value!r}; write {kind}")
+    try:
+        option.type_cast_value(context, every if option.multiple else value)
+    except (click.BadParameter, OverflowError) as error:  # of an infinite number as a whole one
+        wrong = getattr(error, "message", error)
+        raise click.BadParameter(f"{wrong} [{path}]", context, option) from error
     return every if option.multiple else value

@@ -189,6 +189,7 @@ written_options = with_options(
     click.option("--gaps", type=click.Choice(["raise", "close"]), default="raise", help="Missing positions."),
     click.option("--top-k", type=click.IntRange(1), help="Keep the first slots of each slate."),
     click.option("--skip-invalid", is_flag=True, help="Leave out rows that break a rule, and count them."),
+    click.option("--skip-broken-files", is_flag=True, help="Leave out files that cannot be read, and count them."),
 )
 """Options of the log's location and format."""
 
@@ -270,7 +271,7 @@ evaluation_options = with_options(
 """Options of the verbs that estimate the value of targets."""
 
 _OURS: tuple[str, ...] = ("columns", "format", "gaps", "top_k", "duplicates", "skip_invalid", "title", "unit", "worth")
-_OURS += ("html", "json", "strict", "workers", "quiet", "checkpoint", "fresh")
+_OURS += ("skip_broken_files", "html", "json", "strict", "workers", "quiet", "checkpoint", "fresh")
 """Options of the command line only: how LOG is read, and what is printed and written."""
 
 
@@ -285,9 +286,12 @@ def source(log: str, options: dict[str, Any]) -> Any:
         "invalid": "skip" if options["skip_invalid"] else "raise",
         "duplicates": options.get("duplicates"),
     }
-    return offrank.read_log(log, **how, **reading_of(options))
+    found = offrank.read_log(log, **how, **reading_of(options))
+    for what in () if options.get("quiet") else getattr(found, "left_out", ()):
+        click.echo(f"left out: {what}", err=True)
+    return found
 
 
 def reading_of(options: dict[str, Any]) -> dict[str, Any]:
     """Return the log's format and columns as arguments of `read_log`."""
-    return {name: options[name] for name in ("columns", "format", "gaps", "top_k")}
+    return {name: options[name] for name in ("columns", "format", "gaps", "top_k", "skip_broken_files")}

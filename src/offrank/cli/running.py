@@ -7,6 +7,7 @@ import shlex
 import signal
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial, wraps
@@ -21,6 +22,9 @@ from ..errors import OffrankError, UsageError
 from ..files import remove_unfinished
 from ..options import command_line, silent
 from .options import arguments, source
+
+_PATIENCE = 1.0
+"""Seconds of compiling before it is shown."""
 
 
 def safely(command: Callable[..., Any]) -> Callable[..., None]:
@@ -84,16 +88,44 @@ def working(options: dict[str, Any]) -> Iterator[tuple[Any, Any, Callable[[str],
             return
         with Progress(console=Console(stderr=True), transient=True) as bars:
             task = bars.add_task("reading", total=None)
+            unwatch = _watch_compiler(
+                lambda text: bars.update(task, description=text), lambda: bars.tasks[0].description
+            )
 
             def say(text: str) -> None:
                 if bars.tasks[0].finished:  # all is read, and the remaining time is unknown
                     bars.tasks[0].total = None
                 bars.update(task, description=escape(text))
 
-            yield lambda done, total: bars.update(task, completed=done, total=total), executor, say
+            try:
+                yield lambda done, total: bars.update(task, completed=done, total=total), executor, say
+            finally:
+                unwatch()
     finally:
         if executor is not None:
             executor.shutdown(wait=False, cancel_futures=True)
+
+
+def _watch_compiler(show: Callable[[str], object], shown: Callable[[], str]) -> Callable[[], object]:
+    """Show that loops are compiled, once that has taken a second; return the function that ends this."""
+    from numba.core import event
+
+    spent, began, before = [0.0], [0.0], [""]
+
+    class Compiling(event.Listener):
+        def on_start(self, _event: object) -> None:  # inner functions are compiled within outer ones
+            began.append(time.monotonic())
+            before.append(shown())
+            if spent[0] > _PATIENCE:
+                show("compiling, once on this machine")
+
+        def on_end(self, _event: object) -> None:
+            spent[0] += (time.monotonic() - began.pop()) * (len(began) == 1)
+            show(before.pop())
+
+    listener = Compiling()
+    event.register("numba:compile", listener)
+    return lambda: event.unregister("numba:compile", listener)
 
 
 @contextmanager

@@ -79,7 +79,7 @@ def _reading(tally: Tally, what: str = "") -> Iterator[str]:
         if rule == COUNTED_AGAIN:
             yield f"note: {count:,} places{what} showed a document of the same list again: each is an impression of it."
             continue
-        unit = {"click": "clicks", "place": "places"}.get(rule.partition("-")[0], "sessions")
+        unit = {"click": "clicks", "place": "places", "broken": "files"}.get(rule.partition("-")[0], "sessions")
         yield f"note: {count:,} {unit}{what} were left out while reading: {rule}"
 
 

@@ -231,10 +231,11 @@ class OfSupport:
 
 @dataclass(frozen=True, kw_only=True)
 class OfSkipped:
-    """Rows that were left out while reading. count: number that broke the rule."""
+    """Rows that were left out while reading. count: number that broke the rule. files: those that were left out."""
 
     rule: str = ""
     count: int = 0
+    files: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

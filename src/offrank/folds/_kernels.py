@@ -27,7 +27,8 @@ def moments(values):
             mean[a] += x
             least[a] = min(least[a], x)
             largest[a] = max(largest[a], x)
-    mean /= n
+    for a in range(d):
+        mean[a] /= n
     comoment = np.zeros((d, d))
     block = 128  # rows, transposed so that the innermost loops vectorise
     centred = np.empty((d, block))

@@ -24,6 +24,8 @@ class Rule:
 NULL = Rule("null", "is null", "fill it in, or leave the row out of the log")
 COUNTED_AGAIN = "repeat-counted"
 """Code of places that show an item of the same slate again and count as impressions of their own: nothing is wrong."""
+BROKEN_FILE = "broken-file"
+"""Code of a file that cannot be read, before its name."""
 BAD_LIST = "bad-list"
 """Code of a text that is not a JSON list; the message depends on the text."""
 EMPTY_SLATE = Rule("empty-slate", "shows no item", "leave out impressions that showed nothing")

@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.ipc
 import pyarrow.parquet as pq
 
 from ..errors import EmptyLogError, UsageError
@@ -21,7 +20,7 @@ from ..log.schema import ROLES, Columns
 from ..log.source import Needs
 from ..options import option
 from ..running.engines import refuse_placed
-from . import arrow
+from . import arrow, checksums
 from .json_text import from_json
 from .log import opened
 from .long import LongLog
@@ -112,15 +111,25 @@ def _write(log: WideLog, path: Path, progress: Callable[[int, int], None] | None
 
 
 @contextmanager
-def _writer(path: Path, schema: pa.Schema) -> Iterator[Callable[[pa.Table], None]]:
+def _writer(path: Path, schema: pa.Schema) -> Iterator[Callable[[pa.Table], object]]:
     """Open a writer of tables in the format of the suffix."""
     if _is_arrow(path):
-        with pa.ipc.new_file(path, schema) as file:
-            yield lambda table: file.write_table(table, max_chunksize=_GROUP_ROWS)
+        with checksums.writer(path, schema) as write:
+            yield lambda table: [write(data) for data in table.to_batches(max_chunksize=_GROUP_ROWS)]
         return
     repeating = [leaf for field in schema for leaf in _repeating(field.name, field.type)]
-    with pq.ParquetWriter(path, schema, compression="zstd", use_dictionary=repeating) as file:
-        yield lambda table: file.write_table(table, row_group_size=_GROUP_ROWS)
+    how: Any = {"compression": "zstd", "use_dictionary": repeating, "write_page_checksum": True}
+    empty = pa.BufferOutputStream()
+    rows: list[int] = []
+    pq.write_table(schema.empty_table(), empty, **how)
+    with pa.OSFile(str(path), "wb") as sink, pq.ParquetWriter(sink, schema, **how) as file:
+
+        def write(table: pa.Table) -> None:
+            file.write_table(table, row_group_size=_GROUP_ROWS)
+            rows.extend(len(table.slice(first, _GROUP_ROWS)) for first in range(0, len(table), _GROUP_ROWS))
+
+        yield write
+        sink.write(checksums.before_footer(pq.read_schema(pa.BufferReader(empty.getvalue())), rows))
 
 
 def _kept(kind: pa.DataType, path: Path) -> pa.DataType:
@@ -152,7 +161,7 @@ def _checked(
     """Yield the rows that keep every rule, piece by piece."""
     columns = log.columns()
     for part in range(log.parts()):
-        for piece in log.table.pieces(part, log.table.names):
+        for piece in log.pieces(part, log.table.names):
             batches = list(log.decode(piece, columns))
             kept = sum(map(len, batches))
             for batch in batches:

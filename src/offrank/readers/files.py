@@ -44,8 +44,12 @@ def partition(path: str) -> dict[str, str | None]:
     return {key: None if value == "__HIVE_DEFAULT_PARTITION__" else unquote(value) for key, _, value in pairs}
 
 
-def find(source: str | Path | Sequence[str | Path], suffixes: Collection[str] | None = None) -> Files:
+def find(
+    source: str | Path | Sequence[str | Path], suffixes: Collection[str] | None = None, *, empty: bool = False
+) -> Files:
     """Find the files that `source` names: paths, folders, globs, or addresses such as `s3://bucket/folder`.
+
+    empty: whether files may be empty.
 
     Raises:
         LogError: there is no such file, or its file system does not respond.
@@ -53,17 +57,17 @@ def find(source: str | Path | Sequence[str | Path], suffixes: Collection[str] | 
     """
     each = [source] if isinstance(source, str | Path) else source
     if not any("://" in str(one) for one in each):
-        return Files(expand(source, suffixes))
-    found = [_remote(str(one), suffixes) for one in each]
+        return Files(expand(source, suffixes, empty=empty))
+    found = [_remote(str(one), suffixes, empty) for one in each]
     if any(one.system != found[0].system for one in found):
         raise UsageError("the files are in several file systems", "give files of one")
     return Files(tuple(path for one in found for path in one.paths), found[0].system)
 
 
-def _remote(address: str, suffixes: Collection[str] | None) -> Files:
+def _remote(address: str, suffixes: Collection[str] | None, empty: bool) -> Files:
     """Find the files at an address; a glob may follow its bucket, and options the path (`?endpoint_override=`)."""
     if address.startswith("file://"):
-        return Files(expand(address.removeprefix("file://"), suffixes))
+        return Files(expand(address.removeprefix("file://"), suffixes, empty=empty))
     address, options = _OPTIONS.fullmatch(address).groups("")  # type: ignore[union-attr]  # anything matches
     plain = address.partition("*")[0].partition("?")[0].partition("[")[0]
     folder = plain if plain == address else plain.rpartition("/")[0]
@@ -81,14 +85,17 @@ def _remote(address: str, suffixes: Collection[str] | None) -> Files:
     kept = [name for name in sorted(files) if name == path or _belongs(PurePosixPath(name).relative_to(path), suffixes)]
     if not kept:
         raise LogError(f"there is no log at {address!r}", "check the address, or quote the glob")
-    _refuse_empty(name for name in kept if files[name].size == 0)
+    _refuse_empty(name for name in kept if files[name].size == 0 and not empty)
     return Files(tuple(kept), system)
 
 
-def expand(source: str | Path | Sequence[str | Path], suffixes: Collection[str] | None = None) -> tuple[str, ...]:
+def expand(
+    source: str | Path | Sequence[str | Path], suffixes: Collection[str] | None = None, *, empty: bool = False
+) -> tuple[str, ...]:
     """List the files that `source` names, sorted by name.
 
-    A folder stands for its files with these suffixes (all if None); hidden ones are left out.
+    A folder stands for its files with these suffixes (all if None); hidden ones are left out. empty: whether files may
+    be empty.
 
     Raises:
         UsageError: the source is neither a path nor a list of paths.
@@ -105,7 +112,7 @@ def expand(source: str | Path | Sequence[str | Path], suffixes: Collection[str] 
         if not files:
             raise LogError(f"there is no log at {str(each)!r}", "check the path, or quote the glob")
         found += files
-    _refuse_empty(path for path in found if Path(path).stat().st_size == 0)
+    _refuse_empty(path for path in found if not empty and Path(path).stat().st_size == 0)
     return tuple(found)
 
 

@@ -12,6 +12,7 @@ from ..log.schema import Columns, check_renamed
 from ..log.source import Source
 from ..options import option
 from ..spelling import parse
+from .broken import sound
 from .csv_json import CsvJsonTable
 from .dataset import DatasetTable
 from .decode import Duplicates
@@ -49,6 +50,7 @@ def read_log(
     gaps: Gaps = "raise",
     top_k: int | None = None,
     duplicates: Duplicates | None = None,
+    skip_broken_files: bool = False,
 ) -> Source:
     """Open a log for lazy reading: only names are read until a job needs columns.
 
@@ -69,6 +71,8 @@ def read_log(
       others are empty ranks, and clicks there are left out. "each": each place is an impression of it. Both are
       counted. By default ("raise") that is an error, as it always is where slates have propensities.
     - invalid: "raise" at the first row that breaks a rule, or "skip" such rows and count them.
+    - skip_broken_files: leave out each file that cannot be read, with all of its rows, and count it, not raise. For
+      this every file is read once, whole, before anything else; the answer is that of the other files alone.
 
     The layout is wide (a row per impression) where there is a `slate` column, long (a row per
     item) where there are `impression` and `item`.
@@ -89,18 +93,24 @@ def read_log(
     _check_choices(invalid, gaps, duplicates, top_k)
     chosen = parse(format, _formats(), "format") if isinstance(format, str) else format
     if isinstance(chosen, Reader):
-        if renamed:
-            raise UsageError(f"the columns of the {chosen} format are fixed", f"leave out {option('columns')}")
+        _refuse_beside(chosen, renamed, skip_broken_files)
         found: WideLog = chosen(source, invalid=invalid)
         return replace(found, top_k=top_k, duplicates=duplicates or found.duplicates)
-    table = _table(source, chosen)
+    table = _table(source, chosen, skip_broken_files)
+    table, left_out = sound(table) if skip_broken_files else (table, {})
     if not table.parts():
         raise EmptyLogError(f"{table.describe()} has no rows", "give a log with at least one impression")
-    wide = _is_wide(table, renamed)
-    if wide and gaps == "close":
-        raise UsageError("gaps can be closed in the long layout alone", f"leave out {option('gaps', 'close')}")
-    how: dict[str, Any] = {"top_k": top_k, "duplicates": duplicates or "raise"}
+    wide = _is_wide(table, renamed, gaps)
+    how: dict[str, Any] = {"top_k": top_k, "duplicates": duplicates or "raise", "left_out": left_out}
     return WideLog(table, renamed, invalid, **how) if wide else LongLog(table, renamed, invalid, gaps=gaps, **how)
+
+
+def _refuse_beside(chosen: Reader, renamed: Mapping[str, str], skip_broken_files: bool) -> None:
+    """Refuse options that the reader of a public data set has no use for."""
+    if skip_broken_files:
+        raise UsageError(f"the {chosen} format reads all of its files", f"leave out {option('skip_broken_files')}")
+    if renamed:
+        raise UsageError(f"the columns of the {chosen} format are fixed", f"leave out {option('columns')}")
 
 
 def _check_choices(invalid: str, gaps: str, duplicates: str | None, top_k: int | None) -> None:
@@ -135,21 +145,23 @@ def _itself(kind: str) -> str:
     return kind
 
 
-def _is_wide(table: Table, renamed: Mapping[str, str]) -> bool:
+def _is_wide(table: Table, renamed: Mapping[str, str], gaps: Gaps) -> bool:
     """Whether a row is an impression; the layout must be complete."""
     known = Columns(table.names, renamed, table.describe())
     wide = known.has("slate") or not (known.has("item") or known.has("impression"))
     for role in ("slate",) if wide else ("impression", "item", "position"):
         known.of(role)
+    if wide and gaps == "close":
+        raise UsageError("gaps can be closed in the long layout alone", f"leave out {option('gaps', 'close')}")
     return wide
 
 
-def _table(source: Any, kind: str | None = None) -> Table:
+def _table(source: Any, kind: str | None = None, empty: bool = False) -> Table:
     for prefix, spelled in _SPELLED.items():
         if isinstance(source, str) and source.startswith(prefix):
             return spelled(source.removeprefix(prefix))
     if is_paths(source):
-        return _files(source, kind)
+        return _files(source, kind, empty)
     for names, table in _KINDS:
         if all(hasattr(source, name) for name in names):
             return table(source)
@@ -184,8 +196,8 @@ _KINDS: tuple[tuple[tuple[str, ...], Callable[[Any], Table]], ...] = (
 """How an object of another library is read, by what it has; the first that fits."""
 
 
-def _files(source: Any, kind: str | None) -> Table:
-    files = _found(source, kind)
+def _files(source: Any, kind: str | None, empty: bool) -> Table:
+    files = _found(source, kind, empty)
     kinds = {kind} if kind else {_kind(path) for path in files.paths}
     if len(kinds) > 1:
         raise UsageError(f"the files are of several kinds: {', '.join(sorted(map(str, kinds)))}", "give one kind")
@@ -195,17 +207,17 @@ def _files(source: Any, kind: str | None) -> Table:
     return CsvJsonTable(files, chosen)
 
 
-def _found(source: Any, kind: str | None) -> Files:
+def _found(source: Any, kind: str | None, empty: bool) -> Files:
     """Find the files; those that end in `.json` count in a folder of which nothing else can be read."""
     if kind is not None:
-        return find(source)
+        return find(source, empty=empty)
     try:
-        return find(source, _SUFFIXES.keys() - {".json"})
+        return find(source, _SUFFIXES.keys() - {".json"}, empty=empty)
     except EmptyLogError:
         raise
     except LogError as error:
         try:
-            return find(source, {".json"})
+            return find(source, {".json"}, empty=empty)
         except LogError:
             raise error from None
 

@@ -41,10 +41,11 @@ class LongLog:
     gaps: Gaps = "raise"
     top_k: int | None = None
     duplicates: Duplicates = "raise"
+    left_out: Mapping[str, int] = field(default_factory=dict)
     noted: dict[str, int] = field(default_factory=dict, compare=False)
 
     def __repr__(self) -> str:
-        return outline("long", self.table)
+        return outline("long", self.table, self.left_out)
 
     def parts(self) -> int:
         return min(self.table.parts(), 1)
@@ -92,7 +93,8 @@ class LongLog:
 
     def _wide(self, table: Table) -> WideLog:
         kept = {role: name for role, name in self.renamed.items() if role in ROLES and role in LONG_ROLES}
-        return WideLog(_WideTable(self, table), kept, self.invalid, self.needed, self.top_k, self.duplicates)
+        how = self.invalid, self.needed, self.top_k, self.duplicates, self.left_out
+        return WideLog(_WideTable(self, table), kept, *how)
 
     def _look(self, table: Table) -> dict[str, int]:
         """Return rows, whether impressions reappear after others, and the position at the top."""

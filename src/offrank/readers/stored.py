@@ -14,6 +14,7 @@ import pyarrow.ipc
 import pyarrow.parquet as pq
 
 from ..errors import ColumnError, LogError
+from .checksums import lengths, verify, verify_footer
 from .files import Files, describe, partition
 from .tables import Piece, bounded, numbered, rows_for
 
@@ -30,6 +31,8 @@ _WANTED = {
     "stream": ("record batches", "mend what writes the stream"),
 }
 """The name of each file format, and the remedy if a file cannot be read."""
+_MAGIC = b"ARROW1"
+"""The beginning of an Arrow file, which has its record batches listed at its end; a stream has none."""
 
 
 @contextmanager
@@ -75,7 +78,9 @@ class StoredTable(ABC):
         found, base = [], 0
         for path in self.files.paths:
             first = 0
-            for number, rows in enumerate(self._lengths(path)):
+            with reading(path, self.kind):
+                each = self._lengths(path)
+            for number, rows in enumerate(each):
                 if rows:
                     found.append((path, number, first, base))
                 first += rows
@@ -85,18 +90,19 @@ class StoredTable(ABC):
     @cached_property
     def names(self) -> tuple[str, ...]:
         path = self.files.paths[0]
-        return tuple(dict.fromkeys([*self._schema(path).names, *partition(path)]))
+        with reading(path, self.kind):
+            return tuple(dict.fromkeys([*self._schema(path).names, *partition(path)]))
 
     def parts(self) -> int:
         return len(self._parts)
 
     def pieces(self, part: int, columns: tuple[str, ...]) -> Iterator[Piece]:
         path, number, first, base = self._parts[part]
-        own = self._schema(path).names
-        constant = {name: value for name, value in partition(path).items() if name in columns and name not in own}
-        refuse_missing(path, [*own, *constant], columns, self.files.paths[0])
-        found = self._batches(path, number, [name for name in columns if name not in constant])
         with reading(path, self.kind):
+            own = self._schema(path).names
+            constant = {name: value for name, value in partition(path).items() if name in columns and name not in own}
+            refuse_missing(path, [*own, *constant], columns, self.files.paths[0])
+            found = self._batches(path, number, [name for name in columns if name not in constant])
             yield from numbered((with_columns(data, constant) for data in found), path, first, base)
 
     def describe(self) -> str:
@@ -135,7 +141,9 @@ class ParquetTable(StoredTable):
         with reading(path, "parquet"):
             info = self.files.system.get_file_info(path)
             key = path, info.size, info.mtime_ns
-            file = pq.ParquetFile(self.files.system.open_input_file(path), metadata=self._footer.get(key))
+            file = pq.ParquetFile(
+                self.files.system.open_input_file(path), metadata=self._footer.get(key), page_checksum_verification=True
+            )
         if key not in self._footer:
             self._footer.clear()
             self._footer[key] = file.metadata
@@ -145,19 +153,26 @@ class ParquetTable(StoredTable):
         return self._open(path).schema_arrow
 
     def _lengths(self, path: str) -> list[int]:
-        metadata = self._open(path).metadata
-        return [metadata.row_group(group).num_rows for group in range(metadata.num_row_groups)]
+        file = self._open(path)
+        rows = [file.metadata.row_group(group).num_rows for group in range(file.metadata.num_row_groups)]
+        verify_footer(self.files.system.open_input_file(path), file.schema_arrow, rows, path)
+        return rows
 
     def _batches(self, path: str, number: int, columns: list[str]) -> Iterable[pa.RecordBatch]:
         file = self._open(path)
+        paths = [file.schema.column(leaf).path.partition(".")[0] for leaf in range(len(file.schema))]
+        leaves = [leaf for leaf, name in enumerate(paths) if name in columns]
+        if self.files.local:  # a damaged footer ends the process where only metadata are asked for; readers raise
+            list(file.reader.iter_batches(0, [number], column_indices=leaves, use_threads=False))
         group = file.metadata.row_group(number)
-        leaves = [group.column(index) for index in range(group.num_columns)]
-        values = sum(leaf.num_values for leaf in leaves if leaf.path_in_schema.split(".")[0] in columns)
+        values = sum(group.column(leaf).num_values for leaf in leaves)
         rows = rows_for(values // max(group.num_rows, 1))
-        found: Iterable[pa.RecordBatch] = file.iter_batches(
-            rows, row_groups=[number], columns=columns, use_threads=False
-        )
-        return found
+        read = 0
+        for data in file.iter_batches(rows, row_groups=[number], columns=columns, use_threads=False):
+            read += len(data)
+            yield data
+        if read != group.num_rows:
+            raise pa.ArrowInvalid(f"row group {number} has {group.num_rows} rows, of which {read} are there")
 
 
 class ArrowTable(StoredTable):
@@ -173,12 +188,13 @@ class ArrowTable(StoredTable):
     def _open(self, path: str, fields: list[int] | None = None) -> Any:
         """Open a file or a stream, with these fields only, which copies them; uncompressed files keep all fields."""
         options = pa.ipc.IpcReadOptions(included_fields=None if path in self._lying_open else fields)
-        for open_as in (pa.ipc.open_file, pa.ipc.open_stream):
-            try:
-                return open_as(self.files.system.open_input_file(path), options=options)
-            except pa.ArrowInvalid as error:
-                wrong = error
-        raise LogError(f"{path} is not an Arrow IPC file: {wrong}", "give an Arrow IPC (Feather) file")
+        source = self.files.system.open_input_file(path)
+        if source.read_at(len(_MAGIC), 0) == _MAGIC:
+            return pa.ipc.open_file(source, options=options)
+        try:
+            return _Stream(source, options)
+        except pa.ArrowInvalid as error:
+            raise LogError(f"{path} is not an Arrow IPC file: {error}", _WANTED[self.kind][1]) from error
 
     def _schema(self, path: str) -> pa.Schema:
         return self._open(path).schema
@@ -186,24 +202,44 @@ class ArrowTable(StoredTable):
     def _lengths(self, path: str) -> list[int]:
         """Return the rows of each record batch; in the stream format of the whole file, which has no random access."""
         file = self._open(path, [0])
-        if isinstance(file, pa.ipc.RecordBatchFileReader):
-            return [len(file.get_batch(number)) for number in range(file.num_record_batches)]
-        return [sum(map(len, file))]
+        return [sum(map(len, file))] if isinstance(file, _Stream) else lengths(file, self._schema(path).names, path)
 
     def _batches(self, path: str, number: int, columns: list[str]) -> Iterable[pa.RecordBatch]:
         schema = self._schema(path)
         file = self._open(path, [schema.get_field_index(name) for name in columns])
-        for data in [file.get_batch(number)] if isinstance(file, pa.ipc.RecordBatchFileReader) else file:
-            yield from bounded(pa.Table.from_batches([data]).select(columns))
+        whole = isinstance(file, _Stream)
+        for data, metadata in (
+            ((each, None) for each in file) if whole else [file.get_batch_with_custom_metadata(number)]
+        ):
+            kept = data.select(columns)
+            kept.validate(full=True)  # damaged offsets would lead out of the memory of the process
+            verify(kept, metadata, path)
+            yield from bounded(pa.Table.from_batches([kept]))
+
+
+class _Stream:
+    """The record batches of a file in the stream format, to its very end."""
+
+    def __init__(self, source: Any, options: Any) -> None:
+        self._source, self._found = source, pa.ipc.open_stream(source, options=options)
+
+    @property
+    def schema(self) -> pa.Schema:
+        return self._found.schema
+
+    def __iter__(self) -> Iterator[pa.RecordBatch]:
+        yield from self._found
+        if self._source.tell() < self._source.size():
+            raise pa.ArrowInvalid("a mark of the end of the stream stands before the end of the file")
 
 
 def _lies_open(path: str) -> bool:
+    """Whether the buffers of the first column are parts of the file itself."""
     source = pa.memory_map(path)
     whole = source.read_buffer(source.size())
-    try:
-        reader = pa.ipc.open_file(source)
-    except pa.ArrowInvalid:
+    if source.read_at(len(_MAGIC), 0) != _MAGIC:
         return False
+    reader = pa.ipc.open_file(source)
     buffers = [b for b in reader.get_batch(0).column(0).buffers() if b] if reader.num_record_batches else []
     return bool(buffers) and all(whole.address <= b.address < whole.address + max(whole.size, 1) for b in buffers)
 

@@ -59,8 +59,8 @@ class Table(Protocol):
         """Describe where the data is."""
 
 
-def outline(layout: str, table: Table) -> str:
-    """Describe the log in a line, and each column in one; rows only if they are known without reading.
+def outline(layout: str, table: Table, left_out: Iterable[str] = ()) -> str:
+    """Describe the log, each column and what was left out, a line each; rows only if they are known without reading.
 
     They are known for tables in memory, and for Parquet, which has them in its metadata.
     """
@@ -69,7 +69,8 @@ def outline(layout: str, table: Table) -> str:
     rows, schema = getattr(held, "num_rows", None), getattr(held, "schema", None)
     kinds = {} if schema is None else dict(zip(schema.names, schema.types, strict=True))
     columns = "".join(f"\n  {name}: {kinds[name]}" if name in kinds else f"\n  {name}" for name in table.names)
-    return f"{table.describe()}: {layout} layout{'' if rows is None else f', {rows:,} rows'}{columns}"
+    without = "".join(f"\n  left out: {each}" for each in left_out)
+    return f"{table.describe()}: {layout} layout{'' if rows is None else f', {rows:,} rows'}{columns}{without}"
 
 
 @dataclass(frozen=True)

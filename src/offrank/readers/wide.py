@@ -33,6 +33,7 @@ class WideLog:
     """A table with a row per impression, as a source of log batches.
 
     top_k: how many slots of each slate are kept. duplicates: how items that stand in a slate twice are read.
+    left_out: as `LogBatch.skipped`, what was left out before anything was read.
     """
 
     table: Table
@@ -41,9 +42,10 @@ class WideLog:
     needed: Needs = field(default_factory=Needs)
     top_k: int | None = None
     duplicates: Duplicates = "raise"
+    left_out: Mapping[str, int] = field(default_factory=dict)
 
     def __repr__(self) -> str:
-        return outline("wide", self.table)
+        return outline("wide", self.table, self.left_out)
 
     def parts(self) -> int:
         return self.table.parts()
@@ -64,8 +66,15 @@ class WideLog:
 
     def batches(self, part: int) -> Iterator[LogBatch]:
         columns = self.columns()
-        for piece in self.table.pieces(part, tuple(dict.fromkeys(columns.values()))):
+        for piece in self.pieces(part, tuple(dict.fromkeys(columns.values()))):
             yield from self.decode(piece, columns)
+
+    def pieces(self, part: int, names: tuple[str, ...]) -> Iterator[Piece]:
+        """Yield the rows of one part, with these columns only; the first piece of all tells what was left out."""
+        left_out = {} if part else self.left_out
+        for piece in self.table.pieces(part, names):
+            yield replace(piece, skipped=Counter(piece.skipped) + Counter(left_out)) if left_out else piece
+            left_out = {}
 
     def columns(self) -> dict[str, str]:
         """Return the columns to read: role (or `scores:name` and the like) -> column."""

@@ -18,6 +18,7 @@ from ..findings.miscalibrated import unfit
 from ..folds.estimate import Caution, Estimate
 from ..formatting import finite
 from ..log.batch import Floats
+from ..log.rules import BROKEN_FILE
 from ..policies.propensities import AnyPolicy
 from .background import Check, Status
 from .data import Estimates
@@ -144,8 +145,11 @@ def of_cautions(cautions: Iterable[Caution], whose: str = "", **numbers: float |
 
 def of_reading(impressions: Impressions) -> Iterator[Check]:
     """Report rows that were left out."""
-    for rule, count in sorted(impressions.skipped.items()):
-        yield from of_cautions(cautions_for(OfSkipped(rule=rule, count=count)), value=count)
+    rules = {rule: count for rule, count in impressions.skipped.items() if not rule.startswith(BROKEN_FILE)}
+    found = [OfSkipped(rule=rule, count=count) for rule, count in sorted(rules.items())]
+    files = tuple(rule.removeprefix(f"{BROKEN_FILE} ") for rule in sorted(impressions.skipped.keys() - rules))
+    for one in [*found, OfSkipped(rule=BROKEN_FILE, count=len(files), files=files)]:
+        yield from of_cautions(cautions_for(one), value=one.count)
 
 
 def _mean_weight(title: str, estimate: Estimate) -> Check:

@@ -51,6 +51,7 @@ def inspect(
     format: str | None = None,  # noqa: A002  as in `read_log`
     gaps: Gaps = "raise",
     top_k: int | None = None,
+    skip_broken_files: bool = False,
     executor: Executor | None = None,
     progress: Progress | None = None,
 ) -> Inspection:
@@ -62,7 +63,8 @@ def inspect(
     each score Plackett-Luce with its temperature, sorted, and sorted with a share of uniform slates. One fits if no
     other makes the slates a thousand times likelier and if its calibration finds nothing.
 
-    - log, columns, format, gaps, top_k: as `read_log` takes them; public data sets are recognised by their content.
+    - log, columns, format, gaps, top_k, skip_broken_files: as `read_log` takes them; public data sets are
+      recognised by their content.
 
     Raises:
         UsageError: the argument cannot be read.
@@ -73,7 +75,7 @@ def inspect(
         >>> [column.name for column in inspection.columns if column.use == "score"]
         ['old_score', 'new_score', 'naive_score']
     """
-    source, kind = _opened(log, columns, format, gaps, top_k)
+    source, kind = _opened(log, columns, format, {"gaps": gaps, "top_k": top_k, "skip_broken_files": skip_broken_files})
     seen, sample = _read(source, executor, progress)
     path = fspath(log) if isinstance(log, str | PathLike) else None
     seen = replace(seen, path=path, format=kind, gaps=gaps, top_k=top_k)
@@ -88,19 +90,19 @@ def inspect(
 
 
 def _opened(
-    log: Any, columns: Mapping[str, str] | None, kind: str | None, gaps: Gaps, top_k: int | None
+    log: Any, columns: Mapping[str, str] | None, kind: str | None, how: dict[str, Any]
 ) -> tuple[Source, str | None]:
     """Open the log without invalid rows, which are counted, and name its format where that is required."""
     if is_open(log):
         return (replace(log, invalid="skip") if isinstance(log, WideLog | LongLog) else log), kind
     try:
-        return read_log(log, columns, format=kind, invalid="skip", gaps=gaps, top_k=top_k), kind
+        return read_log(log, columns, format=kind, invalid="skip", **how), kind
     except OffrankError:
         tried = _TEXT_FORMATS if isinstance(log, str | PathLike) and not (kind or columns) else ()
         known = next((name for name in tried if _reads(name, log)), None)
         if known is None:
             raise
-        return read_log(log, format=known, invalid="skip", top_k=top_k), known
+        return read_log(log, format=known, invalid="skip", **how | {"gaps": "raise"}), known
 
 
 def _reads(name: str, log: Any) -> bool:

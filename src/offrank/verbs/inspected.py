@@ -91,6 +91,7 @@ class Inspection(Printed, Plain):
         words += ["--gaps", "close"] if self.gaps == "close" else []
         words += ["--top-k", str(self.top_k)] if self.top_k else []
         words += ["--skip-invalid"] if self.broken else []
+        words += ["--skip-broken-files"] if self.broken_files else []
         return self._asked(words, [] if self.logging in (None, "logged") else ["--logging", str(self.logging)])
 
     def command_with(self, mapping: str) -> str:
@@ -109,7 +110,14 @@ class Inspection(Printed, Plain):
     @property
     def broken(self) -> Mapping[str, int]:
         """Return the rows that break a rule; clicks that a format leaves out do not count."""
-        return {rule: count for rule, count in self.skipped.items() if not rule.startswith("click-")}
+        others = "click-", rules.BROKEN_FILE
+        return {rule: count for rule, count in self.skipped.items() if not rule.startswith(others)}
+
+    @property
+    def broken_files(self) -> list[str]:
+        """Return the files that were left out, since they cannot be read."""
+        found = [rule.partition(" ") for rule in self.skipped]
+        return [path for rule, _, path in found if rule == rules.BROKEN_FILE]
 
     def mapping(self) -> dict[str, Any]:
         """Return the contents for `--config`: how to read the log, logging policy, cluster, and each role's column."""
@@ -117,7 +125,8 @@ class Inspection(Printed, Plain):
         read = {"format": self.format, "gaps": gaps, "top_k": self.top_k}
         said = {**read, "logging": self.logging, "cluster": self.cluster}
         known = {name: value for name, value in said.items() if value is not None}
-        return known | ({"skip_invalid": True} if self.broken else {}) | {"columns": dict(self.renamed)}
+        files = {"skip_broken_files": True} if self.broken_files else {}
+        return known | ({"skip_invalid": True} if self.broken else {}) | files | {"columns": dict(self.renamed)}
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write the mapping as TOML."""

@@ -22,7 +22,7 @@ T = TypeVar("T")
 
 _FORMAT = 1
 _DAMAGED = (
-    *(AttributeError, KeyError, IndexError, TypeError, ValueError),
+    *(AttributeError, KeyError, IndexError, TypeError, ValueError, OverflowError),
     *(zipfile.BadZipFile, zlib.error, EOFError, OSError),
 )
 """What reading another file, or a damaged one, raises."""
@@ -67,9 +67,9 @@ class PolicyFile:
         """
         try:
             with np.load(path, allow_pickle=False) as found:
-                return build(cls._read(dict(found), path))
-        except UsageError:
-            raise
+                return build(cls._read(dict(found)))
+        except UsageError as error:
+            raise UsageError(f"{str(path)!r} cannot be used: {error.message}", error.remedy) from error
         except FileNotFoundError as error:
             raise UsageError(f"there is no policy {str(path)!r}", "write one with `offrank learn`") from error
         except _DAMAGED as error:
@@ -77,10 +77,12 @@ class PolicyFile:
             raise UsageError(f"{str(path)!r} is not a learnt policy of this kind", remedy) from error
 
     @classmethod
-    def _read(cls, found: Mapping[str, NDArray[Any]], path: str | os.PathLike[str]) -> PolicyFile:
+    def _read(cls, found: Mapping[str, NDArray[Any]]) -> PolicyFile:
+        if any(array.dtype.kind not in "biuf" or not np.isfinite(array).all() for array in found.values()):
+            raise ValueError("it holds what is no finite number")
         version, bits, cross = (int(number) for number in found["format"])
         if version != _FORMAT:
-            raise UsageError(f"{path} is of format {version}", f"this offrank reads format {_FORMAT}")
+            raise UsageError(f"it is of format {version}", f"this offrank reads format {_FORMAT}")
         plain = Encoding.plain(bits)
         plain.context[found["context"]] = True
         plain.scale[found["scaled"]] = found["scale"]

@@ -155,7 +155,7 @@ def rank_probs(logs, size, length, items, out):
     for above in range(1 << widest):
         drawn[above] = drawn[above >> 1] + (above & 1)
     for first in range(0, n, lanes):
-        m, depth = 0, 0
+        m, depth = size[first], min(length[first], size[first])  # not 0: a literal is compiled for apart
         for lane in range(lanes):
             row = block[lane] = min(first + lane, n - 1)  # lanes without a row repeat the last one
             m, depth = max(m, size[row]), max(depth, min(length[row], size[row]))
