@@ -2,7 +2,7 @@
 
 The question: `ips` of the clicks of 5,000,000 slates of 5, from a logged propensity and that of a new policy, in
 Parquet (list columns that cannot be null, zstd, row groups of 262,144) and in offrank's own layout (`offrank convert`).
-The others compute the bare mean; offrank also an interval, tests of the propensities, and checks of every row. Every job
+The others compute the bare mean; offrank also an interval, tests of the propensities, and checks of every row. Each job
 runs in this process, in turn; the best CPU seconds of several runs.
 
     python benchmarks/side_by_side.py [--rows 5000000] [--repeats 5] [--folder /tmp] [--table docs/benchmarks.md]
@@ -92,7 +92,7 @@ def numpy(path: Path) -> float:
 
 
 def duckdb(path: Path) -> float:
-    query = f"select avg(list_sum(clicks) * new_propensity / propensity) from '{path}'"  # noqa: S608  a path of ours
+    query = f"select avg(list_sum(clicks) * new_propensity / propensity) from '{path}'"
     return float(importlib.import_module("duckdb").sql(query).fetchall()[0][0])
 
 
