@@ -93,17 +93,20 @@ class Mixture(ClickModel):
     def learn(self, data: Sessions, *, start: Parameters | None = None, say: Say = silent) -> Learnt:
         """Learn from a division of the sessions that favours each component in turn; keep what predicts best."""
         if start is not None:
-            found, _ = self._climbed(data, start, say)
-            return Learnt(found.parameters, {}, found.trace, found.rounds, found.converged)
+            share, likelihood = self._shared(data, start)
+            own = self._own(data, share, self._learnt(data, share, silent, start))
+            found, _ = self._climbed(data, start, say, own, share)
+            return Learnt(found.parameters, {}, (likelihood, *found.trace), found.rounds, found.converged)
         names = [model.name for model in self.components]
         ends = [self._end(data, share, say) for share in _leaning(_tilted(data, names))]
         best = max(ends, key=lambda one: one.trace[-1])
-        apart = float(max(np.abs(one.weight - best.weight).max() for one in ends))
+        weights = [self._matched(one, best) for one in ends]
+        apart = float(np.abs(np.array(weights) - best.weight).max())
         divided = cautions_for(OfFit(divided=apart))
         cautions = {one.code: one for part in best.parts for one in part.cautions} | {one.code: one for one in divided}
         tables = self._joined(best.parts, best.weight)
         strength, loadings = self._doubt(data, best.share, best.parts)
-        loadings["weight"] = self._doubt_of_weights(data, tables, best, [one.weight for one in ends], say)
+        loadings["weight"] = self._doubt_of_weights(data, tables, best, weights, say)
         trace, told = (*best.trace, self._shared(data, tables)[1]), tuple(cautions.values())
         rounds = sum(one.rounds for one in ends)
         facts = {"weights_apart": apart}
@@ -119,10 +122,8 @@ class Mixture(ClickModel):
         parts = self._learnt(data, share, say)
         here = self._joined(parts, weight)
         for _ in range(_SWEEPS):
-            each = zip(self.components, parts, share.T, strict=True)
-            own = [OwnTrials.of(model, part, data, np.maximum(one, _LEAST)) for model, part, one in each]
-            found, last = self._climbed(data, here, say, own, share)
-            share = share if last is None else last
+            own = self._own(data, share, parts)
+            found, share = self._climbed(data, here, say, own, share)
             parts, rounds = self._learnt(data, share, say), rounds + found.rounds
             before, weight = weight, found.parameters["weight"]
             here = self._joined(parts, weight)
@@ -150,19 +151,25 @@ class Mixture(ClickModel):
             names = {name: f"{place}.{name}" for name in model.roles()}
             yield model, {name: parameters[long] for name, long in names.items() if long in parameters}
 
+    def _matched(self, end: _End, best: _End) -> Floats:
+        """The weights of an end; equal components are numbered as those of the best with most sessions in common."""
+        from scipy.optimize import linear_sum_assignment  # slow to import
+
+        alike = np.array([[one == other for other in self.components] for one in self.components])
+        common = np.where(alike, best.share.T @ end.share, -1.0 - len(end.share))
+        return np.asarray(end.weight[linear_sum_assignment(common, maximize=True)[1]])
+
+    def _own(self, data: Sessions, share: Floats, parts: Sequence[Learnt]) -> Own:
+        """The trials of each component, which has learnt from its shares."""
+        each = zip(self.components, parts, np.maximum(share, _LEAST).T, strict=True)
+        return [OwnTrials.of(model, part, data, one) for model, part, one in each]
+
     def _climbed(
-        self,
-        data: Sessions,
-        here: Parameters,
-        say: Say,
-        own: Own = (),
-        share: Floats | None = None,
-        weight: Floats | None = None,
-    ) -> tuple[Climb, Floats | None]:
+        self, data: Sessions, here: Parameters, say: Say, own: Own, share: Floats, weight: Floats | None = None
+    ) -> tuple[Climb, Floats]:
         """EM for all parameters, or for all but the given weights, and the last shares; priors are those of the start.
 
-        own, share: the trials of each component, and the shares that taught them; none where sessions may vouch for
-        themselves.
+        own, share: the trials of each component, and the shares that taught them.
         """
         free = [name for name, role in self.roles().items() if role.is_probability]
         priors = {name: table for name, table in here.items() if name not in free}
@@ -221,7 +228,7 @@ class Mixture(ClickModel):
         weight, total = here["weight"], data.weight.sum()
         places = np.arange(len(weight) - 1)
 
-        def scores(at: Parameters, share: Floats | None) -> Floats:
+        def scores(at: Parameters, share: Floats) -> Floats:
             won = data.weight @ self._shared(data, at, best.own, share)[0] + 1.0
             return np.asarray(won - at["weight"] * won.sum())[:-1]
 

@@ -19,8 +19,8 @@ from .sessions import Sessions
 
 _BLOCK = 1 << 15
 """Sessions whose documents have tables of their own at once."""
-_STEP = 0.25
-"""Change of a probability by which a likelihood, linear in it, is measured."""
+_STEP = 1e-5
+"""Change of a probability by which the slope of a likelihood is measured."""
 _LEAST = 0.02
 """Share of a prior that is always left of each of its two numbers."""
 _DOCUMENTS = (Role.DOCUMENT, Role.DOCUMENT_AND_RANK)
@@ -41,10 +41,10 @@ class Taught(NamedTuple):
 class OwnTrials:
     """The trials of one component's documents in each session of the data: table -> `Taught`.
 
-    A session's likelihood is linear in the probability p of one of its documents. With slope b it tells as much as
-    b p successes, or -b (1 - p) failures, at p: counts of complete data. Taking them away leaves what the other
-    sessions know, and the likelihood at these means is the session's probability given all others, as in collapsed
-    variational inference of order zero (Asuncion et al. 2009).
+    A session's likelihood is linear in the probability p of one of its documents (but for `ccm`). Where it grows by the
+    factor 1 + b dp, it tells as much as b p successes or -b (1 - p) failures: counts of complete data. Taking them away
+    leaves what the other sessions know. The likelihood at these means is the session's probability given all others,
+    as in collapsed variational inference of order zero (Asuncion et al. 2009).
     """
 
     model: ClickModel
