@@ -4,7 +4,7 @@ from .evidence_clicks import OfFit
 from .registry import Statement, finding
 
 FARTHEST = 0.1
-"""Difference of the weights at which learning ends above which the log does not tell them: see docs/click-models.md."""
+"""Difference of the weights at which learning ends, above which they are not known; see benchmarks/mixture_weights.py."""
 
 
 @finding("hidden-components", "Components of a mixture", lambda found: found.divided > FARTHEST)
