@@ -4,7 +4,7 @@ from .evidence_clicks import OfFit
 from .registry import Statement, finding
 
 FARTHEST = 0.1
-"""Difference of the weights at which learning ends, above which they are not known; see benchmarks/mixture_weights.py."""
+"""Difference of the weights at which learning ends above which they are unknown: benchmarks/mixture_weights.py."""
 
 
 @finding("hidden-components", "Components of a mixture", lambda found: found.divided > FARTHEST)
