@@ -120,7 +120,7 @@ def test_the_trace_is_the_likelihood_of_the_stories() -> None:
 @pytest.mark.parametrize("text", sorted(set(CLICK_MODELS) - {"mixture", "ncm", "cacm", "cascade"}))
 def test_a_component_learns_what_it_learns_alone(text: str) -> None:
     """The cascade model rules second clicks out: where every session has one, all of it is the other's."""
-    data = drawn(TOLD["dbn"], 4000, 3)
+    data = drawn(TOLD["dbn"], 1500, 3)
     twice = data.click.sum(axis=1) > 1
     some = Sessions(data.document[twice], data.click[twice], data.weight[twice], data.documents)
     model = click_model(text)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
@@ -17,24 +17,31 @@ from .documents import SlateDocuments
 from .fit.em import Climb, climb
 from .laws import ClickLaw, Mixed, log_probs
 from .learnt import Learnt
+from .mixture_own import OwnTrials
 from .model import ClickModel, Say, silent
 from .parameters import Parameters, Role, Roles
 from .sessions import Sessions
 
 _TOLERANCE = 1e-4
-_ROUNDS = 200
+_ROUNDS = 60
 _PROFILE = 30
 """The most rounds for the standard error of a weight."""
 _BLOCK = 1 << 16
 _LEAST = 1e-12
 """Share of a session's weight that every component keeps at least."""
-_SWEEPS = 4
+_SWEEPS = 2
+_FAVOUR = 4.0
+"""How much larger the share of the favoured component is at the beginning."""
+_WITHIN = 1.96
+"""Deviations of the weights between the ends of learning."""
 _STILL = 2e-3
 """Change of the weights over a sweep below which the priors of the components are taken to be found."""
 _LEAST_KNOWN = 1e-3
 """Smallest share of the information about weights that hidden components can leave."""
 
 _Tables = dict[str, Floats]
+Own = Sequence[OwnTrials]
+"""The trials of each component; empty where sessions vouch for themselves."""
 
 
 @dataclass(frozen=True, repr=False, init=False)
@@ -84,30 +91,45 @@ class Mixture(ClickModel):
     __str__ = __repr__
 
     def learn(self, data: Sessions, *, start: Parameters | None = None, say: Say = silent) -> Learnt:
-        """Learn by EM from given priors of the components, then each as it would alone, until that moves little."""
+        """Learn from a division of the sessions that favours each component in turn; keep what predicts best."""
         if start is not None:
-            found = self._climbed(data, start, say)
-            return Learnt(found.parameters, {}, found.trace, found.rounds, found.converged)
-        share = _tilted(data, [model.name for model in self.components])
-        weight, parts = share.mean(axis=0), self._learnt(data, share, say)
-        trace: tuple[float, ...] = ()
-        rounds = 0
+            share, likelihood = self._shared(data, start)
+            own = self._own(data, share, self._learnt(data, share, silent, start))
+            found, _ = self._climbed(data, start, say, own, share)
+            return Learnt(found.parameters, {}, (likelihood, *found.trace), found.rounds, found.converged)
+        names = [model.name for model in self.components]
+        ends = [self._end(data, share, say) for share in _leaning(_tilted(data, names))]
+        best = max(ends, key=lambda one: one.trace[-1])
+        weights = [self._matched(one, best) for one in ends]
+        apart = float(np.abs(np.array(weights) - best.weight).max())
+        divided = cautions_for(OfFit(divided=apart))
+        cautions = {one.code: one for part in best.parts for one in part.cautions} | {one.code: one for one in divided}
+        tables = self._joined(best.parts, best.weight)
+        strength, loadings = self._doubt(data, best.share, best.parts)
+        loadings["weight"] = self._doubt_of_weights(data, tables, best, weights, say)
+        trace, told = (*best.trace, self._shared(data, tables)[1]), tuple(cautions.values())
+        rounds = sum(one.rounds for one in ends)
+        facts = {"weights_apart": apart}
+        return Learnt(tables, strength, trace, rounds, best.converged, facts, told, loadings)
+
+    def _end(self, data: Sessions, share: Floats, say: Say) -> _End:
+        """Where learning leads from these shares: EM under given priors, then each part as alone, until that is still.
+
+        A session's share is its posterior given what the others taught, see `OwnTrials`: otherwise the component with
+        more freedom, which has learnt each session a little by heart, takes those of the others.
+        """
+        weight, rounds = _weights(data, share), 0
+        parts = self._learnt(data, share, say)
+        here = self._joined(parts, weight)
         for _ in range(_SWEEPS):
-            found = self._climbed(data, self._joined(parts, weight), say)
-            trace, rounds = (*trace, *found.trace), rounds + found.rounds
-            share, _ = self._shared(data, found.parameters)
+            own = self._own(data, share, parts)
+            found, share = self._climbed(data, here, say, own, share)
+            parts, rounds = self._learnt(data, share, say), rounds + found.rounds
             before, weight = weight, found.parameters["weight"]
-            parts = self._learnt(data, share, say)
+            here = self._joined(parts, weight)
             if np.abs(weight - before).max() < _STILL:
                 break
-        clicks = float(data.weight @ data.click.sum(axis=1, dtype=np.float64))
-        divided = cautions_for(OfFit(divided=clicks / max(data.documents, 1) / len(parts)))
-        cautions = {one.code: one for part in parts for one in part.cautions} | {one.code: one for one in divided}
-        tables = self._joined(parts, weight)
-        strength, loadings = self._doubt(data, share, parts)
-        loadings["weight"] = self._doubt_of_weights(data, tables, say)
-        told = tuple(cautions.values())
-        return Learnt(tables, strength, trace, rounds, found.converged, cautions=told, loadings=loadings)
+        return _End(parts, share, weight, own, found.trace, rounds, found.converged)
 
     def roles(self) -> Roles:
         each = ((place, model.roles()) for place, model in enumerate(self.components))
@@ -129,13 +151,32 @@ class Mixture(ClickModel):
             names = {name: f"{place}.{name}" for name in model.roles()}
             yield model, {name: parameters[long] for name, long in names.items() if long in parameters}
 
-    def _climbed(self, data: Sessions, here: Parameters, say: Say, weight: Floats | None = None) -> Climb:
-        """EM for all parameters, or for all but the given weights; priors are those of the start."""
+    def _matched(self, end: _End, best: _End) -> Floats:
+        """The weights of an end; equal components are numbered as those of the best with most sessions in common."""
+        from scipy.optimize import linear_sum_assignment  # slow to import
+
+        alike = np.array([[one == other for other in self.components] for one in self.components])
+        common = np.where(alike, best.share.T @ end.share, -1.0 - len(end.share))
+        return np.asarray(end.weight[linear_sum_assignment(common, maximize=True)[1]])
+
+    def _own(self, data: Sessions, share: Floats, parts: Sequence[Learnt]) -> Own:
+        """The trials of each component, which has learnt from its shares."""
+        each = zip(self.components, parts, np.maximum(share, _LEAST).T, strict=True)
+        return [OwnTrials.of(model, part, data, one) for model, part, one in each]
+
+    def _climbed(
+        self, data: Sessions, here: Parameters, say: Say, own: Own, share: Floats, weight: Floats | None = None
+    ) -> tuple[Climb, Floats]:
+        """EM for all parameters, or for all but the given weights, and the last shares; priors are those of the start.
+
+        own, share: the trials of each component, and the shares that taught them.
+        """
         free = [name for name, role in self.roles().items() if role.is_probability]
         priors = {name: table for name, table in here.items() if name not in free}
 
         def step(at: Parameters) -> tuple[Parameters, float]:
-            share, likelihood = self._shared(data, at)
+            nonlocal share
+            share, likelihood = self._shared(data, at, own, share)
             parts = self._learnt(data, share, silent, {**priors, **at})
             after = self._joined(parts, _weights(data, share) if weight is None else weight)
             return {name: after[name] for name in free}, likelihood
@@ -145,7 +186,7 @@ class Mixture(ClickModel):
 
         rounds, begin = _ROUNDS if weight is None else _PROFILE, {name: here[name] for name in free}
         found = climb(step, begin, tolerance=self.tolerance, rounds=rounds, say=tell)
-        return replace(found, parameters={**priors, **found.parameters})
+        return replace(found, parameters={**priors, **found.parameters}), share
 
     def _learnt(self, data: Sessions, share: Floats, say: Say, starts: Parameters | None = None) -> list[Learnt]:
         """Each component, learnt from its share of the sessions; a tiny one of all keeps its tables complete."""
@@ -176,47 +217,74 @@ class Mixture(ClickModel):
             first += size
         return strength, loadings
 
-    def _doubt_of_weights(self, data: Sessions, here: Parameters, say: Say) -> Floats:
-        """[c, c - 1] loadings of the weights, from their profile likelihood over all tables.
+    def _doubt_of_weights(
+        self, data: Sessions, here: Parameters, best: _End, ends: Sequence[Floats], say: Say
+    ) -> Floats:
+        """[c, c - 1] loadings of the weights: from their profile over all tables, and from where other ends are.
 
-        Each log(weight / last weight) is moved a little; the changes of all scores give the information.
+        Each log(weight / last weight) is moved a little; the changes of all scores give the information. The weights of
+        every end are within 1.96 deviations: where learning does not forget where it began, the log does not tell.
         """
         weight, total = here["weight"], data.weight.sum()
         places = np.arange(len(weight) - 1)
 
-        def scores(at: Parameters) -> Floats:
-            won = data.weight @ self._shared(data, at)[0] + 1.0
+        def scores(at: Parameters, share: Floats) -> Floats:
+            won = data.weight @ self._shared(data, at, best.own, share)[0] + 1.0
             return np.asarray(won - at["weight"] * won.sum())[:-1]
 
-        rest, information = scores(here), np.empty((len(places), len(places)))
+        rest, information = scores(here, best.share), np.empty((len(places), len(places)))
         for place in places:
             shift = 2.0 / np.sqrt(max(total * weight[place] * (1 - weight[place]), 1.0))
             moved = weight * np.exp(shift * (np.arange(len(weight)) == place))
             moved /= moved.sum()
-            there = self._climbed(data, {**here, "weight": moved}, say, moved).parameters
-            information[place] = (rest - scores(there)) / shift
+            there, share = self._climbed(data, {**here, "weight": moved}, say, best.own, best.share, moved)
+            information[place] = (rest - scores(there.parameters, share)) / shift
         # No more is known than if the component of every session were.
         complete = (total + len(weight)) * (np.diag(weight) - np.outer(weight, weight))[:-1, :-1]
         from scipy.linalg import eigh  # slow to import
 
         values, axes = eigh((information + information.T) / 2, complete)
         root = axes / np.sqrt(np.clip(values, _LEAST_KNOWN, 1.0))
+        ratios = np.log(np.array([weight, *ends]))
+        apart = ((ratios[:, :-1] - ratios[:, -1:]) - (ratios[0, :-1] - ratios[0, -1])) / _WITHIN
         by_ratio = (np.eye(len(weight))[:, :-1] - weight[:-1]) / (1 - weight)[:, None]
-        return np.asarray(by_ratio @ root)
+        return np.asarray(by_ratio @ np.linalg.cholesky(root @ root.T + apart.T @ apart))
 
-    def _shared(self, data: Sessions, here: Parameters) -> tuple[Floats, float]:
-        """([n, c] posterior of the components, log-likelihood)."""
-        share, likelihood = np.empty((len(data), len(self.components))), 0.0
-        for begin in range(0, len(data), _BLOCK):
-            rows = slice(begin, begin + _BLOCK)
-            click, document = data.click[rows].astype(np.float64), data.document[rows]
-            slots = SlateDocuments(document.astype(np.int64), document >= 0)
-            logs = [log_probs(model.law(part, slots), click) for model, part in self._parts(here)]
-            joint = np.stack(logs, axis=1) + np.log(here["weight"] / here["weight"].sum())
-            total = np.logaddexp.reduce(joint, axis=1)
-            share[rows] = np.exp(joint - total[:, None])
-            likelihood += float(data.weight[rows] @ total)
-        return share, likelihood
+    def _shared(
+        self, data: Sessions, here: Parameters, own: Own = (), share: Floats | None = None
+    ) -> tuple[Floats, float]:
+        """([n, c] posterior of the components, log-likelihood), of each session given all others where `own` is."""
+        parts = [part for _, part in self._parts(here)]
+        if own and share is not None:
+            known = np.maximum(share, _LEAST).T
+            logs = [one.logs(part, taught) for one, part, taught in zip(own, parts, known, strict=True)]
+        else:
+            logs = [_logs(model, part, data) for model, part in zip(self.components, parts, strict=True)]
+        joint = np.stack(logs, axis=1) + np.log(here["weight"] / here["weight"].sum())
+        total = np.logaddexp.reduce(joint, axis=1)
+        return np.exp(joint - total[:, None]), float(data.weight @ total)
+
+
+class _End(NamedTuple):
+    """Where learning leads: its parts, the shares [n, c] of sessions, the weights, trials, and how it got there."""
+
+    parts: Sequence[Learnt]
+    share: Floats
+    weight: Floats
+    own: Own
+    trace: tuple[float, ...]
+    rounds: int
+    converged: bool
+
+
+def _logs(model: ClickModel, part: Parameters, data: Sessions) -> Floats:
+    """[n] log-probability of each session."""
+    found = np.empty(len(data))
+    for begin in range(0, len(data), _BLOCK):
+        rows = slice(begin, begin + _BLOCK)
+        click, document = data.click[rows].astype(np.float64), data.document[rows]
+        found[rows] = log_probs(model.law(part, SlateDocuments(document.astype(np.int64), document >= 0)), click)
+    return found
 
 
 def _weights(data: Sessions, share: Floats) -> Floats:
@@ -253,3 +321,10 @@ def _tilted(data: Sessions, names: Sequence[str]) -> Floats:
     slope = np.array([names[:place].count(name) - (names.count(name) - 1) / 2 for place, name in enumerate(names)])
     share = np.exp(2.0 * lean[:, None] * slope)
     return np.asarray(share / share.sum(axis=1, keepdims=True))
+
+
+def _leaning(share: Floats) -> Iterator[Floats]:
+    """The shares, favouring each component in turn."""
+    for place in range(share.shape[1]):
+        leaning = share * np.where(np.arange(share.shape[1]) == place, _FAVOUR, 1.0)
+        yield leaning / leaning.sum(axis=1, keepdims=True)

@@ -31,7 +31,7 @@ class OfFit:
     - bend: of models that read from the top: how much larger a continuation is than under one prior for all documents.
     - unlinked: values of a context whose examination cannot be compared with that of most impressions.
     - split: standard error of the logarithm of a chance that tells clicks of trust from the worth of documents.
-    - divided: clicks per document and component of a mixture.
+    - divided: of a mixture: the largest difference between weights at which learning ended.
     """
 
     clicked: bool = True
@@ -42,7 +42,7 @@ class OfFit:
     restlessness: float = math.inf
     split: float = 0.0
     unlinked: tuple[str, ...] = ()
-    divided: float = math.inf
+    divided: float = 0.0
     bend: float = 0.0
 
 
