@@ -16,9 +16,10 @@ from concurrent.futures import ProcessPoolExecutor
 from dataclasses import asdict
 from pathlib import Path
 
+from _page import generated
 from trust_worlds import WORLDS
 from trust_worlds.measure import Outcome, most_frequent, outcome
-from trust_worlds.tables import Found, table, totals, words, write
+from trust_worlds.tables import Found, table, totals, words
 
 
 def judged(task: tuple[str, int, int]) -> tuple[str, int, list[Outcome]]:
@@ -62,7 +63,7 @@ def main() -> None:
     lines = [f"{arguments.logs} logs of each world and size.", "", *totals(found), "", *table(found, arguments.rows)]
     print("", *lines, sep="\n")
     if arguments.write:
-        write(arguments.write, ["", *lines, ""])
+        generated(arguments.write, "trust", lines, "benchmarks/trust.py")
 
 
 if __name__ == "__main__":
