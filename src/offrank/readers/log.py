@@ -57,9 +57,8 @@ def read_log(
     - source: a Parquet, Arrow IPC, CSV, TSV or JSON file, a folder of them (`key=value` folders give columns), a
       glob, an address such as `s3://bucket/folder`, or a list of those; `"duckdb:select ..."`; a pandas, Polars or
       Arrow table; a list of dicts; a `pyarrow.dataset.Dataset`, a Polars LazyFrame, a DuckDB relation, an Ibis table;
-      a Spark DataFrame or `"spark:TABLE"`, which Spark reduces where its rows are; a stream that can be read once and
-      is never held: a `pyarrow.RecordBatchReader`, anything else with `__arrow_c_stream__`, an iterator of record
-      batches, tables or dicts; or a function that opens such a stream.
+      a Spark DataFrame or `"spark:TABLE"`; a stream that can be read once and is never held: a
+      `pyarrow.RecordBatchReader`, an iterator of batches, tables or dicts; or a function that opens such a stream.
     - columns: role -> the log's own name of that column, `{"slate": "shown"}`.
     - format: the kind of files (`parquet`, `arrow`, `csv`, `tsv`, `json`), by default from their suffix; or a reader of
       a public data set with its options, `open_bandit(n_items=34)`, as an object or spelled.
@@ -74,8 +73,7 @@ def read_log(
     - skip_broken_files: leave out each file that cannot be read, with all of its rows, and count it, not raise. For
       this every file is read once, whole, before anything else; the answer is that of the other files alone.
 
-    The layout is wide (a row per impression) where there is a `slate` column, long (a row per
-    item) where there are `impression` and `item`.
+    The layout is wide (a row per impression) with a column `slate`, long (a row per item) with `impression` and `item`.
 
     Raises:
         UsageError: the source cannot be read.

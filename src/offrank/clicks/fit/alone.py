@@ -3,7 +3,7 @@
 A click that implies a second trial (`ccm`, `dbn`) tells of its document and of the continuation at once. A document
 that has learnt from a session explains it too well: documents of one click come out as wholly relevant if the user
 stopped, and wholly irrelevant if not, which leaves nothing to the continuation. So the expected counts of a session are
-those under documents without the counts that this session has added to them: the collapsed EM of Asuncion et al. (2009,
+those under documents without the counts that it has itself added to them: the collapsed EM of Asuncion et al. (2009,
 "CVB0"), whose estimate is close to that with all documents integrated out.
 """
 
