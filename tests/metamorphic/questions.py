@@ -24,6 +24,7 @@ OWN_LOG = {
     "clicks predict": "writes a table: tests/clicks/test_judgements.py",
     "convert": "writes the log itself: tests/readers/test_convert.py",
     "demo": "simulates its log",
+    "merge": "reads states, no log: tests/verbs/test_merge.py",
     "reproduce": "simulates its logs",
     "simulate": "writes a log",
 }

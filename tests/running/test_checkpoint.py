@@ -99,7 +99,7 @@ def done(folder: Path) -> int:
 
 
 @pytest.mark.usefixtures("often")
-@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
+@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning", "ignore:os.fork:RuntimeWarning")
 def test_a_killed_run_goes_on_to_the_same_bytes(log: Path, tmp_path: Path, read: list[int]) -> None:
     whole = evaluated(log, None)
     assert sorted(read) == list(range(PARTS))

@@ -7,7 +7,6 @@ import shlex
 import tomllib
 from functools import cache
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -330,7 +329,7 @@ def test_a_source_is_left_as_it_was(tmp_path: Path) -> None:
     assert found.to_dict() == offrank.inspect(search()).to_dict()
     assert json.loads(found.to_json(tmp_path / "a.json")) == json.loads((tmp_path / "a.json").read_text())
     with pytest.raises(UsageError, match="cannot look at the columns"):
-        offrank.inspect(SimpleNamespace(batches=None))
+        offrank.inspect(type("Batches", (), {"batches": None})())
 
 
 def test_how_a_log_is_read_goes_into_the_command_and_the_mapping(tmp_path: Path) -> None:

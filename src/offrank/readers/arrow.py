@@ -263,6 +263,25 @@ def labels(column: pa.Array, name: str) -> tuple[Integers, tuple[str, ...]]:
     return np.asarray(encoded.indices).astype(np.int64), names
 
 
+def of_bytes(kind: pa.DataType) -> pa.DataType:
+    """Return the type of the same buffers with texts as bytes: ids need not be UTF-8."""
+    if pa.types.is_string(kind):
+        return pa.binary()
+    if pa.types.is_large_string(kind):
+        return pa.large_binary()
+    for is_list, lists in ((pa.types.is_list, pa.list_), (pa.types.is_large_list, pa.large_list)):
+        if is_list(kind):
+            return lists(kind.value_field.with_type(of_bytes(kind.value_type)))
+    return kind
+
+
+def _words(value: Any) -> Any:
+    """Return a value with texts in the place of bytes, in lists too."""
+    if isinstance(value, list):
+        return [_words(each) for each in value]
+    return _word(value) if isinstance(value, bytes) else value
+
+
 def _word(value: Any) -> str:
     if isinstance(value, bytes):
         return value.decode("utf-8", "backslashreplace")
@@ -272,7 +291,8 @@ def _word(value: Any) -> str:
 def show(column: pa.Array, index: int) -> str:
     """Format a value for an error message, cut if long."""
     column = plain(column.slice(index, 1))
-    text = repr(_word(column.cast(pa.large_binary())[0].as_py()) if _is_text(column.type) else column[0].as_py())
+    value = column.view(of_bytes(column.type))[0].as_py()
+    text = repr(_word(value) if _is_text(column.type) else _words(value))
     return text if len(text) <= 80 else text[:77] + "..."
 
 

@@ -14,6 +14,7 @@ import pyarrow.ipc
 import pyarrow.parquet as pq
 
 from ..errors import ColumnError, LogError
+from .arrow import of_bytes
 from .checksums import lengths, verify, verify_footer
 from .files import Files, describe, partition
 from .tables import Piece, bounded, numbered, rows_for
@@ -212,7 +213,9 @@ class ArrowTable(StoredTable):
             ((each, None) for each in file) if whole else [file.get_batch_with_custom_metadata(number)]
         ):
             kept = data.select(columns)
-            kept.validate(full=True)  # damaged offsets would lead out of the memory of the process
+            for column in kept.columns:  # damaged offsets would lead out of the memory of the process
+                column.validate()
+                column.view(of_bytes(column.type)).validate(full=True)
             verify(kept, metadata, path)
             yield from bounded(pa.Table.from_batches([kept]))
 

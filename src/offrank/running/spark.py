@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import importlib
-import pickle
+import json
 import re
 import traceback
 import uuid
@@ -17,6 +17,7 @@ from typing import Any, TypeVar
 import numpy as np
 import pyarrow as pa
 
+from .. import errors
 from ..errors import LogError, OffrankError, UsageError
 from ..log.batch import Integers
 from .executors import Progress
@@ -88,8 +89,8 @@ class Spark:
         job = partial(_answered, task, self.rows, bases)
         found = self._collected(lambda: self._read(columns, len(bases)).mapInArrow(job, _RETURNED))
         found.sort(key=itemgetter("partition"))
-        if errors := [pickle.loads(one["answer"]) for one in found if one["failed"]]:  # noqa: S301  our own executors
-            raise min(errors, key=lambda error: getattr(error, "row", -1))
+        if raised := [_raised(one["answer"]) for one in found if one["failed"]]:
+            raise min(raised, key=lambda error: getattr(error, "row", -1))
         if sum(one["rows"] for one in found) != rows or reduce(xor, (one["digest"] for one in found), 0) != digest:
             raise UsageError(
                 f"the partitions of the {self.where} held other rows, or in another order, when they were read again",
@@ -105,7 +106,7 @@ class Spark:
         bases, *_ = self._count(columns[0])
         read = self._read(columns, len(bases)).limit(most)
         found = self._collected(lambda: read.mapInArrow(_fetched, "rows binary"))
-        batches = [pickle.loads(rows) for (rows,) in found]  # noqa: S301  our own executors
+        batches = [each for (rows,) in found for each in pa.ipc.open_stream(rows)]
         return list(PartitionRows(batches, bases).read(columns))
 
     def _asked(self, task: Callable[[int], Any]) -> tuple[str, ...]:
@@ -174,9 +175,7 @@ def _answered(
     try:
         answer = dumps(task(0))
     except Exception as error:  # noqa: BLE001  any error is raised again, on the driver
-        if not isinstance(error, OffrankError):
-            error.add_note(f"on a Spark executor:\n{traceback.format_exc()}")
-        answer, failed = pickle.dumps(error), True
+        answer, failed = _told(error), True
     partition = importlib.import_module("pyspark").TaskContext.get().partitionId()
     told = {"partition": partition, "rows": rows.rows, "digest": rows.digest, "failed": failed, "answer": answer}
     yield pa.RecordBatch.from_pylist([told])
@@ -184,7 +183,29 @@ def _answered(
 
 def _fetched(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     """Yield record batches with their types. Runs on an executor."""
-    yield from (pa.RecordBatch.from_pylist([{"rows": pickle.dumps(data)}]) for data in batches)
+    for data in batches:
+        sink = pa.BufferOutputStream()
+        with pa.ipc.new_stream(sink, data.schema) as stream:
+            stream.write_batch(data)
+        yield pa.RecordBatch.from_pylist([{"rows": sink.getvalue().to_pybytes()}])
+
+
+def _told(error: Exception) -> bytes:
+    """Return an error as text: its class and arguments, if it is one of ours; else its words and where it was."""
+    if isinstance(error, OffrankError):
+        return json.dumps([type(error).__name__, error.__reduce__()[1]], default=int).encode()
+    return json.dumps([None, [f"{type(error).__name__}: {error}", traceback.format_exc()]]).encode()
+
+
+def _raised(told: bytes) -> Exception:
+    """Return the error that `_told` wrote."""
+    name, given = json.loads(told)
+    if name is not None:
+        known: type[OffrankError] = getattr(errors, name)
+        return known(*given)
+    error = RuntimeError(given[0])
+    error.add_note(f"on a Spark executor:\n{given[1]}")
+    return error
 
 
 @contextmanager
