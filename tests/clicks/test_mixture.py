@@ -90,7 +90,7 @@ def test_a_mixture_predicts_new_sessions_better_than_its_part(sessions: Sessions
 
 
 @pytest.mark.xfail(
-    strict=True, reason="satisfactions come .03 nearer to their continuation: the start keeps old priors"
+    strict=True, reason="satisfactions move by .03: the start keeps its priors"
 )
 def test_a_start_changes_nothing(sessions: Sessions, learnt: Learnt) -> None:
     again = Mixture(DBN(), DBN()).learn(sessions, start=learnt.parameters)
