@@ -112,3 +112,9 @@ def test_a_mapping_that_is_missing(log: Path, tmp_path: Path) -> None:
     done = call("check", log, "--config", tmp_path / "missing.toml")
     assert done.exit_code == 2
     assert "missing.toml cannot be read as TOML: No such file or directory" in " ".join(done.stderr.split())
+
+
+def test_there_is_nothing_to_begin_again_without_a_checkpoint(log: Path) -> None:
+    result = call("evaluate", log, "--target", "uniform", "--fresh")
+    assert result.exit_code == 2
+    assert "--checkpoint FOLDER" in result.output

@@ -211,7 +211,7 @@ def test_scores_of_trust_bias_are_slopes_of_the_likelihood(counts: Counts) -> No
             moved = [fitted(counts, curves.chances(x + sign * np.eye(len(x))[place]), prior) for sign in (step, -step)]
             values = [found.trace[-1] if found.trace else found.integrals.log_likelihood for found in moved]
             slope = (values[0] - values[1]) / (2 * step)
-            assert slope == pytest.approx(expit(x)[place] - curves.center[place], abs=0.03)
+            assert slope == pytest.approx(expit(x)[place] - curves.center[place], abs=0.02)
 
 
 def test_slopes_of_the_chances_of_trust_bias() -> None:

@@ -82,7 +82,8 @@ class Spark:
         Raises:
             LogError: Spark fails.
             UsageError: the partitions do not hold the same rows as in the first pass.
-            Exception: the first error of a task, as it was raised.
+            OffrankError: the first error of a task, as it was raised.
+            RuntimeError: any other error of a task, with its words and where it was.
         """
         columns = self._asked(task)
         bases, rows, digest = self._count(columns[0])
