@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from benchmarks.trust_worlds.measure import CARE, NOT, USE, Outcome
-from benchmarks.trust_worlds.tables import BEGIN, END, Found, table, totals, words, write
+from benchmarks.trust_worlds.tables import Found, table, totals, words
 
 RIGHT = Outcome(USE, "", right=False, held=True, off=False)
 WRONG = Outcome(USE, "", right=False, held=False, off=True)
@@ -50,11 +48,3 @@ def test_a_line_for_each_world() -> None:
 
 def test_words() -> None:
     assert words([RIGHT, Outcome(CARE, "", right=False), OTHER, OTHER]) == "25 / 25 / 50"
-
-
-def test_writing_replaces_what_stands_between_the_markers(tmp_path: Path) -> None:
-    page = tmp_path / "page.md"
-    page.write_text(f"above\n{BEGIN}\nold\n{END}\nbelow\n")
-    for _ in range(2):
-        write(page, ["new"])
-    assert page.read_text() == f"above\n{BEGIN}\nnew\n{END}\nbelow\n"
