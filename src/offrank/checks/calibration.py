@@ -25,7 +25,6 @@ from ..log.batch import Floats, Integers
 from ..log.source import Needs
 from ..policies.base import all_items
 from ..policies.propensities import AnyPolicy, law, law_needs
-from . import _kernels
 
 Flags = NDArray[np.bool_]
 
@@ -117,22 +116,55 @@ def bennett(away: Floats, variance: Floats, most: float) -> Floats:
 
 def _compared(rows: SampledRows, probs: Floats) -> Iterator[Frequency]:
     """Return the worst comparison of each kind. probs: [n, m, k] of every candidate."""
-    h, size = 1 / rows.inclusion, rows.contexts.size
-    most, ranks = float(h.max()), min(RANKS, probs.shape[2])
+    h, ranks = 1 / rows.inclusion, min(RANKS, probs.shape[2])
+    most = float(h.max())
     yield from _lifts(rows, probs, h, most, ranks)
     codes, place = _codes(rows)
-    sums = np.zeros((4, len(codes), ranks + 1))
-    _kernels.item_counts(probs, rows.slates, place, size, h, sums)
-    yield _worst_item(ShownCounts(*sums[:, :, ranks]), most, codes, None, _SHARES["item"])
+    row, item = np.nonzero(place >= 0)
+    place, h = place[row, item], h[row]
+    seen = (rows.slates[row] == item[:, None]).astype(float)
+    anywhere = np.minimum(probs[row, item].sum(axis=1), 1.0), seen.sum(axis=1)
+    yield _worst_item(_by_item(place, *anywhere, h), most, codes, None, _SHARES["item"])
     for rank in range(ranks):
-        yield _worst_item(ShownCounts(*sums[:, :, rank]), most, codes, rank + 1, _SHARES["place"] / ranks)
+        counts = _by_item(place, probs[row, item, rank], seen[:, rank], h)
+        yield _worst_item(counts, most, codes, rank + 1, _SHARES["place"] / ranks)
+
+
+def _by_item(place: Integers, q: Floats, seen: Floats, h: Floats) -> ShownCounts:
+    """Return the counts of each item, from candidates [n] whose index among the items is `place`."""
+    return ShownCounts(*(np.bincount(place, weights=each) for each in _terms(q, seen, h)))
+
+
+def _terms(q: Floats, seen: Floats, h: Floats) -> tuple[Floats, Floats, Floats, Floats]:
+    """Return what rows add to the fields of `ShownCounts`."""
+    return h * seen, h * q, h**2 * q * (1 - q), h**2 * (seen - q) ** 2
 
 
 def _of_slates(rows: SampledRows, probs: Floats) -> float:
     """Bound the probability of the deviation in sums of log-probabilities over whole slates."""
+    return min(_of_sum(*_log_sums(rows, probs, centred)) for centred in (False, True)) / (_SHARES["slate"] / 2)
+
+
+def _log_sums(rows: SampledRows, probs: Floats, centred: bool) -> tuple[float, float, float, float]:
+    """Sum log(probability times candidates) of the shown items, minus its expectation.
+
+    Returns the sum, its variance by rows, its variance if ranks are independent, and the maximum term of a row.
+    centred: whether each item's mean over the ranks is subtracted.
+    """
     size, length, h = rows.contexts.size, rows.contexts.length, 1 / rows.inclusion
-    found = (_kernels.log_sums(probs, rows.slates, size, length, h, _LEAST_LIFT, centred) for centred in (False, True))
-    return min(_of_sum(*sums) for sums in found) / (_SHARES["slate"] / 2)
+    slots = np.arange(probs.shape[2]) < length[:, None]
+    inside = (np.arange(probs.shape[1]) < size[:, None])[:, :, None] & slots[:, None, :]
+    value = np.log(np.maximum(probs * size[:, None, None], _LEAST_LIFT), out=np.zeros(probs.shape), where=inside)
+    if centred:
+        value -= (value.sum(axis=2) / np.maximum(length, 1)[:, None])[:, :, None]
+    probs = np.where(inside, probs, 0.0)
+    mean, square = (probs * value).sum(axis=1), (probs * value**2).sum(axis=1)
+    high, low = value.max(axis=1, where=inside, initial=-np.inf), value.min(axis=1, where=inside, initial=np.inf)
+    widest = np.where(slots, np.maximum(high - mean, mean - low), 0.0).sum(axis=1)
+    shown = np.take_along_axis(value, np.maximum(rows.slates, 0)[:, None, :], axis=1)[:, 0]
+    each = np.where(slots & (rows.slates >= 0), shown - mean, 0.0).sum(axis=1) * h
+    alone = (h[:, None] ** 2 * np.maximum(square - mean**2, 0.0)).sum()
+    return float(each.sum()), float((each**2).sum()), float(alone), float((widest * h).max())
 
 
 def _of_sum(total: float, by_rows: float, alone: float, most: float) -> float:
@@ -144,9 +176,18 @@ def _of_sum(total: float, by_rows: float, alone: float, most: float) -> float:
 
 
 def _lifts(rows: SampledRows, probs: Floats, h: Floats, most: float, ranks: int) -> Iterator[Frequency]:
+    size, n, reached = rows.contexts.size, len(rows), len(LIFTS) + 1
+    lifts, sums = np.array(LIFTS) * _ROUNDING, np.zeros((4, len(LIFTS), ranks))
+    inside, row = np.arange(probs.shape[1]) < size[:, None], np.arange(n)
+    for rank in range(ranks):
+        q, shown = probs[:, :, rank], rows.slates[:, rank]
+        level = np.where(inside, np.searchsorted(lifts, q * size[:, None], side="right"), 0)  # lifts that it reaches
+        mass = np.bincount((row[:, None] * reached + level).ravel(), q.ravel(), minlength=n * reached)
+        expected = mass.reshape(n, reached)[:, :0:-1].cumsum(axis=1)[:, ::-1]
+        seen = np.where(shown >= 0, level[row, shown], 0)[:, None] > np.arange(len(LIFTS))
+        terms = _terms(np.minimum(expected, 1.0), seen.astype(float), h[:, None])
+        sums[:, :, rank] = [each.sum(axis=0) for each in terms]
     share = _SHARES["lift"] / (ranks * len(LIFTS))
-    sums = np.zeros((4, len(LIFTS), ranks))
-    _kernels.lifted_counts(probs, rows.slates, rows.contexts.size, h, np.array(LIFTS) * _ROUNDING, sums)
     for place, lift in enumerate(LIFTS):
         worst, found = ShownCounts(*sums[:, place]).worst(most, np.full(ranks, share))
         yield Frequency(worst + 1, *found, lift=lift)
