@@ -142,24 +142,25 @@ def _terms(q: Floats, seen: Floats, h: Floats) -> tuple[Floats, Floats, Floats, 
 
 def _of_slates(rows: SampledRows, probs: Floats) -> float:
     """Bound the probability of the deviation in sums of log-probabilities over whole slates."""
-    return min(_of_sum(*_log_sums(rows, probs, centred)) for centred in (False, True)) / (_SHARES["slate"] / 2)
-
-
-def _log_sums(rows: SampledRows, probs: Floats, centred: bool) -> tuple[float, float, float, float]:
-    """Sum log(probability times candidates) of the shown items, minus its expectation.
-
-    Returns the sum, its variance by rows, its variance if ranks are independent, and the maximum term of a row.
-    centred: whether each item's mean over the ranks is subtracted.
-    """
-    size, length, h = rows.contexts.size, rows.contexts.length, 1 / rows.inclusion
+    size, length = rows.contexts.size, rows.contexts.length
     slots = np.arange(probs.shape[2]) < length[:, None]
     inside = (np.arange(probs.shape[1]) < size[:, None])[:, :, None] & slots[:, None, :]
     value = np.log(np.maximum(probs * size[:, None, None], _LEAST_LIFT), out=np.zeros(probs.shape), where=inside)
-    if centred:
-        value -= (value.sum(axis=2) / np.maximum(length, 1)[:, None])[:, :, None]
-    probs = np.where(inside, probs, 0.0)
-    mean, square = (probs * value).sum(axis=1), (probs * value**2).sum(axis=1)
-    high, low = value.max(axis=1, where=inside, initial=-np.inf), value.min(axis=1, where=inside, initial=np.inf)
+    by_item = (value.sum(axis=2) / np.maximum(length, 1)[:, None])[:, :, None]
+    found = (_log_sums(rows, probs, inside, each) for each in (value, np.where(inside, value - by_item, 0.0)))
+    return min(_of_sum(*sums) for sums in found) / (_SHARES["slate"] / 2)
+
+
+def _log_sums(rows: SampledRows, probs: Floats, inside: Flags, value: Floats) -> tuple[float, float, float, float]:
+    """Sum the value [n, m, k] of each shown item at its rank, minus its expectation. inside: what is not a pad.
+
+    Returns the sum, its variance by rows, its variance if ranks are independent, and the maximum term of a row.
+    """
+    h, expected = 1 / rows.inclusion, np.where(inside, probs, 0.0) * value
+    mean, square = expected.sum(axis=1), (expected * value).sum(axis=1)
+    high = np.where(inside, value, -np.inf).max(axis=1)
+    low = np.where(inside, value, np.inf).min(axis=1)
+    slots = inside.any(axis=1)
     widest = np.where(slots, np.maximum(high - mean, mean - low), 0.0).sum(axis=1)
     shown = np.take_along_axis(value, np.maximum(rows.slates, 0)[:, None, :], axis=1)[:, 0]
     each = np.where(slots & (rows.slates >= 0), shown - mean, 0.0).sum(axis=1) * h
@@ -181,7 +182,8 @@ def _lifts(rows: SampledRows, probs: Floats, h: Floats, most: float, ranks: int)
     inside, row = np.arange(probs.shape[1]) < size[:, None], np.arange(n)
     for rank in range(ranks):
         q, shown = probs[:, :, rank], rows.slates[:, rank]
-        level = np.where(inside, np.searchsorted(lifts, q * size[:, None], side="right"), 0)  # lifts that it reaches
+        times = np.where(inside, q * size[:, None], 0.0)
+        level = sum((times >= lift for lift in lifts), np.zeros(times.shape, np.int64))  # faster than a binary search
         mass = np.bincount((row[:, None] * reached + level).ravel(), q.ravel(), minlength=n * reached)
         expected = mass.reshape(n, reached)[:, :0:-1].cumsum(axis=1)[:, ::-1]
         seen = np.where(shown >= 0, level[row, shown], 0)[:, None] > np.arange(len(LIFTS))
