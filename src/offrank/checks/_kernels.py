@@ -9,12 +9,10 @@ from ..log.hashing import ODD
 
 
 @numba.njit(cache=True, nogil=True)
-def rank_sums(clicks, length, inclusion):
-    """Return per rank [k, 6]: rows, and sums of h, h c, h^2, h^2 c, h^2 c^2, with h = 1 / inclusion and c the click."""
-    n, k = clicks.shape
-    sums = np.zeros((k, 6))
-    for row in range(n):
-        h = 1.0 / inclusion[row]
+def rank_sums(clicks, length, inverse, sums):
+    """Add per rank [k, 6]: rows, and sums of h, h c, h^2, h^2 c, h^2 c^2, with h = 1 / inclusion and c the click."""
+    for row in range(len(clicks)):
+        h = inverse[row]
         for rank in range(length[row]):
             hc = h * clicks[row, rank]
             sums[rank, 0] += 1.0
@@ -23,7 +21,6 @@ def rank_sums(clicks, length, inclusion):
             sums[rank, 3] += h * h
             sums[rank, 4] += h * hc
             sums[rank, 5] += hc * hc
-    return sums
 
 
 @numba.njit(cache=True, nogil=True, inline="always")
@@ -46,8 +43,6 @@ def join_slots(key, values, length, slates):
             key[row] = _joined(key[row], values[row, place] if place >= 0 else ODD)
 
 
-@numba.njit(cache=True, nogil=True)
 def join_rows(key, values):
     """Mix the bits of a value [n] into the key [n] of each row."""
-    for row in range(len(key)):
-        key[row] = _joined(key[row], values[row])
+    key[:] = _joined.py_func(key, values)

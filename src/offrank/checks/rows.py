@@ -78,10 +78,11 @@ class ImpressionsFold(MappedFold):
     reducer: ClassVar = PlusFold(Impressions(0, 0.0, {}, np.zeros((0, 6))))
 
     def mapped(self, batch: LogBatch) -> Impressions:
-        ranks = np.zeros((0, 6))
+        ranks, inverse = np.zeros((0, 6)), 1 / batch.inclusion
         if batch.clicks is not None:
-            ranks = _kernels.rank_sums(batch.clicks, batch.contexts.length, batch.inclusion)
-        return Impressions(len(batch), float((1 / batch.inclusion).sum()), batch.skipped, ranks)
+            ranks = np.zeros((batch.clicks.shape[1], 6))
+            _kernels.rank_sums(batch.clicks, batch.contexts.length, inverse, ranks)
+        return Impressions(len(batch), float(inverse.sum()), batch.skipped, ranks)
 
 
 def _click_rate(rank: int, sums: Floats, quantile: float) -> RankRow:

@@ -1,7 +1,8 @@
 """Compiled loops of the estimators.
 
 target, logging: the arrays of a `RankLaw`, P(displayed item i at rank j). A displayed item's own
-rank is its slot, since slates are written top first.
+rank is its slot, since slates are written top first. Loops write to arrays of the caller: an array
+made inside takes longer to compile than most loops.
 """
 
 from __future__ import annotations
@@ -14,15 +15,13 @@ _jit = numba.njit(cache=True, nogil=True, error_model="numpy")
 
 
 @_jit
-def item_position(target, logging, length, k):
-    """[n, k] target over logging probability of each item at its own rank; infinite where the latter is zero."""
-    n = len(length)
-    weight = np.zeros((n, k))
+def item_position(target, logging, length, weight):
+    """weight [n, k] <- target over logging probability of each item at its own rank; infinite where that is zero."""
     # Unpacked once here: inside the loops, reference counting would cost more than the arithmetic.
     t_dense, t_first, t_width, t_spread, t_point = target
     l_dense, l_first, l_width, l_spread, l_point = logging
     t_full, l_full = t_dense.size > 0, l_dense.size > 0
-    for row in range(n):
+    for row in range(len(length)):
         for i in range(length[row]):
             if t_full:
                 wanted = t_dense[row, i, i]
@@ -35,36 +34,21 @@ def item_position(target, logging, length, k):
                 inside = l_first[row, i] <= i < l_first[row, i] + l_width[row, i]
                 drawn = l_spread[row] + (l_point[row] / l_width[row, i] if inside else 0.0)
             weight[row, i] = wanted / drawn if drawn > 0.0 else np.inf
-    return weight
 
 
 @_jit
-def window_mass(mass, window):
-    """[k + 1, k] sum of mass within the window around rank j, by the number of slots of the slate."""
-    k = len(mass)
-    out = np.zeros((k + 1, k))
-    for slots in range(k + 1):
-        for j in range(slots):
-            for l in range(max(0, j - window), min(slots, j + window + 1)):  # noqa: E741
-                out[slots, j] += mass[l]
-    return out
-
-
-@_jit
-def interpol(target, logging, length, examination, mass, own, window):
-    """Weight and control [n, k]; infinite where the logged rank was impossible.
+def interpol(target, logging, length, examination, mass, whole, own, window, weight, control):
+    """Add weight and control [n, k]; infinite where the logged rank was impossible.
 
     The sum over the target's rank j of item i, within the window, of
     P(j | target) / sum over the window around j of P(rank l | logging) mass[l],
     times own[i] examination[j] for the weight and own[i] examination[i] for the control.
+    whole: [k + 1, k] sum of mass within the window around rank j, by the number of slots of the slate.
     """
-    n, k = len(length), len(examination)
-    weight, control = np.zeros((n, k)), np.zeros((n, k))
-    whole = window_mass(mass, window)
     t_dense, t_first, t_width, t_spread, t_point = target
     l_dense, l_first, l_width, l_spread, l_point = logging
     t_full, l_full = t_dense.size > 0, l_dense.size > 0
-    for row in range(n):
+    for row in range(len(length)):
         slots = length[row]
         for i in range(slots):
             first, last = max(0, i - window), min(slots, i + window + 1)
@@ -100,50 +84,46 @@ def interpol(target, logging, length, examination, mass, own, window):
                 share = chance / inside * own[i]
                 weight[row, i] += share * examination[j]
                 control[row, i] += share * examination[i]
-    return weight, control
 
 
 @_jit
-def position_based(target, length, examination):
-    """[n, k] expected examination at the target's rank over that at the logged rank; and P(the target shows it)."""
-    n, k = len(length), len(examination)
-    weight, control = np.zeros((n, k)), np.zeros((n, k))
-    dense, first, width, spread, point = target
-    full = dense.size > 0
-    for row in range(n):
-        slots = length[row]
-        everywhere = 0.0
+def position_based(dense, length, examination, weight, control):
+    """Add the expected examination at the target's rank over that at the logged rank; and P(the target shows it)."""
+    for row in range(len(length)):
+        for i in range(length[row]):
+            for j in range(length[row]):
+                weight[row, i] += dense[row, i, j] * examination[j]
+                control[row, i] += dense[row, i, j]
+            weight[row, i] /= examination[i]
+
+
+@_jit
+def position_based_in_blocks(first, width, spread, point, length, examination, weight, control):
+    """As `position_based`, for a law with structure."""
+    for row in range(len(length)):
+        slots, everywhere = length[row], 0.0
         for j in range(slots):
             everywhere += examination[j]
         for i in range(slots):
-            if full:
-                for j in range(slots):
-                    weight[row, i] += dense[row, i, j] * examination[j]
-                    control[row, i] += dense[row, i, j]
-            else:
-                start = first[row, i]
-                weight[row, i] = spread[row] * everywhere
-                control[row, i] = spread[row] * slots
-                if start >= 0:
-                    for j in range(start, min(start + width[row, i], slots)):
-                        weight[row, i] += point[row] / width[row, i] * examination[j]
-                        control[row, i] += point[row] / width[row, i]
+            start, share = first[row, i], point[row] / width[row, i]
+            weight[row, i] = spread[row] * everywhere
+            control[row, i] = spread[row] * slots
+            for j in range(start, min(start + width[row, i], slots) if start >= 0 else start):
+                weight[row, i] += share * examination[j]
+                control[row, i] += share
             weight[row, i] /= examination[i]
-    return weight, control
 
 
 @_jit
-def slot_terms(weight, control, clicks, length):
-    """[n] sum of weighted clicks, and mean control per slot."""
+def slot_terms(weight, control, clicks, length, value, mean):
+    """value, mean [n] <- sum of weighted clicks, and mean control per slot."""
     n, k = weight.shape
-    value, mean = np.empty(n), np.empty(n)
     for row in range(n):
         earned, total = 0.0, 0.0
         for i in range(k):
             earned += weight[row, i] * clicks[row, i]
             total += control[row, i]
         value[row], mean[row] = earned, total / max(length[row], 1)
-    return value, mean
 
 
 @_jit
@@ -160,13 +140,10 @@ def settle(values, least, largest):
 
 
 @_jit
-def prefix_weights(target, logging, length):
-    """[n, k] product of target over logging probabilities of the slots so far; 0 on pads."""
-    n, k = target.shape
-    weight = np.zeros((n, k))
-    for row in range(n):
+def prefix_weights(target, logging, length, weight):
+    """weight [n, k] <- product of target over logging probabilities of the slots so far; not on pads."""
+    for row in range(len(length)):
         product = 1.0
         for i in range(length[row]):
             product *= target[row, i] / logging[row, i]
             weight[row, i] = product
-    return weight

@@ -13,29 +13,6 @@ _jit = numba.njit(cache=True, nogil=True)
 
 
 @_jit
-def slates(rows, weight, control, reward, inverse, out, first):
-    """Add to out [d], from `first` on: weight r, weight r^2, and the squares of control / inclusion."""
-    value, square, mass = 0.0, 0.0, 0.0
-    for row in rows:
-        h, r = inverse[row], reward[row]
-        value += h * weight[row] * r
-        square += h * weight[row] * r * r
-        mass += (h * control[row]) ** 2
-    out[first] += value
-    out[first + 1] += square
-    out[first + 2] += mass
-
-
-@_jit
-def squares(rows, reward, inverse):
-    """Sum of r^2 / inclusion."""
-    total = 0.0
-    for row in rows:
-        total += inverse[row] * reward[row] ** 2
-    return total
-
-
-@_jit
 def logged(rows, clicks, length, inverse, out, first, stride, blocks):
     """Add to out [d]: slots, clicks, and clicks above each slot."""
     for row in rows:

@@ -186,7 +186,8 @@ def rewarded(weights: Weights, reward: Floats, clicks: Floats | None, length: In
         return Terms(weights.weight * reward, weights.control, weights)
     if clicks is None:
         raise ValueError("slot weights need clicks")
-    value, mean = _kernels.slot_terms(weights.weight, weights.control, clicks, length)
+    value, mean = np.empty(len(length)), np.empty(len(length))
+    _kernels.slot_terms(weights.weight, weights.control, clicks, length, value, mean)
     return Terms(value, mean, weights)
 
 

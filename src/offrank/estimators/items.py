@@ -37,9 +37,8 @@ class IPM(Reference):
     assumptions: ClassVar[frozenset[str]] = assumptions.ITEM_POSITION
 
     def ratios(self, batch: LogBatch, logging: Propensities, target: Propensities) -> tuple[Floats, NDArray[np.bool_]]:
-        weight = _kernels.item_position(
-            target.rank_law.arrays, logging.rank_law.arrays, batch.contexts.length, batch.slates.shape[1]
-        )
+        weight = np.zeros(batch.slates.shape)
+        _kernels.item_position(target.rank_law.arrays, logging.rank_law.arrays, batch.contexts.length, weight)
         return weight, ~np.isfinite(weight)
 
 
@@ -87,14 +86,21 @@ class Interpol(Weighted):
         # A click has weight p_j / p_i over P(window), or p_j over the expected examination in the window.
         # The control is the weight of a click of value p_i / p_j: its expectation is 1 for each target slot.
         mass, own = (ones, 1 / curve) if self.form == "paper" else (curve, ones)
-        weight, control = _kernels.interpol(
+        window = min(self.window, slots)
+        ranks = range(slots)
+        whole = [[mass[max(0, j - window) : min(n, j + window + 1)].sum() for j in ranks] for n in range(slots + 1)]
+        weight, control = np.zeros(batch.slates.shape), np.zeros(batch.slates.shape)
+        _kernels.interpol(
             target.rank_law.arrays,
             logging.rank_law.arrays,
             batch.contexts.length,
             curve,
             mass,
+            np.array(whole),
             own,
-            min(self.window, slots),
+            window,
+            weight,
+            control,
         )
         refuse_impossible(batch, ~np.isfinite(weight), logging)
         return Weights(weight, control)
@@ -125,7 +131,13 @@ class PositionBased(Weighted):
     def weights(self, batch: LogBatch, logging: Propensities, target: Propensities) -> Weights:
         slots = batch.slates.shape[1]
         curve = _curve(self.examination or (), slots, self)
-        return Weights(*_kernels.position_based(target.rank_law.arrays, batch.contexts.length, curve))
+        weight, control = np.zeros(batch.slates.shape), np.zeros(batch.slates.shape)
+        dense, *structure = target.rank_law.arrays
+        if target.rank_law.structured:
+            _kernels.position_based_in_blocks(*structure, batch.contexts.length, curve, weight, control)
+        else:
+            _kernels.position_based(dense, batch.contexts.length, curve, weight, control)
+        return Weights(weight, control)
 
 
 def _tidy(estimator: Interpol | PositionBased) -> None:

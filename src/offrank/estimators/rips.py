@@ -31,5 +31,6 @@ class RIPS(Reference):
     assumptions: ClassVar[frozenset[str]] = frozenset({assumptions.FROM_TOP})
 
     def ratios(self, batch: LogBatch, logging: Propensities, target: Propensities) -> tuple[Floats, NDArray[np.bool_]]:
-        weight = _kernels.prefix_weights(target.slot_probs, logging.slot_probs, batch.contexts.length)
+        weight = np.zeros(batch.slates.shape)
+        _kernels.prefix_weights(target.slot_probs, logging.slot_probs, batch.contexts.length, weight)
         return weight, np.asarray((logging.slot_probs <= 0).any(axis=1, keepdims=True))

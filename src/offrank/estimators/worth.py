@@ -123,7 +123,9 @@ class EffectiveSizeTerms:
         rows = np.arange(len(batch)) if self.rows is None else self.rows
         length, clicks, inverse = batch.contexts.length, batch.clicks, 1 / batch.inclusion
         out = np.zeros(layout.columns + layout.stride * blocks(batch.slates.shape[1]))
-        out[:2] = [_kernels_slots.squares(rows, reward, inverse) for reward in self.rewards]
+        some = slice(None) if self.rows is None else rows
+        h = inverse[some]
+        out[:2] = [np.dot(h, reward[some] ** 2) for reward in self.rewards]
         if layout.stride:
             _kernels_slots.logged(rows, clicks, length, inverse, out, layout.columns, layout.stride, BLOCKS)
         for pair, (terms, earned) in enumerate(self.found):
@@ -131,7 +133,9 @@ class EffectiveSizeTerms:
                 continue
             weight, control, plain = terms.weights.weight, terms.weights.control, 2 + _PLAIN * pair
             if weight.ndim == 1:
-                _kernels_slots.slates(rows, weight, control, self.rewards[earned], inverse, out, plain)
+                reward = self.rewards[earned][some]
+                value, mass = h * weight[some] * reward, h * control[some]
+                out[plain : plain + 3] = value.sum(), np.dot(value, reward), np.dot(mass, mass)
             elif layout.slotted[pair]:
                 place = plain + 2, layout.columns + layout.own(pair), layout.stride, BLOCKS
                 _kernels_slots.weighted(rows, weight, control, clicks, length, inverse, out, *place)

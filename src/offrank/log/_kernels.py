@@ -50,41 +50,32 @@ def _slot(code, bits):
     return np.int64((np.uint64(code) * ODD) >> np.uint64(64 - bits))
 
 
-@_jit
-def _bits(lengths):
-    """Size of a hash table for the longest list, as a power of two: at most a quarter full."""
-    longest = 1
-    for length in lengths:
-        longest = max(longest, length)
-    bits = 2
-    while 1 << bits < 4 * longest:
-        bits += 1
-    return bits
+def hash_table(lengths):
+    """A table for the longest list, at most a quarter full: its size as a power of two, values, stamps, and places.
+
+    Each slot is stamped with its row, so that the table need not be cleared.
+    """
+    bits = max(int(4 * lengths.max(initial=1) - 1).bit_length(), 2)
+    return bits, np.empty(1 << bits, np.int64), np.full(1 << bits, -1), np.empty(1 << bits, np.int64)
 
 
 @_jit
-def duplicates(values, starts, lengths):
-    """[n] whether a list holds a value twice."""
-    n, bits = len(starts), _bits(lengths)
-    found = np.zeros(n, dtype=np.bool_)
-    # Each slot is stamped with its row, so that the table need not be cleared.
-    seen, stamp = np.empty(1 << bits, dtype=np.int64), np.full(1 << bits, -1)
-    for row in range(n):
+def duplicates(values, starts, lengths, table, found):
+    """found [n] <- whether a list holds a value twice."""
+    bits, seen, stamp, _ = table
+    for row in range(len(starts)):
         for i in range(starts[row], starts[row] + lengths[row]):
             slot = _slot(values[i], bits)
             while stamp[slot] == row and seen[slot] != values[i]:
                 slot = (slot + 1) & (len(stamp) - 1)
             found[row] |= stamp[slot] == row
             seen[slot], stamp[slot] = values[i], row
-    return found
 
 
 @_jit
-def locate(items, item_starts, item_lengths, values, starts, lengths, out):
+def locate(items, item_starts, item_lengths, values, starts, lengths, table, out):
     """Write to out[n, k] the index of each value in the row's list of items, -2 if it is not there."""
-    bits = _bits(lengths)
-    seen, stamp = np.empty(1 << bits, dtype=np.int64), np.full(1 << bits, -1)
-    place = np.empty(1 << bits, dtype=np.int64)
+    bits, seen, stamp, place = table
     for row in range(len(starts)):
         for i in range(lengths[row]):
             value = values[starts[row] + i]

@@ -1,4 +1,7 @@
-"""Compiled loops of the policies. Arrays as in `log.batch`."""
+"""Compiled loops of the policies. Arrays as in `log.batch`.
+
+They write to arrays of the caller: an array made inside takes longer to compile than most loops.
+"""
 
 from __future__ import annotations
 
@@ -9,31 +12,12 @@ _jit = numba.njit(cache=True, nogil=True)
 
 
 @_jit
-def log_product(probs):
-    """[n] log of the product of each row, with one logarithm for most rows."""
-    n, k = probs.shape
-    out = np.zeros(n)
-    for row in range(n):
-        total, product = 0.0, 1.0
-        for slot in range(k):
-            p = probs[row, slot]
-            if p == 0.0:
-                product = 0.0
-                break
-            if product * p < 1e-280:
-                total += np.log(product)
-                product = p
-            else:
-                product *= p
-        out[row] = total + np.log(product) if product > 0.0 else -np.inf
-    return out
+def blocks_by_score(scores, size, length, items, first, width):
+    """[n, q] number of candidates with a higher score, and number with the same score.
 
-
-@_jit
-def blocks_by_score(scores, size, length, items):
-    """[n, q] number of candidates with a higher score, -1 if they fill all slots, and number with the same score."""
+    Written to first and width, unless the former fill all slots.
+    """
     n, q = items.shape
-    first, width = np.full((n, q), -1), np.ones((n, q), dtype=np.int64)
     for row in range(n):
         for j in range(q):
             item = items[row, j]
@@ -45,32 +29,31 @@ def blocks_by_score(scores, size, length, items):
                 equal += scores[row, other] == own
             if better < length[row]:
                 first[row, j], width[row, j] = better, equal
-    return first, width
 
 
 @_jit
-def tied_at_the_top(scores, size, length):
-    """[n] whether any of the `length` highest scores of a row is tied, also with the next lower one."""
-    n = len(size)
-    found = np.zeros(n, dtype=np.bool_)
-    best = np.empty(scores.shape[1] + 1)
-    for row in range(n):
-        most, count = min(length[row] + 1, size[row]), 0
+def top_k(keys, size, depth, best, items, tied):
+    """items [n, k] <- the `depth` [n] items of largest key of each row, in order; of ties the first item comes first.
+
+    tied [n] <- whether any of their keys are equal. best: [k] scratch space.
+    """
+    for row in range(len(keys)):
+        filled = 0
         for item in range(size[row]):
-            score, place = scores[row, item], count
-            if count == most:
-                if score <= best[most - 1]:
+            key, place = keys[row, item], filled
+            if filled == depth[row]:
+                if place == 0 or key <= best[place - 1]:
                     continue
                 place -= 1
             else:
-                count += 1
-            while place > 0 and best[place - 1] < score:
-                best[place] = best[place - 1]
+                filled += 1
+            while place > 0 and best[place - 1] < key:
+                best[place], items[row, place] = best[place - 1], items[row, place - 1]
                 place -= 1
-            best[place] = score
-        for place in range(1, count):
-            found[row] |= best[place] == best[place - 1]
-    return found
+            best[place], items[row, place] = key, item
+        tied[row] = False
+        for place in range(1, filled):
+            tied[row] |= best[place] == best[place - 1]
 
 
 @_jit
@@ -94,25 +77,21 @@ def ranks_in_list(rankings, length, items, candidates):
 
 
 @_jit
-def block_slot_probs(first, width, slates):
-    """[n, k] 1 / (number of items left in an item's block) if its slot is in the block, else 0; 1 on pads."""
+def block_slot_probs(first, width, slates, out):
+    """out [n, k] <- 1 / (number of items left in an item's block) if its slot is in the block, else 0; not on pads."""
     n, k = slates.shape
-    out = np.ones((n, k))
     for row in range(n):
         for slot in range(k):
             if slates[row, slot] >= 0:
                 start = first[row, slot]
                 left = start + width[row, slot] - slot
                 out[row, slot] = 1.0 / left if 0 <= start <= slot and left > 0 else 0.0
-    return out
 
 
 @_jit
-def block_law(first, width, spread, point, count, length, slots):
-    """[n, q, slots] the structured law of a `RankLaw` of the first `count` items, 0 beyond a row's length."""
-    n, q = first.shape
-    out = np.zeros((n, q, slots))
-    for row in range(n):
+def block_law(first, width, spread, point, count, length, out):
+    """Add to out [n, q, slots] the structured law of a `RankLaw` of the first `count` items."""
+    for row in range(len(first)):
         for j in range(count[row]):
             start = first[row, j]
             if spread[row] > 0.0:
@@ -121,4 +100,3 @@ def block_law(first, width, spread, point, count, length, slots):
             if start >= 0:
                 for rank in range(start, min(start + width[row, j], length[row])):
                     out[row, j, rank] += point[row] / width[row, j]
-    return out

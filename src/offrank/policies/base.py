@@ -77,6 +77,19 @@ def all_items(contexts: Contexts) -> Integers:
     return np.where(index < contexts.size[:, None], index, -1)
 
 
+def log_product(probs: Floats) -> Floats:
+    """[n] log of the product of each row [n, k], with one logarithm for most rows."""
+    product = np.ones(len(probs))
+    for column in probs.T:
+        product *= column
+    with np.errstate(divide="ignore"):
+        out = np.log(product)
+        small = product < 1e-280
+        if small.any():
+            out[small] = np.log(probs[small]).sum(axis=1)
+    return out
+
+
 def unable(policy: object, ability: Ability, remedy: str) -> NoReturn:
     """Raise the error for a missing ability, with the same wording everywhere."""
     raise AbilityError(f"{policy!r} cannot {_WANTED[ability]}", remedy)

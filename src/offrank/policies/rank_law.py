@@ -75,5 +75,6 @@ class RankLaw:
     def at_ranks(self, length: Integers, slots: int, count: Integers | None = None) -> Floats:
         """[n, q, slots] a law with structure as an array, for its q items or the first `count` [n] of each row."""
         count = np.full(len(length), self.first.shape[1]) if count is None else count
-        law = _kernels.block_law(self.first, self.width, self.spread, self.point, count, length, slots)
-        return np.asarray(law)
+        law = np.zeros((*self.first.shape, slots))
+        _kernels.block_law(self.first, self.width, self.spread, self.point, count, length, law)
+        return law

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from ..log.batch import Contexts, Floats, Integers
 from . import _kernels
-from .base import all_items
+from .base import all_items, log_product
 from .rank_law import RankLaw
 
 
@@ -32,12 +32,14 @@ class Sorting(ABC):
     @final
     def log_prob(self, contexts: Contexts, slates: Integers) -> Floats:
         """[n] log-probability of each slate."""
-        return np.asarray(_kernels.log_product(self.slot_probs(contexts, slates)))
+        return log_product(self.slot_probs(contexts, slates))
 
     @final
     def slot_probs(self, contexts: Contexts, slates: Integers) -> Floats:
         """[n, k] probability of each slot's item given the slots above; 1 on pads."""
-        return np.asarray(_kernels.block_slot_probs(*self.blocks(contexts, slates), slates))
+        probs = np.ones(slates.shape)
+        _kernels.block_slot_probs(*self.blocks(contexts, slates), slates, probs)
+        return probs
 
     @final
     def rank_probs(self, contexts: Contexts, items: Integers) -> Floats:

@@ -36,11 +36,16 @@ class Top(Spelled, Sorting):
 
     def blocks(self, contexts: Contexts, items: Integers) -> tuple[Integers, Integers]:
         scores = contexts.scores[self.scores]
-        first, width = _kernels.blocks_by_score(scores, contexts.size, contexts.length, items)
+        first, width = np.full(items.shape, -1), np.ones(items.shape, np.int64)
+        _kernels.blocks_by_score(scores, contexts.size, contexts.length, items, first, width)
         return first, width
 
     def tied(self, contexts: Contexts) -> NDArray[np.bool_]:
-        return np.asarray(_kernels.tied_at_the_top(contexts.scores[self.scores], contexts.size, contexts.length))
+        depth = np.minimum(contexts.length + 1, contexts.size)  # also with the first that is not shown
+        scores, k = contexts.scores[self.scores], contexts.slots + 1
+        items, found = np.empty((len(scores), k), np.int64), np.empty(len(scores), np.bool_)
+        _kernels.top_k(scores, contexts.size, depth, np.empty(k), items, found)
+        return found
 
     def sample(self, contexts: Contexts, rng: np.random.Generator) -> Integers:
         scores = contexts.scores[self.scores]

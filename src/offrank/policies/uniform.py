@@ -10,8 +10,7 @@ import numpy as np
 from ..log.batch import Contexts, Floats, Integers
 from ..log.source import Needs
 from ..spelling import Spelled
-from . import _kernels
-from .base import Ability
+from .base import Ability, log_product
 from .plackett_luce.laws import sample_rows
 
 
@@ -34,7 +33,7 @@ class Uniform(Spelled):
 
     def log_prob(self, contexts: Contexts, slates: Integers) -> Floats:
         if not slates.size or slates.min() < 0:
-            return np.asarray(_kernels.log_product(self.slot_probs(contexts, slates)))
+            return log_product(self.slot_probs(contexts, slates))
         # Every slot is filled, as in most logs: log (m - k)! - log m!, which needs no pass over the slots.
         log_factorial = np.append(0.0, np.cumsum(np.log(np.arange(1, contexts.size.max() + 1))))
         return np.asarray(log_factorial[contexts.size - slates.shape[1]] - log_factorial[contexts.size])

@@ -73,12 +73,15 @@ class Lists:
 
     def twice(self) -> NDArray[np.bool_]:
         """Return whether a list holds a value twice [n]."""
-        return np.asarray(_kernels.duplicates(self.values, self.starts, self.lengths))
+        found = np.zeros(len(self.starts), np.bool_)
+        _kernels.duplicates(self.values, self.starts, self.lengths, _kernels.hash_table(self.lengths), found)
+        return found
 
     def places(self, items: Lists) -> Integers:
         """Return [n, width] the place of each item in its row's list, -2 if it is not there; -1 pads."""
         out = np.full((len(items.starts), int(items.lengths.max(initial=0))), -1)
-        _kernels.locate(items.values, items.starts, items.lengths, self.values, self.starts, self.lengths, out)
+        table = _kernels.hash_table(self.lengths)
+        _kernels.locate(items.values, items.starts, items.lengths, self.values, self.starts, self.lengths, table, out)
         return out
 
 

@@ -67,11 +67,16 @@ def expected_weights(inverse, wanted, shown):
     return out
 
 
-@_jit
 def hashes(content):
     """[n] 64-bit hashes of rows of integers."""
+    out = np.empty(len(content), np.uint64)
+    _hash(content, out)
+    return out
+
+
+@_jit
+def _hash(content, out):
     n, width = content.shape
-    out = np.empty(n, np.uint64)
     for row in range(n):
         state = ODD
         for column in range(width):
@@ -80,7 +85,6 @@ def hashes(content):
             state *= np.uint64(0xD6E8FEB86659FD93)
             state ^= state >> np.uint64(29)
         out[row] = state
-    return out
 
 
 @_jit

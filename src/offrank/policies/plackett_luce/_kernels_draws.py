@@ -14,29 +14,6 @@ _jit = numba.njit(cache=True, nogil=True)
 
 
 @_jit
-def race_rows(logs, noise, size, length, slates):
-    """slates [n, k] <- the items of largest log-weight plus noise, in order; -inf after all others."""
-    best = np.empty(slates.shape[1])
-    for row in range(len(logs)):
-        depth, lowest = min(length[row], size[row]), 0.0
-        for item in range(size[row]):
-            if logs[row, item] > -np.inf:
-                lowest = min(lowest, logs[row, item])
-        filled = 0
-        for item in range(size[row]):
-            # exp(-1e6) is zero, so a zero weight stays behind every positive one, yet keeps its noise.
-            key = (logs[row, item] if logs[row, item] > -np.inf else lowest - 1e6) + noise[row, item]
-            if filled == depth and (depth == 0 or key <= best[depth - 1]):
-                continue
-            filled = min(filled + 1, depth)
-            place = filled - 1
-            while place > 0 and key > best[place - 1]:
-                best[place], slates[row, place] = best[place - 1], slates[row, place - 1]
-                place -= 1
-            best[place], slates[row, place] = key, item
-
-
-@_jit
 def alias_table(weights):
     """The alias table (keep [m], other [m]): column c is item c for a share keep[c], else item other[c]."""
     m = len(weights)

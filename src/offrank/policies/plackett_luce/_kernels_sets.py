@@ -11,66 +11,61 @@ import numba
 import numpy as np
 
 _jit = numba.njit(cache=True, nogil=True)
+_inline = numba.njit(cache=True, nogil=True, inline="always")
 
 
 @_jit
-def slot_probs(values, size, slates, logs):
-    """[n, k] probability of each slot given the slots above, 1 on pads; values: [n, m] weights.
+def slot_probs(weights, size, slates, shown, out):
+    """out [n, k] <- probability of each slot given the slots above, but on pads. shown: [m] False, scratch space.
 
-    With `logs` log-probabilities of log-weights, which may differ by more than a float can hold. Denominators add the
-    mass not shown first, then the slots from the last one up: sums of non-negative numbers, so nothing cancels. A zero
-    weight comes after every positive one, and zeros among themselves are in uniform order.
+    Denominators add the mass not shown first, then the slots from the last one up: sums of non-negative numbers, so
+    nothing cancels. A zero weight comes after every positive one, and zeros among themselves are in uniform order.
     """
-    n, k = slates.shape
-    out = np.full((n, k), 0.0 if logs else 1.0)
-    shown = np.zeros(values.shape[1], dtype=np.bool_)
-    for row in range(n):
-        length = 0
-        while length < k and slates[row, length] >= 0:
-            shown[slates[row, length]] = True
-            length += 1
-        largest, rest, left = -np.inf, 0.0, size[row] - length  # with `logs` the mass left is rest * exp(largest)
-        if left > 0 and logs:
-            for item in range(size[row]):
-                if not shown[item]:
-                    largest = max(largest, values[row, item])
-            for item in range(size[row]):
-                if not shown[item] and values[row, item] > -np.inf:
-                    rest += np.exp(values[row, item] - largest)
-        elif left > 0:
-            for item in range(size[row]):
-                if not shown[item]:
-                    rest += values[row, item]
+    for row in range(len(slates)):
+        length, rest = _mark(slates[row], shown), 0.0
+        for item in range(size[row]):
+            if not shown[item]:
+                rest += weights[row, item]
         for slot in range(length - 1, -1, -1):
             item = slates[row, slot]
             shown[item] = False
-            left += 1
-            own = values[row, item]
-            if not logs:
-                rest += own
-                out[row, slot] = own / rest if rest > 0.0 else 1.0 / left
-                continue
+            rest += weights[row, item]
+            out[row, slot] = weights[row, item] / rest if rest > 0.0 else 1.0 / (size[row] - slot)
+
+
+@_jit
+def log_slot_probs(logs, size, slates, shown, out):
+    """As `slot_probs`, for log-weights, which may differ by more than a float can hold; out: log-probabilities."""
+    for row in range(len(slates)):
+        length, largest, rest = _mark(slates[row], shown), -np.inf, 0.0  # the mass is rest * exp(largest)
+        for item in range(size[row]):
+            if not shown[item]:
+                largest = max(largest, logs[row, item])
+        for item in range(size[row]):
+            if not shown[item] and logs[row, item] > -np.inf:
+                rest += np.exp(logs[row, item] - largest)
+        for slot in range(length - 1, -1, -1):
+            item = slates[row, slot]
+            shown[item] = False
+            own = logs[row, item]
             if own > largest:
                 rest, largest = rest * np.exp(largest - own) + 1.0, own
             elif own > -np.inf:
                 rest += np.exp(own - largest)
-            out[row, slot] = own - largest - np.log(rest) if largest > -np.inf else -np.log(left)
-    return out
+            out[row, slot] = own - largest - np.log(rest) if largest > -np.inf else -np.log(size[row] - slot)
 
 
-@_jit
-def _block_weights(logs, size, block, weights):
-    """Write the weights [m, lanes] of the rows `block` [lanes], relative to each row's largest; 0 beyond its items."""
-    for lane, row in enumerate(block):
-        largest = -np.inf
-        for item in range(size[row]):
-            largest = max(largest, logs[row, item])
-        for item in range(len(weights)):
-            inside = item < size[row] and logs[row, item] > -np.inf
-            weights[item, lane] = np.exp(logs[row, item] - largest) if inside else 0.0
+@_inline
+def _mark(slate, shown):
+    """Mark the items of a slate, and return how many there are."""
+    length = 0
+    while length < len(slate) and slate[length] >= 0:
+        shown[slate[length]] = True
+        length += 1
+    return length
 
 
-@_jit
+@_inline
 def rescale(logs, above, weights):
     """Write the weights of the items outside a set relative to the largest of them, and return their sum.
 
@@ -87,86 +82,82 @@ def rescale(logs, above, weights):
     return total
 
 
-@_jit
-def _sum_over_sets(logs, size, block, weights, m, depth, drawn, chance, mass, law):
-    """Add up `law` [m, slots, lanes] for the rows `block` side by side; drawn[S]: size of the set S.
-
-    Where the remaining weight is negligible, as with weights of zero, a row gets a scale of its own.
-    """
-    full, lanes = (1 << m) - 1, weights.shape[1]
-    share, own = np.empty(lanes), np.empty(m)
-    # Loops, not slices: assigning to a slice takes half a second to compile.
-    for above in range(full + 1):
-        for lane in range(lanes):
-            chance[above, lane] = above == 0
-    for item in range(m):
-        for rank in range(depth):
-            for lane in range(lanes):
-                law[item, rank, lane] = 0.0
-    for lane in range(lanes):
-        mass[0, lane] = 0.0
-    for item in range(m):
-        for below in range(1 << item):
-            for lane in range(lanes):
-                mass[(1 << item) | below, lane] = mass[below, lane] + weights[item, lane]
-    for above in range(full):
-        rank = drawn[above]
-        if rank >= depth:
-            continue
-        tiny = False
-        for lane in range(lanes):
-            rest = mass[full ^ above, lane]
-            tiny |= rest <= 1e-200
-            share[lane] = chance[above, lane] / rest if rest > 1e-200 else 0.0
-        for lane in range(lanes if tiny else 0):
-            if mass[full ^ above, lane] > 1e-200 or chance[above, lane] == 0.0:
-                continue
-            row = block[lane]
-            total = rescale(logs[row, : size[row]], above, own)
-            for item in range(size[row]):
-                if not above & (1 << item):
-                    law[item, rank, lane] += chance[above, lane] * own[item] / total
-                    chance[above | (1 << item), lane] += chance[above, lane] * own[item] / total
-        for item in range(m):
-            if above & (1 << item):
-                continue
-            after = above | (1 << item)
-            for lane in range(lanes):
-                p = share[lane] * weights[item, lane]
-                law[item, rank, lane] += p
-                chance[after, lane] += p
-
-
-@_jit
 def rank_probs(logs, size, length, items, out):
-    """out [n, q, slots] <- exact Plackett-Luce P(item at rank), by summing over the sets of items above.
+    """Add to out [n, q, slots] the exact Plackett-Luce P(item at rank), by summing over the sets of items above.
 
     P(S) is the probability that the first |S| draws are the set S; item i follows S with probability
     w_i / (mass outside S), at cost 2^m per row. Items of weight zero come last, in uniform order.
     """
-    n, q, slots = out.shape
-    widest = 0
-    for row in range(n):
-        widest = max(widest, size[row])
-    lanes = 64  # rows side by side, so that the innermost loops are vectors
-    chance, mass = np.empty((1 << widest, lanes)), np.empty((1 << widest, lanes))
-    law, weights = np.empty((widest, slots, lanes)), np.empty((widest, lanes))
-    block, drawn = np.empty(lanes, dtype=np.int64), np.zeros(1 << widest, dtype=np.int64)
-    for above in range(1 << widest):
-        drawn[above] = drawn[above >> 1] + (above & 1)
-    for first in range(0, n, lanes):
-        m, depth = size[first], min(length[first], size[first])  # not 0: a literal is compiled for apart
+    n, widest, lanes = len(size), size.max(initial=0), 64  # rows side by side, so that the innermost loops are vectors
+    starts, length = np.arange(0, n, lanes), np.minimum(length, size)
+    weights = np.zeros((len(starts) * lanes, widest))  # lanes without a row have a law too
+    weights[:n] = np.where(np.arange(widest) < size[:, None], logs[:, :widest], -np.inf)
+    weights = np.ascontiguousarray(weights.reshape(len(starts), lanes, widest).transpose(0, 2, 1))
+    largest = weights.max(axis=1, keepdims=True, initial=-np.inf)
+    np.exp(weights - np.where(largest > -np.inf, largest, 0.0), out=weights)
+    most, depth = np.maximum.reduceat(size, starts), np.maximum.reduceat(length, starts)
+    drawn = np.bitwise_count(np.arange(1 << widest)).astype(np.int64)
+    mass, chance = np.empty((1 << widest, lanes)), np.empty((1 << widest, lanes))
+    law, share, own = np.empty((widest, out.shape[2], lanes)), np.empty(lanes), np.empty(widest)
+    _sum_over_sets(logs, weights, size, length, items, most, depth, drawn, mass, chance, law, share, own, out)
+
+
+@_jit
+def _sum_over_sets(logs, weights, size, length, items, most, depth, drawn, mass, chance, law, share, own, out):
+    """Add the law of the rows, in blocks of lanes; weights: [blocks, m, lanes] relative to each row's largest.
+
+    most, depth: [blocks] largest size and length. drawn[S]: size of the set S. The others are scratch space: mass and
+    chance [sets, lanes], law [m, slots, lanes], share [lanes], own [m]. Where the remaining weight is negligible,
+    as with weights of zero, a row gets a scale of its own.
+    """
+    n, lanes = len(size), len(share)
+    # Loops, not slices: assigning to a slice takes half a second to compile.
+    for block in range(len(weights)):
+        m, first = most[block], block * lanes
+        full = (1 << m) - 1
         for lane in range(lanes):
-            row = block[lane] = min(first + lane, n - 1)  # lanes without a row repeat the last one
-            m, depth = max(m, size[row]), max(depth, min(length[row], size[row]))
-        _block_weights(logs, size, block, weights)
-        _sum_over_sets(logs, size, block, weights, m, depth, drawn, chance, mass, law)
+            mass[0, lane] = 0.0
+        for item in range(m):
+            for below in range(1 << item):
+                for lane in range(lanes):
+                    mass[(1 << item) | below, lane] = mass[below, lane] + weights[block, item, lane]
+            for rank in range(depth[block]):
+                for lane in range(lanes):
+                    law[item, rank, lane] = 0.0
+        for above in range(full + 1):
+            for lane in range(lanes):
+                chance[above, lane] = above == 0
+        for above in range(full):
+            rank = drawn[above]
+            if rank >= depth[block]:
+                continue
+            tiny = False
+            for lane in range(lanes):
+                rest = mass[full ^ above, lane]
+                tiny |= rest <= 1e-200
+                share[lane] = chance[above, lane] / rest if rest > 1e-200 else 0.0
+            for lane in range(lanes if tiny else 0):
+                if mass[full ^ above, lane] > 1e-200 or chance[above, lane] == 0.0:
+                    continue
+                row = first + lane
+                total = rescale(logs[row, : size[row]], above, own)
+                for item in range(size[row]):
+                    if not above & (1 << item):
+                        law[item, rank, lane] += chance[above, lane] * own[item] / total
+                        chance[above | (1 << item), lane] += chance[above, lane] * own[item] / total
+            for item in range(m):
+                if above & (1 << item):
+                    continue
+                after = above | (1 << item)
+                for lane in range(lanes):
+                    p = share[lane] * weights[block, item, lane]
+                    law[item, rank, lane] += p
+                    chance[after, lane] += p
         for row in range(first, min(first + lanes, n)):
-            for j in range(q):
+            for j in range(items.shape[1]):
                 item = items[row, j]
-                for rank in range(slots):
-                    shown = item >= 0 and rank < min(length[row], size[row])
-                    out[row, j, rank] = law[item, rank, row - first] if shown else 0.0
+                for rank in range(length[row] if item >= 0 else 0):
+                    out[row, j, rank] += law[item, rank, row - first]
 
 
 @_jit

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 
 from ...errors import UsageError
 from ...log.batch import Contexts, Floats, Integers
+from .. import _kernels
 from . import _kernels_draws, _kernels_orders, _kernels_races, _kernels_sets
 
 Way = Literal["sets", "quadrature"]
@@ -44,7 +45,7 @@ def rank_law(
     log_weights: Floats, size: Integers, length: Integers, items: Integers, slots: int, way: Way | None = None
 ) -> Floats:
     """[n, q, slots] P(items[n, q] at rank) for rows of log-weights [n, m], 0 on pads; equal rows are solved once."""
-    logs, law = np.ascontiguousarray(log_weights), np.empty((*items.shape, slots))
+    logs, law = np.ascontiguousarray(log_weights), np.zeros((*items.shape, slots))
     most = _MOST_IN_SETS if len(size) >= _SIDE_BY_SIDE else _MOST_ALONE
     if way == "sets" or (way is None and size.max(initial=0) <= most):
         _kernels_sets.rank_probs(logs, size, length, items, law)
@@ -115,9 +116,15 @@ def sample_order_given_set(shown: ArrayLike, rest: float, n: int, rng: np.random
 
 def sample_rows(log_weights: Floats, contexts: Contexts, rng: np.random.Generator) -> Integers:
     """[n, k] one slate per row, by the Gumbel race: the largest log-weights plus Gumbel noise, in order."""
-    slates = np.full((len(log_weights), contexts.slots), -1)
-    noise = rng.gumbel(size=log_weights.shape)
-    _kernels_draws.race_rows(log_weights, noise, contexts.size, contexts.length, slates)
+    keys = rng.gumbel(size=log_weights.shape)
+    if (zero := log_weights == -np.inf).any():
+        # exp(-1e6) is zero, so a zero weight stays behind every positive one, yet keeps its noise.
+        inside = np.arange(keys.shape[1]) < contexts.size[:, None]
+        lowest = np.ascontiguousarray(np.where(inside & ~zero, log_weights, 0.0).T).min(axis=0)
+        log_weights = np.where(zero, lowest[:, None] - 1e6, log_weights)
+    keys += log_weights
+    slates, depth = np.full((len(keys), contexts.slots), -1), np.minimum(contexts.length, contexts.size)
+    _kernels.top_k(keys, contexts.size, depth, np.empty(contexts.slots), slates, np.empty(len(keys), np.bool_))
     return slates
 
 

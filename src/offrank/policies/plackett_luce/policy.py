@@ -11,8 +11,7 @@ from ...errors import UsageError
 from ...log.batch import Contexts, Floats, Integers
 from ...log.source import Needs
 from ...spelling import Spelled
-from .. import _kernels
-from ..base import Ability, OrderGivenSet, PairProbs, refuse_no_column, unable
+from ..base import Ability, OrderGivenSet, PairProbs, log_product, refuse_no_column, unable
 from . import _kernels_sets
 from .laws import order_given_set, rank_law, sample_rows
 from .pairs import PAIR_REMEDY, pair_probs, pair_refusal
@@ -50,12 +49,14 @@ class PlackettLuce(Spelled, PairProbs, OrderGivenSet):
 
     def log_prob(self, contexts: Contexts, slates: Integers) -> Floats:
         if self._plain:
-            return np.asarray(_kernels.log_product(self.slot_probs(contexts, slates)))
+            return log_product(self.slot_probs(contexts, slates))
         return np.asarray(self._log_slot_probs(contexts, slates).sum(axis=1))
 
     def slot_probs(self, contexts: Contexts, slates: Integers) -> Floats:
         if self._plain:
-            return np.asarray(_kernels_sets.slot_probs(contexts.scores[self.scores], contexts.size, slates, False))
+            weights, probs = contexts.scores[self.scores], np.ones(slates.shape)
+            _kernels_sets.slot_probs(weights, contexts.size, slates, np.zeros(weights.shape[1], np.bool_), probs)
+            return probs
         return np.exp(self._log_slot_probs(contexts, slates))
 
     def rank_probs(self, contexts: Contexts, items: Integers) -> Floats:
@@ -110,7 +111,9 @@ class PlackettLuce(Spelled, PairProbs, OrderGivenSet):
         return np.exp(logs - np.where(np.isfinite(largest), largest, 0.0))
 
     def _log_slot_probs(self, contexts: Contexts, slates: Integers) -> Floats:
-        return np.asarray(_kernels_sets.slot_probs(self.log_weights(contexts), contexts.size, slates, True))
+        logs, found = self.log_weights(contexts), np.zeros(slates.shape)
+        _kernels_sets.log_slot_probs(logs, contexts.size, slates, np.zeros(logs.shape[1], np.bool_), found)
+        return found
 
     @property
     def _plain(self) -> bool:
