@@ -276,6 +276,27 @@ def test_files_that_are_no_states_are_refused_by_name(folder: Path, tmp_path: Pa
             offrank.merge([other])
 
 
+def test_the_days_of_a_comparison_make_the_comparison_of_the_week(folder: Path, tmp_path: Path) -> None:
+    asked = {name: value for name, value in QUESTION.items() if name != "estimators"}
+    days = [str(folder / f"{day}.parquet") for day in range(2)]
+    for day in range(2):
+        offrank.compare(days[day], estimators="ipm", **asked, baseline="soft", state=tmp_path / f"{day}.state")
+    found = offrank.merge(str(tmp_path / "*.state"))
+    whole = offrank.compare(days, estimators="ipm", **asked, baseline="soft", state=tmp_path / "whole")
+    alike(found.to_dict(), whole.to_dict())
+    assert str(found) == str(whole)
+    assert (found.background.baseline, len(found.comparisons)) == ("soft", 1)
+    assert "whole', baseline='soft')" in str(whole.background.command)
+    again = offrank.compare(days[1], estimators="ipm", **asked, state=tmp_path / "other")
+    assert again.background.baseline == "new"
+    with pytest.raises(StateError, match=r"baseline is 'soft' in .*, and 'new' in .*other"):
+        offrank.merge([tmp_path / "0.state", tmp_path / "other"])
+    offrank.evaluate(days[1], estimators="ipm", **asked, state=tmp_path / "evaluated")
+    with pytest.raises(StateError, match=r"baseline is 'soft' in .*, and None in .*evaluated"):
+        offrank.merge([tmp_path / "0.state", tmp_path / "evaluated"])
+    assert not offrank.merge(tmp_path / "evaluated").comparisons
+
+
 def test_on_the_command_line(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     words = ("--target", "top(new)", "--logging", "plackett_luce(old)", "-e", "snips", "--quiet")
@@ -286,4 +307,6 @@ def test_on_the_command_line(folder: Path, tmp_path: Path, monkeypatch: pytest.M
     assert '"command": "offrank merge 0.state 1.state' in Path("week.json").read_text()
     assert "The week" in Path("week.html").read_text()
     assert call("merge", "0.state", "0.state").exit_code == 1
+    assert call("compare", str(folder / "2.parquet"), *words, "--state", "compared.state").exit_code == 0
+    assert '"baseline": "logged"' in call("merge", "compared.state", "--quiet", "--json", "-").output
     assert call("merge", "none.state").exit_code == 2

@@ -8,12 +8,13 @@ import click
 
 import offrank
 
-from .options import evaluation_options
+from .options import evaluation_options, state
 from .running import judge
 
 
 @click.command()
 @evaluation_options
+@state
 @click.option(
     "--baseline", metavar="NAME", help="What TARGETs are compared with: one of them, by default the first; logged."
 )

@@ -8,13 +8,13 @@ import click
 
 import offrank
 
-from .options import FILE, evaluation_options, writable
+from .options import evaluation_options, state
 from .running import judge
 
 
 @click.command()
 @evaluation_options
-@click.option("--state", type=FILE, callback=writable, help="Write what was counted, for `offrank merge`.")
+@state
 def evaluate(log: str, **options: Any) -> None:
     """What would TARGET have earned per impression, had it drawn the slates of LOG?
 

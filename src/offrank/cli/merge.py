@@ -17,7 +17,7 @@ from .running import deliver
 @click.option("--state", type=FILE, callback=writable, help="Write the merged state, to be merged again.")
 @with_options(json, strict, quiet, page_options, worth_options)
 def merge(states: tuple[str, ...], **options: Any) -> None:
-    """One result from the STATEs that `offrank evaluate --state` has written, such as a week from its days.
+    """One result from the STATEs that `evaluate` or `compare` has written with --state, such as a week from its days.
 
     offrank merge monday.state tuesday.state --html week.html
     """

@@ -118,6 +118,7 @@ workers = click.option("--workers", type=click.IntRange(1), help="Threads; by de
 quiet = click.option("--quiet", is_flag=True, help="Print nothing but errors.")
 json = click.option("--json", type=FILE_OR_DASH, callback=writable, help="Write everything for programs; -: print it.")
 html = click.option("--html", type=FILE, callback=writable, help="Write a report for people.")
+state = click.option("--state", type=FILE, callback=writable, help="Write what was counted, for `offrank merge`.")
 
 logging_option = click.option("--logging", default="logged", show_default=True, help="The policy that drew the log.")
 cluster_option = click.option(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from os import PathLike
+from pathlib import Path
 from typing import Any, Unpack
 
 from ..policies.base import Policy
@@ -9,6 +11,7 @@ from ..policies.propensities import AnyPolicy
 from . import arguments
 from .evaluate import evaluate
 from .result import Result
+from .stated import State
 
 
 def compare(
@@ -18,6 +21,7 @@ def compare(
     estimators: arguments.Estimators = ("ips", "snips"),
     *,
     baseline: str | Policy | None = None,
+    state: str | PathLike[str] | None = None,
     **options: Unpack[arguments.Evaluation],
 ) -> Result:
     """Compare what target policies would have earned, on the same rows, in one pass over the log.
@@ -30,6 +34,7 @@ def compare(
     - target: a dict of policies by name, or a list of policies.
     - baseline: the target that all others are compared with, or "logged"; by default the first target, or the log
       if there is only one.
+    - state: as in `evaluate`; what `offrank.merge` makes of such states is the comparison.
     - options, and everything else: as in `evaluate`.
 
     Raises:
@@ -43,7 +48,9 @@ def compare(
         >>> result.difference("new", "naive").low > 0
         True
     """
-    found = evaluate(log, target, logging, estimators, **options).comparing(baseline)
+    found = evaluate(log, target, logging, estimators, state=state, **options).comparing(baseline)
+    if state is not None:
+        State.load(Path(state)).comparing(str(found.background.baseline)).save(Path(state))
     call = str(found.background.command).replace("offrank.evaluate(", "offrank.compare(", 1).removesuffix(")")
     named = "" if baseline is None else f", baseline={found.background.baseline!r}"
     return found.with_facts(command=f"{call}{named})")

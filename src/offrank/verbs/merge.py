@@ -16,9 +16,9 @@ from .stated import State, finished, merged, well_formed
 def merge(
     states: str | PathLike[str] | Sequence[str | PathLike[str]], *, state: str | PathLike[str] | None = None
 ) -> Result:
-    """Finish the states that `evaluate(..., state=...)` has written: the result of all their logs together.
+    """Finish the states that `evaluate` or `compare` has written with `state=`: the result of all their logs together.
 
-    It is the result that one evaluation of all these logs with `state=` gives, up to the rounding of sums: estimates,
+    It is the result that one such job on all these logs with `state=` gives, up to the rounding of sums: estimates,
     intervals, the bootstrap included, and diagnostics. Rows are numbered within their files, so that no day needs to
     know of another. States are refused if they are of different questions, or if two hold the same rows.
 
@@ -42,9 +42,11 @@ def merge(
         raise UsageError("there are no states to merge", "name the files that evaluate has written")
     with well_formed():
         found, job = merged([State.load(Path(name)) for name in names])
-        reduced = finished(found, job)
+        result = refuse_empty(finished(found, job).result())
+        if "baseline" in found.question:
+            result = result.comparing(found.question["baseline"])
     if state is not None:
         found.save(Path(state))
     said = {"state": None if state is None else fspath(state)}
     command = document.call("merge", repr(names), said, merge.__kwdefaults__)
-    return refuse_empty(reduced.result().with_facts(command=command))
+    return result.with_facts(command=command)

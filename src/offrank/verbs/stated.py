@@ -84,6 +84,10 @@ class State:
         except TypeError as error:
             raise StateError(f"{path} is damaged: {error}", "make it again") from error
 
+    def comparing(self, baseline: str) -> State:
+        """The state of a comparison with a baseline, of what was counted for an evaluation."""
+        return replace(self, question={**self.question, "baseline": baseline})
+
     def passed(self, where: str) -> Pass:
         """The pass that counted it, made again from the spellings. where: the log in words."""
         source = without_rows(self.layout, where)
