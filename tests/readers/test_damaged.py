@@ -165,5 +165,8 @@ def test_every_result_names_the_files_that_were_left_out(tmp_path: Path) -> None
     seen = offrank.inspect(given, skip_broken_files=True)
     assert seen.skipped == broken
     assert seen.command.count("--skip-broken-files") == 1 == seen.mapping()["skip_broken_files"]
-    made = offrank.convert(offrank.read_log(given, skip_broken_files=True), tmp_path / "made.arrow")
+    log = offrank.read_log(given, skip_broken_files=True)
+    fitted = offrank.fit_clicks(log, "gctr", tmp_path / "ctr.json").to_dict()["log"]
+    assert all(what in fitted for what in broken)
+    made = offrank.convert(log, tmp_path / "made.arrow")
     assert (made.rows, made.skipped) == (45, broken)

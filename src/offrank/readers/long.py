@@ -23,7 +23,7 @@ from .csv_json import CsvJsonTable
 from .decode import Duplicates
 from .impressions import GatheredTable, Rows, listed
 from .spark import SparkTable
-from .tables import Piece, Table, outline
+from .tables import Piece, Table, outline, place
 from .wide import Gaps, Invalid, WideLog
 
 
@@ -52,7 +52,7 @@ class LongLog:
 
     def describe(self) -> str:
         zero = ", positions from 0" if self.noted.get("top", 1) == 0 and self.gaps == "raise" else ""
-        return self.table.describe() + zero
+        return place(self.table, self.left_out) + zero
 
     def engine(self) -> Engine | None:
         return engine_of(self.table) and self.wide.engine()

@@ -15,6 +15,8 @@ from ..log.batch import Integers
 MOST_ROWS = 32_768
 _MOST_VALUES = 2_000_000
 _MIXED = "write the same kind of value in every row"
+_NAMED = 3
+"""Files left out that the description of a log names; its `repr` names all."""
 
 
 @dataclass(frozen=True)
@@ -57,6 +59,13 @@ class Table(Protocol):
 
     def describe(self) -> str:
         """Describe where the data is."""
+
+
+def place(table: Table, left_out: Iterable[str]) -> str:
+    """Describe where the data of a log is, and the first files that were left out: every result names its log so."""
+    broken = sorted(left_out)
+    more = f" and {len(broken) - _NAMED:,} more" if len(broken) > _NAMED else ""
+    return f"{table.describe()}, without {', '.join(broken[:_NAMED])}{more}" if broken else table.describe()
 
 
 def outline(layout: str, table: Table, left_out: Iterable[str] = ()) -> str:

@@ -22,7 +22,7 @@ from ..running.engines import Engine, engine_of
 from . import arrow
 from .decode import Decoded, Duplicates
 from .json_text import BadCell
-from .tables import Piece, Table, outline
+from .tables import Piece, Table, outline, place
 
 Invalid = Literal["raise", "skip"]
 Gaps = Literal["raise", "close"]
@@ -51,7 +51,7 @@ class WideLog:
         return self.table.parts()
 
     def describe(self) -> str:
-        return self.table.describe()
+        return place(self.table, self.left_out)
 
     def engine(self) -> Engine | None:
         return engine_of(self.table)
