@@ -1,4 +1,7 @@
-"""Compiled loops of the folds. `values` is [n, d], row-major."""
+"""Compiled loops of the folds. `values` is [n, d], row-major.
+
+Loops write to arrays of the caller: an array made inside takes longer to compile than most loops.
+"""
 
 from __future__ import annotations
 
@@ -16,11 +19,21 @@ POISSON = np.array(
 )
 
 
-@_fast
+_BLOCK = 128
+"""Rows that are transposed together, so that the innermost loops vectorise."""
+
+
 def moments(values):
     """Mean, centred co-moments, minimum and maximum of each column, in two passes over the rows."""
+    d = values.shape[1]
+    mean, comoment, least, largest = np.zeros(d), np.zeros((d, d)), np.full(d, np.inf), np.full(d, -np.inf)
+    _moments(values, mean, comoment, least, largest, np.empty((d, _BLOCK)))
+    return mean, comoment, least, largest
+
+
+@_fast
+def _moments(values, mean, comoment, least, largest, centred):
     n, d = values.shape
-    mean, least, largest = np.zeros(d), np.full(d, np.inf), np.full(d, -np.inf)
     for row in range(n):
         for a in range(d):
             x = values[row, a]
@@ -29,11 +42,8 @@ def moments(values):
             largest[a] = max(largest[a], x)
     for a in range(d):
         mean[a] /= n
-    comoment = np.zeros((d, d))
-    block = 128  # rows, transposed so that the innermost loops vectorise
-    centred = np.empty((d, block))
-    for first in range(0, n, block):
-        rows = min(block, n - first)
+    for first in range(0, n, _BLOCK):
+        rows = min(_BLOCK, n - first)
         for a in range(d):
             for i in range(rows):
                 centred[a, i] = values[first + i, a] - mean[a]
@@ -45,17 +55,23 @@ def moments(values):
     for a in range(d):
         for b in range(a):
             comoment[b, a] = comoment[a, b]
-    return mean, comoment, least, largest
+
+
+def third_moments(values, mean, columns):
+    """[c, c, c] sums of the products of three centred columns."""
+    d = len(columns)
+    found = np.zeros((d, d, d))
+    _third_moments(values, mean, columns, np.empty((d, _BLOCK)), np.empty(_BLOCK), found)
+    c, b, a = np.sort(np.indices(found.shape), axis=0)
+    return found[a, b, c]
 
 
 @_fast
-def third_moments(values, mean, columns):
-    """[c, c, c] sums of the products of three centred columns."""
-    n, d, block = values.shape[0], len(columns), 128
-    found = np.zeros((d, d, d))
-    centred, product = np.empty((d, block)), np.empty(block)
-    for first in range(0, n, block):
-        rows = min(block, n - first)
+def _third_moments(values, mean, columns, centred, product, found):
+    """Only found[a, b, c] of a >= b >= c."""
+    n, d = len(values), len(columns)
+    for first in range(0, n, _BLOCK):
+        rows = min(_BLOCK, n - first)
         for a in range(d):
             for i in range(rows):
                 centred[a, i] = values[first + i, columns[a]] - mean[columns[a]]
@@ -67,12 +83,6 @@ def third_moments(values, mean, columns):
                     for i in range(rows):
                         total += product[i] * centred[c, i]
                     found[a, b, c] += total
-    for a in range(d):
-        for b in range(a + 1):
-            for c in range(b + 1):
-                one = found[a, b, c]
-                found[a, c, b], found[b, a, c], found[b, c, a], found[c, a, b], found[c, b, a] = one, one, one, one, one
-    return found
 
 
 @_fast
