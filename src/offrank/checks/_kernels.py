@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numba
 import numpy as np
+from numpy.typing import NDArray
 
 from ..log.hashing import ODD
 
@@ -38,11 +39,13 @@ def join_slots(key, values, length, slates):
     """
     beside = slates.shape[1] == 0
     for row in range(len(key)):
+        mixed = key[row]
         for slot in range(length[row]):
             place = slot if beside else slates[row, slot]
-            key[row] = _joined(key[row], values[row, place] if place >= 0 else ODD)
+            mixed = _joined(mixed, values[row, place] if place >= 0 else ODD)
+        key[row] = mixed
 
 
-def join_rows(key, values):
+def join_rows(key: NDArray[np.uint64], values: NDArray[np.uint64]) -> None:
     """Mix the bits of a value [n] into the key [n] of each row."""
     key[:] = _joined.py_func(key, values)

@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import numba
 import numpy as np
+from numpy.typing import NDArray
 
+from ..log.batch import Floats
 from ..log.hashing import splitmix64
 
 _fast = numba.njit(cache=True, nogil=True, fastmath={"reassoc", "contract", "nsz", "arcp"})
@@ -23,16 +25,20 @@ _BLOCK = 128
 """Rows that are transposed together, so that the innermost loops vectorise."""
 
 
-def moments(values):
-    """Mean, centred co-moments, minimum and maximum of each column, in two passes over the rows."""
+def moments(values: Floats) -> tuple[Floats, Floats, Floats, Floats]:
+    """Mean, centred co-moments, minimum and maximum of each column, in two passes over the rows.
+
+    Columns that are constant, such as the count of rows, have co-moments of exactly 0, and take no time.
+    """
     d = values.shape[1]
     mean, comoment, least, largest = np.zeros(d), np.zeros((d, d)), np.full(d, np.inf), np.full(d, -np.inf)
-    _moments(values, mean, comoment, least, largest, np.empty((d, _BLOCK)))
+    _moments(values, mean, comoment, least, largest, np.zeros(d, np.int64), np.empty((d, _BLOCK)))
     return mean, comoment, least, largest
 
 
 @_fast
-def _moments(values, mean, comoment, least, largest, centred):
+def _moments(values, mean, comoment, least, largest, vary, centred):
+    """vary [d], centred [d, block]: scratch space."""
     n, d = values.shape
     for row in range(n):
         for a in range(d):
@@ -42,22 +48,26 @@ def _moments(values, mean, comoment, least, largest, centred):
             largest[a] = max(largest[a], x)
     for a in range(d):
         mean[a] /= n
+    count = 0
+    for a in range(d):
+        vary[count] = a
+        count += least[a] != largest[a]
     for first in range(0, n, _BLOCK):
         rows = min(_BLOCK, n - first)
-        for a in range(d):
+        for a in range(count):
             for i in range(rows):
-                centred[a, i] = values[first + i, a] - mean[a]
+                centred[a, i] = values[first + i, vary[a]] - mean[vary[a]]
             for b in range(a + 1):
                 total = 0.0
                 for i in range(rows):
                     total += centred[a, i] * centred[b, i]
-                comoment[a, b] += total
+                comoment[vary[a], vary[b]] += total
     for a in range(d):
         for b in range(a):
             comoment[b, a] = comoment[a, b]
 
 
-def third_moments(values, mean, columns):
+def third_moments(values: Floats, mean: Floats, columns: NDArray[np.int64]) -> Floats:
     """[c, c, c] sums of the products of three centred columns."""
     d = len(columns)
     found = np.zeros((d, d, d))

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import numba
 import numpy as np
+from numpy.typing import NDArray
 
 from .hashing import ODD, TEXT, finish, with_byte
 
@@ -50,7 +51,7 @@ def _slot(code, bits):
     return np.int64((np.uint64(code) * ODD) >> np.uint64(64 - bits))
 
 
-def hash_table(lengths):
+def hash_table(lengths: NDArray[np.int64]) -> tuple[int, NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
     """A table for the longest list, at most a quarter full: its size as a power of two, values, stamps, and places.
 
     Each slot is stamped with its row, so that the table need not be cleared.
@@ -64,6 +65,11 @@ def duplicates(values, starts, lengths, table, found):
     """found [n] <- whether a list holds a value twice."""
     bits, seen, stamp, _ = table
     for row in range(len(starts)):
+        if lengths[row] <= 8:  # comparing all pairs is faster
+            for i in range(starts[row], starts[row] + lengths[row]):
+                for j in range(starts[row], i):
+                    found[row] |= values[i] == values[j]
+            continue
         for i in range(starts[row], starts[row] + lengths[row]):
             slot = _slot(values[i], bits)
             while stamp[slot] == row and seen[slot] != values[i]:

@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 
 from ..errors import UsageError
 from ..folds.base import Fold
-from ..log.batch import LogBatch, RunCache
+from ..log.batch import Limits, LogBatch, RunCache
 from ..log.source import Source
 from .checkpoint import CheckpointFolder, Kept
 from .engines import engine_of
@@ -62,16 +62,18 @@ def reduced(
         return reduce(
             fold.merge, engine.each(partial(_reduce, source, fold, cache=cache or RunCache()), progress), fold.empty()
         )
-    cache, every, kept = RunCache() if cache is None else cache, range(source.parts()), None
+    cache, limits, every, kept = RunCache() if cache is None else cache, Limits(), range(source.parts()), None
     if isinstance(executor, CheckpointFolder):
         kept = executor.kept(source, fold, len(every))
         every, executor = every[kept.done :], executor.executor
     if executor is not None:
-        return _merge([executor.submit(_reduce, source, fold, part, cache) for part in every], fold, progress, kept)
+        return _merge(
+            [executor.submit(_reduce, source, fold, part, cache, limits) for part in every], fold, progress, kept
+        )
     stop = threading.Event()
     with ThreadPoolExecutor(os.cpu_count()) as threads:
         try:
-            futures = [threads.submit(_reduce, source, fold, part, cache, stop) for part in every]
+            futures = [threads.submit(_reduce, source, fold, part, cache, limits, stop) for part in every]
             return _merge(futures, fold, progress, kept)
         except BaseException:
             stop.set()
@@ -79,13 +81,18 @@ def reduced(
 
 
 def _reduce(
-    source: Source, fold: Fold[S, LogBatch, Any], part: int, cache: RunCache, stop: threading.Event | None = None
+    source: Source,
+    fold: Fold[S, LogBatch, Any],
+    part: int,
+    cache: RunCache,
+    limits: Limits | None = None,
+    stop: threading.Event | None = None,
 ) -> S:
-    state = fold.empty()
+    state, limits = fold.empty(), limits or Limits()
     for batch in source.batches(part):
         if stop is not None and stop.is_set():
             break
-        state = fold.add(state, replace(batch, run=cache))  # the cache lives no longer than this pass
+        state = fold.add(state, replace(batch, run=cache, limits=limits))  # the cache lives no longer than this pass
     return state
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import numba
 import numpy as np
+from numpy.typing import NDArray
 
 from ...log.hashing import ODD
 
@@ -67,7 +68,7 @@ def expected_weights(inverse, wanted, shown):
     return out
 
 
-def hashes(content):
+def hashes(content: NDArray[np.int64]) -> NDArray[np.uint64]:
     """[n] 64-bit hashes of rows of integers."""
     out = np.empty(len(content), np.uint64)
     _hash(content, out)

@@ -10,6 +10,8 @@ from __future__ import annotations
 import numba
 import numpy as np
 
+from ...log.batch import Floats, Integers
+
 _jit = numba.njit(cache=True, nogil=True)
 _inline = numba.njit(cache=True, nogil=True, inline="always")
 
@@ -82,7 +84,7 @@ def rescale(logs, above, weights):
     return total
 
 
-def rank_probs(logs, size, length, items, out):
+def rank_probs(logs: Floats, size: Integers, length: Integers, items: Integers, out: Floats) -> None:
     """Add to out [n, q, slots] the exact Plackett-Luce P(item at rank), by summing over the sets of items above.
 
     P(S) is the probability that the first |S| draws are the set S; item i follows S with probability
