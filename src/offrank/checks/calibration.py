@@ -132,7 +132,7 @@ def _compared(rows: SampledRows, probs: Floats) -> Iterator[Frequency]:
 
 def _by_item(place: Integers, q: Floats, seen: Floats, h: Floats) -> ShownCounts:
     """Return the counts of each item, from candidates [n] whose index among the items is `place`."""
-    return ShownCounts(*(np.bincount(place, weights=each) for each in _terms(q, seen, h)))
+    return ShownCounts(*(np.bincount(place, each).astype(float) for each in _terms(q, seen, h)))
 
 
 def _terms(q: Floats, seen: Floats, h: Floats) -> tuple[Floats, Floats, Floats, Floats]:

@@ -55,8 +55,9 @@ def _moments(values, mean, comoment, least, largest, vary, centred):
     for first in range(0, n, _BLOCK):
         rows = min(_BLOCK, n - first)
         for a in range(count):
+            column, middle = vary[a], mean[vary[a]]
             for i in range(rows):
-                centred[a, i] = values[first + i, vary[a]] - mean[vary[a]]
+                centred[a, i] = values[first + i, column] - middle
             for b in range(a + 1):
                 total = 0.0
                 for i in range(rows):
