@@ -125,7 +125,8 @@ class EffectiveSizeTerms:
         out = np.zeros(layout.columns + layout.stride * blocks(batch.slates.shape[1]))
         some = slice(None) if self.rows is None else rows
         h = inverse[some]
-        out[:2] = [np.dot(h, reward[some] ** 2) for reward in self.rewards]
+        # einsum, not dot: BLAS would wake threads of its own for each batch.
+        out[:2] = [np.einsum("n,n,n->", h, reward[some], reward[some]) for reward in self.rewards]
         if layout.stride:
             _kernels_slots.logged(rows, clicks, length, inverse, out, layout.columns, layout.stride, BLOCKS)
         for pair, (terms, earned) in enumerate(self.found):
@@ -135,7 +136,7 @@ class EffectiveSizeTerms:
             if weight.ndim == 1:
                 reward = self.rewards[earned][some]
                 value, mass = h * weight[some] * reward, h * control[some]
-                out[plain : plain + 3] = value.sum(), np.dot(value, reward), np.dot(mass, mass)
+                out[plain : plain + 3] = value.sum(), np.einsum("n,n->", value, reward), np.einsum("n,n->", mass, mass)
             elif layout.slotted[pair]:
                 place = plain + 2, layout.columns + layout.own(pair), layout.stride, BLOCKS
                 _kernels_slots.weighted(rows, weight, control, clicks, length, inverse, out, *place)
