@@ -85,7 +85,9 @@ def _reduce(
     for batch in source.batches(part):
         if stop is not None and stop.is_set():
             break
-        state = fold.add(state, replace(batch, run=cache))  # the cache lives no longer than this pass
+        fresh = replace(batch, run=cache)  # the cache lives no longer than this pass
+        state = fold.add(state, fresh)
+        fresh.forget()
     return state
 
 
