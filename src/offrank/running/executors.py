@@ -5,10 +5,11 @@ from __future__ import annotations
 import os
 import threading
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, Future, ThreadPoolExecutor, wait
 from dataclasses import replace
 from functools import partial, reduce
+from itertools import islice
 from typing import Any, TypeVar
 
 from ..errors import UsageError
@@ -25,6 +26,8 @@ R = TypeVar("R")
 
 Progress = Callable[[int, int], None]
 """Called with (parts done, total parts)."""
+AHEAD = 1024
+"""How many parts are submitted before the first of them is merged. Until then each keeps a state, about a megabyte."""
 
 
 def run(
@@ -67,12 +70,13 @@ def reduced(
         kept = executor.kept(source, fold, len(every))
         every, executor = every[kept.done :], executor.executor
     if executor is not None:
-        return _merge([executor.submit(_reduce, source, fold, part, cache) for part in every], fold, progress, kept)
+        submitted = (executor.submit(_reduce, source, fold, part, cache) for part in every)
+        return _merge(submitted, len(every), fold, progress, kept)
     stop = threading.Event()
     with ThreadPoolExecutor(os.cpu_count()) as threads:
         try:
-            futures = [threads.submit(_reduce, source, fold, part, cache, stop) for part in every]
-            return _merge(futures, fold, progress, kept)
+            submitted = (threads.submit(_reduce, source, fold, part, cache, stop) for part in every)
+            return _merge(submitted, len(every), fold, progress, kept)
         except BaseException:
             stop.set()
             raise
@@ -92,14 +96,19 @@ def _reduce(
 
 
 def _merge(
-    pending: list[Future[S]], fold: Fold[S, LogBatch, Any], progress: Progress | None, kept: Kept[S] | None = None
+    submitted: Iterator[Future[S]],
+    parts: int,
+    fold: Fold[S, LogBatch, Any],
+    progress: Progress | None,
+    kept: Kept[S] | None,
 ) -> S:
+    """Merge what so many parts return, in their order; later parts are submitted as earlier ones are merged."""
     state, done = (fold.empty(), 0) if kept is None else (kept.state, kept.done)
-    parts, futures = done + len(pending), deque(pending)
-    pending.clear()  # each state is released once merged, however many parts there are
+    parts, futures = done + parts, deque(islice(submitted, AHEAD))
     try:
         while futures:
             state, done = fold.merge(state, _result(futures.popleft())), done + 1
+            futures.extend(islice(submitted, 1))
             if kept is not None:
                 kept.keep(state, done, last=not futures)
             if progress is not None:
