@@ -10,7 +10,7 @@ from concurrent.futures import Executor, Future, ThreadPoolExecutor, wait
 from dataclasses import replace
 from functools import partial, reduce
 from itertools import islice
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar, runtime_checkable
 
 from ..errors import UsageError
 from ..folds.base import Fold
@@ -26,6 +26,19 @@ R = TypeVar("R")
 
 Progress = Callable[[int, int], None]
 """Called with (parts done, total parts)."""
+
+
+@runtime_checkable
+class RowProgress(Protocol):
+    """A `Progress` that also counts rows, where they are read by threads."""
+
+    def __call__(self, done: int, total: int, /) -> None:
+        """See `Progress`."""
+
+    def read(self, rows: int) -> None:
+        """Count rows that were read; called by any thread, after each batch."""
+
+
 AHEAD = 1024
 """How many parts are submitted before the first of them is merged. Until then each keeps a state, about a megabyte."""
 
@@ -66,16 +79,18 @@ def reduced(
             fold.merge, engine.each(partial(_reduce, source, fold, cache=cache or RunCache()), progress), fold.empty()
         )
     cache, every, kept = RunCache() if cache is None else cache, range(source.parts()), None
+    seen = progress.read if isinstance(progress, RowProgress) else None
     if isinstance(executor, CheckpointFolder):
         kept = executor.kept(source, fold, len(every))
         every, executor = every[kept.done :], executor.executor
     if executor is not None:
-        submitted = (executor.submit(_reduce, source, fold, part, cache) for part in every)
+        counting = seen if isinstance(executor, ThreadPoolExecutor) else None
+        submitted = (executor.submit(_reduce, source, fold, part, cache, counting) for part in every)
         return _merge(submitted, len(every), fold, progress, kept)
     stop = threading.Event()
     with ThreadPoolExecutor(os.cpu_count()) as threads:
         try:
-            submitted = (threads.submit(_reduce, source, fold, part, cache, stop) for part in every)
+            submitted = (threads.submit(_reduce, source, fold, part, cache, seen, stop) for part in every)
             return _merge(submitted, len(every), fold, progress, kept)
         except BaseException:
             stop.set()
@@ -83,7 +98,12 @@ def reduced(
 
 
 def _reduce(
-    source: Source, fold: Fold[S, LogBatch, Any], part: int, cache: RunCache, stop: threading.Event | None = None
+    source: Source,
+    fold: Fold[S, LogBatch, Any],
+    part: int,
+    cache: RunCache,
+    seen: Callable[[int], None] | None = None,
+    stop: threading.Event | None = None,
 ) -> S:
     state = fold.empty()
     for batch in source.batches(part):
@@ -92,6 +112,8 @@ def _reduce(
         fresh = replace(batch, run=cache)  # the cache lives no longer than this pass
         state = fold.add(state, fresh)
         fresh.forget()
+        if seen is not None:
+            seen(len(batch))
     return state
 
 
