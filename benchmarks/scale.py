@@ -1,8 +1,8 @@
 """From a hundred thousand slates to a hundred million: wall time, CPU seconds, peak memory, each in a fresh process.
 
 Slates of 5 in Parquet (two 32-bit scores a candidate, which a Plackett-Luce logging policy and target read; zstd, row
-groups of 250,000, a file a million), five estimators and everything else as it is by default, 1 and 2 workers; then as
-many slates of 10 as there are most of 5; then a stream of record batches that nothing holds, each in memory of its own.
+groups of 250,000, a file a million), five estimators and everything else as it is by default, 1 and 2 workers; then a
+stream of record batches that nothing holds, each in memory of its own; then as many slates of 10 as of 5 at most.
 Time and memory are those of the whole process, imports included; kernels were compiled before.
 
 A million slates are drawn. In every further file the scores are multiplied by another number, which changes no
@@ -89,8 +89,8 @@ def runs(most: int, gigabytes: float) -> Iterator[Run]:
     while rows <= most:
         yield from (Run(rows, workers=workers) for workers in (1, 2))
         rows *= 10
-    yield Run(rows // 10, slots=10)
     yield Run(0, gigabytes=gigabytes)
+    yield Run(rows // 10, slots=10)
 
 
 def measured(run: Run, folder: Path) -> Used:
