@@ -171,11 +171,9 @@ def page(found: dict[Run, Used]) -> Iterator[str]:
         cells = f"{used.wall:,.1f} | {used.cpu:,.1f} | {used.rows / used.cpu / 1e6:.2f} | {used.peak:,.0f}"
         yield f"| {log} | {used.rows:,} | {run.slots} | {workers} | {cells} |"
     yield ""
-    yield picture(
-        found, "Seconds by the number of slates, Parquet, slates of 5", "seconds", log_y=True, value=lambda u: u.wall
-    )
+    yield picture(found, "Slates of 5 in Parquet: CPU seconds", "CPU seconds", lambda used: used.cpu, log_y=True)
     yield ""
-    yield picture(found, "Peak memory by the number of slates, the same", "MB", zero_y=True, value=lambda u: u.peak)
+    yield picture(found, "Slates of 5 in Parquet: peak memory", "MB", lambda used: used.peak, zero_y=True)
 
 
 def picture(found: dict[Run, Used], title: str, label: str, value: Callable[[Used], float], **axes: bool) -> str:
