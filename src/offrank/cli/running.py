@@ -107,7 +107,7 @@ def working(options: dict[str, Any]) -> Iterator[tuple[Any, Any, Callable[[str],
             def say(text: str) -> None:
                 if bars.tasks[0].finished:  # all is read, and the remaining time is unknown
                     bars.tasks[0].total = None
-                bars.update(task, description=escape(text))
+                bars.update(task, description=escape(text), rate="", left="")
 
             try:
                 yield Pace(partial(bars.update, task)), executor, say
