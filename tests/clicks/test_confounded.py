@@ -7,9 +7,9 @@ from functools import cache
 import numpy as np
 import pytest
 
-from offrank.clicks import CCM, DBN, DCM
+from offrank.clicks import CCM, DBN, DCM, SDBN
 from offrank.clicks.chain import Chain
-from offrank.clicks.chain_doubt import restlessness
+from offrank.clicks.chain_doubt import moving, restlessness
 from offrank.clicks.documents import Documents, SlateDocuments
 from offrank.clicks.fit.alone import counts
 from offrank.clicks.fit.priors import Beta
@@ -86,7 +86,7 @@ def test_one_order_for_ever_does_not_tell_how_far_users_read() -> None:
     sessions = drawn("dbn", oracle=True, temperature=1e-6)
     assert restlessness(sessions) == pytest.approx(0, abs=1e-9)
     found = DBN().learn(sessions)
-    assert [caution.code for caution in found.cautions] == ["examination-unknown"]
+    assert [caution.code for caution in found.cautions] == ["satisfaction-unknown", "examination-unknown"]
     low, high = interval("dbn", found)
     assert high - low > 0.05
     assert low < 0.8 < high
@@ -97,6 +97,25 @@ def test_restlessness() -> None:
     document = np.array([[0, 1, -1], [-1, 1, 0]], np.int32)
     sessions = Sessions(document, np.zeros((2, 3), np.uint8), np.array([2.0, 1.0]), 2)
     assert restlessness(sessions) == pytest.approx(3 * (8 / 9) / 6)
+
+
+def test_the_share_of_ranks_within_documents() -> None:
+    """Of ranks 0, 0, 2 and 1, 1, 1 the variance is 17 / 36, that within documents 4 / 9."""
+    document = np.array([[0, 1, -1], [-1, 1, 0]], np.int32)
+    click = np.zeros((2, 3), np.uint8)
+    assert moving(Sessions(document, click, np.array([2.0, 1.0]), 2)) == pytest.approx((4 / 9) / (17 / 36))
+    assert moving(Sessions(document[:1], click[:1], np.ones(1), 2)) == 0
+    assert (
+        moving(Sessions(document[:1, :1], click[:1, :1], np.ones(1), 2)) == 1
+    )  # with one rank there is nothing to tell
+
+
+def test_satisfactions_of_a_log_in_which_nothing_moves_are_warned_of() -> None:
+    document = np.tile(np.arange(4, dtype=np.int32), (500, 1))
+    click = (np.random.default_rng(1).random(document.shape) < 0.3).astype(np.uint8)
+    for model in (DBN(), SDBN()):
+        found = model.learn(collapsed(Sessions(document, click, np.ones(500), 4)))
+        assert "satisfaction-unknown" in [caution.code for caution in found.cautions]
 
 
 def test_the_fewer_the_clicks_the_wider_until_it_is_said() -> None:
@@ -110,8 +129,8 @@ def test_the_fewer_the_clicks_the_wider_until_it_is_said() -> None:
 
 def test_good_documents_shown_high_are_said_so() -> None:
     """A prior that all documents share bends the continuation."""
-    (caution,) = learnt("dbn", True).cautions
-    assert caution.code == "worth-follows-rank"
+    satisfaction, caution = learnt("dbn", True).cautions
+    assert [satisfaction.code, caution.code] == ["satisfaction-unknown", "worth-follows-rank"]
     assert "would change the continuation by -0.0" in caution.message
 
 

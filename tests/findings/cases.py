@@ -367,6 +367,8 @@ CASES = [
     Case("examination-unknown", OfFit(restlessness=0.0199), "warning"),
     Case("unlinked-contexts", OfFit(unlinked=("tv",)), "warning"),
     Case("unlinked-contexts", OfFit(), None),
+    Case("satisfaction-unknown", OfFit(moving=0.1), None),
+    Case("satisfaction-unknown", OfFit(moving=0.0999), "warning"),
     Case("trust-unknown", OfFit(split=0.35), None),
     Case("trust-unknown", OfFit(split=0.351), "warning"),
     Case("worth-follows-rank", OfFit(bend=0.01), None),

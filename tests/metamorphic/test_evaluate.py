@@ -12,15 +12,16 @@ from tests.metamorphic.spellings import SOME_POLICIES, policies, written_out
 ROWS = ("rows in another order", "rows in other batches", "an unread column")
 SAMPLED_KEEP = at_once(*ROWS)
 EVERYTHING = at_once("candidates in another order", "items named by text", *ROWS)
-#: all targets are asked for by this logging policy, few by the others
+#: all targets are asked for by this logging policy, one by each of the others, in turn
 MUCH = "plackett_luce(old)"
 CASES = [("partial", logging) for logging in policies()] + [("full", "logged")]
 
 
 def asked(shape: str, logging: str, only: str = "") -> Asked:
-    targets: tuple[str, ...] = (*SOME_POLICIES, "logged", "epsilon(logged, 0.2)") if shape == "full" else SOME_POLICIES
-    if (shape, logging) == ("partial", MUCH):
-        targets = tuple(policies())
+    targets: tuple[str, ...] = (*SOME_POLICIES, "logged", "epsilon(logged, 0.2)")
+    if shape == "partial":
+        turn = policies().index(logging) % len(SOME_POLICIES)
+        targets = tuple(policies()) if logging == MUCH else (SOME_POLICIES[turn],)
     return Asked(shape, written_out(logging), tuple(map(written_out, targets)), only)
 
 

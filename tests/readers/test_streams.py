@@ -178,14 +178,14 @@ def test_a_key_that_later_rows_lack_is_null() -> None:
 
 
 def test_small_batches_are_joined_and_large_ones_cut() -> None:
-    table = pa.table({"slate": [[1]] * 70_000, "clicks": [[1]] * 70_000})
-    for size in (70, 50_000):
+    table = pa.table({"slate": [[1]] * 140_000, "clicks": [[1]] * 140_000})
+    for size in (70, 100_000):
         pieces = list(offrank.read_log(table.to_reader(size)).table.pieces(0, ("slate", "clicks")))  # type: ignore[attr-defined]
         lengths = [len(piece.data) for piece in pieces]
-        assert sum(lengths) == 70_000
-        assert max(lengths) <= 32_768
+        assert sum(lengths) == 140_000
+        assert max(lengths) <= 65_536
         assert len(lengths) <= 5
-        assert np.concatenate([piece.rows for piece in pieces]).tolist() == list(range(70_000))
+        assert np.concatenate([piece.rows for piece in pieces]).tolist() == list(range(140_000))
 
 
 def test_a_function_that_returns_a_used_stream() -> None:

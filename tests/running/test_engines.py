@@ -28,7 +28,7 @@ from tests.verbs.logs import CURVE, replaced
 pytestmark = [pytest.mark.xdist_group("spark"), pytest.mark.filterwarnings("ignore")]  # the engines' own
 
 TARGETS = {"new": "plackett_luce(new_score)", "best": "top(new_score)"}
-SEVERAL = ["ips", "snips", "clip(ips, 10)", "ipm", "interpol(window=1)", "dr(lasso)"]
+SEVERAL = ["ips", "snipm", "dr(lasso)"]
 Job = Callable[..., Any]
 
 
@@ -139,8 +139,8 @@ def test_every_job_gives_the_same_answer_on_spark(job: str, opened: Any, folder:
     same(answer(lambda log: JOBS[job](log, folder), opened), expected(job, folder), TOLERANCES.get(job, 1e-12))
 
 
-@pytest.mark.parametrize("parts", [1, 50])
-def test_spark_gives_the_same_answer_in_one_partition_or_fifty(parts: int, session: Any, folder: Path) -> None:
+@pytest.mark.parametrize("parts", [1, 12])
+def test_spark_gives_the_same_answer_in_one_partition_or_many(parts: int, session: Any, folder: Path) -> None:
     log = engines.spark_frame(session, engines.table(), parts)
     same(answer(lambda log: JOBS["bootstrap"](log, folder), log), expected("bootstrap", folder))
 

@@ -41,9 +41,11 @@ def join_slots(key, values, length, slates):
     """
     beside = slates.shape[1] == 0
     for row in range(len(key)):
+        mixed = key[row]
         for slot in range(length[row]):
             place = slot if beside else slates[row, slot]
-            key[row] = _joined(key[row], values[row, place] if place >= 0 else ODD)
+            mixed = _joined(mixed, values[row, place] if place >= 0 else ODD)
+        key[row] = mixed
 
 
 @numba.njit(cache=True, nogil=True)

@@ -79,9 +79,11 @@ class ContentsFold:
 
     def add(self, state: Contents, batch: LogBatch) -> Contents:
         keys = content_keys(batch)
-        if len(state.keys) == self.kept:
-            keys = keys[keys <= state.keys[-1]]  # few once the state is full
-        return self.merge(state, Contents(*np.unique(keys, return_counts=True)))
+        keys = keys[keys <= batch.limits.of(self)]  # few once this or another part is full
+        merged = self.merge(state, Contents(*np.unique(keys, return_counts=True)))
+        if len(merged.keys) == self.kept:
+            batch.limits.lower(self, merged.keys[-1])
+        return merged
 
     def merge(self, left: Contents, right: Contents) -> Contents:
         keys, counts = summed([left.keys, right.keys], [left.counts, right.counts])

@@ -210,3 +210,11 @@ def restlessness(sessions: Sessions) -> float:
     rank = np.broadcast_to(np.arange(document.shape[1], dtype=np.float64), document.shape)[shown]
     total, first, second = (np.bincount(document[shown], weight * rank**power) for power in range(3))
     return float((second - first**2 / np.maximum(total, 1e-300)).sum() / max(weight.sum(), 1e-300))
+
+
+def moving(sessions: Sessions) -> float:
+    """Share of the variance of ranks that is within documents: 1 in random orders, 0 where nothing changes places."""
+    shown = sessions.weight @ (sessions.document >= 0)
+    rank, total = np.arange(len(shown)), max(float(shown.sum()), 1e-300)
+    variance = float(shown @ rank**2 / total - (shown @ rank / total) ** 2)
+    return min(restlessness(sessions) / variance, 1.0) if variance > 0 else 1.0

@@ -8,11 +8,16 @@ from typing import ClassVar, final
 
 import numpy as np
 
+from ..findings import cautions_for
+from ..findings.evidence_clicks import OfFit
+from ..folds.estimate import Caution
 from ..log.batch import Floats, Integers
 from .chain import Chain, Continuing
+from .chain_doubt import moving
 from .fit.tails import HiddenCounts, Second
 from .parameters import Parameters
 from .regressors import Regression
+from .sessions import Sessions
 
 
 @dataclass(frozen=True, repr=False, kw_only=True)
@@ -32,6 +37,10 @@ class Satisfying(Chain):
     @abstractmethod
     def going(self, parameters: Parameters) -> float:
         """P(examine the next | not satisfied)."""
+
+    @final
+    def readable(self, sessions: Sessions) -> tuple[Sessions, tuple[Caution, ...]]:
+        return sessions, cautions_for(OfFit(moving=moving(sessions)))
 
     @final
     def going_on(self, parameters: Parameters) -> tuple[Floats, float]:

@@ -149,6 +149,12 @@ def slot_terms(weight, control, clicks, length):
 @_jit
 def settle(values, least, largest):
     """Set values below `least` in size to 0 in place; return the first [row, column] beyond `largest`, else -1, -1."""
+    odd = False  # almost never, which a loop without branches tells faster
+    for value in values.reshape(-1):
+        size = abs(value)
+        odd |= ((size < least) & (size > 0.0)) | (not size <= largest)
+    if not odd:
+        return -1, -1
     for row in range(values.shape[0]):
         for column in range(values.shape[1]):
             size = abs(values[row, column])

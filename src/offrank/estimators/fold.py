@@ -147,7 +147,7 @@ class TermsFold(MappedFold):
         if batch.outcome is not None or batch.clicks is not None:
             values[:, REWARD] = batch.reward
         if batch.clicks is not None:
-            values[:, CLICKS] = values[:, REWARD] if batch.outcome is None else batch.clicks.sum(axis=1)
+            values[:, CLICKS] = values[:, REWARD] if batch.outcome is None else batch.clicked
         logging = propensities(self.logging, batch)
         every: dict[tuple[int, Estimator], Terms] = {}
         lenient: dict[Estimator, Any] = {one: one.lenient_terms for one in layout.references}

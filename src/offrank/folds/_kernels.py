@@ -18,7 +18,10 @@ POISSON = np.array(
 
 @_fast
 def moments(values):
-    """Mean, centred co-moments, minimum and maximum of each column, in two passes over the rows."""
+    """Mean, centred co-moments, minimum and maximum of each column, in two passes over the rows.
+
+    Columns that are constant, such as the count of rows, have co-moments of exactly 0, and take no time.
+    """
     n, d = values.shape
     mean, least, largest = np.zeros(d), np.full(d, np.inf), np.full(d, -np.inf)
     for row in range(n):
@@ -29,19 +32,19 @@ def moments(values):
             largest[a] = max(largest[a], x)
     for a in range(d):
         mean[a] /= n
-    comoment = np.zeros((d, d))
+    comoment, vary = np.zeros((d, d)), np.flatnonzero(least != largest)
     block = 128  # rows, transposed so that the innermost loops vectorise
     centred = np.empty((d, block))
     for first in range(0, n, block):
         rows = min(block, n - first)
-        for a in range(d):
+        for a in range(len(vary)):
             for i in range(rows):
-                centred[a, i] = values[first + i, a] - mean[a]
+                centred[a, i] = values[first + i, vary[a]] - mean[vary[a]]
             for b in range(a + 1):
                 total = 0.0
                 for i in range(rows):
                     total += centred[a, i] * centred[b, i]
-                comoment[a, b] += total
+                comoment[vary[a], vary[b]] += total
     for a in range(d):
         for b in range(a):
             comoment[b, a] = comoment[a, b]

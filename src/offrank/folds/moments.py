@@ -77,7 +77,12 @@ class MomentsFold:
         if not len(batch):
             return state
         mean, comoment, least, most = _kernels.moments(batch.values)
-        third = {block: _kernels.third_moments(batch.values, mean, np.array(block)) for block in self.third}
+        third = {}
+        for block in self.third:
+            vary = np.flatnonzero((least != most)[list(block)])
+            third[block] = np.zeros((len(block),) * 3)
+            some = _kernels.third_moments(batch.values, mean, np.array(block)[vary])
+            third[block][np.ix_(vary, vary, vary)] = some
         return self.merge(state, Moments(len(batch), mean, comoment, least, most, third))
 
     def merge(self, left: Moments, right: Moments) -> Moments:

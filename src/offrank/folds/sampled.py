@@ -8,7 +8,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from ..log.batch import Contexts, Floats, Integers, LogBatch
+from ..log.batch import NO_LIMIT, Contexts, Floats, Integers, LogBatch
 from ..log.contexts import joined, stacked
 from ..log.hashing import hashed
 from ..log.source import Needs
@@ -17,7 +17,6 @@ KEPT = 8192
 """Number of rows kept: enough to detect counts that are a few per cent off."""
 CELLS = 600_000
 """Largest number of candidate-rank pairs in them: computing their probabilities takes half a second."""
-_ALL = np.uint64(2**64 - 1)
 
 
 @dataclass(frozen=True)
@@ -32,7 +31,7 @@ class SampledRows:
     inclusion: Floats
     contexts: Contexts
     read: int = 0
-    limit: np.uint64 = _ALL
+    limit: np.uint64 = NO_LIMIT
 
     def __len__(self) -> int:
         return len(self.key)
@@ -56,20 +55,22 @@ class SampledRowsFold:
         return SampledRows(np.zeros(0, np.uint64), np.zeros((0, 0), np.int64), np.zeros(0), contexts)
 
     def add(self, state: SampledRows, batch: LogBatch) -> SampledRows:
-        key = hashed(batch.row)
-        rows = np.flatnonzero(key < state.limit)  # few, once the state is full
+        key, limit = batch.once("hashed", lambda: hashed(batch.row)), min(state.limit, batch.limits.of(self))
+        rows = np.flatnonzero(key < limit)  # few, once this or another part is full
         if not len(rows):
-            return replace(state, read=state.read + len(batch))
+            return replace(state, read=state.read + len(batch), limit=limit)
         if len(rows) > self.kept:  # one more than is kept gives the limit
             rows = rows[np.argpartition(key[rows], self.kept)[: self.kept + 1]]
         rows = rows[np.argsort(key[rows], kind="stable")]
         fits = self._fits(batch.contexts.size[rows], batch.contexts.length[rows])
-        limit = key[rows[fits]] if fits < len(rows) else state.limit
+        limit = key[rows[fits]] if fits < len(rows) else limit
         rows = rows[:fits]
         contexts = joined([self._wanted(batch.contexts).take(rows)])
         slates = batch.slates[rows, : contexts.slots]
         found = SampledRows(key[rows], slates, batch.inclusion[rows], contexts, len(batch), limit)
-        return self.merge(state, found)
+        merged = self.merge(state, found)
+        batch.limits.lower(self, merged.limit)
+        return merged
 
     def merge(self, left: SampledRows, right: SampledRows) -> SampledRows:
         read, limit = left.read + right.read, min(left.limit, right.limit)

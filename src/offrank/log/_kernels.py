@@ -70,6 +70,11 @@ def duplicates(values, starts, lengths):
     # Each slot is stamped with its row, so that the table need not be cleared.
     seen, stamp = np.empty(1 << bits, dtype=np.int64), np.full(1 << bits, -1)
     for row in range(n):
+        if lengths[row] <= 8:  # comparing all pairs is faster
+            for i in range(starts[row], starts[row] + lengths[row]):
+                for j in range(starts[row], i):
+                    found[row] |= values[i] == values[j]
+            continue
         for i in range(starts[row], starts[row] + lengths[row]):
             slot = _slot(values[i], bits)
             while stamp[slot] == row and seen[slot] != values[i]:

@@ -23,6 +23,8 @@ T = TypeVar("T")
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
+NO_LIMIT = np.uint64(2**64 - 1)
+
 
 @dataclass(frozen=True)
 class SparseFeatures:
@@ -138,6 +140,30 @@ class RunCache:
         return RunCache, ()
 
 
+class Limits:
+    """Upper bounds of hashes, by the fold that keeps the rows with the smallest: shared by the parts of one pass.
+
+    What one part leaves out, no other part need keep, so that the merged state is the same without it.
+    """
+
+    def __init__(self) -> None:
+        self._found: dict[Hashable, np.uint64] = {}
+        self._lock = Lock()
+
+    def of(self, fold: Hashable) -> np.uint64:
+        """The smallest bound that is known, at first the largest number."""
+        return self._found.get(fold, NO_LIMIT)
+
+    def lower(self, fold: Hashable, limit: np.uint64) -> None:
+        """Note the bound of a part."""
+        with self._lock:
+            self._found[fold] = min(limit, self.of(fold))
+
+    def __reduce__(self) -> tuple[type[Limits], tuple[()]]:
+        """Pickled empty: another process keeps its own."""
+        return Limits, ()
+
+
 @dataclass(frozen=True)
 class LogBatch:
     """Logged impressions: contexts, shown slates and outcomes.
@@ -148,7 +174,7 @@ class LogBatch:
     clusters: name -> [n] codes of columns whose equal values mark dependent rows; a null depends on no other row.
     skipped: rule -> number of rows (or clicks) left out while reading.
     file: where the rows stand; base: rows in the files before it, so that row - base is a file's own row.
-    run: cache that is kept until the whole log is read.
+    run: cache that is kept until the whole log is read. limits: of one pass over it.
     texts: those of the items and keys, for jobs that ask for them; None if all are whole numbers.
     """
 
@@ -164,6 +190,7 @@ class LogBatch:
     base: int = 0
     clusters: Mapping[str, Integers] = field(default_factory=dict)
     run: RunCache = field(default_factory=RunCache, compare=False, repr=False)
+    limits: Limits = field(default_factory=Limits, compare=False, repr=False)
     texts: Texts | None = field(default=None, compare=False, repr=False)
     _known: dict[Hashable, Any] = field(default_factory=dict, init=False, compare=False, repr=False)
 
@@ -214,4 +241,10 @@ class LogBatch:
             return self.outcome
         if self.clicks is None:
             raise ValueError("a batch without clicks and without reward has no reward")
-        return np.asarray(self.clicks.sum(axis=1))
+        return self.clicked
+
+    @cached_property
+    def clicked(self) -> Floats:
+        """[n] the sum of the clicks of each impression, whose log has clicks."""
+        assert self.clicks is not None
+        return np.asarray(np.einsum("nk->n", self.clicks))  # four times as fast as sum(axis=1) of few slots

@@ -124,11 +124,12 @@ class _OfColumns(Propensities):
 
     def _log_prob(self) -> Floats:
         slate, slots = self._column("propensity"), self._column("slot_propensity")
-        found = slots if slate is None else slate[:, None]
-        if found is None:
-            self.policy.refuse("log_prob")
         with np.errstate(divide="ignore"):
-            return np.asarray(np.log(found).sum(axis=1))
+            if slate is not None:
+                return np.log(slate)
+            if slots is None:
+                self.policy.refuse("log_prob")
+            return np.asarray(np.log(slots).sum(axis=1))
 
     def _slot_probs(self) -> Floats:
         slots, slate = self._column("slot_propensity"), self._column("propensity")

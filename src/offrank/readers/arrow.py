@@ -132,7 +132,14 @@ def lists(column: pa.Array, name: str, held: pa.DataType | None = None) -> Lists
         raise ColumnError(f"column {name!r} holds {kind}, not lists", "write a list per row")
     offsets = np.asarray(column.offsets).astype(np.int64)
     values = column.values.slice(offsets[0], offsets[-1] - offsets[0])
-    return Lists(values, offsets[:-1] - offsets[0], np.diff(offsets), np.asarray(column.is_null()))
+    return Lists(values, offsets[:-1] - offsets[0], np.diff(offsets), nulls(column))
+
+
+def nulls(column: pa.Array) -> NDArray[np.bool_]:
+    """Return which values of a column are null [n]."""
+    if column.null_count or pa.types.is_dictionary(column.type):  # whose values may be null
+        return np.asarray(column.is_null())
+    return np.zeros(len(column), np.bool_)
 
 
 def _is_text(kind: pa.DataType) -> bool:
@@ -144,7 +151,7 @@ def _is_text(kind: pa.DataType) -> bool:
 def id_lists(column: pa.Array, name: str) -> Lists:
     """Read lists of item codes; a null id makes the row null."""
     found = lists(column, name)
-    null = found.null | found.rows_where(np.asarray(found.values.is_null()))
+    null = found.null | found.rows_where(nulls(found.values))
     kind = id_kind(found.values.type)
     return replace(found, values=codes(found.values, name), null=null, kind=kind, raw=found.values)
 

@@ -231,7 +231,7 @@ class Decoded:
     def _key(self, name: str) -> Integers:
         """Return the code of each row's grouping value [n]; null is refused, since it would group unrelated rows."""
         column = self._column(name)
-        self.faults.mark(np.asarray(column.is_null()), rules.NULL, self.columns[name])
+        self.faults.mark(arrow.nulls(column), rules.NULL, self.columns[name])
         return arrow.codes(column, self.columns[name])
 
     def _cluster(self, name: str) -> Integers:
@@ -241,7 +241,7 @@ class Decoded:
             codes = arrow.numbers(column, self.columns[name]).view(np.int64)
             null = np.isnan(codes.view(np.float64))
         else:
-            codes, null = arrow.codes(column, self.columns[name]), np.asarray(column.is_null())
+            codes, null = arrow.codes(column, self.columns[name]), arrow.nulls(column)
         if not null.any():
             return codes
         own = alone((self.piece.rows + self.piece.base).astype(np.uint64))

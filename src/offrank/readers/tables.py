@@ -12,7 +12,7 @@ import pyarrow as pa
 from ..errors import ColumnError, UsageError
 from ..log.batch import Integers
 
-MOST_ROWS = 32_768
+MOST_ROWS = 65_536
 _MOST_VALUES = 2_000_000
 _MIXED = "write the same kind of value in every row"
 

@@ -7,14 +7,14 @@ import threading
 from collections import deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, Future, ThreadPoolExecutor, wait
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from functools import partial, reduce
 from itertools import islice
 from typing import Any, Protocol, TypeVar, runtime_checkable
 
 from ..errors import UsageError
 from ..folds.base import Fold
-from ..log.batch import LogBatch, RunCache
+from ..log.batch import Limits, LogBatch, RunCache
 from ..log.source import Source
 from .checkpoint import CheckpointFolder, Kept
 from .engines import engine_of
@@ -71,49 +71,52 @@ def reduced(
     Raises:
         UsageError: an executor is given for a log that an engine reduces.
     """
+    within = _Pass(RunCache() if cache is None else cache)
     if (engine := engine_of(source)) is not None:
         if executor is not None:
             remedy = "leave out executor=, or on the command line --workers and --checkpoint"
             raise UsageError(f"{source.describe()} is reduced by its own engine", remedy)
-        return reduce(
-            fold.merge, engine.each(partial(_reduce, source, fold, cache=cache or RunCache()), progress), fold.empty()
-        )
-    cache, every, kept = RunCache() if cache is None else cache, range(source.parts()), None
+        return reduce(fold.merge, engine.each(partial(_reduce, source, fold, within), progress), fold.empty())
+    every, kept = range(source.parts()), None
     seen = progress.read if isinstance(progress, RowProgress) else None
     if isinstance(executor, CheckpointFolder):
         kept = executor.kept(source, fold, len(every))
         every, executor = every[kept.done :], executor.executor
     if executor is not None:
-        counting = seen if isinstance(executor, ThreadPoolExecutor) else None
-        submitted = (executor.submit(_reduce, source, fold, part, cache, counting) for part in every)
+        within = replace(within, seen=seen if isinstance(executor, ThreadPoolExecutor) else None)
+        submitted = (executor.submit(_reduce, source, fold, within, part) for part in every)
         return _merge(submitted, len(every), fold, progress, kept)
     stop = threading.Event()
+    within = replace(within, seen=seen, stop=stop)
     with ThreadPoolExecutor(os.cpu_count()) as threads:
         try:
-            submitted = (threads.submit(_reduce, source, fold, part, cache, seen, stop) for part in every)
+            submitted = (threads.submit(_reduce, source, fold, within, part) for part in every)
             return _merge(submitted, len(every), fold, progress, kept)
         except BaseException:
             stop.set()
             raise
 
 
-def _reduce(
-    source: Source,
-    fold: Fold[S, LogBatch, Any],
-    part: int,
-    cache: RunCache,
-    seen: Callable[[int], None] | None = None,
-    stop: threading.Event | None = None,
-) -> S:
+@dataclass(frozen=True)
+class _Pass:
+    """What the parts of one pass over a log share. seen: told of rows; stop: set when the rest is not wanted."""
+
+    cache: RunCache
+    limits: Limits = field(default_factory=Limits)
+    seen: Callable[[int], None] | None = None
+    stop: threading.Event | None = None
+
+
+def _reduce(source: Source, fold: Fold[S, LogBatch, Any], within: _Pass, part: int) -> S:
     state = fold.empty()
     for batch in source.batches(part):
-        if stop is not None and stop.is_set():
+        if within.stop is not None and within.stop.is_set():
             break
-        fresh = replace(batch, run=cache)  # the cache lives no longer than this pass
+        fresh = replace(batch, run=within.cache, limits=within.limits)  # they live no longer than this pass
         state = fold.add(state, fresh)
         fresh.forget()
-        if seen is not None:
-            seen(len(batch))
+        if within.seen is not None:
+            within.seen(len(batch))
     return state
 
 

@@ -152,7 +152,9 @@ class HeaviestFold:
             terms = terms_of(estimator, batch, self.logging, target)
             with np.errstate(over="ignore"):
                 size = np.abs((terms.weight / batch.inclusion).astype(np.float32))
-            least = np.partition(size, -self.keep)[-self.keep] if len(size) > self.keep else 0.0
+                least = np.abs(state[number][-1:, 0].astype(np.float32)).sum()  # of the lightest row
+            if len(state[number]) < self.keep:
+                least = np.partition(size, -self.keep)[-self.keep] if len(size) > self.keep else np.float32(0)
             at = np.flatnonzero(size >= least)
             value, weight = (one[at] / batch.inclusion[at] for one in (terms.value, terms.weight))
             base = np.full(len(at), float(batch.base))  # beyond 2^53 a float holds both numbers, and not their sum
