@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import multiprocessing
+import re
 import statistics
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from rich.console import Console
@@ -54,3 +57,18 @@ def show(title: str, times: Mapping[str, Times], rows: int, against: str) -> Non
         cells = (found.best, found.median, rows / found.best / 1e6, *ratios)
         table.add_row(name, *(f"{cell:.3g}" for cell in cells))
     Console(width=120).print(table)
+
+
+def alone(job: Callable[[], Any]) -> tuple[Any, float, float, float]:
+    """What a job returns in a process of its own; seconds, CPU seconds and peak memory in MB of that process."""
+    start = time.perf_counter()
+    with multiprocessing.get_context("spawn").Pool(1) as pool:
+        found, used, peak = pool.apply(_told, (job,))
+    return found, time.perf_counter() - start, used, peak
+
+
+def _told(job: Callable[[], Any]) -> tuple[Any, float, float]:
+    found = job()
+    # Not getrusage: its maximum survives exec, so it would be that of this process's parent.
+    peak = re.search(r"VmHWM:\s+(\d+) kB", Path("/proc/self/status").read_text())
+    return found, time.process_time(), int(peak[1]) / 1024 if peak else float("nan")

@@ -2,21 +2,16 @@
 
 Plain NumPy does the same job for one estimator at a time, from the score columns: the value and its
 interval, without any check of the log. "Propensities given" is less work still: the weights' parts are
-columns of the log. Then what the bootstrap adds. With `--stream 20`, only this: the same job on a stream of 20 GB of
-record batches, each in memory of its own, in a process of its own, whose peak memory is told.
+columns of the log. Then what the bootstrap adds.
 
-    python benchmarks/memory.py [--rows 1000000] [--repeats 7] [--stream GIGABYTES]
+    python benchmarks/memory.py [--rows 1000000] [--repeats 7]
 """
 
 from __future__ import annotations
 
 import argparse
-import multiprocessing
-import re
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import partial
-from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
@@ -128,12 +123,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--rows", type=int, default=1_000_000)
     parser.add_argument("--repeats", type=int, default=7)
-    parser.add_argument("--stream", type=float, metavar="GIGABYTES")
     arguments = parser.parse_args()
-    if arguments.stream:
-        with multiprocessing.get_context("spawn").Pool(1) as alone:
-            print(alone.apply(stream, (arguments.stream,)))
-        return
     log = reranked(arguments.rows, SLOTS)
     compare(log, arguments)
     compare_given(log, arguments)
@@ -188,31 +178,6 @@ def compare_bootstrap(log: pa.Table, arguments: argparse.Namespace) -> None:
         }
         title = f"What the bootstrap adds, target {target}"
         show(title, in_turn(jobs, arguments.repeats), arguments.rows, "normal intervals")
-
-
-def batches(gigabytes: float) -> Iterator[pa.RecordBatch]:
-    """Record batches of 65,536 slates of 5 each, copied into new memory."""
-    sink = pa.BufferOutputStream()
-    with pa.ipc.new_stream(sink, (log := reranked(65_536, SLOTS)).schema) as writer:
-        writer.write_table(log)
-    written = sink.getvalue()
-    for _ in range(max(int(gigabytes * 1e9 / log.nbytes), 1)):
-        yield from pa.ipc.open_stream(pa.py_buffer(bytes(written)))
-
-
-def stream(gigabytes: float) -> str:
-    """Time and peak memory of a stream; to be run in a process of its own."""
-    evaluation(batches(0.01))()  # compiles
-    begun, used = time.perf_counter(), time.process_time()
-    found = evaluation(batches(gigabytes))()
-    seconds, used = time.perf_counter() - begun, time.process_time() - used
-    # Not getrusage: its maximum survives exec, so it would be that of this process's parent.
-    peak = re.search(r"VmHWM:\s+(\d+) kB", Path("/proc/self/status").read_text())
-    rows = found["ips"].n
-    return (
-        f"a stream of {gigabytes:g} GB, {rows:,} slates of {SLOTS}: {seconds:.0f} s, {used:.0f} s of CPU "
-        f"({rows / used / 1e6:.2f} million slates per CPU second), peak memory {int(peak[1]) / 1024:,.0f} MB"
-    )
 
 
 def agree(log: pa.Table, source: object) -> None:

@@ -11,8 +11,6 @@ of each displayed item at each rank, written in the log (10 x 10 numbers a row).
 from __future__ import annotations
 
 import argparse
-import multiprocessing
-import re
 import tempfile
 import time
 from collections.abc import Callable
@@ -24,7 +22,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.ipc
 import pyarrow.parquet as pq
-from _timing import in_turn, show
+from _timing import alone, in_turn, show
 from _worlds import swapped
 from rich.console import Console
 from rich.table import Table
@@ -88,16 +86,11 @@ def evaluate(path: Path, variant: Variant) -> object:
 
 def peak(job: Callable[[Path, Variant], object], path: Path, variant: Variant) -> float:
     """Peak memory in MB of a process of its own that does one job."""
-    context = multiprocessing.get_context("spawn")
-    with context.Pool(1) as pool:
-        return float(pool.apply(_peak, (job, path, variant)))
+    return alone(partial(_silent, job, path, variant))[-1]
 
 
-def _peak(job: Callable[[Path, Variant], object], path: Path, variant: Variant) -> float:
+def _silent(job: Callable[[Path, Variant], object], path: Path, variant: Variant) -> None:
     job(path, variant)
-    # Not getrusage: its maximum survives exec, so it would be that of this process's parent.
-    found = re.search(r"VmHWM:\s+(\d+) kB", Path("/proc/self/status").read_text())
-    return int(found[1]) / 1024 if found else float("nan")
 
 
 def main() -> None:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import gc
 import importlib
 import inspect
 import pickle
 import pkgutil
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
@@ -29,10 +31,12 @@ from offrank.log.source import Needs
 from offrank.metrics.comparisons import metric
 from offrank.policies import policy
 from offrank.policies.linear import Encoding
+from offrank.policies.propensities import Propensities
 from offrank.reward_models.features import SlateColumns
+from offrank.running.executors import reduced
 from offrank.running.identity import digest
 from offrank.running.states import dumps, loads
-from offrank.testing import check_fold, same, take
+from offrank.testing import MemorySource, check_fold, same, take
 from tests.metamorphic.logs import log
 
 STEPS = ("empty", "add", "merge", "finish")
@@ -227,6 +231,27 @@ def test_a_state_survives_as_bytes_and_is_gone_on_with(name: str) -> None:
     same(fold.finish(whole), fold.finish(fold.merge(first, second)), 0.0, "result")
     if isinstance(fold, folds()[name]):  # as another process has it, to be told from other jobs there
         assert digest(fold) == digest(pickle.loads(pickle.dumps(fold)))
+
+
+def test_batches_are_freed_as_soon_as_they_are_reduced() -> None:
+    """Also where Python does not look for what refers to itself; by fold, how many are left."""
+    left: dict[str, int] = {}
+    made = {name: LOGS[name](folds()[name]) for name in LOGS}
+    source = MemorySource((batch(),))
+    gc.collect()
+    gc.freeze()  # only what is made from here on is looked through
+    gc.disable()
+    try:
+        for name, fold in made.items():
+            state = reduced(source, fold, ThreadPoolExecutor(1))
+            found = gc.get_objects()
+            left[name] = sum(isinstance(one, LogBatch | Propensities) for one in found)
+            del found, state
+            gc.collect()
+    finally:
+        gc.enable()
+        gc.unfreeze()
+    assert left == dict.fromkeys(LOGS, 0)
 
 
 @pytest.mark.parametrize("name", sorted(IN_ORDER))

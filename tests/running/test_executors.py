@@ -9,7 +9,7 @@ import threading
 import time
 import warnings
 from collections.abc import Iterator
-from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from multiprocessing import get_context
 from typing import Any
@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from offrank.checks.rows import ImpressionsFold
 from offrank.errors import ImpossibleSlateError
 from offrank.estimators import estimator
 from offrank.estimators.fold import Layout, TermsFold
@@ -24,6 +25,7 @@ from offrank.folds import BootstrapFold, BucketsFold, LargestFold, MomentsFold, 
 from offrank.log.batch import LogBatch
 from offrank.policies import policy
 from offrank.running import run
+from offrank.running.executors import AHEAD
 from offrank.testing import MemorySource, same, take
 from tests.exact.worlds import world
 
@@ -90,6 +92,31 @@ def test_progress_counts_parts() -> None:
     seen: list[tuple[int, int]] = []
     run(source(4), fold(), progress=lambda done, parts: seen.append((done, parts)))
     assert seen == [(1, 4), (2, 4), (3, 4), (4, 4)]
+
+
+class AtOnce(Executor):
+    """Runs what is submitted at once. ahead: how many parts were submitted beyond those that were merged."""
+
+    def __init__(self) -> None:
+        self.submitted, self.merged, self.ahead = 0, 0, 0
+
+    def submit(self, fn: Any, /, *args: Any, **kwargs: Any) -> Future[Any]:
+        self.submitted += 1
+        self.ahead = max(self.ahead, self.submitted - self.merged)
+        done: Future[Any] = Future()
+        done.set_result(fn(*args, **kwargs))
+        return done
+
+    def progress(self, done: int, parts: int) -> None:
+        self.merged = done
+
+
+def test_the_states_of_few_parts_wait_however_many_there_are() -> None:
+    pool, parts = AtOnce(), AHEAD + 200
+    few = take(source(1).pieces[0], np.arange(2))
+    assert run(MemorySource((few,) * parts), ImpressionsFold(), pool, pool.progress).n == 2 * parts
+    assert pool.submitted == parts
+    assert AHEAD <= pool.ahead <= AHEAD + 1  # the part that is told of was merged before the next was submitted
 
 
 @pytest.mark.parametrize("own", [False, True], ids=["default", "given"])

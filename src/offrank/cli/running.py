@@ -22,6 +22,7 @@ from ..errors import OffrankError, UsageError
 from ..files import remove_unfinished
 from ..options import command_line, silent
 from .options import arguments, source
+from .pace import Pace
 
 _PATIENCE = 1.0
 """Seconds of compiling before it is shown."""
@@ -77,7 +78,7 @@ def working(options: dict[str, Any]) -> Iterator[tuple[Any, Any, Callable[[str],
 
     from rich.console import Console
     from rich.markup import escape
-    from rich.progress import Progress
+    from rich.progress import BarColumn, Progress, TaskProgressColumn
 
     executor: Any = ThreadPoolExecutor(options["workers"]) if options.get("workers") else None
     if options.get("fresh") and not options.get("checkpoint"):
@@ -90,8 +91,15 @@ def working(options: dict[str, Any]) -> Iterator[tuple[Any, Any, Callable[[str],
         if options["quiet"] or not sys.stderr.isatty():
             yield None, executor, silent
             return
-        with Progress(console=Console(stderr=True), transient=True) as bars:
-            task = bars.add_task("reading", total=None)
+        columns = (
+            "{task.description}",
+            BarColumn(20),
+            TaskProgressColumn(),
+            "{task.fields[rate]}",
+            "{task.fields[left]}",
+        )
+        with Progress(*columns, console=Console(stderr=True), transient=True) as bars:
+            task = bars.add_task("reading", total=None, rate="", left="")
             unwatch = _watch_compiler(
                 lambda text: bars.update(task, description=text), lambda: bars.tasks[0].description
             )
@@ -99,10 +107,10 @@ def working(options: dict[str, Any]) -> Iterator[tuple[Any, Any, Callable[[str],
             def say(text: str) -> None:
                 if bars.tasks[0].finished:  # all is read, and the remaining time is unknown
                     bars.tasks[0].total = None
-                bars.update(task, description=escape(text))
+                bars.update(task, description=escape(text), rate="", left="")
 
             try:
-                yield lambda done, total: bars.update(task, completed=done, total=total), executor, say
+                yield Pace(partial(bars.update, task)), executor, say
             finally:
                 unwatch()
     finally:

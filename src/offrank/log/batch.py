@@ -230,6 +230,10 @@ class LogBatch:
         found: T = self._known[key]
         return found
 
+    def forget(self) -> None:
+        """Drop the values of `once`. They refer to the batch: both would stay until Python looks for such cycles."""
+        self._known.clear()
+
     @cached_property
     def reward(self) -> Floats:
         """[n] the logged reward, by default the sum of the clicks."""

@@ -101,6 +101,7 @@ class ComparisonsFold(MappedFold):
             impossible[rows] = compared.impossible
             refuse_impossible(batch, impossible, propensities(self.logging, batch))
             columns += [compared.weight, *map(compared.cost, self.models)]
+        piece.forget()
         return np.column_stack(columns) / piece.inclusion[:, None]
 
 

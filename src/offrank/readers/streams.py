@@ -61,13 +61,23 @@ def _of_fair_size(found: Iterator[pa.RecordBatch], columns: tuple[str, ...]) -> 
     rows = size = 0
     for data in found:
         chosen = data.select(list(columns))
-        if waiting and (rows >= MOST_ROWS or size >= _BYTES or chosen.schema != waiting[0].schema):
-            yield from bounded(pa.Table.from_batches(waiting).combine_chunks())
-            waiting, rows, size = [], 0, 0
+        if waiting and chosen.schema != waiting[0].schema:
+            yield from _joined(waiting)
+        if not waiting:
+            rows = size = 0
         waiting.append(chosen)
         rows, size = rows + len(data), size + data.nbytes  # of all columns, since they may share their memory
+        if rows >= MOST_ROWS or size >= _BYTES:  # before the next is made, which may be large
+            yield from _joined(waiting)
     if waiting:
-        yield from bounded(pa.Table.from_batches(waiting).combine_chunks())
+        yield from _joined(waiting)
+
+
+def _joined(waiting: list[pa.RecordBatch]) -> list[pa.RecordBatch]:
+    """Return the waiting record batches as some of fair size; none are waiting then."""
+    found = bounded(pa.Table.from_batches(waiting).combine_chunks())
+    waiting.clear()
+    return found
 
 
 @dataclass(frozen=True)

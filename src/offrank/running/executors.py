@@ -5,11 +5,12 @@ from __future__ import annotations
 import os
 import threading
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, Future, ThreadPoolExecutor, wait
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from functools import partial, reduce
-from typing import Any, TypeVar
+from itertools import islice
+from typing import Any, Protocol, TypeVar, runtime_checkable
 
 from ..errors import UsageError
 from ..folds.base import Fold
@@ -25,6 +26,21 @@ R = TypeVar("R")
 
 Progress = Callable[[int, int], None]
 """Called with (parts done, total parts)."""
+
+
+@runtime_checkable
+class RowProgress(Protocol):
+    """A `Progress` that also counts rows, where they are read by threads."""
+
+    def __call__(self, done: int, total: int, /) -> None:
+        """See `Progress`."""
+
+    def read(self, rows: int) -> None:
+        """Count rows that were read; called by any thread, after each batch."""
+
+
+AHEAD = 1024
+"""How many parts are submitted before the first of them is merged. Until then each keeps a state, about a megabyte."""
 
 
 def run(
@@ -55,56 +71,69 @@ def reduced(
     Raises:
         UsageError: an executor is given for a log that an engine reduces.
     """
+    within = _Pass(RunCache() if cache is None else cache)
     if (engine := engine_of(source)) is not None:
         if executor is not None:
             remedy = "leave out executor=, or on the command line --workers and --checkpoint"
             raise UsageError(f"{source.describe()} is reduced by its own engine", remedy)
-        return reduce(
-            fold.merge, engine.each(partial(_reduce, source, fold, cache=cache or RunCache()), progress), fold.empty()
-        )
-    cache, limits, every, kept = RunCache() if cache is None else cache, Limits(), range(source.parts()), None
+        return reduce(fold.merge, engine.each(partial(_reduce, source, fold, within), progress), fold.empty())
+    every, kept = range(source.parts()), None
+    seen = progress.read if isinstance(progress, RowProgress) else None
     if isinstance(executor, CheckpointFolder):
         kept = executor.kept(source, fold, len(every))
         every, executor = every[kept.done :], executor.executor
     if executor is not None:
-        return _merge(
-            [executor.submit(_reduce, source, fold, part, cache, limits) for part in every], fold, progress, kept
-        )
+        within = replace(within, seen=seen if isinstance(executor, ThreadPoolExecutor) else None)
+        submitted = (executor.submit(_reduce, source, fold, within, part) for part in every)
+        return _merge(submitted, len(every), fold, progress, kept)
     stop = threading.Event()
+    within = replace(within, seen=seen, stop=stop)
     with ThreadPoolExecutor(os.cpu_count()) as threads:
         try:
-            futures = [threads.submit(_reduce, source, fold, part, cache, limits, stop) for part in every]
-            return _merge(futures, fold, progress, kept)
+            submitted = (threads.submit(_reduce, source, fold, within, part) for part in every)
+            return _merge(submitted, len(every), fold, progress, kept)
         except BaseException:
             stop.set()
             raise
 
 
-def _reduce(
-    source: Source,
-    fold: Fold[S, LogBatch, Any],
-    part: int,
-    cache: RunCache,
-    limits: Limits | None = None,
-    stop: threading.Event | None = None,
-) -> S:
-    state, limits = fold.empty(), limits or Limits()
+@dataclass(frozen=True)
+class _Pass:
+    """What the parts of one pass over a log share. seen: told of rows; stop: set when the rest is not wanted."""
+
+    cache: RunCache
+    limits: Limits = field(default_factory=Limits)
+    seen: Callable[[int], None] | None = None
+    stop: threading.Event | None = None
+
+
+def _reduce(source: Source, fold: Fold[S, LogBatch, Any], within: _Pass, part: int) -> S:
+    state = fold.empty()
     for batch in source.batches(part):
-        if stop is not None and stop.is_set():
+        if within.stop is not None and within.stop.is_set():
             break
-        state = fold.add(state, replace(batch, run=cache, limits=limits))  # the cache lives no longer than this pass
+        fresh = replace(batch, run=within.cache, limits=within.limits)  # they live no longer than this pass
+        state = fold.add(state, fresh)
+        fresh.forget()
+        if within.seen is not None:
+            within.seen(len(batch))
     return state
 
 
 def _merge(
-    pending: list[Future[S]], fold: Fold[S, LogBatch, Any], progress: Progress | None, kept: Kept[S] | None = None
+    submitted: Iterator[Future[S]],
+    parts: int,
+    fold: Fold[S, LogBatch, Any],
+    progress: Progress | None,
+    kept: Kept[S] | None,
 ) -> S:
+    """Merge what so many parts return, in their order; later parts are submitted as earlier ones are merged."""
     state, done = (fold.empty(), 0) if kept is None else (kept.state, kept.done)
-    parts, futures = done + len(pending), deque(pending)
-    pending.clear()  # each state is released once merged, however many parts there are
+    parts, futures = done + parts, deque(islice(submitted, AHEAD))
     try:
         while futures:
             state, done = fold.merge(state, _result(futures.popleft())), done + 1
+            futures.extend(islice(submitted, 1))
             if kept is not None:
                 kept.keep(state, done, last=not futures)
             if progress is not None:

@@ -1,0 +1,190 @@
+"""From a hundred thousand slates to a hundred million: wall time, CPU seconds, peak memory, each in a fresh process.
+
+Slates of 5 in Parquet (two 32-bit scores a candidate, which a Plackett-Luce logging policy and target read; zstd, row
+groups of 250,000, a file a million), five estimators and everything else as it is by default, 1 and 2 workers; then a
+stream of record batches that nothing holds, each in memory of its own; then as many slates of 10 as of 5 at most.
+Time and memory are those of the whole process, imports included; kernels were compiled before.
+
+A million slates are drawn. In every further file the scores are multiplied by another number, which changes no
+probability: no two rows are alike, and nobody should read the estimates.
+
+    python benchmarks/scale.py [--rows 1000000] [--stream 1] [--folder FOLDER] [--table docs/benchmarks.md]
+
+The whole table: `--rows 100000000 --stream 20`, 13 GB of disk and an hour. Logs and measurements stay in the folder, so
+that a run that was killed goes on; delete FOLDER/measured.json to measure again.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import tempfile
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict, dataclass
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+from _page import drawn, generated
+from _timing import alone
+from _worlds import lists, reranked
+from _worlds import table as table_of
+
+import offrank
+from offrank.report.charts import Chart, Series
+
+FILE, GROUP, SMALLEST = 1_000_000, 250_000, 100_000
+ESTIMATORS = ["ips", "snips", "rips", "snrips", "clip(ips, 10)"]
+MARK, SCRIPT = "scale", "benchmarks/scale.py"
+BATCH = 65_536
+
+
+@dataclass(frozen=True)
+class Run:
+    """A log that is evaluated: as files, or as a stream of so many gigabytes, with no workers."""
+
+    rows: int
+    slots: int = 5
+    workers: int = 1
+    gigabytes: float = 0.0
+
+    @property
+    def key(self) -> str:
+        return " ".join(f"{name}={value:g}" for name, value in asdict(self).items())
+
+
+@dataclass(frozen=True)
+class Used:
+    """What a process used: seconds, CPU seconds, the peak of its memory in MB; rows: slates that it read."""
+
+    rows: int
+    wall: float
+    cpu: float
+    peak: float
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--rows", type=int, default=1_000_000, help="of the largest log")
+    parser.add_argument("--stream", type=float, default=1.0, metavar="GIGABYTES")
+    parser.add_argument("--folder", type=Path, help="keeps logs and measurements, by default a temporary one")
+    parser.add_argument("--table", type=Path, help="a page with the two markers, to write the table to")
+    given = parser.parse_args()
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = given.folder or Path(temporary)
+        folder.mkdir(parents=True, exist_ok=True)
+        found = {run: measured(run, folder) for run in runs(given.rows, given.stream)}
+    lines = list(page(found))
+    print("\n".join(line for line in lines if not line.startswith("<svg")))
+    if given.table:
+        generated(given.table, MARK, lines, SCRIPT)
+
+
+def runs(most: int, gigabytes: float) -> Iterator[Run]:
+    """The processes, from the smallest log to the largest."""
+    rows = SMALLEST
+    while rows <= most:
+        yield from (Run(rows, workers=workers) for workers in (1, 2))
+        rows *= 10
+    yield Run(0, gigabytes=gigabytes)
+    yield Run(rows // 10, slots=10)
+
+
+def measured(run: Run, folder: Path) -> Used:
+    """What a process used, from an earlier call if that is kept in the folder."""
+    kept = folder / "measured.json"
+    known = json.loads(kept.read_text()) if kept.exists() else {}
+    if run.key not in known:
+        job = partial(streamed, run.gigabytes) if run.gigabytes else partial(evaluated, files(run, folder), run.workers)
+        alone(partial(evaluated, files(Run(SMALLEST, run.slots), folder), 1))  # compiles
+        known[run.key] = alone(job)
+        kept.write_text(json.dumps(known, indent=1))
+        print(run.key, known[run.key], flush=True)
+    return Used(*known[run.key])
+
+
+def files(run: Run, folder: Path) -> list[str]:
+    """The files of a log; those that are missing are written."""
+    first = [folder / f"{run.slots}-small.parquet"]
+    paths = [folder / f"{run.slots}-{number:03}.parquet" for number in range(run.rows // FILE)] or first
+    missing = [path for path in paths if not path.exists()]
+    base = million(run.slots).slice(0, run.rows) if missing else pa.table({})
+    for path in missing:
+        unfinished = path.with_suffix(".unfinished")
+        options = {"compression": "zstd", "use_dictionary": ["slate.list.element", "clicks.list.element"]}
+        pq.write_table(scaled(base, 1 + paths.index(path) / 1024), unfinished, row_group_size=GROUP, **options)
+        unfinished.rename(path)
+    return list(map(str, paths))
+
+
+def million(slots: int) -> pa.Table:
+    """A million slates, with 32-bit numbers."""
+    log = reranked(FILE, slots)
+    narrow = {"slate": np.int32, "old_score": np.float32, "new_score": np.float32, "clicks": np.uint8}
+    return table_of({name: lists(matrix(log, name, slots).astype(kind)) for name, kind in narrow.items()})
+
+
+def scaled(log: pa.Table, factor: float) -> pa.Table:
+    """The same log with its scores multiplied."""
+    slots = len(log.column("slate")[0])
+    columns = {name: log.column(name).combine_chunks() for name in log.column_names}
+    scores = {name: lists(matrix(log, name, slots) * np.float32(factor)) for name in ("old_score", "new_score")}
+    return table_of(columns | scores)
+
+
+def matrix(log: pa.Table, name: str, slots: int) -> np.ndarray:
+    """[n, k] a list column, without copying."""
+    return log.column(name).combine_chunks().flatten().to_numpy().reshape(-1, slots)
+
+
+def evaluated(log: object, workers: int | None) -> int:
+    """Evaluate, and return the number of rows."""
+    executor = None if workers is None else ThreadPoolExecutor(workers)
+    target, logging = "plackett_luce(new_score)", "plackett_luce(old_score)"
+    return offrank.evaluate(log, target, logging, ESTIMATORS, executor=executor)["ips"].n
+
+
+def streamed(gigabytes: float) -> int:
+    """Evaluate a stream: the same slates again and again, copied into new memory."""
+    return evaluated(batches(gigabytes), None)
+
+
+def batches(gigabytes: float) -> Iterator[pa.RecordBatch]:
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, (log := reranked(BATCH, 5)).schema) as writer:
+        writer.write_table(log)
+    written = sink.getvalue()
+    for _ in range(max(int(gigabytes * 1e9 / log.nbytes), 1)):
+        yield from pa.ipc.open_stream(pa.py_buffer(bytes(written)))
+
+
+def page(found: dict[Run, Used]) -> Iterator[str]:
+    """The table and the pictures."""
+    yield "| log | slates | of | workers | wall s | CPU s | million slates a CPU second | peak MB |"
+    yield "|---|--:|--:|--:|--:|--:|--:|--:|"
+    for run, used in found.items():
+        log = f"stream of {run.gigabytes:g} GB" if run.gigabytes else "Parquet"
+        workers = "" if run.gigabytes else str(run.workers)
+        cells = f"{used.wall:,.1f} | {used.cpu:,.1f} | {used.rows / used.cpu / 1e6:.2f} | {used.peak:,.0f}"
+        yield f"| {log} | {used.rows:,} | {run.slots} | {workers} | {cells} |"
+    yield ""
+    yield picture(found, "Slates of 5 in Parquet: CPU seconds", "CPU seconds", lambda used: used.cpu, log_y=True)
+    yield ""
+    yield picture(found, "Slates of 5 in Parquet: peak memory", "MB", lambda used: used.peak, zero_y=True)
+
+
+def picture(found: dict[Run, Used], title: str, label: str, value: Callable[[Used], float], **axes: bool) -> str:
+    """A chart with a line for each number of workers, under its title."""
+    series = []
+    for workers, name in ((1, "1 worker"), (2, "2 workers")):
+        chosen = [used for run, used in found.items() if (run.slots, run.workers, run.gigabytes) == (5, workers, 0)]
+        series.append(Series(name, [used.rows / 1e6 for used in chosen], list(map(value, chosen)), line=True))
+    chart = Chart(title, "million slates", label, tuple(series), log_x=True, **axes)
+    return f"<p>{title}</p>\n{drawn(asdict(chart))}"
+
+
+if __name__ == "__main__":
+    main()
