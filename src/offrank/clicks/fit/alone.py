@@ -142,19 +142,22 @@ class Alone:
     bend: Floats | None = None
 
     @classmethod
-    def of(cls, whole: EM, here: Parameters, priors: Regressions) -> Alone:
+    def of(cls, whole: EM, here: Parameters, priors: Regressions, *, known: bool = False) -> Alone:
         """The continuation, learnt with a weak prior of each document around the mean of those at its logged ranks.
 
         A prior of its true strength would mistake what ranks say of documents for examination wherever it is not quite
-        right; a weak one with another mean has a larger bias. First, the means are fitted to documents by themselves.
+        right; a weak one with another mean has a larger bias. First, the means are fitted to documents by themselves;
+        known: they are those of `priors`.
         """
         whole.say(f"{whole.model.name}: how far users read")
         held_out = whole.model.second(here) is not None
         if not priors:
             root = solved(whole, here, TIGHT) if held_out else Root(whole.climbed(here, {}).parameters, np.empty(0))
             return cls(whole, root.here, priors, whole.priors, root.bend if held_out else None)
-        begun, here = here[SHARED], whole.climbed(here, {}, TIGHT).parameters
-        _, priors = whole.together(here, priors, FIRST, still=True)
+        begun = here[SHARED]
+        if not known:
+            here = whole.climbed(here, {}, TIGHT).parameters
+            _, priors = whole.together(here, priors, FIRST, still=True)
         em = whole.weakly(priors)
         if not held_out:
             return cls(em, em.climbed(here, {}).parameters, priors, whole.priors)
