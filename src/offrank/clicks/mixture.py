@@ -23,13 +23,16 @@ from .parameters import Parameters, Role, Roles
 from .sessions import Sessions
 
 _TOLERANCE = 1e-4
-_ROUNDS, _PROFILE = 12, 30
+_ROUNDS, _PROFILE = 15, 30
 """The most rounds of a division, and of one for the standard error of a weight."""
 _BLOCK = 1 << 16
-_SWEEPS, _MORE = 3, 8
-"""The most divisions of the sessions from each beginning, under the priors that the one before led to; of the best end."""
-_NEAR, _STILL = 5e-3, 1e-3
-"""Changes of the weights, and of what the documents of a component share, below which its priors are found."""
+_SWEEPS, _MORE = 2, 6
+"""The most divisions of the sessions from each beginning, under the priors that the one before led to; from the best
+end."""
+_NEAR, _STILL, _NOISE, _APART = 5e-3, 1e-3, 0.1, 0.05
+"""Changes of the weights, and of what the documents of a component share, below which its priors are found: from each
+beginning; of the best end, at least, in units of 1 / sqrt(sessions), and of how far apart the weights of the ends are.
+"""
 _SURE = 1e9
 """Strength of what is known."""
 _FAVOUR = 4.0
@@ -98,9 +101,12 @@ class Mixture(ClickModel):
         names = [model.name for model in self.components]
         begun = (_End(share, weights(share, data.weight)) for share in _leaning(_tilted(data, names)))
         ends = [self._further(data, one, _SWEEPS, _NEAR, say) for one in begun]
-        best = self._further(data, max(ends, key=lambda one: one.trace[-1]), _MORE, _STILL, say)
-        reached = [self._matched(one, best) for one in ends]
-        apart = float(np.abs(np.array(reached) - best.weight).max())
+        best = max(ends, key=lambda one: one.trace[-1])
+        others = sum(one.rounds for one in ends) - best.rounds
+        reached = np.array([best.weight, *(self._matched(one, best) for one in ends)])
+        apart = float(np.abs(reached - best.weight).max())
+        near = max(_STILL, _NOISE / float(np.sqrt(data.weight.sum())), _APART * apart)
+        best = self._further(data, best, _MORE, near, say)
         parts = self._each(data, best.share, lambda model, mine, _: model.learn(mine, say=say))
         told = [*(one for part in parts for one in part.cautions), *cautions_for(OfFit(divided=apart))]
         strength, loadings = self._doubt(data, best.share, parts)
@@ -109,7 +115,7 @@ class Mixture(ClickModel):
             self._joined(parts, best.weight),
             strength,
             (*best.trace, self._shared(data, [part.parameters for part in parts], best.weight)[1]),
-            sum(one.rounds for one in ends),
+            others + best.rounds,
             best.converged,
             {"weights_apart": apart},
             tuple({one.code: one for one in told}.values()),
@@ -236,11 +242,12 @@ class Mixture(ClickModel):
             first += size
         return strength, loadings
 
-    def _doubt_of_weights(self, data: Sessions, best: _End, ends: Sequence[Floats], say: Say) -> Floats:
+    def _doubt_of_weights(self, data: Sessions, best: _End, ends: Floats, say: Say) -> Floats:
         """[c, c - 1] loadings of the weights: from their profile over all tables, and from where other ends are.
 
         Each log(weight / last weight) is moved a little; the changes of all scores give the information. The weights of
         every end are within 1.96 deviations: where learning does not forget where it began, the log does not tell.
+        ends: [1 + ends, c] the weights of the best, then of all, as far as learning went from each beginning.
         """
         weight, total = best.weight, data.weight.sum()
         places = np.arange(len(weight) - 1)
@@ -263,7 +270,7 @@ class Mixture(ClickModel):
 
         values, axes = eigh((information + information.T) / 2, complete)
         root = axes / np.sqrt(np.clip(values, _LEAST_KNOWN, 1.0))
-        ratios = np.log(np.array([weight, *ends]))
+        ratios = np.log(ends)
         apart = ((ratios[:, :-1] - ratios[:, -1:]) - (ratios[0, :-1] - ratios[0, -1])) / _WITHIN
         by_ratio = (np.eye(len(weight))[:, :-1] - weight[:-1]) / (1 - weight)[:, None]
         return np.asarray(by_ratio @ np.linalg.cholesky(root @ root.T + apart.T @ apart))
