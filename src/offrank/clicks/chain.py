@@ -134,9 +134,12 @@ class Chain(TopDown, FromFeatures):
 
     def _priors(self, sessions: Sessions) -> Designs:
         """What the prior of each table of documents depends on, or the prior that was given."""
-        common = PriorDesign.common(sessions.documents) if self.prior == "common" else None
-        one = given(self.prior) or common
-        return {name: one or PriorDesign.of(sessions, name, _KNOTS) for name in self.tables}
+        if one := given(self.prior):
+            return dict.fromkeys(self.tables, one)
+        if self.prior == "common":
+            return dict.fromkeys(self.tables, PriorDesign.common(sessions.documents))
+        curve, covariates = PriorDesign.of_ranks(sessions.mean_rank(), _KNOTS), sessions.covariates
+        return {n: curve.with_covariates(covariates[n]) if n in covariates else curve for n in self.tables}
 
 
 @dataclass(frozen=True, repr=False, kw_only=True)
