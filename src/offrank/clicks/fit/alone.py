@@ -194,7 +194,7 @@ class Alone:
 
         Where it does not, documents may share one prior: what is learnt under it has less error.
         """
-        from scipy.stats import chi2  # slow to import
+        from scipy.special import chdtri  # slow to import; scipy.stats is slower
 
         design = self.designs["attraction"]
         if not isinstance(design, PriorDesign) or design.curve < 2:
@@ -205,7 +205,7 @@ class Alone:
         covariance = prior.covariance(design, prior.scores(design, by_a, by_b), len(won))
         apart = np.diff(np.eye(design.curve, len(prior.table)), axis=0)
         steps = apart @ prior.table
-        return bool(steps @ np.linalg.pinv(apart @ covariance @ apart.T) @ steps > chi2.ppf(0.99, len(steps)))
+        return bool(steps @ np.linalg.pinv(apart @ covariance @ apart.T) @ steps > chdtri(len(steps), 0.01))
 
 
 def _silent(what: str) -> None:
