@@ -86,7 +86,8 @@ def table(found: list[dict[str, Any]]) -> Iterator[str]:
     """The lines of two Markdown tables: by world, and by how far apart the ends are."""
     yield f"{len(found)} logs, weights of .3, .5 and .7:"
     yield ""
-    yield "| components | order | sessions a query | logs | error | absolute | covered | width | apart | warned | CPU s |"
+    columns = "error | absolute | covered | width | apart | warned | CPU s"
+    yield f"| components | order | sessions a query | logs | {columns} |"
     yield "|---|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|"
     for pair, temperature, queries, per in dict.fromkeys(world[:4] for world in WORLDS):
         mine = [one for one in found if one["task"][:4] == [pair, temperature, queries, per]]
