@@ -6,7 +6,7 @@ with the same attractions; `dbn, dbn`: patient users (continuation .95) who judg
 component's weight, how often its 95 % interval holds the truth, the interval's width, how far apart the weights are at
 which learning ends (what `hidden-components` goes by), and CPU seconds.
 
-    python benchmarks/mixture_weights.py [--logs 2] [--jobs 2] [--results mixture_weights.jsonl]
+    python benchmarks/mixture_weights.py [--logs 2] [--jobs 2] [--results mixture_weights.jsonl] [--table PAGE]
     python benchmarks/mixture_weights.py --speed      7,000 sessions of 35,000 documents
 """
 
@@ -26,6 +26,7 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 import numpy as np
 from _click_worlds import RANKS, SHARES, dynamic, position_based
+from _page import generated
 
 from offrank.clicks import click_model
 from offrank.clicks.documents import Documents
@@ -83,21 +84,25 @@ def measured(pair: str, temperature: float, queries: int, per: int, weight: floa
 
 def table(found: list[dict[str, Any]]) -> Iterator[str]:
     """The lines of two Markdown tables: by world, and by how far apart the ends are."""
-    yield "| components | order | sessions a query | weight | error | absolute | covered | width | apart | warned | s |"
+    yield f"{len(found)} logs, weights of .3, .5 and .7:"
+    yield ""
+    columns = "error | absolute | covered | width | apart | warned | CPU s"
+    yield f"| components | order | sessions a query | logs | {columns} |"
     yield "|---|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|"
-    for pair, temperature, queries, per, weight in WORLDS:
-        mine = [one for one in found if one["task"][:5] == [pair, temperature, queries, per, weight]]
+    for pair, temperature, queries, per in dict.fromkeys(world[:4] for world in WORLDS):
+        mine = [one for one in found if one["task"][:4] == [pair, temperature, queries, per]]
         if mine:
             order = "noisy" if temperature == 1 else "random"
-            yield f"| `{pair}` | {order} | {per} | {weight} | {' | '.join(cells(mine))} |"
+            yield f"| `{pair}` | {order} | {per} | {len(mine)} | {' | '.join(cells(mine))} |"
     yield ""
-    yield "| weights apart | logs | mean abs. error | covered |"
-    yield "|---|--:|--:|--:|"
+    yield "| weights apart | logs | absolute error: mean | largest | covered |"
+    yield "|---|--:|--:|--:|--:|"
     for low, high in ((0.0, 0.02), (0.02, 0.05), (0.05, NEAR), (NEAR, 0.3), (0.3, 1.01)):
         mine = [one for one in found if low <= one["apart"] < high]
         if mine:
             size, covered = (f"{value:.2f}" for value in summary(mine)[1:3])
-            yield f"| {low} to {min(high, 1.0)} | {len(mine)} | {size} | {covered} |"
+            largest = max(abs(one["value"] - one["task"][4]) for one in mine)
+            yield f"| {low} to {min(high, 1.0)} | {len(mine)} | {size} | {largest:.2f} | {covered} |"
 
 
 def summary(mine: list[dict[str, Any]]) -> list[float]:
@@ -128,6 +133,7 @@ def main() -> None:
     parser.add_argument("--logs", type=int, default=2)
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--results", type=Path, default=Path("mixture_weights.jsonl"))
+    parser.add_argument("--table", type=Path, help="a page whose block `mixture weights` is written anew")
     parser.add_argument("--speed", action="store_true")
     given = parser.parse_args()
     if given.speed:
@@ -142,6 +148,8 @@ def main() -> None:
             file.write(json.dumps(found[-1]) + "\n")
             file.flush()
     print(*table(found), sep="\n")
+    if given.table:
+        generated(given.table, "mixture weights", list(table(found)), "benchmarks/mixture_weights.py")
 
 
 if __name__ == "__main__":

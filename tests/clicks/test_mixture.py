@@ -89,7 +89,6 @@ def test_a_mixture_predicts_new_sessions_better_than_its_part(sessions: Sessions
     assert alone + 0.05 < both < best < both + 0.02
 
 
-@pytest.mark.xfail(strict=True, reason="satisfactions move by .03: the start keeps its priors")
 def test_a_start_changes_nothing(sessions: Sessions, learnt: Learnt) -> None:
     again = Mixture(DBN(), DBN()).learn(sessions, start=learnt.parameters)
     assert again.trace[0] == pytest.approx(learnt.trace[-1], rel=1e-5)

@@ -7,7 +7,7 @@ weak priors, see `Alone`.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, final
 
 import numpy as np
@@ -19,7 +19,7 @@ from .chain_doubt import SharedDoubt
 from .documents import SlateDocuments
 from .fit.alone import Alone
 from .fit.design import PriorDesign
-from .fit.priors import Prior, given
+from .fit.priors import FLAT, Beta, Prior, given
 from .fit.reading import EM, SHARED, Designs, TopDown, prior_of, regression_of
 from .fit.tails import Tails
 from .laws import Cascading, ClickLaw
@@ -76,21 +76,48 @@ class Chain(TopDown, FromFeatures):
 
     @final
     def learn(self, data: Sessions, *, start: Parameters | None = None, say: Say = silent) -> Learnt:
-        """Learn how far users read, then the priors of documents, then the documents; those of a start are kept."""
+        """Learn how far users read, then the priors of documents, then the documents; priors of a start are kept."""
+        if start is not None:
+            return self._under(data, start, say)
+        doubt, learnt = self._fitted(data, None, say)
+        return doubt.of(learnt)
+
+    @final
+    def estimated(self, data: Sessions, *, start: Parameters | None = None, say: Say = silent) -> Learnt:
+        """As `learn`, without the doubt, begun at the result for similar data."""
+        doubt, learnt = self._fitted(data, start, say)
+        if doubt.alone is None:
+            return learnt
+        before = doubt.whole.leading_to(learnt.parameters)
+        return replace(learnt, priors={**learnt.priors, SHARED: (np.asarray(before.a), np.asarray(before.b))})
+
+    def _under(self, data: Sessions, start: Parameters, say: Say) -> Learnt:
+        """The tables under the priors of a start: of each document, if it has these, or by its regressions."""
+        sessions, cautions = self.readable(data)
+        each = {name: Beta(*start[prior_of(name)].T) for name in self.tables if start[prior_of(name)].ndim == 2}
+        tails, shared = Tails.of(sessions, by_rank=self.by_rank), start.get(prior_of(SHARED))
+        em = EM(self, tails, each or self._priors(sessions), say, FLAT if shared is None else Beta(*shared.T))
+        here, priors = em.begun(start)
+        found = em.climbed(here, priors)
+        rest = {name: start[name] for name in self.roles() if name not in found.parameters and name in start}
+        rest = {name: table[-1] if table.ndim == 2 else table for name, table in rest.items()}
+        betas = {name: beta.of_seen(sessions.documents) for name, beta in em.betas(priors).items()}
+        course = (found.trace, found.rounds, found.converged)
+        return Learnt({**rest, **found.parameters}, {}, *course, cautions=cautions, priors=betas)
+
+    def _fitted(self, data: Sessions, start: Parameters | None, say: Say) -> tuple[SharedDoubt, Learnt]:
         sessions, cautions = self.readable(data)
         part, codes = sample(sessions, _ENOUGH)
         designs = self._priors(sessions)
         whole = EM(self, Tails.of(sessions, by_rank=self.by_rank), designs, say)
         here, priors = whole.begun(start)
-        if start is not None:
-            return whole.learnt(whole.climbed(here, priors), priors, cautions)
         some, there = whole, here
         if part is not sessions:
             some = EM(self, Tails.of(part, by_rank=self.by_rank), _taken(designs, codes), say)
             there = {name: table if name == SHARED else table[np.append(codes, -1)] for name, table in here.items()}
         alone = None
         if self.begin and self.fixed is None:
-            alone = Alone.of(some, there, priors)
+            alone = Alone.of(some, there, priors, known=start is not None)
             shared = alone.here[SHARED]
             if some is not whole:
                 here = alone.of_all(whole, here)
@@ -102,14 +129,17 @@ class Chain(TopDown, FromFeatures):
         still = alone is not None
         there, priors = some.together(there, priors, still=still)
         found = whole.climbed(there if some is whole else here, priors, still=still)
-        learnt = whole.learnt(found, priors, cautions)
-        return SharedDoubt(whole, some, part, found.parameters, there, priors, alone).of(learnt)
+        doubt = SharedDoubt(whole, some, part, found.parameters, there, priors, alone)
+        return doubt, whole.learnt(found, priors, cautions)
 
     def _priors(self, sessions: Sessions) -> Designs:
         """What the prior of each table of documents depends on, or the prior that was given."""
-        common = PriorDesign.common(sessions.documents) if self.prior == "common" else None
-        one = given(self.prior) or common
-        return {name: one or PriorDesign.of(sessions, name, _KNOTS) for name in self.tables}
+        if one := given(self.prior):
+            return dict.fromkeys(self.tables, one)
+        if self.prior == "common":
+            return dict.fromkeys(self.tables, PriorDesign.common(sessions.documents))
+        curve, covariates = PriorDesign.of_ranks(sessions.mean_rank(), _KNOTS), sessions.covariates
+        return {n: curve.with_covariates(covariates[n]) if n in covariates else curve for n in self.tables}
 
 
 @dataclass(frozen=True, repr=False, kw_only=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -60,26 +60,58 @@ class Examined(WithPrior, FromFeatures, ABC):
         return {"attraction": Role.DOCUMENT, "examination": cells, **PRIOR_ROLES}
 
     def learn(self, data: Counts, *, start: Parameters | None = None, say: Say = silent) -> Learnt:
+        curve, value = self._curve(data, start, say)
+        prior, initial = self._prior(data, value, start)
+        if start is not None and initial is not None and isinstance(prior, PriorDesign):
+            prior = initial.betas(prior)
+        found, learnt = self._attractions(data, curve, prior, initial, say)
+        if start is not None:
+            kept = {name: start[name] for name in PRIOR_ROLES if name in start}
+            kept = {name: table[-1] if table.ndim == 2 else table for name, table in kept.items()}
+            return replace(learnt, parameters={**learnt.parameters, **kept})
+        strength, loadings = _doubt(data, curve, found, prior)
+        return replace(learnt, strength=strength, loadings=loadings)
+
+    def estimated(self, data: Counts, *, start: Parameters | None = None, say: Say = silent) -> Learnt:
+        """As `learn`, without the doubt, begun at the result for similar data."""
+        curve, value = self._curve(data, start, say)
+        return self._attractions(data, curve, *self._prior(data, value, start), say)[1]
+
+    def _curve(self, data: Counts, start: Parameters | None, say: Say) -> tuple[ExaminationCurve, Floats]:
+        """The examination curve relative to its largest, and the examination."""
         begin = None if start is None else start["examination"]
         curve = fit_curve(data, self.pooled(data), start=begin, tolerance=self.tolerance, say=_told(say))
-        largest = int((curve.value * (1 - 2 * curve.deviation)).argmax())
-        curve = curve.over(largest)
+        curve = curve.over(int((curve.value * (1 - 2 * curve.deviation)).argmax()))
+        return curve, np.minimum(curve.value, 1.0)
+
+    def _prior(
+        self, data: Counts, examination: Floats, start: Parameters | None
+    ) -> tuple[Beta | PriorDesign, PriorRegression | None]:
+        """The prior, and where its fit begins; that of each document, where the start has it."""
+        if start is not None and start["attraction_prior"].ndim == 2:
+            return Beta(*start["attraction_prior"].T), None
+        prior = prior_of(self.prior, data)
+        return prior, begun(prior, mean_attraction(data, examination), start)
+
+    def _attractions(
+        self,
+        data: Counts,
+        curve: ExaminationCurve,
+        prior: Beta | PriorDesign,
+        initial: PriorRegression | None,
+        say: Say,
+    ) -> tuple[Attractions, Learnt]:
+        """The attractions given the curve, and all tables, without their doubt."""
         value = np.minimum(curve.value, 1.0)
-        chances, prior = Chances(value, np.zeros(len(value))), prior_of(self.prior, data)
-        initial = begun(prior, mean_attraction(data, value), start)
-        if start is not None and isinstance(prior, PriorDesign) and initial is not None:
-            prior = initial.betas(prior)  # components of a mixture keep the prior of the start
+        chances = Chances(value, np.zeros(len(value)))
         found = fit_attractions(data, Fixed(chances), prior, initial, tolerance=10 * self.tolerance, say=say)
-        strength, loadings = _doubt(data, curve, found, prior) if start is None else ({}, {})
-        return Learnt(
+        return found, Learnt(
             {"attraction": found.tables()[0], "examination": value, **prior_tables(found)},
-            strength,
             trace=found.trace,
             rounds=curve.rounds + found.rounds,
             converged=curve.converged and found.converged,
             facts={"attraction_prior": found.betas.of_unseen.table.tolist()},
             cautions=cautions_for(OfFit(hidden=_hidden(data, curve))),
-            loadings=loadings,
             priors={"attraction": found.each},
         )
 

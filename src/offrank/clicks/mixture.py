@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -14,7 +14,7 @@ from ..findings.evidence_clicks import OfFit
 from ..log.batch import Floats, Integers
 from ..spelling import spell
 from .documents import SlateDocuments
-from .fit.em import Climb, climb
+from .fit.division import LEAST, Division, divided, weights
 from .laws import ClickLaw, Mixed, log_probs
 from .learnt import Learnt
 from .mixture_own import OwnTrials
@@ -23,21 +23,25 @@ from .parameters import Parameters, Role, Roles
 from .sessions import Sessions
 
 _TOLERANCE = 1e-4
-_ROUNDS = 60
-_PROFILE = 30
-"""The most rounds for the standard error of a weight."""
+_ROUNDS, _PROFILE = 15, 30
+"""The most rounds of a division, and of one for the standard error of a weight."""
 _BLOCK = 1 << 16
-_LEAST = 1e-12
-"""Share of a session's weight that every component keeps at least."""
-_SWEEPS = 2
+_SWEEPS, _MORE = 2, 6
+"""The most divisions of the sessions from each beginning, under the priors that the one before led to; from the best
+end."""
+_NEAR, _STILL, _NOISE, _APART = 5e-3, 1e-3, 0.1, 0.05
+"""Changes of the weights, and of what the documents of a component share, below which its priors are found: from each
+beginning; of the best end, at least, in units of 1 / sqrt(sessions), and of how far apart the weights of the ends are.
+"""
+_SURE = 1e9
+"""Strength of what is known."""
 _FAVOUR = 4.0
 """How much larger the share of the favoured component is at the beginning."""
 _WITHIN = 1.96
 """Deviations of the weights between the ends of learning."""
-_STILL = 2e-3
-"""Change of the weights over a sweep below which the priors of the components are taken to be found."""
 _LEAST_KNOWN = 1e-3
 """Smallest share of the information about weights that hidden components can leave."""
+_DOCUMENTS = (Role.DOCUMENT, Role.DOCUMENT_AND_RANK)
 
 _Tables = dict[str, Floats]
 Own = Sequence[OwnTrials]
@@ -58,7 +62,7 @@ class Mixture(ClickModel):
     s^2 observations: what is left of s when nobody says whose it was. They take the division of the sessions as known
     otherwise. The interval of the weights is that of their profile likelihood over all tables.
 
-    tolerance: learning stops when no probability changes by more than this in one step.
+    tolerance: sessions are divided until no share, and no weight, changes by more than this in one step.
     """
 
     components: tuple[ClickModel, ...]
@@ -93,43 +97,62 @@ class Mixture(ClickModel):
     def learn(self, data: Sessions, *, start: Parameters | None = None, say: Say = silent) -> Learnt:
         """Learn from a division of the sessions that favours each component in turn; keep what predicts best."""
         if start is not None:
-            share, likelihood = self._shared(data, start)
-            own = self._own(data, share, self._learnt(data, share, silent, start))
-            found, _ = self._climbed(data, start, say, own, share)
-            return Learnt(found.parameters, {}, (likelihood, *found.trace), found.rounds, found.converged)
+            return self._under(data, start, say)
         names = [model.name for model in self.components]
-        ends = [self._end(data, share, say) for share in _leaning(_tilted(data, names))]
+        begun = (_End(share, weights(share, data.weight)) for share in _leaning(_tilted(data, names)))
+        ends = [self._further(data, one, _SWEEPS, _NEAR, say) for one in begun]
         best = max(ends, key=lambda one: one.trace[-1])
-        weights = [self._matched(one, best) for one in ends]
-        apart = float(np.abs(np.array(weights) - best.weight).max())
-        divided = cautions_for(OfFit(divided=apart))
-        cautions = {one.code: one for part in best.parts for one in part.cautions} | {one.code: one for one in divided}
-        tables = self._joined(best.parts, best.weight)
-        strength, loadings = self._doubt(data, best.share, best.parts)
-        loadings["weight"] = self._doubt_of_weights(data, tables, best, weights, say)
-        trace, told = (*best.trace, self._shared(data, tables)[1]), tuple(cautions.values())
-        rounds = sum(one.rounds for one in ends)
-        facts = {"weights_apart": apart}
-        return Learnt(tables, strength, trace, rounds, best.converged, facts, told, loadings)
+        others = sum(one.rounds for one in ends) - best.rounds
+        reached = np.array([best.weight, *(self._matched(one, best) for one in ends)])
+        apart = float(np.abs(reached - best.weight).max())
+        near = max(_STILL, _NOISE / float(np.sqrt(data.weight.sum())), _APART * apart)
+        best = self._further(data, best, _MORE, near, say)
+        parts = self._each(data, best.share, lambda model, mine, _: model.learn(mine, say=say))
+        told = [*(one for part in parts for one in part.cautions), *cautions_for(OfFit(divided=apart))]
+        strength, loadings = self._doubt(data, best.share, parts)
+        loadings["weight"] = self._doubt_of_weights(data, best, reached, say)
+        return Learnt(
+            self._joined(parts, best.weight),
+            strength,
+            (*best.trace, self._shared(data, [part.parameters for part in parts], best.weight)[1]),
+            others + best.rounds,
+            best.converged,
+            {"weights_apart": apart},
+            tuple({one.code: one for one in told}.values()),
+            loadings,
+        )
 
-    def _end(self, data: Sessions, share: Floats, say: Say) -> _End:
-        """Where learning leads from these shares: EM under given priors, then each part as alone, until that is still.
+    def _under(self, data: Sessions, start: Parameters, say: Say) -> Learnt:
+        """The documents and the weights, given what is learnt from all documents together."""
+        starts = [_held(model, part) for model, part in self._parts(start)]
+        share, likelihood = self._shared(data, starts, start["weight"])
+        parts = self._each(data, share, lambda model, mine, place: model.learn(mine, start=starts[place]))
+        end = self._divided(data, share, start["weight"], starts, self._own(data, share, parts), say)
+        parts = self._each(data, end.share, lambda model, mine, place: model.learn(mine, start=starts[place]))
+        trace = (likelihood, *end.trace)
+        return Learnt(self._joined(parts, end.weight), {}, trace, end.rounds, end.converged)
+
+    def _further(self, data: Sessions, end: _End, sweeps: int, near: float, say: Say) -> _End:
+        """Divisions under given priors, which each part then learns anew, until these are still.
 
         A session's share is its posterior given what the others taught, see `OwnTrials`: otherwise the component with
         more freedom, which has learnt each session a little by heart, takes those of the others.
         """
-        weight, rounds = _weights(data, share), 0
-        parts = self._learnt(data, share, say)
-        here = self._joined(parts, weight)
-        for _ in range(_SWEEPS):
-            own = self._own(data, share, parts)
-            found, share = self._climbed(data, here, say, own, share)
-            parts, rounds = self._learnt(data, share, say), rounds + found.rounds
-            before, weight = weight, found.parameters["weight"]
-            here = self._joined(parts, weight)
-            if np.abs(weight - before).max() < _STILL:
-                break
-        return _End(parts, share, weight, own, found.trace, rounds, found.converged)
+
+        def learnt(model: ClickModel, mine: Any, place: int) -> Learnt:
+            return model.estimated(mine, start=end.starts[place] if end.starts else None, say=say)
+
+        for _ in range(sweeps):
+            parts = self._each(data, end.share, learnt)
+            starts = [part.start for part in parts]
+            if max(end.moved, *map(_moved, self.components, end.starts or starts, starts)) < near:
+                return end._replace(starts=starts, converged=True)
+            own = self._own(data, end.share, parts)
+            found = self._divided(data, end.share, end.weight, starts, own, say)
+            moved = float(np.abs(found.weight - end.weight).max()) if found.converged else np.inf
+            trace, rounds = (*end.trace, *found.trace), end.rounds + found.rounds
+            end = _End(found.share, found.weight, starts, own, trace, rounds, moved)
+        return end
 
     def roles(self) -> Roles:
         each = ((place, model.roles()) for place, model in enumerate(self.components))
@@ -161,39 +184,41 @@ class Mixture(ClickModel):
 
     def _own(self, data: Sessions, share: Floats, parts: Sequence[Learnt]) -> Own:
         """The trials of each component, which has learnt from its shares."""
-        each = zip(self.components, parts, np.maximum(share, _LEAST).T, strict=True)
+        each = zip(self.components, parts, np.maximum(share, LEAST).T, strict=True)
         return [OwnTrials.of(model, part, data, one) for model, part, one in each]
 
-    def _climbed(
-        self, data: Sessions, here: Parameters, say: Say, own: Own, share: Floats, weight: Floats | None = None
-    ) -> tuple[Climb, Floats]:
-        """EM for all parameters, or for all but the given weights, and the last shares; priors are those of the start.
+    def _divided(
+        self,
+        data: Sessions,
+        share: Floats,
+        weight: Floats,
+        starts: Sequence[Parameters],
+        own: Own,
+        say: Say,
+        *,
+        profile: bool = False,
+    ) -> Division:
+        """The division of the sessions under the priors of `starts`. profile: at the given weights, more precisely."""
+        here = list(starts)
 
-        own, share: the trials of each component, and the shares that taught them.
-        """
-        free = [name for name, role in self.roles().items() if role.is_probability]
-        priors = {name: table for name, table in here.items() if name not in free}
-
-        def step(at: Parameters) -> tuple[Parameters, float]:
-            nonlocal share
-            share, likelihood = self._shared(data, at, own, share)
-            parts = self._learnt(data, share, silent, {**priors, **at})
-            after = self._joined(parts, _weights(data, share) if weight is None else weight)
-            return {name: after[name] for name in free}, likelihood
+        def step(share: Floats, weight: Floats) -> tuple[Floats, float]:
+            parts = self._each(data, share, lambda model, mine, place: model.learn(mine, start=here[place]))
+            for place, (model, part) in enumerate(zip(self.components, parts, strict=True)):
+                new = {name: part.parameters[name] for name, role in model.roles().items() if role.is_probability}
+                here[place] = {**here[place], **new}
+            return self._shared(data, here, weight, own, share)
 
         def tell(likelihood: float) -> None:
             say(f"{self}: log-likelihood {likelihood:.8g}")
 
-        rounds, begin = _ROUNDS if weight is None else _PROFILE, {name: here[name] for name in free}
-        found = climb(step, begin, tolerance=self.tolerance, rounds=rounds, say=tell)
-        return replace(found, parameters={**priors, **found.parameters}), share
+        near, rounds = (self.tolerance / 10, _PROFILE) if profile else (self.tolerance, _ROUNDS)
+        return divided(step, share, weight, data.weight, still=profile, tolerance=near, rounds=rounds, say=tell)
 
-    def _learnt(self, data: Sessions, share: Floats, say: Say, starts: Parameters | None = None) -> list[Learnt]:
+    def _each(self, data: Sessions, share: Floats, learn: Callable[[ClickModel, Any, int], Learnt]) -> list[Learnt]:
         """Each component, learnt from its share of the sessions; a tiny one of all keeps its tables complete."""
-        parts = [None] * len(self.components) if starts is None else [part for _, part in self._parts(starts)]
-        lent = (replace(data, weight=data.weight * np.maximum(one, _LEAST)) for one in share.T)
-        each = zip(self.components, lent, parts, strict=True)
-        return [model.learn(model.from_sessions(mine), start=part, say=say) for model, mine, part in each]
+        lent = (replace(data, weight=data.weight * np.maximum(one, LEAST)) for one in share.T)
+        each = enumerate(zip(self.components, lent, strict=True))
+        return [learn(model, model.from_sessions(mine), place) for place, (model, mine) in each]
 
     def _joined(self, parts: Sequence[Learnt], weight: Floats) -> Parameters:
         each = enumerate(part.parameters for part in parts)
@@ -205,7 +230,7 @@ class Mixture(ClickModel):
         for place, (part, model) in enumerate(zip(parts, self.components, strict=True)):
             known, all_known = known_of(data, share[:, place])
             for name, table in part.strength.items():
-                if model.roles()[name] in (Role.DOCUMENT, Role.DOCUMENT_AND_RANK):
+                if model.roles()[name] in _DOCUMENTS:
                     each = known.reshape(-1, *[1] * (table.ndim - 1))
                     strength[f"{place}.{name}"] = table[-1] + np.maximum(table - table[-1], 0.0) * each
                 else:
@@ -217,64 +242,79 @@ class Mixture(ClickModel):
             first += size
         return strength, loadings
 
-    def _doubt_of_weights(
-        self, data: Sessions, here: Parameters, best: _End, ends: Sequence[Floats], say: Say
-    ) -> Floats:
+    def _doubt_of_weights(self, data: Sessions, best: _End, ends: Floats, say: Say) -> Floats:
         """[c, c - 1] loadings of the weights: from their profile over all tables, and from where other ends are.
 
         Each log(weight / last weight) is moved a little; the changes of all scores give the information. The weights of
         every end are within 1.96 deviations: where learning does not forget where it began, the log does not tell.
+        ends: [1 + ends, c] the weights of the best, then of all, as far as learning went from each beginning.
         """
-        weight, total = here["weight"], data.weight.sum()
+        weight, total = best.weight, data.weight.sum()
         places = np.arange(len(weight) - 1)
 
-        def scores(at: Parameters, share: Floats) -> Floats:
-            won = data.weight @ self._shared(data, at, best.own, share)[0] + 1.0
-            return np.asarray(won - at["weight"] * won.sum())[:-1]
+        def scores(at: Floats) -> Floats:
+            share = best.share * (at / weight)
+            share /= share.sum(axis=1, keepdims=True)
+            found = self._divided(data, share, at, best.starts, best.own, say, profile=True)
+            won = data.weight @ found.share + 1.0
+            return np.asarray(won - at * won.sum())[:-1]
 
-        rest, information = scores(here, best.share), np.empty((len(places), len(places)))
+        rest, information = scores(weight), np.empty((len(places), len(places)))
         for place in places:
             shift = 2.0 / np.sqrt(max(total * weight[place] * (1 - weight[place]), 1.0))
             moved = weight * np.exp(shift * (np.arange(len(weight)) == place))
-            moved /= moved.sum()
-            there, share = self._climbed(data, {**here, "weight": moved}, say, best.own, best.share, moved)
-            information[place] = (rest - scores(there.parameters, share)) / shift
+            information[place] = (rest - scores(moved / moved.sum())) / shift
         # No more is known than if the component of every session were.
         complete = (total + len(weight)) * (np.diag(weight) - np.outer(weight, weight))[:-1, :-1]
         from scipy.linalg import eigh  # slow to import
 
         values, axes = eigh((information + information.T) / 2, complete)
         root = axes / np.sqrt(np.clip(values, _LEAST_KNOWN, 1.0))
-        ratios = np.log(np.array([weight, *ends]))
+        ratios = np.log(ends)
         apart = ((ratios[:, :-1] - ratios[:, -1:]) - (ratios[0, :-1] - ratios[0, -1])) / _WITHIN
         by_ratio = (np.eye(len(weight))[:, :-1] - weight[:-1]) / (1 - weight)[:, None]
         return np.asarray(by_ratio @ np.linalg.cholesky(root @ root.T + apart.T @ apart))
 
     def _shared(
-        self, data: Sessions, here: Parameters, own: Own = (), share: Floats | None = None
+        self, data: Sessions, tables: Sequence[Parameters], weight: Floats, own: Own = (), share: Floats | None = None
     ) -> tuple[Floats, float]:
         """([n, c] posterior of the components, log-likelihood), of each session given all others where `own` is."""
-        parts = [part for _, part in self._parts(here)]
         if own and share is not None:
-            known = np.maximum(share, _LEAST).T
-            logs = [one.logs(part, taught) for one, part, taught in zip(own, parts, known, strict=True)]
+            known = np.maximum(share, LEAST).T
+            logs = [one.logs(part, taught) for one, part, taught in zip(own, tables, known, strict=True)]
         else:
-            logs = [_logs(model, part, data) for model, part in zip(self.components, parts, strict=True)]
-        joint = np.stack(logs, axis=1) + np.log(here["weight"] / here["weight"].sum())
+            logs = [_logs(model, part, data) for model, part in zip(self.components, tables, strict=True)]
+        joint = np.stack(logs, axis=1) + np.log(weight / weight.sum())
         total = np.logaddexp.reduce(joint, axis=1)
         return np.exp(joint - total[:, None]), float(data.weight @ total)
 
 
 class _End(NamedTuple):
-    """Where learning leads: its parts, the shares [n, c] of sessions, the weights, trials, and how it got there."""
+    """Where learning leads: shares [n, c] of sessions, weights, what its parts start from, trials, how it got there.
 
-    parts: Sequence[Learnt]
+    moved: by how much the last division changed the weights.
+    """
+
     share: Floats
     weight: Floats
-    own: Own
-    trace: tuple[float, ...]
-    rounds: int
-    converged: bool
+    starts: Sequence[Parameters] = ()
+    own: Own = ()
+    trace: tuple[float, ...] = ()
+    rounds: int = 0
+    moved: float = np.inf
+    converged: bool = False
+
+
+def _held(model: ClickModel, start: Parameters) -> Parameters:
+    """The same with priors so strong that nothing changes but tables of documents."""
+    each = {name: start[name] for name, role in model.roles().items() if role in (Role.SHARED, Role.RANK)}
+    return {**start, **{f"{name}_prior": _SURE * np.stack([one, 1 - one], axis=-1) for name, one in each.items()}}
+
+
+def _moved(model: ClickModel, before: Parameters, after: Parameters) -> float:
+    """The largest change of a probability that documents share."""
+    names = [name for name, role in model.roles().items() if role.is_probability and role not in _DOCUMENTS]
+    return max((float(np.abs(after[name] - before[name]).max(initial=0.0)) for name in names), default=0.0)
 
 
 def _logs(model: ClickModel, part: Parameters, data: Sessions) -> Floats:
@@ -287,19 +327,13 @@ def _logs(model: ClickModel, part: Parameters, data: Sessions) -> Floats:
     return found
 
 
-def _weights(data: Sessions, share: Floats) -> Floats:
-    """[c] posterior mean of the weights, given the shares."""
-    weight = data.weight @ share + 1.0
-    return np.asarray(weight / weight.sum())
-
-
 def known_of(data: Sessions, share: Floats) -> tuple[Floats, float]:
     """([documents + 1], in all) effective observations of a component per session that it owns.
 
     Complete data would hold a session's share s as s observations. That its component is unknown takes s (1 - s) of
     them away: the variance of its score (Louis 1982), on the diagonal. So s^2 are left.
     """
-    there, once = data.document >= 0, np.maximum(share, _LEAST)
+    there, once = data.document >= 0, np.maximum(share, LEAST)
     document = data.document[there]
     of_one, of_square = (
         np.bincount(document, np.broadcast_to((data.weight * one)[:, None], there.shape)[there], data.documents + 1)

@@ -152,8 +152,13 @@ class ClickModel(Spelled, ABC):
         """Learn the parameters from the data that `gather` found.
 
         start: `Learnt.parameters` of similar data, whose priors of documents are kept. Otherwise it may save time, and
-        changes the result by `tolerance` at most. Mixtures learn so repeatedly; `strength` may then be left out.
+        changes the result by `tolerance` at most. Mixtures learn so repeatedly, from `Learnt.start`; `strength` may
+        then be left out.
         """
+
+    def estimated(self, data: Any, *, start: Parameters | None = None, say: Say = silent) -> Learnt:
+        """As `learn`, without a start; here it saves time. `strength`, `loadings` and cautions may be left out."""
+        return self.learn(data, say=say)
 
     @property
     def regressions(self) -> Mapping[str, Regression]:

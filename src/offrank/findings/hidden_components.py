@@ -6,7 +6,7 @@ from .registry import Statement, finding
 FARTHEST = 0.1
 """Difference of the weights at which learning ends above which they are unknown.
 
-Every log with an error above .08 exceeded it, of eight drawn as by benchmarks/mixture_weights.py: too few to calibrate.
+Chosen by eight logs of benchmarks/mixture_weights.py and an earlier way of learning: too few to calibrate.
 """
 
 

@@ -26,6 +26,8 @@ TRACE = 1e-10
 LITTLE = 1e-7
 """Weight of outer nodes that are left out of covariances."""
 ROOM = 80
+WIDE = 64
+"""Tails that are read side by side."""
 
 _exact = numba.njit(cache=True, nogil=True)
 _inline = numba.njit(cache=True, nogil=True, inline="always")
@@ -254,15 +256,6 @@ def expect_scores(first, cell, shown, clicked, curve, rate):
 
 
 @_inline
-def _backward(document, start, end, attraction, after_skip, quiet):
-    """quiet[j] <- P(no click from place j of the tail on | it is examined)."""
-    for place in range(end - 1, start - 1, -1):
-        stays = 1.0 if place == end - 1 else 1.0 - after_skip + after_skip * quiet[place + 1 - start]
-        d = document[place]
-        quiet[place - start] = stays * (1.0 - attraction[d]) if d >= 0 else stays
-
-
-@_inline
 def _entered(after_click, silence):
     """(P(tail), P(its first place is examined | tail)); after_click is negative where no click comes before."""
     if after_click < 0.0:
@@ -274,45 +267,59 @@ def _entered(after_click, silence):
 
 @_exact
 def expect_tails(first, document, cell, weight, attraction, after_click, after_skip, ranks, beliefs):
-    """Forward and backward over every tail.
+    """Forward and backward over every tail, `WIDE` of them side by side.
 
     Returns the log-probability of all tails, and expected counts: examined by document; on and off by cell; skips
     that were passed, and after which the user left. beliefs: [places], filled with P(examined | session) from the first
     tail's first place on, unless it is empty.
     """
-    examined, on, off = np.zeros(len(attraction)), np.zeros(len(after_click)), np.zeros(len(after_click))
-    passed, left, log_likelihood, product = 0.0, 0.0, 0.0, 1.0
-    quiet = np.empty(ranks)
-    for tail in range(len(weight)):
-        w, start, end = weight[tail], first[tail], first[tail + 1]
-        _backward(document, start, end, attraction, after_skip, quiet)
-        c = cell[tail]
-        chance, q = _entered(after_click[c] if c >= 0 else -1.0, quiet[0])
-        if c >= 0:
-            on[c] += w * q
-            off[c] += w * (1.0 - q)
-        if w == 1.0 and chance > 1e-100:  # a logarithm takes longer than a multiplication
-            product *= chance
-            if product < 1e-100:
-                log_likelihood, product = log_likelihood + np.log(product), 1.0
-        else:
-            log_likelihood += w * np.log(chance)
-        # P(examined and no click above | tail) over P(no click from there on): with the latter, P(examined | tail).
-        reached, last = q / quiet[0] if quiet[0] > 0.0 else 0.0, q
-        for place in range(start, end):
-            if place > start:
-                last = reached * quiet[place - start] if after_skip < 1.0 else q
-                passed += w * last
-            d = document[place]
-            if d >= 0:
-                examined[d] += w * last
-                reached *= after_skip * (1.0 - attraction[d])
+    missed, examined = np.ones(len(attraction) + 1), np.zeros(len(attraction) + 1)  # the last of holes, which are -1
+    missed[:-1] = 1.0 - attraction
+    on, off = np.zeros(len(after_click)), np.zeros(len(after_click))
+    passed, left, log_likelihood, product, stop = 0.0, 0.0, 0.0, 1.0, 1.0 - after_skip
+    # By place and tail: P(no click here | examined), P(no click from here on | examined), P(examined | tail). Below a
+    # tail's last place nothing can be clicked.
+    skip, quiet, last = np.ones((ranks, WIDE)), np.ones((ranks + 1, WIDE)), np.zeros((ranks, WIDE))
+    reached = np.zeros(WIDE)
+    for begin in range(0, len(weight), WIDE):
+        count = min(WIDE, len(weight) - begin)
+        for t in range(count):
+            start, size = first[begin + t], first[begin + t + 1] - first[begin + t]
+            for j in range(size):
+                skip[j, t] = missed[document[start + j]]
+            for j in range(size, ranks):
+                skip[j, t] = 1.0
+        for j in range(ranks - 1, -1, -1):
+            for t in range(WIDE):
+                quiet[j, t] = (stop + after_skip * quiet[j + 1, t]) * skip[j, t]
+        for t in range(count):
+            c, w = cell[begin + t], weight[begin + t]
+            chance, q = _entered(after_click[c] if c >= 0 else -1.0, quiet[0, t])
+            if c >= 0:
+                on[c] += w * q
+                off[c] += w * (1.0 - q)
+            if w == 1.0 and chance > 1e-100:  # a logarithm takes longer than a multiplication
+                product *= chance
+                if product < 1e-100:
+                    log_likelihood, product = log_likelihood + np.log(product), 1.0
             else:
-                reached *= after_skip
-            if len(beliefs):
-                beliefs[place - first[0]] = last
-        left += w * (q - last)
-    return log_likelihood + np.log(product), examined, on, off, passed, left
+                log_likelihood += w * np.log(chance)
+            # P(examined, no click above | tail) over P(no click from there on): times the latter, P(examined | tail).
+            last[0, t], reached[t] = q, q / quiet[0, t] if quiet[0, t] > 0.0 else 0.0
+        for j in range(1, ranks):
+            for t in range(WIDE):
+                reached[t] *= after_skip * skip[j - 1, t]
+                last[j, t] = reached[t] * quiet[j, t] if after_skip < 1.0 else last[0, t]
+        for t in range(count):
+            start, size, w, total = first[begin + t], first[begin + t + 1] - first[begin + t], weight[begin + t], 0.0
+            for j in range(size):
+                total += last[j, t]
+                examined[document[start + j]] += w * last[j, t]
+                if len(beliefs):
+                    beliefs[start + j - first[0]] = last[j, t]
+            passed += w * (total - last[0, t])
+            left += w * (last[0, t] - last[size - 1, t])
+    return log_likelihood + np.log(product), examined[:-1], on, off, passed, left
 
 
 @_exact

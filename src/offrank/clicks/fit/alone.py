@@ -142,19 +142,22 @@ class Alone:
     bend: Floats | None = None
 
     @classmethod
-    def of(cls, whole: EM, here: Parameters, priors: Regressions) -> Alone:
+    def of(cls, whole: EM, here: Parameters, priors: Regressions, *, known: bool = False) -> Alone:
         """The continuation, learnt with a weak prior of each document around the mean of those at its logged ranks.
 
         A prior of its true strength would mistake what ranks say of documents for examination wherever it is not quite
-        right; a weak one with another mean has a larger bias. First, the means are fitted to documents by themselves.
+        right; a weak one with another mean has a larger bias. First, the means are fitted to documents by themselves;
+        known: they are those of `priors`.
         """
         whole.say(f"{whole.model.name}: how far users read")
         held_out = whole.model.second(here) is not None
         if not priors:
             root = solved(whole, here, TIGHT) if held_out else Root(whole.climbed(here, {}).parameters, np.empty(0))
             return cls(whole, root.here, priors, whole.priors, root.bend if held_out else None)
-        begun, here = here[SHARED], whole.climbed(here, {}, TIGHT).parameters
-        _, priors = whole.together(here, priors, FIRST, still=True)
+        begun = here[SHARED]
+        if not known:
+            here = whole.climbed(here, {}, TIGHT).parameters
+            _, priors = whole.together(here, priors, FIRST, still=True)
         em = whole.weakly(priors)
         if not held_out:
             return cls(em, em.climbed(here, {}).parameters, priors, whole.priors)
@@ -191,7 +194,7 @@ class Alone:
 
         Where it does not, documents may share one prior: what is learnt under it has less error.
         """
-        from scipy.stats import chi2  # slow to import
+        from scipy.special import chdtri  # slow to import; scipy.stats is slower
 
         design = self.designs["attraction"]
         if not isinstance(design, PriorDesign) or design.curve < 2:
@@ -202,7 +205,7 @@ class Alone:
         covariance = prior.covariance(design, prior.scores(design, by_a, by_b), len(won))
         apart = np.diff(np.eye(design.curve, len(prior.table)), axis=0)
         steps = apart @ prior.table
-        return bool(steps @ np.linalg.pinv(apart @ covariance @ apart.T) @ steps > chi2.ppf(0.99, len(steps)))
+        return bool(steps @ np.linalg.pinv(apart @ covariance @ apart.T) @ steps > chdtri(len(steps), 0.01))
 
 
 def _silent(what: str) -> None:

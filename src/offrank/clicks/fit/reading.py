@@ -39,6 +39,7 @@ _REFITS = 20
 _STEPS = 4
 """Steps of one fit of a prior, which is repeated as the other parameters move."""
 _ROUNDS = 2000
+_EDGE = 1e-9
 
 
 class TopDown(ABC):
@@ -87,13 +88,15 @@ class TopDown(ABC):
 class EM:
     """Maximum a posteriori estimation of a model from its tails.
 
-    priors: of each table of documents, the design of the prior to be fitted, or the prior that was given.
+    priors: of each table of documents, the design of the prior to be fitted, or the prior that was given. shared: the
+    prior of the continuation.
     """
 
     model: TopDown
     tails: Tails
     priors: Designs
     say: Callable[[str], object]
+    shared: Beta = FLAT
 
     def begun(self, start: Parameters | None) -> tuple[Parameters, Regressions]:
         """Initial values of all tables, and of the priors to be fitted: those of `start` where they fit."""
@@ -144,13 +147,15 @@ class EM:
     ) -> Climb:
         """The posterior mode under these priors; still: the continuation is not changed."""
         kept = {SHARED: here[SHARED]} if SHARED in here and (still or self.model.fixed is not None) else {}
-        betas = self.betas(priors)
+        betas = {SHARED: self.shared, **self.betas(priors)}
 
         def step(at: Parameters) -> tuple[Parameters, float]:
             hidden = self._expect(at)
             counts = self.model.counts(at, hidden)
-            after = {name: betas.get(name, FLAT).posterior_mean(*counts[name]) for name in at}
-            prior = sum(betas.get(name, FLAT).log_density(table) for name, table in at.items())
+            after = {name: betas[name].posterior_mean(*counts[name]) for name in at}
+            prior = sum(betas[name].log_density(table) for name, table in at.items())
+            if SHARED in at:  # `leading_to` may ask for less than nothing, or more than all
+                after[SHARED] = np.clip(after[SHARED], _EDGE, 1 - _EDGE)
             return {**after, **kept}, hidden.log_likelihood + prior
 
         def tell(log_posterior: float) -> None:
@@ -164,7 +169,7 @@ class EM:
             return self
         means = {name: np.asarray(beta.mean) for name, beta in self.betas(priors).items()}
         weak = {name: Beta(_FAINT * mean, _FAINT * (1 - mean)) for name, mean in means.items()}
-        return EM(self.model, self.tails, weak, self.say)
+        return EM(self.model, self.tails, weak, self.say, self.shared)
 
     def together(
         self, here: Parameters, priors: Regressions, rounds: int = _REFITS, *, still: bool = False
@@ -192,6 +197,12 @@ class EM:
         each = {name: beta.of_seen(len(tables[name]) - 1) for name, beta in self.betas(priors).items()}
         course = (found.trace, found.rounds, found.converged)
         return Learnt(tables, {}, *course, facts, cautions, priors=each)
+
+    def leading_to(self, here: Parameters) -> Beta:
+        """The prior of the continuation, as strong as the uniform one, under which EM leads to the one that is here."""
+        won, tried = self.counts(here)[SHARED]
+        a = here[SHARED] * (tried + FLAT.strength) - won
+        return Beta(a, FLAT.strength - a)
 
     def known(self, here: Parameters) -> dict[str, Floats]:
         """[documents + 1] effective observations behind each entry, without the prior, by the diagonal information.
