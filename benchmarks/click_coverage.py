@@ -18,6 +18,7 @@ import argparse
 import json
 import os
 import time
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass
@@ -202,6 +203,12 @@ def results(tasks: Sequence[Task], jobs: int) -> Iterator[Measured]:
             yield done.result()
 
 
+def whole(found: Sequence[Measured]) -> list[Measured]:
+    """The logs that all models have been fitted to, so that an interrupted run has a table too."""
+    each = Counter(one["seed"] for one in found)
+    return [one for one in found if each[one["seed"]] == max(each.values())]
+
+
 def arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--logs", type=int, default=200)
@@ -210,7 +217,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--sessions-scale", type=float, default=1.0, help="share of the sessions of each world")
     parser.add_argument("--quick", action="store_true", help="10 logs of a quarter of the sessions")
     parser.add_argument("--cmip", action="store_true", help="CMIP too, which a right model should not exceed")
-    parser.add_argument("--jobs", type=int, default=1, help="processes")
+    parser.add_argument("--jobs", type=int, default=1, help="processes; 0: only the table of what was measured")
     parser.add_argument("--results", type=Path, default=Path("click_coverage.jsonl"))
     parser.add_argument("--fresh", action="store_true", help="forget what the file of results holds")
     parser.add_argument("--table", type=Path, help="a page with the two markers, to write the table to")
@@ -237,10 +244,12 @@ def main() -> None:
         for world in given.worlds
     ]
     done = {task(one) for one in known(given.results)}
-    run([one for one in wanted if one not in done], given.results, given.jobs)
+    if given.jobs:
+        run([one for one in wanted if one not in done], given.results, given.jobs)
     asked = set(wanted)
-    found = [one for one in known(given.results) if task(one) in asked]
-    lines = [f"{given.logs} logs of each world, {given.sessions_scale:g} times its sessions.", "", *table(found)]
+    found = whole([one for one in known(given.results) if task(one) in asked])
+    logs = len({one["seed"] for one in found})
+    lines = [f"{logs} logs of each world, {given.sessions_scale:g} times its sessions.", "", *table(found)]
     print(*lines, sep="\n")
     if given.table:
         generated(given.table, "click coverage", lines, "benchmarks/click_coverage.py")
