@@ -39,10 +39,6 @@ class Satisfying(Chain):
         """P(examine the next | not satisfied)."""
 
     @final
-    def readable(self, sessions: Sessions) -> tuple[Sessions, tuple[Caution, ...]]:
-        return sessions, cautions_for(OfFit(moving=moving(sessions)))
-
-    @final
     def going_on(self, parameters: Parameters) -> tuple[Floats, float]:
         going = self.going(parameters)
         return going * (1.0 - parameters["satisfaction"]), going
@@ -73,6 +69,9 @@ class DBN(Continuing, Satisfying):
 
     name: ClassVar[str] = "dbn"
     begin: ClassVar[tuple[float, ...]] = (0.8,)
+
+    def readable(self, sessions: Sessions) -> tuple[Sessions, tuple[Caution, ...]]:
+        return sessions, cautions_for(OfFit(moving=moving(sessions)))
 
     def going(self, parameters: Parameters) -> float:
         """The learnt continuation."""

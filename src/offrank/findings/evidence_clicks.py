@@ -29,7 +29,7 @@ class OfFit:
     - error, restlessness: of models that read from the top: the standard error of the continuation, on the logit scale
       (quadratic mean, each entry by its trials), and the variance of a document's rank.
     - bend: of models that read from the top: how much larger a continuation is than under one prior for all documents.
-    - moving: of models with satisfaction: share of the variance of ranks that is within documents.
+    - moving: of `dbn`: share of the variance of ranks that is within documents.
     - unlinked: values of a context whose examination cannot be compared with that of most impressions.
     - split: standard error of the logarithm of a chance that tells clicks of trust from the worth of documents.
     - divided: of a mixture: the largest difference between weights at which learning ended.
