@@ -43,7 +43,8 @@ COLD = {
 
 def seconds(arguments: list[str], cache: str | None = None) -> tuple[float, float]:
     """Wall time and CPU seconds of a fresh interpreter."""
-    environment = dict(os.environ) if cache is None else {**os.environ, "NUMBA_CACHE_DIR": cache}
+    environment = {**os.environ, **({} if cache is None else {"NUMBA_CACHE_DIR": cache})}
+    environment.pop("PYTHONDONTWRITEBYTECODE", None)  # installed packages have their bytecode
     start, before = time.perf_counter(), resource.getrusage(resource.RUSAGE_CHILDREN)
     subprocess.run([sys.executable, *arguments], check=True, env=environment, stdout=subprocess.DEVNULL)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)

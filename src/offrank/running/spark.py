@@ -155,6 +155,8 @@ class Spark:
             try:
                 return list(small().collect())
             except Exception as error:
+                if _interrupted(error):
+                    raise KeyboardInterrupt from error
                 raise self._failed(error) from error
 
     def _failed(self, error: Exception) -> OffrankError:
@@ -225,6 +227,13 @@ def _cancelling(session: Any) -> Iterator[None]:
         raise
     finally:
         remove(tag)
+
+
+def _interrupted(error: BaseException | None) -> bool:
+    """Whether Ctrl-C is the cause: pyspark may raise an error of its own where it waited for an answer."""
+    while error is not None and not isinstance(error, KeyboardInterrupt):
+        error = error.__cause__ or error.__context__
+    return error is not None
 
 
 def _quoted(name: str) -> str:
