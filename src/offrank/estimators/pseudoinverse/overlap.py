@@ -9,7 +9,6 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import linear_sum_assignment
 
 from ...errors import EmptyLogError, UsageError
 from ...folds.base import MappedFold, Sample
@@ -187,6 +186,8 @@ def _per_target(inverse: Inverse | UniformInverse, law: Floats, slots: int) -> t
 
 def _largest(table: Floats) -> float:
     """The largest |sum over slots| of a table [m, k] that a slate without repetition can pick."""
+    from scipy.optimize import linear_sum_assignment  # slow to import
+
     return max(abs(float(table[linear_sum_assignment(table, maximize=up)].sum())) for up in (True, False))
 
 
