@@ -37,6 +37,7 @@ from _worlds import table as table_of
 
 import offrank
 from offrank.clicks import Fitted, click_model
+from offrank.clicks.chain_doubt import moving
 from offrank.clicks.documents import Documents
 from offrank.clicks.sessions import Gathered, Sessions, Tally, collapsed
 from offrank.errors import SupportError
@@ -203,6 +204,12 @@ def results(tasks: Sequence[Task], jobs: int) -> Iterator[Measured]:
             yield done.result()
 
 
+def shares(worlds: Iterable[str]) -> Iterator[str]:
+    """How much documents change places in the first log of each world, by which `satisfaction-unknown` goes."""
+    each = (f"`{name}` {moving(gathered(WORLDS[name].log('pbm', 0)).data):.2f}" for name in worlds)
+    yield f"Share of the variance of ranks that is within documents, in the first log of each: {', '.join(each)}."
+
+
 def whole(found: Sequence[Measured]) -> list[Measured]:
     """The logs that all models have been fitted to, so that an interrupted run has a table too."""
     each = Counter(one["seed"] for one in found)
@@ -249,7 +256,8 @@ def main() -> None:
     asked = set(wanted)
     found = whole([one for one in known(given.results) if task(one) in asked])
     logs = len({one["seed"] for one in found})
-    lines = [f"{logs} logs of each world, {given.sessions_scale:g} times its sessions.", "", *table(found)]
+    lines = [f"{logs} logs of each world, {given.sessions_scale:g} times its sessions.", *shares(given.worlds), ""]
+    lines += table(found)
     print(*lines, sep="\n")
     if given.table:
         generated(given.table, "click coverage", lines, "benchmarks/click_coverage.py")

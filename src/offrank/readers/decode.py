@@ -285,7 +285,7 @@ class Ranks:
         row = np.repeat(np.arange(len(found.starts)), found.lengths)
         rank = np.arange(len(row)) - np.repeat(np.cumsum(found.lengths) - found.lengths, found.lengths)
         place = found.starts[row] + rank
-        hole = np.asarray(found.values.is_null())[place]
+        hole = arrow.nulls(found.values)[place]
         codes, kind, again = (
             arrow.codes(found.values, name)[place],
             arrow.id_kind(found.values.type),

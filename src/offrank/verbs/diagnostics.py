@@ -152,8 +152,10 @@ class HeaviestFold:
             terms = terms_of(estimator, batch, self.logging, target)
             with np.errstate(over="ignore"):
                 size = np.abs((terms.weight / batch.inclusion).astype(np.float32))
-                least = np.abs(state[number][-1:, 0].astype(np.float32)).sum()  # of the lightest row
-            if len(state[number]) < self.keep:
+                known = np.abs(state[number][:, 0].astype(np.float32))
+            if len(known) == self.keep:  # few rows of the batch are as heavy as these
+                least = known.min()
+            else:
                 least = np.partition(size, -self.keep)[-self.keep] if len(size) > self.keep else np.float32(0)
             at = np.flatnonzero(size >= least)
             value, weight = (one[at] / batch.inclusion[at] for one in (terms.value, terms.weight))
