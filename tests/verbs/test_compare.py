@@ -282,7 +282,9 @@ def test_the_baseline() -> None:
     again = eval(listed.facts["command"], {"offrank": offrank, "log": search()})
     assert again.facts["comparisons"] == listed.facts["comparisons"]
     with pytest.raises(UsageError, match="the baseline 'c' is no target"):
-        offrank.compare(coins(50), ["uniform", "ranking(best)"], baseline="c")
+        offrank.compare("no-such-log.parquet", ["uniform", "ranking(best)"], baseline="c")  # before anything is read
+    with pytest.raises(UsageError, match="the baseline 'c' is no target"):
+        offrank.evaluate(coins(50), ["uniform", "ranking(best)"]).comparing("c")
     with pytest.raises(UsageError, match="nothing to compare uniform with"):
         offrank.compare(coins(50), "uniform", baseline="uniform")
 

@@ -111,7 +111,7 @@ def _wide(data: pa.RecordBatch, name: str, own: Mapping[str, str]) -> Iterator[t
     except ColumnError:
         return
     values = found.values
-    held = ~(found.null | found.rows_where(np.asarray(values.is_null())))
+    held = ~(found.null | found.rows_where(arrow.nulls(values)))
     if _is_number(values.type):
         finite = np.isfinite(arrow.numbers(values, name))
         yield "score", int((held & (found.lengths == items.lengths) & ~found.rows_where(~finite)).sum())

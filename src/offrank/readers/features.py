@@ -63,6 +63,6 @@ def sparse_features(
 def _lines(data: pa.RecordBatch, name: str, of: pa.DataType, faults: Faults) -> tuple[Lists, Lists]:
     """Return (the lines of each row, as their numbers of entries; the entries of each line)."""
     lines, held = arrow.nested(data.column(name), name, of)
-    unnamed = lines.rows_where(held.rows_where(np.asarray(held.values.is_null())))
+    unnamed = lines.rows_where(held.rows_where(arrow.nulls(held.values)))
     faults.mark(lines.null | unnamed, rules.NULL, name)
     return lines, held

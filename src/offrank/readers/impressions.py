@@ -39,7 +39,7 @@ class Rows:
         self.piece, self.impression = piece, impression
         column = piece.data.column(impression)
         missing = Faults(len(column))
-        missing.mark(np.asarray(column.is_null()), rules.NULL, impression)
+        missing.mark(arrow.nulls(column), rules.NULL, impression)
         if error := missing.first(piece.file, piece.rows, self.show):
             raise error
         codes = arrow.codes(column, impression)
@@ -89,7 +89,7 @@ class Rows:
     def nameless(self, item: str, rank: str) -> NDArray[np.bool_]:
         """Return the rows that have a rank but no item [n]."""
         data = self.piece.data
-        return np.asarray(data.column(item).is_null()) & np.asarray(data.column(rank).is_valid())
+        return arrow.nulls(data.column(item)) & np.asarray(data.column(rank).is_valid())
 
     def differing(self, name: str) -> NDArray[np.bool_]:
         """Return the rows whose value differs from their impression's first row [n]."""

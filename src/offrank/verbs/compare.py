@@ -10,7 +10,7 @@ from ..policies.base import Policy
 from ..policies.propensities import AnyPolicy
 from . import arguments
 from .evaluate import evaluate
-from .result import Result
+from .result import Result, compared_with
 from .stated import State
 
 
@@ -48,6 +48,7 @@ def compare(
         >>> result.difference("new", "naive").low > 0
         True
     """
+    compared_with(list(arguments.targets(target)), baseline)  # before the log is read
     found = evaluate(log, target, logging, estimators, state=state, **options).comparing(baseline)
     if state is not None:
         State.load(Path(state)).comparing(str(found.background.baseline)).save(Path(state))

@@ -160,13 +160,8 @@ class Result(Printed, ResultData):
             UsageError: the baseline is not a target, or is the only one.
         """
         targets = list(self.background.targets)
-        asked = baseline or (targets[0] if len(targets) > 1 else LOGGED)
-        against = among(targets, asked, named_policy) or (LOGGED if asked == LOGGED else None)
-        if against is None:
-            raise UsageError(f"the baseline {asked!r} is no target", f"take one of {', '.join([*targets, LOGGED])}")
+        against = compared_with(targets, baseline)
         others = [name for name in targets if name != against]
-        if not others:
-            raise UsageError(f"there is nothing to compare {against} with", "name a second target")
         level = 1 - (1 - self.background.confidence) / len(others)
         found = tuple(self._kept().comparison(name, against, level) for name in others)
         kind = {"kind": "compare", "title": "Which ranking earns more?", "baseline": against}
@@ -180,6 +175,21 @@ class Result(Printed, ResultData):
     def plot(self) -> Plots:
         """Return the plots as SVG: `result.plot.forest()`."""
         return Plots(self)
+
+
+def compared_with(targets: list[str], baseline: str | Policy | None) -> str:
+    """Return the name of the target, or `logged`, that all others are compared with.
+
+    Raises:
+        UsageError: the baseline is not a target, or is the only one.
+    """
+    asked = baseline or (targets[0] if len(targets) > 1 else LOGGED)
+    against = among(targets, asked, named_policy) or (LOGGED if asked == LOGGED else None)
+    if against is None:
+        raise UsageError(f"the baseline {asked!r} is no target", f"take one of {', '.join([*targets, LOGGED])}")
+    if targets == [against]:
+        raise UsageError(f"there is nothing to compare {against} with", "name a second target")
+    return against
 
 
 def refuse_empty(result: Result) -> Result:
