@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Any
 
@@ -46,7 +46,6 @@ class Selected(Delivered):
     ranked: Ranked
     cmip: Mapping[str, Cmip]
     about: Mapping[str, tuple[Caution, ...]]
-    facts: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def cautions(self) -> Mapping[str, tuple[Caution, ...]]:
@@ -140,7 +139,7 @@ def select_clicks(
     title, sessions = f"Which click model, judged on {source.describe()}?", next(iter(here.values())).sessions
     made = facts("click-selection", title, source, **graded.counted(grades_by), sessions=sessions, **asked)
     measured = _measured(here, ranked, debiased, [name for name, some in seen.items() if len(some) == 1])
-    return Selected(select(measured, strategy), here, ranked, debiased, cautions, made)
+    return Selected(select(measured, strategy), here, ranked, debiased, cautions, facts=made)
 
 
 def _debiased(
