@@ -317,16 +317,15 @@ class PredictionFold(MappedFold):
         values[:, columns.sessions], values[:, columns.shown] = 1.0, shown.sum(axis=1)
         by_rank = values[:, columns.width(0) :].reshape(len(batch), shown.shape[1], columns.block)
         by_rank[:, :, 0] = shown
-        counts = []  # of sessions read, without weights
         for index, model in enumerate(self.models):
             likelihood, unseen, impossible = columns.of_model(index)
             before, given, values[:, likelihood], possible = _losses(model, batch, clicks, shown)
             by_rank[:, :, 1 + index], by_rank[:, :, 1 + columns.models + index] = before, given
-            values[:, unseen] = (_unseen(model, batch) & shown).sum(axis=1)
-            counts.append((impossible, ~possible))
+            if isinstance(model, Fitted):
+                document = model.documents.slots(batch.contexts, batch.slates).document
+                values[:, unseen] = ((document < 0) & shown).sum(axis=1)
+            values[:, impossible] = ~possible * batch.inclusion  # of sessions read, without weights
         values /= batch.inclusion[:, None]
-        for column, count in counts:
-            values[:, column] = count
         return Sample(values, batch.row, batch.dependent(self.inference.columns))
 
 
@@ -346,9 +345,3 @@ def _losses(
     clipped = (chance_of(np.clip(chance, CLIP, 1 - CLIP), clicks) for chance in (before, given))
     left, right = (np.where(shown, -np.log2(chance), 0.0) for chance in clipped)
     return left, right, np.where(possible, logs, 0.0), possible
-
-
-def _unseen(model: Predictor, batch: LogBatch) -> NDArray[np.bool_]:
-    if not isinstance(model, Fitted):
-        return np.zeros(batch.slates.shape, np.bool_)
-    return np.asarray(model.documents.slots(batch.contexts, batch.slates).document < 0)

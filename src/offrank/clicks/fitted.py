@@ -239,11 +239,9 @@ class Fitted:
         """
         known = {**self.learnt.strength, **self.learnt.loadings}
         if parameter not in known:
-            there = parameter in self.learnt.parameters
+            what = "posterior of its table" if parameter in self.learnt.parameters else "table"
             raise UsageError(
-                f"{self!r} has no posterior of its table {parameter!r}"
-                if there
-                else f"{self!r} has no table {parameter!r}",
+                f"{self!r} has no {what} {parameter!r}",
                 f"ask for {' or '.join(known)}" if known else "none of its tables has a posterior",
             )
         return draws.interval(self.learnt, parameter, confidence)
@@ -273,8 +271,7 @@ class Fitted:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model as JSON, atomically; `offrank.clicks.load` reads it."""
-        parts = (self.documents, self.learnt, self.tally, self.source, self.training)
-        storage.write(path, repr(self.model), *parts)
+        storage.write(path, repr(self), self.documents, self.learnt, self.tally, self.source, self.training)
 
 
 def _check_contexts(given: Any) -> None:

@@ -170,7 +170,11 @@ def harvest(
     whole = Pairs(parts.clicked.sum(axis=0), parts.shown.sum(axis=0))
     linked = whole.reaches()[0]
     if linked.sum() < 2:
-        raise _nothing(counts.ranks)
+        raise SupportError(
+            f"ranks 1 to {counts.ranks} cannot be compared: no clicked document links the first rank to another",
+            "log rankings that vary (the same item of a query at several ranks), or know items by themselves "
+            f"({option('by', None)})",
+        )
     tail = (1 - confidence) / 2
     low, high = _ends(_resampled(parts, replicates, seed), tail)
     high = np.maximum(high, _without_clicks(whole, views, clicks, tail))
@@ -241,11 +245,3 @@ def _newton(slope: Floats, weight: Floats) -> Floats:
     largest = np.abs(step).max(axis=-1, keepdims=True, initial=0.0)
     step = step * np.minimum(1.0, 2.0 / np.maximum(largest, 1e-300))
     return np.concatenate([np.zeros((*step.shape[:-1], 1)), step], axis=-1)
-
-
-def _nothing(ranks: int) -> SupportError:
-    return SupportError(
-        f"ranks 1 to {ranks} cannot be compared: no clicked document links the first rank to another",
-        "log rankings that vary (the same item of a query at several ranks), or know items by themselves "
-        f"({option('by', None)})",
-    )

@@ -45,11 +45,9 @@ class ClickEvaluation(Delivered):
     headings = ("model", "quantity", "rank", "value", "difference")
 
     def records(self) -> list[dict[str, Any]]:
-        """Return the records of the measurements on the log."""
         return self.here.records()
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the result as plain lists, dicts and numbers (None for non-finite values)."""
         found = {**self.facts, **self.here.to_dict()}
         if self.elsewhere is not None:
             found["out_of_distribution"] = self.elsewhere.to_dict()

@@ -41,11 +41,9 @@ class ClickJudgements(Delivered):
         return {"": (*self.judgements.cautions, *self.fitted.cautions)}
 
     def to_arrow(self) -> Any:
-        """Return the table of all documents."""
         return self.judgements.to_arrow()
 
     def records(self) -> list[dict[str, Any]]:
-        """Return a row per document."""
         return self.judgements.records()
 
     def to_dict(self) -> dict[str, Any]:

@@ -7,6 +7,8 @@ from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Any
 
+import numpy as np
+
 from ...clicks.evaluation import Evaluations, evaluate
 from ...clicks.fitted import Fitted
 from ...clicks.summary import known
@@ -59,11 +61,9 @@ class Selected(Delivered):
     headings = Selection.headings
 
     def records(self) -> list[dict[str, Any]]:
-        """Return the records of the measurements."""
         return self.selection.records()
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the result as plain lists, dicts and numbers."""
         return {
             **self.facts,
             **self.here.to_dict(),
@@ -146,13 +146,12 @@ def _debiased(
     graded: Graded, found: Mapping[str, Fitted], seen: Mapping[str, list[Fitted]], method: str, **how: Any
 ) -> dict[str, Cmip]:
     """Return the CMIP of each model, by its own columns of the draws."""
-    made, first = {}, 0
-    for at, (name, one) in enumerate(found.items()):
-        own = graded.drawn[:, first : first + len(seen[name])]
-        first += len(seen[name])
-        documents = (graded.code[:, at], graded.rank, graded.grade)
-        made[name] = judged(one, own, *documents, method, cluster=graded.query, **how)
-    return made
+    ends = np.cumsum([len(some) for some in seen.values()])
+    drawn, code = np.split(graded.drawn, ends[:-1], axis=1), graded.code.T
+    return {
+        name: judged(one, own, place, graded.rank, graded.grade, method, cluster=graded.query, **how)
+        for (name, one), own, place in zip(found.items(), drawn, code, strict=True)
+    }
 
 
 def _measured(
