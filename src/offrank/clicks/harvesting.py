@@ -147,13 +147,7 @@ def harvest(
     executor: Executor | None = None,
     progress: Progress | None = None,
 ) -> Harvested:
-    """The examination curve of a log; see `offrank.harvest_clicks`.
-
-    Raises:
-        UsageError: an unknown method, or clicks that are not whole numbers.
-        SupportError: no document was shown at the first and at another rank.
-        LogError: the log breaks a rule, or is empty.
-    """
+    """The examination curve of a log; see `offrank.harvest_clicks`."""
     if method not in _USED or weigh not in ("views", "equal"):
         raise UsageError(f"method is {method!r}, weigh {weigh!r}", f"say {', '.join(_USED)}; and views or equal")
     if not 0 < confidence < 1 or replicates < 20:

@@ -209,11 +209,8 @@ class Pile:
 
     def joined(self, by: str | None = None) -> tuple[Documents, Sessions]:
         """All documents, and all sessions in terms of these."""
-        none = np.empty(0, np.int64)
-        known, query, item = (
-            np.concatenate([none, *(getattr(chunk, name) for chunk in self.chunks)])
-            for name in ("keys", "query", "item")
-        )
+        codes = [np.stack([one.keys, one.query, one.item]) for one in self.chunks]
+        known, query, item = np.concatenate([np.empty((3, 0), np.int64), *codes], axis=1)
         keys, distinct = np.unique(known, return_index=True)
         documents = Documents.of(keys, query[distinct], item[distinct], by)
         every = [one.sessions for one in self.chunks]
@@ -223,8 +220,8 @@ class Pile:
         for one in self.chunks:
             rows, width = slice(first, first + len(one.sessions)), one.sessions.ranks
             # One more entry, for the -1 of pads.
-            codes = np.append(np.searchsorted(keys, one.keys), -1).astype(np.int32)
-            document[rows, :width], click[rows, :width] = codes[one.sessions.document], one.sessions.click
+            place = np.append(np.searchsorted(keys, one.keys), -1).astype(np.int32)
+            document[rows, :width], click[rows, :width] = place[one.sessions.document], one.sessions.click
             weight[rows] = one.sessions.weight
             first = rows.stop
         return documents, Sessions(document, click, weight, len(keys), documents.query)
