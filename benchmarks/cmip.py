@@ -21,7 +21,7 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
-from offrank.clicks.named import click_model
+from offrank.clicks.model import click_model
 from offrank.clicks.sessions import SessionsFold
 from offrank.log.source import needs
 from offrank.metrics import Cmip, cmip, cmip_of

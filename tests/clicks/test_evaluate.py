@@ -15,7 +15,7 @@ import pytest
 
 import offrank
 from offrank.clicks import PBM, Evaluated, Evaluations
-from offrank.clicks.predictions import PredictionFold
+from offrank.clicks.evaluation import PredictionFold
 from offrank.errors import ColumnError, OffrankError, UsageError
 from offrank.formatting import with_half
 from offrank.inference.spec import IntervalSpec

@@ -13,7 +13,7 @@ from offrank.clicks.fitted import Fitted
 from offrank.clicks.laws import log_probs
 from offrank.clicks.learnt import Learnt
 from offrank.clicks.mixture import known_of
-from offrank.clicks.named import CLICK_MODELS
+from offrank.clicks.model import CLICK_MODELS
 from offrank.clicks.sessions import Sessions, Tally
 from offrank.errors import UsageError
 from tests.clicks.click_patterns import conditional, joint, patterns

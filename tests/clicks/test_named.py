@@ -6,7 +6,7 @@ import pytest
 
 import offrank
 from offrank.clicks import DBN, ClickModel, click_model
-from offrank.clicks.named import CLICK_MODELS
+from offrank.clicks.model import CLICK_MODELS
 from offrank.errors import SpellingError, UsageError
 
 PLAIN = [name for name in CLICK_MODELS if name != "mixture"]

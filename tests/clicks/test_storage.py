@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 from offrank.clicks import Fitted, click_model, load
-from offrank.clicks.named import CLICK_MODELS
+from offrank.clicks.model import CLICK_MODELS
 from offrank.clicks.storage import decoded, encoded
 from offrank.errors import UsageError
 from offrank.folds.estimate import Caution

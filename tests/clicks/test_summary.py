@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from offrank.clicks import UBM, ClickModel, Fitted, click_model
-from offrank.clicks.named import CLICK_MODELS
+from offrank.clicks.model import CLICK_MODELS
 
 EVERY = [*sorted(set(CLICK_MODELS) - {"mixture", "ncm", "cacm"}), "mixture(ubm, dcm)"]
 

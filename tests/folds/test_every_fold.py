@@ -177,8 +177,8 @@ LOGS: dict[str, Callable[[Any], Any]] = {
     "clicks.counts.CountsFold": lambda kind: kind("query", browsing=True),
     "clicks.covariates.CovariatesFold": lambda kind: kind(FeatureColumns(("new", "features")), "query"),
     "clicks.documents.TextsFold": lambda kind: kind(),  # with texts: tests/clicks/test_judgements.py
-    "clicks.predicted._ScoreFold": lambda kind: kind(fitted("cascade")),
-    "clicks.predictions.PredictionFold": lambda kind: kind((fitted("rctr"), fitted("cascade")), IntervalSpec()),
+    "clicks.fitted._ScoreFold": lambda kind: kind(fitted("cascade")),
+    "clicks.evaluation.PredictionFold": lambda kind: kind((fitted("rctr"), fitted("cascade")), IntervalSpec()),
     "clicks.sessions.TallyFold": lambda kind: kind(),
     "clicks.sessions.SessionsFold": lambda kind: kind("query"),
     "estimators.design.DesignFold": lambda kind: kind(layout(), OLD, frozenset(range(6)), SCORES, kept=40),

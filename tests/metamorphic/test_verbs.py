@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import offrank
-from offrank.clicks.named import CLICK_MODELS
+from offrank.clicks.model import CLICK_MODELS
 from offrank.estimators.pseudoinverse.overlap import diagnostics
 from offrank.learning.named import METHODS
 from offrank.testing.metamorphic import RELATIONS, Question, Relation, at_once

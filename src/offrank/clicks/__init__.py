@@ -10,8 +10,7 @@ from .harvesting import Harvested
 from .judgements import Judgements
 from .loading import load
 from .mixture import Mixture
-from .model import ClickModel
-from .named import click_model
+from .model import ClickModel, click_model
 from .neural import CACM, NCM
 from .pbm import PBM
 from .rates import DCTR, GCTR, RCTR, RDCTR

@@ -68,16 +68,6 @@ def cascading_marginal(attraction, after_click, after_skip):
     return out
 
 
-@numba.njit(cache=True, nogil=True, inline="always")
-def _next(examined, a, clicked, after_click, after_skip):
-    """Posterior probability that the next rank is examined, given what was observed at this one."""
-    if clicked:
-        return after_click
-    unclicked = 1.0 - examined * a
-    # The rank was certainly examined and would certainly be clicked, yet was not: no later rank can be examined.
-    return after_skip * examined * (1.0 - a) / unclicked if unclicked > 0.0 else 0.0
-
-
 @_exact
 def cascading_conditional(attraction, after_click, after_skip, clicks):
     n, k = attraction.shape
@@ -87,7 +77,13 @@ def cascading_conditional(attraction, after_click, after_skip, clicks):
         for rank in range(k):
             a = attraction[i, rank]
             out[i, rank] = examined * a
-            examined = _next(examined, a, clicks[i, rank] > 0, after_click[i, rank], after_skip[i, rank])
+            unclicked = 1.0 - examined * a
+            if clicks[i, rank] > 0:
+                examined = after_click[i, rank]
+            elif unclicked > 0.0:
+                examined = after_skip[i, rank] * examined * (1.0 - a) / unclicked
+            else:  # certainly examined and certain to be clicked, yet not clicked: no later rank can be examined
+                examined = 0.0
     return out
 
 
@@ -110,31 +106,24 @@ def cascading_sample(attraction, after_click, after_skip, clicking, going_on):
 def upward_conditional(attraction, after_click, after_skip, clicks):
     """P(C_k = 1 | C_1 ... C_{k-1}) of a user who reads from the bottom.
 
-    Ranks below k were read before and are unobserved: rank k is examined with its marginal probability. From there
-    the ranks above are observed one after another: P(C_1 ... C_k) is a product of O(k) factors.
+    Ranks below k were read before and are unobserved: rank k is examined with its marginal probability.
     """
     n, k = attraction.shape
     out = np.empty((n, k))
-    arrival = np.empty(k)
     for i in range(n):
         examined = 1.0
         for rank in range(k - 1, -1, -1):
-            arrival[rank] = examined
+            out[i, rank] = examined
             a = attraction[i, rank]
             examined *= a * after_click[i, rank] + (1.0 - a) * after_skip[i, rank]
+        read, unread = 1.0, 1.0  # P(C_1 ... C_{k-1}) if rank k - 1 is examined, and if it is not
         for rank in range(k):
-            clicked, skipped = 0.0, 0.0
-            for outcome in range(2):
-                examined, chance = arrival[rank], 1.0
-                for j in range(rank, -1, -1):
-                    seen = outcome == 1 if j == rank else clicks[i, j] > 0
-                    click = examined * attraction[i, j]
-                    chance *= click if seen else 1.0 - click
-                    examined = _next(examined, attraction[i, j], seen, after_click[i, j], after_skip[i, j])
-                if outcome == 1:
-                    clicked = chance
-                else:
-                    skipped = chance
-            above = clicked + skipped  # P(C_1 ... C_{k-1})
-            out[i, rank] = clicked / above if above > 0.0 else 0.0
+            examined, a, on, off = out[i, rank], attraction[i, rank], after_click[i, rank], after_skip[i, rank]
+            clicked, skipped = a * (on * read + (1.0 - on) * unread), (1.0 - a) * (off * read + (1.0 - off) * unread)
+            above = examined * (clicked + skipped) + (1.0 - examined) * unread  # P(C_1 ... C_{k-1})
+            out[i, rank] = examined * clicked / above if above > 0.0 else 0.0
+            if clicks[i, rank] > 0:
+                read, unread = clicked, 0.0
+            else:
+                read = skipped
     return out

@@ -15,6 +15,7 @@ import numpy as np
 from ..errors import UsageError
 from ..folds.estimate import Caution
 from ..log.batch import Integers
+from ..options import Say, silent
 from .chain_doubt import SharedDoubt
 from .documents import SlateDocuments
 from .fit.alone import Alone
@@ -24,7 +25,7 @@ from .fit.reading import EM, SHARED, Designs, TopDown, prior_of, regression_of
 from .fit.tails import Tails
 from .laws import Cascading, ClickLaw
 from .learnt import Learnt
-from .model import FromFeatures, Say, of_documents, of_ranks, silent
+from .model import FromFeatures, of_documents, of_ranks
 from .parameters import Parameters, Role, Roles
 from .sessions import Sessions, sample
 

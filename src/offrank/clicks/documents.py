@@ -168,10 +168,9 @@ def grouping(source: Source, by: str | None) -> tuple[Source, str | None]:
     Raises:
         ColumnError: no such column, or no clicks.
     """
-    if by != "auto":
-        return source.select(needs(by)), by
-    column = "query" if has(source, needs("query")) else None
-    return source.select(needs(column)), column
+    if by == "auto":
+        by = "query" if has(source, needs("query")) else None
+    return source.select(needs(by)), by
 
 
 def needs(by: str | None) -> Needs:

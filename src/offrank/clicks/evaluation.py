@@ -3,33 +3,53 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from functools import reduce
+from typing import Any, ClassVar, Literal, Protocol, get_args
+
+import numpy as np
+from numpy.typing import NDArray
 
 from ..errors import EmptyLogError, UsageError
 from ..findings import cautions_for
 from ..findings.evidence import OfTraining
 from ..findings.evidence_clicks import OfPrediction
-from ..folds.base import Tee
+from ..folds.base import MappedFold, Sample, Tee
 from ..folds.estimate import Caution, Interval
 from ..folds.fingerprint import FingerprintFold
+from ..folds.moments import Moments
 from ..folds.same_log import share_learnt
 from ..formatting import with_half
 from ..frames import plain
+from ..inference.ratio import Mean, Ratio
 from ..inference.spec import IntervalSpec
 from ..inference.spread import Inference
-from ..log.source import Source
+from ..log.batch import Contexts, Floats, Integers, LogBatch
+from ..log.source import Needs, Source
 from ..running.executors import Executor, Progress, run
 from .fitted import Fitted
-from .predictions import QUANTITIES, PredictionColumns, PredictionFold, Predictor, Quantity
-from .sessions import Tally, TallyFold
+from .laws import ClickLaw, chance_of
+from .sessions import Tally, TallyFold, whole_clicks
 
-RANKED = ("perplexity_at_rank", "conditional_perplexity_at_rank")
-"""Quantities reported for each rank."""
+CLIP = 1e-10
+"""Perplexity clips probabilities this far from 0 and 1, as the code published with paper cmip-debiasedness does."""
+
+Quantity = Literal["log_likelihood", "perplexity", "conditional_perplexity"]
+QUANTITIES: tuple[Quantity, ...] = get_args(Quantity)
+AT_RANK = {quantity: f"{quantity}_at_rank" for quantity in QUANTITIES[1:]}
+"""The names of the quantities reported for each rank."""
 
 _NOWHERE = Interval(math.nan, math.nan, math.nan, math.nan)
 """The interval at a rank that is empty in every session."""
+
+
+class Predictor(Protocol):
+    """Anything that predicts clicks: a fitted click model, or a simulated user."""
+
+    def law(self, contexts: Contexts, slates: Integers) -> ClickLaw: ...
+
+    def needs(self) -> Needs: ...
 
 
 @dataclass(frozen=True, repr=False)
@@ -101,9 +121,11 @@ class Evaluations(Mapping[str, Evaluated]):
         value = getattr(self[left], quantity).value - getattr(self[right], quantity).value
         if not math.isfinite(value):
             return Interval(value, -math.inf, math.inf, math.inf)
-        names, columns, sums = list(self.found), PredictionColumns(len(self.found)), self.spread.moments.sums
-        both = [columns.statistic(names.index(name), quantity, sums) for name in (left, right)]
-        return self.spread.difference(*both)
+        names, columns = list(self.found), PredictionColumns(len(self.found))
+        ranks = columns.used(self.spread.moments.sums)
+        return self.spread.difference(
+            *(columns.statistic(names.index(name), quantity, ranks) for name in (left, right))
+        )
 
     def records(self) -> list[dict[str, Any]]:
         """A row per model and quantity, then those at each rank; differences are to the first model."""
@@ -113,7 +135,7 @@ class Evaluations(Mapping[str, Evaluated]):
                 away = None if name == first else self.difference(name, first, quantity).to_dict()
                 rows.append(_row(name, quantity, None, getattr(one, quantity)) | {"difference": away})
         for name, one in self.found.items():
-            for ranked in RANKED:
+            for ranked in AT_RANK.values():
                 rows += [_row(name, ranked, rank, at) for rank, at in enumerate(getattr(one, ranked), 1)]
         return rows
 
@@ -166,15 +188,13 @@ def _evaluated(index: int, model: Predictor, columns: PredictionColumns, spread:
     """The results of a model, with cautions."""
     sums = spread.moments.sums
     used = columns.used(sums)
-    places = range(max(used, default=-1) + 1)
-
-    def at(rank: int, *, conditional: bool) -> Interval:
-        if rank not in used:
-            return _NOWHERE
-        return spread.ratio(columns.perplexity(index, [rank], conditional=conditional))
-
+    ranks = range(max(used, default=-1) + 1)
+    likely, before, given = (spread.ratio(columns.statistic(index, quantity, used)) for quantity in QUANTITIES)
+    before_at_rank, given_at_rank = (
+        tuple(spread.ratio(columns.statistic(index, quantity, [at])) if at in used else _NOWHERE for at in ranks)
+        for quantity in AT_RANK
+    )
     _, unseen, impossible = columns.of_model(index)
-    likely, before, given = (spread.ratio(columns.statistic(index, name, sums)) for name in QUANTITIES)
     refuted, fitted = round(sums[impossible]), model if isinstance(model, Fitted) else None
     missing = float(sums[unseen]) / float(sums[columns.shown]) if fitted and sums[columns.shown] else None
     evidence = OfPrediction(
@@ -189,10 +209,10 @@ def _evaluated(index: int, model: Predictor, columns: PredictionColumns, spread:
         Interval(-math.inf, -math.inf, -math.inf, math.inf) if refuted else likely,
         before,
         given,
-        tuple(at(rank, conditional=False) for rank in places),
-        tuple(at(rank, conditional=True) for rank in places),
+        before_at_rank,
+        given_at_rank,
         tally.impressions,
-        tuple(float(sums[columns.width(rank)]) for rank in places),
+        tuple(float(sums[columns.width(rank)]) for rank in ranks),
         missing,
         refuted,
         tally,
@@ -203,3 +223,125 @@ def _evaluated(index: int, model: Predictor, columns: PredictionColumns, spread:
 
 def _row(model: str, quantity: str, rank: int | None, found: Interval) -> dict[str, Any]:
     return {"model": model, "quantity": quantity, "rank": rank, **found.to_dict(), "difference": None}
+
+
+@dataclass(frozen=True)
+class PredictionColumns:
+    """Columns of the sums, each divided by the inclusion except the third of each model.
+
+    One of the sessions, one of the documents shown; of each model the log-likelihood, the documents unseen in
+    training, and the sessions to which it gives probability 0; and a block for each rank: the sessions that have it;
+    of each model the loss of its click, in bits, without knowing other clicks; of each model the loss given
+    the clicks above. Ranks come last, so that a longer slate adds columns at the end.
+    """
+
+    models: int
+    sessions: ClassVar[int] = 0
+    shown: ClassVar[int] = 1
+
+    def of_model(self, model: int) -> tuple[int, int, int]:
+        """Columns of the log-likelihood, of the documents unseen in training, and of the sessions of probability 0."""
+        first = 2 + 3 * model
+        return first, first + 1, first + 2
+
+    @property
+    def block(self) -> int:
+        """Number of columns per rank."""
+        return 1 + 2 * self.models
+
+    def width(self, ranks: int) -> int:
+        """Number of columns for so many ranks; the next column holds the sessions that have the rank below."""
+        return 2 + 3 * self.models + ranks * self.block
+
+    def ranks(self, sums: Floats) -> int:
+        """Number of ranks in these sums."""
+        return (len(sums) - self.width(0)) // self.block
+
+    def used(self, sums: Floats) -> list[int]:
+        """The ranks that occur in any session."""
+        return [rank for rank in range(self.ranks(sums)) if sums[self.width(rank)] > 0]
+
+    def statistic(self, model: int, quantity: Quantity, ranks: Sequence[int]) -> Mean:
+        """A quantity of a model as a function of the sums; perplexity over these ranks, each over its sessions."""
+        if quantity == "log_likelihood":
+            return Ratio(self.of_model(model)[0], self.sessions)
+        loss = 1 + model + self.models * (quantity == "conditional_perplexity")
+        return MeanPower(tuple(Ratio(self.width(rank) + loss, self.width(rank)) for rank in ranks))
+
+
+@dataclass(frozen=True)
+class MeanPower:
+    """Perplexity as a function of sums: the mean over ranks of 2^loss, Eq. 2 and 3 of paper cmip-debiasedness."""
+
+    losses: tuple[Ratio, ...]
+
+    @property
+    def denominator(self) -> int:
+        """The column of the sessions."""
+        return PredictionColumns.sessions
+
+    def value(self, sums: Floats) -> Floats:
+        return np.asarray(np.mean([np.exp2(loss.value(sums)) for loss in self.losses], axis=0))
+
+    def influence(self, moments: Moments) -> Floats:
+        """[d] coefficients by the delta method: d 2^loss = ln 2 2^loss d loss."""
+        slopes = [math.log(2) * np.exp2(float(loss.value(moments.sums))) for loss in self.losses]
+        each = [slope * loss.influence(moments) for slope, loss in zip(slopes, self.losses, strict=True)]
+        return np.asarray(np.mean(each, axis=0))
+
+
+@dataclass(frozen=True)
+class PredictionFold(MappedFold):
+    """Reduces batches to sums in `PredictionColumns`, with more columns where a later slate is longer."""
+
+    models: tuple[Predictor, ...]
+    inference: IntervalSpec
+
+    def needs(self) -> Needs:
+        """The columns needed: clicks, and those of the models and clusters."""
+        wanted = [Needs(frozenset(["clicks"]), holes=True), *(model.needs() for model in self.models)]
+        return reduce(Needs.__or__, [*wanted, self.inference.needs()])
+
+    @property
+    def columns(self) -> PredictionColumns:
+        """The layout of the sums."""
+        return PredictionColumns(len(self.models))
+
+    @property
+    def reducer(self) -> Tee:
+        return Tee(self.inference.folds(self.columns.width(0)))  # later samples have more columns
+
+    def mapped(self, batch: LogBatch) -> Sample:
+        clicks, shown, columns = whole_clicks(batch), batch.slates >= 0, self.columns
+        values = np.zeros((len(batch), columns.width(shown.shape[1])))
+        values[:, columns.sessions], values[:, columns.shown] = 1.0, shown.sum(axis=1)
+        by_rank = values[:, columns.width(0) :].reshape(len(batch), shown.shape[1], columns.block)
+        by_rank[:, :, 0] = shown
+        for index, model in enumerate(self.models):
+            likelihood, unseen, impossible = columns.of_model(index)
+            before, given, values[:, likelihood], possible = _losses(model, batch, clicks, shown)
+            by_rank[:, :, 1 + index], by_rank[:, :, 1 + columns.models + index] = before, given
+            if isinstance(model, Fitted):
+                document = model.documents.slots(batch.contexts, batch.slates).document
+                values[:, unseen] = ((document < 0) & shown).sum(axis=1)
+            values[:, impossible] = ~possible * batch.inclusion  # of sessions read, without weights
+        values /= batch.inclusion[:, None]
+        return Sample(values, batch.row, batch.dependent(self.inference.columns))
+
+
+def _losses(
+    model: Predictor, batch: LogBatch, clicks: Floats, shown: NDArray[np.bool_]
+) -> tuple[Floats, Floats, Floats, NDArray[np.bool_]]:
+    """A model's predictions for n sessions: (before, given, log-likelihood, possible).
+
+    before, given: [n, k] -log2 P of the outcome at each rank, without and with the clicks above, 0 where nothing is
+    shown. log-likelihood: [n] in nats, 0 where impossible. possible: [n] whether P > 0.
+    """
+    law = model.law(batch.contexts, batch.slates)
+    before, given = law.marginal(), law.conditional(clicks)
+    happened = np.where(shown, chance_of(given, clicks), 1.0)
+    possible = np.asarray((happened > 0).all(axis=1))
+    logs = np.log(np.where(happened > 0, happened, 1.0)).sum(axis=1)
+    clipped = (chance_of(np.clip(chance, CLIP, 1 - CLIP), clicks) for chance in (before, given))
+    left, right = (np.where(shown, -np.log2(chance), 0.0) for chance in clipped)
+    return left, right, np.where(possible, logs, 0.0), possible

@@ -11,6 +11,7 @@ import numpy as np
 from ..findings import cautions_for
 from ..findings.evidence_clicks import OfFit
 from ..log.batch import Floats
+from ..options import Say, silent
 from .counts import Counts
 from .fit.curve import ExaminationCurve, Pooled, fit_curve
 from .fit.design import PriorDesign
@@ -18,7 +19,7 @@ from .fit.loadings import Doubt, attractions, directions, kept, of_logarithms
 from .fit.posterior import Attractions, Chances, Fixed, fit_attractions
 from .fit.priors import Beta, Prior, PriorRegression, given
 from .learnt import Learnt
-from .model import FromFeatures, Say, WithPrior, silent
+from .model import FromFeatures, WithPrior
 from .parameters import Parameters, Role, Roles
 
 _UNKNOWN = 1.0

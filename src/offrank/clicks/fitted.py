@@ -2,64 +2,42 @@
 
 from __future__ import annotations
 
+import importlib
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, Protocol
+from typing import Any, ClassVar
 
 import numpy as np
 import pyarrow as pa
 
 from .. import formatting
 from ..errors import UsageError
+from ..folds.base import MappedFold, TotalFold
 from ..folds.estimate import Caution
 from ..folds.fingerprint import Fingerprint
 from ..inference.spec import IntervalSpec
-from ..log.batch import Contexts, Floats, Integers
+from ..log.batch import Contexts, Floats, Integers, LogBatch
 from ..log.source import Needs
+from ..log.texts import Texts
+from ..readers.log import opened
 from ..report import terminal
 from ..report.document import Document, of_models
-from ..running.executors import Progress
+from ..running.engines import refuse_placed
+from ..running.executors import Progress, run
 from . import draws, storage
 from .contexts import rows
-from .covariates import FeatureColumns, needs_of
-from .documents import Documents, SlateDocuments, needs
+from .covariates import needs_of
+from .documents import Documents, needs
 from .features import with_unseen
 from .judgements import GRADES, Judgements, judge
-from .laws import ClickLaw
+from .kind import ModelKind
+from .laws import ClickLaw, log_probs
 from .learnt import Learnt
-from .parameters import Parameters, Roles
-from .predicted import predicted, score, slots
-from .regressors import Regression
-from .sessions import Tally
+from .parameters import Parameters
+from .sessions import Tally, no_impressions, whole_clicks
 from .summary import known, learnt_section
-
-
-class ModelKind(Protocol):
-    """The methods of a model's kind that a fitted model uses; see `ClickModel`."""
-
-    def roles(self) -> Roles: ...
-
-    def law(self, parameters: Parameters, slots: SlateDocuments) -> ClickLaw: ...
-
-    @property
-    def relevance_table(self) -> str | None: ...
-
-    def relevance(self, parameters: Parameters, document: Integers) -> Floats: ...
-
-    def relevance_on(self, parameters: Parameters, slots: SlateDocuments) -> Floats: ...
-
-    def examination(self, parameters: Parameters) -> Floats | None: ...
-
-    @property
-    def context(self) -> str | None: ...
-
-    @property
-    def columns(self) -> FeatureColumns | None: ...
-
-    @property
-    def regressions(self) -> Mapping[str, Regression]: ...
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -133,14 +111,45 @@ class Fitted:
             >>> model.predict([{"slate": ["b"]}]).to_pylist()
             [{'row': 0, 'item': 'b', 'rank': 1, 'click_probability': 0.333..., 'relevance': 0.333...}]
         """
-        return predicted(self, log, self.documents.by)
+        batches = list(self.predictions(log))
+        # Ids are text in the table if they are in any batch.
+        wide = {one.name: one for batch in batches for one in batch.schema if pa.types.is_large_string(one.type)}
+        schema = pa.schema([wide.get(one.name, one) for one in batches[0].schema])
+        table = pa.Table.from_batches([batch.cast(schema) for batch in batches])
+        return _like(log, table.take(pa.array(np.argsort(table.column("row").to_numpy(), kind="stable"))))
 
     def predictions(self, log: Any, progress: Progress | None = None) -> Iterator[pa.RecordBatch]:
         """The rows of `predict` in batches of bounded size, for logs larger than the memory.
 
         progress: called with (parts done, total parts).
+
+        Raises:
+            EmptyLogError: there are no impressions.
         """
-        return slots(self, log, self.documents.by, progress)
+        source, empty = opened(log).select(Needs(holes=True, texts=True) | self.needs()), True
+        refuse_placed(source, "clicks are predicted")
+        for part in range(source.parts()):
+            for batch in source.batches(part):
+                if len(batch):
+                    empty = False
+                    yield self._slots(batch)
+            if progress is not None:
+                progress(part + 1, source.parts())
+        if empty:
+            raise no_impressions()
+
+    def _slots(self, batch: LogBatch) -> pa.RecordBatch:
+        """The rows of `predict` for a batch."""
+        contexts, slates = batch.contexts, batch.slates
+        row, rank = np.nonzero(slates >= 0)
+        at, texts = slates[row, rank], batch.texts or Texts.none()
+        columns: dict[str, Any] = {"row": batch.row[row].astype(np.int64)}
+        if self.documents.by is not None:
+            columns["query"] = texts.ids(contexts.keys[self.documents.by][row])
+        columns |= {"item": texts.ids(contexts.candidates[row, at]), "rank": rank + 1}
+        columns["click_probability"] = self.law(contexts, slates).marginal()[row, rank]
+        columns["relevance"] = self.relevance(contexts)[row, at]
+        return pa.record_batch(columns)
 
     def score(self, log: Any) -> float:
         """The mean log-likelihood of the clicks of a session (natural logarithm; the higher, the better).
@@ -152,7 +161,11 @@ class Fitted:
             >>> round(model.score([{"slate": ["a", "b"], "clicks": [1, 0]}]), 3)  # 2 log 0.5
             -1.386
         """
-        return score(self, log)
+        source = opened(log).select(Needs(frozenset(["clicks"]), holes=True) | self.needs())
+        total, weight = run(source, _ScoreFold(self))
+        if not weight:
+            raise no_impressions()
+        return float(total / weight)
 
     def law(self, contexts: Contexts, slates: Integers) -> ClickLaw:
         """The joint distribution of the clicks on these slates.
@@ -226,11 +239,9 @@ class Fitted:
         """
         known = {**self.learnt.strength, **self.learnt.loadings}
         if parameter not in known:
-            there = parameter in self.learnt.parameters
+            what = "posterior of its table" if parameter in self.learnt.parameters else "table"
             raise UsageError(
-                f"{self!r} has no posterior of its table {parameter!r}"
-                if there
-                else f"{self!r} has no table {parameter!r}",
+                f"{self!r} has no {what} {parameter!r}",
                 f"ask for {' or '.join(known)}" if known else "none of its tables has a posterior",
             )
         return draws.interval(self.learnt, parameter, confidence)
@@ -260,8 +271,7 @@ class Fitted:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model as JSON, atomically; `offrank.clicks.load` reads it."""
-        parts = (self.documents, self.learnt, self.tally, self.source, self.training)
-        storage.write(path, repr(self.model), *parts)
+        storage.write(path, repr(self), self.documents, self.learnt, self.tally, self.source, self.training)
 
 
 def _check_contexts(given: Any) -> None:
@@ -270,3 +280,24 @@ def _check_contexts(given: Any) -> None:
             f"{type(given).__name__} is not the contexts of a batch",
             "for a log or a frame say predict(log), which gives click probabilities and relevances as a table",
         )
+
+
+@dataclass(frozen=True)
+class _ScoreFold(MappedFold):
+    """Reduces a log to the sums of log-likelihoods and of one, over inclusion."""
+
+    model: Fitted
+
+    reducer: ClassVar = TotalFold((2,))
+
+    def mapped(self, batch: LogBatch) -> Floats:
+        found = log_probs(self.model.law(batch.contexts, batch.slates), np.minimum(whole_clicks(batch), 1.0))
+        return np.array([found, np.ones(len(batch))]) @ (1 / batch.inclusion)
+
+
+def _like(log: Any, table: pa.Table) -> Any:
+    """The table as a frame of the library that the log is of."""
+    library = type(log).__module__.partition(".")[0]
+    if library == "pandas":
+        return table.to_pandas()
+    return importlib.import_module("polars").from_arrow(table) if library == "polars" else table

@@ -2,7 +2,13 @@
 
 No model of the documents is learnt; it is only assumed that P(click) is examination of the rank x relevance of
 the document (Agarwal, Zaitsev, Wang, Li, Najork and Joachims 2019, Estimating position bias without intrusive
-interventions).
+interventions). Their AllPairs, by maximum likelihood: each pair (a, b) of ranks has a relevance r_ab of its own; clicks
+at a have chance p_a r_ab, at b p_b r_ab. Only ratios of the p are identified, so p is 1 at the first rank.
+
+With x_ab = p_a r_ab, c clicks and s skips, the log-likelihood is c log x + s log(1 - x), which is concave in log p and
+log r. The best r_ab is a root of a quadratic; what is left for log p has gradient c - s x / (1 - x), summed over pairs,
+and an information that is the Laplacian of the graph of ranks with weights h_ab h_ba / (h_ab + h_ba), where
+h = s x / (1 - x)^2.
 """
 
 from __future__ import annotations
@@ -23,10 +29,8 @@ from ..log.batch import Floats, Integers
 from ..log.source import Source
 from ..options import option
 from ..running.executors import Executor, Progress, run
-from ._kernels_pairs import add_pairs
 from .counts import Counts, CountsFold
 from .documents import grouping
-from .pairs import Pairs
 from .sessions import Tally
 
 Method = Literal["all_pairs", "adjacent_chain", "pivot_one"]
@@ -42,6 +46,10 @@ _CLUSTERS = 256
 """Number of groups in which documents are resampled."""
 _UNBOUNDED = 1e300
 """Stands for infinity in quantiles, where interpolation would turn infinity into NaN."""
+_STEPS = 100
+_TOLERANCE = 1e-8
+_FARTHEST = 15.0
+"""Largest absolute logarithm of p: a rank without clicks has no maximum."""
 
 
 @dataclass(frozen=True)
@@ -67,6 +75,66 @@ class Harvested:
     tally: Tally
 
 
+@dataclass(frozen=True)
+class Pairs:
+    """Statistics of documents shown at two ranks, all [..., k, k], 0 on the diagonal and for pairs not compared.
+
+    clicked: [..., a, b] weighted click rate at rank a of the documents that were shown at ranks a and b. shown: their
+    weight.
+    """
+
+    clicked: Floats
+    shown: Floats
+
+    def reaches(self) -> NDArray[np.bool_]:
+        """[..., a, b] whether clicks bound p_b / p_a from above.
+
+        They do where documents shown at both were clicked at a, directly or by way of other ranks (as in Ford 1957).
+        """
+        ranks = self.clicked.shape[-1]
+        found = ((self.clicked > 0) | np.eye(ranks, dtype=np.bool_)).astype(np.float32)
+        for _ in range(max(ranks - 1, 1).bit_length()):
+            found = (found @ found > 0).astype(np.float32)
+        return found > 0
+
+    def curve(self) -> Floats:
+        """[..., k] p, 1 at the first rank, for all logs at once by Newton's method, which never goes downhill."""
+        theta = np.zeros(self.shown.shape[:-1])
+        log_likelihood, slope, weight = self._at(theta)
+        for _ in range(_STEPS):
+            step = _newton(slope, weight)
+            for _ in range(30):
+                after = np.clip(theta + step, -_FARTHEST, _FARTHEST)
+                reached, new_slope, new_weight = self._at(after)
+                worse = reached < log_likelihood - 1e-10 * np.abs(log_likelihood)
+                if not worse.any():
+                    break
+                step = np.where(worse[..., None], step / 2, step)
+            moved = float(np.abs(after - theta).max())
+            theta, log_likelihood, slope, weight = after, reached, new_slope, new_weight
+            if moved < _TOLERANCE:
+                break
+        return np.asarray(np.exp(theta))
+
+    def _at(self, theta: Floats) -> tuple[Floats, Floats, Floats]:
+        """([...] log-likelihood with the best relevances, [..., k] gradient, [..., k, k] weights of the Laplacian)."""
+        p, q = np.exp(theta)[..., :, None], np.exp(theta)[..., None, :]
+        clicks, skips = self.clicked, np.maximum(self.shown - self.clicked, 0.0)
+        others, skipped = np.swapaxes(clicks, -1, -2), np.swapaxes(skips, -1, -2)
+        both = clicks + others
+        square, linear = (both + skips + skipped) * p * q, both * (p + q) + skips * p + skipped * q
+        root = linear + np.sqrt(np.maximum(linear**2 - 4 * square * both, 0.0))
+        r = np.divide(2 * both, root, out=np.zeros_like(root), where=root > 0)
+        x = np.minimum(p * r, 1 - 1e-12)
+        odds = x / (1 - x)
+        log_likelihood = clicks * np.log(np.where(clicks > 0, x, 1.0)) + skips * np.log1p(-x)
+        curved = skips * odds / (1 - x)
+        beside = np.swapaxes(curved, -1, -2)
+        total = curved + beside
+        weight = np.divide(curved * beside, total, out=np.zeros_like(total), where=total > 0)
+        return log_likelihood.sum(axis=(-1, -2)), (clicks - skips * odds).sum(axis=-1), weight
+
+
 def harvest(
     source: Source,
     method: Method = "all_pairs",
@@ -79,13 +147,7 @@ def harvest(
     executor: Executor | None = None,
     progress: Progress | None = None,
 ) -> Harvested:
-    """The examination curve of a log; see `offrank.harvest_clicks`.
-
-    Raises:
-        UsageError: an unknown method, or clicks that are not whole numbers.
-        SupportError: no document was shown at the first and at another rank.
-        LogError: the log breaks a rule, or is empty.
-    """
+    """The examination curve of a log; see `offrank.harvest_clicks`."""
     if method not in _USED or weigh not in ("views", "equal"):
         raise UsageError(f"method is {method!r}, weigh {weigh!r}", f"say {', '.join(_USED)}; and views or equal")
     if not 0 < confidence < 1 or replicates < 20:
@@ -93,14 +155,23 @@ def harvest(
     selected, column = grouping(source, by)
     gathered = run(selected, CountsFold(column), executor, progress)
     counts: Counts = gathered.data
-    parts, documents, clicks = _grouped(counts, gathered.documents.keys, method, weigh)
+    parts, documents = _grouped(counts, gathered.documents.keys, method, weigh)
+    several = np.bincount(counts.document)[counts.document] > 1
+    clicks, views = (
+        np.bincount(counts.cell[several], numbers[several], counts.ranks).astype(np.float64, copy=False)
+        for numbers in (counts.clicked, counts.shown)
+    )
     whole = Pairs(parts.clicked.sum(axis=0), parts.shown.sum(axis=0))
     linked = whole.reaches()[0]
     if linked.sum() < 2:
-        raise _nothing(counts.ranks)
+        raise SupportError(
+            f"ranks 1 to {counts.ranks} cannot be compared: no clicked document links the first rank to another",
+            "log rankings that vary (the same item of a query at several ranks), or know items by themselves "
+            f"({option('by', None)})",
+        )
     tail = (1 - confidence) / 2
     low, high = _ends(_resampled(parts, replicates, seed), tail)
-    high = np.maximum(high, _without_clicks(counts, whole, clicks, tail))
+    high = np.maximum(high, _without_clicks(whole, views, clicks, tail))
     curve, low, high = (np.where(linked, values, np.nan) for values in (whole.curve(), low, high))
     evidence = OfHarvest(linked=tuple(linked.tolist()), clicks=tuple(clicks.tolist()), high=tuple(high.tolist()))
     tally = gathered.tally
@@ -117,13 +188,11 @@ def _ends(pairs: Pairs, tail: float) -> tuple[Floats, Floats]:
     return low, np.where(high > _UNBOUNDED / 1e100, np.inf, high)
 
 
-def _without_clicks(counts: Counts, whole: Pairs, clicks: Floats, tail: float) -> Floats:
+def _without_clicks(whole: Pairs, views: Floats, clicks: Floats, tail: float) -> Floats:
     """[k] upper ends of ranks without any click, which resampling would take for certainly unread; 0 for others.
 
     The examination at which no click at all has the probability `tail`: that of so many expected clicks, -log(tail).
     """
-    several = np.bincount(counts.document)[counts.document] > 1
-    views = np.bincount(counts.cell[several], counts.shown[several], counts.ranks)
     rate = np.where(clicks == 0, -np.log(tail) / np.maximum(views, 1.0), 0.0)
     if not rate.any():
         return rate
@@ -131,27 +200,24 @@ def _without_clicks(counts: Counts, whole: Pairs, clicks: Floats, tail: float) -
     return np.where(rate > 0, expected.curve(), 0.0)
 
 
-def _grouped(counts: Counts, keys: Integers, method: Method, weigh: Weigh) -> tuple[Pairs, Integers, Floats]:
-    """[g, k, k] pairs by group of documents; [k, k] documents shown at both ranks; [k] clicks at each rank on them."""
+def _grouped(counts: Counts, keys: Integers, method: Method, weigh: Weigh) -> tuple[Pairs, Integers]:
+    """[g, k, k] pairs by group of documents; [k, k] number of documents that were shown at both ranks."""
     k = counts.ranks
     group = (join(keys).view(np.uint64) % np.uint64(_CLUSTERS)).astype(np.int64)
-    rate, weight = np.zeros((_CLUSTERS, k, k)), np.zeros((_CLUSTERS, k, k))
-    documents, clicks = np.zeros((k, k), np.int64), np.zeros(k)
     used = _USED[method](*np.indices((k, k)))
-    add_pairs(
-        counts.document,
-        counts.cell,
-        counts.shown,
-        counts.clicked,
-        group,
-        used,
-        weigh == "views",
-        rate,
-        weight,
-        documents,
-        clicks,
-    )
-    return Pairs(rate, weight), documents, clicks
+    (rate, weight), documents = np.zeros((2, _CLUSTERS * k * k)), np.zeros(k * k, np.int64)
+    for apart in range(1, k):  # entries are sorted by document, and one has at most k of them
+        one = np.flatnonzero(counts.document[apart:] == counts.document[:-apart])
+        other = one + apart
+        a, b, shown, beside = counts.cell[one], counts.cell[other], counts.shown[one], counts.shown[other]
+        worth = used[a, b] * (shown * beside / (shown + beside) if weigh == "views" else 1.0)
+        first = group[counts.document[one]] * k * k
+        rate += np.bincount(first + a * k + b, worth * counts.clicked[one] / shown, len(rate))
+        rate += np.bincount(first + b * k + a, worth * counts.clicked[other] / beside, len(rate))
+        weight += np.bincount(first + a * k + b, worth, len(weight))
+        documents += np.bincount(a * k + b, minlength=k * k)
+    half, often = weight.reshape(-1, k, k), documents.reshape(k, k)
+    return Pairs(rate.reshape(-1, k, k), half + half.swapaxes(1, 2)), often + often.T
 
 
 def _resampled(parts: Pairs, replicates: int, seed: int) -> Pairs:
@@ -163,9 +229,13 @@ def _resampled(parts: Pairs, replicates: int, seed: int) -> Pairs:
     return Pairs(clicked, shown)
 
 
-def _nothing(ranks: int) -> SupportError:
-    return SupportError(
-        f"ranks 1 to {ranks} cannot be compared: no clicked document links the first rank to another",
-        "log rankings that vary (the same item of a query at several ranks), or know items by themselves "
-        f"({option('by', None)})",
-    )
+def _newton(slope: Floats, weight: Floats) -> Floats:
+    """[..., k] a Newton step of at most 2; 0 at the first rank."""
+    ranks = slope.shape[-1]
+    laplacian = weight.sum(axis=-1)[..., None] * np.eye(ranks) - weight
+    scale = np.maximum(laplacian.max(axis=(-1, -2), initial=0.0), 1e-12)[..., None, None]
+    inner = laplacian[..., 1:, 1:] + 1e-9 * scale * np.eye(ranks - 1)
+    step = np.linalg.solve(inner, slope[..., 1:, None])[..., 0]
+    largest = np.abs(step).max(axis=-1, keepdims=True, initial=0.0)
+    step = step * np.minimum(1.0, 2.0 / np.maximum(largest, 1e-300))
+    return np.concatenate([np.zeros((*step.shape[:-1], 1)), step], axis=-1)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar
 
 import numpy as np
 import pyarrow as pa
@@ -18,12 +18,14 @@ from ..frames import Tabular, plain
 from ..log.batch import Floats, Integers
 from . import draws
 from .documents import Documents
+from .kind import ModelKind
 from .learnt import Learnt
 from .parameters import Parameters, Role, Roles
 
 TOP = 0.99
 """The quantile of the relevances that earns the full gain; above it are those that are best by luck."""
 GRADES = 5
+_NUMBERS = ("relevance", "low", "high", "sessions", "grade", "certainty")
 _BLOCK = 1 << 13
 """Documents that are drawn at once: so many times the draws in numbers are kept in memory."""
 _WIDE = 2
@@ -64,8 +66,7 @@ class Judgements(Tabular):
 
     def to_arrow(self) -> pa.Table:
         """Return the table, with ids of the log's own type; what is unknown is null."""
-        names = ("relevance", "low", "high", "sessions", "grade", "certainty")
-        numbers = {name: pa.array(getattr(self, name), from_pandas=True) for name in names}
+        numbers = {name: pa.array(getattr(self, name), from_pandas=True) for name in _NUMBERS}
         return pa.table({"query": self.query, "item": self.item, **numbers})
 
     def records(self) -> list[dict[str, Any]]:
@@ -78,15 +79,13 @@ class Judgements(Tabular):
 
     def take(self, rows: Integers) -> Judgements:
         """Some of the rows, in this order."""
-        arrays = ("relevance", "low", "high", "sessions", "grade", "certainty")
-        some = {name: getattr(self, name)[rows] for name in arrays}
+        some = {name: getattr(self, name)[rows] for name in _NUMBERS}
         return replace(self, query=self.query.take(pa.array(rows)), item=self.item.take(pa.array(rows)), **some)
 
     @property
     def wide(self) -> int:
         """The number of documents whose interval spans more than two grades."""
-        ends = (np.searchsorted(self.cuts, end, side="right") for end in (self.low, self.high))
-        low, high = ends
+        low, high = np.searchsorted(self.cuts, [self.low, self.high], side="right")
         return int(((high - low >= _WIDE) & np.isfinite(self.low)).sum())
 
     @property
@@ -126,21 +125,10 @@ def cuts_of(relevance: Floats, grades: int | Sequence[float]) -> Floats:
     return cuts
 
 
-class Judging(Protocol):
-    """The methods of a click model that judgements use; see `ClickModel`."""
-
-    @property
-    def relevance_table(self) -> str | None: ...
-
-    def roles(self) -> Roles: ...
-
-    def relevance(self, parameters: Parameters, document: Integers) -> Floats: ...
-
-
 def judge(
     documents: Documents,
     learnt: Learnt,
-    model: Judging,
+    model: ModelKind,
     confidence: float,
     grades: int | Sequence[float],
     samples: int,
@@ -158,9 +146,7 @@ def judge(
         low, high = (end[:-1] for end in draws.interval(learnt, table, confidence))
         certainty = draws.probability(learnt, table, *ends)
     else:
-        blocks = _drawn(learnt, model, len(documents), samples, np.random.default_rng(seed))
-        each = [_summed(drawn, confidence, *(end[at] for end in ends)) for at, drawn in blocks]
-        low, high, certainty = np.concatenate(each, axis=1)
+        low, high, certainty = _by_draws(learnt, model, confidence, *ends, samples, seed)
         low, high = np.minimum(low, value), np.maximum(high, value)
     shown = np.full(len(documents), np.nan) if documents.shown is None else documents.shown
     found = Judgements(query, item, value, low, high, shown, grade, certainty, cuts, confidence)
@@ -181,15 +167,19 @@ def _has_posterior(learnt: Learnt, roles: Roles) -> bool:
     return Role.WEIGHTS not in roles.values() and per_document <= known and bool(known)
 
 
-def _drawn(
-    learnt: Learnt, model: Judging, documents: int, samples: int, rng: np.random.Generator
-) -> Iterator[tuple[slice, Floats]]:
-    """Blocks of documents with draws [samples, block] of their relevance from the joint posterior of the tables."""
-    for begin in range(0, documents, _BLOCK):
-        at = slice(begin, min(begin + _BLOCK, documents))
-        some = _of_block(learnt, model.roles(), np.append(np.arange(at.start, at.stop), documents))
-        every = np.arange(at.stop - at.start)
-        yield at, np.stack([model.relevance(draws.draw(some, rng), every) for _ in range(samples)])
+def _by_draws(
+    learnt: Learnt, model: ModelKind, confidence: float, begin: Floats, end: Floats, samples: int, seed: int
+) -> Floats:
+    """[3, d] the ends of each interval, and the probability to be from `begin` to `end` [d], by draws of all tables."""
+    documents, tail, rng = len(begin), (1 - confidence) / 2, np.random.default_rng(seed)
+    found = np.empty((3, documents))
+    for first in range(0, documents, _BLOCK):
+        rows = np.arange(first, min(first + _BLOCK, documents))
+        some, every = _of_block(learnt, model.roles(), np.append(rows, documents)), np.arange(len(rows))
+        drawn = np.stack([model.relevance(draws.draw(some, rng), every) for _ in range(samples)])
+        found[:2, rows] = np.quantile(drawn, [tail, 1 - tail], axis=0)
+        found[2, rows] = ((drawn >= begin[rows]) & (drawn < end[rows])).mean(axis=0)
+    return found
 
 
 def _of_block(learnt: Learnt, roles: Roles, rows: Integers) -> Learnt:
@@ -200,10 +190,3 @@ def _of_block(learnt: Learnt, roles: Roles, rows: Integers) -> Learnt:
         return {name: table[rows] if roles[name] in by_document else table for name, table in tables.items()}
 
     return Learnt(cut(learnt.parameters), cut(learnt.strength), loadings=cut(learnt.loadings))
-
-
-def _summed(drawn: Floats, confidence: float, begin: Floats, end: Floats) -> Floats:
-    """[3, block] the ends of the interval, and the share of the draws between `begin` and `end`."""
-    tail = (1 - confidence) / 2
-    inside = ((drawn >= begin) & (drawn < end)).mean(axis=0)
-    return np.stack([*np.quantile(drawn, [tail, 1 - tail], axis=0), inside])

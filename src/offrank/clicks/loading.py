@@ -17,7 +17,7 @@ from . import storage
 from .documents import Documents, SlateDocuments
 from .fitted import Fitted
 from .learnt import Learnt
-from .named import click_model
+from .model import click_model
 from .parameters import check
 from .sessions import Tally
 

@@ -12,13 +12,14 @@ from ..errors import UsageError
 from ..findings import cautions_for
 from ..findings.evidence_clicks import OfFit
 from ..log.batch import Floats, Integers
+from ..options import Say, silent
 from ..spelling import spell
 from .documents import SlateDocuments
 from .fit.division import LEAST, Division, divided, weights
 from .laws import ClickLaw, Mixed, log_probs
 from .learnt import Learnt
 from .mixture_own import OwnTrials
-from .model import ClickModel, Say, silent
+from .model import ClickModel
 from .parameters import Parameters, Role, Roles
 from .sessions import Sessions
 

@@ -14,49 +14,39 @@ from ..findings import cautions_for
 from ..findings.evidence_clicks import OfFit
 from ..folds.base import Fold, Tee
 from ..folds.fingerprint import Content, Fingerprint, FingerprintFold
-from ..log.batch import Floats, Integers
+from ..log.batch import Floats
+from ..options import Say, silent
 from ..readers.log import opened
 from ..running.executors import Executor, Progress, run
-from ..spelling import Spelled, spell
+from ..spelling import Spelled, parse, spell
 from . import contexts, documents, features
 from .counts import Counts, CountsFold, counted
 from .covariates import FEATURES, CovariatesFold, FeatureColumns, needs_of
 from .documents import SlateDocuments
 from .fit.priors import Prior, given
 from .fitted import Fitted
-from .laws import ClickLaw
+from .kind import ModelKind
 from .learnt import Learnt
-from .parameters import Parameters, Roles
+from .parameters import Parameters
 from .regressors import Regression, checked
 from .sessions import Gathered, Sessions, SessionsFold
-
-Say = Callable[[str], object]
-"""Called with a description of the progress."""
-
-
-def silent(what: str) -> None:
-    """Report nothing."""
-
 
 CLICK_MODELS: dict[str, Callable[..., Any]] = {}
 """The click models by name: every class of this package that has one."""
 
 
-class ClickModel(Spelled, ABC):
+class ClickModel(Spelled, ModelKind):
     """A kind of click model, a frozen dataclass of settings whose repr is its spelling (`dbn`, `ubm(tolerance=1e-6)`).
 
     A class that defines a `name` can be spelled by it.
     """
 
     name: ClassVar[str]
-    relevance_table: ClassVar[str | None] = "attraction"
-    """The table that is its relevance; None in classes that define `relevance` otherwise."""
     mixable: ClassVar[bool] = True
     """Whether it can be part of a mixture: it learns by EM or by counts, from sessions of any weight."""
 
     def __init_subclass__(cls) -> None:
-        if "relevance" in vars(cls) and "relevance_table" not in vars(cls):
-            cls.relevance_table = None
+        super().__init_subclass__()
         if "name" in vars(cls):
             CLICK_MODELS[cls.name] = cls
 
@@ -160,42 +150,6 @@ class ClickModel(Spelled, ABC):
         """As `learn`, without a start; here it saves time. `strength`, `loadings` and cautions may be left out."""
         return self.learn(data, say=say)
 
-    @property
-    def regressions(self) -> Mapping[str, Regression]:
-        """The regression on features of each table that has one."""
-        return {}
-
-    @property
-    def columns(self) -> FeatureColumns | None:
-        """The columns of the features; None where no table depends on any."""
-        return None
-
-    @property
-    def context(self) -> str | None:
-        """The column of the context that examination depends on; None where there is none."""
-        return None
-
-    @abstractmethod
-    def roles(self) -> Roles:
-        """The role of each of its tables, by name."""
-
-    @abstractmethod
-    def law(self, parameters: Parameters, slots: SlateDocuments) -> ClickLaw:
-        """The distribution of clicks on slates; document -1 is an unseen document, shown = False is none at all."""
-
-    def relevance(self, parameters: Parameters, document: Integers) -> Floats:
-        """The model's relevance of each document (any shape), as its paper defines it; by default one table."""
-        assert self.relevance_table is not None
-        return np.asarray(parameters[self.relevance_table][document])
-
-    def relevance_on(self, parameters: Parameters, slots: SlateDocuments) -> Floats:
-        """[n, k] the relevance of each document of slates; by default it does not depend on the query of a slate."""
-        return self.relevance(parameters, slots.document)
-
-    def examination(self, parameters: Parameters) -> Floats | None:
-        """[k] probability that each rank is examined, whatever is shown; None where it depends on more."""
-        return None
-
 
 class Countable(ClickModel, ABC):
     """A click model that only needs to know how often each document was shown and clicked in each cell.
@@ -277,3 +231,15 @@ def of_documents(table: Floats, slots: SlateDocuments) -> Floats:
 def of_ranks(curve: Floats, ranks: int) -> Floats:
     """[..., ranks] the entries of curves [..., k], whose last is repeated below the lowest rank learnt from."""
     return np.asarray(curve[..., np.minimum(np.arange(ranks), curve.shape[-1] - 1)])
+
+
+def click_model(spelling: str | ClickModel) -> ClickModel:
+    """The click model with this spelling: `dbn`, `ubm(tolerance=1e-6)`, `mixture(pbm, dbn)`; or a click model as it is.
+
+    Raises:
+        SpellingError: not a click model's spelling. UsageError: not a click model.
+    """
+    found = parse(spelling, CLICK_MODELS, "click model") if isinstance(spelling, str) else spelling
+    if not isinstance(found, ClickModel):
+        raise UsageError(f"{spelling!r} is not a click model", "give one such as 'dbn' or offrank.clicks.DBN()")
+    return found

@@ -10,6 +10,7 @@ import numpy as np
 from ..findings import cautions_for
 from ..findings.evidence_clicks import OfFit
 from ..log.batch import Floats
+from ..options import Say, silent
 from .contexts import CODES, by_value, unlinked
 from .counts import Counts
 from .documents import SlateDocuments
@@ -17,7 +18,7 @@ from .examined import Examined
 from .fit.curve import Pooled, relative_rates, walk
 from .laws import ClickLaw, Independent
 from .learnt import Learnt
-from .model import Say, of_documents, of_ranks, silent
+from .model import of_documents, of_ranks
 from .parameters import Parameters, Role, Roles
 
 _LEVEL = 4.0

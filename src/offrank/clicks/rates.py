@@ -8,6 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from ..log.batch import Floats, Integers
+from ..options import Say, silent
 from .counts import Counts
 from .documents import SlateDocuments
 from .examined import prior_of
@@ -16,7 +17,7 @@ from .fit.loadings import Doubt, kept
 from .fit.priors import FLAT, Beta, PriorRegression, beta_binomial, fit_rates, given
 from .laws import ClickLaw, Independent
 from .learnt import Learnt
-from .model import Countable, Say, WithPrior, of_documents, of_ranks, silent
+from .model import Countable, WithPrior, of_documents, of_ranks
 from .parameters import Parameters, Role, Roles
 
 _DOCUMENTS = 20_000

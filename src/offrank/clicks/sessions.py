@@ -134,13 +134,19 @@ def whole_clicks(batch: LogBatch) -> Floats:
         UsageError: clicks that are not whole numbers.
     """
     assert batch.clicks is not None
-    if ((batch.clicks % 1) != 0).any():
-        row = int(batch.row[int(((batch.clicks % 1) != 0).any(axis=1).argmax())]) - batch.base
+    broken = (batch.clicks % 1 != 0).any(axis=1)
+    if broken.any():
+        row = int(batch.row[broken.argmax()]) - batch.base
         raise UsageError(
             f"{batch.file}, row {row}: a click is not a whole number, and click models predict whether there is one",
             "write 0 or 1 (or the number of clicks) in the column of clicks",
         )
     return batch.clicks
+
+
+def no_impressions() -> EmptyLogError:
+    """The error for a log from which there is nothing to learn or to predict."""
+    return EmptyLogError("the log has no impressions", "give a log with at least one impression")
 
 
 def tally(batch: LogBatch, repeated: float | None = None) -> Tally:
@@ -181,10 +187,6 @@ class Chunk:
         return cls(keys, query, item, sessions)
 
 
-def _codes(chunk: Chunk) -> tuple[Integers, Integers, Integers]:
-    return chunk.keys, chunk.query, chunk.item
-
-
 class Pile:
     """Chunks in any order; two piles are equal if they have the same sessions."""
 
@@ -207,9 +209,8 @@ class Pile:
 
     def joined(self, by: str | None = None) -> tuple[Documents, Sessions]:
         """All documents, and all sessions in terms of these."""
-        none = np.empty(0, np.int64)
-        found = [np.concatenate([none, *parts]) for parts in zip(*map(_codes, self.chunks), strict=True)]
-        known, query, item = found or [none] * 3
+        codes = [np.stack([one.keys, one.query, one.item]) for one in self.chunks]
+        known, query, item = np.concatenate([np.empty((3, 0), np.int64), *codes], axis=1)
         keys, distinct = np.unique(known, return_index=True)
         documents = Documents.of(keys, query[distinct], item[distinct], by)
         every = [one.sessions for one in self.chunks]
@@ -219,8 +220,8 @@ class Pile:
         for one in self.chunks:
             rows, width = slice(first, first + len(one.sessions)), one.sessions.ranks
             # One more entry, for the -1 of pads.
-            codes = np.append(np.searchsorted(keys, one.keys), -1).astype(np.int32)
-            document[rows, :width], click[rows, :width] = codes[one.sessions.document], one.sessions.click
+            place = np.append(np.searchsorted(keys, one.keys), -1).astype(np.int32)
+            document[rows, :width], click[rows, :width] = place[one.sessions.document], one.sessions.click
             weight[rows] = one.sessions.weight
             first = rows.stop
         return documents, Sessions(document, click, weight, len(keys), documents.query)
@@ -248,7 +249,7 @@ class SessionsFold(MappedFold):
         """
         documents, sessions = found.joined(self.by)
         if not len(documents):
-            raise EmptyLogError("the log has no impressions", "give a log with at least one impression")
+            raise no_impressions()
         worth, there = Weighed.of(sessions.weight).worth, sessions.document >= 0
         weight = np.broadcast_to(sessions.weight[:, None], there.shape)[there]
         shown = np.bincount(sessions.document[there], weight, len(documents))

@@ -8,7 +8,6 @@ import json
 import math
 import os
 from collections.abc import Mapping
-from importlib import metadata
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +15,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from .. import __version__
 from ..errors import UsageError
 from ..files import write_text
 from ..folds.fingerprint import Fingerprint
@@ -47,7 +47,7 @@ def write(
     found = {
         "format": FORMAT,
         "version": VERSION,
-        "offrank": _version(),
+        "offrank": __version__,
         "model": spelling,
         "by": documents.by,
         "documents": encoded(documents.keys),
@@ -171,13 +171,6 @@ def decoded(found: Mapping[str, Any]) -> NDArray[Any]:
     if math.prod(shape) != flat.size:
         raise ValueError(f"an array of shape {shape} has {flat.size} numbers")
     return flat.astype(np.dtype(kind).newbyteorder("="), copy=False).reshape(shape)
-
-
-def _version() -> str:
-    try:
-        return metadata.version("offrank")
-    except metadata.PackageNotFoundError:  # run from source
-        return "unknown"
 
 
 def _numbers(values: Any, kind: str) -> NDArray[Any]:

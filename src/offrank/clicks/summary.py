@@ -61,10 +61,12 @@ def learnt_section(learnt: Learnt, roles: Roles, ends: Ends, confidence: float) 
     return Section("What was learnt", items=tuple(items), tables=tuple(tables))
 
 
-def known(findings: Sequence[Finding], tally: Tally, other: Tally | None = None, note: str | None = None) -> Section:
+def known(
+    findings: Sequence[Finding], tally: Tally | None = None, other: Tally | None = None, note: str | None = None
+) -> Section:
     """The findings, a note, and what was left out of this log and the other one."""
     prose = () if findings else ("Nothing was found that speaks against the numbers.",)
-    items = (*_reading(tally), *_reading(other or Tally(), " of the other log"))
+    items = (*_reading(tally or Tally()), *_reading(other or Tally(), " of the other log"))
     items += (f"note: {note}.",) if note else ()
     return Section("What to know", prose, items=items, findings=tuple(findings))
 

@@ -10,6 +10,7 @@ import numpy as np
 from ..findings import cautions_for
 from ..findings.evidence_clicks import OfFit
 from ..log.batch import Floats
+from ..options import Say, silent
 from .counts import Counts
 from .documents import SlateDocuments
 from .examined import PRIOR_ROLES, begun, mean_attraction, prior_of
@@ -21,7 +22,7 @@ from .fit.posterior import Attractions, Chances, fit_attractions
 from .fit.priors import Beta, PriorRegression
 from .laws import ClickLaw, Independent
 from .learnt import Learnt
-from .model import Say, WithPrior, of_documents, of_ranks, silent
+from .model import WithPrior, of_documents, of_ranks
 from .parameters import Parameters, Role, Roles
 from .pbm import rank_rates
 

@@ -57,7 +57,6 @@ class SelectedEstimators(Delivered):
 
     choice: EstimatorChoice
     rehearsal: Rehearsal = field(default_factory=Rehearsal)
-    facts: Mapping[str, Any] = field(default_factory=dict)
 
     headings = (
         "estimator",
@@ -277,7 +276,9 @@ def select_estimators(
     defaults = {"estimators": CANDIDATES, **(select_estimators.__kwdefaults__ or {})}
     command = document.call("select_estimators", arguments.spelled_log(log), said, defaults)
     title = f"Which estimator for {asked!r}?"
-    return SelectedEstimators(choice, rehearsal, facts("estimator-selection", title, source, command=command, **said))
+    return SelectedEstimators(
+        choice, rehearsal, facts=facts("estimator-selection", title, source, command=command, **said)
+    )
 
 
 def candidates(given: arguments.Estimators) -> tuple[Any, ...]:

@@ -12,9 +12,10 @@ import numpy as np
 
 from ...errors import UsageError
 from ...log.batch import Floats, Integers
+from ...options import Say
 from ..documents import SlateDocuments
 from ..learnt import Learnt
-from ..model import ClickModel, Say
+from ..model import ClickModel
 from ..parameters import Parameters, Role, Roles
 from ..sessions import Sessions
 from .batches import Batches, TrainingSessions, first_known, split

@@ -9,8 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ...clicks.model import ClickModel
-from ...clicks.named import click_model
+from ...clicks.model import ClickModel, click_model
 from ...log.batch import Floats
 from ...log.judged import Judged
 from ...metrics.ranking import ndcg, ranked

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from os import PathLike
 from pathlib import Path
 from typing import Any, Self
 
+from ...clicks.evaluation import Predictor
 from ...clicks.fitted import Fitted
 from ...clicks.loading import load
-from ...clicks.predictions import Predictor
 from ...errors import UsageError
 from ...folds.estimate import Caution, PlacedCaution
 from ...frames import Tabular
@@ -83,10 +83,11 @@ def facts(kind: str, title: str, log: Source | str, **more: Any) -> dict[str, An
     return {"schema": 1, "kind": kind, "title": title, "log": where, **more, **made}
 
 
+@dataclass(frozen=True, kw_only=True)
 class Delivered(Printed, Tabular):
-    """A result (a frozen dataclass) that prints as tables; facts: what else `to_dict` holds."""
+    """A result that prints as tables; facts: what else `to_dict` holds."""
 
-    facts: Mapping[str, Any]
+    facts: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     @abstractmethod
@@ -115,7 +116,7 @@ class Delivered(Printed, Tabular):
 
     def with_facts(self, **facts: Any) -> Self:
         """Return the same result with facts replaced (title, command)."""
-        return replace(self, facts={**self.facts, **facts})  # type: ignore[type-var]
+        return replace(self, facts={**self.facts, **facts})
 
     def _page(self, read: str, sections: Iterable[Section], answer: Answer, *forests: Forest) -> Document:
         return Document(str(self.facts["title"]), read, tuple(sections), (answer,), forests, eyebrow(self.facts))

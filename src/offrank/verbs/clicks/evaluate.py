@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
-from ...clicks.evaluation import Evaluations, evaluate
+from ...clicks.evaluation import Evaluations, Predictor, evaluate
 from ...clicks.fitted import Fitted
-from ...clicks.predictions import Predictor
 from ...clicks.summary import known
 from ...folds.estimate import Caution
 from ...report.document import Document
@@ -25,14 +24,13 @@ class ClickEvaluation(Delivered):
     """Results of click models on a log.
 
     - here: on the log itself. elsewhere: on another log, such as of another ranking policy; None if not given.
-    - ranked: nDCG; None without labels. facts: what else `to_dict` holds.
+    - ranked: nDCG; None without labels.
     """
 
     models: Mapping[str, Predictor]
     here: Evaluations
     elsewhere: Evaluations | None = None
     ranked: Ranked | None = None
-    facts: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def cautions(self) -> dict[str, tuple[Caution, ...]]:
@@ -47,11 +45,9 @@ class ClickEvaluation(Delivered):
     headings = ("model", "quantity", "rank", "value", "difference")
 
     def records(self) -> list[dict[str, Any]]:
-        """Return the records of the measurements on the log."""
         return self.here.records()
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the result as plain lists, dicts and numbers (None for non-finite values)."""
         found = {**self.facts, **self.here.to_dict()}
         if self.elsewhere is not None:
             found["out_of_distribution"] = self.elsewhere.to_dict()
@@ -72,7 +68,7 @@ class ClickEvaluation(Delivered):
         parts += pages.curves(fitted, first.confidence)
         parts.append(again(self.facts, "log", "other", "labels", "cluster", "spelling"))
         read = f"{first.sessions:,} sessions, {100 * first.confidence:g} % intervals"
-        return self._page(read, parts, pages.answer(self.here, self.severity), pages.perplexities(self.here))
+        return self._page(read, parts, pages.answer(self.here, self.severity), pages.forests(self.here)[0])
 
 
 def evaluate_clicks(
@@ -126,4 +122,4 @@ def evaluate_clicks(
         confidence=confidence,
         cluster=cluster,
     )
-    return ClickEvaluation(found, here, elsewhere, ranked, made)
+    return ClickEvaluation(found, here, elsewhere, ranked, facts=made)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -14,13 +14,13 @@ import numpy as np
 from ... import formatting
 from ...clicks.documents import grouping
 from ...clicks.fitted import Fitted
-from ...clicks.model import ClickModel
-from ...clicks.named import click_model
+from ...clicks.model import ClickModel, click_model
 from ...clicks.parameters import Role
 from ...errors import UsageError
 from ...folds.estimate import Caution
 from ...frames import plain
 from ...inference.spec import IntervalSpec
+from ...options import Say, silent
 from ...report.document import Answer, Document
 from ...running.executors import Executor, Progress
 from .. import arguments
@@ -31,12 +31,11 @@ from .base import Delivered, facts
 
 @dataclass(frozen=True)
 class ClickFit(Delivered):
-    """A fitted click model, and the file that it was written to; facts: what else `to_dict` holds."""
+    """A fitted click model, and the file that it was written to."""
 
     fitted: Fitted
     path: str
     confidence: float = 0.95
-    facts: Mapping[str, Any] = field(default_factory=dict)
 
     headings = ("quantity", "rank", "value")
 
@@ -96,7 +95,7 @@ def fit_clicks(
     confidence: float = 0.95,
     executor: Executor | None = None,
     progress: Progress | None = None,
-    say: Callable[[str], object] = len,
+    say: Say = silent,
 ) -> ClickFit:
     """Learn a click model from a log, and write it to a file.
 
@@ -121,4 +120,4 @@ def fit_clicks(
     fitted = kind.fit(source, by=by, executor=executor, progress=progress, say=say)
     fitted.save(path)
     made = facts("click-model", f"{kind!r}, learnt from {source.describe()}", source, spelling=repr(kind))
-    return ClickFit(fitted, str(path), confidence, made)
+    return ClickFit(fitted, str(path), confidence, facts=made)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -26,10 +26,9 @@ _HEADER = ("rank", "examination", "interval", "documents", "clicks")
 
 @dataclass(frozen=True)
 class Curve(Delivered):
-    """An examination curve, and how to use it; facts: what else `to_dict` holds."""
+    """An examination curve, and how to use it."""
 
     found: Harvested
-    facts: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def cautions(self) -> Mapping[str, tuple[Caution, ...]]:
@@ -129,4 +128,4 @@ def harvest_clicks(
     how: dict[str, Any] = {**given, "replicates": replicates, "executor": executor, "progress": progress}
     found = harvest(source, method, **how)
     title = f"How likely each rank of {source.describe()} is looked at"
-    return Curve(found, facts("examination", title, source, **given))
+    return Curve(found, facts=facts("examination", title, source, **given))

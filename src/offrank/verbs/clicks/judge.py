@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from os import PathLike
 from typing import Any
 
@@ -12,6 +12,7 @@ import numpy as np
 from ... import formatting
 from ...clicks.fitted import Fitted
 from ...clicks.judgements import GRADES, Judgements
+from ...clicks.summary import known
 from ...folds.estimate import Caution, Interval
 from ...formatting import with_ends
 from ...frames import check_table_path, plain, write_table
@@ -27,12 +28,11 @@ _BEST = 10
 
 @dataclass(frozen=True)
 class ClickJudgements(Delivered):
-    """The judgements of a click model, and the file that they were written to; facts: what else `to_dict` holds."""
+    """The judgements of a click model, and the file that they were written to."""
 
     fitted: Fitted
     judgements: Judgements
     path: str | None = None
-    facts: Mapping[str, Any] = field(default_factory=dict)
 
     headings = Judgements.headings
 
@@ -41,11 +41,9 @@ class ClickJudgements(Delivered):
         return {"": (*self.judgements.cautions, *self.fitted.cautions)}
 
     def to_arrow(self) -> Any:
-        """Return the table of all documents."""
         return self.judgements.to_arrow()
 
     def records(self) -> list[dict[str, Any]]:
-        """Return a row per document."""
         return self.judgements.records()
 
     def to_dict(self) -> dict[str, Any]:
@@ -75,17 +73,11 @@ class ClickJudgements(Delivered):
         parts = (
             best,
             Section("Grades", tables=(Figures("", ("grade", "from relevance", "documents"), grades),)),
-            self._known(),
+            known(self.findings_by_code()),
             again(self.facts, "log", "model", "seed"),
         )
         written = f", written to {self.path}" if self.path else ""
         return self._page(f"{self._documents()}{written}", parts, self._answer())
-
-    def _known(self) -> Section:
-        """The findings."""
-        findings = self.findings_by_code()
-        prose = () if findings else ("Nothing was found that speaks against the numbers.",)
-        return Section("What to know", prose, findings=tuple(findings))
 
     def _answer(self) -> Answer:
         """Say how many documents were judged, and of how many the grade is sure."""
@@ -97,8 +89,8 @@ class ClickJudgements(Delivered):
         return Answer(f"{said}.", severity=self.severity)
 
     def _documents(self) -> str:
-        known, count = self.fitted.documents, formatting.plural(len(self.judgements), "document", "documents")
-        return f"{count} of {formatting.plural(known.queries, 'query', 'queries')}" if known.queries else count
+        queries, count = self.fitted.documents.queries, formatting.plural(len(self.judgements), "document", "documents")
+        return f"{count} of {formatting.plural(queries, 'query', 'queries')}" if queries else count
 
     def _by_grade(self) -> np.ndarray:
         """[grades] documents of each grade."""
@@ -150,4 +142,4 @@ def judge_clicks(
         write_table(path, found.to_arrow().combine_chunks().to_batches())
     title = f"What {fitted!r}, learnt from {fitted.source}, makes of its documents"
     made = facts("click-judgements", title, fitted.source, model=name, seed=seed)
-    return ClickJudgements(fitted, found, None if path is None else str(path), made)
+    return ClickJudgements(fitted, found, None if path is None else str(path), facts=made)

@@ -8,9 +8,8 @@ from collections.abc import Iterator, Mapping, Sequence
 import numpy as np
 
 from ... import formatting
-from ...clicks.evaluation import Evaluations
+from ...clicks.evaluation import QUANTITIES, Evaluations
 from ...clicks.fitted import Fitted
-from ...clicks.predictions import QUANTITIES
 from ...folds.estimate import Interval
 from ...formatting import Span, with_ends, with_half
 from ...log.batch import Floats
@@ -66,11 +65,6 @@ def answer(found: Evaluations, severity: str) -> Answer:
     return Answer(f"{doubtful}{said}. 1 is perfect, 2 is a coin.", severity=severity)
 
 
-def perplexities(found: Evaluations) -> Forest:
-    """Plot the perplexities behind the answer."""
-    return _forests(found)[0]
-
-
 def quantities(found: Evaluations, ranked: Ranked | None, title: str) -> Iterator[Section]:
     """List each quantity of each model, the paired differences, and both perplexities at each rank."""
     first, *others = found
@@ -81,10 +75,10 @@ def quantities(found: Evaluations, ranked: Ranked | None, title: str) -> Iterato
         change = [found.difference(name, first, quantity) for quantity in QUANTITIES]
         change += [] if ranked is None else [ranked.difference(index, 0)]
         away.append((name, *(with_half(number, signed=True) for number in change)))
-    yield Section(title, forests=_forests(found)[1:], tables=(Figures(title, header, tuple(rows)),))
+    yield Section(title, forests=forests(found)[1:], tables=(Figures(title, header, tuple(rows)),))
     if others:
         table = Figures(f"Difference to {first}, on the same sessions", header, tuple(away[1:]))
-        yield Section(f"{title}: differences to {first}", forests=_forests(found, first), tables=(table,))
+        yield Section(f"{title}: differences to {first}", forests=forests(found, first), tables=(table,))
     yield _by_rank(found, f"{title}: at each rank")
 
 
@@ -166,7 +160,7 @@ def _directions(cmip: Mapping[str, Cmip]) -> tuple[Forest, ...]:
     return (Forest(title, tuple(rows), 0.0, "neither"),) if rows else ()
 
 
-def _forests(found: Evaluations, first: str | None = None) -> tuple[Forest, ...]:
+def forests(found: Evaluations, first: str | None = None) -> tuple[Forest, ...]:
     """Plot both perplexities of each model or, if `first` is given, their paired differences to that model."""
     made, signed = [], first is not None
     for quantity, heading in zip(QUANTITIES[1:], HEADINGS[1:], strict=True):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from os import PathLike
 from typing import Any
 
@@ -11,7 +11,6 @@ import pyarrow as pa
 
 from ... import formatting
 from ...clicks.fitted import Fitted
-from ...clicks.sessions import Tally
 from ...clicks.summary import known
 from ...folds.estimate import Caution
 from ...frames import check_table_path, plain, write_table
@@ -24,13 +23,12 @@ from .base import Delivered, facts, models
 
 @dataclass(frozen=True)
 class PredictedClicks(Delivered):
-    """The table of predictions that was written: rows, and the mean click probability; facts: what else there is."""
+    """The table of predictions that was written: rows, and the mean click probability."""
 
     fitted: Fitted
     path: str
     rows: int
     clicked: float
-    facts: Mapping[str, Any] = field(default_factory=dict)
 
     headings = ("path", "rows", "click_probability")
 
@@ -49,7 +47,7 @@ class PredictedClicks(Delivered):
         slots = formatting.plural(self.rows, "slot", "slots")
         said = f"{formatting.quote(repr(self.fitted))} **predicts {slots}**"
         said += f": {formatting.percent(self.clicked)} are clicked."
-        parts = (known(self.findings_by_code(), Tally()), again(self.facts, "log", "model"))
+        parts = (known(self.findings_by_code()), again(self.facts, "log", "model"))
         return self._page(f"{slots}, written to {self.path}", parts, Answer(said, severity=self.severity))
 
 
@@ -83,4 +81,4 @@ def predict_clicks(
 
     rows = write_table(path, summed())
     made = facts("click-predictions", f"What {fitted!r} predicts of {source.describe()}", source, model=name)
-    return PredictedClicks(fitted, str(path), rows, total[0] / rows, made)
+    return PredictedClicks(fitted, str(path), rows, total[0] / rows, facts=made)

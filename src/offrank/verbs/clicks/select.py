@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Any
+
+import numpy as np
 
 from ...clicks.evaluation import Evaluations, evaluate
 from ...clicks.fitted import Fitted
@@ -46,7 +48,6 @@ class Selected(Delivered):
     ranked: Ranked
     cmip: Mapping[str, Cmip]
     about: Mapping[str, tuple[Caution, ...]]
-    facts: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def cautions(self) -> Mapping[str, tuple[Caution, ...]]:
@@ -60,11 +61,9 @@ class Selected(Delivered):
     headings = Selection.headings
 
     def records(self) -> list[dict[str, Any]]:
-        """Return the records of the measurements."""
         return self.selection.records()
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the result as plain lists, dicts and numbers."""
         return {
             **self.facts,
             **self.here.to_dict(),
@@ -140,20 +139,19 @@ def select_clicks(
     title, sessions = f"Which click model, judged on {source.describe()}?", next(iter(here.values())).sessions
     made = facts("click-selection", title, source, **graded.counted(grades_by), sessions=sessions, **asked)
     measured = _measured(here, ranked, debiased, [name for name, some in seen.items() if len(some) == 1])
-    return Selected(select(measured, strategy), here, ranked, debiased, cautions, made)
+    return Selected(select(measured, strategy), here, ranked, debiased, cautions, facts=made)
 
 
 def _debiased(
     graded: Graded, found: Mapping[str, Fitted], seen: Mapping[str, list[Fitted]], method: str, **how: Any
 ) -> dict[str, Cmip]:
     """Return the CMIP of each model, by its own columns of the draws."""
-    made, first = {}, 0
-    for at, (name, one) in enumerate(found.items()):
-        own = graded.drawn[:, first : first + len(seen[name])]
-        first += len(seen[name])
-        documents = (graded.code[:, at], graded.rank, graded.grade)
-        made[name] = judged(one, own, *documents, method, cluster=graded.query, **how)
-    return made
+    ends = np.cumsum([len(some) for some in seen.values()])
+    drawn, code = np.split(graded.drawn, ends[:-1], axis=1), graded.code.T
+    return {
+        name: judged(one, own, place, graded.rank, graded.grade, method, cluster=graded.query, **how)
+        for (name, one), own, place in zip(found.items(), drawn, code, strict=True)
+    }
 
 
 def _measured(
