@@ -66,9 +66,11 @@ def duplicates(values, starts, lengths, table, found):
     bits, seen, stamp, _ = table
     for row in range(len(starts)):
         if lengths[row] <= 8:  # comparing all pairs is faster
+            twice = False
             for i in range(starts[row], starts[row] + lengths[row]):
                 for j in range(starts[row], i):
-                    found[row] |= values[i] == values[j]
+                    twice |= values[i] == values[j]
+            found[row] |= twice
             continue
         for i in range(starts[row], starts[row] + lengths[row]):
             slot = _slot(values[i], bits)

@@ -206,8 +206,9 @@ class ArrowTable(StoredTable):
         return [sum(map(len, file))] if isinstance(file, _Stream) else lengths(file, self._schema(path).names, path)
 
     def _batches(self, path: str, number: int, columns: list[str]) -> Iterable[pa.RecordBatch]:
-        schema = self._schema(path)
-        file = self._open(path, [schema.get_field_index(name) for name in columns])
+        file = self._open(path)
+        if path not in self._lying_open:
+            file = self._open(path, [file.schema.get_field_index(name) for name in columns])
         whole = isinstance(file, _Stream)
         for data, metadata in (
             ((each, None) for each in file) if whole else [file.get_batch_with_custom_metadata(number)]
