@@ -25,13 +25,12 @@ from . import draws, storage
 from .contexts import rows
 from .covariates import FeatureColumns, needs_of
 from .documents import Documents, SlateDocuments, needs
-from .features import with_unseen
+from .features import Regression, with_unseen
 from .judgements import GRADES, Judgements, judge
 from .laws import ClickLaw
 from .learnt import Learnt
 from .parameters import Parameters, Roles
 from .predicted import predicted, score, slots
-from .regressors import Regression
 from .sessions import Tally
 from .summary import known, learnt_section
 

@@ -22,12 +22,12 @@ from . import contexts, documents, features
 from .counts import Counts, CountsFold, counted
 from .covariates import FEATURES, CovariatesFold, FeatureColumns, needs_of
 from .documents import SlateDocuments
+from .features import Regression, checked
 from .fit.priors import Prior, given
 from .fitted import Fitted
 from .laws import ClickLaw
 from .learnt import Learnt
 from .parameters import Parameters, Roles
-from .regressors import Regression, checked
 from .sessions import Gathered, Sessions, SessionsFold
 
 Say = Callable[[str], object]

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from ...clicks.fitted import Fitted
-from ...clicks.neural.base import RecurrentModel
 from ...clicks.neural.law import HISTORIES
+from ...clicks.neural.models import RecurrentModel
 from ...clicks.predictions import CLIP
 from ...clicks.sessions import SessionsFold
 from ...log.batch import Floats
