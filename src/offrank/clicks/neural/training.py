@@ -250,7 +250,9 @@ def _compiled(network: Network) -> tuple[Any, Any, Any]:
         for name, (row, own) in used.items():
             slope = scale * (row_slopes[name] + batch.share[name][:, None] * row / prior**2)
             turn, own_after = jax.vmap(adam.update)(slope, own)
-            after[name] = jax.tree.map(partial(_put, batch.rows[name]), tables[name], (row - rate * turn, own_after))
+            (table, all_own), at = tables[name], batch.rows[name]
+            table = table.at[at].add(-rate * turn, mode="drop", unique_indices=True)
+            after[name] = table, jax.tree.map(partial(_put, at), all_own, own_after)
         return (weights, moments, after), total
 
     return jax.jit(begin), jax.jit(advance, donate_argnums=0), jax.jit(loss)
