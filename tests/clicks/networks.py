@@ -11,7 +11,7 @@ import pytest
 
 from offrank.clicks.documents import SlateDocuments
 from offrank.clicks.learnt import Learnt
-from offrank.clicks.neural.base import RecurrentModel
+from offrank.clicks.neural.models import RecurrentModel
 from offrank.clicks.sessions import Sessions
 
 BESIDE = "held-out log-likelihood less that of ubm"

@@ -14,7 +14,7 @@ import pytest
 from offrank.clicks.documents import SlateDocuments
 from offrank.clicks.laws import log_probs
 from offrank.clicks.neural import CACM, NCM
-from offrank.clicks.neural.base import RecurrentModel
+from offrank.clicks.neural.models import RecurrentModel
 from offrank.clicks.sessions import Sessions
 from offrank.errors import MissingExtraError, UsageError
 

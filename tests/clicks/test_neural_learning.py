@@ -16,9 +16,9 @@ from offrank.clicks.documents import SlateDocuments
 from offrank.clicks.laws import log_probs
 from offrank.clicks.learnt import Learnt
 from offrank.clicks.neural import CACM, NCM, training
-from offrank.clicks.neural.base import RecurrentModel
-from offrank.clicks.neural.batches import Batches, TrainingSessions, previous_clicks, split
 from offrank.clicks.neural.law import Recurrent
+from offrank.clicks.neural.models import RecurrentModel
+from offrank.clicks.neural.training import Batches, previous_clicks, queries_of, split
 from offrank.clicks.sessions import Sessions
 from offrank.errors import UsageError
 from tests.clicks import networks
@@ -43,7 +43,7 @@ MIXED = replace(
 
 
 def test_a_pass_holds_every_session_once_and_each_prior_once() -> None:
-    batches = Batches(TrainingSessions.of(MIXED), MIXED.weight, 3, {"document": 6, "query": 3})
+    batches = Batches(MIXED, MIXED.weight, 3)
     met, shares = [], np.zeros(7)
     for batch in batches.passed(np.random.default_rng(0)):
         assert len(batch.weight) == 3
@@ -63,7 +63,7 @@ def test_a_pass_holds_every_session_once_and_each_prior_once() -> None:
 
 
 def test_the_click_above_is_that_on_the_nearest_document() -> None:
-    found = previous_clicks(MIXED)
+    found = previous_clicks(MIXED.document >= 0, MIXED.click)
     assert found.tolist() == [[2, 1, 0], [2, 0, 1], [2, 1, 1], [2, 0, 0], [2, 0, 0], [2, 1, 1], [2, 0, 0]]
 
 
@@ -106,15 +106,14 @@ def test_gradients_are_those_of_the_law(kind: type[RecurrentModel], monkeypatch:
     shapes |= model.dense(3) | ({"common": (1,)} if kind is CACM else {})
     weights = {name: rng.standard_normal(shape).astype(np.float32) for name, shape in shapes.items()}
     rows = {name: rng.standard_normal(shape).astype(np.float32) for name, shape in tables.items()}
-    batches = Batches(TrainingSessions.of(MIXED), MIXED.weight, 7, {name: shape[0] for name, shape in tables.items()})
+    batches = Batches(MIXED, MIXED.weight, 7)
     batch = next(batches.passed())
-    used = {name: np.concatenate([rows[name], 0 * rows[name][:1]])[batch.rows[name]] for name in rows}
+    padded = {name: jax.numpy.concatenate([row, 0 * row[:1]]) for name, row in rows.items()}
+    used = {name: row[batch.rows[name]] for name, row in padded.items()}
     total, slopes, row_slopes = training.slopes_of(model, weights, used, batch, jax)
 
     def loss(weights: dict[str, Any], rows: dict[str, Any]) -> float:
-        named = {f"{name}_embedding": row for name, row in rows.items()} | {
-            "query": TrainingSessions.of(MIXED).query_of
-        }
+        named = {f"{name}_embedding": row for name, row in rows.items()} | {"query": queries_of(MIXED)}
         return log_loss(model, Learnt(weights | named), MIXED) * MIXED.weight.sum()
 
     exact = [{name: array.astype(float) for name, array in part.items()} for part in (weights, rows)]

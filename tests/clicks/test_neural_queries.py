@@ -14,8 +14,8 @@ import pytest
 from offrank.clicks import UBM, Fitted, load
 from offrank.clicks.laws import log_probs
 from offrank.clicks.neural import CACM, NCM
-from offrank.clicks.neural.base import RecurrentModel
-from offrank.clicks.neural.batches import split
+from offrank.clicks.neural.models import RecurrentModel
+from offrank.clicks.neural.training import split
 from offrank.clicks.sessions import Sessions
 from offrank.errors import UsageError
 from offrank.readers.log import read_log

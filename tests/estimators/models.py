@@ -10,10 +10,10 @@ import numpy as np
 
 from offrank.clicks import Fitted
 from offrank.clicks.documents import Documents, SlateDocuments
+from offrank.clicks.features import Regression
 from offrank.clicks.laws import Cascading, ClickLaw, Independent, Mixed
 from offrank.clicks.learnt import Learnt
 from offrank.clicks.model import of_documents
-from offrank.clicks.regressors import Regression
 from offrank.clicks.sessions import Tally
 from offrank.log.batch import Floats, Integers
 

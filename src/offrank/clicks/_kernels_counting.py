@@ -1,5 +1,5 @@
 # mypy: disallow-untyped-defs=False, disallow-incomplete-defs=False, check-untyped-defs=False
-"""Compiled loops that count: a hash table of blocks, each with the counts of one document in eight adjacent cells.
+"""Compiled loops that count and sum: a hash table of blocks, each of one document in eight adjacent cells.
 
 slots [a power of two] holds indices of blocks, -1 where free; block i belongs to document keys[i, 0], which is of query
 keys[i, 2] and item keys[i, 3], and to the cells from 8 keys[i, 1] on; counts[i, cell % 8] is (shown, clicked).
@@ -82,3 +82,12 @@ def look_at(clicks):
             if count > 1.0:
                 repeated += count - 1.0
     return -1, repeated
+
+
+@_exact
+def add_features(line, place, offsets, indices, values, out):
+    """Add the sparse features of line[i] to the row place[i] of `out` [rows, width]; more are left out."""
+    for i in range(len(line)):
+        for entry in range(offsets[line[i]], offsets[line[i] + 1]):
+            if indices[entry] < out.shape[1]:
+                out[place[i], indices[entry]] += values[entry]

@@ -12,7 +12,7 @@ from ..errors import LogError, UsageError
 from ..folds.base import MappedFold, PlusFold
 from ..log.batch import Contexts, Floats, Integers, LogBatch
 from ..log.source import Needs
-from ._kernels_covariates import add_features
+from ._kernels_counting import add_features
 from .documents import shown_keys
 
 FEATURES = "features"

@@ -14,9 +14,9 @@ from ..folds.estimate import Caution
 from ..log.batch import Floats, Integers
 from .chain import Chain, Continuing
 from .chain_doubt import moving
+from .features import Regression
 from .fit.tails import HiddenCounts, Second
 from .parameters import Parameters
-from .regressors import Regression
 from .sessions import Sessions
 
 

@@ -123,8 +123,12 @@ PRIOR_ROLES = {"attraction_prior": Role.PRIOR, "attraction_regression": Role.REG
 
 def prior_of(setting: Prior, data: Counts) -> Beta | PriorDesign:
     """The prior that a setting gives, or the design of the one to be fitted."""
-    common = PriorDesign.common(data.documents) if setting == "common" else None
-    return given(setting) or common or PriorDesign.of(data, "attraction")
+    if known := given(setting):
+        return known
+    if setting == "common":
+        return PriorDesign.common(data.documents)
+    curve, covariates = PriorDesign.of_ranks(data.mean_rank()), data.covariates.get("attraction")
+    return curve if covariates is None else curve.with_covariates(covariates)
 
 
 def begun(prior: Beta | PriorDesign, mean: float, start: Parameters | None) -> PriorRegression | None:

@@ -11,9 +11,9 @@ import numpy as np
 from ..log.batch import Floats, Integers
 from .covariates import FeatureColumns
 from .documents import SlateDocuments
+from .features import Regression
 from .laws import ClickLaw
 from .parameters import Parameters, Roles
-from .regressors import Regression
 
 
 class ModelKind(ABC):

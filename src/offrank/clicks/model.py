@@ -23,12 +23,12 @@ from . import contexts, documents, features
 from .counts import Counts, CountsFold, counted
 from .covariates import FEATURES, CovariatesFold, FeatureColumns, needs_of
 from .documents import SlateDocuments
+from .features import Regression, checked
 from .fit.priors import Prior, given
 from .fitted import Fitted
 from .kind import ModelKind
 from .learnt import Learnt
 from .parameters import Parameters
-from .regressors import Regression, checked
 from .sessions import Gathered, Sessions, SessionsFold
 
 CLICK_MODELS: dict[str, Callable[..., Any]] = {}

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ...log.batch import Floats
-from ..parameters import Parameters
 
 KNOTS = 8
 """Largest number of knots of the curve by mean logged rank."""
@@ -19,15 +17,6 @@ STEP = 1.0
 """Prior standard deviation of the difference between neighbouring knots, in logits; and of a standardised covariate."""
 STRONGEST = 50.0
 """Most impressions that a prior by mean rank counts for: no curve gives the prior means of documents exactly."""
-
-
-class Described(Protocol):
-    """What `Counts` and `Sessions` tell of their documents. covariates: table of documents -> [documents, q]."""
-
-    @property
-    def covariates(self) -> Parameters: ...
-
-    def mean_rank(self) -> Floats: ...
 
 
 @dataclass(frozen=True)
@@ -73,12 +62,6 @@ class PriorDesign:
         rows = np.maximum(1.0 - np.abs(place[:, None] - np.arange(len(at))), 0.0)
         steps = np.diff(np.eye(len(at)), axis=0) / STEP
         return cls(rows, rows.mean(axis=0), steps.T @ steps, len(at))
-
-    @classmethod
-    def of(cls, data: Described, table: str, knots: int = KNOTS) -> PriorDesign:
-        """What is known of the documents of `Counts` or `Sessions`: a curve by mean logged rank, and the covariates."""
-        curve, covariates = cls.of_ranks(data.mean_rank(), knots), data.covariates.get(table)
-        return curve if covariates is None else curve.with_covariates(covariates)
 
     def with_covariates(self, covariates: Floats) -> PriorDesign:
         """The same with further columns [d, q], best standardised: mean 0 and variance 1."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from .cacm import CACM
-from .ncm import NCM
+from .models import CACM, NCM
 
 __all__ = ["CACM", "NCM"]

@@ -10,8 +10,8 @@ import numpy as np
 
 from ...clicks.evaluation import CLIP
 from ...clicks.fitted import Fitted
-from ...clicks.neural.base import RecurrentModel
 from ...clicks.neural.law import HISTORIES
+from ...clicks.neural.models import RecurrentModel
 from ...clicks.sessions import SessionsFold
 from ...log.batch import Floats
 from ...log.source import needs
