@@ -12,8 +12,8 @@ from offrank.clicks import PBM, TrustBias
 from offrank.clicks.counts import Counts
 from offrank.clicks.examined import prior_of
 from offrank.clicks.fit.curve import ExaminationCurve, Pooled, fit_curve
+from offrank.clicks.fit.doubt import Doubt, attractions, beta_covariance, directions, kept, of_logarithms
 from offrank.clicks.fit.em import expit
-from offrank.clicks.fit.loadings import Doubt, attractions, beta_covariance, directions, kept, of_logarithms
 from offrank.clicks.fit.posterior import Attractions, Chances, Fixed, fit_attractions, log_normaliser
 from offrank.clicks.fit.priors import Beta, PriorRegression
 from offrank.clicks.pbm import rank_rates

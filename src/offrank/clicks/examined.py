@@ -14,7 +14,7 @@ from ..log.batch import Floats
 from .counts import Counts
 from .fit.curve import ExaminationCurve, Pooled, fit_curve
 from .fit.design import PriorDesign
-from .fit.loadings import Doubt, attractions, directions, kept, of_logarithms
+from .fit.doubt import Doubt, attractions, directions, kept, of_logarithms
 from .fit.posterior import Attractions, Chances, Fixed, fit_attractions
 from .fit.priors import Beta, Prior, PriorRegression, given
 from .learnt import Learnt

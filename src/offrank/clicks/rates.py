@@ -12,7 +12,7 @@ from .counts import Counts
 from .documents import SlateDocuments
 from .examined import prior_of
 from .fit.design import PriorDesign
-from .fit.loadings import Doubt, kept
+from .fit.doubt import Doubt, kept
 from .fit.priors import FLAT, Beta, PriorRegression, beta_binomial, fit_rates, given
 from .laws import ClickLaw, Independent
 from .learnt import Learnt

@@ -15,8 +15,8 @@ from .documents import SlateDocuments
 from .examined import PRIOR_ROLES, begun, mean_attraction, prior_of
 from .fit.curve import ExaminationCurve, fit_curve
 from .fit.design import PriorDesign
+from .fit.doubt import MOST, Doubt, attractions, directions, kept
 from .fit.em import expit, logit
-from .fit.loadings import MOST, Doubt, attractions, directions, kept
 from .fit.posterior import Attractions, Chances, fit_attractions
 from .fit.priors import Beta, PriorRegression
 from .laws import ClickLaw, Independent
