@@ -78,8 +78,8 @@ class SharedDoubt:
         moved = self._moves(along, places, ends)
         by_group = self._by_group(along, grids, places)
         # How far users read was learnt from all sessions, the priors from these.
-        by_group[:, : len(places)] *= np.sqrt(self.sessions.weight.sum() / self._total)
-        half, loadings = shared(self._equations(along, places, ends, moved), by_group, steps, between)
+        by_group[:, : len(places)] *= np.sqrt(self.em.tails.sessions / self.whole.tails.sessions)
+        half, loadings = shared(self._equations(along, places, moved), by_group, steps, between)
         all_of_it, rest = half[: len(places)], np.zeros(len(places))
         if self.whole is not self.em:
             half = half @ leading(loadings)[:, :_FOLLOWED]
@@ -109,11 +109,6 @@ class SharedDoubt:
         return cautions_for(OfFit(error=typical, restlessness=moved, bend=largest if follows else 0.0))
 
     @cached_property
-    def _total(self) -> float:
-        """The number of all sessions."""
-        return self.whole.tails.sessions
-
-    @cached_property
     def _tried(self) -> Floats:
         """[few] expected trials of the continuation, 0 where it is not learnt."""
         return np.empty(0) if self.alone is None else self.alone.em.counts(self.alone.here)[SHARED][1]
@@ -139,24 +134,22 @@ class SharedDoubt:
 
         return moved
 
-    def _equations(
-        self, along: Parameters, places: Integers, ends: Integers, moved: Callable[[Floats], Moved]
-    ) -> Equations:
+    def _equations(self, along: Parameters, places: Integers, moved: Callable[[Floats], Moved]) -> Equations:
         """The slopes of the continuation and of the directions of the priors, where these are moved."""
-        shared, priors = moved(np.zeros(ends[-1]))
-        rest = self._still(self.em, self.here, shared, priors)
-        weak = None if self.alone is None else self._still(self.alone.em, self.alone.here, shared, {})
+        value = self.here.get(SHARED, np.empty(0))
+        rest = self._still(self.em, self.here, value, self.priors)
+        weak = {} if self.alone is None else self._still(self.alone.em, self.alone.here, value, {})
 
         def equations(step: Floats) -> tuple[Floats, Parameters]:
             found, (shared, priors) = [], moved(step)
-            if self.alone is not None and weak is not None:
+            if self.alone is not None:
                 # Which the priors do not move.
                 there = self._still(self.alone.em, weak, shared, {}) if step[: len(places)].any() else weak
                 found.append(slopes(self.alone.em, there)[places])
             at = self._still(self.em, rest, shared, priors) if step.any() else rest
             for name, grid in self.em.grids(at, priors).items():
-                scores, slope = grid.scores(priors[name], self.em.design(name))
-                found.append((scores.sum(axis=0) + slope) @ along[name])
+                *_, slope = grid.at(priors[name], self.em.design(name).take(grid.kept))
+                found.append(slope @ along[name])
             return np.concatenate(found), {name: at[name] for name in self.em.model.tables}
 
         return equations
@@ -187,7 +180,7 @@ class SharedDoubt:
                 each_slope[place] = (won - here[SHARED] * tried)[places]
             found.append(each_slope)
         for name, grid in grids.items():
-            scores, _ = grid.scores(self.priors[name], self.em.design(name))
+            _, scores, _ = grid.at(self.priors[name], self.em.design(name).take(grid.kept))
             sums = np.zeros((_GROUPS, along[name].shape[1]))
             np.add.at(sums, group[grid.kept], scores @ along[name])
             found.append(sums)
@@ -195,9 +188,8 @@ class SharedDoubt:
 
     def _directions(self, name: str, grid: EvidenceGrid, strength: Floats) -> Floats:
         """[prior's table, few] the directions of a prior's doubt that move documents most, by a standard deviation."""
-        design, prior = self.em.design(name), self.priors[name]
-        part = design.take(grid.kept)
-        scores, _ = grid.scores(prior, design)
+        prior, part = self.priors[name], self.em.design(name).take(grid.kept)
+        _, scores, _ = grid.at(prior, part)
         values, axes = np.linalg.eigh(prior.covariance(part, scores, len(scores)))
         half = axes * np.sqrt(np.maximum(values, 0.0))
         value, total = self.here[name][grid.kept], strength[grid.kept]

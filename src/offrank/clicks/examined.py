@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -79,8 +78,12 @@ class Examined(WithPrior, FromFeatures, ABC):
 
     def _curve(self, data: Counts, start: Parameters | None, say: Say) -> tuple[ExaminationCurve, Floats]:
         """The examination curve relative to its largest, and the examination."""
+
+        def tell(likelihood: float) -> None:
+            say(f"examination: log-likelihood {likelihood:,.2f}")
+
         begin = None if start is None else start["examination"]
-        curve = fit_curve(data, self.pooled(data), start=begin, tolerance=self.tolerance, say=_told(say))
+        curve = fit_curve(data, self.pooled(data), start=begin, tolerance=self.tolerance, say=tell)
         curve = curve.over(int((curve.value * (1 - 2 * curve.deviation)).argmax()))
         return curve, np.minimum(curve.value, 1.0)
 
@@ -145,10 +148,6 @@ def prior_tables(found: Attractions) -> dict[str, Floats]:
 def mean_attraction(data: Counts, examination: Floats) -> float:
     """Clicks per examined impression, kept away from 0 and 1."""
     return float((data.clicked.sum() + 1) / (data.shown @ examination[data.cell] + 2))
-
-
-def _told(say: Say) -> Callable[[float], object]:
-    return lambda likelihood: say(f"examination: log-likelihood {likelihood:,.2f}")
 
 
 def _hidden(data: Counts, curve: ExaminationCurve) -> float:

@@ -200,7 +200,7 @@ def best(evidence: Evidence, design: PriorDesign, start: PriorRegression, rounds
     def loss(table: Floats) -> tuple[float, Floats]:
         prior = start.moved(table)
         betas = prior.betas(design)
-        value, by_a, by_b = evidence(np.asarray(betas.a)[:-1], np.asarray(betas.b)[:-1])
+        value, by_a, by_b = evidence(*betas.of_seen(size))
         density, slopes = prior.hyper(design)
         total = prior.scores(design, by_a, by_b).sum(axis=0) + slopes
         return -(value + density) / size, -total / size
@@ -284,7 +284,7 @@ class EvidenceGrid:
         information (Berndt et al. 1974), halved until the evidence grows.
         """
         part, prior = design.take(self.kept), start
-        value, scores, slope = self._evidence_at(prior, part)
+        value, scores, slope = self.at(prior, part)
         for _ in range(steps):
             step = prior.covariance(part, scores, len(scores)) @ slope
             gain = float(slope @ step)
@@ -292,7 +292,7 @@ class EvidenceGrid:
                 break
             for _ in range(_HALVINGS):
                 further = prior.moved(prior.table + step)
-                there = self._evidence_at(further, part)
+                there = self.at(further, part)
                 if there[0] > value:
                     break
                 step = step / 2
@@ -301,19 +301,15 @@ class EvidenceGrid:
             prior, (value, scores, slope) = further, there
         return prior
 
-    def _evidence_at(self, prior: PriorRegression, part: PriorDesign) -> tuple[float, Floats, Floats]:
-        """(log-evidence with hyperprior, [kept, p + 1] each document's derivatives, those of all) of the kept ones."""
+    def at(self, prior: PriorRegression, part: PriorDesign) -> tuple[float, Floats, Floats]:
+        """(log-evidence with hyperprior, [kept, p + 1] each document's derivatives by the prior's table, those of all).
+
+        part: the design of the documents that were kept.
+        """
         betas = prior.betas(part)
-        value, by_a, by_b = self.evidence(np.asarray(betas.a)[:-1], np.asarray(betas.b)[:-1])
+        value, by_a, by_b = self.evidence(*betas.of_seen(len(part.rows)))
         (density, slopes), scores = prior.hyper(part), prior.scores(part, by_a, by_b)
         return value + density, scores, scores.sum(axis=0) + slopes
-
-    def scores(self, prior: PriorRegression, design: PriorDesign) -> tuple[Floats, Floats]:
-        """([kept, p + 1] derivatives of each document's log-evidence by the prior's table, those of its hyperprior)."""
-        part = design.take(self.kept)
-        betas = prior.betas(part)
-        _, by_a, by_b = self.evidence(np.asarray(betas.a)[:-1], np.asarray(betas.b)[:-1])
-        return prior.scores(part, by_a, by_b), prior.hyper(part)[1]
 
     @property
     def kept(self) -> NDArray[np.int64]:
