@@ -133,9 +133,7 @@ def test_what_the_curve_does_to_documents(counts: Counts, prior: str | tuple[flo
     along[1, 0], along[2:, 1] = 1.0, 0.5
     chances = Chances(0.9 * CURVE, np.zeros(RANKS))
     design = prior_of(prior, counts)
-    found = attractions(
-        fitted(counts, chances, prior), of_logarithms(chances, along), None if isinstance(design, Beta) else design
-    )
+    found = attractions(fitted(counts, chances, prior), of_logarithms(chances, along), design)
     for direction in range(2):
         more, less = (
             fitted(counts, Chances(chances.hit * np.exp(sign * along[:, direction]), chances.false), prior)

@@ -163,8 +163,7 @@ def _doubt(
     value = found.chances.hit
     free = value < 1
     along = np.where(free[:, None], directions(curve.covariance, data.by_cell()[1], _DIRECTIONS), 0.0)
-    design = prior if isinstance(prior, PriorDesign) else None
-    documents = attractions(found, of_logarithms(found.chances, along), design)
+    documents = attractions(found, of_logarithms(found.chances, along), prior)
     # The logit moves by 1 / (1 - examination) of what the logarithm does; other directions count as the cell's own.
     rest = np.maximum(curve.deviation**2 - (along**2).sum(axis=1), 0.0)
     cells = Doubt(value, value**2 * rest, along / np.where(free, 1 - value, 1.0)[:, None])

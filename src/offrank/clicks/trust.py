@@ -182,8 +182,7 @@ def _doubt(
     # log false = log hit + log ratio: its logit moves 1 / (1 - false) times as much.
     by_false = ((1 - hit)[:, None] * by_hit + (1 - ratio)[:, None] * by_ratio) / (1 - false)[:, None]
     by_false[-1] = 0.0
-    design = prior if isinstance(prior, PriorDesign) else None
-    scaled = attractions(found, curves.along(found.numbers) @ of_numbers, design, of_prior)
+    scaled = attractions(found, curves.along(found.numbers) @ of_numbers, prior, of_prior)
     attraction = _raised(scaled, lowest, of_numbers[-1]) if curves.shifted else scaled
     return kept({"attraction": attraction, "hit": chance(hit, by_hit), "false": chance(false, by_false)})
 

@@ -111,24 +111,25 @@ def directions(covariance: Floats, weight: Floats, most: int) -> Floats:
     return np.asarray(axes[:, kept] * np.sqrt(np.maximum(values[kept], 0.0)) / scale[:, None])
 
 
-def attractions(found: Attractions, along: Floats, design: PriorDesign | None, doubt: Floats | None = None) -> Doubt:
+def attractions(found: Attractions, along: Floats, prior: PriorDesign | Beta, doubt: Floats | None = None) -> Doubt:
     """The attractions [documents + 1], moved by directions of the chances (`along`), then by those of the prior.
 
-    doubt: [p + 2, q] how the prior's table moves along further directions, where it was learnt together with the
-    chances; by default it follows the chances, and has a doubt of its own.
+    prior: given, or the design of its regression. doubt: [p + 2, q] how the prior's table moves along further
+    directions, where it was learnt together with the chances; by default it follows the chances, and has a doubt of
+    its own.
     """
     value, strength = found.tables()
     _, products = found.posteriors.scores(found.chances, *found.each, along)
     moved = products[:, 0, 3:]
     unseen = np.zeros(moved.shape[1])
-    if design is not None and found.prior is not None:
-        by_table = found.prior.scores(design, products[:, 0, 1], products[:, 0, 2])
+    if isinstance(prior, PriorDesign) and found.prior is not None:
+        by_table = found.prior.scores(prior, products[:, 0, 1], products[:, 0, 2])
         if doubt is None:
-            doubt = _prior_doubt(found, found.prior, design, products)
+            doubt = _prior_doubt(found, found.prior, prior, products)
         extra = doubt.shape[1] - moved.shape[1]
         moved = np.pad(moved, ((0, 0), (0, extra))) + by_table @ doubt
-        means = found.prior.means(design)
-        unseen = ((means * (1 - means)) @ design.rows / len(means)) @ doubt[: design.rows.shape[1]]
+        means = found.prior.means(prior)
+        unseen = ((means * (1 - means)) @ prior.rows / len(means)) @ doubt[: prior.rows.shape[1]]
     spread = value * (1 - value)
     loading = np.vstack([moved, unseen]) / np.maximum(spread, 1e-300)[:, None]
     return Doubt(value, spread / (strength + 1), loading)

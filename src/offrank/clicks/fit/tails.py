@@ -172,6 +172,5 @@ def _lowest(there: NDArray[np.bool_]) -> Integers:
 
 def _logs(weight: Floats, probability: Floats) -> float:
     """Sum of weighted logarithms, in which zero weights count nothing."""
-    happened = weight > 0
     with np.errstate(divide="ignore"):
-        return float((weight[happened] * np.log(probability[happened])).sum())
+        return float((weight * np.log(np.where(weight > 0, probability, 1.0))).sum())
