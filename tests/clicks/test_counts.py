@@ -10,8 +10,7 @@ import numpy as np
 import pytest
 
 from offrank.clicks import DBN, DCTR, PBM, ClickModel
-from offrank.clicks.counting import CountTable
-from offrank.clicks.counts import Counts, CountsFold, browsing_cell, counted, rank_of
+from offrank.clicks.counts import Counts, CountsFold, CountTable, browsing_cell, counted, rank_of
 from offrank.clicks.documents import keys
 from offrank.clicks.sessions import Gathered, Sessions, SessionsFold
 from offrank.errors import EmptyLogError, UsageError

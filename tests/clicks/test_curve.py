@@ -12,8 +12,8 @@ from offrank.clicks import PBM, TrustBias
 from offrank.clicks.counts import Counts
 from offrank.clicks.examined import prior_of
 from offrank.clicks.fit.curve import ExaminationCurve, Pooled, fit_curve
+from offrank.clicks.fit.doubt import Doubt, attractions, beta_covariance, directions, kept, of_logarithms
 from offrank.clicks.fit.em import expit
-from offrank.clicks.fit.loadings import Doubt, attractions, beta_covariance, directions, kept, of_logarithms
 from offrank.clicks.fit.posterior import Attractions, Chances, Fixed, fit_attractions, log_normaliser
 from offrank.clicks.fit.priors import Beta, PriorRegression
 from offrank.clicks.pbm import rank_rates
@@ -133,9 +133,7 @@ def test_what_the_curve_does_to_documents(counts: Counts, prior: str | tuple[flo
     along[1, 0], along[2:, 1] = 1.0, 0.5
     chances = Chances(0.9 * CURVE, np.zeros(RANKS))
     design = prior_of(prior, counts)
-    found = attractions(
-        fitted(counts, chances, prior), of_logarithms(chances, along), None if isinstance(design, Beta) else design
-    )
+    found = attractions(fitted(counts, chances, prior), of_logarithms(chances, along), design)
     for direction in range(2):
         more, less = (
             fitted(counts, Chances(chances.hit * np.exp(sign * along[:, direction]), chances.false), prior)

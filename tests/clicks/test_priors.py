@@ -116,7 +116,7 @@ def test_few_documents_have_one_prior() -> None:
 def test_a_prior_is_stored_as_a_table() -> None:
     prior = Beta(2.0, 6.0)
     assert (prior.mean, prior.strength) == (0.25, 8.0)
-    assert Beta.at(prior.table) == prior
+    assert Beta(*prior.table) == prior
     again = PriorRegression.of(prior).betas(PriorDesign.common(1)).of_unseen
     assert (again.a, again.b) == (pytest.approx(2), pytest.approx(6))
 

@@ -17,7 +17,7 @@ from .fit.alone import Alone, counts, slopes
 from .fit.doubt import Equations, leading, reduced, shared
 from .fit.em import expit, logit
 from .fit.priors import FLAT, EvidenceGrid
-from .fit.reading import EM, FEW, SHARED, Regressions
+from .fit.reading import EM, FEW, SHARED, TIGHT, Regressions
 from .fit.tails import Tails
 from .learnt import Learnt
 from .parameters import Parameters
@@ -78,7 +78,7 @@ class SharedDoubt:
         moved = self._moves(along, places, ends)
         by_group = self._by_group(along, grids, places)
         # How far users read was learnt from all sessions, the priors from these.
-        by_group[:, : len(places)] *= np.sqrt(self.sessions.weight.sum() / self._total)
+        by_group[:, : len(places)] *= np.sqrt(self.em.tails.sessions / self.whole.tails.sessions)
         half, loadings = shared(self._equations(along, places, moved), by_group, steps, between)
         all_of_it, rest = half[: len(places)], np.zeros(len(places))
         if self.whole is not self.em:
@@ -109,11 +109,6 @@ class SharedDoubt:
         return cautions_for(OfFit(error=typical, restlessness=moved, bend=largest if follows else 0.0))
 
     @cached_property
-    def _total(self) -> float:
-        """The number of all sessions."""
-        return self.whole.tails.sessions
-
-    @cached_property
     def _tried(self) -> Floats:
         """[few] expected trials of the continuation, 0 where it is not learnt."""
         return np.empty(0) if self.alone is None else self.alone.em.counts(self.alone.here)[SHARED][1]
@@ -141,30 +136,36 @@ class SharedDoubt:
 
     def _equations(self, along: Parameters, places: Integers, moved: Callable[[Floats], Moved]) -> Equations:
         """The slopes of the continuation and of the directions of the priors, where these are moved."""
+        value = self.here.get(SHARED, np.empty(0))
+        rest = self._still(self.em, self.here, value, self.priors)
+        weak = {} if self.alone is None else self._still(self.alone.em, self.alone.here, value, {})
 
         def equations(step: Floats) -> tuple[Floats, Parameters]:
             found, (shared, priors) = [], moved(step)
             if self.alone is not None:
-                weak = self._still(self.alone.em, self.alone.here, shared, {})
-                found.append(slopes(self.alone.em, weak)[places])
-            at = self._still(self.em, self.here, shared, priors)
+                # Which the priors do not move.
+                there = self._still(self.alone.em, weak, shared, {}) if step[: len(places)].any() else weak
+                found.append(slopes(self.alone.em, there)[places])
+            at = self._still(self.em, rest, shared, priors) if step.any() else rest
             for name, grid in self.em.grids(at, priors).items():
-                scores, rest = grid.scores(priors[name], self.em.design(name))
-                found.append((scores.sum(axis=0) + rest) @ along[name])
+                *_, slope = grid.at(priors[name], self.em.design(name).take(grid.kept))
+                found.append(slope @ along[name])
             return np.concatenate(found), {name: at[name] for name in self.em.model.tables}
 
         return equations
 
     def _followed(self, half: Floats, moved: Callable[[Floats], Moved]) -> dict[str, Floats]:
         """[d + 1, r] what all documents do where the continuation and the priors are moved along each column [r]."""
-        there = [self._still(self.whole, self.found, *moved(column)) for column in half.T]
+        there = [self._still(self.whole, self.found, *moved(column), TIGHT) for column in half.T]
         names = self.em.model.tables
         return {n: np.stack([logit(one[n]) - logit(self.found[n]) for one in there], axis=1) for n in names}
 
-    def _still(self, em: EM, here: Parameters, shared: Floats, priors: Regressions) -> Parameters:
+    def _still(
+        self, em: EM, here: Parameters, shared: Floats, priors: Regressions, tolerance: float = _CLOSE
+    ) -> Parameters:
         """The documents given the continuation and the priors."""
         at = {**here, SHARED: shared} if SHARED in here else here
-        return em.climbed(at, priors, _CLOSE, FEW, still=True).parameters
+        return em.climbed(at, priors, tolerance, FEW, still=True).parameters
 
     def _by_group(self, along: Parameters, grids: Mapping[str, EvidenceGrid], places: Integers) -> Floats:
         """[groups, equations] what each random group of queries contributes to the equations."""
@@ -179,7 +180,7 @@ class SharedDoubt:
                 each_slope[place] = (won - here[SHARED] * tried)[places]
             found.append(each_slope)
         for name, grid in grids.items():
-            scores, _ = grid.scores(self.priors[name], self.em.design(name))
+            _, scores, _ = grid.at(self.priors[name], self.em.design(name).take(grid.kept))
             sums = np.zeros((_GROUPS, along[name].shape[1]))
             np.add.at(sums, group[grid.kept], scores @ along[name])
             found.append(sums)
@@ -187,9 +188,8 @@ class SharedDoubt:
 
     def _directions(self, name: str, grid: EvidenceGrid, strength: Floats) -> Floats:
         """[prior's table, few] the directions of a prior's doubt that move documents most, by a standard deviation."""
-        design, prior = self.em.design(name), self.priors[name]
-        part = design.take(grid.kept)
-        scores, _ = grid.scores(prior, design)
+        prior, part = self.priors[name], self.em.design(name).take(grid.kept)
+        _, scores, _ = grid.at(prior, part)
         values, axes = np.linalg.eigh(prior.covariance(part, scores, len(scores)))
         half = axes * np.sqrt(np.maximum(values, 0.0))
         value, total = self.here[name][grid.kept], strength[grid.kept]
@@ -205,11 +205,12 @@ class SharedDoubt:
 
 def restlessness(sessions: Sessions) -> float:
     """Variance of the rank of a document, averaged over impressions."""
-    document, shown = sessions.document, sessions.document >= 0
-    weight = np.broadcast_to(sessions.weight[:, None], document.shape)[shown]
-    rank = np.broadcast_to(np.arange(document.shape[1], dtype=np.float64), document.shape)[shown]
-    total, first, second = (np.bincount(document[shown], weight * rank**power) for power in range(3))
-    return float((second - first**2 / np.maximum(total, 1e-300)).sum() / max(weight.sum(), 1e-300))
+    total, first, second = np.zeros((3, sessions.documents + 1))
+    for rank, document in enumerate(sessions.document.T):
+        shown = np.bincount(document + 1, sessions.weight, sessions.documents + 1)
+        total, first, second = total + shown, first + rank * shown, second + rank**2 * shown
+    total, first, second = total[1:], first[1:], second[1:]
+    return float((second - first**2 / np.maximum(total, 1e-300)).sum() / max(total.sum(), 1e-300))
 
 
 def moving(sessions: Sessions) -> float:

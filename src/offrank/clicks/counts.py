@@ -1,4 +1,7 @@
-"""One pass over a log: how often each document was shown and clicked, per rank or per rank and last click."""
+"""One pass over a log: how often each document was shown and clicked, per rank or per rank and last click.
+
+The hash table grows with the distinct documents and cells, not with the log.
+"""
 
 from __future__ import annotations
 
@@ -7,16 +10,19 @@ from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..errors import EmptyLogError
 from ..log.batch import Floats, Integers, LogBatch
 from . import contexts
-from ._kernels_counting import look_at
+from ._kernels_counting import add_blocks, add_sessions, look_at
 from .contexts import Values
-from .counting import CountTable
 from .documents import Documents
 from .parameters import Parameters
 from .sessions import Gathered, Sessions, Tally, Weighed, tally, whole_clicks
+
+_BLOCK = 8
+"""Adjacent cells of a document whose counts are together."""
 
 
 @dataclass(frozen=True)
@@ -56,9 +62,7 @@ class Counts:
         if not self.browsing:
             return self
         rank = rank_of(self.cell)
-        key, place = np.unique(self.document * self.ranks + rank, return_inverse=True)
-        document, cell = np.divmod(key, self.ranks)
-        shown, clicked = _sums(place, self.shown), _sums(place, self.clicked)
+        document, cell, shown, clicked = _summed(self.document, rank, self.ranks, self.shown, self.clicked)
         return replace(self, document=document, cell=cell, shown=shown, clicked=clicked, browsing=False)
 
     def thinned(self, most: int) -> Counts:
@@ -104,6 +108,102 @@ def browsing_cell(rank: Integers, last: Integers) -> Integers:
 def rank_of(cell: Integers) -> Integers:
     """The rank of a browsing cell."""
     return ((np.sqrt(8.0 * cell + 1) - 1) // 2).astype(np.int64)
+
+
+class Entries(NamedTuple):
+    """[c] each: the counts, one entry per document and cell, with the codes of the document's query and item."""
+
+    document: Integers
+    cell: Integers
+    shown: Floats
+    clicked: Floats
+    query: Integers
+    item: Integers
+
+
+class CountTable:
+    """A hash table of (document, cell) -> shown, clicked. Two tables are equal if they hold the same counts.
+
+    Memory: some 160 to 380 bytes per document and eight cells that it was seen in. blocks: room for so many. held:
+    keys and counts of the blocks that it begins with.
+    """
+
+    def __init__(self, blocks: int = 512, held: tuple[Integers, Floats] | None = None) -> None:
+        self._slots: NDArray[np.int32] = np.full(2 * blocks, -1, np.int32)
+        self._keys: Integers = np.empty((blocks, 4), np.int64)
+        self._counts: Floats = np.zeros((blocks, _BLOCK, 2))
+        self._used = 0
+        if held is not None:
+            self._add_blocks(*held)
+
+    @property
+    def blocks(self) -> int:
+        """The blocks that there is room for."""
+        return len(self._keys)
+
+    @property
+    def held(self) -> tuple[Integers, Floats]:
+        """(keys, counts) of the blocks in use: [blocks, 4] and [blocks, 8, 2]."""
+        return self._keys[: self._used], self._counts[: self._used]
+
+    def add(self, batch: LogBatch, by: str | None, *, browsing: bool, base: Integers | None = None) -> CountTable:
+        """This table with the sessions of a batch added. base: [n] added to the cells of each row, multiples of 8."""
+        contexts, weight = batch.contexts, 1.0 / batch.inclusion
+        query = np.zeros(len(batch), np.int64) if by is None else contexts.keys[by]
+        base = np.zeros(len(batch), np.int64) if base is None else base
+        arrays = (contexts.candidates, batch.slates, batch.clicks, query, by is not None, weight, browsing, base)
+        row = 0
+        while row < len(batch):
+            self._make_room(batch.slates.shape[1])
+            self._used, row = add_sessions(*self._arrays, self._used, row, *arrays)
+        return self
+
+    def merged(self, other: CountTable) -> CountTable:
+        """A new table with the counts of both."""
+        return CountTable(self.blocks, self.held)._add_blocks(*other.held)
+
+    def entries(self) -> Entries:
+        """The counts, sorted by document and cell."""
+        keys, counts = self.held
+        order = np.lexsort((keys[:, 1], keys[:, 0]))
+        counts = counts[order].reshape(-1, 2)
+        cell = (keys[order, 1:2] * _BLOCK + np.arange(_BLOCK)).ravel()
+        met = counts[:, 0] > 0
+        document, query, item = (np.repeat(keys[order, part], _BLOCK)[met] for part in (0, 2, 3))
+        shown, clicked = np.ascontiguousarray(counts[met].T)
+        return Entries(document, cell[met], shown, clicked, query, item)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, CountTable) or self._used != other._used:
+            return False
+        both = zip(self.entries(), other.entries(), strict=True)
+        return all(a.shape == b.shape and np.allclose(a, b, rtol=1e-12, atol=0) for a, b in both)
+
+    __hash__ = None  # type: ignore[assignment]  # it changes while it counts
+
+    @property
+    def _arrays(self) -> tuple[NDArray[np.int32], Integers, Floats]:
+        return self._slots, self._keys, self._counts
+
+    def _add_blocks(self, keys: Integers, counts: Floats) -> CountTable:
+        """This table with more blocks added.
+
+        Raises:
+            ValueError: these are no blocks.
+        """
+        if keys.shape != (len(counts), 4) or counts.shape[1:] != (_BLOCK, 2):
+            raise ValueError(f"blocks of counts have the shapes {keys.shape} and {counts.shape}")
+        self._make_room(len(keys))
+        self._used = add_blocks(*self._arrays, self._used, keys, counts)
+        return self
+
+    def _make_room(self, more: int) -> None:
+        """Double the table until it has room for `more` blocks."""
+        blocks = self.blocks
+        while self._used + more > blocks:
+            blocks *= 2
+        if blocks > self.blocks:
+            self._slots, self._keys, self._counts = CountTable(blocks, self.held)._arrays
 
 
 class Counting(NamedTuple):
@@ -176,10 +276,9 @@ def counted(sessions: Sessions, *, browsing: bool = False) -> Counts:
     cell = browsing_cell(rank, last_clicks(sessions.click)) if browsing else rank
     weight = np.broadcast_to(sessions.weight[:, None], (n, k))[shown]
     cells = k * (k + 1) // 2 if browsing else k
-    key, place = np.unique(sessions.document[shown].astype(np.int64) * cells + cell[shown], return_inverse=True)
-    document, cell = np.divmod(key, cells)
-    clicked = _sums(place, weight * (sessions.click[shown] > 0))
-    return Counts(document, cell, _sums(place, weight), clicked, sessions.documents, k, browsing, sessions.query)
+    document, clicked = sessions.document[shown].astype(np.int64), weight * (sessions.click[shown] > 0)
+    found = _summed(document, cell[shown], cells, weight, clicked)
+    return Counts(*found, sessions.documents, k, browsing, sessions.query)
 
 
 def last_clicks(clicks: np.ndarray) -> Integers:
@@ -187,6 +286,15 @@ def last_clicks(clicks: np.ndarray) -> Integers:
     ranks = np.arange(1, clicks.shape[1] + 1)
     latest = np.maximum.accumulate(np.where(clicks > 0, ranks, 0), axis=1)
     return np.concatenate([np.zeros((len(clicks), 1), np.int64), latest[:, :-1]], axis=1)
+
+
+def _summed(
+    document: Integers, cell: Integers, cells: int, shown: Floats, clicked: Floats
+) -> tuple[Integers, Integers, Floats, Floats]:
+    """The document and cell of each distinct pair of these, and the sums of its views and clicks."""
+    key, place = np.unique(document * cells + cell, return_inverse=True)
+    document, cell = np.divmod(key, cells)
+    return document, cell, _sums(place, shown), _sums(place, clicked)
 
 
 def _sums(place: Integers, values: Floats, size: int = 0) -> Floats:

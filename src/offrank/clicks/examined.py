@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -15,7 +14,7 @@ from ..options import Say, silent
 from .counts import Counts
 from .fit.curve import ExaminationCurve, Pooled, fit_curve
 from .fit.design import PriorDesign
-from .fit.loadings import Doubt, attractions, directions, kept, of_logarithms
+from .fit.doubt import Doubt, attractions, directions, kept, of_logarithms
 from .fit.posterior import Attractions, Chances, Fixed, fit_attractions
 from .fit.priors import Beta, Prior, PriorRegression, given
 from .learnt import Learnt
@@ -80,8 +79,12 @@ class Examined(WithPrior, FromFeatures, ABC):
 
     def _curve(self, data: Counts, start: Parameters | None, say: Say) -> tuple[ExaminationCurve, Floats]:
         """The examination curve relative to its largest, and the examination."""
+
+        def tell(likelihood: float) -> None:
+            say(f"examination: log-likelihood {likelihood:,.2f}")
+
         begin = None if start is None else start["examination"]
-        curve = fit_curve(data, self.pooled(data), start=begin, tolerance=self.tolerance, say=_told(say))
+        curve = fit_curve(data, self.pooled(data), start=begin, tolerance=self.tolerance, say=tell)
         curve = curve.over(int((curve.value * (1 - 2 * curve.deviation)).argmax()))
         return curve, np.minimum(curve.value, 1.0)
 
@@ -152,10 +155,6 @@ def mean_attraction(data: Counts, examination: Floats) -> float:
     return float((data.clicked.sum() + 1) / (data.shown @ examination[data.cell] + 2))
 
 
-def _told(say: Say) -> Callable[[float], object]:
-    return lambda likelihood: say(f"examination: log-likelihood {likelihood:,.2f}")
-
-
 def _hidden(data: Counts, curve: ExaminationCurve) -> float:
     """The share of the impressions in cells whose examination the log does not identify."""
     shown, _ = data.by_cell()
@@ -169,8 +168,7 @@ def _doubt(
     value = found.chances.hit
     free = value < 1
     along = np.where(free[:, None], directions(curve.covariance, data.by_cell()[1], _DIRECTIONS), 0.0)
-    design = prior if isinstance(prior, PriorDesign) else None
-    documents = attractions(found, of_logarithms(found.chances, along), design)
+    documents = attractions(found, of_logarithms(found.chances, along), prior)
     # The logit moves by 1 / (1 - examination) of what the logarithm does; other directions count as the cell's own.
     rest = np.maximum(curve.deviation**2 - (along**2).sum(axis=1), 0.0)
     cells = Doubt(value, value**2 * rest, along / np.where(free, 1 - value, 1.0)[:, None])

@@ -18,7 +18,7 @@ from .documents import SlateDocuments
 from .fit.division import LEAST, Division, divided, weights
 from .laws import ClickLaw, Mixed, log_probs
 from .learnt import Learnt
-from .mixture_own import OwnTrials
+from .mixture_own import DOCUMENTS, OwnTrials, blocks
 from .model import ClickModel
 from .parameters import Parameters, Role, Roles
 from .sessions import Sessions
@@ -26,7 +26,6 @@ from .sessions import Sessions
 _TOLERANCE = 1e-4
 _ROUNDS, _PROFILE = 15, 30
 """The most rounds of a division, and of one for the standard error of a weight."""
-_BLOCK = 1 << 16
 _SWEEPS, _MORE = 2, 6
 """The most divisions of the sessions from each beginning, under the priors that the one before led to; from the best
 end."""
@@ -42,7 +41,6 @@ _WITHIN = 1.96
 """Deviations of the weights between the ends of learning."""
 _LEAST_KNOWN = 1e-3
 """Smallest share of the information about weights that hidden components can leave."""
-_DOCUMENTS = (Role.DOCUMENT, Role.DOCUMENT_AND_RANK)
 
 _Tables = dict[str, Floats]
 Own = Sequence[OwnTrials]
@@ -231,7 +229,7 @@ class Mixture(ClickModel):
         for place, (part, model) in enumerate(zip(parts, self.components, strict=True)):
             known, all_known = known_of(data, share[:, place])
             for name, table in part.strength.items():
-                if model.roles()[name] in _DOCUMENTS:
+                if model.roles()[name] in DOCUMENTS:
                     each = known.reshape(-1, *[1] * (table.ndim - 1))
                     strength[f"{place}.{name}"] = table[-1] + np.maximum(table - table[-1], 0.0) * each
                 else:
@@ -314,15 +312,14 @@ def _held(model: ClickModel, start: Parameters) -> Parameters:
 
 def _moved(model: ClickModel, before: Parameters, after: Parameters) -> float:
     """The largest change of a probability that documents share."""
-    names = [name for name, role in model.roles().items() if role.is_probability and role not in _DOCUMENTS]
+    names = [name for name, role in model.roles().items() if role.is_probability and role not in DOCUMENTS]
     return max((float(np.abs(after[name] - before[name]).max(initial=0.0)) for name in names), default=0.0)
 
 
 def _logs(model: ClickModel, part: Parameters, data: Sessions) -> Floats:
     """[n] log-probability of each session."""
     found = np.empty(len(data))
-    for begin in range(0, len(data), _BLOCK):
-        rows = slice(begin, begin + _BLOCK)
+    for rows in blocks(data):
         click, document = data.click[rows].astype(np.float64), data.document[rows]
         found[rows] = log_probs(model.law(part, SlateDocuments(document.astype(np.int64), document >= 0)), click)
     return found

@@ -18,12 +18,13 @@ from .parameters import Parameters, Role
 from .sessions import Sessions
 
 _BLOCK = 1 << 15
-"""Sessions whose documents have tables of their own at once."""
+"""Sessions that are judged at once."""
 _STEP = 1e-5
 """Change of a probability by which the slope of a likelihood is measured."""
 _LEAST = 0.02
 """Share of a prior that is always left of each of its two numbers."""
-_DOCUMENTS = (Role.DOCUMENT, Role.DOCUMENT_AND_RANK)
+DOCUMENTS = (Role.DOCUMENT, Role.DOCUMENT_AND_RANK)
+"""The roles of tables that tell of documents."""
 
 
 class Taught(NamedTuple):
@@ -54,10 +55,11 @@ class OwnTrials:
     @classmethod
     def of(cls, model: ClickModel, learnt: Learnt, data: Sessions, share: Floats) -> OwnTrials:
         """share: [n] of each session that the component has learnt from."""
-        names = [name for name, role in model.roles().items() if role in _DOCUMENTS]
-        found = cls(model, data, {name: _nothing(data) for name in names})
-        here = learnt.parameters
-        for rows in _blocks(data):
+        names = [name for name, role in model.roles().items() if role in DOCUMENTS]
+        shape = data.document.shape
+        taught = {name: Taught(np.zeros(shape, np.float32), np.zeros(shape, np.float32), np.ones(1)) for name in names}
+        found, here = cls(model, data, taught), learnt.parameters
+        for rows in blocks(data):
             found._measure(here, rows)
         for name, one in found.taught.items():
             trials = found._trials(name, here[name], share)
@@ -71,7 +73,7 @@ class OwnTrials:
         """[n] log-probability of each session given all others; share: [n] of each that the component learnt from."""
         size = {name: self._trials(name, here[name], share) + one.prior for name, one in self.taught.items()}
         found = np.empty(len(self.data))
-        for rows in _blocks(self.data):
+        for rows in blocks(self.data):
             slots, apart, click = self._apart(here, rows)
             once = np.minimum(self.data.weight[rows], 1.0) * share[rows]
             for name, one in self.taught.items():
@@ -126,12 +128,8 @@ class OwnTrials:
         return found
 
 
-def _nothing(data: Sessions) -> Taught:
-    success, failure = np.zeros((2, *data.document.shape), np.float32)
-    return Taught(success, failure, np.ones(1))
-
-
-def _blocks(data: Sessions) -> Iterator[slice]:
+def blocks(data: Sessions) -> Iterator[slice]:
+    """The sessions in blocks that are judged at once."""
     return (slice(begin, begin + _BLOCK) for begin in range(0, len(data), _BLOCK))
 
 

@@ -13,7 +13,7 @@ from .counts import Counts
 from .documents import SlateDocuments
 from .examined import prior_of
 from .fit.design import PriorDesign
-from .fit.loadings import Doubt, kept
+from .fit.doubt import Doubt, kept
 from .fit.priors import FLAT, Beta, PriorRegression, beta_binomial, fit_rates, given
 from .laws import ClickLaw, Independent
 from .learnt import Learnt
@@ -165,8 +165,7 @@ def _common(shown: Floats, clicked: Floats) -> Beta:
 
 def _moved(prior: PriorRegression, design: PriorDesign, shown: Floats, clicked: Floats, some: Integers) -> Floats:
     """[documents + 1, r] how the logits of the rates move with the doubt of the prior, which `some` documents gave."""
-    betas = prior.betas(design)
-    a, b = (np.asarray(one)[:-1] for one in (betas.a, betas.b))
+    a, b = prior.betas(design).of_seen(len(shown))
     _, *slopes = beta_binomial(shown[some], clicked[some], a[some], b[some])
     covariance = prior.covariance(design, prior.scores(design.take(some), *slopes), len(some))
     values, axes = np.linalg.eigh(covariance)

@@ -16,8 +16,8 @@ from .documents import SlateDocuments
 from .examined import PRIOR_ROLES, begun, mean_attraction, prior_of
 from .fit.curve import ExaminationCurve, fit_curve
 from .fit.design import PriorDesign
+from .fit.doubt import MOST, Doubt, attractions, directions, kept
 from .fit.em import expit, logit
-from .fit.loadings import MOST, Doubt, attractions, directions, kept
 from .fit.posterior import Attractions, Chances, fit_attractions
 from .fit.priors import Beta, PriorRegression
 from .laws import ClickLaw, Independent
@@ -183,8 +183,7 @@ def _doubt(
     # log false = log hit + log ratio: its logit moves 1 / (1 - false) times as much.
     by_false = ((1 - hit)[:, None] * by_hit + (1 - ratio)[:, None] * by_ratio) / (1 - false)[:, None]
     by_false[-1] = 0.0
-    design = prior if isinstance(prior, PriorDesign) else None
-    scaled = attractions(found, curves.along(found.numbers) @ of_numbers, design, of_prior)
+    scaled = attractions(found, curves.along(found.numbers) @ of_numbers, prior, of_prior)
     attraction = _raised(scaled, lowest, of_numbers[-1]) if curves.shifted else scaled
     return kept({"attraction": attraction, "hit": chance(hit, by_hit), "false": chance(false, by_false)})
 

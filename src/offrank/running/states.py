@@ -36,7 +36,7 @@ _HOMES = {
     "Contents": "checks.duplicates",
     "ContextSums": "learning.contexts",
     "Contexts": "log.batch",
-    "CountTable": "clicks.counting",
+    "CountTable": "clicks.counts",
     "Counting": "clicks.counts",
     "Examples": "learning.examples",
     "Fingerprint": "folds.fingerprint",

@@ -85,18 +85,10 @@ def slopes(em: EM, here: Parameters) -> Floats:
     return np.asarray(won + FLAT.a - here[SHARED] * (tried + FLAT.strength))
 
 
-@dataclass(frozen=True)
-class Root:
-    """here: the tables at which the slopes are 0. bend: [few, few] the slopes' derivatives by logits, there."""
+def solved(em: EM, here: Parameters, tolerance: float, bend: Floats | None = None) -> tuple[Parameters, Floats]:
+    """(the tables at which the slopes are 0, documents following; [few, few] the slopes' derivatives by logits, there).
 
-    here: Parameters
-    bend: Floats
-
-
-def solved(em: EM, here: Parameters, tolerance: float, bend: Floats | None = None, steps: int = _STEPS) -> Root:
-    """The continuation at which its slopes are 0, documents following; by Broyden's method from `here`.
-
-    bend: the derivatives to begin with, by default by differences.
+    By Broyden's method from `here`. bend: the derivatives to begin with, by default by differences.
     """
 
     def followed(logits: Floats, near: Parameters) -> tuple[Parameters, Floats]:
@@ -109,14 +101,14 @@ def solved(em: EM, here: Parameters, tolerance: float, bend: Floats | None = Non
     if bend is None:
         moves = _STEP * np.eye(len(at))
         bend = np.stack([(followed(at + move, here)[1] - slope) / _STEP for move in moves], axis=1)
-    for _ in range(steps):
+    for _ in range(_STEPS):
         step = _uphill(em, here, bend, slope)
         here, after = followed(at + step, here)
         bend = bend + np.outer(after - slope - bend @ step, step) / max(float(step @ step), 1e-300)
         moved, at, slope = np.abs(expit(at + step) - expit(at)).max(), at + step, after
         if moved < tolerance:
             break
-    return Root(here, bend)
+    return here, bend
 
 
 def _uphill(em: EM, here: Parameters, bend: Floats, slope: Floats) -> Floats:
@@ -152,8 +144,8 @@ class Alone:
         whole.say(f"{whole.model.name}: how far users read")
         held_out = whole.model.second(here) is not None
         if not priors:
-            root = solved(whole, here, TIGHT) if held_out else Root(whole.climbed(here, {}).parameters, np.empty(0))
-            return cls(whole, root.here, priors, whole.priors, root.bend if held_out else None)
+            found, bend = solved(whole, here, TIGHT) if held_out else (whole.climbed(here, {}).parameters, None)
+            return cls(whole, found, priors, whole.priors, bend)
         begun = here[SHARED]
         if not known:
             here = whole.climbed(here, {}, TIGHT).parameters
@@ -162,8 +154,8 @@ class Alone:
         if not held_out:
             return cls(em, em.climbed(here, {}).parameters, priors, whole.priors)
         # From where it began: documents that know their sessions may have driven it to an edge.
-        root = solved(em, {**here, SHARED: begun}, TIGHT)
-        return cls(em, root.here, priors, whole.priors, root.bend)
+        found, bend = solved(em, {**here, SHARED: begun}, TIGHT)
+        return cls(em, found, priors, whole.priors, bend)
 
     def of_all(self, whole: EM, here: Parameters) -> Parameters:
         """The tables of all sessions, where this was learnt from some of them."""
@@ -186,7 +178,7 @@ class Alone:
         if self.bend is None:
             return np.asarray(em.climbed(here, priors, TIGHT).parameters[SHARED])
         fixed = EM(em.model, em.tails, em.betas(priors), _silent)
-        return np.asarray(solved(fixed, here, TIGHT, self.bend).here[SHARED])
+        return np.asarray(solved(fixed, here, TIGHT, self.bend)[0][SHARED])
 
     @property
     def ranks_tell(self) -> bool:
@@ -199,9 +191,9 @@ class Alone:
         design = self.designs["attraction"]
         if not isinstance(design, PriorDesign) or design.curve < 2:
             return True
-        prior, betas = self.priors["attraction"], self.priors["attraction"].betas(design)
+        prior = self.priors["attraction"]
         won, tried = (one[:-1] for one in self.em.counts(self.here)["attraction"])
-        _, by_a, by_b = beta_binomial(tried, won, np.asarray(betas.a)[:-1], np.asarray(betas.b)[:-1])
+        _, by_a, by_b = beta_binomial(tried, won, *prior.betas(design).of_seen(len(won)))
         covariance = prior.covariance(design, prior.scores(design, by_a, by_b), len(won))
         apart = np.diff(np.eye(design.curve, len(prior.table)), axis=0)
         steps = apart @ prior.table

@@ -19,6 +19,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -39,6 +40,9 @@ _LITTLE = 1e-3
 _ROUNDS = 100
 _FAR = 1.0
 """The largest step, in logarithms."""
+
+_Entries = tuple[Integers, Integers, Floats, Floats]
+"""The first count of each document; cell, shown and clicked of each."""
 
 
 @dataclass(frozen=True)
@@ -92,8 +96,7 @@ class ExaminationCurve:
         return replace(self, value=value, covariance=covariance)
 
 
-@dataclass(frozen=True)
-class _Moments:
+class _Moments(NamedTuple):
     """At one curve, for the logarithms of all cells but the first: those to which it is relative.
 
     likelihood: the conditional log-likelihood. score [c]; information [c, c] of the multinomial likelihood.
@@ -109,25 +112,18 @@ class _Moments:
     error: Floats
 
 
-class _Problem:
-    def __init__(self, counts: Counts, pooled: Pooled) -> None:
-        first = np.searchsorted(counts.document, np.arange(counts.documents + 1))
-        self._entries = (first, counts.cell, counts.shown, counts.clicked)
-        self.pooled = pooled
-        self._clicks = counts.by_cell()[1] + pooled.earlier
-
-    def at(self, log: Floats) -> _Moments:
-        """log: [cells - 1]."""
-        rest, curve = slice(1, None), np.exp(np.append(0.0, log))
-        likelihood, score, *tables = _kernels.expect_scores(*self._entries, curve, self.pooled.rate)
-        if len(curve) > _MOST:
-            tables = [np.diag(np.diag(table)) for table in tables]
-        information, products, cross, error = tables
-        # d log(rate[c] / rate[0]) = residual[c] / clicks[c] - residual[0] / clicks[0].
-        by = np.diag(1 / self._clicks)[:, rest]
-        by[0] = -1 / self._clicks[0]
-        cross, error = cross[rest] @ by, by.T @ error @ by + np.diag(self.pooled.earlier / self._clicks[rest] ** 2)
-        return _Moments(likelihood, score[rest], information[rest, rest], products[rest, rest], cross, error)
+def _moments(entries: _Entries, clicks: Floats, pooled: Pooled, log: Floats) -> _Moments:
+    """clicks: [cells] with the earlier ones. log: [cells - 1]."""
+    rest, curve = slice(1, None), np.exp(np.append(0.0, log))
+    likelihood, score, *tables = _kernels.expect_scores(*entries, curve, pooled.rate)
+    if len(curve) > _MOST:
+        tables = [np.diag(np.diag(table)) for table in tables]
+    information, products, cross, error = tables
+    # d log(rate[c] / rate[0]) = residual[c] / clicks[c] - residual[0] / clicks[0].
+    by = np.diag(1 / clicks)[:, rest]
+    by[0] = -1 / clicks[0]
+    cross, error = cross[rest] @ by, by.T @ error @ by + np.diag(pooled.earlier / clicks[rest] ** 2)
+    return _Moments(likelihood, score[rest], information[rest, rest], products[rest, rest], cross, error)
 
 
 def fit_curve(
@@ -145,11 +141,13 @@ def fit_curve(
     cells = len(pooled.log)
     if cells == 1:
         return ExaminationCurve(np.ones(1), np.zeros((1, 1)), np.zeros(1), np.zeros((1, 1)), 0.0, 0, converged=True)
-    problem, target, shape = _Problem(counts, pooled), pooled.log[1:], pooled.shape[1:, 1:]
+    first = np.searchsorted(counts.document, np.arange(counts.documents + 1))
+    entries, clicks = (first, counts.cell, counts.shown, counts.clicked), counts.by_cell()[1] + pooled.earlier
+    target, shape = pooled.log[1:], pooled.shape[1:, 1:]
     log = target if start is None else np.log(start[1:] / start[0])
     share, variance, converged, taken = np.empty(0), 0.0, False, 0
     for taken in range(1, _ROUNDS + 1):
-        here = problem.at(log)
+        here = _moments(entries, clicks, pooled, log)
         say(here.likelihood)
         if taken < 20:
             share = _bias(here, log - target, shape)

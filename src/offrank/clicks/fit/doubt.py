@@ -1,28 +1,42 @@
-"""The doubt that all documents share: of what is learnt from all of them together, and what it does to each.
+"""The doubt that documents have in common, and what it does to each.
 
-Estimates solve equations F(theta) = 0, where F is a sum over queries, and documents follow theta. A bootstrap of
-queries moves theta, to first order, by a covariance A^-1 V A^-T: A is the derivative of F, documents following, and V
-the variance of F between random groups of queries (the sandwich of Huber 1967, by clusters as Liang and Zeger 1986).
+Of models learnt by EM, estimates solve equations F(theta) = 0, where F is a sum over queries, and documents follow
+theta. A bootstrap of queries moves theta, to first order, by a covariance A^-1 V A^-T: A is the derivative of F,
+documents following, and V the variance of F between random groups of queries (the sandwich of Huber 1967, by clusters
+as Liang and Zeger 1986): `shared`.
+
+Of models learnt from counts, it is the doubt of the chances of cells, and of the documents' prior: `attractions`.
+Attraction is the mean of a posterior, given chances and prior. Its derivative by a chance is its posterior covariance
+with the derivative of the log-likelihood; by the prior's (a, b), that with the logarithms of attraction and of its
+complement. The fitted prior in turn follows the chances, by the implicit function theorem.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from typing import NamedTuple
 
 import numpy as np
 
 from ...log.batch import Floats
 from ..parameters import Parameters
+from .design import PriorDesign
 from .em import logit
+from .posterior import Attractions, Chances
+from .priors import Beta, PriorRegression
 
 KEPT = 3
-"""Number of directions that are kept for documents; the doubt of others counts as each document's own."""
+"""Number of directions that are kept of models learnt by EM; the doubt of others counts as each document's own."""
+MOST = 4
+"""The same of models learnt from counts."""
 _WIDEST = 4.0
 """Largest standard deviation of a direction of theta, in logits: then nothing is known of it."""
 _FEWEST = 8
 """Groups of queries below which their differences say too little."""
 _FARTHEST = 1.5
 """Largest loading of a document, in logits: beyond, a normal distribution of the logit is wrong."""
+_SURE = 1e9
+"""Strength of what has no doubt of its own."""
 
 Equations = Callable[[Floats], tuple[Floats, Parameters]]
 """A step of theta [m] from the estimate -> (F there [m], the tables of documents there, which follow)."""
@@ -70,12 +84,114 @@ def reduced(loadings: Mapping[str, Floats], tables: Parameters, strength: Parame
     (v (1 - v))^2 times.
     """
     axes = leading(loadings)
-    own, kept = dict(strength), {}
+    own, common = dict(strength), {}
     for name, table in loadings.items():
         turned = table @ axes
         size = np.sqrt((turned**2).sum(axis=1, keepdims=True))
         turned *= np.minimum(1.0, _FARTHEST / np.maximum(size, 1e-300))
         spread = tables[name] * (1 - tables[name])
         variance = 1 / (own[name] + 1) + spread * (turned[:, KEPT:] ** 2).sum(axis=1)
-        kept[name], own[name] = turned[:, :KEPT], np.maximum(1 / variance - 1, 1e-3)
-    return own, kept
+        common[name], own[name] = turned[:, :KEPT], np.maximum(1 / variance - 1, 1e-3)
+    return own, common
+
+
+class Doubt(NamedTuple):
+    """value: [n] of a table of probabilities. variance: [n] of each entry by itself. loading: [n, q] in logits."""
+
+    value: Floats
+    variance: Floats
+    loading: Floats
+
+
+def directions(covariance: Floats, weight: Floats, most: int) -> Floats:
+    """[cells, r] L with L L' about the covariance: its leading directions, where cells count by their weight."""
+    scale = np.sqrt(np.maximum(weight, 1e-12))
+    values, axes = np.linalg.eigh(covariance * np.outer(scale, scale))
+    kept = np.flatnonzero(values > 1e-12 * max(values[-1], 1e-300))[::-1][:most]
+    return np.asarray(axes[:, kept] * np.sqrt(np.maximum(values[kept], 0.0)) / scale[:, None])
+
+
+def attractions(found: Attractions, along: Floats, prior: PriorDesign | Beta, doubt: Floats | None = None) -> Doubt:
+    """The attractions [documents + 1], moved by directions of the chances (`along`), then by those of the prior.
+
+    prior: given, or the design of its regression. doubt: [p + 2, q] how the prior's table moves along further
+    directions, where it was learnt together with the chances; by default it follows the chances, and has a doubt of
+    its own.
+    """
+    value, strength = found.tables()
+    _, products = found.posteriors.scores(found.chances, *found.each, along)
+    moved = products[:, 0, 3:]
+    unseen = np.zeros(moved.shape[1])
+    if isinstance(prior, PriorDesign) and found.prior is not None:
+        by_table = found.prior.scores(prior, products[:, 0, 1], products[:, 0, 2])
+        if doubt is None:
+            doubt = _prior_doubt(found, found.prior, prior, products)
+        extra = doubt.shape[1] - moved.shape[1]
+        moved = np.pad(moved, ((0, 0), (0, extra))) + by_table @ doubt
+        means = found.prior.means(prior)
+        unseen = ((means * (1 - means)) @ prior.rows / len(means)) @ doubt[: prior.rows.shape[1]]
+    spread = value * (1 - value)
+    loading = np.vstack([moved, unseen]) / np.maximum(spread, 1e-300)[:, None]
+    return Doubt(value, spread / (strength + 1), loading)
+
+
+def _prior_doubt(found: Attractions, prior: PriorRegression, design: PriorDesign, products: Floats) -> Floats:
+    """[p + 2, r + p + 2] how the prior's table follows each direction, and its own doubt."""
+    sample = slice(None, None, found.every)
+    part, products = design.take(np.arange(len(design.rows))[sample]), products[sample]
+    a, b = (one[sample] for one in found.each)
+    # Louis 1982: information of complete data less that of what is hidden.
+    known = beta_covariance(Beta(a, b)) - products[:, 1:, 1:3]
+    by_a, by_b = (prior.scores(part, known[:, 0, column], known[:, 1, column]) for column in range(2))
+    information = _gram(prior, part, by_a, by_b)
+    values, axes = np.linalg.eigh(information)
+    half = (axes * np.sqrt(np.maximum(values, 0.0))).T
+    covariance = prior.covariance(part, half, len(half))
+    follows = np.column_stack(
+        [
+            prior.scores(part, products[:, 1, column], products[:, 2, column]).sum(axis=0)
+            for column in range(3, products.shape[2])
+        ]
+        or [np.empty((len(covariance), 0))]
+    )
+    values, axes = np.linalg.eigh(covariance)
+    return np.hstack([covariance @ follows, axes * np.sqrt(np.maximum(values, 0.0))])
+
+
+def _gram(prior: PriorRegression, design: PriorDesign, by_a: Floats, by_b: Floats) -> Floats:
+    """[p + 2, p + 2] sum over documents of J' K J, given both columns of K as derivatives by the table."""
+    ones, nothing = np.ones(len(design.rows)), np.zeros(len(design.rows))
+    found = prior.scores(design, ones, nothing).T @ by_a + prior.scores(design, nothing, ones).T @ by_b
+    return np.asarray((found + found.T) / 2)
+
+
+def beta_covariance(prior: Beta) -> Floats:
+    """[d, 2, 2] covariance of the logarithms of a Beta variable and of its complement."""
+    from scipy.special import polygamma  # slow to import
+
+    a, b, both = (polygamma(1, np.asarray(part)) for part in (prior.a, prior.b, prior.strength))
+    return np.moveaxis(np.array([[a - both, -both], [-both, b - both]]), 2, 0)
+
+
+def kept(doubts: Mapping[str, Doubt]) -> tuple[dict[str, Floats], dict[str, Floats]]:
+    """(strength, loadings) of tables with common directions: the leading ones, the rest as each entry's own doubt."""
+    size = max(doubt.loading.shape[1] for doubt in doubts.values())
+    padded = {name: np.pad(d.loading, ((0, 0), (0, size - d.loading.shape[1]))) for name, d in doubts.items()}
+    axes = leading(padded)[:, :MOST]
+    strength, loadings = {}, {}
+    for name, doubt in doubts.items():
+        loading = padded[name] @ axes
+        size = np.sqrt((loading**2).sum(axis=1))
+        loading *= np.minimum(1.0, _FARTHEST / np.maximum(size, 1e-300))[:, None]
+        spread = doubt.value * (1 - doubt.value)
+        rest = np.maximum((padded[name] ** 2).sum(axis=1) - (loading**2).sum(axis=1), 0.0)
+        variance = doubt.variance + spread**2 * rest
+        strength[name] = np.clip(spread / np.maximum(variance, spread / _SURE + 1e-300) - 1, 1e-3, _SURE)
+        strength[name][spread == 0] = _SURE
+        loadings[name] = loading
+    return strength, loadings
+
+
+def of_logarithms(chances: Chances, directions: Floats) -> Floats:
+    """[2, cells, r] how chances move where the logarithms of `hit` move along directions [cells, r]."""
+    return np.stack([chances.hit[:, None] * directions, np.zeros_like(directions)])

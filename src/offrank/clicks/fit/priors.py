@@ -43,11 +43,6 @@ class Beta:
     def mean(self) -> float | Floats:
         return self.a / self.strength
 
-    @classmethod
-    def at(cls, table: Floats) -> Beta:
-        """The Beta that `table` wrote."""
-        return cls(float(table[0]), float(table[1]))
-
     @property
     def table(self) -> Floats:
         """[..., 2] the prior as an array, to store with its table."""
@@ -95,6 +90,7 @@ Evidence = Callable[[Floats, Floats], tuple[float, Floats, Floats]]
 
 _FARTHEST = 14.0
 """Largest absolute logit of a prior's mean, and logarithm of its strength."""
+_ROUNDS = 200
 
 
 @dataclass(frozen=True)
@@ -191,7 +187,7 @@ class PriorRegression:
         return own
 
 
-def best(evidence: Evidence, design: PriorDesign, start: PriorRegression, rounds: int = 200) -> PriorRegression:
+def best(evidence: Evidence, design: PriorDesign, start: PriorRegression) -> PriorRegression:
     """The regression with the largest evidence of the documents times weak hyperprior; never worse than the start."""
     from scipy.optimize import minimize  # slow to import
 
@@ -200,13 +196,13 @@ def best(evidence: Evidence, design: PriorDesign, start: PriorRegression, rounds
     def loss(table: Floats) -> tuple[float, Floats]:
         prior = start.moved(table)
         betas = prior.betas(design)
-        value, by_a, by_b = evidence(np.asarray(betas.a)[:-1], np.asarray(betas.b)[:-1])
+        value, by_a, by_b = evidence(*betas.of_seen(size))
         density, slopes = prior.hyper(design)
         total = prior.scores(design, by_a, by_b).sum(axis=0) + slopes
         return -(value + density) / size, -total / size
 
     limits = [(None, None)] * len(start.coefficients) + [(-_FARTHEST, _FARTHEST)] * len(start.log_strength)
-    options = {"maxiter": rounds, "ftol": 1e-13, "gtol": 1e-9}
+    options = {"maxiter": _ROUNDS, "ftol": 1e-13, "gtol": 1e-9}
     found = minimize(loss, start.table, jac=True, method="L-BFGS-B", bounds=limits, options=options)
     return start.moved(found.x) if found.fun <= loss(start.table)[0] else start
 
@@ -272,10 +268,7 @@ class EvidenceGrid:
 
     def add(self, trials: Trials) -> None:
         """Multiply the likelihoods by those of these trials."""
-        p = self.value[self.row >= 0][:, None]
-        odds = np.stack([np.exp(-np.logaddexp(0, -x)) for x in (self.logits, -self.logits)], axis=2)
-        odds /= np.stack([p, 1.0 - p], axis=2)
-        _kernels.add_logs(*trials, self.row, odds, self.logs)
+        _kernels.add_logs(*trials, self.row, self._odds, self.logs)
 
     def fit(self, start: PriorRegression, design: PriorDesign, steps: int = 12) -> PriorRegression:
         """The prior with the largest evidence, each document's probability integrated out; design: of all documents.
@@ -284,7 +277,7 @@ class EvidenceGrid:
         information (Berndt et al. 1974), halved until the evidence grows.
         """
         part, prior = design.take(self.kept), start
-        value, scores, slope = self._evidence_at(prior, part)
+        value, scores, slope = self.at(prior, part)
         for _ in range(steps):
             step = prior.covariance(part, scores, len(scores)) @ slope
             gain = float(slope @ step)
@@ -292,7 +285,7 @@ class EvidenceGrid:
                 break
             for _ in range(_HALVINGS):
                 further = prior.moved(prior.table + step)
-                there = self._evidence_at(further, part)
+                there = self.at(further, part)
                 if there[0] > value:
                     break
                 step = step / 2
@@ -301,19 +294,15 @@ class EvidenceGrid:
             prior, (value, scores, slope) = further, there
         return prior
 
-    def _evidence_at(self, prior: PriorRegression, part: PriorDesign) -> tuple[float, Floats, Floats]:
-        """(log-evidence with hyperprior, [kept, p + 1] each document's derivatives, those of all) of the kept ones."""
+    def at(self, prior: PriorRegression, part: PriorDesign) -> tuple[float, Floats, Floats]:
+        """(log-evidence with hyperprior, [kept, p + 1] each document's derivatives by the prior's table, those of all).
+
+        part: the design of the documents that were kept.
+        """
         betas = prior.betas(part)
-        value, by_a, by_b = self.evidence(np.asarray(betas.a)[:-1], np.asarray(betas.b)[:-1])
+        value, by_a, by_b = self.evidence(*betas.of_seen(len(part.rows)))
         (density, slopes), scores = prior.hyper(part), prior.scores(part, by_a, by_b)
         return value + density, scores, scores.sum(axis=0) + slopes
-
-    def scores(self, prior: PriorRegression, design: PriorDesign) -> tuple[Floats, Floats]:
-        """([kept, p + 1] derivatives of each document's log-evidence by the prior's table, those of its hyperprior)."""
-        part = design.take(self.kept)
-        betas = prior.betas(part)
-        _, by_a, by_b = self.evidence(np.asarray(betas.a)[:-1], np.asarray(betas.b)[:-1])
-        return prior.scores(part, by_a, by_b), prior.hyper(part)[1]
 
     @property
     def kept(self) -> NDArray[np.int64]:
@@ -340,3 +329,9 @@ class EvidenceGrid:
     def _chances(self) -> tuple[Floats, Floats]:
         """[kept, 21] the logarithms of the probabilities, and of their complements."""
         return -np.logaddexp(0, -self.logits), -np.logaddexp(0, self.logits)
+
+    @cached_property
+    def _odds(self) -> Floats:
+        """[kept, 21, 2] the probabilities over the current one, and the same of their complements."""
+        p = self.value[self.kept][:, None]
+        return np.asarray(np.exp(np.stack(self._chances, axis=2)) / np.stack([p, 1.0 - p], axis=2))

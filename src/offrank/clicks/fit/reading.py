@@ -104,10 +104,11 @@ class EM:
         if start is None:
             return self._started(), fresh
         here = {name: start[name] for name in (*self.model.tables, SHARED) if name in start}
-        before = {
-            n: one.moved(start[regression_of(n)]) for n, one in fresh.items() if _fits(one, start[regression_of(n)])
-        }
-        return here, {**fresh, **before}
+        for name, one in fresh.items():
+            table = start[regression_of(name)]
+            if len(table) == len(one.table):  # of the same design
+                fresh[name] = one.moved(table)
+        return here, fresh
 
     def given(self, continuation: tuple[float, ...]) -> Floats:
         """The table of a given continuation; one number for all ranks is repeated."""
@@ -183,18 +184,15 @@ class EM:
                 break
         return here, priors
 
-    def regression(self, table: str, priors: Regressions) -> PriorRegression:
-        """The regression of a table's priors; of a given prior, that of one coefficient."""
-        one = self.priors[table]
-        return PriorRegression.of(one) if isinstance(one, Beta) else priors[table]
-
     def learnt(self, found: Climb, priors: Regressions, cautions: tuple[Caution, ...]) -> Learnt:
-        """All tables, the prior of an unseen document, and the regressions of the priors."""
-        unseen = {prior_of(name): beta.of_unseen.table for name, beta in self.betas(priors).items()}
-        fitted = {regression_of(name): self.regression(name, priors).table for name in self.model.tables}
+        """All tables, the prior of an unseen document, and the regressions: of a given prior, one coefficient."""
+        betas = self.betas(priors)
+        unseen = {prior_of(name): beta.of_unseen.table for name, beta in betas.items()}
+        given = {name: PriorRegression.of(one) for name, one in self.priors.items() if isinstance(one, Beta)}
+        fitted = {regression_of(name): one.table for name, one in {**given, **priors}.items()}
         facts = {name: table.tolist() for name, table in unseen.items()}
         tables = {**found.parameters, **unseen, **fitted}
-        each = {name: beta.of_seen(len(tables[name]) - 1) for name, beta in self.betas(priors).items()}
+        each = {name: beta.of_seen(len(tables[name]) - 1) for name, beta in betas.items()}
         course = (found.trace, found.rounds, found.converged)
         return Learnt(tables, {}, *course, facts, cautions, priors=each)
 
@@ -250,11 +248,6 @@ class EM:
 def flat(design: PriorDesign) -> PriorRegression:
     """The prior from which fits of a table's priors begin."""
     return PriorRegression.flat(design, 0.2, 4.0)
-
-
-def _fits(prior: PriorRegression, table: Floats) -> bool:
-    """Whether a stored regression is of the same design."""
-    return len(table) == len(prior.table)
 
 
 def prior_of(table: str) -> str:

@@ -15,6 +15,8 @@ from . import _kernels
 
 _BLOCK = 1 << 18
 """Number of tails whose examination probabilities are in memory at once."""
+_TOGETHER = 16
+"""Queries whose sessions are read together."""
 
 
 class HiddenCounts(NamedTuple):
@@ -96,14 +98,13 @@ class Tails:
     @classmethod
     def of(cls, sessions: Sessions, *, by_rank: bool) -> Tails:
         """Cut sessions at their last clicks. by_rank: cells are ranks, not documents."""
-        # Those of a query together: what belongs to its documents then stays in the processor's cache.
-        sessions = sessions.where(np.argsort(sessions.group, kind="stable"))
+        sessions = sessions.where(_order(sessions))
         document, click, places = sessions.document, sessions.click > 0, sessions.documents + 1
-        ranks = np.broadcast_to(np.arange(sessions.ranks, dtype=np.int32), document.shape)
+        ranks = np.arange(sessions.ranks, dtype=np.int32)
+        last, lowest = (_lowest(there)[:, None] for there in (click, document >= 0))
         weight = np.broadcast_to(sessions.weight[:, None], document.shape)
-        last, lowest = (np.where(there, ranks, -1).max(axis=1, keepdims=True) for there in (click, document >= 0))
         above, below = ranks < last, (ranks > last) & (ranks <= lowest)
-        cells, open_ = ranks if by_rank else document, below.any(axis=1)
+        cells, open_ = np.broadcast_to(ranks, document.shape) if by_rank else document, below.any(axis=1)
         cell = np.where(last >= 0, np.take_along_axis(cells, np.maximum(last, 0), axis=1), -1)
 
         def summed(table: NDArray[np.int32], where: NDArray[np.bool_], size: int) -> Floats:
@@ -154,8 +155,22 @@ class Tails:
                 yield second.table, Trials(cell, success, 1.0 - success, weight)
 
 
+def _order(sessions: Sessions) -> Integers:
+    """The order in which sessions are read: those of a few queries together, and of these, tails of one length.
+
+    What belongs to their documents then stays in the processor's cache, and it foresees where tails end.
+    """
+    length = _lowest(sessions.document >= 0) - _lowest(sessions.click > 0)
+    return np.argsort(sessions.group // _TOGETHER * (sessions.ranks + 1) + length, kind="stable")
+
+
+def _lowest(there: NDArray[np.bool_]) -> Integers:
+    """[n] the lowest rank of each session [n, k] at which something is; -1 where nothing is."""
+    ranks = there.shape[1]
+    return np.where(there.any(axis=1), ranks - 1 - there[:, ::-1].argmax(axis=1), -1)
+
+
 def _logs(weight: Floats, probability: Floats) -> float:
     """Sum of weighted logarithms, in which zero weights count nothing."""
-    happened = weight > 0
     with np.errstate(divide="ignore"):
-        return float((weight[happened] * np.log(probability[happened])).sum())
+        return float((weight * np.log(np.where(weight > 0, probability, 1.0))).sum())
