@@ -205,11 +205,7 @@ class SharedDoubt:
 
 def restlessness(sessions: Sessions) -> float:
     """Variance of the rank of a document, averaged over impressions."""
-    total, first, second = np.zeros((3, sessions.documents + 1))
-    for rank, document in enumerate(sessions.document.T):
-        shown = np.bincount(document + 1, sessions.weight, sessions.documents + 1)
-        total, first, second = total + shown, first + rank * shown, second + rank**2 * shown
-    total, first, second = total[1:], first[1:], second[1:]
+    total, first, second = sessions.rank_moments()
     return float((second - first**2 / np.maximum(total, 1e-300)).sum() / max(total.sum(), 1e-300))
 
 

@@ -45,13 +45,18 @@ class Sessions:
         """The number of ranks of the longest session."""
         return self.document.shape[1]
 
+    def rank_moments(self) -> tuple[Floats, Floats, Floats]:
+        """Sums over the impressions of each document [documents]: of 1, of the rank counted from 1, of its square."""
+        total, first, second = np.zeros((3, self.documents + 1))
+        for rank, document in enumerate(self.document.T, 1):
+            shown = np.bincount(document + 1, self.weight, self.documents + 1)  # an empty slot is -1
+            total, first, second = total + shown, first + rank * shown, second + rank**2 * shown
+        return total[1:], first[1:], second[1:]
+
     def mean_rank(self) -> Floats:
         """[documents] the mean logged rank of each document, counted from 1."""
-        shown = self.document >= 0
-        weight = np.broadcast_to(self.weight[:, None], shown.shape)[shown]
-        rank = np.broadcast_to(np.arange(1.0, self.ranks + 1), shown.shape)[shown]
-        total, ranks = (np.bincount(self.document[shown], one, self.documents) for one in (weight, weight * rank))
-        return np.asarray(ranks / np.maximum(total, 1e-300))
+        total, first, _ = self.rank_moments()
+        return np.asarray(first / np.maximum(total, 1e-300))
 
     @property
     def group(self) -> Integers:
