@@ -69,8 +69,8 @@ CLAX = {
     ("dctr", 500_000): (11.1, 1.2186, 1.2209),
     ("pbm", 5_000_000): (29.1, 1.1952, 1.1863),
 }
-"""CPU seconds, perplexity, and that of random rankings, of CLAX 0.1.1 (AdamW .01, batches of 4096, early stopping) on two
-shared cores and a log of this kind, whose true perplexities are 1.1943 and 1.1855."""
+"""CPU seconds, perplexity, and that of random rankings, of CLAX 0.1.1 (AdamW .01, batches of 4096, early stopping).
+On two shared cores, and a log of this kind whose true perplexities are 1.1943 and 1.1855."""
 
 
 @dataclass(frozen=True)

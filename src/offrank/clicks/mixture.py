@@ -40,8 +40,9 @@ _FAVOUR = 4.0
 _WITHIN = 1.96
 """Deviations of the weights between the ends of learning."""
 _MISJUDGED = 0.16
-"""Deviation of the logarithm of a ratio of weights that comes from the method, which is not maximum likelihood: with it,
-95 % of the intervals of `benchmarks/mixture_weights.py` hold the truth where all beginnings lead to one division.
+"""Deviation of the logarithm of a ratio of weights that comes from the method, which is not maximum likelihood.
+
+With it, 95 % of the intervals of benchmarks/mixture_weights.py hold the truth where beginnings lead to one division.
 """
 _LEAST_KNOWN = 1e-3
 """Smallest share of the information about weights that hidden components can leave."""
