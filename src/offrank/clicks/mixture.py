@@ -42,7 +42,7 @@ _WITHIN = 1.96
 _MISJUDGED = 0.16
 """Deviation of the logarithm of a ratio of weights that comes from the method, which is not maximum likelihood.
 
-With it, 95 % of the intervals of benchmarks/mixture_weights.py hold the truth where beginnings lead to one division.
+Chosen so that 95 % of the intervals of benchmarks/mixture_weights.py hold the truth where beginnings agree.
 """
 _LEAST_KNOWN = 1e-3
 """Smallest share of the information about weights that hidden components can leave."""
