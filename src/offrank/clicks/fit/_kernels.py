@@ -103,7 +103,7 @@ def _weigh(entries, d, tables, low, count, w):
     return top + np.log(total), inside and fine
 
 
-@_exact
+@numba.njit(cache=True, nogil=True, fastmath={"reassoc"})
 def _dot(w, table, low, count):
     total = 0.0
     for j in range(count):

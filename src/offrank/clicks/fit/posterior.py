@@ -17,19 +17,13 @@ from ..counts import Counts
 from . import _kernels
 from .design import PriorDesign
 from .em import expit, logit
+from .maximise import maximise
 from .priors import Beta, PriorRegression
 
 EDGE = 16.0
 """Attractions are between expit(-16) and expit(16)."""
 _FINEST = 10
 """The level of the smallest steps: 2^-11."""
-_ROUNDS = 500
-_SCALED = 10
-"""Rounds after which standard errors are taken anew."""
-_LEAST = 1e-3
-"""Information that is added where there is none."""
-_FAR = 2.0
-"""The largest step, in logits."""
 _EDGE = 1e-12
 _DOCUMENTS, _ENTRIES = 3_000, 40_000
 """Documents and counts of documents at cells from which priors are fitted, evenly chosen where there are more."""
@@ -218,7 +212,7 @@ def fit_attractions(
     """The chances and, unless it is given, the prior that maximise the likelihood of all documents together.
 
     prior: given, or the design of its regression. begin, at: initial values of a fitted prior, and of the chances.
-    tolerance: learning stops where no number has a slope of more than 1000 times this, in units of standard errors.
+    tolerance: learning stops where no number has a slope of more than 300 times this, in units of standard errors.
 
     Of many documents, some suffice for the prior, and for initial values of the chances.
     """
@@ -243,11 +237,7 @@ def _every(counts: Counts) -> int:
 
 @dataclass
 class _Problem:
-    """Maximum marginal likelihood in the numbers of the curves and the table of the prior, by L-BFGS.
-
-    It takes steps in units of standard errors, by the products of the scores of documents (Berndt et al. 1974): a few
-    dozen suffice where numbers are hard to tell from each other.
-    """
+    """Maximum marginal likelihood in the numbers of the curves and the table of the prior."""
 
     counts: Counts
     curves: Curves
@@ -265,41 +255,11 @@ class _Problem:
         self, begin: PriorRegression | None, at: Floats | None, tolerance: float, known: Floats | None = None
     ) -> Attractions:
         """known: the information there, where it is known already."""
-        from scipy.linalg import solve_triangular  # slow to import
-        from scipy.optimize import minimize  # slow to import
-
         x = self._packed(logit(self.curves.center) if at is None else at, begin)
         if not len(x):
             return self.found(x, (), 0, converged=True)
-        trace, taken = [self._value(x)[0]], 0
-
-        def tell(intermediate_result: object) -> None:
-            trace.append(-float(intermediate_result.fun))  # type: ignore[attr-defined]
-            self.say(f"log-likelihood {trace[-1]:,.2f}")
-
-        while taken < _ROUNDS:
-            root: Floats = np.asarray(np.linalg.cholesky(self.information(x) if known is None else known), np.float64)
-            here, known = self._scored(x, root), None
-
-            def loss(z: Floats, here: Floats = here, root: Floats = root) -> tuple[float, Floats]:
-                value, slopes = self._value(here + solve_triangular(root, z, lower=True, trans=1))
-                return -value, -solve_triangular(root, slopes, lower=True)
-
-            options = {"maxiter": _SCALED, "ftol": 1e-14, "gtol": 1000 * tolerance}
-            found = minimize(loss, np.zeros(len(x)), jac=True, method="L-BFGS-B", callback=tell, options=options)
-            x, taken = here + solve_triangular(root, found.x, lower=True, trans=1), taken + int(found.nit)
-            if found.success:
-                break
-        return self.found(x, tuple(trace), taken, converged=bool(found.success))
-
-    def _scored(self, x: Floats, root: Floats) -> Floats:
-        """A step of scoring from x, where it leads up; root: of the information."""
-        from scipy.linalg import cho_solve  # slow to import
-
-        value, slopes = self._value(x)
-        step = cho_solve((root, True), slopes)
-        there = x + step * min(1.0, _FAR / max(float(np.abs(step).max()), 1e-300))
-        return there if self._value(there)[0] > value else x
+        best = maximise(self._value, self.information, x, tolerance=300 * tolerance, known=known, say=self.say)
+        return self.found(best.at, best.trace, best.rounds, converged=best.converged)
 
     def found(self, x: Floats, trace: tuple[float, ...], rounds: int, *, converged: bool) -> Attractions:
         numbers, prior = self._read(x)
@@ -327,7 +287,6 @@ class _Problem:
         if prior is not None and isinstance(self.prior, PriorDesign):
             each = np.hstack([each, prior.scores(self.prior, found.by_a, found.by_b)])
             own[r:, r:] = prior.curvature(self.prior)
-        own[np.diag_indices(len(x))] += _LEAST
         return np.asarray(each.T @ each + own)
 
     def _packed(self, numbers: Floats, prior: PriorRegression | None) -> Floats:

@@ -19,6 +19,7 @@ from ...log.batch import Floats
 from . import _kernels
 from .design import PriorDesign
 from .em import expit, logit
+from .maximise import maximise
 from .tails import Trials
 
 Prior = Literal["fit", "common"] | tuple[float, float]
@@ -90,9 +91,9 @@ Evidence = Callable[[Floats, Floats], tuple[float, Floats, Floats]]
 
 _FARTHEST = 14.0
 """Largest absolute logit of a prior's mean, and logarithm of its strength."""
-_ROUNDS, _SCALED = 20, 10
-"""Most times that standard errors are taken anew, and steps between."""
-_TINY = 1e-3
+_TOLERANCE = 1e-5
+"""Largest slope at the best, in units of standard errors."""
+_LEAST = 1e-3
 """Information that is added where there is none."""
 
 
@@ -187,7 +188,7 @@ class PriorRegression:
         own = np.zeros((p + design.curve, p + design.curve))
         own[:p, :p] = design.penalty + 0.5 * np.outer(design.center, design.center)
         own[p:, p:] = penalty + 0.5 * np.outer(center, center)
-        return own
+        return own + _LEAST * np.eye(len(own))
 
 
 def _along(rows: Floats, numbers: Floats) -> Floats:
@@ -197,12 +198,9 @@ def _along(rows: Floats, numbers: Floats) -> Floats:
 
 def best(evidence: Evidence, design: PriorDesign, start: PriorRegression) -> PriorRegression:
     """The regression with the largest evidence of the documents times weak hyperprior; never worse than the start."""
-    from scipy.linalg import solve_triangular  # slow to import
-    from scipy.optimize import minimize  # slow to import
-
     size = max(len(design.rows), 1)
 
-    def value(table: Floats) -> tuple[float, Floats, Floats]:
+    def scored(table: Floats) -> tuple[float, Floats, Floats]:
         """The log-posterior, its derivatives, and the scores of documents."""
         prior = start.moved(table)
         found, by_a, by_b = evidence(*prior.betas(design).of_seen(size))
@@ -210,23 +208,11 @@ def best(evidence: Evidence, design: PriorDesign, start: PriorRegression) -> Pri
         scores = prior.scores(design, by_a, by_b)
         return found + density, scores.sum(axis=0) + slopes, scores
 
-    here, (least, _, scores) = start.table, value(start.table)
-    for _ in range(_ROUNDS):
-        # Steps in units of standard errors, by the products of scores (Berndt et al. 1974), which are soon taken anew.
-        information = scores.T @ scores + start.moved(here).curvature(design) + _TINY * np.eye(len(here))
-        root: Floats = np.asarray(np.linalg.cholesky(information), np.float64)
+    def information(table: Floats) -> Floats:
+        scores = scored(table)[2]
+        return np.asarray(scores.T @ scores + start.moved(table).curvature(design))
 
-        def loss(z: Floats, here: Floats = here, root: Floats = root) -> tuple[float, Floats]:
-            reached, slopes, _ = value(here + solve_triangular(root, z, lower=True, trans=1))
-            return -reached, -solve_triangular(root, slopes, lower=True)
-
-        options = {"maxiter": _SCALED, "ftol": 1e-14, "gtol": 1e-6}
-        found = minimize(loss, np.zeros(len(here)), jac=True, method="L-BFGS-B", options=options)
-        here = here + solve_triangular(root, found.x, lower=True, trans=1)
-        if found.success:
-            break
-        scores = value(here)[2]
-    return start.moved(here) if -found.fun >= least else start
+    return start.moved(maximise(lambda table: scored(table)[:2], information, start.table, tolerance=_TOLERANCE).at)
 
 
 def fit_rates(shown: Floats, clicked: Floats, design: PriorDesign | None = None) -> PriorRegression:
