@@ -32,6 +32,7 @@ def weighted(rows, weight, control, clicks, length, inverse, out, square, first,
 
     Adds the squares of control / inclusion to out[square].
     """
+    squares = 0.0
     for row in rows:
         above, h = 0.0, inverse[row]
         for i in range(length[row]):
@@ -43,8 +44,9 @@ def weighted(rows, weight, control, clicks, length, inverse, out, square, first,
             out[place + 2] += v * click
             out[place + 3] += v * above
             out[place + 4] += c * above
-            out[square] += c * c
+            squares += c * c
             above += click
+    out[square] += squares
 
 
 @_jit

@@ -162,9 +162,11 @@ class Reference(Weighted):
     def lenient_terms(self, batch: LogBatch, logging: Propensities, target: Propensities) -> Terms:
         """As `terms`, for an implicit reference estimate: a row that `terms` would reject gets an extreme weight."""
         weight, impossible = self.ratios(batch, logging, target)
-        weight = np.where(impossible, _FAR, np.minimum(weight, _FAR))
-        if weight.ndim == 2:
-            weight = np.where(np.arange(weight.shape[1]) < batch.contexts.length[:, None], weight, 0.0)
+        weight = np.minimum(weight, _FAR)
+        if impossible.any():
+            weight = np.where(impossible, _FAR, weight)
+            if weight.ndim == 2:
+                weight = np.where(np.arange(weight.shape[1]) < batch.contexts.length[:, None], weight, 0.0)
         found = _weighted_outcome(batch, Weights(weight, weight))
         return replace(found, value=np.clip(found.value, -_FAR, _FAR))
 

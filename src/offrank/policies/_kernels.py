@@ -89,6 +89,37 @@ def block_slot_probs(first, width, slates, out):
 
 
 @_jit
+def log_products(probs, out):
+    """out [n] <- log of the product of each row [n, k]: one logarithm where the product is not tiny."""
+    for row in range(len(probs)):
+        product = 1.0
+        for slot in range(probs.shape[1]):
+            product *= probs[row, slot]
+        if not product < 1e-280:
+            out[row] = np.log(product)
+            continue
+        out[row] = 0.0
+        for slot in range(probs.shape[1]):
+            if probs[row, slot] == 0.0:
+                out[row] = -np.inf
+                break
+            out[row] += np.log(probs[row, slot])
+
+
+@_jit
+def mixed_slots(share, usual, uniform, out):
+    """out [n, k] <- the mixture of slot probabilities over whole slates, share [n] of the uniform ones."""
+    for row in range(len(out)):
+        mostly, sometimes = 1.0 - share[row], share[row]
+        for slot in range(out.shape[1]):
+            mostly, sometimes = mostly * usual[row, slot], sometimes * uniform[row, slot]
+            out[row, slot] = mostly + sometimes
+            # Shares are updated by slot, because products over all slots so far underflow on long slates.
+            if out[row, slot] > 0.0:
+                mostly, sometimes = mostly / out[row, slot], sometimes / out[row, slot]
+
+
+@_jit
 def block_law(first, width, spread, point, count, length, out):
     """Add to out [n, q, slots] the structured law of a `RankLaw` of the first `count` items."""
     for row in range(len(first)):

@@ -16,6 +16,7 @@ from ..errors import AbilityError, UsageError
 from ..log.batch import Contexts, Floats, Integers
 from ..log.source import Needs, Source
 from ..running.executors import Executor
+from . import _kernels
 
 Ability = Literal["sample", "log_prob", "slot_probs", "rank_probs", "pair_probs"]
 
@@ -78,15 +79,9 @@ def all_items(contexts: Contexts) -> Integers:
 
 
 def log_product(probs: Floats) -> Floats:
-    """[n] log of the product of each row [n, k], with one logarithm for most rows."""
-    product = np.ones(len(probs))
-    for column in probs.T:
-        product *= column
-    with np.errstate(divide="ignore"):
-        out = np.log(product)
-        small = product < 1e-280
-        if small.any():
-            out[small] = np.log(probs[small]).sum(axis=1)
+    """[n] log of the product of each row [n, k]."""
+    out = np.empty(len(probs))
+    _kernels.log_products(probs, out)
     return out
 
 

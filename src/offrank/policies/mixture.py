@@ -10,6 +10,7 @@ import numpy as np
 from ..errors import UsageError
 from ..log.batch import Contexts, Floats, Integers, LogBatch
 from ..log.source import Needs
+from . import _kernels
 from .base import Ability
 from .propensities import AnyPolicy, Propensities, ShownAbility, ShownPolicy, is_law, law, propensities, shown_needs
 from .rank_law import RankLaw
@@ -131,12 +132,6 @@ def _log_mixed(share: Floats, mostly: Floats, sometimes: Floats) -> Floats:
 
 def _slots_mixed(share: Floats, usual: Floats, uniform: Floats) -> Floats:
     """[n, k]: the mixture is over whole slates, so its shares follow from the slots above (Bayes' rule)."""
-    mostly, sometimes = 1 - share, share
     probs = np.empty(usual.shape)
-    for slot in range(usual.shape[1]):
-        mostly, sometimes = mostly * usual[:, slot], sometimes * uniform[:, slot]
-        probs[:, slot] = mostly + sometimes
-        # Shares are updated by slot, because products over all slots so far underflow on long slates.
-        whole = np.where(probs[:, slot] > 0, probs[:, slot], 1.0)
-        mostly, sometimes = mostly / whole, sometimes / whole
+    _kernels.mixed_slots(share, usual, uniform, probs)
     return probs

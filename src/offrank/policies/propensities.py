@@ -13,11 +13,12 @@ from typing import Literal, cast, final
 
 import numpy as np
 
-from ..log.batch import Floats, LogBatch
+from ..log.batch import Floats, Integers, LogBatch
 from ..log.source import Needs
-from .base import Ability, Policy, all_items, unable
+from .base import Ability, Policy, all_items, log_product, unable
+from .plackett_luce.policy import PlackettLuce
 from .rank_law import RankLaw
-from .sorting import Sorting
+from .sorting import Sorting, slot_probs
 from .uniform import Uniform
 
 ShownAbility = Literal["log_prob", "slot_probs", "rank_law"]
@@ -145,15 +146,25 @@ class _OfLaw(Propensities):
     policy: Policy
 
     def _log_prob(self) -> Floats:
+        if isinstance(self.policy, Sorting) or (isinstance(self.policy, PlackettLuce) and self.policy.plain):
+            return log_product(self.slot_probs)
         return self.policy.log_prob(self.batch.contexts, self.batch.slates)
 
     def _slot_probs(self) -> Floats:
+        if isinstance(self.policy, Sorting):
+            return slot_probs(*self._blocks, self.batch.slates)
         return self.policy.slot_probs(self.batch.contexts, self.batch.slates)
+
+    @cached_property
+    def _blocks(self) -> tuple[Integers, Integers]:
+        """The blocks of the shown items, where the policy sorts."""
+        assert isinstance(self.policy, Sorting)
+        return self.policy.blocks(self.batch.contexts, self.batch.slates)
 
     def _rank_law(self) -> RankLaw:
         contexts, slates = self.batch.contexts, self.batch.slates
         if isinstance(self.policy, Sorting):
-            return RankLaw.blocks(*self.policy.blocks(contexts, slates))
+            return RankLaw.blocks(*self._blocks)
         if isinstance(self.policy, Uniform):
             return RankLaw.uniform(contexts.size, slates.shape[1])
         if "candidate_ranks" in vars(self):  # computed before

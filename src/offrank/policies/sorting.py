@@ -37,14 +37,19 @@ class Sorting(ABC):
     @final
     def slot_probs(self, contexts: Contexts, slates: Integers) -> Floats:
         """[n, k] probability of each slot's item given the slots above; 1 on pads."""
-        probs = np.ones(slates.shape)
-        _kernels.block_slot_probs(*self.blocks(contexts, slates), slates, probs)
-        return probs
+        return slot_probs(*self.blocks(contexts, slates), slates)
 
     @final
     def rank_probs(self, contexts: Contexts, items: Integers) -> Floats:
         """[n, q, k] probability that candidate items[n, q] is at each rank; 0 on pads."""
         return RankLaw.blocks(*self.blocks(contexts, items)).at_ranks(contexts.length, contexts.slots)
+
+
+def slot_probs(first: Integers, width: Integers, slates: Integers) -> Floats:
+    """[n, k] as `Sorting.slot_probs`, of the blocks of the items of slates."""
+    probs = np.ones(slates.shape)
+    _kernels.block_slot_probs(first, width, slates, probs)
+    return probs
 
 
 def certain(policy: object, contexts: Contexts) -> NDArray[np.bool_]:

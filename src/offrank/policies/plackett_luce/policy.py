@@ -48,12 +48,12 @@ class PlackettLuce(Spelled, PairProbs, OrderGivenSet):
         return sample_rows(self.log_weights(contexts), contexts, rng)
 
     def log_prob(self, contexts: Contexts, slates: Integers) -> Floats:
-        if self._plain:
+        if self.plain:
             return log_product(self.slot_probs(contexts, slates))
         return np.asarray(self._log_slot_probs(contexts, slates).sum(axis=1))
 
     def slot_probs(self, contexts: Contexts, slates: Integers) -> Floats:
-        if self._plain:
+        if self.plain:
             weights, probs = contexts.scores[self.scores], np.ones(slates.shape)
             _kernels_sets.slot_probs(weights, contexts.size, slates, np.zeros(weights.shape[1], np.bool_), probs)
             return probs
@@ -116,6 +116,6 @@ class PlackettLuce(Spelled, PairProbs, OrderGivenSet):
         return found
 
     @property
-    def _plain(self) -> bool:
+    def plain(self) -> bool:
         """Whether the scores are the weights, so that no logarithm is needed."""
         return not self.log and self.temperature == 1.0
