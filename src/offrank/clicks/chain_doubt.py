@@ -16,7 +16,7 @@ from ..log.batch import Floats, Integers
 from .fit.alone import Alone, counts, slopes
 from .fit.doubt import Equations, leading, reduced, shared
 from .fit.em import expit, logit
-from .fit.priors import FLAT, EvidenceGrid
+from .fit.priors import FLAT, EvidenceGrid, scored
 from .fit.reading import EM, FEW, SHARED, TIGHT, Regressions
 from .fit.tails import Tails
 from .learnt import Learnt
@@ -148,7 +148,7 @@ class SharedDoubt:
                 found.append(slopes(self.alone.em, there)[places])
             at = self._still(self.em, rest, shared, priors) if step.any() else rest
             for name, grid in self.em.grids(at, priors).items():
-                *_, slope = grid.at(priors[name], self.em.design(name).take(grid.kept))
+                *_, slope = scored(grid.evidence, priors[name], self.em.design(name).take(grid.kept))
                 found.append(slope @ along[name])
             return np.concatenate(found), {name: at[name] for name in self.em.model.tables}
 
@@ -180,7 +180,7 @@ class SharedDoubt:
                 each_slope[place] = (won - here[SHARED] * tried)[places]
             found.append(each_slope)
         for name, grid in grids.items():
-            _, scores, _ = grid.at(self.priors[name], self.em.design(name).take(grid.kept))
+            _, scores, _ = scored(grid.evidence, self.priors[name], self.em.design(name).take(grid.kept))
             sums = np.zeros((_GROUPS, along[name].shape[1]))
             np.add.at(sums, group[grid.kept], scores @ along[name])
             found.append(sums)
@@ -189,7 +189,7 @@ class SharedDoubt:
     def _directions(self, name: str, grid: EvidenceGrid, strength: Floats) -> Floats:
         """[prior's table, few] the directions of a prior's doubt that move documents most, by a standard deviation."""
         prior, part = self.priors[name], self.em.design(name).take(grid.kept)
-        _, scores, _ = grid.at(prior, part)
+        _, scores, _ = scored(grid.evidence, prior, part)
         values, axes = np.linalg.eigh(prior.covariance(part, scores, len(scores)))
         half = axes * np.sqrt(np.maximum(values, 0.0))
         value, total = self.here[name][grid.kept], strength[grid.kept]

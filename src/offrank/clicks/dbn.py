@@ -34,6 +34,10 @@ class Satisfying(Chain):
     def _regressed(self) -> tuple[str, ...]:
         return ("attraction", "satisfaction")
 
+    @final
+    def readable(self, sessions: Sessions) -> tuple[Sessions, tuple[Caution, ...]]:
+        return sessions, cautions_for(OfFit(moving=moving(sessions)))
+
     @abstractmethod
     def going(self, parameters: Parameters) -> float:
         """P(examine the next | not satisfied)."""
@@ -69,9 +73,6 @@ class DBN(Continuing, Satisfying):
 
     name: ClassVar[str] = "dbn"
     begin: ClassVar[tuple[float, ...]] = (0.8,)
-
-    def readable(self, sessions: Sessions) -> tuple[Sessions, tuple[Caution, ...]]:
-        return sessions, cautions_for(OfFit(moving=moving(sessions)))
 
     def going(self, parameters: Parameters) -> float:
         """The learnt continuation."""

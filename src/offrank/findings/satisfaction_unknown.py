@@ -17,6 +17,6 @@ def satisfaction_unknown(found: OfFit) -> Statement:
         "warning",
         f"Documents hardly changed places ({found.moving:.0%} of the variance of ranks is within documents). What "
         "happens below a document that is always shown low tells little of whether it satisfies: satisfactions there "
-        "come out too high, often beyond their intervals, and so does relevance.",
+        "come out too high, too often beyond their intervals, and so does relevance.",
         "Compare documents by their attraction, or take a log in which documents change places.",
     )

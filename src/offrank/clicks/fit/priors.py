@@ -91,8 +91,6 @@ Evidence = Callable[[Floats, Floats], tuple[float, Floats, Floats]]
 
 _FARTHEST = 14.0
 """Largest absolute logit of a prior's mean, and logarithm of its strength."""
-_TOLERANCE = 1e-5
-"""Largest slope at the best, in units of standard errors."""
 _LEAST = 1e-3
 """Information that is added where there is none."""
 
@@ -196,23 +194,31 @@ def _along(rows: Floats, numbers: Floats) -> Floats:
     return np.einsum("dp,p->d", rows, numbers)
 
 
-def best(evidence: Evidence, design: PriorDesign, start: PriorRegression) -> PriorRegression:
-    """The regression with the largest evidence of the documents times weak hyperprior; never worse than the start."""
-    size = max(len(design.rows), 1)
+def scored(evidence: Evidence, prior: PriorRegression, design: PriorDesign) -> tuple[float, Floats, Floats]:
+    """(log-evidence with hyperprior, [d, p + curve] each document's derivatives by the prior's table, those of all)."""
+    found, by_a, by_b = evidence(*prior.betas(design).of_seen(len(design.rows)))
+    (density, slopes), scores = prior.hyper(design), prior.scores(design, by_a, by_b)
+    return found + density, scores, scores.sum(axis=0) + slopes
 
-    def scored(table: Floats) -> tuple[float, Floats, Floats]:
-        """The log-posterior, its derivatives, and the scores of documents."""
-        prior = start.moved(table)
-        found, by_a, by_b = evidence(*prior.betas(design).of_seen(size))
-        density, slopes = prior.hyper(design)
-        scores = prior.scores(design, by_a, by_b)
-        return found + density, scores.sum(axis=0) + slopes, scores
+
+def best(
+    evidence: Evidence, design: PriorDesign, start: PriorRegression, *, tolerance: float = 1e-5
+) -> PriorRegression:
+    """The regression with the largest evidence of the documents times weak hyperprior; never worse than the start.
+
+    tolerance: largest slope there, in units of standard errors.
+    """
+
+    def value(table: Floats) -> tuple[float, Floats]:
+        reached, _, slopes = scored(evidence, start.moved(table), design)
+        return reached, slopes
 
     def information(table: Floats) -> Floats:
-        scores = scored(table)[2]
-        return np.asarray(scores.T @ scores + start.moved(table).curvature(design))
+        prior = start.moved(table)
+        _, scores, _ = scored(evidence, prior, design)
+        return np.asarray(scores.T @ scores + prior.curvature(design))
 
-    return start.moved(maximise(lambda table: scored(table)[:2], information, start.table, tolerance=_TOLERANCE).at)
+    return start.moved(maximise(value, information, start.table, tolerance=tolerance).at)
 
 
 def fit_rates(shown: Floats, clicked: Floats, design: PriorDesign | None = None) -> PriorRegression:
@@ -243,9 +249,8 @@ def beta_binomial(
 
 
 _DOCUMENTS = 1_000
-_LITTLE = 1e-3
-"""Expected gain of log-evidence below which a fit ends."""
-_HALVINGS = 8
+_CLOSE = 0.03
+"""Largest slope of the evidence on a grid where a fit ends, in units of standard errors."""
 _NODES = np.linspace(-6.0, 6.0, 21)
 
 
@@ -278,39 +283,9 @@ class EvidenceGrid:
         """Multiply the likelihoods by those of these trials."""
         _kernels.add_logs(*trials, self.row, self._odds, self.logs)
 
-    def fit(self, start: PriorRegression, design: PriorDesign, steps: int = 12) -> PriorRegression:
-        """The prior with the largest evidence, each document's probability integrated out; design: of all documents.
-
-        By scoring: steps of Newton's method in which the products of the documents' scores take the place of the
-        information (Berndt et al. 1974), halved until the evidence grows.
-        """
-        part, prior = design.take(self.kept), start
-        value, scores, slope = self.at(prior, part)
-        for _ in range(steps):
-            step = prior.covariance(part, scores, len(scores)) @ slope
-            gain = float(slope @ step)
-            if gain < _LITTLE:
-                break
-            for _ in range(_HALVINGS):
-                further = prior.moved(prior.table + step)
-                there = self.at(further, part)
-                if there[0] > value:
-                    break
-                step = step / 2
-            else:
-                break
-            prior, (value, scores, slope) = further, there
-        return prior
-
-    def at(self, prior: PriorRegression, part: PriorDesign) -> tuple[float, Floats, Floats]:
-        """(log-evidence with hyperprior, [kept, p + 1] each document's derivatives by the prior's table, those of all).
-
-        part: the design of the documents that were kept.
-        """
-        betas = prior.betas(part)
-        value, by_a, by_b = self.evidence(*betas.of_seen(len(part.rows)))
-        (density, slopes), scores = prior.hyper(part), prior.scores(part, by_a, by_b)
-        return value + density, scores, scores.sum(axis=0) + slopes
+    def fit(self, start: PriorRegression, design: PriorDesign) -> PriorRegression:
+        """The prior with the largest evidence, each document's probability integrated out; design: of all documents."""
+        return best(self.evidence, design.take(self.kept), start, tolerance=_CLOSE)
 
     @property
     def kept(self) -> NDArray[np.int64]:

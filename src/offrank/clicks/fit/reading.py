@@ -36,8 +36,6 @@ LOOSE = 1e-3
 _NEAR = 0.03
 """Change of a prior's logits, and logarithms of its strengths, below which fits of priors and tables have settled."""
 _REFITS = 20
-_STEPS = 4
-"""Steps of one fit of a prior, which is repeated as the other parameters move."""
 _ROUNDS = 2000
 _EDGE = 1e-9
 
@@ -225,7 +223,7 @@ class EM:
     def refitted(self, here: Parameters, priors: Regressions) -> Regressions:
         """The priors with the largest marginal likelihood at these parameters."""
         grids = self.grids(here, priors)
-        return {name: grids[name].fit(prior, self.design(name), _STEPS) for name, prior in priors.items()}
+        return {name: grids[name].fit(prior, self.design(name)) for name, prior in priors.items()}
 
     def design(self, table: str) -> PriorDesign:
         """What the priors of a table depend on."""
