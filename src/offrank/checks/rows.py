@@ -19,14 +19,14 @@ from ..folds.counts import KeyedCounts, KeyedCountsFold
 from ..folds.estimate import Interval
 from ..inference.ratio import Mean
 from ..inference.spread import Inference
-from ..log.batch import Contexts, Floats, Integers, LogBatch
+from ..log.batch import Floats, Integers, LogBatch
 from ..log.source import Needs
 from ..policies.boosted import Boosted
 from ..policies.counted import Counted
 from ..policies.fit import with_parts
 from ..policies.linear import Linear
 from ..policies.mixture import UniformMixture
-from ..policies.propensities import AnyPolicy, law_needs
+from ..policies.propensities import AnyPolicy, complete, law_needs, propensities
 from ..policies.sorting import Sorting
 from . import _kernels
 
@@ -143,7 +143,7 @@ class TiesFold(MappedFold):
 
     def mapped(self, batch: LogBatch) -> Floats:
         h = 1 / batch.inclusion
-        return np.array([*(h[tied(policy, batch.contexts)].sum() for policy in self.policies), h.sum()])
+        return np.array([*(h[tied(policy, batch)].sum() for policy in self.policies), h.sum()])
 
     def result(self, found: Floats) -> Floats:
         """Return the share of the impressions before sub-sampling [policies]."""
@@ -157,13 +157,16 @@ def sorts(policy: AnyPolicy) -> bool:
     return isinstance(policy, Sorting) or (isinstance(policy, Boosted | Linear) and policy.sorts)
 
 
-def tied(policy: AnyPolicy, contexts: Contexts) -> NDArray[np.bool_]:
+def tied(policy: AnyPolicy, batch: LogBatch) -> NDArray[np.bool_]:
     """Whether equal scores leave open the order of what a policy shows [n]."""
     if isinstance(policy, UniformMixture):
-        return tied(policy.base, contexts)
+        return tied(policy.base, batch)
+    if isinstance(policy, Sorting) and complete(batch):  # estimators have most often asked for the same law
+        width = propensities(policy, batch).rank_law.width
+        return np.asarray((width > 1).any(axis=1)) if width.max(initial=1) > 1 else np.zeros(len(batch), np.bool_)
     if isinstance(policy, Sorting | Boosted | Linear):
-        return policy.tied(contexts)
-    return np.zeros(len(contexts), np.bool_)
+        return policy.tied(batch.contexts)
+    return np.zeros(len(batch), np.bool_)
 
 
 def dependence(spread: Inference, mean: Mean, weight: int, *, group: bool = False) -> OfClusters:
