@@ -13,7 +13,6 @@ from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import eigh, helmert, lapack
 
 from ...errors import SupportError
 from ...log.batch import Floats, Integers
@@ -125,6 +124,8 @@ def _known_null(possible: NDArray[np.bool_]) -> Floats:
     If each item is possible in all slots or none, and there are as many slots as such items, every slate shows
     every item once: then constants per item are orthogonal too.
     """
+    from scipy.linalg import helmert  # slow to import
+
     counts = possible.sum(axis=0)
     slots = len(counts)
     item, slot = np.nonzero(possible)
@@ -157,6 +158,8 @@ def _by_cholesky(scaled: Floats, root: Floats, null: Floats, gamma: Floats) -> F
 
 def _by_library(matrix: Floats) -> tuple[Floats, bool]:
     """As `_kernels.inverse_of_positive`, for large matrices, which are overwritten."""
+    from scipy.linalg import lapack  # slow to import
+
     factor, failed = lapack.dpotrf(matrix.T, lower=1, overwrite_a=1)
     if failed:
         return factor, False
@@ -167,6 +170,8 @@ def _by_library(matrix: Floats) -> tuple[Floats, bool]:
 
 def _by_eigenvalues(scaled: Floats, root: Floats) -> tuple[Floats, Floats]:
     """The pseudoinverse and an orthonormal basis of the null space, from the eigenvalues."""
+    from scipy.linalg import eigh  # slow to import
+
     values, vectors = eigh(scaled)
     seen = values > 1e-9 * values[-1]
     dropped = max(float(np.abs(values[~seen]).max(initial=0.0)), np.finfo(float).eps * len(values))

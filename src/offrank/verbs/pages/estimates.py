@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
-from scipy.special import fdtrc
 
 from ...errors import NoOverlapError
 from ...formatting import Span, count, finite, number, percent, plural, quote
@@ -114,6 +113,8 @@ def welch(values: Sequence[float], errors: Sequence[float], sizes: Sequence[floa
     - values, errors: the mean of each group and its standard error. sizes: effective sample sizes; minus 1, they
       are the degrees of freedom of the errors.
     """
+    from scipy.special import fdtrc  # slow to import
+
     x, error, size = (np.asarray(one, float) for one in (values, errors, sizes))
     usable = np.isfinite(x) & (error > 0) & np.isfinite(error) & (size > 1)
     x, error, size = x[usable], error[usable], size[usable]
