@@ -64,3 +64,23 @@ def test_at_the_maximum_it_stays() -> None:
     found = maximise(binomial, information, BEST, tolerance=1e-6, known=information(BEST))
     assert found.converged
     assert found.at == pytest.approx(BEST, abs=1e-9)
+
+
+def weak(logits: Floats) -> tuple[float, Floats]:
+    """One earlier observation, a fifth of it a win, and no other."""
+    p = 1 / (1 + np.exp(-logits))
+    return float((0.2 * logits - np.logaddexp(0, logits)).sum()), 0.2 - p
+
+
+def test_what_is_far_out_where_nothing_is_known_comes_back() -> None:
+    """At a logit of -20 the information is 2e-9: a step of one standard error would be of 20,000."""
+    found = maximise(weak, lambda x: np.diag(np.exp(x) / (1 + np.exp(x)) ** 2), np.array([-20.0]), tolerance=1e-4)
+    assert found.converged
+    assert found.at == pytest.approx([np.log(0.25)], abs=1e-3)
+
+
+def test_where_no_step_leads_up_it_says_that_it_has_not_converged() -> None:
+    """Slopes of the wrong sign."""
+    found = maximise(lambda x: (weak(x)[0], -weak(x)[1]), lambda x: np.eye(1), np.array([3.0]), tolerance=1e-4)
+    assert not found.converged
+    assert found.at == pytest.approx([3.0])

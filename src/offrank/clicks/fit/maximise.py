@@ -15,6 +15,8 @@ _SCALED = 10
 """Rounds after which standard errors are taken anew."""
 _FAR = 2.0
 """The largest step of scoring in any number."""
+_LEAST = 0.1
+"""Information that is added, so that a step stays near where there is none."""
 _NOTHING = 1e-9
 """A gain of log-likelihood that ten rounds are not worth."""
 
@@ -39,7 +41,7 @@ def maximise(
 ) -> Maximum:
     """The numbers [x] of the largest value; never one below that of the start.
 
-    value: of numbers, with its derivatives. information: [x, x] of numbers, positive definite, such as the products of
+    value: of numbers, with its derivatives. information: [x, x] of numbers, such as the products of
     the scores of documents (Berndt et al. 1974); known: that of the start, where it is known. It ends where no number
     has a slope above tolerance, in units of standard errors: some dozen rounds even where they are hard to tell apart.
     """
@@ -53,7 +55,8 @@ def maximise(
         say(f"log-likelihood {trace[-1]:,.2f}")
 
     while True:
-        root: Floats = np.asarray(np.linalg.cholesky(information(x) if known is None else known), np.float64)
+        products = (information(x) if known is None else known) + _LEAST * np.eye(len(x))
+        root: Floats = np.asarray(np.linalg.cholesky(products), np.float64)
         (here, before), known = _scored(value, x, root), None
 
         def loss(z: Floats, here: Floats = here, root: Floats = root) -> tuple[float, Floats]:
@@ -64,9 +67,8 @@ def maximise(
         options = {"maxiter": _SCALED, "gtol": tolerance}
         found = minimize(loss, np.zeros(len(x)), jac=True, method="BFGS", callback=tell, options=options)
         x, taken = here + solve_triangular(root, found.x, lower=True, trans=1), taken + int(found.nit)
-        converged = bool(found.success) or -found.fun - before < _NOTHING
-        if converged or taken >= _ROUNDS:
-            return Maximum(x, tuple(trace), taken, converged)
+        if found.success or -found.fun - before < _NOTHING or taken >= _ROUNDS:
+            return Maximum(x, tuple(trace), taken, bool(found.success))
 
 
 def _scored(value: Callable[[Floats], tuple[float, Floats]], x: Floats, root: Floats) -> tuple[Floats, float]:

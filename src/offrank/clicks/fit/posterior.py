@@ -24,6 +24,8 @@ EDGE = 16.0
 """Attractions are between expit(-16) and expit(16)."""
 _FINEST = 10
 """The level of the smallest steps: 2^-11."""
+_LEAST = 1e-3
+"""Information that is added to a number's own, which there is none of at its edges."""
 _EDGE = 1e-12
 _DOCUMENTS, _ENTRIES = 3_000, 40_000
 """Documents and counts of documents at cells from which priors are fitted, evenly chosen where there are more."""
@@ -283,7 +285,7 @@ class _Problem:
         found = self.posteriors.integrals(chances, a, b)
         each, _ = self.posteriors.scores(chances, a, b, self.curves.along(numbers)) if r else (np.empty((len(a), 0)), 0)
         own = np.zeros((len(x), len(x)))
-        own[:r, :r] = np.diag(p * (1 - p))
+        own[:r, :r] = np.diag(p * (1 - p) + _LEAST)
         if prior is not None and isinstance(self.prior, PriorDesign):
             each = np.hstack([each, prior.scores(self.prior, found.by_a, found.by_b)])
             own[r:, r:] = prior.curvature(self.prior)

@@ -91,8 +91,6 @@ Evidence = Callable[[Floats, Floats], tuple[float, Floats, Floats]]
 
 _FARTHEST = 14.0
 """Largest absolute logit of a prior's mean, and logarithm of its strength."""
-_LEAST = 1e-3
-"""Information that is added where there is none."""
 
 
 @dataclass(frozen=True)
@@ -186,7 +184,7 @@ class PriorRegression:
         own = np.zeros((p + design.curve, p + design.curve))
         own[:p, :p] = design.penalty + 0.5 * np.outer(design.center, design.center)
         own[p:, p:] = penalty + 0.5 * np.outer(center, center)
-        return own + _LEAST * np.eye(len(own))
+        return own
 
 
 def _along(rows: Floats, numbers: Floats) -> Floats:
