@@ -84,3 +84,15 @@ def test_where_no_step_leads_up_it_says_that_it_has_not_converged() -> None:
     found = maximise(lambda x: (weak(x)[0], -weak(x)[1]), lambda x: np.eye(1), np.array([3.0]), tolerance=1e-4)
     assert not found.converged
     assert found.at == pytest.approx([3.0])
+
+
+def test_a_step_to_where_there_is_no_value_is_shortened() -> None:
+    """The value is 0 / 0 from 3.5 on, and the information says that the maximum is much further away."""
+
+    def bordered(x: Floats) -> tuple[float, Floats]:
+        beyond = np.where(x < 3.5, 1.0, np.nan)
+        return float((-((x - 3) ** 2) * beyond).sum()), -2 * (x - 3) * beyond
+
+    found = maximise(bordered, lambda x: np.eye(1) * 1e-3, np.array([-9.0]), tolerance=1e-3)
+    assert found.at == pytest.approx([3.0], abs=0.01)
+    assert found.converged

@@ -37,7 +37,16 @@ def found(batches: list[LogBatch]) -> Evaluations:
     return offrank.evaluate_clicks(part(batches, held_out=True), learnt).here
 
 
-EXPECTED = {"gctr": 1.460, "rctr": 1.419, "dctr": 1.384, "rdctr": 1.379, "pbm": 1.378, "ubm": 1.379, "dbn": 1.378}
+EXPECTED = {
+    "gctr": 1.460,
+    "rctr": 1.419,
+    "dctr": 1.384,
+    "rdctr": 1.379,
+    "pbm": 1.378,
+    "ubm": 1.379,
+    "dbn": 1.378,
+    "trust": 1.378,
+}
 
 
 def test_perplexities(found: Evaluations) -> None:

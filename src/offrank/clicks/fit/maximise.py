@@ -61,11 +61,14 @@ def maximise(
 
         def loss(z: Floats, here: Floats = here, root: Floats = root) -> tuple[float, Floats]:
             reached, slopes = value(here + solve_triangular(root, z, lower=True, trans=1))
+            if not np.isfinite(reached):  # a step too far: the search for its length takes a shorter one
+                return np.inf, np.zeros(len(z))
             return -reached, -solve_triangular(root, slopes, lower=True)
 
         # Not L-BFGS-B: its linear algebra wakes threads that wait for more by spinning.
         options = {"maxiter": _SCALED, "gtol": tolerance}
-        found = minimize(loss, np.zeros(len(x)), jac=True, method="BFGS", callback=tell, options=options)
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):  # of steps too far
+            found = minimize(loss, np.zeros(len(x)), jac=True, method="BFGS", callback=tell, options=options)
         x, taken = here + solve_triangular(root, found.x, lower=True, trans=1), taken + int(found.nit)
         if found.success or -found.fun - before < _NOTHING or taken >= _ROUNDS:
             return Maximum(x, tuple(trace), taken, bool(found.success))
@@ -78,5 +81,6 @@ def _scored(value: Callable[[Floats], tuple[float, Floats]], x: Floats, root: Fl
     before, slopes = value(x)
     step = cho_solve((root, True), slopes)
     there = x + step * min(1.0, _FAR / max(float(np.abs(step).max()), 1e-300))
-    reached = value(there)[0]
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        reached = value(there)[0]
     return (there, reached) if reached > before else (x, before)
