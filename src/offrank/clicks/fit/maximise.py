@@ -41,9 +41,9 @@ def maximise(
 ) -> Maximum:
     """The numbers [x] of the largest value; never one below that of the start.
 
-    value: of numbers, with its derivatives. information: [x, x] of numbers, such as the products of
-    the scores of documents (Berndt et al. 1974); known: that of the start, where it is known. It ends where no number
-    has a slope above tolerance, in units of standard errors: some dozen rounds even where they are hard to tell apart.
+    value: of numbers, with its derivatives. information: [x, x] of numbers, such as the products of the scores of
+    documents (Berndt et al. 1974); known: that of the start, where it is known. It ends where no number has a slope
+    above tolerance, in units of standard errors: some dozen rounds even where they are hard to tell apart.
     """
     from scipy.linalg import solve_triangular  # slow to import
     from scipy.optimize import minimize  # slow to import
@@ -61,8 +61,8 @@ def maximise(
 
         def loss(z: Floats, here: Floats = here, root: Floats = root) -> tuple[float, Floats]:
             reached, slopes = value(here + solve_triangular(root, z, lower=True, trans=1))
-            if not np.isfinite(reached):  # a step too far: the search for its length takes a shorter one
-                return np.inf, np.zeros(len(z))
+            if not (np.isfinite(reached) and np.isfinite(slopes).all()):
+                return np.inf, np.zeros(len(z))  # a step too far: the search for its length takes a shorter one
             return -reached, -solve_triangular(root, slopes, lower=True)
 
         # Not L-BFGS-B: its linear algebra wakes threads that wait for more by spinning.
