@@ -103,7 +103,7 @@ def _weigh(entries, d, tables, low, count, w):
     return top + np.log(total), inside and fine
 
 
-@numba.njit(cache=True, nogil=True, fastmath={"reassoc"})
+@numba.njit(cache=True, nogil=True, fastmath={"reassoc"})  # summed side by side
 def _dot(w, table, low, count):
     total = 0.0
     for j in range(count):
