@@ -17,6 +17,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from ..folds.estimate import Caution, Estimate, Interval
+from ..formatting import nine_digits
 from .assumptions import in_words
 from .registry import SEVERITIES
 
@@ -171,7 +172,7 @@ def on_log(cautions: Sequence[Caution]) -> Verdict:
 
 def _place(one: Candidate, wanted: str) -> tuple[Any, ...]:
     """The sort key: by assumptions; among equals, estimates without a warning first, then by standard error."""
-    error = math.inf if one.estimate is None else one.estimate.standard_error
+    error = math.inf if one.estimate is None else nine_digits(one.estimate.standard_error)
     return one.outcome != wanted, len(one.assumes), one.warned, error, one.name
 
 
