@@ -20,6 +20,7 @@ from ..findings import cautions_for
 from ..findings.evidence import OfChoice, OfDisagreement, OfEstimatorChoice
 from ..findings.verdict import Candidate, Verdict, verdict
 from ..folds.estimate import Caution, Estimate, Interval
+from ..formatting import nine_digits
 from ..policies.propensities import AnyPolicy
 from ..selection.bounds import least_error
 from ..selection.windows import slope
@@ -294,7 +295,7 @@ def _against(
         if _comparable(estimator, other, summary.rewards_are_clicks)
     ]
     # Prefer a sound one without assumptions, which gives clear advice; otherwise the one that is furthest away.
-    said = [(not pair.decisive, -pair.deviations, one) for pair in evidence for one in cautions_for(pair)]
+    said = [(not pair.decisive, -nine_digits(pair.deviations), one) for pair in evidence for one in cautions_for(pair)]
     return min(said, key=lambda one: one[:2])[2] if said else None
 
 

@@ -289,7 +289,7 @@ class Summary:
         moments, f = self.moments, np.zeros(len(self.moments.mean))
         f[weight], f[value] = -least, 1.0
         total = moments.n * float(f @ moments.mean)
-        square = float(f @ moments.comoment @ f) + total**2 / moments.n
+        square = moments.variation(f) + total**2 / moments.n
         rounding = 1e-12 * (moments.squares[value] + least**2 * moments.squares[weight])
         return total**2 / square if square > rounding else 0.0
 
