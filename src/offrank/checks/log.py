@@ -8,7 +8,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from .. import findings
-from ..findings.evidence import OfCounting, OfLog, OfRows
+from ..findings.evidence import OfCounting, OfLaw, OfLog, OfRows
+from ..findings.registry import SEVERITIES
 from ..folds.base import Fold, MappedFold, Tee
 from ..folds.estimate import Caution
 from ..folds.moments import Moments
@@ -37,13 +38,20 @@ EXPLAINED = {"miscalibrated": OF_MEAN_WEIGHT, "double-subsampling": ("mean-weigh
 """Problems of the log, and which findings about a policy's weights are then redundant."""
 
 
-def about_log(log: OfLog) -> tuple[Caution, ...]:
-    """Return the problems of a log, the worst first, and causes before effects of the same severity."""
+NO_LAW = OfLaw()
+
+
+def about_log(log: OfLog, law: OfLaw = NO_LAW) -> tuple[Caution, ...]:
+    """Return the problems of a log, the worst first, and causes before effects of the same severity.
+
+    law: the mean weights of the run. Each problem is said once, and none that another one explains.
+    """
     counting = OfCounting() if log.counted_by is None else OfCounting(rows=log.rows_per_context, by=log.counted_by)
-    found = findings.cautions_for(log, OfRows(copies=log.copies), counting)
+    found = findings.cautions_for(log, OfRows(copies=log.copies), counting, replace(law, copies=log.copies))
+    known = explained(found)
     codes = [*CAUSES, *(caution.code for caution in found)]
-    severities = ("serious", "warning", "note")
-    return tuple(sorted(found, key=lambda one: (severities.index(one.severity), codes.index(one.code))))
+    once = {one.code: one for one in reversed(found) if one.code not in known}
+    return tuple(sorted(once.values(), key=lambda one: (SEVERITIES[one.severity], codes.index(one.code))))
 
 
 def of_rows(found: Iterable[Caution]) -> tuple[Caution, ...]:
@@ -79,8 +87,9 @@ class LogFold(MappedFold):
         if logging is not None and (by := counted_by(logging)) is not None:
             tried.add("contexts", RowsPerContextFold(by))
         if logging is not None and not counts(logging):  # a policy counted in the log agrees with it by construction
-            if not (is_law(logging) and tried.add("fit", CalibrationFold(logging))):
-                tried.add("weights", UniformWeightsFold(logging))
+            if is_law(logging):
+                tried.add("fit", CalibrationFold(logging))
+            tried.add("weights", UniformWeightsFold(logging))
             if not isinstance(logging, WrittenPolicy):
                 tried.add("agreement", AgreementFold(logging))
         return cls(logging, tried.folds, tried.reasons, tried.needs)
@@ -117,5 +126,7 @@ def _of_weights(found: Moments) -> dict[str, Any]:
     return {
         "mean_weight": Inference(found, "normal", CONFIDENCE).ratio(Ratio(1, 0)),
         "sampling_factor": float(found.squares[0] / rows),
+        "largest_weight": float(found.largest[1]),
+        "impressions": float(rows),
         "ess": float(weight**2 / found.squares[1]) if found.squares[1] else 0.0,
     }

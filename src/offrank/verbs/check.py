@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from ..checks.actions import ActionsFold
-from ..checks.log import LogFold, about_log
+from ..checks.log import LogFold
 from ..checks.propensities import SlotsFold, SupportFold
 from ..checks.rows import ImpressionsFold
 from ..errors import AbilityError, ColumnError, EmptyLogError
 from ..estimators.base import Estimator
+from ..estimators.design import design_fold
 from ..estimators.family import family
 from ..estimators.fold import TermsFold
 from ..estimators.ips import IPS
@@ -18,9 +20,11 @@ from ..estimators.items import IPM
 from ..estimators.wrappers import SelfNormalised
 from ..findings.verdict import on_log
 from ..folds.base import Tee
+from ..folds.estimate import Caution
 from ..folds.group_by import by_slots
 from ..folds.optional import OptionalFolds, given, refused
 from ..inference.spec import IntervalSpec
+from ..log.batch import RunCache
 from ..log.source import Source
 from ..options import option
 from ..policies.epsilon import EpsilonUniform
@@ -33,6 +37,7 @@ from . import arguments, document, findings
 from .background import Background, Check, LogRead
 from .data import Estimates
 from .plan import Plan
+from .refutation import judged_log
 from .result import Result
 from .summary import Summary, inner_fold
 
@@ -129,6 +134,7 @@ class _Checking:
             raise EmptyLogError(f"{self.source.describe()} has no impressions", "give a log with some")
         weights, slots = {name: found[name] for name in self.plans if name in found}, impressions.slots
         summaries = self._summaries({name: one["whole"] for name, one in weights.items()}, slots)
+        summaries = {name: replace(one, designs=found[f"design of {name}"]) for name, one in summaries.items()}
         numbers: Mapping[str, Any] = next((one["groups"] for one in weights.values()), {})
         groups = {
             number: self._estimates(
@@ -137,9 +143,12 @@ class _Checking:
             for number in (numbers if len(numbers) > 1 else ())
         }
         estimates = self._estimates(summaries)
-        background = self._background(found, summaries, estimates)
-        verdict = on_log([one.caution for one in background.checks if one.caution is not None])
-        of_log = about_log(found["log"])
+        # Weights of other policies have rows of their own, as `evaluate` does not ask for them.
+        of_log = judged_log(found["log"], () if self.target is None else summaries.values(), of=self.target)
+        background = self._background(found, summaries, estimates, of_log)
+        known = {one.code for one in of_log}
+        others = (one.caution for one in background.checks if one.caution is not None and one.code not in known)
+        verdict = on_log([*of_log, *others])
         return Result(estimates, background, groups, about_log=of_log, verdicts={"the log": verdict})
 
     def _weigh(self, name: str, bare: Estimator, targets: list[AnyPolicy]) -> None:
@@ -150,6 +159,8 @@ class _Checking:
         inner = inner_fold(self.spec, plan.layout, grouped=True)
         if self.tried.add(name, TermsFold(plan.layout, self.logging, inner, by=by_slots), plan.needs):
             self.plans[name] = plan
+            design, needed = design_fold(plan.layout, self.logging, self.source, plan.needs(), RunCache())
+            self.tried.sure(needed, **{f"design of {name}": design})
 
     def _summaries(self, found: Mapping[str, Any], slots: int) -> dict[str, Summary]:
         """Return a summary of the weights for each plan."""
@@ -161,7 +172,11 @@ class _Checking:
         return Estimates({key: one for found in every for key, one in found.items()})
 
     def _background(
-        self, found: Mapping[str, Any], summaries: Mapping[str, Summary], estimates: Estimates
+        self,
+        found: Mapping[str, Any],
+        summaries: Mapping[str, Summary],
+        estimates: Estimates,
+        of_log: Sequence[Caution],
     ) -> Background:
         impressions, plans = found["impressions"], [self.plans[name] for name in summaries]
         return Background(
@@ -178,16 +193,16 @@ class _Checking:
             logged=next((one.logged(one.layout.estimators[0]) for one in summaries.values()), None),
             weights=tuple(row for name, one in summaries.items() for row in self.plans[name].histograms(one)),
             ranks=tuple(impressions.by_rank(self.spec.confidence)),
-            checks=tuple(self._checks(found, estimates)),
+            checks=tuple(self._checks(found, estimates, of_log)),
             slots=tuple(found.get("slots") or ()),
             versions=document.versions(),
             created=document.now(),
         )
 
-    def _checks(self, found: Mapping[str, Any], estimates: Estimates) -> Iterator[Check]:
+    def _checks(self, found: Mapping[str, Any], estimates: Estimates, of_log: Sequence[Caution]) -> Iterator[Check]:
         reasons, log = self.tried.reasons, found["log"]
-        yield from findings.of_log(log)
-        yield from findings.of_weights(estimates, self.target, reasons, log)
+        yield from findings.of_log(log, of_log)
+        yield from findings.of_weights(estimates, self.target, reasons, log, of_log)
         yield from findings.of_slots(found.get("slots"), reasons.get("slots"))
         yield from findings.of_actions(found.get("actions"), reasons.get("actions"), log)
         wanted, asked = repr(self.target or Uniform()), self.target is not None
