@@ -23,15 +23,24 @@ from ..policies.propensities import AnyPolicy, is_law
 from ..policies.written import WrittenPolicy
 from .calibration import CalibrationFold
 from .duplicates import ContentsFold
+from .kept import KeptFold
 from .propensities import AgreementFold, UniformWeightsFold
 from .rows import CandidatesFold, RowsPerContextFold, counted_by
 
 _SHOWN = Needs(frozenset(["candidates"]))
 CONFIDENCE = 0.99
 
-CAUSES = ("miscalibrated", "propensity-mismatch", "double-subsampling", "mean-weight", "duplicate-rows")
+CAUSES = (
+    "only-clicked-rows",
+    "totals",
+    "miscalibrated",
+    "propensity-mismatch",
+    "double-subsampling",
+    "mean-weight",
+    "duplicate-rows",
+)
 """The order of findings: the first one causes those that follow."""
-OF_ROWS = ("duplicate-rows", "shown-only")
+OF_ROWS = ("only-clicked-rows", "totals", "kept-by-outcome", "duplicate-rows", "shown-only")
 """Problems of the rows that do not depend on their propensities."""
 OF_MEAN_WEIGHT = ("double-subsampling", "mean-weight")
 EXPLAINED = {"miscalibrated": OF_MEAN_WEIGHT, "double-subsampling": ("mean-weight",)}
@@ -39,15 +48,19 @@ EXPLAINED = {"miscalibrated": OF_MEAN_WEIGHT, "double-subsampling": ("mean-weigh
 
 
 NO_LAW = OfLaw()
+Totals = Mapping[str, float]
+"""True numbers of impressions before any were left out: `clicked` and `all`."""
 
 
-def about_log(log: OfLog, law: OfLaw = NO_LAW) -> tuple[Caution, ...]:
+def about_log(log: OfLog, law: OfLaw = NO_LAW, totals: Totals | None = None) -> tuple[Caution, ...]:
     """Return the problems of a log, the worst first, and causes before effects of the same severity.
 
-    law: the mean weights of the run. Each problem is said once, and none that another one explains.
+    law: the mean weights of the run. totals: the true numbers of impressions. Each problem is said once, and none
+    that another one explains.
     """
+    kept = replace(log.kept, totals=totals or {})
     counting = OfCounting() if log.counted_by is None else OfCounting(rows=log.rows_per_context, by=log.counted_by)
-    found = findings.cautions_for(log, OfRows(copies=log.copies), counting, replace(law, copies=log.copies))
+    found = findings.cautions_for(log, OfRows(copies=log.copies), kept, counting, replace(law, copies=log.copies))
     known = explained(found)
     codes = [*CAUSES, *(caution.code for caution in found)]
     once = {one.code: one for one in reversed(found) if one.code not in known}
@@ -83,7 +96,7 @@ class LogFold(MappedFold):
         logging: None if no estimate requires it.
         """
         tried = OptionalFolds(source)
-        tried.sure(_SHOWN, contents=ContentsFold(), candidates=CandidatesFold())
+        tried.sure(_SHOWN, contents=ContentsFold(), candidates=CandidatesFold(), kept=KeptFold())
         if logging is not None and (by := counted_by(logging)) is not None:
             tried.add("contexts", RowsPerContextFold(by))
         if logging is not None and not counts(logging):  # a policy counted in the log agrees with it by construction
@@ -114,6 +127,7 @@ class LogFold(MappedFold):
             rows_per_context=known.get("contexts", math.inf),
             counted_by=None if self.logging is None else counted_by(self.logging),
             unknown={**self.unknown, **refused(found)},
+            kept=known["kept"],
         )
         if (agreement := known.get("agreement")) is not None:
             compared = {"compared": agreement.rows, "apart": agreement.apart, "typical_ratio": agreement.typical_ratio}

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from ..folds.estimate import Interval
+from .evidence_rows import NOTHING_KEPT, OfKept
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -263,7 +264,7 @@ class OfLog:
       before sub-sampling.
     - shown_only: whether every impression showed all of its candidates.
     - rows_per_context, counted_by: if propensities were counted in the log.
-    - unknown: check -> why it could not be done.
+    - unknown: check -> why it could not be done. kept: which rows were kept.
     """
 
     rows: int = 0
@@ -282,6 +283,7 @@ class OfLog:
     rows_per_context: float = math.inf
     counted_by: str | None = None
     unknown: Mapping[str, str] = field(default_factory=dict)
+    kept: OfKept = NOTHING_KEPT
 
 
 @dataclass(frozen=True, kw_only=True)

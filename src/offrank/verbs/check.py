@@ -52,6 +52,7 @@ def check(
     target: str | AnyPolicy | None = None,
     logging: str | AnyPolicy = "logged",
     *,
+    totals: Mapping[str, float] | None = None,
     confidence: float = 0.99,
     executor: Executor | None = None,
     progress: Progress | None = None,
@@ -64,6 +65,8 @@ def check(
     how often each item stood at each rank is compared with what the logging policy says. Further: the
     effective sample size, the weights' tail, inverse propensities per slot count, and the share of the
     target (or of uniform) that the logging policy never shows, per rank.
+
+    totals: how many impressions there were, as in `evaluate`.
 
     `result.facts["checks"]` holds the findings; each check that was impossible is listed with the reason.
 
@@ -80,8 +83,9 @@ def check(
     for policy in (drawn, wanted or drawn):
         _refuse_unknown(source, policy)
     spec = IntervalSpec(confidence=confidence)
-    checking = _Checking(source, fitted(drawn, source, executor), wanted, spec)
-    said = {"logging": repr(drawn), "target": None if wanted is None else repr(wanted), "confidence": confidence}
+    checking = _Checking(source, fitted(drawn, source, executor), wanted, spec, arguments.totals(totals))
+    said: dict[str, Any] = {"logging": repr(drawn), "target": None if wanted is None else repr(wanted)}
+    said |= {"totals": checking.totals, "confidence": confidence}
     defaults = {**(check.__kwdefaults__ or {}), "target": None}
     command = document.call("check", arguments.spelled_log(log), said, defaults)
     return checking.run(executor, progress).with_facts(command=command)
@@ -107,8 +111,15 @@ def _refuse_unknown(source: Source, policy: AnyPolicy) -> None:
 class _Checking:
     """A check of one source, with the parts of it that are possible."""
 
-    def __init__(self, source: Source, logging: AnyPolicy, target: AnyPolicy | None, spec: IntervalSpec) -> None:
-        self.source, self.logging, self.target, self.spec = source, logging, target, spec
+    def __init__(
+        self,
+        source: Source,
+        logging: AnyPolicy,
+        target: AnyPolicy | None,
+        spec: IntervalSpec,
+        totals: dict[str, float] | None,
+    ) -> None:
+        self.source, self.logging, self.target, self.spec, self.totals = source, logging, target, spec, totals
         self.counted = counts(logging)
         self.tried, log = OptionalFolds(source), LogFold.of(source, logging)
         self.tried.sure(log.needs(), impressions=ImpressionsFold(), log=log)
@@ -144,7 +155,8 @@ class _Checking:
         }
         estimates = self._estimates(summaries)
         # Weights of other policies have rows of their own, as `evaluate` does not ask for them.
-        of_log = judged_log(found["log"], () if self.target is None else summaries.values(), of=self.target)
+        tested = () if self.target is None else summaries.values()
+        of_log = judged_log(found["log"], tested, self.totals, of=self.target)
         background = self._background(found, summaries, estimates, of_log)
         known = {one.code for one in of_log}
         others = (one.caution for one in background.checks if one.caution is not None and one.code not in known)

@@ -61,6 +61,8 @@ class Pass:
         ties = dict(zip(plan.ties.policies, found["ties"].tolist(), strict=True))
         trained = plan.trained.judged(plan.parts(), found["rows"])
         known = {"slots": impressions.slots, "ties": ties, "trained": trained}
-        known["about_log"] = judged_log(found["log"], [plan.summary(whole, **known, designs=found["design"])])
+        known["about_log"] = judged_log(
+            found["log"], [plan.summary(whole, **known, designs=found["design"])], plan.totals
+        )
         diagnostics = replace(self.diagnostics, bases=bases or {})
         return Reduced(plan, whole, groups, known, found["design"], impressions, where, found["behind"], diagnostics)
