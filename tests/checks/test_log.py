@@ -72,7 +72,7 @@ def test_a_finding_of_the_log_is_told_once() -> None:
     assert [one["code"] for one in document["log_findings"]] == ["miscalibrated"]
     assert all("miscalibrated" not in str(one["warnings"]) for one in document["estimates"])
     assert str(found).count("] miscalibrated (serious)") == 1
-    assert found.verdict.word == "do not use"
+    assert found.verdict.trust == "none"
     assert found.verdict.reasons[0].code == "miscalibrated"
 
 

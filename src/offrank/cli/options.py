@@ -15,6 +15,7 @@ import offrank
 from ..errors import UsageError
 from ..spelling import split
 from .config import COLUMNS, config_option
+from .require import require
 
 Decorator = Callable[[Callable[..., None]], Callable[..., None]]
 Callback = Callable[[click.Context, click.Parameter, Any], Any]
@@ -288,11 +289,12 @@ evaluation_options = with_options(
     worth_options,
     click.option("--held-out", metavar="POLICY.NPZ", help="Read only the third of LOG that `learn` kept apart."),
     totals_option,
+    require,
 )
 """Options of the verbs that estimate the value of targets."""
 
 _OURS: tuple[str, ...] = ("columns", "format", "gaps", "top_k", "duplicates", "skip_invalid", "title", "unit", "worth")
-_OURS += ("skip_broken_files", "html", "json", "strict", "workers", "quiet", "checkpoint", "fresh")
+_OURS += ("skip_broken_files", "html", "json", "strict", "require", "workers", "quiet", "checkpoint", "fresh")
 """Options of the command line only: how LOG is read, and what is printed and written."""
 
 

@@ -17,7 +17,7 @@ def kept_by_outcome(kept: OfKept) -> Statement | None:
     clicked, every = kept.estimated("clicked")[0], kept.estimated("all")[0]
     return Statement(
         "note",
-        "Rows were kept by whether they were clicked: every estimate is as right as the rates in `inclusion`, which this "
-        f"log cannot test. By these rates there were {every:,.0f} impressions, {clicked:,.0f} of them with a click.",
-        f"Say how many there were, and the rates are tested: {option('totals', {'clicked': round(clicked), 'all': round(every)})}.",
+        "Rows were kept by whether they were clicked. Every estimate is as right as the rates in `inclusion`, which "
+        f"this log cannot test; by them there were {every:,.0f} impressions, {clicked:,.0f} of them with a click.",
+        f"Say how many there really were, with a click and in all ({option('totals')}), and the rates are tested.",
     )

@@ -80,10 +80,10 @@ def totals(given: Mapping[str, float] | None) -> dict[str, float] | None:
     """
     if given is None:
         return None
-    known = isinstance(given, Mapping) and bool(given) and set(given) <= set(TOTALS)
-    numbers = list(given.values()) if known else []
+    numbers = list(given.values()) if hasattr(given, "values") else [None]
     real = all(isinstance(one, Real) and not isinstance(one, bool) and 0 <= one < math.inf for one in numbers)
-    if not known or not real or given.get("clicked", 0) > given.get("all", math.inf):
+    known = real and len(numbers) > 0 and set(given) <= set(TOTALS)
+    if not known or given.get("clicked", 0) > given.get("all", math.inf):
         example = option("totals", {"clicked": 1200, "all": 50000})
         raise UsageError(f"totals is {given!r}", f"say how many impressions there were, clicked and in all: {example}")
     return {name: given[name] for name in TOTALS if name in given}

@@ -189,14 +189,24 @@ class Assessment:
     @cached_property
     def candidates(self) -> dict[str, Candidate]:
         """Return the possible answers and the references, by the estimator's spelling."""
-        asked = [self._candidate(key, one.estimator, self.estimates[key]) for key, one in self.found.items()]
+        asked = [
+            self._candidate(key, one.estimator, self.estimates[key], held_to=one.held_to)
+            for key, one in self.found.items()
+        ]
         more = [self._candidate(key, *given, asked=False) for key, given in self.references.items()]
         return {one.name: one for one in (*more, *asked) if one is not None}
 
     def _candidate(
-        self, key: str, estimator: AnyEstimator, found: Estimate | NoOverlapError, asked: bool = True
+        self,
+        key: str,
+        estimator: AnyEstimator,
+        found: Estimate | NoOverlapError,
+        *,
+        held_to: AnyEstimator | None = None,
+        asked: bool = True,
     ) -> Candidate | None:
         plain, summary = bare(estimator), self.summary
+        held_to = None if held_to == estimator or not self._unwarned(held_to) else held_to
         if isinstance(plain, LoggedMean):
             return None
         given, logged, relative, refusal = None, None, None, None
@@ -215,7 +225,16 @@ class Assessment:
             "clicks" if plain.outcome == "clicks" and not summary.rewards_are_clicks else "reward",
             plain.requires_logging is not None,
             asked,
+            None if held_to is None else repr(held_to),
+            None if held_to is None else bare(held_to).assumptions,
+            math.nan if logged is None else abs(logged.value),
+            float(summary.moments.largest[summary.layout.logged(plain).numerator]),
         )
+
+    def _unwarned(self, estimator: AnyEstimator | None) -> bool:
+        """Whether this estimate has no warning, so that an interval that contains its own is as sound."""
+        found = None if estimator is None else self.summary.estimate(self.target, estimator)
+        return isinstance(found, Estimate) and all(one.severity == "note" for one in found.warnings)
 
 
 def named(reference: Reference) -> AnyEstimator:

@@ -17,7 +17,8 @@ def judged_log(
     """Return the problems of a log, those that the weights of some estimates show included.
 
     They bind every estimate of the run that depends on the logging policy: what asks for it alone, or beside others,
-    gets the same answer. summaries: of the whole log. totals: true numbers. of: the only target whose weights count, by default all.
+    gets the same answer. summaries: of the whole log. totals: as in `evaluate`. of: the only target whose
+    weights count, by default all.
     """
     found = [one for summary in summaries for one in _weights(summary) if of in (None, one[0])]
     targets = len({target for target, _, _ in found})
