@@ -6,7 +6,7 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
-from ..log.hashing import ODD
+from ..log.hashing import ODD, finish
 
 
 @numba.njit(cache=True, nogil=True)
@@ -44,6 +44,23 @@ def join_slots(key, values, length, slates):
             place = slot if beside else slates[row, slot]
             mixed = _joined(mixed, values[row, place] if place >= 0 else ODD)
         key[row] = mixed
+
+
+@numba.njit(cache=True, nogil=True)
+def join_sets(key, codes, values, size):
+    """Mix the values [n, m] of the candidates into the key [n] of each row, whatever the order of the candidates."""
+    for row in range(len(key)):
+        mixed = np.uint64(0)
+        for item in range(size[row]):
+            mixed += finish(_joined(codes[row, item] * ODD, values[row, item]))
+        key[row] = _joined(key[row], mixed)
+
+
+def bits(values: NDArray[np.generic]) -> NDArray[np.uint64]:
+    """Return values as 64-bit words, the same for the same number."""
+    if values.dtype.kind == "f":
+        values = values.astype(np.float64, copy=False) + 0.0  # no negative zero
+    return np.ascontiguousarray(values).view(np.uint64)
 
 
 def join_rows(key: NDArray[np.uint64], values: NDArray[np.uint64]) -> None:
