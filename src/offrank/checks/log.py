@@ -24,7 +24,7 @@ from ..policies.written import WrittenPolicy
 from .calibration import CalibrationFold
 from .duplicates import ContentsFold
 from .propensities import AgreementFold, UniformWeightsFold
-from .repeats import By, RepeatsFold
+from .repeats import By, RepeatsFold, corrected
 from .rows import CandidatesFold, RowsPerContextFold, counted_by
 
 _SHOWN = Needs(frozenset(["candidates"]))
@@ -141,4 +141,4 @@ def _of_weights(found: Moments) -> dict[str, Any]:
 def _worst(found: Sequence[Repeats]) -> Repeats | None:
     """Return the least likely of several comparisons, each of which looks at slates and at items at the top."""
     worst = min(found, key=lambda one: one.chance, default=None)
-    return worst and replace(worst, chance=min(worst.chance * 2 * len(found), 1.0))
+    return worst and corrected(worst, 2 * len(found))

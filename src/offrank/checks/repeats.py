@@ -16,7 +16,7 @@ item at the top and its probability there, which many slots dilute less.
 from __future__ import annotations
 
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
@@ -24,7 +24,8 @@ from numpy.typing import NDArray
 
 from ..errors import AbilityError
 from ..findings.evidence import Repeats
-from ..log.batch import NO_LIMIT, Floats, LogBatch
+from ..findings.miscalibrated import UNLIKELY
+from ..log.batch import NO_LIMIT, Contexts, Floats, Integers, LogBatch
 from ..log.hashing import hashed
 from ..log.source import Needs
 from ..policies.propensities import AnyPolicy, is_law, propensities, shown_needs
@@ -37,10 +38,12 @@ By = Literal["candidates", "query", "user"]
 
 KEPT = 16_384
 """Rows of the sample. Its contexts are whole but for the last, so that few of many repeat no less often than all."""
+_COMPARED = 6
+"""Comparisons of one log: slates and items at the top, in three kinds of contexts."""
 _HIGH, _HALF = np.uint64(0xFFFFFFFF00000000), np.uint64(32)
 _COPIES = 0.1
 """Share of rows that may be retries with the same content, before their pairs count..."""
-_ENOUGH = 10
+ENOUGH = 10
 """... in contexts of at least so many rows. In smaller ones only pairs of unlike content do: a retry makes a context
 of one row one of two."""
 
@@ -101,7 +104,7 @@ class RepeatsFold:
             rows = rows[np.argsort(key[rows], kind="stable")[: self.kept]]
         found = RepeatRows(
             key[rows],
-            _shown(batch)[rows],
+            shown_keys(batch.contexts, batch.slates)[rows],
             batch.once("contents", lambda: content_keys(batch))[rows],
             self._propensities(batch)[rows],
             1 / batch.inclusion[rows],
@@ -144,12 +147,12 @@ class RepeatsFold:
         return found
 
 
-def _shown(batch: LogBatch) -> Bits:
+def shown_keys(contexts: Contexts, slates: Integers) -> Bits:
     """Return hashes of the slate and of its first item [n, 2]."""
-    key, codes = batch.contexts.length.astype(np.uint64), batch.contexts.candidates.view(np.uint64)
-    _kernels.join_slots(key, codes, batch.contexts.length, batch.slates)
-    top = batch.slates[:, 0] if batch.slates.shape[1] else np.full(len(batch), -1)
-    first = np.where(top >= 0, codes[np.arange(len(batch)), np.maximum(top, 0)], 0).astype(np.uint64)
+    key, codes = contexts.length.astype(np.uint64), contexts.candidates.view(np.uint64)
+    _kernels.join_slots(key, codes, contexts.length, slates)
+    top = slates[:, 0] if slates.shape[1] else np.full(len(slates), -1)
+    first = np.where(top >= 0, codes[np.arange(len(slates)), np.maximum(top, 0)], 0).astype(np.uint64)
     return np.stack([key, first], axis=1)
 
 
@@ -169,21 +172,38 @@ def repeats(rows: RepeatRows, place: int, by: str) -> Repeats:
     scale = np.where(n > 1, (n // 2) / np.maximum(n * (n - 1), 1), 0.0)
     same = _pairs(group, [shown], h)
     alike = _pairs(group, [shown, content], h)
-    beyond = np.where(n >= _ENOUGH, np.maximum(alike - 2 * _COPIES * squares, 0.0), 0.0)
+    beyond = np.where(n >= ENOUGH, np.maximum(alike - 2 * _COPIES * squares, 0.0), 0.0)
     expected = np.bincount(group, h * p * (total[group] - h))
     alone = np.bincount(group, square * p * (1 - p / 2) * (squares[group] - square))
     binomial = alone - (np.bincount(group, square * p) ** 2 - np.bincount(group, (square * p) ** 2)) / 2
     away = float(scale @ (same - alike + beyond - expected))
     most = float(h.max(initial=1.0)) ** 2
-    chance = float(bennett(np.array(max(away, 0.0)), np.array(max(float(scale @ binomial), 0.0)), most))
-    return Repeats(
+    variance, seen = max(float(scale @ binomial), 0.0), float(scale @ same)
+    found = Repeats(
         by=by,
         what=("slate", "item at the top")[place],
         pairs=float(scale @ (total**2 - squares)),
-        observed=float(scale @ same),
+        observed=seen,
         expected=float(scale @ expected),
-        chance=chance,
+        chance=_chance(away, variance, most),
     )
+    counted = float(scale @ (same - alike + beyond)) / seen if seen > 0 else 1.0
+    return replace(found, least=_least(found, variance, most, counted))
+
+
+def _chance(away: float, variance: float, most: float) -> float:
+    return float(bennett(np.array(max(away, 0.0)), np.array(variance), most))
+
+
+def _least(found: Repeats, variance: float, most: float, counted: float) -> float:
+    """Return the smallest share of pairs in a fixed order that would be found. counted: the share of them that count.
+
+    Such pairs are expected to add exactly as much as is needed, so that the power is about one half.
+    """
+    shares = np.arange(1, 201) / 200
+    left = (found.pairs - found.expected) * counted
+    level = UNLIKELY / _COMPARED
+    return next((float(one) for one in shares if _chance(one * left, variance, most) < level), 1.0)
 
 
 def _pairs(group: NDArray[np.int64], alike: list[Bits], h: Floats) -> Floats:
@@ -196,3 +216,8 @@ def _pairs(group: NDArray[np.int64], alike: list[Bits], h: Floats) -> Floats:
     owner = np.zeros(len(pairs), np.int64)
     owner[key] = group
     return np.asarray(np.bincount(owner, pairs, minlength=int(group.max(initial=-1)) + 1), np.float64)
+
+
+def corrected(worst: Repeats, among: int) -> Repeats:
+    """Return the least likely of so many comparisons, corrected for their number (Bonferroni)."""
+    return replace(worst, chance=min(worst.chance * among, 1.0))

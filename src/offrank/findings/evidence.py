@@ -261,7 +261,7 @@ class Repeats:
 
     by: what makes a context. what: the slate, or the item at its top. pairs: independent pairs of rows; observed,
     expected: of them, those that show the same. chance: an upper bound of the probability of so many under right
-    propensities.
+    propensities. least: the smallest share of pairs that repeat for another reason which would be found.
     """
 
     by: str = "query"
@@ -270,6 +270,7 @@ class Repeats:
     observed: float = 0.0
     expected: float = 0.0
     chance: float = 1.0
+    least: float = 1.0
 
     @property
     def fixed(self) -> float:

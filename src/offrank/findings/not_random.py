@@ -16,11 +16,9 @@ def not_random(log: OfLog) -> Statement | None:
     found = log.repeats
     if found is None or not repeated(log):
         return None
-    where = {"query": "one query", "user": "one user and the same candidates"}.get(found.by, "the same candidates")
-    rate, wanted = (f"{one / found.pairs:.2g}" for one in (found.observed, found.expected))
     return Statement(
         "serious" if found.fixed >= FIXED else "warning",
-        f"Two rows of {where} show the same {found.what} with frequency {rate}, where {log.logging} gives {wanted}: "
+        f"{repeats_in_words(found)} under {log.logging}: "
         + ("what was shown was not drawn, but fixed." if _never(found) else "part of it was not drawn from that."),
         _remedy(found),
     )
@@ -29,6 +27,13 @@ def not_random(log: OfLog) -> Statement | None:
 def repeated(log: OfLog) -> bool:
     """Whether a correct log would hardly ever repeat itself so often. Rows that are copies add no information."""
     return log.repeats is not None and log.repeats.chance ** (1 - log.copies) < UNLIKELY
+
+
+def repeats_in_words(found: Repeats) -> str:
+    """How often two rows show the same, in words."""
+    where = {"query": "one query", "user": "one user and the same candidates"}.get(found.by, "the same candidates")
+    rate, wanted = (f"{one / found.pairs:.2g}" for one in (found.observed, found.expected))
+    return f"Two rows of {where} show the same {found.what} with frequency {rate}, where {wanted} is expected"
 
 
 def _never(found: Repeats) -> bool:
