@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import numpy as np
 
+from ..findings.evidence import OfLog
 from ..findings.unconfirmed_logging import BLIND
 from ..folds.base import MappedFold, Sample
-from ..folds.estimate import Caution
 from ..folds.group_by import GroupBy
 from ..folds.moments import Moments, MomentsFold
 from ..formatting import plural
@@ -20,13 +20,16 @@ from ..policies.ranking import Ranking
 from ..policies.sorting import Sorting
 from ..policies.top import Top
 from .drawn import Drawn
+from .log import about_log
 from .randomness import Randomness
 
 Status = Literal["written", "agrees", "not contradicted", "refuted", "arms", "not random", "unknown"]
 
 CERTIFIED: frozenset[Status] = frozenset({"written", "agrees"})
 """Statements by which other rankings can be judged without anybody's word for it."""
-_REFUTING = ("not-random", "mean-weight", "double-subsampling", "miscalibrated", "no-randomness")
+_REFUTING = ("not-random", "mean-weight", "double-subsampling")
+SURE = 0.99
+"""Expected share of pairs that repeat from which written propensities say that nothing was drawn."""
 
 
 @dataclass(frozen=True)
@@ -72,17 +75,22 @@ class LoggedBy:
 
 
 def logged_by(
-    random: Randomness, found: Sequence[Drawn], about: Iterable[Caution], written: Sequence[str], agreed: bool = False
+    random: Randomness, found: Sequence[Drawn], log: OfLog, written: Sequence[str], agreed: bool | None = None
 ) -> LoggedBy:
-    """Return what drew a log. found: the tried laws, those that fit first; about: what is wrong with what was written.
+    """Return what drew a log. found: the tried laws, those that fit first; log: the checks of what was written.
 
-    agreed: whether the first law that is random gives what was written.
+    agreed: whether the first law that is random gives what was written; None where that is not known.
     """
     fitting = [one for one in found if one.fits]
     law = next((one for one in fitting if not isinstance(one.policy, Sorting)), None)
     sure = fitting[0] if fitting and isinstance(fitting[0].policy, Sorting) else None
-    against = next((one for one in about if one.severity == "serious" and one.code in _REFUTING), None)
-    if written and against is None:
+    # What another policy explains and a warning doubts is refuted by both together.
+    refuting = ("serious", "warning") if agreed is False else ("serious",)
+    against = next((one for one in about_log(log) if one.severity in refuting and one.code in _REFUTING), None)
+    certain = (
+        random.state == "not random" and log.repeats is not None and log.repeats.expected > SURE * log.repeats.pairs
+    )
+    if written and against is None and not certain:
         named = repr(law.policy) if agreed and law is not None else "logged"
         return LoggedBy(named, "written", random, "the propensities that were logged")
     if random.state == "not random" or sure is not None:

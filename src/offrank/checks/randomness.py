@@ -22,7 +22,7 @@ from ..log.source import Needs
 from ..policies.base import Policy
 from . import _kernels
 from .duplicates import content_keys
-from .repeats import ENOUGH, By, RepeatRows, repeats, shown_keys
+from .repeats import ENOUGH, By, RepeatRows, numbered_as_shown, repeats, shown_keys
 
 Bits = NDArray[np.uint64]
 State = Literal["random", "not random", "unknown"]
@@ -125,7 +125,8 @@ def repeats_of(policy: Policy, samples: Mapping[By, SampledRows]) -> Iterator[Re
         if rows.slates.shape[1] > 1:
             chance[:, 1] = policy.slot_probs(rows.contexts, rows.slates)[:, 0]
         content = rows.contexts.keys[_CONTENT].view(np.uint64)
-        made = RepeatRows(rows.key, shown_keys(rows.contexts, rows.slates), content, chance, 1 / rows.inclusion)
+        shown, listed = shown_keys(rows.contexts, rows.slates), numbered_as_shown(rows.contexts, rows.slates)
+        made = RepeatRows(rows.key, shown, content, chance, 1 / rows.inclusion, listed)
         yield from (repeats(made, place, by) for place in (0, 1))
 
 
@@ -145,7 +146,7 @@ def _contexts(rows: SampledRows, apart: Sequence[str]) -> Bits:
 
 def _compared(rows: SampledRows, within: Bits) -> Compared:
     """Compare neighbouring rows of one group that are equal in `within`."""
-    if len(rows) < 2:
+    if len(rows) < 2 or numbered_as_shown(rows.contexts, rows.slates).all():
         return Compared()
     group, content = rows.key >> np.uint64(32), rows.contexts.keys[_CONTENT]
     order = np.lexsort((rows.key, within, group))

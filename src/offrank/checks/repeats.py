@@ -54,7 +54,7 @@ class RepeatRows:
 
     key [n]: both hashes, 32 bits each, ascending. shown [n, 2]: the slate, and its item at the top. content [n]: all
     that was read of the row. propensity [n, 2]: of the slate and of that item, NaN where it is not known.
-    inverse [n]: 1 / inclusion.
+    inverse [n]: 1 / inclusion. listed [n]: whether the ids are places in the list of candidates, what was shown first.
     """
 
     key: Bits
@@ -62,6 +62,7 @@ class RepeatRows:
     content: Bits
     propensity: Floats
     inverse: Floats
+    listed: NDArray[np.bool_]
 
     def take(self, rows: NDArray[np.int64]) -> RepeatRows:
         """Some of the rows."""
@@ -93,7 +94,7 @@ class RepeatsFold:
 
     def empty(self) -> RepeatRows:
         none = np.empty(0, np.uint64)
-        return RepeatRows(none, np.empty((0, 2), np.uint64), none, np.empty((0, 2)), np.empty(0))
+        return RepeatRows(none, np.empty((0, 2), np.uint64), none, np.empty((0, 2)), np.empty(0), np.empty(0, np.bool_))
 
     def add(self, state: RepeatRows, batch: LogBatch) -> RepeatRows:
         context = self._contexts(batch)
@@ -108,6 +109,7 @@ class RepeatsFold:
             batch.once("contents", lambda: content_keys(batch))[rows],
             self._propensities(batch)[rows],
             1 / batch.inclusion[rows],
+            numbered_as_shown(batch.contexts, batch.slates)[rows],
         )
         merged = self.merge(state, found)
         if len(merged.key) == self.kept:
@@ -156,12 +158,20 @@ def shown_keys(contexts: Contexts, slates: Integers) -> Bits:
     return np.stack([key, first], axis=1)
 
 
+def numbered_as_shown(contexts: Contexts, slates: Integers) -> NDArray[np.bool_]:
+    """Return whether the ids of a row are 0, 1, ... in the order of the candidates, and the slate is the first [n]."""
+    place, slot = np.arange(contexts.candidates.shape[1]), np.arange(slates.shape[1])
+    ids = (contexts.candidates == place) | (place >= contexts.size[:, None])
+    first = (slates == slot) | (slot >= contexts.length[:, None])
+    return np.asarray(ids.all(axis=1) & first.all(axis=1))
+
+
 def repeats(rows: RepeatRows, place: int, by: str) -> Repeats:
     """Return how often rows of one context repeat their slate (place 0) or the item at the top (1)."""
     known = np.isfinite(rows.propensity[:, place])
     if not known.all():
         rows = rows.take(np.flatnonzero(known))
-    if not len(rows.key):
+    if rows.listed.all():  # such ids mean nothing in another row, and were given after the draw
         return Repeats(by=by)
     group = np.unique(rows.key >> _HALF, return_inverse=True)[1]
     n = np.bincount(group)

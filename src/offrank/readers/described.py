@@ -14,7 +14,7 @@ import pyarrow as pa
 from ..errors import ColumnError, OffrankError, UsageError
 from ..log.schema import LONG_ROLES, ROLES
 from ..log.source import Source
-from ..options import column as named_column
+from ..options import columns as named_columns
 from ..running.engines import engine_of
 from ..running.executors import Progress
 from . import arrow
@@ -180,11 +180,16 @@ def not_understood(log: Any, error: OffrankError, columns: Mapping[str, str] | N
     ]
     more = f", and {len(table.names) - _DESCRIBED} columns more" if len(table.names) > _DESCRIBED else ""
     roles = {role: _near(role, table.names) for role in ("impression", "item", "position", "click", "slate", "query")}
-    fitting = " ".join(named_column(role, name) for role, name in roles.items() if name and role not in (columns or {}))
+    fitting = {role: name for role, name in roles.items() if name and role not in (columns or {})}
+    lists = {"item", "position"} <= {*table.names, *fitting, *(columns or {})}
+    alone = lists and "impression" not in {*table.names, *fitting, *(columns or {})}
     return ColumnError(
         f"{table.describe()} is not understood: a row is an impression with the column `slate`, or an item with "
         f"`impression`, `item` and `position`. It has {'; '.join(shown)}{more}",
-        "say which column is which" + (f", perhaps {fitting}" if fitting else f": {named_column('slate', 'NAME')}"),
+        "give every list that was shown an id of its own in a column `impression`"
+        if alone
+        else "say which column is which"
+        + (f", perhaps {named_columns(fitting)}" if fitting else f": {named_columns({'slate': 'NAME'})}"),
     )
 
 

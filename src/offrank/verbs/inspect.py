@@ -22,6 +22,7 @@ from ..checks.repeats import By
 from ..checks.rows import Impressions, ImpressionsFold, TiesFold
 from ..clicks.documents import TextsFold
 from ..errors import AbilityError, ColumnError, EmptyLogError, OffrankError
+from ..findings.evidence import OfLog
 from ..folds.base import Tee
 from ..folds.sampled import SampledRows, SampledRowsFold
 from ..log.schema import GROUPING, WRITTEN
@@ -96,14 +97,14 @@ def inspect(
     """
     source, kind = _opened(log, columns, format, {"gaps": gaps, "top_k": top_k, "skip_broken_files": skip_broken_files})
     how: _Run = {"executor": executor, "progress": progress}
-    seen, sample = _read(source, how)
+    seen, log_checks, sample = _read(source, how)
     path = fspath(log) if isinstance(log, str | PathLike) else None
     seen = replace(seen, path=path, format=kind, gaps=gaps, top_k=top_k)
     law = next((one.policy for one in seen.drawn if one.fits and not isinstance(one.policy, Sorting)), None)
     if law is not None and {"propensity", "slot_propensity"} & set(seen.written):
         fold = AgreementFold(law)
         seen = replace(seen, agreement=run(source.select(fold.needs()), fold, **how))
-    seen = replace(seen, logging=_logging(seen, source, how))
+    seen = replace(seen, logging=_logging(seen, log_checks, source, how))
     return replace(seen, **_next(seen, law, source, sample, how)) if seen.logging.seen else seen
 
 
@@ -139,8 +140,8 @@ def _reads(name: str, log: Any) -> bool:
     return True
 
 
-def _read(source: Source, how: _Run) -> tuple[Inspection, SampledRows]:
-    """Return the statistics from one pass over a log, and a sample of its rows.
+def _read(source: Source, how: _Run) -> tuple[Inspection, OfLog, SampledRows]:
+    """Return the statistics from one pass over a log, the checks of what was written, and a sample of its rows.
 
     Raises:
         EmptyLogError: no row is valid.
@@ -192,7 +193,7 @@ def _read(source: Source, how: _Run) -> tuple[Inspection, SampledRows]:
         LoggedBy(None, "unknown", randomness(samples, apart, arms)),
         clicked,
     )
-    return inspection, found["sample"]
+    return inspection, found["log"], found["sample"]
 
 
 def _refuse_empty(source: Source, impressions: Impressions) -> None:
@@ -224,10 +225,10 @@ def _named(found: list[Drawn], source: Source, how: _Run) -> list[Drawn]:
     ]
 
 
-def _logging(seen: Inspection, source: Source, how: _Run) -> LoggedBy:
+def _logging(seen: Inspection, log: OfLog, source: Source, how: _Run) -> LoggedBy:
     """Return what drew the log, and how far that is known."""
-    random, agreed = seen.logging.randomness, seen.agreement is not None and seen.agreement.share_apart <= APART
-    found = logged_by(random, seen.drawn, seen.about, seen.written, agreed)
+    random, agreed = seen.logging.randomness, None if seen.agreement is None else seen.agreement.share_apart <= APART
+    found = logged_by(random, seen.drawn, log, seen.written, agreed)
     if found.status != "not random" or random.beside is None:
         return found
     scores = [name for name in seen.ties if seen.ties[name] < 1]

@@ -186,7 +186,9 @@ class Inspection(Printed, Plain):
         found = self.logging
         law = "the propensities that were logged" if found.policy == "logged" else quote(str(found.policy))
         if found.known and self.refused:
-            none = f"**What drew this log is known** ({law}), but **none of the rankings in it can be judged by it** yet."
+            none = (
+                f"**What drew this log is known** ({law}), but **none of the rankings in it can be judged by it** yet."
+            )
             return Answer(none, severity="warning")
         if found.known:
             return Answer(f"**Other rankings can be judged by it**, weighed by {law}.")
@@ -208,8 +210,13 @@ def _confirming(found: Inspection) -> Iterator[str]:
     by = found.logging
     if by.status in ("not contradicted", "unknown") and by.policy is not None:
         yield f"If you know that the log was drawn so, say {option('logging', by.policy)}; the log cannot."
+    if by.status == "refuted" and (fits := [one.policy for one in found.drawn if one.fits]):
+        said = option("logging", repr(fits[0]))
+        yield f"What was shown fits {fits[0]!r}. If you know that it was drawn so, say {said}."
     for value, ranker in by.arms.items():
         yield f"{by.column} = {value}: every slate is that of {ranker}."
+    if by.arms:
+        yield f"The means of the values of {by.column} compare the rankers, as in any A/B test."
     if by.status in ("not random", "arms", "refuted", "unknown") and found.overview.earned is not None:
         yield (
             "Without randomness a click model can predict what another ranking would earn. To judge rankings by the "
@@ -307,4 +314,6 @@ def _agreement(found: Inspection) -> str:
         return ""
     law = next(one.policy for one in found.drawn if one.fits)
     apart = found.agreement.share_apart
+    if apart > 1 / 2:
+        return f"in {apart:.0%} of the rows they are not those of {law!r}"
     return f"they are those of {law!r}" + (f", but for {apart:.0%} of the rows" if apart else "")
