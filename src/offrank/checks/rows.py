@@ -89,7 +89,7 @@ def _click_rate(rank: int, sums: Floats, quantile: float) -> RankRow:
     _, h, hc, hh, hhc, hhcc = (float(x) for x in sums)
     rate = hc / h if h else 0.0
     error = math.sqrt(max(hhcc - 2 * rate * hhc + rate**2 * hh, 0.0)) / h if h else 0.0
-    return RankRow(rank, h, hc, Interval(rate, rate - quantile * error, rate + quantile * error, error))
+    return RankRow(rank, h, hc, Interval(rate, rate - quantile * error, rate + quantile * error, error).above(0.0))
 
 
 @dataclass(frozen=True)
