@@ -145,3 +145,18 @@ def test_losses_have_intervals_below_zero() -> None:
     result = offrank.evaluate(table, **asked("ips", "snips"), by="arm", interval="normal")
     assert result["ips"].low < 0
     assert result.groups["a"]["ips"].low < 0  # the log knows losses, if this group has none
+
+
+def test_a_bernstein_interval_written_out() -> None:
+    """Maurer and Pontil (2009), two-sided: sqrt(2 ln(4 / .05) variance / n) + 7 range ln(4 / .05) / (3 (n - 1)).
+
+    500 of 1,000 rows are clicked, so the variance is 250 / 999; item 1 has weight 2 in half of the rows, so 2 clicks.
+    """
+    clicks = (np.arange(1000) % 2 < 1).astype(float)
+    result = offrank.evaluate(log(clicks), **asked("ips", "logged", target="top(score)"), interval="bernstein")
+    level = np.log(4 / 0.05)
+    half = np.sqrt(2 * level * 250 / 999 / 1000) + 7 * level / (3 * 999)
+    assert [result["logged"].low, result["logged"].high] == pytest.approx([0.5 - half, 0.5 + half], rel=1e-12)
+    variance = (250 * 4 - 1000 * 0.5**2) / 999
+    half = np.sqrt(2 * level * variance / 1000) + 7 * 2 * level / (3 * 999)
+    assert [result["ips"].low, result["ips"].high] == pytest.approx([0.5 - half, 0.5 + half], rel=1e-12)
