@@ -186,6 +186,7 @@ LOGS: dict[str, Callable[[Any], Any]] = {
     "estimators.fold.TermsFold": lambda kind: kind(layout(), OLD, PARTS, by=by_slots),
     "estimators.pseudoinverse.overlap.OverlapFold": lambda kind: kind(NEW, OLD),
     "folds.fingerprint.FingerprintFold": lambda kind: kind(Content(features=True), keep=50),
+    "folds.sums.MarksFold": lambda kind: terms(kind(5)),
     "folds.sums.SumsFold": lambda kind: terms(kind(layout().worth.columns)),
     "verbs.diagnostics.ClipsFold": lambda kind: kind(tuple(pair[:2] for pair in layout().pairs())[:2], OLD),
     "verbs.diagnostics.HeaviestFold": lambda kind: kind(tuple(pair[:2] for pair in layout().pairs()), OLD, 7),
