@@ -190,7 +190,9 @@ class Assessment:
 
     def verdict(self, name: str, about_log: Sequence[Caution]) -> Verdict | None:
         """Return the verdict on the target of this name; None if only logged quantities were requested."""
-        return verdict(name, list(self.candidates.values()), about_log, nonnegative=self.summary.nonnegative)
+        known = self.summary
+        candidates = list(self.candidates.values())
+        return verdict(name, candidates, about_log, nonnegative=known.nonnegative, tested=known.tested)
 
     @cached_property
     def candidates(self) -> dict[str, Candidate]:

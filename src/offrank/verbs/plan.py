@@ -20,6 +20,7 @@ from ..estimators.wrappers import SelfNormalised, bare, weighing
 from ..findings import cautions_for
 from ..findings.evidence import OfCurve
 from ..findings.release import Release
+from ..findings.untested import ROWS_KEPT
 from ..findings.verdict import Verdict
 from ..folds.estimate import Interval
 from ..folds.sums import Products
@@ -29,6 +30,7 @@ from ..log.source import Needs, Source
 from ..policies.fit import counts
 from ..policies.propensities import AnyPolicy
 from . import document
+from .arguments import TOTALS
 from .background import Background, LogRead, ModelOf, WeightsOf
 from .data import Estimates
 from .diagnostics import Diagnosed, Diagnostics, window_path
@@ -137,7 +139,10 @@ class Plan:
 
     def summary(self, folded: Any, **known: Any) -> Summary:
         """Return the summary of the folds' results. known: as in `Summary`."""
-        return Summary(self.layout, self.spec, folded, counts(self.logging), self.products, **known)
+        # The true totals are compared with the rows: if they differ, that is said of the log.
+        tested = frozenset([ROWS_KEPT] if self.totals is not None and len(self.totals) == len(TOTALS) else [])
+        made = self.layout, self.spec, folded, counts(self.logging), self.products
+        return Summary(*made, tested=tested, **known)
 
     def estimates(self, summary: Summary) -> Estimates:
         """Return every estimator for every target."""

@@ -28,6 +28,7 @@ from ..findings.evidence import OfEstimate
 from ..findings.few_rewards import FEW as FEW_REWARDS
 from ..findings.hidden_mass import hides
 from ..findings.low_ess import FEW_EFFECTIVE
+from ..findings.untested import Assumption
 from ..folds.base import Tee
 from ..folds.estimate import Caution, Design, Estimate, Interval
 from ..folds.group_by import with_groups
@@ -76,7 +77,7 @@ class Summary:
     propensities affect only estimates that require the logging policy. ties: share of the impressions in which equal
     scores do not determine the order, by sorting target.
     trained: targets evaluated on their own training rows. designs: weight statistics that depend on the policies only,
-    for each pair of the layout; or none.
+    for each pair of the layout; or none. tested: assumptions that this log could test.
     """
 
     layout: Layout
@@ -91,6 +92,7 @@ class Summary:
     ties: Mapping[AnyPolicy, float] = field(default_factory=dict)
     trained: Provenance = NOTHING
     designs: tuple[Design | None, ...] = ()
+    tested: frozenset[Assumption] = frozenset()
     made: dict[tuple[AnyPolicy, AnyEstimator], Estimate | NoOverlapError] = field(
         default_factory=dict, init=False, compare=False, repr=False
     )
@@ -281,8 +283,8 @@ class Summary:
             clipped=weighed.name if isinstance(weighed, Bounded) else None,
             control=self.kept(target, estimator),
             mean_weight=self._alone.ratio(Ratio(weight, ROWS)),
-            hidden=None if design is None else design.hidden,
-            unsupported=0.0 if design is None else design.unsupported,
+            hidden=getattr(design, "hidden", None),
+            unsupported=getattr(design, "unsupported", 0.0),
             max_weight_share=float(self.moments.largest[weight] / self.moments.sums[weight]),
             tail_index=tail_index(self.folded["largest"][index], self.moments.n) if design is None else None,
             sampling_factor=self._sampling_factor,
