@@ -31,6 +31,8 @@ def option(name: str, value: object = ...) -> str:
     if value is ...:
         return flag
     text = ",".join(f"{one:g}" for one in value) if isinstance(value, list | tuple) else str(value)
+    if isinstance(value, dict):
+        text = ",".join(f"{key}={one}" for key, one in value.items())
     text = "none" if value is None else text
     return f"{flag} {_quoted(text)}"
 

@@ -24,6 +24,7 @@ from ..findings.evidence import OfLog
 from ..findings.miscalibrated import UNLIKELY, deviation_in_words, unfit
 from ..findings.not_random import repeated, repeats_in_words
 from ..folds.sampled import SampledRows
+from ..formatting import nine_digits
 from ..log.batch import Floats
 from ..policies.base import Policy
 from ..policies.epsilon import EpsilonUniform
@@ -87,8 +88,8 @@ def drawn(
     tried = [[sample.known(Uniform())]]
     tried += [[*_greedy(Top(name), sample), *_plackett_luce(name, sample)] for name in scores]
     tried += [list(_greedy(Ranking(name), sample)) for name in rankings]
-    likeliest = (max(same, key=lambda one: one.criterion) for same in tried)
-    found = sorted((one for one in likeliest if one.criterion > -math.inf), key=lambda one: -one.criterion)
+    likeliest = (max(same, key=lambda one: nine_digits(one.criterion)) for same in tried)
+    found = sorted((one for one in likeliest if one.criterion > -math.inf), key=lambda one: -nine_digits(one.criterion))
     uniform, idle = tried[0][0], "it tells no more of the slates than uniform"
     likely = [
         one if one.policy == uniform.policy or one.criterion > uniform.criterion else replace(one, against=idle)

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from ..folds.estimate import Interval
+from .evidence_rows import NOTHING_KEPT, OfKept
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -206,15 +207,9 @@ class OfDisagreement:
 
 @dataclass(frozen=True, kw_only=True)
 class OfPropensities:
-    """Inverse propensities of slates.
+    """The largest of the inverse propensities of the slates shown."""
 
-    slots: of slates with so many slots, 0 for all slates. largest: of their 1 / propensity. impressions: number before
-    sub-sampling.
-    """
-
-    slots: int = 0
     largest: float = math.inf
-    impressions: float = math.inf
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -292,10 +287,11 @@ class OfLog:
     - repeats: the comparison of rows of one context with the smallest chance, corrected for their number.
     - copies: a lower bound of the share of rows that are copies of others.
     - mean_weight: of the uniform policy; sampling_factor: the sum of squared 1 / inclusion over the sum of them;
-      ess: effective sample size of those weights.
+      ess: effective sample size of those weights; largest_weight: of them, over its inclusion; impressions: number
+      before sub-sampling.
     - shown_only: whether every impression showed all of its candidates.
     - rows_per_context, counted_by: if propensities were counted in the log.
-    - unknown: check -> why it could not be done.
+    - unknown: check -> why it could not be done. kept: which rows were kept.
     """
 
     rows: int = 0
@@ -310,10 +306,26 @@ class OfLog:
     mean_weight: Interval | None = None
     sampling_factor: float = 1.0
     ess: float = 0.0
+    largest_weight: float = 0.0
+    impressions: float = math.inf
     shown_only: bool = False
     rows_per_context: float = math.inf
     counted_by: str | None = None
     unknown: Mapping[str, str] = field(default_factory=dict)
+    kept: OfKept = NOTHING_KEPT
+
+
+@dataclass(frozen=True, kw_only=True)
+class OfLaw:
+    """The mean weights of a run, each of which tests the logging policy of the log.
+
+    weights: of each estimator for each target, asked for or a reference, with its name. targets: their number.
+    copies: a lower bound of the share of rows that are copies of others.
+    """
+
+    weights: tuple[tuple[str, OfEstimate], ...] = ()
+    targets: int = 1
+    copies: float = 0.0
 
 
 @dataclass(frozen=True, kw_only=True)

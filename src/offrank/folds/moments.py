@@ -14,6 +14,8 @@ from .base import Sample, total
 
 Block = tuple[int, ...]
 """Columns that one result may depend on."""
+_ROUNDING = 1e-14
+"""What rounding may leave of terms that cancel, as a share of them: sums of some 10^7 products are that exact."""
 
 
 @dataclass(frozen=True)
@@ -51,9 +53,26 @@ class Moments:
         """[d] sums of squares."""
         return np.diagonal(self.comoment) + self.n * self.mean**2
 
+    def variation(self, influence: Floats) -> float:
+        """Sum of the squares about their mean of rows with this influence, [d] coefficients; 0 if it is rounding error.
+
+        Large terms may cancel. What a matrix product leaves of them differs by processor, so they are summed exactly.
+        """
+        used = np.flatnonzero(influence)
+        f, comoment = influence[used], self.comoment[np.ix_(used, used)]
+        with np.errstate(over="ignore", invalid="ignore"):
+            terms = f[:, None] * f * comoment
+            plain = float(terms.sum())
+        if not math.isfinite(plain):
+            return max(plain, 0.0)
+        spread = float((np.abs(f) * np.sqrt(np.maximum(np.diagonal(comoment), 0.0))).sum())
+        middle = float(np.abs(f * self.mean[used]).sum())
+        least = _ROUNDING * spread**2 + self.n * (_ROUNDING * middle) ** 2
+        return found if (found := math.fsum(terms.ravel().tolist())) > least else 0.0
+
     def skewness(self, influence: Floats) -> float:
         """Skewness of the mean of rows with this influence, [d] coefficients; 0 if the third moment is missing."""
-        variance, used = float(influence @ self.comoment @ influence), set(np.flatnonzero(influence).tolist())
+        variance, used = self.variation(influence), set(np.flatnonzero(influence).tolist())
         for block, third in self.third.items():
             if used <= set(block) and variance > 0:
                 each = influence[list(block)] / math.sqrt(variance)  # of variance one, to avoid overflow

@@ -64,7 +64,7 @@ class SampledRowsFold:
         if not len(rows):
             return replace(state, read=state.read + len(batch), limit=limit)
         if len(rows) > self.kept:  # one more than is kept gives the limit
-            rows = rows[np.argpartition(key[rows], self.kept)[: self.kept + 1]]
+            rows = rows[key[rows] <= np.partition(key[rows], self.kept)[self.kept]]
         rows = rows[np.argsort(key[rows], kind="stable")]
         fits = self._fits(batch.contexts.size[rows], batch.contexts.length[rows])
         limit = key[rows[fits]] if fits < len(rows) else limit

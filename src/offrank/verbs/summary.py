@@ -7,11 +7,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from statistics import NormalDist
-from typing import Any, Literal, cast
+from typing import Any, cast
 
 import numpy as np
 
-from ..checks.log import explained, of_rows
+from ..checks.log import OF_MEAN_WEIGHT, explained, of_rows
 from ..checks.rows import dependence
 from ..errors import NoOverlapError
 from ..estimators.base import Estimator, Weighted
@@ -19,14 +19,11 @@ from ..estimators.bounded import Bounded
 from ..estimators.clip import Clip, clip
 from ..estimators.doubly_robust import DoublyRobust
 from ..estimators.fold import CLICKS, REWARD, ROWS, Layout, outcome_index
-from ..estimators.items import IPM, Interpol, PositionBased
 from ..estimators.logged import LoggedMean
 from ..estimators.predicted import ModelBased
-from ..estimators.switch import Switch
 from ..estimators.worth import EffectiveSize, worth
 from ..estimators.wrappers import SelfNormalised, bare, weighing
 from ..findings import cautions_for
-from ..findings.advice import items_help
 from ..findings.evidence import OfEstimate
 from ..findings.few_rewards import FEW as FEW_REWARDS
 from ..findings.low_ess import FEW_EFFECTIVE
@@ -41,8 +38,8 @@ from ..inference.pareto import tail_index
 from ..inference.ratio import Controlled, Mean, Ratio, RelativeChange
 from ..inference.spec import AUTO, IntervalSpec
 from ..inference.spread import Inference
-from ..options import option
 from ..policies.propensities import AnyPolicy
+from .no_overlap import kind_of, no_overlap
 from .provenance import NOTHING, Provenance
 
 AnyEstimator = Estimator | SelfNormalised
@@ -127,7 +124,7 @@ class Summary:
         index, value, weight = self.layout.places[target, weighting]
         if not self.moments.sums[weight] > 0:
             cancelled = bool(self.moments.squares[weight] > 0)
-            return self._no_overlap(target, estimator, cancelled=cancelled)
+            return no_overlap(self.moments.n, self.slots, target, estimator, cancelled=cancelled)
         ratio = self.mean(target, estimator)
         earned = self.spread.ratio(ratio)
         made = Estimate(
@@ -157,35 +154,10 @@ class Summary:
         evidence = [self._evidence(made, target, estimator, value), depending, self.trained.evidence(target, estimator)]
         about_log = self.about_log if weighting.requires_logging else of_rows(self.about_log)
         known = explained(about_log)
-        warnings = tuple(caution for caution in cautions_for(*evidence) if caution.code not in known)
+        said = cautions_for(*evidence)
+        base = () if any(one.code in OF_MEAN_WEIGHT for one in said) else self._of_base(target, weighting)
+        warnings = tuple(caution for caution in (*base, *said) if caution.code not in known)
         return replace(made, warnings=warnings, about_log=about_log)
-
-    def _no_overlap(self, target: AnyPolicy, estimator: AnyEstimator, *, cancelled: bool) -> NoOverlapError:
-        n, weighed = self.moments.n, weighing(estimator)
-        if weighed is None:
-            return NoOverlapError(
-                f"{estimator!r}: the model has learnt of nothing that {target!r} shows, in any of {n:,} impressions",
-                f"fit it to a log with the same queries and items, or by items alone ({option('by', None)})",
-            )
-        if cancelled:  # pseudoinverse weights may be negative
-            return NoOverlapError(
-                f"{estimator!r}: the weights of {n:,} impressions add up to nothing or less for {target!r}, where "
-                "their number is expected",
-                "log more, or evaluate a policy closer to the logging one",
-            )
-        if isinstance(weighed, Switch):
-            return NoOverlapError(
-                f"{estimator!r}: none of {n:,} impressions has a weight for {target!r} that is above 0 and at most "
-                f"{weighed.threshold:g}",
-                ("ask for the prediction alone, " if isinstance(bare(estimator), DoublyRobust) else "")
-                + "raise the threshold, evaluate a policy closer to the logging one, or log more randomly",
-            )
-        items = "use an item-level estimator (ipm, interpol(window=2), pbm), "
-        return NoOverlapError(
-            f"{estimator!r}: {target!r} never does what was logged, in any of {n:,} impressions",
-            (items if items_help(self.slots, _kind(weighed)) else "")
-            + "evaluate a policy closer to the logging one, or log more randomly",
-        )
 
     def _of_weights(self, made: Estimate, estimator: Estimator, weighed: Weighted, index: int, value: int) -> Estimate:
         """Add the weight diagnostics to an estimate."""
@@ -268,6 +240,38 @@ class Summary:
             return self
         return replace(self, spec=replace(self.spec, confidence=confidence))
 
+    def weight_of(self, target: AnyPolicy, estimator: AnyEstimator) -> OfEstimate | None:
+        """Return the evidence that its mean weight is of the logging policy; None where it has no expectation of 1."""
+        index, _, weight = self.layout.places[target, bare(estimator)]
+        weighed, design = weighing(estimator), self.designs[index] if self.designs else None
+        if weighed is None or not (weighed.normalised and self.moments.sums[weight] > 0) or self.counted:
+            return None
+        return OfEstimate(
+            clipped=weighed.name if isinstance(weighed, Bounded) else None,
+            control=self.kept(target, estimator),
+            mean_weight=self._alone.ratio(Ratio(weight, ROWS)),
+            hidden=None if design is None else design.hidden,
+            unsupported=0.0 if design is None else design.unsupported,
+            max_weight_share=float(self.moments.largest[weight] / self.moments.sums[weight]),
+            tail_index=tail_index(self.folded["largest"][index], self.moments.n) if design is None else None,
+            sampling_factor=self._sampling_factor,
+        )
+
+    def _of_base(self, target: AnyPolicy, weighting: Estimator) -> list[Caution]:
+        """Return what refutes the weights that a bound or a model hides, if they are of this run too."""
+        inner: Any = weighting.weighting
+        while isinstance(inner, Bounded):
+            inner = inner.base
+        if inner == weighting or (target, inner) not in self.layout.places:
+            return []
+        found = self.weight_of(target, inner)
+        said = () if found is None else cautions_for(found)
+        return [one for one in said if one.code in OF_MEAN_WEIGHT and one.severity == "serious"]
+
+    @property
+    def _sampling_factor(self) -> float:
+        return float(self.moments.squares[ROWS] / self.moments.sums[ROWS])
+
     def rewarded(self, target: AnyPolicy, estimator: AnyEstimator) -> float:
         """Return the effective number of impressions behind an estimate that earned more than the least reward."""
         _, value, weight = self.layout.places[target, bare(estimator)]
@@ -289,7 +293,7 @@ class Summary:
         moments, f = self.moments, np.zeros(len(self.moments.mean))
         f[weight], f[value] = -least, 1.0
         total = moments.n * float(f @ moments.mean)
-        square = float(f @ moments.comoment @ f) + total**2 / moments.n
+        square = moments.variation(f) + total**2 / moments.n
         rounding = 1e-12 * (moments.squares[value] + least**2 * moments.squares[weight])
         return total**2 / square if square > rounding else 0.0
 
@@ -337,11 +341,11 @@ class Summary:
 
     def _evidence(self, made: Estimate, target: AnyPolicy, estimator: AnyEstimator, value: int) -> OfEstimate:
         """Return the input of the findings, apart from clusters and the log itself."""
-        weighting, weighed, sums = bare(estimator), weighing(estimator), self.moments.sums
+        weighting, weighed = bare(estimator), weighing(estimator)
         found = OfEstimate(
             n=made.n,
             slots=self.slots,
-            kind=_kind(weighed),
+            kind=kind_of(weighed),
             method=self.spec.method,
             control=self.kept(target, estimator),
             effective_rewards=self._effective_rewards(weighting, value),
@@ -371,7 +375,7 @@ class Summary:
             max_weight_share=made.max_weight_share,
             tail_index=made.tail_index,
             mean_weight=made.mean_weight_interval,
-            sampling_factor=float(self.moments.squares[ROWS] / sums[ROWS]),
+            sampling_factor=self._sampling_factor,
         )
 
     def _effective_rewards(self, estimator: Estimator, value: int) -> float:
@@ -381,14 +385,6 @@ class Summary:
             return 0.0
         losses = estimator.outcome == "reward" and bool(self.moments.least[REWARD] < 0)
         return math.inf if losses else float(sums[value] ** 2 / squares[value])
-
-
-def _kind(weighed: Weighted | None) -> Literal["slates", "items", "model", "logged"]:
-    while isinstance(weighed, Bounded):
-        weighed = weighed.base
-    if weighed is None or isinstance(weighed, LoggedMean):
-        return "model" if weighed is None else "logged"
-    return "items" if isinstance(weighed, IPM | Interpol | PositionBased) else "slates"
 
 
 def _bounded(estimator: AnyEstimator) -> AnyEstimator:
