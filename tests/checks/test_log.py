@@ -175,7 +175,7 @@ def test_the_cause_comes_before_what_follows_from_it() -> None:
     unfit = OfLog(rows=100, compared=100, apart=100, fit=Frequency(1, 1.0, 9.0, 1e-9, lift=2.0))
     assert [one.code for one in about_log(unfit)] == ["miscalibrated"]
     fixed = replace(unfit, unconfirmed=0.5, repeats=Repeats(pairs=9.0, observed=9.0, chance=1e-9))
-    assert [one.code for one in about_log(fixed)] == ["not-random", "unconfirmed-logging", "miscalibrated"]
+    assert [one.code for one in about_log(fixed)] == ["unconfirmed-logging", "not-random", "miscalibrated"]
     assert len(set(CAUSES)) == len(CAUSES)
     assert {one.code for log in (log, unfit, fixed) for one in about_log(log)} >= set(CAUSES) - {"double-subsampling"}
 

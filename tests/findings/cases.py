@@ -28,7 +28,7 @@ from offrank.findings.evidence import (
 )
 from offrank.findings.evidence_clicks import OfFit, OfHarvest, OfJudgements, OfNetwork, OfPrediction, OfSelection
 from offrank.folds.estimate import Interval
-from tests.findings import cases_log
+from tests.findings import cases_log, cases_randomness
 from tests.findings.cases_log import Case, weight
 
 
@@ -69,6 +69,7 @@ CLIPPED = OfEstimate(clipped="clip")
 
 CASES = [
     *cases_log.CASES,
+    *cases_randomness.CASES,
     Case("low-ess", OfEstimate(ess=100.0), None),
     Case("low-ess", OfEstimate(ess=99.9), "serious"),
     Case("small-ess-share", OfEstimate(ess=150.0, n=15_000), None),

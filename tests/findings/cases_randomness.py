@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from offrank.findings.evidence import OfLog, Repeats
-from tests.findings.cases import Case
+from tests.findings.cases_log import Case
 
 
 def repeating(chance: float, observed: float = 50.0, **known: Any) -> OfLog:
@@ -13,7 +13,7 @@ def repeating(chance: float, observed: float = 50.0, **known: Any) -> OfLog:
     return OfLog(repeats=Repeats(pairs=100.0, observed=observed, expected=10.0, chance=chance), **known)
 
 
-RANDOMNESS = [
+CASES = [
     Case("not-random", OfLog(), None),
     Case("not-random", repeating(0.00101), None),
     Case("not-random", repeating(0.00099), "serious"),

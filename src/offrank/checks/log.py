@@ -33,10 +33,10 @@ _SHOWN = Needs(frozenset(["candidates"]))
 CONFIDENCE = 0.99
 
 CAUSES = (
-    "not-random",
     "unconfirmed-logging",
     "only-clicked-rows",
     "totals",
+    "not-random",
     "miscalibrated",
     "propensity-mismatch",
     "double-subsampling",
