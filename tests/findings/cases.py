@@ -340,6 +340,8 @@ CASES = [
     Case("trust-unknown", OfFit(split=0.351), "warning"),
     Case("worth-follows-rank", OfFit(bend=0.01), None),
     Case("worth-follows-rank", OfFit(bend=-0.0101), "note"),
+    Case("unsettled", OfFit(settled=True, rounds=500), None),
+    Case("unsettled", OfFit(settled=False, rounds=500), "warning"),
     Case("hidden-components", OfFit(divided=0.1), None),
     Case("hidden-components", OfFit(divided=0.101), "warning"),
     Case("impossible-clicks", OfFit(beyond=0.0), None),
