@@ -93,7 +93,7 @@ def _click_rate(rank: int, sums: Floats, quantile: float) -> RankRow:
     rate = hc / h if h else 0.0
     squares = hhcc - 2 * rate * hhc + rate**2 * hh
     error = math.sqrt(squares) / h if squares > _ROUNDING * hhcc else 0.0
-    return RankRow(rank, h, hc, Interval(rate, rate - quantile * error, rate + quantile * error, error))
+    return RankRow(rank, h, hc, Interval(rate, rate - quantile * error, rate + quantile * error, error).above(0.0))
 
 
 @dataclass(frozen=True)

@@ -62,6 +62,19 @@ def examination(text: str | None) -> list[float] | str | None:
         raise UsageError(f"--examination {text!r}", "write numbers with commas: 1,.5,.33") from error
 
 
+def totals(text: str | None) -> dict[str, float] | None:
+    """Parse numbers by name: `clicked=1200,all=50000`.
+
+    Raises:
+        UsageError: the numbers cannot be parsed.
+    """
+    pairs = [part.partition("=") for part in (text or "").split(",")]
+    try:
+        return None if text is None else {name.strip(): float(number) for name, _, number in pairs}
+    except ValueError as error:
+        raise UsageError(f"--totals {text!r}", "write numbers by name: --totals clicked=1200,all=50000") from error
+
+
 def named_policies(texts: tuple[str, ...]) -> Any:
     """Parse one policy, or several by name, `NAME=POLICY`; without a name, the spelling is the name.
 
@@ -129,6 +142,12 @@ cluster_option = click.option(
     show_default=True,
     callback=read_by(column_or_none),
     help="Rows with the same value depend on each other; auto: query, user or session; none: independent rows.",
+)
+totals_option = click.option(
+    "--totals",
+    metavar="clicked=N,all=N",
+    callback=read_by(totals),
+    help="How many impressions there were: tests the rates in `inclusion`.",
 )
 sessions_cluster = click.option(
     "--cluster", metavar="COLUMN", help="Sessions with the same value depend on each other."
@@ -269,6 +288,7 @@ evaluation_options = with_options(
     interval_options,
     worth_options,
     click.option("--held-out", metavar="POLICY.NPZ", help="Read only the third of LOG that `learn` kept apart."),
+    totals_option,
     require,
 )
 """Options of the verbs that estimate the value of targets."""
