@@ -11,12 +11,15 @@ import pytest
 
 import offrank
 from offrank.errors import UsageError
+from offrank.findings.reasons import Reason
 from offrank.findings.release import FEW, MISSING, NOTHING_EARNED, RARE, UNDECIDED, WORSE, release
-from offrank.findings.verdict import Reason, Verdict
+from offrank.findings.verdict import Verdict
 from offrank.folds.estimate import Interval
 
 ABOVE, ACROSS, BELOW = Interval(0.2, 0.1, 0.3, 0.05), Interval(0.02, -0.1, 0.14, 0.06), Interval(-0.2, -0.3, -0.1, 0.05)
-GOOD = Verdict("use", "drawn", "snips", difference=ABOVE, detectable=0.1)
+LEANING = Interval(-0.02, -0.14, 0.1, 0.06)
+"""More likely worse than better, and neither is shown."""
+GOOD = Verdict("better", "sound", "drawn", "snips", difference=ABOVE, detectable=0.1)
 
 
 def test_a_policy_is_released_where_all_conditions_hold() -> None:
@@ -33,10 +36,11 @@ def test_a_policy_is_released_where_all_conditions_hold() -> None:
     ("verdict", "rewarded", "missing", "code", "words"),
     [
         (replace(GOOD, difference=ACROSS), 99, None, UNDECIDED, "Do not ship: not shown to be better"),
+        (replace(GOOD, difference=LEANING), 99, None, UNDECIDED, "Do not ship: not shown to be better"),
         (replace(GOOD, difference=BELOW), 99, None, WORSE, "Do not ship: worse than the logged policy"),
         (GOOD, FEW - 0.1, None, "few-rewards", "Do not ship: not shown to be better"),
         (GOOD, 99, ACROSS, MISSING, "Do not ship: not shown to be better"),
-        (Verdict("do not use", "drawn", reasons=(Reason("low-ess", "", ""),)), 99, None, "low-ess", "cannot tell"),
+        (Verdict("unknown", "none", "drawn", reasons=(Reason("low-ess", "", ""),)), 99, None, "low-ess", "cannot tell"),
     ],
 )
 def test_each_condition_can_refuse_alone(

@@ -14,7 +14,11 @@ import pytest
 
 from offrank import findings
 from offrank.findings.evidence import OfChoice, OfEstimatorChoice
-from tests.findings.cases import CASES, Case
+from tests.findings.cases import CASES as GENERAL
+from tests.findings.cases import Case
+from tests.findings.cases_randomness import RANDOMNESS
+
+CASES = [*GENERAL, *RANDOMNESS]
 
 TRUST = (Path(__file__).resolve().parents[2] / "docs" / "trust.md").read_text(encoding="utf-8")
 ALWAYS = {("chosen", OfChoice), ("chosen-estimator", OfEstimatorChoice)}

@@ -163,6 +163,7 @@ LOGS: dict[str, Callable[[Any], Any]] = {
     "checks.propensities.AgreementFold": lambda kind: kind(NEW),
     "checks.calibration.CalibrationFold": lambda kind: kind(OLD, kept=30),
     "checks.rows.RowsPerContextFold": lambda kind: kind("query"),
+    "checks.repeats.RepeatsFold": lambda kind: kind(OLD, kept=40),
     "checks.duplicates.ContentsFold": lambda kind: kind(kept=40),
     "checks.rows.ImpressionsFold": lambda kind: kind(),
     "checks.rows.CandidatesFold": lambda kind: kind(),

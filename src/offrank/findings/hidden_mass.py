@@ -30,4 +30,5 @@ def hidden_mass(found: OfEstimate) -> Statement | None:
         f"{share:.1%} of what the policy shows is so rare under the logging policy that a log of {found.n:,} "
         f"impressions is expected to hold fewer than five rows of it{never}: value and interval are likely too low.",
         f"Log more, {CLOSER}{items}{further}.",
+        missing=share,
     )

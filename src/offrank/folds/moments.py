@@ -14,6 +14,8 @@ from .base import Sample, total
 
 Block = tuple[int, ...]
 """Columns that one result may depend on."""
+_ROUNDING = 1e-14
+"""What rounding may leave of terms that cancel, as a share of them: sums of some 10^7 products are that exact."""
 
 
 EXPLAINED = 0.9
@@ -55,6 +57,23 @@ class Moments:
         """[d] sums of squares."""
         return np.diagonal(self.comoment) + self.n * self.mean**2
 
+    def variation(self, influence: Floats) -> float:
+        """Sum of the squares about their mean of rows with this influence, [d] coefficients; 0 if it is rounding error.
+
+        Large terms may cancel. What a matrix product leaves of them differs by processor, so they are summed exactly.
+        """
+        used = np.flatnonzero(influence)
+        f, comoment = influence[used], self.comoment[np.ix_(used, used)]
+        with np.errstate(over="ignore", invalid="ignore"):
+            terms = f[:, None] * f * comoment
+            plain = float(terms.sum())
+        if not math.isfinite(plain):
+            return max(plain, 0.0)
+        spread = float((np.abs(f) * np.sqrt(np.maximum(np.diagonal(comoment), 0.0))).sum())
+        middle = float(np.abs(f * self.mean[used]).sum())
+        least = _ROUNDING * spread**2 + self.n * (_ROUNDING * middle) ** 2
+        return found if (found := math.fsum(terms.ravel().tolist())) > least else 0.0
+
     def cubes(self, column: int) -> float:
         """Sum of cubes of a column; nan if its third moment is missing."""
         mean = float(self.mean[column])
@@ -71,7 +90,7 @@ class Moments:
         combination of columns with third moments which is nearest to it, if that has most of its variance: each row's
         sums over its slots.
         """
-        variance, used = float(influence @ self.comoment @ influence), set(np.flatnonzero(influence).tolist())
+        variance, used = self.variation(influence), set(np.flatnonzero(influence).tolist())
         if not variance > 0:
             return 0.0
         for block, third in self.third.items():

@@ -171,7 +171,7 @@ class Inference:
         n = self.moments.n
         if n < 2:
             return math.inf  # the variance needs at least two rows
-        return math.sqrt(max(float(influence @ self.moments.comoment @ influence) / (n * (n - 1)), 0.0))
+        return math.sqrt(self.moments.variation(influence) / (n * (n - 1)))
 
     def _draws(self, sums: Floats, terms: Signed) -> Floats:
         """[b] the value in each replicate, with control variates refitted."""
@@ -194,7 +194,9 @@ def _widest(every: tuple[Clusters, ...], terms: Signed) -> tuple[float, Clusters
     if not found:
         return math.inf, None
     finite = [pair for pair in found if pair[0] < math.inf]
-    return max(finite or found, key=lambda pair: pair[0])
+    most = max(error for error, _ in finite or found)
+    # Columns that mark the same clusters differ by rounding: the first of them.
+    return next(pair for pair in finite or found if pair[0] >= most * (1 - 1e-9))
 
 
 def _span(mean: Mean, moments: Moments) -> float:

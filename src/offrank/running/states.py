@@ -46,6 +46,7 @@ _HOMES = {
     "KeyedCounts": "folds.counts",
     "Moments": "folds.moments",
     "Pile": "clicks.sessions",
+    "RepeatRows": "checks.repeats",
     "SampledRows": "folds.sampled",
     "Sessions": "clicks.sessions",
     "SparseFeatures": "log.batch",

@@ -35,6 +35,7 @@ def evaluate(
     cluster: str | None = AUTO,
     by: str | None = None,
     held_out: str | PathLike[str] | None = None,
+    totals: Mapping[str, float] | None = None,
     replicates: int = 200,
     seed: int = 0,
     state: str | PathLike[str] | None = None,
@@ -55,6 +56,8 @@ def evaluate(
       is that of `query`, `user` and `session`, with at least five values, which has the strongest dependence.
     - by: a column to group by. executor: any `concurrent.futures.Executor`; threads by default.
     - held_out: the file of a policy that `learn` learnt from this very log: only its test third is read.
+    - totals: how many impressions there were before any were left out, `{"clicked": 1200, "all": 50000}`: where rows
+      were kept by their outcome, the rates in `inclusion` are tested by them.
     - state: a file to write what was counted to, before it is finished: `offrank.merge` makes one result of several.
       Rows are then numbered within their files, which the draws of the bootstrap and random samples depend on.
       Everything must be told by its spelling, and nothing may be learnt from this log itself.
@@ -66,18 +69,18 @@ def evaluate(
     Examples:
         >>> result = offrank.evaluate("offrank-demo/log.parquet", "top(new_score)", "plackett_luce(old_score)", "snips")
         >>> print(result.verdict)
-        use: top(new_score) 0.8187 (0.7594 to 0.8777) by snips
+        better: top(new_score) 0.8187 (0.7594 to 0.8777) by snips; trust: sound
     """
     source, drawn = arguments.source(log), arguments.policy(logging)
     spec = IntervalSpec(interval, confidence, cluster, replicates, seed).finding(source)
     plain = IntervalSpec("normal", confidence, cluster).finding(source)  # the choice depends on errors only
     wanted, named = arguments.targets(target), arguments.estimators(estimators)
-    examined, left_out = arguments.examination(examination), None
+    examined, left_out, true = arguments.examination(examination), None, arguments.totals(totals)
     refuse_learnt(state, held_out, [*wanted.values(), drawn, *named])
     if held_out is not None:
         source, left_out = kept_apart(source, held_out, executor, progress)
     chooser = Chooser(source, drawn, examined.curve, plain, executor=executor, progress=progress)
-    plan = _planned(chooser, wanted, named, examined, spec, by)
+    plan = replace(_planned(chooser, wanted, named, examined, spec, by), totals=true)
     command = _command(arguments.spelled_log(log), plan, isinstance(target, Mapping | list), held_out, state)
     found = counted(plan, named, source, state, executor, progress).result().with_facts(command=command)
     if left_out is not None:
@@ -116,6 +119,7 @@ def _command(
         "cluster": spec.cluster,
         "by": plan.by,
         "held_out": None if held_out is None else fspath(held_out),
+        "totals": plan.totals,
         "replicates": spec.replicates,
         "seed": spec.seed,
         "state": None if state is None else fspath(state),

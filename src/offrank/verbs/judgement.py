@@ -20,6 +20,7 @@ from ..findings import cautions_for
 from ..findings.evidence import OfChoice, OfDisagreement, OfEstimatorChoice
 from ..findings.verdict import Candidate, Verdict, verdict
 from ..folds.estimate import Caution, Estimate, Interval
+from ..formatting import nine_digits
 from ..policies.propensities import AnyPolicy
 from ..selection.bounds import least_error
 from ..selection.windows import slope
@@ -27,7 +28,7 @@ from .summary import AnyEstimator, Summary
 
 Given = dict[str, tuple[AnyEstimator, Estimate]]
 """Estimators by their spelling, each with its estimate."""
-LUCKY = frozenset({"heavy-tail", "large-weight", "hidden-mass", "few-rewards"})
+LUCKY = frozenset({"heavy-tail", "large-weight", "hidden-mass", "few-rewards", "heavy-rewards"})
 """Warnings that the error may be larger than estimated: such an estimate cannot contradict another."""
 
 
@@ -194,14 +195,24 @@ class Assessment:
     @cached_property
     def candidates(self) -> dict[str, Candidate]:
         """Return the possible answers and the references, by the estimator's spelling."""
-        asked = [self._candidate(key, one.estimator, self.estimates[key]) for key, one in self.found.items()]
+        asked = [
+            self._candidate(key, one.estimator, self.estimates[key], held_to=one.held_to)
+            for key, one in self.found.items()
+        ]
         more = [self._candidate(key, *given, asked=False) for key, given in self.references.items()]
         return {one.name: one for one in (*more, *asked) if one is not None}
 
     def _candidate(
-        self, key: str, estimator: AnyEstimator, found: Estimate | NoOverlapError, asked: bool = True
+        self,
+        key: str,
+        estimator: AnyEstimator,
+        found: Estimate | NoOverlapError,
+        *,
+        held_to: AnyEstimator | None = None,
+        asked: bool = True,
     ) -> Candidate | None:
         plain, summary = bare(estimator), self.summary
+        held_to = None if held_to == estimator or not self._unwarned(held_to) else held_to
         if isinstance(plain, LoggedMean):
             return None
         given, logged, relative, refusal = None, None, None, None
@@ -220,7 +231,16 @@ class Assessment:
             "clicks" if plain.outcome == "clicks" and not summary.rewards_are_clicks else "reward",
             plain.requires_logging is not None,
             asked,
+            None if held_to is None else repr(held_to),
+            None if held_to is None else bare(held_to).assumptions,
+            math.nan if logged is None else abs(logged.value),
+            float(summary.moments.largest[summary.layout.logged(plain).numerator]),
         )
+
+    def _unwarned(self, estimator: AnyEstimator | None) -> bool:
+        """Whether this estimate has no warning, so that an interval that contains its own is as sound."""
+        found = None if estimator is None else self.summary.estimate(self.target, estimator)
+        return isinstance(found, Estimate) and all(one.severity == "note" for one in found.warnings)
 
 
 def named(reference: Reference) -> AnyEstimator:
@@ -280,7 +300,7 @@ def _against(
         if _comparable(estimator, other, summary.rewards_are_clicks)
     ]
     # Prefer a sound one without assumptions, which gives clear advice; otherwise the one that is furthest away.
-    said = [(not pair.decisive, -pair.deviations, one) for pair in evidence for one in cautions_for(pair)]
+    said = [(not pair.decisive, -nine_digits(pair.deviations), one) for pair in evidence for one in cautions_for(pair)]
     return min(said, key=lambda one: one[:2])[2] if said else None
 
 

@@ -47,7 +47,7 @@ class Plan:
     """An evaluation, ready to run on any source.
 
     estimators: by their spelling. references: less assuming weightings that the user did not request. picks: by
-    spelling and target, what was chosen before.
+    spelling and target, what was chosen before. totals: true numbers of impressions, by which rows are tested.
     """
 
     targets: Mapping[str, AnyPolicy]
@@ -58,6 +58,7 @@ class Plan:
     trained: Provenance = NOTHING
     references: tuple[Reference, ...] = ()
     picks: Picks = field(default_factory=dict)
+    totals: Mapping[str, float] | None = None
 
     def referenced(self, source: Source) -> Plan:
         """Add less assuming estimators than those requested, if the log and the policies support them.

@@ -41,7 +41,7 @@ _RULE = (
 
 _LOG = "the log"
 """What a finding is about, if not an estimator."""
-_LIGHTS = {"refuted": "do not use", "unusable": "do not use", "uncertain": "use with care"}
+_LIGHTS = {"refuted": "serious", "unusable": "serious", "uncertain": "warning"}
 _OFF = 0.02
 """Simulated click rates that differ more from the log's are reported."""
 _PSEUDO = "none: the policies allow none, or not with these candidates and columns, or the target is the logging policy"
@@ -171,7 +171,7 @@ def _forest(rows: Sequence[Mapping[str, Any]]) -> Forest:
 
 
 def _light(row: Mapping[str, Any]) -> str:
-    return _LIGHTS.get(row["status"], "use" if row["chosen"] else "")
+    return _LIGHTS.get(row["status"], "ok" if row["chosen"] else "")
 
 
 def _reasons(rows: Iterable[Mapping[str, Any]]) -> tuple[str, ...]:
