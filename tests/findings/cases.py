@@ -28,7 +28,7 @@ from offrank.findings.evidence import (
 )
 from offrank.findings.evidence_clicks import OfFit, OfHarvest, OfJudgements, OfNetwork, OfPrediction, OfSelection
 from offrank.folds.estimate import Interval
-from tests.findings import cases_log
+from tests.findings import cases_log, cases_randomness
 from tests.findings.cases_log import Case, weight
 
 
@@ -69,6 +69,7 @@ CLIPPED = OfEstimate(clipped="clip")
 
 CASES = [
     *cases_log.CASES,
+    *cases_randomness.CASES,
     Case("low-ess", OfEstimate(ess=100.0), None),
     Case("low-ess", OfEstimate(ess=99.9), "serious"),
     Case("small-ess-share", OfEstimate(ess=150.0, n=15_000), None),
@@ -89,6 +90,9 @@ CASES = [
     Case("low-ess", OfEstimate(ess=200.0, luck=0.499), "serious"),
     Case("small-ess-share", OfEstimate(ess=120.0, luck=100 / 120, n=15_000), "note"),
     Case("small-ess-share", OfEstimate(ess=120.0, luck=0.833, n=15_000), None),
+    Case("heavy-rewards", OfEstimate(reward_index=0.9, reward_skewness=0.7), None),
+    Case("heavy-rewards", OfEstimate(reward_index=0.1, reward_skewness=0.701), "warning"),
+    Case("heavy-rewards", OfEstimate(reward_skewness=0.701), None),
     Case("few-rewards", OfEstimate(effective_rewards=60.0, luck=0.5), None),
     Case("few-rewards", OfEstimate(effective_rewards=60.0, luck=0.499), "warning"),
     Case("heavy-tail", OfEstimate(tail_index=0.9, hidden=0.0), None),
@@ -343,6 +347,8 @@ CASES = [
     Case("trust-unknown", OfFit(split=0.351), "warning"),
     Case("worth-follows-rank", OfFit(bend=0.01), None),
     Case("worth-follows-rank", OfFit(bend=-0.0101), "note"),
+    Case("unsettled", OfFit(settled=True, rounds=500), None),
+    Case("unsettled", OfFit(settled=False, rounds=500), "warning"),
     Case("hidden-components", OfFit(divided=0.1), None),
     Case("hidden-components", OfFit(divided=0.101), "warning"),
     Case("impossible-clicks", OfFit(beyond=0.0), None),

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from .. import findings
-from ..findings.evidence import OfCounting, OfLaw, OfLog, OfRows
+from ..findings.evidence import OfCounting, OfLaw, OfLog, OfRows, Repeats
 from ..findings.registry import SEVERITIES
 from ..folds.base import Fold, MappedFold, Tee
 from ..folds.estimate import Caution
@@ -17,22 +17,26 @@ from ..folds.optional import OptionalFolds, given, refused
 from ..inference.ratio import Ratio
 from ..inference.spread import Inference
 from ..log.batch import LogBatch
-from ..log.source import Needs, Source
+from ..log.source import Needs, Source, has
 from ..policies.fit import counts
 from ..policies.propensities import AnyPolicy, is_law
+from ..policies.unconfirmed import confirmed, departure
 from ..policies.written import WrittenPolicy
 from .calibration import CalibrationFold
 from .duplicates import ContentsFold
 from .kept import KeptFold
 from .propensities import AgreementFold, UniformWeightsFold
+from .repeats import By, RepeatsFold, corrected
 from .rows import CandidatesFold, RowsPerContextFold, counted_by
 
 _SHOWN = Needs(frozenset(["candidates"]))
 CONFIDENCE = 0.99
 
 CAUSES = (
+    "unconfirmed-logging",
     "only-clicked-rows",
     "totals",
+    "not-random",
     "miscalibrated",
     "propensity-mismatch",
     "double-subsampling",
@@ -42,6 +46,8 @@ CAUSES = (
 """The order of findings: the first one causes those that follow."""
 OF_ROWS = ("only-clicked-rows", "totals", "kept-by-outcome", "duplicate-rows", "shown-only")
 """Problems of the rows that do not depend on their propensities."""
+_CONTEXTS: tuple[By, ...] = ("candidates", "query", "user")
+"""What makes a context, in which rows that repeat what they show are counted."""
 OF_MEAN_WEIGHT = ("double-subsampling", "mean-weight")
 EXPLAINED = {"miscalibrated": OF_MEAN_WEIGHT, "double-subsampling": ("mean-weight",)}
 """Problems of the log, and which findings about a policy's weights are then redundant."""
@@ -103,7 +109,10 @@ class LogFold(MappedFold):
             if is_law(logging):
                 tried.add("fit", CalibrationFold(logging))
             tried.add("weights", UniformWeightsFold(logging))
-            if not isinstance(logging, WrittenPolicy):
+            for by in _CONTEXTS:
+                if by == "candidates" or has(source, Needs(clusters=frozenset([by]))):
+                    tried.add(f"repeats {by}", RepeatsFold(logging, by))
+            if not isinstance(confirmed(logging), WrittenPolicy):
                 tried.add("agreement", AgreementFold(logging))
         return cls(logging, tried.folds, tried.reasons, tried.needs)
 
@@ -120,9 +129,11 @@ class LogFold(MappedFold):
         rows, more = map(int, known["candidates"])
         made = OfLog(
             rows=rows,
-            logging="" if self.logging is None else repr(self.logging),
+            logging="" if self.logging is None else repr(confirmed(self.logging)),
+            unconfirmed=None if self.logging is None else departure(self.logging),
             fit=known.get("fit"),
             copies=known["contents"].repeated(),
+            repeats=_worst([one for name, one in known.items() if name.startswith("repeats ")]),
             shown_only=rows > 0 and not more,
             rows_per_context=known.get("contexts", math.inf),
             counted_by=None if self.logging is None else counted_by(self.logging),
@@ -144,3 +155,9 @@ def _of_weights(found: Moments) -> dict[str, Any]:
         "impressions": float(rows),
         "ess": float(weight**2 / found.squares[1]) if found.squares[1] else 0.0,
     }
+
+
+def _worst(found: Sequence[Repeats]) -> Repeats | None:
+    """Return the least likely of several comparisons, each of which looks at slates and at items at the top."""
+    worst = min(found, key=lambda one: one.chance, default=None)
+    return worst and corrected(worst, 2 * len(found))

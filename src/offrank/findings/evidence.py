@@ -55,6 +55,8 @@ class OfEstimate:
     - luck: the effective number of weights expected in such logs from the policies alone, over that which this log
       has, at most 1. unsupported, visible: as in `Design`.
     - effective_rewards: effective number of rewarded impressions, infinite where that is not known.
+    - reward_index, reward_skewness: of the weighted rewards the Pareto index that their largest allow, and the
+      skewness of their mean with such a tail; the index is None where the log's own rewards have no heavy tail.
     - ties: share of the impressions in which equal scores leave the target's order open.
     - counted: whether the logging probabilities that it uses were counted in the log. other_outcome: whether it
       estimates clicks although rewards differ from them.
@@ -80,6 +82,8 @@ class OfEstimate:
     unsupported: float = 0.0
     visible: float = math.inf
     effective_rewards: float = math.inf
+    reward_index: float | None = None
+    reward_skewness: float = 0.0
     ties: float = 0.0
     counted: bool = False
     other_outcome: bool = False
@@ -259,13 +263,40 @@ class Frequency:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Repeats:
+    """How often two rows of one context show the same, beside what the logging policy says.
+
+    by: what makes a context. what: the slate, or the item at its top. pairs: independent pairs of rows; observed,
+    expected: of them, those that show the same. chance: an upper bound of the probability of so many under right
+    propensities. least: the smallest share of pairs that repeat for another reason which would be found.
+    """
+
+    by: str = "query"
+    what: str = "slate"
+    pairs: float = 0.0
+    observed: float = 0.0
+    expected: float = 0.0
+    chance: float = 1.0
+    least: float = 1.0
+
+    @property
+    def fixed(self) -> float:
+        """Estimated share of the pairs that repeat for another reason than chance."""
+        left = self.pairs - self.expected
+        return max((self.observed - self.expected) / left, 0.0) if left > 0 else 0.0
+
+
+@dataclass(frozen=True, kw_only=True)
 class OfLog:
     """The evidence about a log, whatever is estimated from it.
 
     - rows: impressions read; logging: the spelling of the logging policy.
+    - unconfirmed: where the logging policy was read off the log and nobody has confirmed it, the smallest share of rows
+      in a fixed order that the log would have shown; otherwise None.
     - compared, apart, typical_ratio: rows with a logged propensity, those that differ from the logging policy's,
       and the typical ratio to that (geometric mean).
     - fit: how well the shown items fit the logging policy, None if that could not be compared.
+    - repeats: the comparison of rows of one context with the smallest chance, corrected for their number.
     - copies: a lower bound of the share of rows that are copies of others.
     - mean_weight: of the uniform policy; sampling_factor: the sum of squared 1 / inclusion over the sum of them;
       ess: effective sample size of those weights; largest_weight: of them, over its inclusion; impressions: number
@@ -277,10 +308,12 @@ class OfLog:
 
     rows: int = 0
     logging: str = "logged"
+    unconfirmed: float | None = None
     compared: int = 0
     apart: int = 0
     typical_ratio: float = 1.0
     fit: Frequency | None = None
+    repeats: Repeats | None = None
     copies: float = 0.0
     mean_weight: Interval | None = None
     sampling_factor: float = 1.0

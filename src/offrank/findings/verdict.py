@@ -19,6 +19,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal, NoReturn
 
 from ..folds.estimate import Caution, Estimate, Interval
+from ..formatting import nine_digits
 from .assumptions import in_words
 from .reasons import MOST_REASONS, Reason, against_all, reasons
 from .registry import SEVERITIES
@@ -216,7 +217,7 @@ def on_log(cautions: Sequence[Caution]) -> Verdict:
 
 def _place(one: Candidate, wanted: str) -> tuple[Any, ...]:
     """The sort key: by assumptions; among equals, estimates without a warning first, then by standard error."""
-    error = math.inf if one.estimate is None else one.estimate.standard_error
+    error = math.inf if one.estimate is None else nine_digits(one.estimate.standard_error)
     return one.outcome != wanted, len(one.rests_on), one.warned, error, one.name
 
 

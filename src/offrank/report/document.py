@@ -94,6 +94,10 @@ class Coded(Protocol):
     def text(self) -> str:
         """A few words."""
 
+    @property
+    def why(self) -> str:
+        """A paragraph."""
+
 
 @dataclass(frozen=True)
 class Answer:

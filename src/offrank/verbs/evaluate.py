@@ -67,7 +67,7 @@ def evaluate(
     Examples:
         >>> result = offrank.evaluate("offrank-demo/log.parquet", "top(new_score)", "plackett_luce(old_score)", "snips")
         >>> print(result.verdict)
-        use: top(new_score) 0.8187 (0.7594 to 0.8777) by snips
+        better: top(new_score) 0.8187 (0.7594 to 0.8777) by snips; trust: sound
     """
     source, drawn = arguments.source(log), arguments.policy(logging)
     spec = IntervalSpec(interval, confidence, cluster, replicates, seed).finding(source)

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from ...findings.assumptions import in_words
 from ...findings.reasons import Reason
-from ...findings.verdict import ASSUMED, Decision, Trust, Verdict
+from ...findings.verdict import ASSUMED, EXPLAINED, Decision, Trust, Verdict
 from ...folds.estimate import Estimate
 from ...formatting import Span, count, listing, number, percent, plural, quote
 from ...report.document import Answer
@@ -64,8 +64,11 @@ def _headline(verdict: Verdict) -> str:
         return "**No difference.**"
     if verdict.relative is not None:
         share = Span.of(verdict.relative)
-        return f"**{said}: {percent(share.value, signed=True)}** ({share.percents()})."
-    value, ends = _in_words(verdict.difference, signed=True)
+        value, ends = percent(share.value, signed=True), share.percents()
+    else:
+        value, ends = _in_words(verdict.difference, signed=True)
+    if any(one.code == EXPLAINED for one in verdict.reasons):
+        return f"**{said}:** a known error could explain {value} ({ends})."
     return f"**{said}: {value}** ({ends})."
 
 
