@@ -187,6 +187,8 @@ class OfDisagreement:
     - difference: judged minus other, paired. width: of the judged estimate's interval.
     - luck: factor by which the sample may underestimate the error (its design's over its own), 1 or more.
     - pairs: number of comparisons in the run.
+    - missing, own_missing: what each value (of the other, of the judged one) may lack, since so short a log hides a
+      share of the target's slates or items from it.
     """
 
     other: str
@@ -197,11 +199,17 @@ class OfDisagreement:
     other_sound: bool = True
     luck: float = 1.0
     pairs: int = 1
+    missing: float = 0.0
+    own_missing: float = 0.0
 
     @property
     def deviations(self) -> float:
-        """The difference between them in standard errors, as a normal deviate."""
-        return self.difference.deviation(0.0) / self.luck if self.difference.standard_error > 0 else 0.0
+        """The difference beyond what either may lack, in standard errors, as a normal deviate."""
+        away = self.difference.value
+        nearest = min(away, self.missing) if away > 0 else max(away, -self.own_missing)
+        if not self.difference.standard_error > 0 or away == nearest:
+            return 0.0
+        return self.difference.deviation(nearest) / self.luck
 
     @property
     def decisive(self) -> bool:
