@@ -323,15 +323,17 @@ def test_the_shared_doubt_of_linear_equations_is_the_sandwich() -> None:
     def equations(step: np.ndarray) -> tuple[np.ndarray, dict[str, np.ndarray]]:
         return -a @ step, {"attraction": 1 / (1 + np.exp(-np.array([[2.0, -1.0]]) @ step))}
 
-    between = np.array([0.3, 0.0])
-    half, loadings = shared(equations, by_group, np.array([0.1, 0.1]), between)
+    between, weak = np.array([0.3, 0.0]), np.diag([0.5, 2.0])
+    half, loadings = shared(equations, by_group, np.array([0.1, 0.1]), between, weak)
     inverse = np.linalg.inv(a)
     follows = np.array([0.3, -0.15])  # the second solves theta_1 + 2 theta_2 = 0
-    wanted = inverse @ (np.cov(by_group.T) * 32) @ inverse.T + np.outer(follows, follows)
+    wanted = inverse @ (np.cov(by_group.T) * 32 + weak) @ inverse.T + np.outer(follows, follows)
     assert half @ half.T == pytest.approx(wanted, rel=1e-6)
     direction = np.array([2.0, -1.0])
     assert (loadings["attraction"] ** 2).sum() == pytest.approx(direction @ wanted @ direction, rel=1e-6)
-    few, _ = shared(equations, np.vstack([by_group[:4], np.zeros((28, 2))]), np.array([0.1, 0.1]), np.zeros(2))
+    few, _ = shared(
+        equations, np.vstack([by_group[:4], np.zeros((28, 2))]), np.array([0.1, 0.1]), np.zeros(2), 0 * weak
+    )
     information = (a + a.T) / 2
     assert few @ few.T == pytest.approx(inverse @ information @ inverse.T, rel=1e-6)
 

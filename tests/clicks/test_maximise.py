@@ -96,3 +96,18 @@ def test_a_step_to_where_there_is_no_value_is_shortened() -> None:
     found = maximise(bordered, lambda x: np.eye(1) * 1e-3, np.array([-9.0]), tolerance=1e-3)
     assert found.at == pytest.approx([3.0], abs=0.01)
     assert found.converged
+
+
+def test_a_value_that_is_never_the_same_again_ends_the_climb() -> None:
+    """Each look at it finds less than the look before; the bound is on looks, not on time."""
+    looks = []
+
+    def fading(x: Floats) -> tuple[float, Floats]:
+        looks.append(x)
+        value, slopes = weak(x)
+        return value - 0.24 * len(looks), slopes
+
+    found = maximise(fading, lambda x: np.eye(1), np.array([3.0]), tolerance=1e-9)
+    assert not found.converged
+    assert len(looks) < 200
+    assert np.isfinite(found.at).all()

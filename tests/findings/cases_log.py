@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from offrank.findings.evidence import Frequency, OfEstimate, OfLaw, OfLog
+from offrank.findings.evidence_rows import OfKept
 from offrank.folds.estimate import Interval
 
 
@@ -37,7 +38,29 @@ def law(*weights: OfEstimate, **known: Any) -> OfLaw:
 REFUTING, REFUTING_TWO = 4.2148, 4.3687
 
 
+#: 20 of 100 impressions without a click were kept, and all 50 with one.
+KEPT: dict[str, Any] = {"rows": (20.0, 50.0), "impressions": (100.0, 50.0), "variance": (400.0, 0.0)}
+ALL_CLICKED: dict[str, Any] = {"rows": (0.0, 100.0), "impressions": (0.0, 100.0)}
+
 CASES = [
+    Case("kept-by-outcome", OfKept(apart=4.99), None),
+    Case("kept-by-outcome", OfKept(apart=5.01), "note"),
+    Case("kept-by-outcome", OfKept(apart=9.0, totals={"all": 9.0}), "note"),
+    Case("kept-by-outcome", OfKept(apart=9.0, totals={"clicked": 1.0, "all": 9.0}), None),
+    Case("kept-by-outcome", OfKept(apart=9.0, clicks=False), None),
+    Case("only-clicked-rows", OfKept(**ALL_CLICKED), "serious"),
+    Case("only-clicked-rows", OfKept(**{**ALL_CLICKED, "rows": (0.0, 99.0)}), None),
+    Case("only-clicked-rows", OfKept(**{**ALL_CLICKED, "rows": (1.0, 100.0)}), None),
+    Case("only-clicked-rows", OfKept(**ALL_CLICKED, clicks=False), None),
+    Case("only-clicked-rows", OfKept(**ALL_CLICKED, totals={"clicked": 100.0, "all": 100.0}), None),
+    Case("only-clicked-rows", OfKept(**ALL_CLICKED, totals={"clicked": 100.0, "all": 101.0}), "serious"),
+    Case("totals", OfKept(**KEPT), None),
+    Case("totals", OfKept(**KEPT, totals={"all": 150.0 + 3.49 * 20}), None),
+    Case("totals", OfKept(**KEPT, totals={"all": 150.0 + 3.51 * 20}), "serious"),
+    Case("totals", OfKept(**KEPT, totals={"clicked": 50.0, "all": 150.0}), None),
+    Case("totals", OfKept(**KEPT, totals={"clicked": 50.0 / 1.00495}), None),
+    Case("totals", OfKept(**KEPT, totals={"clicked": 50.0 / 1.00505}), "serious"),
+    Case("totals", OfKept(**KEPT, totals={"clicked": 49.0, "all": 150.0}), "serious"),
     Case("huge-inverse-propensity", OfLog(), None),
     Case("huge-inverse-propensity", OfLog(largest_weight=99_900.0, impressions=1_000.0), None),
     Case("huge-inverse-propensity", OfLog(largest_weight=100_100.0, impressions=1_000.0), "warning"),

@@ -5,10 +5,12 @@ python -m tests.running.asked_of_processors FOLDER THREADS
 
 from __future__ import annotations
 
+import base64
 import json
 import sys
 import tempfile
 from concurrent.futures import Executor, ThreadPoolExecutor
+from contextlib import chdir
 from pathlib import Path
 from typing import Any
 
@@ -58,8 +60,15 @@ def write(folder: Path) -> None:
 
 def answers(folder: Path, threads: int) -> dict[str, Any]:
     """Everything by its name, as plain values."""
-    with ThreadPoolExecutor(threads) as executor, tempfile.TemporaryDirectory() as scratch:
+    with ThreadPoolExecutor(threads) as executor, tempfile.TemporaryDirectory() as scratch, chdir(scratch):
         return {name: one for asked in (_judged, _learnt) for name, one in asked(folder, Path(scratch), executor)}
+
+
+def _array(held: dict[str, Any]) -> Any:
+    """A table of a model's file as plain numbers."""
+    if set(held) != {"kind", "shape", "base64"}:
+        return held
+    return np.frombuffer(base64.b64decode(held["base64"]), held["kind"]).tolist()
 
 
 def _judged(folder: Path, _: Path, executor: Executor) -> Any:
@@ -81,14 +90,14 @@ def _learnt(folder: Path, scratch: Path, executor: Executor) -> Any:
     log, slates = folder / "search.parquet", folder / "pages.parquet"
     for model in ("dbn", "pbm"):
         offrank.fit_clicks(log, model, scratch / "model.json", executor=executor)
-        yield f"clicks {model}", json.loads((scratch / "model.json").read_text())
+        yield f"clicks {model}", json.loads((scratch / "model.json").read_text(), object_hook=_array)
     for method in ("plackett-luce", "poem"):
-        found = learn(slates, method, scratch / "policy.npz", logging="uniform", epochs=2, executor=executor)
-        kept = np.load(scratch / "policy.npz")
+        found = learn(slates, method, "policy.npz", logging="uniform", epochs=2, executor=executor)
+        kept = np.load("policy.npz")
         numbers = {name: kept[name].ravel() for name in kept.files if kept[name].dtype.kind == "f"}
         weights = {name: [np.flatnonzero(one).tolist(), one[one != 0].tolist()] for name, one in numbers.items()}
         yield f"learn {method}", {"weights": weights, "found": found.to_dict()}
 
 
 if __name__ == "__main__":
-    print(json.dumps(answers(Path(sys.argv[1]), int(sys.argv[2]))))  # noqa: T201
+    print(json.dumps(answers(Path(sys.argv[1]), int(sys.argv[2]))))

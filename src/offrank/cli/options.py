@@ -68,7 +68,7 @@ def totals(text: str | None) -> dict[str, float] | None:
     Raises:
         UsageError: the numbers cannot be parsed.
     """
-    pairs = [part.partition("=") for part in split(text or "")]
+    pairs = [part.partition("=") for part in (text or "").split(",")]
     try:
         return None if text is None else {name.strip(): float(number) for name, _, number in pairs}
     except ValueError as error:

@@ -64,7 +64,7 @@ class SharedDoubt:
         along = {name: self._directions(name, grid, of_some[name]) for name, grid in grids.items()}
         if self.whole is not self.em:
             known = self.whole.known(self.found)
-        strength = {name: known[name] + beta.strength for name, beta in self.whole.betas(self.priors).items()}
+        strength = {name: known[name] + prior for name, prior in self._strengths(grids).items()}
         places = np.flatnonzero(self._tried > 0)
         ends = np.cumsum([len(places), *(axes.shape[1] for axes in along.values())])
         value = here.get(SHARED, np.empty(0))
@@ -79,7 +79,8 @@ class SharedDoubt:
         by_group = self._by_group(along, grids, places)
         # How far users read was learnt from all sessions, the priors from these.
         by_group[:, : len(places)] *= np.sqrt(self.em.tails.sessions / self.whole.tails.sessions)
-        half, loadings = shared(self._equations(along, places, moved), by_group, steps, between)
+        equations, weak = self._equations(along, places, moved), self._weak(along, len(places))
+        half, loadings = shared(equations, by_group, steps, between, weak)
         all_of_it, rest = half[: len(places)], np.zeros(len(places))
         if self.whole is not self.em:
             half = half @ leading(loadings)[:, :_FOLLOWED]
@@ -186,11 +187,32 @@ class SharedDoubt:
             found.append(sums)
         return np.hstack(found)
 
+    def _weak(self, along: Parameters, places: int) -> Floats:
+        """[equations, equations] information of the weak priors of the documents' priors, along their directions."""
+        sizes = [places, *(axes.shape[1] for axes in along.values())]
+        found, ends = np.zeros((sum(sizes), sum(sizes))), np.cumsum(sizes)
+        for (name, axes), begin, end in zip(along.items(), ends, ends[1:], strict=False):
+            found[begin:end, begin:end] = axes.T @ self.priors[name].curvature(self.em.design(name)) @ axes
+        return found
+
+    def _strengths(self, grids: Mapping[str, EvidenceGrid]) -> Parameters:
+        """[documents + 1] the strength of each document's prior, less for the doubt of it, by table."""
+        found = {name: np.array(beta.strength) for name, beta in self.whole.betas(self.priors).items()}
+        for name, grid in grids.items():
+            design = self.whole.design(name)
+            found[name][:-1] = self.priors[name].doubted(design, self._covariance(name, grid))
+        return found
+
+    def _covariance(self, name: str, grid: EvidenceGrid) -> Floats:
+        """[prior's table, prior's table] of a prior that was learnt."""
+        prior, part = self.priors[name], self.em.design(name).take(grid.kept)
+        _, scores, _ = scored(grid.evidence, prior, part)
+        return prior.covariance(part, scores, len(scores))
+
     def _directions(self, name: str, grid: EvidenceGrid, strength: Floats) -> Floats:
         """[prior's table, few] the directions of a prior's doubt that move documents most, by a standard deviation."""
         prior, part = self.priors[name], self.em.design(name).take(grid.kept)
-        _, scores, _ = scored(grid.evidence, prior, part)
-        values, axes = np.linalg.eigh(prior.covariance(part, scores, len(scores)))
+        values, axes = np.linalg.eigh(self._covariance(name, grid))
         half = axes * np.sqrt(np.maximum(values, 0.0))
         value, total = self.here[name][grid.kept], strength[grid.kept]
         # The mean of a posterior moves with its prior's mean m and strength s by s / total and s (m - value) / total.

@@ -126,7 +126,9 @@ class ClickModel(Spelled, ModelKind):
             data = self.from_sessions(data)
         known = gathered.covariates
         learnt = self.learn(data, say=say) if known is None else features.learn(self, data, known, say)
-        learnt = replace(learnt, cautions=(*cautions_for(_evidence(gathered.data)), *learnt.cautions))
+        ended = OfFit(settled=learnt.converged, rounds=learnt.rounds)
+        about = cautions_for(_evidence(gathered.data), ended)
+        learnt = replace(learnt, cautions=(*about, *learnt.cautions))
         return Fitted(self, gathered.documents, learnt, gathered.tally, source, training)
 
     def gather(self, by: str | None) -> Fold[Any, Any, Gathered]:

@@ -55,6 +55,8 @@ class OfEstimate:
     - luck: the effective number of weights expected in such logs from the policies alone, over that which this log
       has, at most 1. unsupported, visible: as in `Design`.
     - effective_rewards: effective number of rewarded impressions, infinite where that is not known.
+    - reward_index, reward_skewness: of the weighted rewards the Pareto index that their largest allow, and the
+      skewness of their mean with such a tail; the index is None where the log's own rewards have no heavy tail.
     - ties: share of the impressions in which equal scores leave the target's order open.
     - counted: whether the logging probabilities that it uses were counted in the log. other_outcome: whether it
       estimates clicks although rewards differ from them.
@@ -80,6 +82,8 @@ class OfEstimate:
     unsupported: float = 0.0
     visible: float = math.inf
     effective_rewards: float = math.inf
+    reward_index: float | None = None
+    reward_skewness: float = 0.0
     ties: float = 0.0
     counted: bool = False
     other_outcome: bool = False

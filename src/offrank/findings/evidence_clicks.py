@@ -33,6 +33,7 @@ class OfFit:
     - unlinked: values of a context whose examination cannot be compared with that of most impressions.
     - split: standard error of the logarithm of a chance that tells clicks of trust from the worth of documents.
     - divided: of a mixture: the largest difference between weights at which learning ended.
+    - settled: whether learning ended by its tolerance; rounds: how many it took.
     """
 
     clicked: bool = True
@@ -46,6 +47,8 @@ class OfFit:
     unlinked: tuple[str, ...] = ()
     divided: float = 0.0
     bend: float = 0.0
+    settled: bool = True
+    rounds: int = 0
 
 
 @dataclass(frozen=True, kw_only=True)

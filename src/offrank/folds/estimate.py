@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 Severity = Literal["note", "warning", "serious"]
@@ -89,6 +89,10 @@ class Interval:
         """Value, ends and standard error by name; None for what is not finite."""
         numbers = {"value": self.value, "low": self.low, "high": self.high, "standard_error": self.standard_error}
         return {name: float(number) if math.isfinite(number) else None for name, number in numbers.items()}
+
+    def above(self, least: float) -> Interval:
+        """The interval cut at the least possible value; as it is where the value itself is below that."""
+        return self if self.value < least or self.low == -math.inf else replace(self, low=max(self.low, least))
 
     def deviation(self, expected: float) -> float:
         """The two-sided normal deviate of the distance between the value and an expected one.

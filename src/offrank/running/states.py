@@ -25,7 +25,7 @@ from ..errors import StateError
 
 __all__ = ["SCHEMA", "dumps", "loads"]
 
-SCHEMA = 1
+SCHEMA = 2
 """The version of the format; it also changes where a state of the same form means something else."""
 
 _HOMES = {

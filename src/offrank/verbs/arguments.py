@@ -26,7 +26,7 @@ from ..running.executors import Executor, Progress
 from .provenance import Provenance
 
 TOTALS = ("clicked", "all")
-"""The true numbers of impressions that can be told: with a click, and in all."""
+"""The true numbers of impressions that can be told: with a click, and in all. Both test which rows were kept."""
 Target = str | AnyPolicy | Mapping[str, str | AnyPolicy] | list[str | AnyPolicy]
 Estimators = str | Estimator | SelfNormalised | Sequence[str | Estimator | SelfNormalised]
 

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
 from ..checks.actions import ActionsFold
+from ..checks.calibration import CalibrationFold
 from ..checks.log import LogFold
 from ..checks.propensities import SlotsFold, SupportFold
 from ..checks.rows import ImpressionsFold
-from ..errors import AbilityError, ColumnError, EmptyLogError
+from ..errors import AbilityError, ColumnError, EmptyLogError, UsageError
 from ..estimators.base import Estimator
 from ..estimators.design import design_fold
 from ..estimators.family import family
@@ -18,6 +20,7 @@ from ..estimators.fold import TermsFold
 from ..estimators.ips import IPS
 from ..estimators.items import IPM
 from ..estimators.wrappers import SelfNormalised
+from ..findings.miscalibrated import unfit
 from ..findings.verdict import on_log
 from ..folds.base import Tee
 from ..folds.estimate import Caution
@@ -29,7 +32,7 @@ from ..log.source import Source
 from ..options import option
 from ..policies.epsilon import EpsilonUniform
 from ..policies.fit import counts, fitted
-from ..policies.propensities import AnyPolicy, ShownAbility, shown_needs
+from ..policies.propensities import AnyPolicy, ShownAbility, is_law, shown_needs
 from ..policies.uniform import Uniform
 from ..policies.written import Logged
 from ..running.executors import Executor, Progress, run
@@ -128,6 +131,9 @@ class _Checking:
         self.tried.add("actions", ActionsFold(logging))
         self.tried.add("support", SupportFold(target or Uniform(), logging))
         between = [EpsilonUniform(logging, epsilon) for epsilon in EPSILONS]
+        if target is not None and is_law(target) and is_law(logging):
+            explains = CalibrationFold(target)
+            self.tried.add("explained", explains.reducer, explains.needs)
         self._weigh("slates", IPS(), [Uniform(), *between])
         if self.counted:
             self.tried.reasons["items"] = "propensities that were counted in the log agree with it by construction"
@@ -143,6 +149,7 @@ class _Checking:
         impressions = found["impressions"]
         if not impressions.n:
             raise EmptyLogError(f"{self.source.describe()} has no impressions", "give a log with some")
+        self._refuse_swapped(found)
         weights, slots = {name: found[name] for name in self.plans if name in found}, impressions.slots
         summaries = self._summaries({name: one["whole"] for name, one in weights.items()}, slots)
         summaries = {name: replace(one, designs=found[f"design of {name}"]) for name, one in summaries.items()}
@@ -162,6 +169,26 @@ class _Checking:
         others = (one.caution for one in background.checks if one.caution is not None and one.code not in known)
         verdict = on_log([*of_log, *others])
         return Result(estimates, background, groups, about_log=of_log, verdicts={"the log": verdict})
+
+    def _refuse_swapped(self, found: Mapping[str, Any]) -> None:
+        """Raise if the log is the target's, and not the logging policy's.
+
+        Raises:
+            UsageError: it is, so that the arguments seem to be in each other's place.
+        """
+        if self.target is None or not unfit(found["log"]):
+            return
+        fit = None
+        with suppress(AbilityError):
+            if "explained" in found:
+                fit = CalibrationFold(self.target).result(found["explained"])
+        if isinstance(self.target, Logged) or (fit is not None and not unfit(replace(found["log"], fit=fit))):
+            raise UsageError(
+                f"what was shown is not drawn by {self.logging!r}, but may be by {self.target!r}: target and logging "
+                "policy seem to be in each other's place",
+                f"the policy to be judged comes first: {option('target', repr(self.logging))}, "
+                f"{option('logging', repr(self.target))}",
+            )
 
     def _weigh(self, name: str, bare: Estimator, targets: list[AnyPolicy]) -> None:
         """Plan the importance weights of some policies and of the target."""

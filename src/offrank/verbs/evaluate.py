@@ -56,8 +56,7 @@ def evaluate(
       is that of `query`, `user` and `session`, with at least five values, which has the strongest dependence.
     - by: a column to group by. executor: any `concurrent.futures.Executor`; threads by default.
     - held_out: the file of a policy that `learn` learnt from this very log: only its test third is read.
-    - totals: how many impressions there were before any were left out, `{"clicked": 1200, "all": 50000}`: where rows
-      were kept by their outcome, the rates in `inclusion` are tested by them.
+    - totals: how many impressions there really were, `{"clicked": 1200, "all": 50000}`, to test `inclusion` by.
     - state: a file to write what was counted to, before it is finished: `offrank.merge` makes one result of several.
       Rows are then numbered within their files, which the draws of the bootstrap and random samples depend on.
       Everything must be told by its spelling, and nothing may be learnt from this log itself.

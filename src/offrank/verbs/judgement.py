@@ -69,7 +69,7 @@ def chosen(summary: Summary, target: AnyPolicy, family: Family, pick: Pick | Non
     """
     made = {name: (estimator, summary.estimate(target, estimator)) for name, estimator in family.items()}
     if pick is not None:
-        return _picked(made, pick)
+        return _picked(made, pick, summary.nonnegative)
     if len(made) == 1:
         return SelectedEstimate(*next(iter(made.values())))
     bounded, free = len({_window(one) for one in family.values()}) == 1, next(iter(made.values()))
@@ -132,13 +132,18 @@ def _by_error(summary: Summary, target: AnyPolicy, given: Given) -> OfChoice:
     return OfChoice(names=tuple(given), chosen=choice.index, bias=choice.biases[choice.index])
 
 
-def _picked(made: Mapping[str, tuple[AnyEstimator, Estimate | NoOverlapError]], pick: Pick) -> SelectedEstimate:
+def _picked(
+    made: Mapping[str, tuple[AnyEstimator, Estimate | NoOverlapError]], pick: Pick, nonnegative: bool
+) -> SelectedEstimate:
     """Return a choice that was made before; a part of the log may lack either estimate."""
     given = {name: (estimator, e) for name, (estimator, e) in made.items() if isinstance(e, Estimate)}
     if not {pick.chosen, pick.held_to} <= set(given):
         return SelectedEstimate(*made[pick.chosen if pick.held_to in given else pick.held_to])
     found = _held(given, pick.chosen, pick.held_to, cautions_for(pick.evidence))
-    return replace(found, estimate=_widened(given[pick.chosen][1], found.estimate, pick.margin), considered={})
+    widened = _widened(given[pick.chosen][1], found.estimate, pick.margin)
+    if nonnegative and isinstance(widened, Estimate) and widened.value >= 0:
+        widened = replace(widened, low=max(widened.low, 0.0))
+    return replace(found, estimate=widened, considered={})
 
 
 def _widened(alone: Estimate, found: Estimate | NoOverlapError, margin: float) -> Estimate | NoOverlapError:
@@ -185,7 +190,9 @@ class Assessment:
 
     def verdict(self, name: str, about_log: Sequence[Caution]) -> Verdict | None:
         """Return the verdict on the target of this name; None if only logged quantities were requested."""
-        return verdict(name, list(self.candidates.values()), about_log, nonnegative=self.summary.nonnegative)
+        known = self.summary
+        candidates = list(self.candidates.values())
+        return verdict(name, candidates, about_log, nonnegative=known.nonnegative, tested=known.tested)
 
     @cached_property
     def candidates(self) -> dict[str, Candidate]:

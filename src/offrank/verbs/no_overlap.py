@@ -1,12 +1,14 @@
-"""Why a log gives no estimate of a target: no row has a weight, or no item is known to a model."""
+"""The refusal of an estimate whose weights are all zero, and what the weights are of."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Literal
 
 from ..errors import NoOverlapError
 from ..estimators.base import Estimator, Weighted
 from ..estimators.bounded import Bounded
+from ..estimators.clip import Clip, clip
 from ..estimators.doubly_robust import DoublyRobust
 from ..estimators.items import IPM, Interpol, PositionBased
 from ..estimators.logged import LoggedMean
@@ -16,11 +18,13 @@ from ..findings.advice import items_help
 from ..options import option
 from ..policies.propensities import AnyPolicy
 
+AnyEstimator = Estimator | SelfNormalised
+_BOUND = 100.0
+"""The largest weight that a remedy suggests."""
 
-def no_overlap(
-    n: int, slots: int, target: AnyPolicy, estimator: Estimator | SelfNormalised, *, cancelled: bool
-) -> NoOverlapError:
-    """Return the error for n rows of so many slots. cancelled: whether weights add up to nothing or less."""
+
+def no_overlap(target: AnyPolicy, estimator: AnyEstimator, n: int, slots: int, *, cancelled: bool) -> NoOverlapError:
+    """Return the refusal. n: rows. slots: ranks with clicks. cancelled: whether weights below 0 cancel the others."""
     weighed = weighing(estimator)
     if weighed is None:
         return NoOverlapError(
@@ -49,9 +53,18 @@ def no_overlap(
 
 
 def kind_of(weighed: Weighted | None) -> Literal["slates", "items", "model", "logged"]:
-    """Return whether whole slates or items are weighted, a model predicts, or the log's mean is taken."""
+    """Return what an estimator weights, as in `OfEstimate`."""
     while isinstance(weighed, Bounded):
         weighed = weighed.base
     if weighed is None or isinstance(weighed, LoggedMean):
         return "model" if weighed is None else "logged"
     return "items" if isinstance(weighed, IPM | Interpol | PositionBased) else "slates"
+
+
+def with_bound(estimator: AnyEstimator) -> AnyEstimator:
+    """Return the estimator with clipped weights, or with a clipped correction of its model."""
+    plain = bare(estimator)
+    if not isinstance(plain, DoublyRobust):
+        return estimator if isinstance(plain, LoggedMean) else clip(estimator, _BOUND)
+    inner = replace(plain, residual=Clip(plain.residual, _BOUND))
+    return replace(estimator, base=inner) if isinstance(estimator, SelfNormalised) else inner

@@ -69,7 +69,8 @@ class Pair:
         None if only logged quantities were requested.
         """
         name = " - ".join(self.names)
-        found = verdict(name, self._candidates, about_log, nonnegative=self.summary.nonnegative)
+        own, known = self._candidates, self.summary
+        found = verdict(name, own, about_log, nonnegative=known.nonnegative, tested=known.tested)
         return found and replace(found, value=found.difference)  # a difference may be below 0, unlike a mean
 
     def least_assuming(self) -> str:

@@ -272,7 +272,7 @@ def select_estimators(
     choice = chooser.choose(wanted)
     rehearsal = rehearse(chooser, wanted, choice, worlds, progress)
     said: dict[str, Any] = {"target": repr(asked), "logging": repr(drawn), "estimators": tuple(map(repr, listed))}
-    said |= {"examination": None if curve is None else list(curve), "cluster": cluster, "worlds": worlds}
+    said |= {"examination": None if curve is None else list(curve), "cluster": spec.cluster, "worlds": worlds}
     defaults = {"estimators": CANDIDATES, **(select_estimators.__kwdefaults__ or {})}
     command = document.call("select_estimators", arguments.spelled_log(log), said, defaults)
     title = f"Which estimator for {asked!r}?"

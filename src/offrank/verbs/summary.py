@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from statistics import NormalDist
@@ -16,35 +16,36 @@ from ..checks.rows import dependence
 from ..errors import NoOverlapError
 from ..estimators.base import Estimator, Weighted
 from ..estimators.bounded import Bounded
-from ..estimators.clip import Clip, clip
 from ..estimators.doubly_robust import DoublyRobust
-from ..estimators.fold import CLICKS, REWARD, ROWS, Layout, outcome_index
-from ..estimators.logged import LoggedMean
+from ..estimators.fold import REWARD, ROWS, Layout, outcome_index
+from ..estimators.marks import MARKS, Marks
 from ..estimators.predicted import ModelBased
+from ..estimators.tails import columns_of, largest_rewards, reward_tails
 from ..estimators.worth import EffectiveSize, worth
 from ..estimators.wrappers import SelfNormalised, bare, weighing
 from ..findings import cautions_for
 from ..findings.evidence import OfEstimate
 from ..findings.few_rewards import FEW as FEW_REWARDS
+from ..findings.hidden_mass import hides
 from ..findings.low_ess import FEW_EFFECTIVE
+from ..findings.untested import Assumption
 from ..folds.base import Tee
 from ..folds.estimate import Caution, Design, Estimate, Interval
 from ..folds.group_by import with_groups
 from ..folds.histogram import HistogramFold
 from ..folds.largest import LargestFold
 from ..folds.moments import Moments
-from ..folds.sums import BUCKETS_OF_A_GROUP, Products, SumsFold
+from ..folds.sums import BUCKETS_OF_A_GROUP, MarksFold, Products, SumsFold
 from ..inference.pareto import tail_index
 from ..inference.ratio import Controlled, Mean, Ratio, RelativeChange
 from ..inference.spec import AUTO, IntervalSpec
 from ..inference.spread import Inference
+from ..inference.unseen import Tail
 from ..policies.propensities import AnyPolicy
-from .no_overlap import kind_of, no_overlap
+from .no_overlap import kind_of, no_overlap, with_bound
 from .provenance import NOTHING, Provenance
 
 AnyEstimator = Estimator | SelfNormalised
-_BOUND = 100.0
-"""The largest weight that a remedy suggests."""
 _NOTHING = 1e-9
 """A share of the target's slates that is a rounding error."""
 POWER = 0.8
@@ -54,11 +55,16 @@ POWER = 0.8
 def inner_fold(spec: IntervalSpec, layout: Layout, products: Products = (), *, grouped: bool = False) -> Tee:
     """Return the fold that computes the sums of the estimates; for many groups a smaller one, without histograms."""
     weights = tuple(weight for _, _, _, weight in layout.pairs())
-    worth, third = {"worth": SumsFold(layout.worth.columns)}, layout.blocks
-    whole = {**spec.folds(layout.columns, products, blocks=third), **worth, "histogram": HistogramFold(weights)}
-    each = {**spec.folds(layout.columns, products, BUCKETS_OF_A_GROUP, third), **worth}
-    groups = Tee({**each, "largest": LargestFold(weights, keep=256)}) if grouped else None
-    return with_groups(Tee({**whole, "largest": LargestFold(weights)}), groups)
+    third = layout.blocks
+    always = {"worth": SumsFold(layout.worth.columns), "marks": MarksFold(MARKS)}
+    whole = {**spec.folds(layout.columns, products, blocks=third), **always, "histogram": HistogramFold(weights)}
+    each = {**spec.folds(layout.columns, products, BUCKETS_OF_A_GROUP, third), **always}
+    groups = Tee({**each, **_largest(layout, weights, keep=256)}) if grouped else None
+    return with_groups(Tee({**whole, **_largest(layout, weights, keep=1024)}), groups)
+
+
+def _largest(layout: Layout, weights: tuple[int, ...], keep: int) -> dict[str, LargestFold]:
+    return {"largest": LargestFold(weights, keep), "earned": largest_rewards(layout, keep)}
 
 
 @dataclass(frozen=True)
@@ -66,11 +72,12 @@ class Summary:
     """The reduced log, from which estimates follow.
 
     counted: whether the logging probabilities were counted in it. products: pairs of columns whose products are summed
-    too. group: whether this is one of several groups of the log. slots: how many ranks have clicks. about_log: problems
-    of the log that affect every estimate; those of its propensities affect only estimates that require the logging
-    policy. ties: share of the impressions in which equal scores do not determine the order, by sorting target.
+    too. group: whether this is one of several groups of the log. losses: whether outcomes are below 0 in the rest of
+    the log. slots: how many ranks have clicks. about_log: problems of the log that affect every estimate; those of its
+    propensities affect only estimates that require the logging policy. ties: share of the impressions in which equal
+    scores do not determine the order, by sorting target.
     trained: targets evaluated on their own training rows. designs: weight statistics that depend on the policies only,
-    for each pair of the layout; or none.
+    for each pair of the layout; or none. tested: assumptions that this log could test.
     """
 
     layout: Layout
@@ -79,11 +86,13 @@ class Summary:
     counted: bool = False
     products: Products = ()
     group: bool = False
+    losses: bool = False
     slots: int = 0
     about_log: tuple[Caution, ...] = ()
     ties: Mapping[AnyPolicy, float] = field(default_factory=dict)
     trained: Provenance = NOTHING
     designs: tuple[Design | None, ...] = ()
+    tested: frozenset[Assumption] = frozenset()
     made: dict[tuple[AnyPolicy, AnyEstimator], Estimate | NoOverlapError] = field(
         default_factory=dict, init=False, compare=False, repr=False
     )
@@ -96,7 +105,31 @@ class Summary:
     @cached_property
     def spread(self) -> Inference:
         """Return the inference that intervals are made from."""
-        return self.spec.spread(self.folded, self.products)
+        found = self.spec.spread(self.folded, self.products)
+        width = len(self.moments.mean)
+        tails = tuple((columns_of(self.layout, column, width), tail) for column, tail in self._tails.items())
+        return replace(found, tails=tails, nonnegative=self.nonnegative, hidden=tuple(self._hidden(width)))
+
+    def _hidden(self, width: int) -> Iterator[tuple[tuple[int, ...], int, float]]:
+        """Yield the share of each estimate that the log cannot show, where it may be more than the standard error."""
+        for design, (_, weighting, value, weight) in zip(self.designs, self.layout.pairs(), strict=False):
+            if design is None or not weighting.normalised:
+                continue
+            share, index = design.unsupported + design.hidden, (value - 3) // 2
+            if not share > 0 or not self.moments.sums[weight] > 0:
+                continue
+            rewards = self._effective_rewards(weighting, value) * self._luck(design, index, weight)
+            if hides(share, design.visible, rewards):
+                yield columns_of(self.layout, value, width), weight, share
+
+    @cached_property
+    def marks(self) -> Marks:
+        """Return what was counted of the rows."""
+        return Marks(*self.folded["marks"].tolist())
+
+    @cached_property
+    def _tails(self) -> dict[int, Tail]:
+        return reward_tails(self.layout, self.moments, self.marks, self.folded["earned"])
 
     @cached_property
     def _alone(self) -> Inference:
@@ -124,7 +157,7 @@ class Summary:
         index, value, weight = self.layout.places[target, weighting]
         if not self.moments.sums[weight] > 0:
             cancelled = bool(self.moments.squares[weight] > 0)
-            return no_overlap(self.moments.n, self.slots, target, estimator, cancelled=cancelled)
+            return no_overlap(target, estimator, self.moments.n, self.slots, cancelled=cancelled)
         ratio = self.mean(target, estimator)
         earned = self.spread.ratio(ratio)
         made = Estimate(
@@ -250,8 +283,8 @@ class Summary:
             clipped=weighed.name if isinstance(weighed, Bounded) else None,
             control=self.kept(target, estimator),
             mean_weight=self._alone.ratio(Ratio(weight, ROWS)),
-            hidden=None if design is None else design.hidden,
-            unsupported=0.0 if design is None else design.unsupported,
+            hidden=getattr(design, "hidden", None),
+            unsupported=getattr(design, "unsupported", 0.0),
             max_weight_share=float(self.moments.largest[weight] / self.moments.sums[weight]),
             tail_index=tail_index(self.folded["largest"][index], self.moments.n) if design is None else None,
             sampling_factor=self._sampling_factor,
@@ -319,8 +352,8 @@ class Summary:
 
     @property
     def nonnegative(self) -> bool:
-        """Whether no outcome is below 0."""
-        return bool(self.moments.least[REWARD] >= 0)
+        """Whether no outcome of the log is below 0."""
+        return not self.losses and bool(self.moments.least[REWARD] >= 0)
 
     def mean(self, target: AnyPolicy, estimator: AnyEstimator) -> Mean:
         """Return an estimate as a function of the columns' sums."""
@@ -335,9 +368,13 @@ class Summary:
 
     @property
     def rewards_are_clicks(self) -> bool:
-        """Whether the logged reward is the sum of the clicks (or one of them was not logged)."""
-        reward, clicks = self.moments.sums[[REWARD, CLICKS]]
-        return bool(reward == clicks or not clicks or not reward)
+        """Whether the logged reward is the sum of the clicks in every row (or one of them was not logged)."""
+        return not self.marks.unlike
+
+    @property
+    def clicks_alone(self) -> bool:
+        """Whether clicks are logged, and the reward is their sum in every row."""
+        return self.rewards_are_clicks and bool(self.marks.clicks)
 
     def _evidence(self, made: Estimate, target: AnyPolicy, estimator: AnyEstimator, value: int) -> OfEstimate:
         """Return the input of the findings, apart from clusters and the log itself."""
@@ -350,6 +387,8 @@ class Summary:
             control=self.kept(target, estimator),
             effective_rewards=self._effective_rewards(weighting, value),
             ties=self.ties.get(target, 0.0),
+            reward_index=None if (tail := self._tails.get(value)) is None else tail.heavy,
+            reward_skewness=0.0 if tail is None else tail.skewness,
             counted=self.counted and weighting.requires_logging is not None,
             other_outcome=weighting.outcome == "clicks" and not self.rewards_are_clicks,
             model=weighting.reward_model.evidence if isinstance(weighting, ModelBased) else None,
@@ -366,7 +405,7 @@ class Summary:
             )
         return replace(
             found,
-            bounded=repr(_bounded(estimator)),
+            bounded=repr(with_bound(estimator)),
             normalised=weighed.normalised,
             plain=weighed is estimator,
             clipped=weighed.name if isinstance(weighed, Bounded) else None,
@@ -385,12 +424,3 @@ class Summary:
             return 0.0
         losses = estimator.outcome == "reward" and bool(self.moments.least[REWARD] < 0)
         return math.inf if losses else float(sums[value] ** 2 / squares[value])
-
-
-def _bounded(estimator: AnyEstimator) -> AnyEstimator:
-    """Return the estimator with clipped weights, or with a clipped correction of its model."""
-    plain = bare(estimator)
-    if not isinstance(plain, DoublyRobust):
-        return estimator if isinstance(plain, LoggedMean) else clip(estimator, _BOUND)
-    inner = replace(plain, residual=Clip(plain.residual, _BOUND))
-    return replace(estimator, base=inner) if isinstance(estimator, SelfNormalised) else inner

@@ -42,12 +42,15 @@ Equations = Callable[[Floats], tuple[Floats, Parameters]]
 """A step of theta [m] from the estimate -> (F there [m], the tables of documents there, which follow)."""
 
 
-def shared(equations: Equations, by_group: Floats, steps: Floats, between: Floats) -> tuple[Floats, dict[str, Floats]]:
+def shared(
+    equations: Equations, by_group: Floats, steps: Floats, between: Floats, weak: Floats
+) -> tuple[Floats, dict[str, Floats]]:
     """(half [m, m] with half half' the covariance of theta, table of documents -> [d + 1, m] its logits' loadings).
 
     by_group: [groups, m] F of each random group of queries at the estimate, which sums to about 0. steps: [m] sizes of
     the steps for derivatives. between: [m] a standard deviation of the first entries of theta that comes in addition,
-    which the others (0 here) follow.
+    which the others (0 here) follow. weak: [m, m] information of weak priors of theta, which pull it to where it may
+    not be: they err as observations do. Where a log tells nothing, theta has the doubt of its prior.
     """
     m, groups = len(steps), len(by_group)
     rest, here = equations(np.zeros(m))
@@ -65,7 +68,7 @@ def shared(equations: Equations, by_group: Floats, steps: Floats, between: Float
         # Too few queries tell how they differ: the information takes the place of the variance (Fisher's equality).
         values, axes = np.linalg.eigh(-(derivative + derivative.T) / 2)
         variance = (axes * np.maximum(values, 0.0)) @ axes.T
-    covariance = inverse @ (variance + np.outer(push, push)) @ inverse.T
+    covariance = inverse @ (variance + np.outer(push, push) + weak) @ inverse.T
     values, axes = np.linalg.eigh((covariance + covariance.T) / 2)
     half = axes * np.sqrt(np.clip(values, 0.0, _WIDEST**2))
     return half, {name: loading @ half for name, loading in follows.items()}

@@ -91,6 +91,8 @@ Evidence = Callable[[Floats, Floats], tuple[float, Floats, Floats]]
 
 _FARTHEST = 14.0
 """Largest absolute logit of a prior's mean, and logarithm of its strength."""
+_DOUBTED = 2.0
+"""Largest standard deviation of the logarithm of a strength: beyond, a normal distribution of it is wrong."""
 
 
 @dataclass(frozen=True)
@@ -134,6 +136,17 @@ class PriorRegression:
         """[d] the strength of each document's prior."""
         logs = np.clip(_along(design.rows[:, : design.curve], self.log_strength), -_FARTHEST, _FARTHEST)
         return np.asarray(1.0 / (np.exp(-logs) + 1.0 / design.strongest))
+
+    def doubted(self, design: PriorDesign, covariance: Floats) -> Floats:
+        """[d] the strengths that say how wide priors are if their strengths have a doubt: 1 / the mean of 1 / strength.
+
+        covariance: [p + curve, p + curve] of `table`. A log that hardly tells how much documents differ would else make
+        them as alike as those of other ranks.
+        """
+        rows, p = design.rows[:, : design.curve], len(self.coefficients)
+        logs = np.clip(_along(rows, self.log_strength), -_FARTHEST, _FARTHEST)
+        variance = np.minimum(np.einsum("dp,pq,dq->d", rows, covariance[p:, p:], rows), _DOUBTED**2)
+        return np.asarray(1.0 / (np.exp(variance / 2 - logs) + 1.0 / design.strongest))
 
     def means(self, design: PriorDesign) -> Floats:
         """[d] the prior mean of each document of the design."""
