@@ -11,6 +11,7 @@ import numpy as np
 from ..findings.evidence import OfLog
 from ..findings.unconfirmed_logging import BLIND
 from ..folds.base import MappedFold, Sample
+from ..folds.estimate import Caution
 from ..folds.group_by import GroupBy
 from ..folds.moments import Moments, MomentsFold
 from ..formatting import plural
@@ -27,7 +28,7 @@ Status = Literal["written", "agrees", "not contradicted", "refuted", "arms", "no
 
 CERTIFIED: frozenset[Status] = frozenset({"written", "agrees"})
 """Statements by which other rankings can be judged without anybody's word for it."""
-_REFUTING = ("not-random", "mean-weight", "double-subsampling")
+_REFUTING = ("mean-weight", "double-subsampling")
 SURE = 0.99
 """Expected share of pairs that repeat from which written propensities say that nothing was drawn."""
 
@@ -86,7 +87,7 @@ def logged_by(
     sure = fitting[0] if fitting and isinstance(fitting[0].policy, Sorting) else None
     # What another policy explains and a warning doubts is refuted by both together.
     refuting = ("serious", "warning") if agreed is False else ("serious",)
-    against = next((one for one in about_log(log) if one.severity in refuting and one.code in _REFUTING), None)
+    against = next((one for one in about_log(log) if _refutes(one, refuting)), None)
     certain = (
         random.state == "not random" and log.repeats is not None and log.repeats.expected > SURE * log.repeats.pairs
     )
@@ -98,6 +99,10 @@ def logged_by(
     if against is not None:
         return LoggedBy("logged", "refuted", random, against.message)
     return _unwritten(random, law)
+
+
+def _refutes(one: Caution, severities: Sequence[str]) -> bool:
+    return one.code == "not-random" or (one.code in _REFUTING and one.severity in severities)
 
 
 def _unwritten(random: Randomness, law: Drawn | None) -> LoggedBy:

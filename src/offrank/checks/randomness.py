@@ -36,7 +36,7 @@ _CONTENT, _GROUP = " content", " group"
 
 
 @dataclass(frozen=True)
-class ContextsFold(MappedFold):
+class WholeContextsFold(MappedFold):
     """Keeps rows of whole contexts. by: what makes one. wanted: the columns to keep; groups: further ones, as codes."""
 
     wanted: Needs

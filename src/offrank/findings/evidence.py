@@ -370,7 +370,8 @@ class OfCmip:
     - value: in nats. n: documents. method, least: its name, and how many documents it needs. permutations: of its test.
     - grades: their number. left_out: documents of grades that are too small, by grade.
     - permutable: share of the documents with another one of the same grade and cluster, 1 without clusters.
-    - constant: whether model or logging policy is constant within every grade, so that nothing was measured.
+    - constant: whether model or logging policy is constant within every grade, so that nothing was measured. level:
+      whether the policy is, and the model is not.
     - unpaired: documents whose grade is missing in the other half.
     - direction: rank correlation with the policy within grades. floor: value and direction of a right model.
     """
@@ -384,6 +385,7 @@ class OfCmip:
     left_out: tuple[tuple[float, int], ...] = ()
     permutable: float = 1.0
     constant: bool = False
+    level: bool = False
     unpaired: int = 0
     direction: Interval | None = None
     floor: tuple[Interval, Interval] | None = None

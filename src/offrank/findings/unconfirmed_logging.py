@@ -8,7 +8,10 @@ BLIND = 0.2
 """Share of rows in a fixed order from which a log that would not show them tells too little of what drew it."""
 
 
-@finding("unconfirmed-logging", "What drew the log", lambda log: log.unconfirmed is not None)
+UNCONFIRMED = "unconfirmed-logging"
+
+
+@finding(UNCONFIRMED, "What drew the log", lambda log: log.unconfirmed is not None)
 def unconfirmed_logging(log: OfLog) -> Statement:
     """The log does not contradict the policy; that does not make it the one that drew the log."""
     least = log.unconfirmed or 0.0

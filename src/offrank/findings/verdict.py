@@ -23,6 +23,7 @@ from ..formatting import nine_digits
 from .assumptions import in_words
 from .reasons import MOST_REASONS, Reason, against_all, reasons
 from .registry import SEVERITIES
+from .unconfirmed_logging import UNCONFIRMED
 from .untested import Assumption, untested
 
 Decision = Literal["better", "worse", "no clear difference", "unknown"]
@@ -196,7 +197,8 @@ def verdict(
     checked = not own.rests_on or (found.spans and not anchor.rests_on)
     off = [("", one) for one in own.cautions if own.outcome != wanted and one.code == "clicks-not-reward"]
     said = [*_binding(own, of_log), *([] if checked else [_assumed(own, found, anchor)]), *reasons(off)]
-    doubts = tuple(dict.fromkeys([*([] if known is None else [known]), *said]))[:MOST_REASONS]
+    told = dict.fromkeys([*([] if known is None else [known]), *said])
+    doubts = tuple(sorted(told, key=lambda one: one.code != UNCONFIRMED))[:MOST_REASONS]  # all else rests on that
     found = replace(
         found,
         decision=_decided(found.difference) if known is None else "no clear difference",

@@ -17,7 +17,7 @@ from ..checks.logged_by import ArmsFold, LoggedBy, logged_by
 from ..checks.outcomes import OutcomesFold
 from ..checks.overview import OverviewFold
 from ..checks.propensities import AgreementFold
-from ..checks.randomness import ContextsFold, randomness
+from ..checks.randomness import WholeContextsFold, randomness
 from ..checks.repeats import By
 from ..checks.rows import Impressions, ImpressionsFold, TiesFold
 from ..clicks.documents import TextsFold
@@ -157,8 +157,8 @@ def _read(source: Source, how: _Run) -> tuple[Inspection, OfLog, SampledRows]:
     needed = replace(shown, clusters=frozenset(groups)) | Needs(frozenset(["reward"] if rewards else []))
     log, arms = LogFold.of(source, Logged() if written else None), _arms(columns)
     every: tuple[By, ...] = ("candidates", "query", "user")
-    contexts: dict[By, ContextsFold] = {
-        by: ContextsFold(shown, by, arms) for by in every if by == "candidates" or by in groups
+    contexts: dict[By, WholeContextsFold] = {
+        by: WholeContextsFold(shown, by, arms) for by in every if by == "candidates" or by in groups
     }
     folds: dict[str, Any] = {
         "log": log,

@@ -28,7 +28,7 @@ from .summary import AnyEstimator, Summary
 
 Given = dict[str, tuple[AnyEstimator, Estimate]]
 """Estimators by their spelling, each with its estimate."""
-LUCKY = frozenset({"heavy-tail", "large-weight", "hidden-mass", "few-rewards"})
+LUCKY = frozenset({"heavy-tail", "large-weight", "hidden-mass", "few-rewards", "heavy-rewards"})
 """Warnings that the error may be larger than estimated: such an estimate cannot contradict another."""
 
 
