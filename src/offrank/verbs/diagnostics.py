@@ -259,8 +259,10 @@ class Diagnostics:
         estimate, rows = of.estimate, []
         spec = IntervalSpec("studentised" if spec.method == "studentised" else "normal", spec.confidence)
         stretch = math.sqrt(estimate.design_effect or 1.0)
+        hidden = (((VALUE,), WEIGHT, of.hidden),) if of.hidden else ()
         for one in path:
-            made = spec.spread({"moments": one.moments}).ratio(_mean(of.estimator, one.moments))
+            inference = replace(spec.spread({"moments": one.moments}), hidden=hidden)
+            made = inference.ratio(_mean(of.estimator, one.moments))
             low, high = (made.value + stretch * (end - made.value) for end in (made.low, made.high))
             ends = replace(made, low=low, high=high, standard_error=stretch * made.standard_error)
             ends = ends.above(0.0) if of.nonnegative else ends
@@ -287,7 +289,7 @@ class Diagnostics:
 class Diagnosed:
     """The estimate under diagnosis: its target, its estimator, and the moments of its terms.
 
-    nonnegative: no outcome is below 0.
+    nonnegative: no outcome is below 0. hidden: the share of the target that its interval takes to be hidden.
     """
 
     target: str
