@@ -28,7 +28,7 @@ Bits = NDArray[np.uint64]
 State = Literal["random", "not random", "unknown"]
 
 FEWEST = 20
-"""ToldApart of rows that never differ, from which nothing is said to be drawn: slates that repeat in 7 of 10 pairs do so
+"""Pairs of rows that never differ, from which nothing is said to be drawn: slates that repeat in 7 of 10 pairs do so
 in one log of a thousand."""
 MOST_ARMS = 20
 """Values of a column that may say which ranker was used."""
