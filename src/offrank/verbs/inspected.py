@@ -59,9 +59,9 @@ class Inspection(Printed, Plain):
       why not, where its answers were tried and none could be used.
 
     Examples:
-        >>> rows = [{"slate": ["a", "b"], "clicks": [1, 0]}, {"slate": ["b", "a"], "clicks": [0, 1]}]
-        >>> print(offrank.inspect(rows).command)
-        offrank evaluate LOG --target uniform --logging uniform -e snips -e snipm
+        >>> found = offrank.inspect("offrank-demo/log.parquet")
+        >>> found.logging.policy, found.logging.status
+        ('plackett_luce(old_score)', 'written')
     """
 
     source: str
