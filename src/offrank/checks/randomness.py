@@ -145,11 +145,11 @@ def _contexts(rows: SampledRows, apart: Sequence[str]) -> Bits:
 
 
 def _compared(rows: SampledRows, within: Bits) -> ContextPairs:
-    """Compare neighbouring rows of one group that are equal in `within`."""
+    """Compare neighbouring rows of one group that are equal in `within`, by the hash of their content."""
     if len(rows) < 2 or numbered_as_shown(rows.contexts, rows.slates).all():
         return ContextPairs()
     group, content = rows.key >> np.uint64(32), rows.contexts.keys[_CONTENT]
-    order = np.lexsort((rows.key, within, group))
+    order = np.lexsort((content, within, group))  # by what is in them, so that the order of the log does not matter
     first, second = order[:-1], order[1:]
     together = (group[first] == group[second]) & (within[first] == within[second])
     _, place, count = np.unique(np.stack([group, within]), axis=1, return_inverse=True, return_counts=True)
