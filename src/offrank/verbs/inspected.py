@@ -55,8 +55,8 @@ class Inspection(Printed, Plain):
     - about: the problems of the log, the worst first. copies: lower bound on the share of duplicate rows.
     - drawn: the fitted policies, those that fit first. agreement: between the logged propensities
       and the best fitting law. logging: what drew the log, and how far that is known: see `LoggedBy`.
-    - clicked: whether clicks were logged. next: the suggested question, None if the log cannot answer one yet. declined:
-      why not, where its answers were tried and none could be used.
+    - clicked: whether clicks were logged. next: the suggested question, None if the log cannot answer one yet.
+    - declined: why not, where its answers were tried and none could be used.
 
     Examples:
         >>> found = offrank.inspect("offrank-demo/log.parquet")
