@@ -5,16 +5,17 @@ variance. For each law and size: the verdicts (sound, with care, none), how ofte
 truth, then for each estimator the coverage of all its intervals, how many have a warning, and the coverage of the rest.
 
     python benchmarks/skewed_rewards.py [--logs 400] [--rows 1000 3000] [--workers 2] [--only NAME]
-        [--write docs/benchmarks.md]
+        [--kept FILE] [--write docs/benchmarks.md]
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import multiprocessing
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from pathlib import Path
 
 import numpy as np
@@ -118,7 +119,7 @@ def judged(task: tuple[str, int, int]) -> Outcome:
     away = here.truth - here.unit * here.drawn.value(here.engine, here.users)
     held = said.value.low <= here.truth <= said.value.high
     difference = said.difference.low <= away <= said.difference.high
-    return Outcome("with care" if said.reasons else "sound", held, difference, tuple(each))
+    return Outcome(said.trust, held, difference, tuple(each))
 
 
 def share(found: Sequence[bool | None]) -> str:
@@ -146,21 +147,38 @@ def lines(found: dict[tuple[str, int], list[Outcome]]) -> Iterator[str]:
         yield f"| {' | '.join(cells)} |"
 
 
+def kept(path: Path | None, logs: int) -> dict[tuple[str, int], list[Outcome]]:
+    found = {}
+    for line in path.read_text().splitlines() if path and path.exists() else ():
+        name, rows, outcomes = json.loads(line)
+        if len(outcomes) == logs:
+            found[name, rows] = [Outcome(*one) for one in outcomes]
+    return found
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--logs", type=int, default=400)
     parser.add_argument("--rows", type=int, nargs="+", default=[1000, 3000])
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--only", default="", help="laws whose name holds this")
+    parser.add_argument("--kept", type=Path, help="a file of what was measured, to go on from")
     parser.add_argument("--write", type=Path, help="a page with the two markers, to write the table to")
     arguments = parser.parse_args()
-    found = {}
+    found = kept(arguments.kept, arguments.logs)
     with ProcessPoolExecutor(arguments.workers, multiprocessing.get_context("spawn")) as pool:
         for key in ((name, rows) for name in WORLDS if arguments.only in name for rows in arguments.rows):
-            found[key] = list(pool.map(judged, [(*key, seed) for seed in range(arguments.logs)], chunksize=20))
+            if key not in found:
+                found[key] = list(pool.map(judged, [(*key, seed) for seed in range(arguments.logs)], chunksize=20))
+                if arguments.kept:
+                    with arguments.kept.open("a") as file:
+                        file.write(json.dumps([*key, [astuple(one) for one in found[key]]]) + "\n")
             print(list(lines({key: found[key]}))[-1], flush=True)
     if arguments.write:
-        made = [f"{arguments.logs} logs of each law and size, in per cent.", "", *lines(found)]
+        ordered = {
+            (name, rows): found[name, rows] for name in WORLDS for rows in arguments.rows if (name, rows) in found
+        }
+        made = [f"{arguments.logs} logs of each law and size, in per cent.", "", *lines(ordered)]
         generated(arguments.write, "skewed rewards", made, "benchmarks/skewed_rewards.py")
 
 

@@ -59,12 +59,7 @@ def plain(value: Any) -> Any:
     if hasattr(value, "to_dict"):
         return value.to_dict()
     if is_dataclass(value):
-        found: dict[str, Any] = {}
-        for one in fields(value):
-            part = plain(getattr(value, one.name))
-            if part is not None or one.default is not None:
-                found |= part if one.metadata == FLAT else {one.name: part}
-        return found
+        return plain_fields(value)
     if isinstance(value, Mapping):
         return {str(key): plain(part) for key, part in value.items()}
     if isinstance(value, np.ndarray | np.generic):
@@ -74,6 +69,16 @@ def plain(value: Any) -> Any:
     if isinstance(value, float) and not math.isfinite(value):
         return None
     return value if value is None or isinstance(value, bool | int | float | str) else repr(value)
+
+
+def plain_fields(value: Any) -> dict[str, Any]:
+    """Return the fields of a dataclass in JSON types, see `plain`; for those whose `to_dict` says more."""
+    found: dict[str, Any] = {}
+    for one in fields(value):
+        part = plain(getattr(value, one.name))
+        if part is not None or one.default is not None:
+            found |= part if one.metadata == FLAT else {one.name: part}
+    return found
 
 
 def write_table(path: str | PathLike[str], batches: Iterable[pa.RecordBatch]) -> int:

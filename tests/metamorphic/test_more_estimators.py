@@ -47,22 +47,6 @@ KNOWN = {
 """Worlds of the benchmark, besides those below."""
 
 
-def clicked_only(draft: steps.Draft) -> None:
-    """Impressions without a click were not kept."""
-    draft.keep(np.asarray(draft.columns["clicks"]).any(axis=1))
-
-
-def arms(draft: steps.Draft) -> None:
-    """Half of the rows has the propensities of a hotter policy."""
-    steps.propensities(Law())(draft)
-    right = dict(draft.columns)
-    steps.propensities(Law(temperature=2.0))(draft)
-    other = draft.rng.random(len(draft.query)) < 0.5
-    for name in ("propensity", "slot_propensity"):
-        one, two = np.asarray(right[name]), np.asarray(draft.columns[name])
-        draft.columns[name] = np.where(other[:, None] if one.ndim == 2 else other, two, one)
-
-
 def another_day(draft: steps.Draft) -> None:
     """Propensities of the scores of another day, of the whole slate and of its slots."""
     steps.propensities(Law("stale_score"))(draft)
@@ -73,13 +57,13 @@ def world(name: str, *written: steps.Step, drawn: Law | None = None, **known: An
 
 
 WORLDS = (
-    world("clicked rows only", clicked_only),
+    world("clicked rows only", steps.clicked_only),
     world("inclusion forgotten", steps.subsample(0.1), steps.drop("inclusion")),
     world("temperature wrong", drawn=Law(temperature=0.6), said="plackett_luce(old_score)"),
     world("propensities of another day", another_day, said="logged"),
     world("rows reordered", steps.mixed_up, said="logged"),
     replace(world("position swapped after drawing"), shown=(steps.swap(0, 1),)),
-    world("propensities of one arm", arms, said="logged"),
+    world("propensities of one arm", steps.one_arm, said="logged"),
     *(replace(one, shape={**one.shape, **SHAPE}) for one in BROKEN if one.name in KNOWN),
 )
 

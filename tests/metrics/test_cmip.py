@@ -252,14 +252,18 @@ def test_few_documents_small_grades_and_one_grade_are_told() -> None:
     assert found.grades[1].value is None
 
 
-@pytest.mark.parametrize("constant", ["relevance", "logging"])
-def test_a_constant_has_no_information(constant: str) -> None:
+@pytest.mark.parametrize(
+    ("constant", "code"), [("relevance", "no-information"), ("logging", "no-policy"), ("both", "no-information")]
+)
+def test_a_constant_has_no_information(constant: str, code: str) -> None:
+    """Where the policy ranks nothing, that does not speak against a model that does."""
     relevance, logging, grade = copula(2_000, 0.5, seed=10)
-    given = {"relevance": relevance, "logging": logging, "grade": grade, constant: np.ones(2_000)}
+    given = {"relevance": relevance, "logging": logging, "grade": grade}
+    given |= dict.fromkeys(["relevance", "logging"] if constant == "both" else [constant], np.ones(2_000))
     found = cmip(**given)  # type: ignore[arg-type]
     assert (found.value, found.p_value) == (0, 1)
-    assert "no-information" in codes(found)
-    assert not found.trustworthy
+    assert codes(found) & {"no-information", "no-policy"} == {code}
+    assert found.trustworthy == (code == "no-policy")
 
 
 def test_below_zero_is_kept_and_told() -> None:

@@ -95,14 +95,43 @@ def test_reasons_and_doubts_in_words() -> None:
     assert "keeps all 6 models" in choose(MODELS, "top-7 cmip: ppl").doubts[0]
 
 
-def test_a_model_that_carries_the_policy_is_chosen_but_said_to() -> None:
-    models = [replace(one, biased=one.name == "D") for one in MODELS]
-    choice = choose(models, "top-2 cmip: ndcg")
+def convicted(names: str) -> list[MeasuredModel]:
+    return [replace(one, convicted=("carries-policy",) if one.name in names else ()) for one in MODELS]
+
+
+def test_a_strategy_asked_for_by_name_chooses_as_published_and_says_what_convicts_its_choice() -> None:
+    choice = choose(convicted("D"), "top-2 cmip: ndcg")
     assert choice.name == "D"
-    assert choice.doubts[0] == "D carries the logging policy; of the models that do not, the choice is C"
-    assert "**But** D carries the logging policy" in select(models, "top-2 cmip: ndcg").answer().text
-    assert choose([replace(one, biased=True) for one in MODELS], "ndcg").doubts[0] == "F carries the logging policy"
-    assert not any("carries" in doubt for doubt in choose(models, "ppl").doubts)
+    assert choice.doubts[0] == "D is not to be chosen (carries-policy); of the others the choice is C"
+    found = select(convicted("D"), "top-2 cmip: ndcg")
+    assert "**But** D is not to be chosen (carries-policy)" in found.answer().text
+    assert found.to_dict()["choice"] == "D"
+    assert choose(convicted("ABCDEF"), "ndcg").doubts[0] == "F is not to be chosen (carries-policy)"
+    assert not any("chosen" in doubt for doubt in choose(convicted("D"), "ppl").doubts)
+
+
+def test_by_default_no_strategy_chooses_what_is_convicted() -> None:
+    found = select(convicted("DF"))
+    free = [one for one in MODELS if one.name not in "DF"]
+    assert {name: one.name for name, one in found.choices.items()} == {
+        name: choose(free, name).name for name in STRATEGIES
+    }
+    assert found.choice is not None
+    assert found.to_dict()["choice"] == found.choice.name == choose(free, BEST).name
+    assert found.to_dict()["excluded"] == {"D": ["carries-policy"], "F": ["carries-policy"]}
+    assert "Not to be chosen: `D` (carries-policy) and `F` (carries-policy)" in found.answer().text
+    assert len(found.records()) == 3 * len(MODELS)  # what was measured of them is not hidden
+    assert "Not to be chosen" not in select(MODELS).answer().text
+
+
+def test_where_every_model_is_convicted_there_is_no_choice() -> None:
+    found = select(convicted("ABCDEF"))
+    assert found.choice is None
+    assert found.choices == {}
+    assert found.to_dict()["choice"] is None
+    assert found.answer().severity == "serious"
+    assert "No model is chosen" in str(found)
+    assert len(found.records()) == 3 * len(MODELS)
 
 
 def test_point_estimates_are_not_ranked_against_draws_in_silence() -> None:
@@ -119,6 +148,7 @@ def test_selection_of_all_nine() -> None:
     assert {name: found[name].name for name in STRATEGIES} == dict(
         zip(STRATEGIES, "AFADEBDBD", strict=True)  # as by hand above
     )
+    assert found.choice is not None
     assert found.choice.name == "D"
     assert found.votes == {"D": 3, "A": 2, "B": 2, "E": 1, "F": 1}
     lines = [line.split() for line in str(found).splitlines()]

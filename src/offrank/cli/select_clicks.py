@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 import click
@@ -17,7 +18,10 @@ from .running import deliver, reading
 @source_options
 @judged_options
 @click.option("--labels", required=True, metavar="COLUMN", help="Grades beside the candidates (or the slate).")
-@click.option("--strategy", help="'top-4 cmip, top-4 ppl: ndcg' ...; by default all nine of the paper.")
+@click.option(
+    "--strategy",
+    help="'top-4 cmip, top-4 ppl: ndcg' ..., as published; by default all nine, among models that nothing convicts.",
+)
 @click.option("--method", default="binned", show_default=True, help="Of CMIP: binned, classifier or paper.")
 @click.option(
     "--relevance",
@@ -36,3 +40,6 @@ def clicks(log: str, models: tuple[str, ...], labels: str, **options: Any) -> No
         given = {name: options[name] for name in how} | {"executor": executor, "progress": progress}
         result = offrank.select_clicks(source(log, options), named_files(models), labels, options["logging"], **given)
     deliver(result, options)
+    if result.choice is None:
+        click.echo("no model is chosen: see what convicts each", err=True)
+        sys.exit(3)

@@ -5,6 +5,6 @@ line names the type of evidence; it returns how severe it is, what was measured 
 changes, and docs/trust.md explains it.
 """
 
-from .registry import Kind, Statement, cautions_for, finding, kinds, title_of
+from .registry import Kind, Statement, cautions_for, convicting, finding, kinds, title_of
 
-__all__ = ["Kind", "Statement", "cautions_for", "finding", "kinds", "title_of"]
+__all__ = ["Kind", "Statement", "cautions_for", "convicting", "finding", "kinds", "title_of"]

@@ -187,6 +187,8 @@ class OfDisagreement:
     - difference: judged minus other, paired. width: of the judged estimate's interval.
     - luck: factor by which the sample may underestimate the error (its design's over its own), 1 or more.
     - pairs: number of comparisons in the run.
+    - missing, own_missing: what each value (of the other, of the judged one) may lack, since so short a log hides a
+      share of the target's slates or items from it.
     """
 
     other: str
@@ -197,11 +199,17 @@ class OfDisagreement:
     other_sound: bool = True
     luck: float = 1.0
     pairs: int = 1
+    missing: float = 0.0
+    own_missing: float = 0.0
 
     @property
     def deviations(self) -> float:
-        """The difference between them in standard errors, as a normal deviate."""
-        return self.difference.deviation(0.0) / self.luck if self.difference.standard_error > 0 else 0.0
+        """The difference beyond what either may lack, in standard errors, as a normal deviate."""
+        away = self.difference.value
+        nearest = min(away, self.missing) if away > 0 else max(away, -self.own_missing)
+        if not self.difference.standard_error > 0 or away == nearest:
+            return 0.0
+        return self.difference.deviation(nearest) / self.luck
 
     @property
     def decisive(self) -> bool:
@@ -362,7 +370,8 @@ class OfCmip:
     - value: in nats. n: documents. method, least: its name, and how many documents it needs. permutations: of its test.
     - grades: their number. left_out: documents of grades that are too small, by grade.
     - permutable: share of the documents with another one of the same grade and cluster, 1 without clusters.
-    - constant: whether model or logging policy is constant within every grade, so that nothing was measured.
+    - constant: whether model or logging policy is constant within every grade, so that nothing was measured. level:
+      whether the policy is, and the model is not.
     - unpaired: documents whose grade is missing in the other half.
     - direction: rank correlation with the policy within grades. floor: value and direction of a right model.
     """
@@ -376,6 +385,7 @@ class OfCmip:
     left_out: tuple[tuple[float, int], ...] = ()
     permutable: float = 1.0
     constant: bool = False
+    level: bool = False
     unpaired: int = 0
     direction: Interval | None = None
     floor: tuple[Interval, Interval] | None = None

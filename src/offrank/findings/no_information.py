@@ -1,14 +1,13 @@
-"""`no-information`: a model or a logging policy that does not distinguish documents."""
+"""`no-information`: a model that does not distinguish documents, or with a policy that does not where it does."""
 
 from .evidence import OfCmip
 from .registry import Statement, finding
 
 
-@finding("no-information", "Information", lambda found: found.constant)
+@finding("no-information", "Information", lambda found: found.constant and not found.level, convicts=True)
 def no_information(_: OfCmip) -> Statement:
     return Statement(
         "serious",
-        "Within every grade, the model or the logging policy finds all documents equally relevant: CMIP is 0.",
-        "This does not commend the model. Take the expected rank where logging relevance is constant, and look at "
-        "nDCG.",
+        "Within every grade the model finds all documents equally relevant, or the logging policy does: CMIP is 0.",
+        "This does not commend the model: look at nDCG, and take another one.",
     )

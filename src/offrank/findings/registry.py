@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cache, wraps
 from typing import Any, NamedTuple, TypeVar, get_type_hints
@@ -28,20 +28,24 @@ class Statement(NamedTuple):
 
 @dataclass(frozen=True)
 class Kind:
-    """One finding: its code, a title for lists, the type of its evidence, and its function."""
+    """One finding: its code, a title for lists, the type of its evidence, and its function.
+
+    convicts: whether the model that it is about is not to be chosen by default.
+    """
 
     code: str
     title: str
     evidence: type
     find: Callable[[Any], Statement | None]
+    convicts: bool = False
 
 
 def finding(
-    code: str, title: str, when: Callable[[Any], object] = lambda _: True
+    code: str, title: str, when: Callable[[Any], object] = lambda _: True, *, convicts: bool = False
 ) -> Callable[[Callable[[E], Statement | None]], Callable[[E], Statement | None]]:
     """Register a function of one type of evidence, given by its annotation, as the finding `code`.
 
-    when: whether the finding applies to the evidence; otherwise the function is not called.
+    when: whether the finding applies to the evidence; otherwise the function is not called. convicts: see `Kind`.
     """
 
     def registered(say: Callable[[E], Statement | None]) -> Callable[[E], Statement | None]:
@@ -52,7 +56,7 @@ def finding(
         [evidence] = [hint for name, hint in get_type_hints(say).items() if name != "return"]
         if (code, evidence) in _KINDS:
             raise ValueError(f"two functions look for {code!r} in {evidence.__name__}")
-        _KINDS[code, evidence] = Kind(code, title, evidence, find)
+        _KINDS[code, evidence] = Kind(code, title, evidence, find, convicts)
         return find
 
     return registered
@@ -66,6 +70,12 @@ def kinds(evidence: type | None = None) -> tuple[Kind, ...]:
 def title_of(code: str) -> str:
     """The title of the finding with this code."""
     return next(kind.title for kind in kinds() if kind.code == code)
+
+
+def convicting(cautions: Iterable[Caution]) -> tuple[str, ...]:
+    """The codes of those for which the model that they are about is not to be chosen by default."""
+    codes = {kind.code for kind in kinds() if kind.convicts}
+    return tuple(dict.fromkeys(caution.code for caution in cautions if caution.code in codes))
 
 
 def cautions_for(*evidence: object) -> tuple[Caution, ...]:

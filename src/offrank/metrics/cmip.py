@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from numbers import Real
 from statistics import NormalDist
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -15,6 +16,7 @@ from ..errors import UsageError
 from ..findings import cautions_for
 from ..findings.evidence import OfCmip
 from ..folds.estimate import Caution, Interval
+from ..frames import plain, plain_fields
 from ..log.batch import Floats
 from .cmip_methods import Binned, Classifier, CmiMethod, Paper
 from .cmip_methods.base import GradedDocuments, Information, Progress
@@ -91,9 +93,9 @@ class Cmip:
 
     @property
     def excess(self) -> Interval | None:
-        """What CMIP is above the floor, with the doubt of both: near 0 for a model that is right; None without a floor.
+        """What CMIP is above the floor, with the doubt of both: about 0 for a right model; None without a floor.
 
-        Models are compared by it, because each has a floor of its own.
+        The number to read, and to compare models by: each has a floor of its own.
         """
         if self.floor is None:
             return None
@@ -131,17 +133,23 @@ class Cmip:
         """Whether there is no serious warning."""
         return all(caution.severity != "serious" for caution in self.warnings)
 
+    def to_dict(self) -> dict[str, Any]:
+        """Return the fields and, where there is a floor, the excess."""
+        return {**plain_fields(self), "excess": plain(self.excess)}
+
     def __str__(self) -> str:
         return "\n".join(self._lines())
 
     def _lines(self) -> Iterator[str]:
         level = f"{100 * self.confidence:g} %"
         averaged = f", mean of {self.draws} draws" if self.draws > 1 else ""
-        yield (
-            f"CMIP {self.value:.4f} nats ({level}: {self.low:.4f} to {self.high:.4f}), "
-            f"{self.n:,} documents, method {self.method}{averaged}"
-        )
-        if self.floor is not None:
+        own, of = f"{self.value:.4f} nats ({level}: {self.low:.4f} to {self.high:.4f})", f"{self.n:,} documents"
+        if (excess := self.excess) is None or self.floor is None:
+            yield f"CMIP {own}, {of}, method {self.method}{averaged}"
+        else:
+            above = f"{excess.value:+.4f} nats ({level}: {_ends(excess, '+.4f')})"
+            yield f"CMIP above a right model's: {above}, {of}, method {self.method}{averaged}"
+            yield f"  CMIP {own}"
             yield f"  of a right model on this log: {self.floor.value.value:.4f} ({_ends(self.floor.value, '.4f')})"
         if self.direction is not None:
             floor = "" if self.floor is None else f"; of a right model {_ends(self.floor.direction, '+.2f')}"
@@ -211,14 +219,16 @@ def cmip(
     fit, left_out = _fit(documents, chosen.smallest)
     wanted = chosen.permutations if permutations is None else int(permutations)
     others = None if floor is None else _worlds(floor, logging, grade, cluster, chosen.smallest)
-    constant = all(_constant(fit.relevance[own]) or _constant(fit.logging[own]) for own in fit.members)
-    if constant:
+    alike = [(_constant(fit.relevance[own]), _constant(fit.logging[own])) for own in fit.members]
+    if constant := all(map(any, alike)):
         found, towards, least = Information(0.0, 0.0, np.zeros(len(fit.grades)), np.zeros(wanted), 0.0), None, None
     else:
         rng = np.random.default_rng(seed)
         found, towards = chosen.measure(fit, rng, wanted, progress), direction(fit, confidence)
         least = None if others is None else _floor(others, chosen, rng, confidence)
-    cautions = cautions_for(_evidence(fit, found, chosen, wanted, left_out, constant, towards, least))
+    level = all(policy for _, policy in alike) and not all(model for model, _ in alike)
+    evidence = _evidence(fit, found, chosen, wanted, left_out, towards, least)
+    cautions = cautions_for(replace(evidence, constant=constant, level=level))
     result = _result(documents, fit, found, chosen.name, confidence, cautions)
     return replace(result, draws=fit.relevance.shape[1], direction=towards, floor=least)
 
@@ -229,7 +239,6 @@ def _evidence(
     method: CmiMethod,
     permutations: int,
     left_out: dict[float, int],
-    constant: bool,
     towards: Interval | None,
     least: Floor | None,
 ) -> OfCmip:
@@ -242,7 +251,6 @@ def _evidence(
         grades=len(fit.grades),
         left_out=tuple(left_out.items()),
         permutable=1.0 if fit.cluster is None else fit.permutable,
-        constant=constant,
         unpaired=found.unpaired,
         direction=towards,
         floor=None if least is None else (least.value, least.direction),

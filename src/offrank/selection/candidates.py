@@ -34,8 +34,8 @@ class MeasuredModel:
     """A click model: its in-distribution perplexity, nDCG and CMIP, as numbers or with their intervals.
 
     None: not measured; strategies that need it cannot be used. points: whether the CMIP is of point estimates because
-    the model has no posterior, while that of others is of posterior draws. biased: whether the model carries the
-    logging policy beyond doubt (`Cmip.biased`).
+    the model has no posterior, while that of others is of posterior draws. convicted: codes of the findings for which
+    the model is not chosen by default, such as `carries-policy`.
     """
 
     name: str
@@ -43,7 +43,7 @@ class MeasuredModel:
     ndcg: Number | None = None
     cmip: Number | None = None
     points: bool = False
-    biased: bool = False
+    convicted: tuple[str, ...] = ()
 
     def value(self, metric: Metric) -> float:
         """Return the number alone.

@@ -5,8 +5,8 @@ Off-policy selection of paper cmip-debiasedness, section 6.3 and Table 2.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 from .. import formatting
@@ -70,18 +70,23 @@ def choose(models: Sequence[MeasuredModel], by: str | Strategy = BEST, preset: P
         reasons.append(f"in every top: {_names(kept)}")
     chosen = min(kept, key=lambda one: formatting.nine_digits(_cost(one, asked.metric)))
     reasons.append(_last(chosen, kept, asked))
-    doubts = [*_doubts_of_biased(chosen, given, asked, preset), *doubts]
+    doubts = [*_doubts_of_convicted(chosen, given, asked, preset), *doubts]
     doubts += _doubts_of_last(chosen, kept, asked.metric)
     return ModelChoice(chosen.name, str(asked), tuple(one.name for one in kept), tuple(reasons), tuple(doubts))
 
 
 @dataclass(frozen=True)
 class Selection(Tabular):
-    """Candidates and the choice of each strategy; left_out: strategies that could not be used, with the reason."""
+    """Candidates and the choice of each strategy; left_out: strategies that could not be used, with the reason.
+
+    excluded: the models that were not to be chosen, with the codes of what convicts them. Where that is every model,
+    there are no choices.
+    """
 
     candidates: tuple[MeasuredModel, ...]
     choices: dict[str, ModelChoice]
     left_out: dict[str, str]
+    excluded: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     headings = ("model", "metric", "value", "chosen")
 
@@ -89,9 +94,12 @@ class Selection(Tabular):
         return self.choices[str(strategy(by))]
 
     @property
-    def choice(self) -> ModelChoice:
-        """The choice of the one strategy; of several, the one of least average regret in the paper, or the last."""
-        return self.choices.get(BEST) or list(self.choices.values())[-1]
+    def choice(self) -> ModelChoice | None:
+        """The choice of the one strategy; of several, the one of least average regret in the paper, or the last.
+
+        None where no model may be chosen.
+        """
+        return self.choices.get(BEST) or next(reversed(self.choices.values()), None)
 
     @property
     def votes(self) -> dict[str, int]:
@@ -112,16 +120,30 @@ class Selection(Tabular):
         return rows
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the measurements, the choice of each strategy, and why some could not be used."""
-        return {"measured": self.records(), "choices": plain(self.choices), "not_used": dict(self.left_out)}
+        """Return the measurements, the choices, why some strategies were not used, and which models are excluded."""
+        return {
+            "measured": self.records(),
+            "choice": None if self.choice is None else self.choice.name,
+            "choices": plain(self.choices),
+            "not_used": dict(self.left_out),
+            "excluded": plain(self.excluded),
+        }
 
     def answer(self, severity: str = "ok") -> Answer:
         """Say which model to use, by which strategy, and how the choice could have differed."""
-        one, strategies = self.choice, len(self.choices)
+        excluded = formatting.listing(
+            [f"{formatting.quote(one)} ({', '.join(why)})" for one, why in self.excluded.items()]
+        )
+        if (one := self.choice) is None:
+            return Answer(
+                f"**No model is chosen**: not to be chosen are {excluded}, and there is no other.", severity="serious"
+            )
+        strategies = len(self.choices)
         votes = f" {self.votes[one.name]} of {strategies} strategies choose it." if strategies > 1 else ""
         said = f"{formatting.quote(one.name)} **is the choice** of {formatting.quote(one.strategy)}.{votes}"
-        biased, doubts = any(model.biased and model.name == one.name for model in self.candidates), one.doubts
-        if biased:
+        said += f" Not to be chosen: {excluded}." if excluded else ""
+        convicted, doubts = any(model.convicted and model.name == one.name for model in self.candidates), one.doubts
+        if convicted:
             said, doubts = f"{said} **But** {doubts[0]}.", doubts[1:]
         return Answer(said, severity=severity, reasons=tuple(f"but: {doubt}" for doubt in doubts))
 
@@ -129,8 +151,10 @@ class Selection(Tabular):
         """List the reasons of the choice, and the choice of each strategy."""
         rows = tuple((name, one.name, ", ".join(one.kept)) for name, one in self.choices.items())
         left = tuple(f"not used: {name} ({why})" for name, why in self.left_out.items())
+        left += tuple(f"not to be chosen: {name} ({', '.join(why)})" for name, why in self.excluded.items())
+        reasons = () if self.choice is None else self.choice.reasons
         table = Figures("Strategies", ("strategy", "chooses", "kept for the last step"), rows, extra=(2,))
-        return Section("The choice", items=(*self.choice.reasons, *left), tables=(table,))
+        return Section("The choice", items=(*reasons, *left), tables=(table,) if rows else ())
 
     def sheet(self) -> Document:
         """Return the page of measurements and choices."""
@@ -145,7 +169,10 @@ class Selection(Tabular):
 
 
 def select(table: Any, by: str | Strategy | None = None, preset: Preset = "paper") -> Selection:
-    """Choose among click models by one strategy, or by each of the paper's nine.
+    """Choose among click models by one strategy, as published, or by each of the paper's nine.
+
+    The nine choose among the models that nothing convicts (`MeasuredModel.convicted`); where every one is, none is
+    chosen. A strategy that is asked for by name is applied to all models, and what convicts its choice is said.
 
     table: `MeasuredModel`s, rows or an Arrow table; see `candidates`.
 
@@ -156,17 +183,19 @@ def select(table: Any, by: str | Strategy | None = None, preset: Preset = "paper
     if by is not None:
         choice = choose(given, by, preset)
         return Selection(tuple(given), {choice.strategy: choice}, {})
+    free = [one for one in given if not one.convicted]
+    excluded = {one.name: one.convicted for one in given if one.convicted}
     choices: dict[str, ModelChoice] = {}
     left_out: dict[str, str] = {}
-    for name in STRATEGIES:
-        lacking = _lacking(given, strategy(name))
+    for name in STRATEGIES if free else ():
+        lacking = _lacking(free, strategy(name))
         if lacking:
             left_out[name] = lacking
         else:
-            choices[name] = choose(given, name, preset)
-    if not choices:
+            choices[name] = choose(free, name, preset)
+    if free and not choices:
         raise UsageError("no strategy can be used: every metric is missing somewhere", "measure all models alike")
-    return Selection(tuple(given), choices, left_out)
+    return Selection(tuple(given), choices, left_out, excluded)
 
 
 def _lacking(given: Sequence[MeasuredModel], asked: Strategy) -> str:
@@ -218,13 +247,13 @@ def _doubts_of_last(chosen: MeasuredModel, kept: Sequence[MeasuredModel], metric
         yield f"by {WORDS[metric]} {chosen.name} cannot be told from {_names(near)}"
 
 
-def _doubts_of_biased(
+def _doubts_of_convicted(
     chosen: MeasuredModel, given: Sequence[MeasuredModel], asked: Strategy, preset: Preset
 ) -> Iterator[str]:
-    others = [one for one in given if not one.biased]
-    if chosen.biased:
-        instead = f"of the models that do not, the choice is {choose(others, asked, preset).name}" if others else ""
-        yield "; ".join(filter(None, [f"{chosen.name} carries the logging policy", instead]))
+    others = [one for one in given if not one.convicted]
+    if chosen.convicted:
+        instead = f"; of the others the choice is {choose(others, asked, preset).name}" if others else ""
+        yield f"{chosen.name} is not to be chosen ({', '.join(chosen.convicted)}){instead}"
 
 
 def _overlap(one: MeasuredModel, other: MeasuredModel, metric: Metric) -> bool:

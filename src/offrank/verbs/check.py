@@ -39,10 +39,11 @@ from ..running.executors import Executor, Progress, run
 from . import arguments, document, findings
 from .background import Background, Check, LogRead
 from .data import Estimates
+from .fold import inner_fold
 from .plan import Plan
 from .refutation import judged_log
 from .result import Result
-from .summary import Summary, inner_fold
+from .summary import Summary
 
 _ABILITIES: tuple[ShownAbility, ...] = ("log_prob", "rank_law")
 

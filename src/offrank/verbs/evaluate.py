@@ -54,12 +54,11 @@ def evaluate(
       `bootstrap` (Poisson, `replicates` of them, `seed`) or `bernstein` (empirical Bernstein), at level `confidence`.
     - cluster: a column whose equal values mark dependent rows, such as `query`; None for independent rows. The default
       is that of `query`, `user` and `session`, with at least five values, which has the strongest dependence.
-    - by: a column to group by. executor: any `concurrent.futures.Executor`; threads by default.
-    - held_out: the file of a policy that `learn` learnt from this very log: only its test third is read.
+    - by: a column to group by. executor: any `concurrent.futures.Executor`; threads by default. held_out: the file of
+      a policy that `learn` learnt from this very log: only its test third is read.
     - totals: how many impressions there really were, `{"clicked": 1200, "all": 50000}`, to test `inclusion` by.
     - state: a file to write what was counted to, before it is finished: `offrank.merge` makes one result of several.
-      Rows are then numbered within their files, which the draws of the bootstrap and random samples depend on.
-      Everything must be told by its spelling, and nothing may be learnt from this log itself.
+      Rows are then numbered within files (random draws depend on that), and nothing may be learnt from this log.
 
     Raises:
         UsageError: arguments that cannot work, or a policy that lacks what an estimator requires.
@@ -74,17 +73,16 @@ def evaluate(
     spec = IntervalSpec(interval, confidence, cluster, replicates, seed).finding(source)
     plain = IntervalSpec("normal", confidence, cluster).finding(source)  # the choice depends on errors only
     wanted, named = arguments.targets(target), arguments.estimators(estimators)
-    examined, left_out, true = arguments.examination(examination), None, arguments.totals(totals)
+    examined, true, left_out = arguments.examination(examination), arguments.totals(totals), None
     refuse_learnt(state, held_out, [*wanted.values(), drawn, *named])
     if held_out is not None:
         source, left_out = kept_apart(source, held_out, executor, progress)
     chooser = Chooser(source, drawn, examined.curve, plain, executor=executor, progress=progress)
-    plan = replace(_planned(chooser, wanted, named, examined, spec, by), totals=true)
+    plan = _planned(chooser, wanted, named, examined, spec, by, true)
     command = _command(arguments.spelled_log(log), plan, isinstance(target, Mapping | list), held_out, state)
     found = counted(plan, named, source, state, executor, progress).result().with_facts(command=command)
-    if left_out is not None:
-        found = found.with_facts(log=replace(found.background.log, learnt_from=left_out))
-    return refuse_empty(found)
+    log_read = found.background.log if left_out is None else replace(found.background.log, learnt_from=left_out)
+    return refuse_empty(found.with_facts(log=log_read))
 
 
 def _planned(
@@ -94,13 +92,14 @@ def _planned(
     examined: Provenance,
     spec: IntervalSpec,
     by: str | None,
+    totals: Mapping[str, float] | None,
 ) -> Plan:
     """Return the plan, after what is to be learnt from the log was learnt. chooser: has the log, and who drew it."""
     source, executor, progress = chooser.source, chooser.executor, chooser.progress
     ready = {name: fitted(policy, source, executor) for name, policy in wanted.items()}
     chooser = replace(chooser, logging=fitted(chooser.logging, source, executor))
     families, picks = picked(fit_models(named, source, executor, progress), ready, chooser)
-    return Plan(ready, chooser.logging, families, spec, by, examined, picks=picks).referenced(source)
+    return Plan(ready, chooser.logging, families, spec, by, examined, picks=picks, totals=totals).referenced(source)
 
 
 def _command(

@@ -28,7 +28,7 @@ from .summary import AnyEstimator, Summary
 
 Given = dict[str, tuple[AnyEstimator, Estimate]]
 """Estimators by their spelling, each with its estimate."""
-LUCKY = frozenset({"heavy-tail", "large-weight", "hidden-mass", "few-rewards"})
+LUCKY = frozenset({"heavy-tail", "large-weight", "hidden-mass", "few-rewards", "heavy-rewards"})
 """Warnings that the error may be larger than estimated: such an estimate cannot contradict another."""
 
 
@@ -297,6 +297,8 @@ def _against(
             other_sound=reference.trustworthy,
             luck=summary.luck(target, other),
             pairs=pairs,
+            missing=_hidden(reference) * abs(estimate.value),
+            own_missing=_hidden(estimate) * abs(reference.value),
         )
         for name, (other, reference) in holding.items()
         if _comparable(estimator, other, summary.rewards_are_clicks)
@@ -304,6 +306,12 @@ def _against(
     # Prefer a sound one without assumptions, which gives clear advice; otherwise the one that is furthest away.
     said = [(not pair.decisive, -nine_digits(pair.deviations), one) for pair in evidence for one in cautions_for(pair)]
     return min(said, key=lambda one: one[:2])[2] if said else None
+
+
+def _hidden(estimate: Estimate) -> float:
+    """Return the share of the target that such a log is unlikely to show in the weights of an estimate."""
+    design = estimate.design
+    return 0.0 if design is None or estimate.mean_weight is None else min(design.hidden + design.unsupported, 1.0)
 
 
 def _may_contradict(summary: Summary, target: AnyPolicy, estimator: AnyEstimator, estimate: Estimate) -> bool:

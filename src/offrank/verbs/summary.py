@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from statistics import NormalDist
@@ -18,24 +18,19 @@ from ..estimators.base import Estimator, Weighted
 from ..estimators.bounded import Bounded
 from ..estimators.doubly_robust import DoublyRobust
 from ..estimators.fold import REWARD, ROWS, Layout, outcome_index
-from ..estimators.marks import MARKS, Marks
+from ..estimators.marks import Marks
 from ..estimators.predicted import ModelBased
-from ..estimators.tails import columns_of, largest_rewards, reward_tails
+from ..estimators.tails import reward_tails
 from ..estimators.worth import EffectiveSize, worth
 from ..estimators.wrappers import SelfNormalised, bare, weighing
 from ..findings import cautions_for
 from ..findings.evidence import OfEstimate
 from ..findings.few_rewards import FEW as FEW_REWARDS
-from ..findings.hidden_mass import hides
 from ..findings.low_ess import FEW_EFFECTIVE
 from ..findings.untested import Assumption
-from ..folds.base import Tee
 from ..folds.estimate import Caution, Design, Estimate, Interval
-from ..folds.group_by import with_groups
-from ..folds.histogram import HistogramFold
-from ..folds.largest import LargestFold
 from ..folds.moments import Moments
-from ..folds.sums import BUCKETS_OF_A_GROUP, MarksFold, Products, SumsFold
+from ..folds.sums import Products
 from ..inference.pareto import tail_index
 from ..inference.ratio import Controlled, Mean, Ratio, RelativeChange
 from ..inference.spec import AUTO, IntervalSpec
@@ -44,27 +39,13 @@ from ..inference.unseen import Tail
 from ..policies.propensities import AnyPolicy
 from .no_overlap import kind_of, no_overlap, with_bound
 from .provenance import NOTHING, Provenance
+from .unseen import with_unseen
 
 AnyEstimator = Estimator | SelfNormalised
 _NOTHING = 1e-9
 """A share of the target's slates that is a rounding error."""
 POWER = 0.8
 """The power at which a detectable difference is reported."""
-
-
-def inner_fold(spec: IntervalSpec, layout: Layout, products: Products = (), *, grouped: bool = False) -> Tee:
-    """Return the fold that computes the sums of the estimates; for many groups a smaller one, without histograms."""
-    weights = tuple(weight for _, _, _, weight in layout.pairs())
-    third = layout.blocks
-    always = {"worth": SumsFold(layout.worth.columns), "marks": MarksFold(MARKS)}
-    whole = {**spec.folds(layout.columns, products, blocks=third), **always, "histogram": HistogramFold(weights)}
-    each = {**spec.folds(layout.columns, products, BUCKETS_OF_A_GROUP, third), **always}
-    groups = Tee({**each, **_largest(layout, weights, keep=256)}) if grouped else None
-    return with_groups(Tee({**whole, **_largest(layout, weights, keep=1024)}), groups)
-
-
-def _largest(layout: Layout, weights: tuple[int, ...], keep: int) -> dict[str, LargestFold]:
-    return {"largest": LargestFold(weights, keep), "earned": largest_rewards(layout, keep)}
 
 
 @dataclass(frozen=True)
@@ -106,21 +87,7 @@ class Summary:
     def spread(self) -> Inference:
         """Return the inference that intervals are made from."""
         found = self.spec.spread(self.folded, self.products)
-        width = len(self.moments.mean)
-        tails = tuple((columns_of(self.layout, column, width), tail) for column, tail in self._tails.items())
-        return replace(found, tails=tails, nonnegative=self.nonnegative, hidden=tuple(self._hidden(width)))
-
-    def _hidden(self, width: int) -> Iterator[tuple[tuple[int, ...], int, float]]:
-        """Yield the share of each estimate that the log cannot show, where it may be more than the standard error."""
-        for design, (_, weighting, value, weight) in zip(self.designs, self.layout.pairs(), strict=False):
-            if design is None or not weighting.normalised:
-                continue
-            share, index = design.unsupported + design.hidden, (value - 3) // 2
-            if not share > 0 or not self.moments.sums[weight] > 0:
-                continue
-            rewards = self._effective_rewards(weighting, value) * self._luck(design, index, weight)
-            if hides(share, design.visible, rewards):
-                yield columns_of(self.layout, value, width), weight, share
+        return with_unseen(self, found, self._tails)
 
     @cached_property
     def marks(self) -> Marks:
@@ -181,7 +148,7 @@ class Summary:
             )
         weighed = weighing(estimator)
         design = self.designs[index] if self.designs else None
-        luck = self._luck(design, index, weight)
+        luck = self.shown(design, index, weight)
         made = replace(made, design=design, detectable=self.detectable(made.difference, made.standard_error, luck))
         made = made if weighed is None else self._of_weights(made, weighting, weighed, index, value)
         evidence = [self._evidence(made, target, estimator, value), depending, self.trained.evidence(target, estimator)]
@@ -205,7 +172,7 @@ class Summary:
             mean_weight_interval=mean_weight,
         )
 
-    def _luck(self, design: Design | None, index: int, weight: int) -> float:
+    def shown(self, design: Design | None, index: int, weight: int) -> float:
         """Return the typical effective sample size of such logs over that of this log, at most 1."""
         if design is None:
             return 1.0
@@ -214,7 +181,7 @@ class Summary:
     def luck(self, target: AnyPolicy, estimator: AnyEstimator) -> float:
         """Return the typical error of such logs over the error of this log, at least 1."""
         index, _, weight = self.layout.places[target, bare(estimator)]
-        luck = self._luck(self.designs[index] if self.designs else None, index, weight)
+        luck = self.shown(self.designs[index] if self.designs else None, index, weight)
         return 1 / math.sqrt(luck) if luck > 0 else math.inf
 
     def detectable(self, difference: Interval | None, error: float, luck: float) -> float:
@@ -240,7 +207,7 @@ class Summary:
         each_slot, normalised = weighed.each_slot, weighed.normalised
         variance = self._worth.variance(index, weight, logged, normalised=normalised, each_slot=each_slot)
         kish = self._worth.kish(index, weight)
-        known = kish >= FEW_EFFECTIVE and self._effective_rewards(estimator, value) >= FEW_REWARDS
+        known = kish >= FEW_EFFECTIVE and self.effective_rewards(estimator, value) >= FEW_REWARDS
         return worth(variance * moments.n / max(moments.n - 1, 1), error, kish, known=known)
 
     def error_is_reliable(self, target: AnyPolicy, estimator: AnyEstimator, estimate: Estimate) -> bool:
@@ -385,7 +352,7 @@ class Summary:
             kind=kind_of(weighed),
             method=self.spec.method,
             control=self.kept(target, estimator),
-            effective_rewards=self._effective_rewards(weighting, value),
+            effective_rewards=self.effective_rewards(weighting, value),
             ties=self.ties.get(target, 0.0),
             reward_index=None if (tail := self._tails.get(value)) is None else tail.heavy,
             reward_skewness=0.0 if tail is None else tail.skewness,
@@ -398,7 +365,7 @@ class Summary:
         if (design := made.design) is not None:
             found = replace(
                 found,
-                luck=self._luck(design, *self.layout.places[target, weighting][::2]),
+                luck=self.shown(design, *self.layout.places[target, weighting][::2]),
                 hidden=design.hidden if weighed.normalised else 0.0,
                 unsupported=design.unsupported if weighed.normalised else 0.0,
                 visible=design.visible,
@@ -417,7 +384,7 @@ class Summary:
             sampling_factor=self._sampling_factor,
         )
 
-    def _effective_rewards(self, estimator: Estimator, value: int) -> float:
+    def effective_rewards(self, estimator: Estimator, value: int) -> float:
         """Return the effective number of rewarded impressions; infinite if negative rewards leave it undefined."""
         sums, squares = self.moments.sums, self.moments.squares
         if not squares[value]:

@@ -118,7 +118,7 @@ def examination(found: Mapping[str, Numbers]) -> Chart:
 def measured(here: Evaluations, ranked: Ranked, cmip: Mapping[str, Cmip]) -> Section:
     """Plot CMIP against perplexity and the direction of each model, and list all with nDCG in a table.
 
-    Beside CMIP and direction stands what a right model would show on the same log.
+    CMIP is what is above that of a right model on the same log, with its interval; beside it stand both.
     """
     points = tuple(
         Series(name, [here[name].perplexity.value], [found.value], [found.low], [found.high])
@@ -130,12 +130,21 @@ def measured(here: Evaluations, ranked: Ranked, cmip: Mapping[str, Cmip]) -> Sec
     rows = []
     for index, (name, found) in enumerate(cmip.items()):
         debiased, floor = Interval(found.value, found.low, found.high, found.standard_error), found.floor
-        numbers = map(with_half, (here[name].perplexity, ranked.of(index), debiased))
+        numbers = map(with_half, (here[name].perplexity, ranked.of(index)))
+        excess = None if found.excess is None else with_half(found.excess, signed=True)
         noise = None if floor is None else f"{max(floor.value.low, 0.0):.3f} to {floor.value.high:.3f}"
         towards = None if found.direction is None else with_half(found.direction, signed=True)
-        rows.append((name, *numbers, noise, towards))
-    heading = ("model", "perplexity", "nDCG", "CMIP (nats)", "of a right model", "direction")
-    table = Figures("Measured", heading, tuple(rows))
+        rows.append((name, *numbers, excess, towards, with_half(debiased), noise))
+    heading = (
+        "model",
+        "perplexity",
+        "nDCG",
+        "CMIP above a right model's",
+        "direction",
+        "CMIP (nats)",
+        "a right model's",
+    )
+    table = Figures("Measured", heading, tuple(rows), extra=(5, 6))
     return Section("What was measured", charts=(chart,), forests=_directions(cmip), tables=(table,))
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Any
@@ -13,7 +13,7 @@ from ...clicks.evaluation import Evaluations, evaluate
 from ...clicks.fitted import Fitted
 from ...clicks.summary import known
 from ...errors import AbilityError
-from ...findings import cautions_for
+from ...findings import cautions_for, convicting
 from ...findings.evidence_clicks import OfSelection
 from ...folds.estimate import Caution
 from ...frames import plain
@@ -23,7 +23,7 @@ from ...metrics.cmip_models import Relevance, judged, views
 from ...policies.base import Policy
 from ...policies.fit import fitted
 from ...policies.propensities import AnyPolicy, law, law_needs
-from ...report.document import Document, Section
+from ...report.document import Document, Section, worst
 from ...running.executors import Executor, Progress
 from ...selection.candidates import MeasuredModel
 from ...selection.click_models import ModelChoice, Selection, select
@@ -54,9 +54,14 @@ class Selected(Delivered):
         return self.about
 
     @property
-    def choice(self) -> ModelChoice:
-        """Return the choice of the only strategy, or of the one that the paper found best."""
+    def choice(self) -> ModelChoice | None:
+        """Return the choice of the only strategy, or of the one that the paper found best; None if there is none."""
         return self.selection.choice
+
+    @property
+    def severity(self) -> str:
+        """Return the worst severity of the findings about the model that is chosen."""
+        return "serious" if self.choice is None else worst(one.severity for one in self.about[self.choice.name])
 
     headings = Selection.headings
 
@@ -70,7 +75,6 @@ class Selected(Delivered):
             "ndcg": self.ranked.to_dict(list(self.here)),
             "cmip": plain(self.cmip),
             **self.selection.to_dict(),
-            "choice": self.choice.name,
         }
 
     def sheet(self) -> Document:
@@ -105,9 +109,12 @@ def select_clicks(
     """Choose among click models by perplexity, nDCG and CMIP: off-policy selection of paper cmip-debiasedness.
 
     - log: from `read_log`, or anything that it takes; best one that the models were not learnt from.
-    - model: fitted models or files of such, in a list or by name. strategy: such as `top-4 cmip, top-4 ppl: ndcg`; by
-      default all nine of the paper. method, seed: of CMIP. relevance: CMIP of `draws` from each model's posterior, less
-      what a right model would show (`Cmip.excess`), or of its `means`, as in the paper; see `offrank.metrics.cmip_of`.
+    - model: fitted models or files of such, in a list or by name.
+    - strategy: such as `top-4 cmip, top-4 ppl: ndcg`, which chooses among all models, as published. By default all nine
+      of the paper, which choose among the models that no finding convicts (`carries-policy`, `no-information`,
+      `impossible-clicks`); where each is convicted, the choice is None.
+    - method, seed: of CMIP. relevance: CMIP of `draws` from each model's posterior, less what a right model would show
+      (`Cmip.excess`), or of its `means`, as in the paper; see `offrank.metrics.cmip_of`.
     - labels: a column of grades beside the candidates (or the slate). by: the column of the queries. grades_by: of
       several grades of a document the lower `median`, or the `majority`; by default they are an error.
     - logging: the policy that drew the training log. CMIP uses its expected ranks; if it has none, the logged ranks.
@@ -138,7 +145,8 @@ def select_clicks(
     asked = {**how, "method": method, "labels": labels, "logging": str(logging)}
     title, sessions = f"Which click model, judged on {source.describe()}?", next(iter(here.values())).sessions
     made = facts("click-selection", title, source, **graded.counted(grades_by), sessions=sessions, **asked)
-    measured = _measured(here, ranked, debiased, [name for name, some in seen.items() if len(some) == 1])
+    points = [name for name, some in seen.items() if len(some) == 1]
+    measured = _measured(here, ranked, debiased, points, cautions)
     return Selected(select(measured, strategy), here, ranked, debiased, cautions, facts=made)
 
 
@@ -155,14 +163,25 @@ def _debiased(
 
 
 def _measured(
-    here: Evaluations, ranked: Ranked, debiased: Mapping[str, Cmip], points: list[str]
+    here: Evaluations,
+    ranked: Ranked,
+    debiased: Mapping[str, Cmip],
+    points: list[str],
+    cautions: Mapping[str, Sequence[Caution]],
 ) -> list[MeasuredModel]:
     """Return the three quantities that strategies choose by, for each model; points: judged by point estimates.
 
     CMIP is what is above the floor, where there is one: each model has its own.
     """
     return [
-        MeasuredModel(name, here[name].perplexity, ranked.of(at), pages.above(one), name in points, bool(one.biased))
+        MeasuredModel(
+            name,
+            here[name].perplexity,
+            ranked.of(at),
+            pages.above(one),
+            points=name in points,
+            convicted=convicting(cautions[name]),
+        )
         for at, (name, one) in enumerate(debiased.items())
     ]
 

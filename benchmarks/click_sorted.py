@@ -1,0 +1,128 @@
+"""Intervals of `dbn` and `trust` under sorted logging: how often they hold the truth, and whether a finding says so.
+
+A policy that knows relevance shows good documents high, and tells the less of users the lower its temperature. Queries
+of 10 documents, 10,000 sessions of 100 queries, users who follow the model that is fitted, and three kinds of document:
+
+- graded: grades in the proportions of MSLR, relevance .1 + .9 (2^g - 1) / 15, ranked by the grade and noise (sd .5).
+- continuous: relevance from a Beta(1, 4) between .02 and .95, ranked by its logit and noise.
+- apart: as continuous; satisfaction is drawn by itself, and the policy knows the product of both.
+
+`silent` is the share of logs without the finding (`satisfaction-unknown`, `trust-unknown`), `covered` the share of true
+values that 95 % intervals hold, over all logs and over the silent ones.
+
+    python benchmarks/click_sorted.py [--logs 20] [--models dbn,trust] [--table docs/benchmarks.md]
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+
+import numpy as np
+from _click_worlds import MODELS, RANKS, SHARES, Log
+from _page import generated
+from click_coverage import gathered
+from numpy.typing import NDArray
+
+from offrank.clicks import Fitted, click_model
+from offrank.clicks.laws import Cascading
+
+KINDS = ("graded", "continuous", "apart")
+TEMPERATURES = (1.0, 0.3, 0.1)
+QUERIES, SESSIONS = 100, 10_000
+TABLES = {"dbn": ("satisfaction", "attraction", "continuation"), "trust": ("hit", "false", "attraction")}
+FINDINGS = {"dbn": "satisfaction-unknown", "trust": "trust-unknown"}
+
+Floats = NDArray[np.float64]
+
+
+def log(model: str, kind: str, temperature: float, seed: int, sessions: int = SESSIONS, queries: int = QUERIES) -> Log:
+    rng = np.random.default_rng([seed, KINDS.index(kind)])
+    shape = (queries, RANKS)
+    grade = rng.choice(5, shape, p=SHARES)
+    if kind == "graded":
+        relevance, level = 0.1 + 0.9 * (2.0**grade - 1) / 15, grade.astype(float)
+    else:
+        relevance = np.clip(rng.beta(1, 4, shape), 0.02, 0.95)
+        level = np.log(relevance / (1 - relevance))
+    satisfaction = relevance / 2
+    if kind == "apart":
+        satisfaction = np.clip(rng.beta(2, 3, shape), 0.02, 0.95)
+        level = np.log(relevance * satisfaction)
+    score = level + 0.5 * rng.standard_normal(shape)
+    query = rng.integers(0, queries, sessions)
+    order = np.argsort(-(score[query] + temperature * rng.gumbel(size=(sessions, RANKS))), axis=1, kind="stable")
+    seen, query = np.unique(query, return_inverse=True)
+    document, worth = query[:, None] * RANKS + order, relevance[seen].ravel()
+    law, truth = MODELS[model](worth, document)
+    if kind == "apart" and model == "dbn":
+        of_it = satisfaction[seen].ravel()
+        gone = np.full(document.shape, 0.8)
+        law, truth = Cascading(worth[document], gone * (1 - of_it[document]), gone), {**truth, "satisfaction": of_it}
+    click = law.sample(rng).astype(np.uint8)
+    return Log(document.astype(np.int32), query, click, truth, grade[seen].ravel(), score[seen].ravel())
+
+
+def held(one: Log, fitted: Fitted, table: str) -> tuple[float, float, float]:
+    """(mean error, share of the true values in their intervals, mean width)."""
+    truth, (low, high) = one.truth[table], fitted.interval(table)
+    known, size = np.isfinite(truth), len(truth)
+    inside = (low[:size] <= truth) & (truth <= high[:size])
+    error = fitted.learnt.parameters[table][:size] - truth
+    return float(error[known].mean()), float(inside[known].mean()), float((high - low)[:size][known].mean())
+
+
+def table(models: list[str], logs: int, kinds: tuple[str, ...], temperatures: tuple[float, ...]) -> Iterator[str]:
+    yield "| model | documents | temperature | silent | table | bias | width | covered | covered where silent |"
+    yield "|---|---|--:|--:|---|--:|--:|--:|--:|"
+    for model in models:
+        for kind in kinds:
+            for temperature in temperatures:
+                yield from cell(model, kind, temperature, logs)
+
+
+def cell(model: str, kind: str, temperature: float, logs: int) -> Iterator[str]:
+    found: dict[str, list[tuple[float, float, float]]] = {name: [] for name in TABLES[model]}
+    silent = []
+    for seed in range(logs):
+        one = log(model, kind, temperature, seed)
+        fitted = click_model(model).of(gathered(one))
+        silent.append(FINDINGS[model] not in {caution.code for caution in fitted.cautions})
+        for name, rows in found.items():
+            rows.append(held(one, fitted, name))
+    for name, rows in found.items():
+        each, quiet = np.array(rows), np.array(silent)
+        where = f"{each[quiet, 1].mean():.2f}" if quiet.any() else ""
+        bias, covered, width = each.mean(axis=0)
+        head = f"| `{model}` | {kind} | {temperature:g} | {quiet.mean():.2f}"
+        yield f"{head} | {name} | {bias:+.3f} | {width:.3f} | {covered:.2f} | {where} |"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--logs", type=int, default=20)
+    parser.add_argument("--models", default="dbn,trust")
+    parser.add_argument("--kinds", default=",".join(KINDS))
+    parser.add_argument("--temperatures", default=",".join(map(str, TEMPERATURES)))
+    parser.add_argument("--table", type=Path, help="a page with the two markers, to write the table to")
+    given = parser.parse_args()
+    lines = []
+    temperatures = tuple(float(one) for one in given.temperatures.split(","))
+    for line in table(given.models.split(","), given.logs, tuple(given.kinds.split(",")), temperatures):
+        print(line, flush=True)
+        lines.append(line)
+    if given.table:
+        generated(
+            given.table,
+            "sorted logging",
+            [f"{given.logs} logs of each cell.", "", *lines],
+            "benchmarks/click_sorted.py",
+        )
+
+
+if __name__ == "__main__":
+    main()

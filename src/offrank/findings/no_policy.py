@@ -1,0 +1,14 @@
+"""`no-policy`: a logging policy that does not distinguish documents, so that no model can copy it."""
+
+from .evidence import OfCmip
+from .registry import Statement, finding
+
+
+@finding("no-policy", "No policy to copy", lambda found: found.level)
+def no_policy(_: OfCmip) -> Statement:
+    return Statement(
+        "warning",
+        "Within every grade the logging policy finds all documents equally relevant: no model could copy it, and each "
+        "has a CMIP of 0.",
+        "Choose by perplexity and nDCG. If the policy does rank documents, give its expected ranks.",
+    )
