@@ -2,9 +2,10 @@
 VENV := .venv
 BIN := $(VENV)/bin
 PYTEST_ARGS ?= -n 2 --dist loadgroup
+OLDER ?= tests/folds tests/inference tests/reward_models tests/estimators/test_normaliser.py
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint format types layers docs pytest bench chromium java clean
+.PHONY: help demo test lint format types layers docs pytest older bench chromium java clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -12,7 +13,7 @@ help: ## Show this list
 demo: $(VENV)/.installed ## Simulate a log, judge two new rankers from it, write the report
 	$(BIN)/offrank demo
 
-test: lint docs pytest ## Everything that CI checks, the tests last
+test: lint docs pytest older ## Everything that CI checks, the tests last
 
 lint: $(VENV)/.installed-dev ## Style, types and import layers
 	$(BIN)/ruff check .
@@ -29,6 +30,9 @@ docs: $(VENV)/.installed-dev ## Build the site into site/
 
 pytest: $(VENV)/.installed-dev chromium java ## Only the tests; PYTEST_ARGS="-n 0 -k ips" picks some
 	$(BIN)/pytest $(PYTEST_ARGS)
+
+older: $(VENV)/.installed-dev ## Folds and intervals as an older processor computes them; OLDER=tests/clicks picks others
+	PYTHON=$(abspath $(BIN)/python) scripts/as-older-processor $(BIN)/pytest -q $(PYTEST_ARGS) $(OLDER)
 
 bench: $(VENV)/.installed-dev ## Run each script in benchmarks/ (minutes)
 	@shopt -s nullglob; for script in benchmarks/[a-z]*.py; do \

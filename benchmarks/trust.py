@@ -1,6 +1,6 @@
-"""What is said of 18 healthy and 57 broken worlds, and whether that is right.
+"""What is said of 18 healthy and 60 broken worlds, and whether that is right.
 
-For each world and size of the log: how often the verdict is *use*, *use with care* and *do not use*, which finding is
+For each world and size of the log: how often the trust is *sound*, *with care* and *none*, which finding is
 named first, and whether its interval holds the truth. Then the totals, held against what is promised.
 
     python benchmarks/trust.py [--logs 100] [--rows 1000 5000 20000] [--workers 2] [--only NAME] [--write docs/trust.md]

@@ -54,7 +54,7 @@ NAMES = {
     "evaluate": {"target", "estimator", "group", "value", "difference_low", "warnings", "error"},
     "estimates": {"target", "estimator", "value"},
     "check": {"code", "status", "title", "value", "expected"},
-    "compare": {"target", "against", "difference_value", "relative_high", "decided", "word"},
+    "compare": {"target", "against", "difference_value", "relative_high", "decided", "decision", "trust"},
     "metrics": {"model", "metric", "group", "value", "difference_value"},
     "measurements": {"model", "metric", "value"},
     "click models": {"model", "quantity", "rank", "value", "difference_value"},
@@ -100,7 +100,7 @@ def test_a_number_stands_beside_its_interval() -> None:
     lines = (
         offrank.compare(few(), {"a": "plackett_luce(new_score)", "b": "uniform"}, LOGGING).to_markdown().splitlines()
     )
-    assert lines[0].startswith("| target | against | estimator | difference | relative | word | decided |")
+    assert lines[0].startswith("| target | against | estimator | difference | relative | decision | trust | decided |")
     away = offrank.compare(few(), {"a": "plackett_luce(new_score)", "b": "uniform"}, LOGGING).comparisons[0].verdict
     assert f"{away.difference.value:.2f} ({away.difference.low:.2f} to" in lines[2]
 

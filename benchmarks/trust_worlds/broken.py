@@ -75,6 +75,11 @@ PROPENSITIES = (
         causes=frozenset({"double-subsampling"}),
     ),
     replace(
+        told("only clicked rows kept", log.clicked_only, causes=KEPT | {"only-clicked-rows"}), serious=True,
+    ),
+    written("propensities of another day", log.propensities(Law("stale_score"))),
+    written("propensities of another arm in half of the rows", log.one_arm, known_from=5000),
+    replace(
         told("inclusion inverted", log.subsample(0.1), log.inclusion_inverted, causes=KEPT), serious=True,
         known_from=5000,
     ),

@@ -146,6 +146,22 @@ def subsample(keep: float) -> Step:
     return step
 
 
+def clicked_only(draft: Draft) -> None:
+    """Rows without a click are not kept."""
+    draft.keep(np.asarray(draft.columns["clicks"]).any(axis=1))
+
+
+def one_arm(draft: Draft) -> None:
+    """Half of the rows has the propensities of another arm, of a hotter policy."""
+    propensities(Law())(draft)
+    right = dict(draft.columns)
+    propensities(Law(temperature=2.0))(draft)
+    other = draft.rng.random(len(draft.query)) < 0.5
+    for name in ("propensity", "slot_propensity"):
+        mine, theirs = np.asarray(right[name]), np.asarray(draft.columns[name])
+        draft.columns[name] = np.where(other[:, None] if mine.ndim == 2 else other, theirs, mine)
+
+
 def drop(column: str) -> Step:
     def step(draft: Draft) -> None:
         del draft.columns[column]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -11,19 +12,30 @@ import offrank
 
 from .world import World
 
-USE, CARE, NOT = "use", "use with care", "do not use"
+SOUND, CARE, NONE = "sound", "with care", "none"
 Z = 1.959964
 SEVERITIES = ("note", "warning", "serious")
 
 
 @dataclass(frozen=True)
 class Statement:
-    """A verdict: the word, codes of findings in order, the value with its interval (if given), whose it is."""
+    """A verdict: its trust, codes of findings in order, the value with its interval (if given), whose it is.
 
-    word: str
+    decision: better, worse, ...; logged: the interval of what the log earned, which it was compared with.
+    """
+
+    trust: str
     codes: tuple[str, ...]
     value: tuple[float, float, float] | None = None
     estimator: str = ""
+    decision: str = "unknown"
+    logged: tuple[float, float] = (-math.inf, math.inf)
+
+    def astray(self, truth: float) -> bool:
+        """Whether the decision is wrong: better than the log, and the truth lies below its interval; or above."""
+        return (self.decision == "better" and truth < self.logged[0]) or (
+            self.decision == "worse" and truth > self.logged[1]
+        )
 
 
 @dataclass(frozen=True)
@@ -31,15 +43,17 @@ class Outcome:
     """What was said of one log.
 
     held: the interval holds the truth; off: the error exceeds three standard errors; spared: the answer is from an
-    estimator that the fault of the world does not harm.
+    estimator that the fault of the world does not harm; decided, astray: better or worse, and it is the other one.
     """
 
-    word: str
+    trust: str
     first: str
     right: bool
     held: bool | None = None
     off: bool | None = None
     spared: bool = False
+    decided: bool = False
+    astray: bool = False
 
 
 def said_of(world: World, rows: int, seed: int) -> Statement:
@@ -47,7 +61,7 @@ def said_of(world: World, rows: int, seed: int) -> Statement:
     try:
         return verdict_of(world.answer(world.table(rows, seed)))
     except offrank.OffrankError as error:
-        return Statement(NOT, (error.code,))
+        return Statement(NONE, (error.code,))
 
 
 def verdict_of(result: offrank.Result) -> Statement:
@@ -57,8 +71,10 @@ def verdict_of(result: offrank.Result) -> Statement:
     found = result.verdict
     codes = tuple(reason.code for reason in found.reasons) or codes
     if found.value is None:
-        return Statement(found.word, codes)
-    return Statement(found.word, codes, (found.value.value, found.value.low, found.value.high), str(found.estimator))
+        return Statement(found.trust, codes)
+    value = found.value.value, found.value.low, found.value.high
+    logged = (-math.inf, math.inf) if found.logged is None else (found.logged.low, found.logged.high)
+    return Statement(found.trust, codes, value, str(found.estimator), found.decision, logged)
 
 
 def outcome(world: World, rows: int, seed: int) -> Outcome:
@@ -67,11 +83,18 @@ def outcome(world: World, rows: int, seed: int) -> Outcome:
     first = next(iter(said.codes), "")
     right = first in (world.causes or ())
     if said.value is None:
-        return Outcome(said.word, first, right)
+        return Outcome(said.trust, first, right)
     value, low, high = said.value
     off = abs(value - world.truth) > 3 * (high - low) / 2 / Z
     return Outcome(
-        said.word, first, right, low <= world.truth <= high, off, said.estimator.partition("(")[0] in world.spared
+        said.trust,
+        first,
+        right,
+        low <= world.truth <= high,
+        off,
+        said.estimator.partition("(")[0] in world.spared,
+        said.decision in ("better", "worse"),
+        said.astray(world.truth),
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from . import WORLDS, World
-from .measure import CARE, NOT, USE, Outcome, Share, most_frequent
+from .measure import CARE, NONE, SOUND, Outcome, Share, most_frequent
 
 Found = Mapping[tuple[str, int], Sequence[Outcome]]
 """(world, rows) -> what was said of its logs."""
@@ -13,8 +13,9 @@ Found = Mapping[tuple[str, int], Sequence[Outcome]]
 
 def table(found: Found, sizes: Sequence[int]) -> Iterator[str]:
     """Lines of the table: a world each."""
-    yield f"| World | {' | '.join(f'{rows:,} rows' for rows in sizes)} | named first | right | holds | off |"
-    yield "|---|" + "--:|" * len(sizes) + "---|--:|--:|--:|"
+    columns = [*(f"{rows:,} rows" for rows in sizes), "named first", "right", "holds", "off", "decides", "astray"]
+    yield f"| World | {' | '.join(columns)} |"
+    yield "|---|" + "--:|" * len(sizes) + "---|--:|--:|--:|--:|--:|"
     for name, world in WORLDS.items():
         by_size = [found.get((name, rows), ()) for rows in sizes]
         if any(by_size):
@@ -23,18 +24,19 @@ def table(found: Found, sizes: Sequence[int]) -> Iterator[str]:
 
 
 def words(outcomes: Sequence[Outcome]) -> str:
-    """How often each word is said, in per cent."""
-    counts = [Share.that(one.word == word for one in outcomes) for word in (USE, CARE, NOT)]
+    """How often the trust is sound, with care and none, in per cent."""
+    counts = [Share.that(one.trust == word for one in outcomes) for word in (SOUND, CARE, NONE)]
     if not outcomes:
         return ""
     return " / ".join(f"{100 * count.count / count.of:.0f}" for count in counts)
 
 
 def _judgement(world: World, found: Found, sizes: Sequence[int]) -> list[str]:
-    """What is named first and whether that is right; how often the interval of a *use* holds, and is far off."""
+    """What is named first and whether that is right; how often the interval of a *sound* holds, and is far off."""
     every = [one for rows in sizes for one in found.get((world.name, rows), ())]
     known = list(_known(world, found))
-    used = [one for one in every if one.word == USE]
+    used = [one for one in every if one.trust == SOUND]
+    answered = [one for one in every if one.trust != NONE]
     right = "cannot be known" if world.causes is None else str(Share.that(one.right for one in known))
     first = most_frequent(known or every)
     return [
@@ -42,6 +44,8 @@ def _judgement(world: World, found: Found, sizes: Sequence[int]) -> list[str]:
         "" if world.healthy else right,
         str(Share.that(one.held for one in used)),
         str(Share.that(one.off for one in used)),
+        str(Share.that(one.decided for one in answered)),
+        str(Share.that(one.astray for one in answered)),
     ]
 
 
@@ -60,23 +64,27 @@ def totals(found: Found) -> Iterator[str]:
     knowable = [one for world, _, one in _flat(found) if world.causes]
     telling = [one for world, rows, one in _flat(found) if world.causes and rows >= world.known_from]
     shares = {
-        "healthy logs: *use*, where the log is long enough": Share.that(one.word == USE for one in long),
-        "the same: *do not use*, at most 2 %": Share.that(one.word == NOT for one in long),
-        "healthy logs of any length: *do not use*": Share.that(one.word == NOT for one in healthy),
-        "healthy logs: the interval of a *use* holds the truth, at least 93 %": Share.that(
-            one.held for one in healthy if one.word == USE
+        "healthy logs: *sound*, where the log is long enough": Share.that(one.trust == SOUND for one in long),
+        "the same: *none*, at most 2 %": Share.that(one.trust == NONE for one in long),
+        "healthy logs of any length: *none*": Share.that(one.trust == NONE for one in healthy),
+        "healthy logs: the interval of a *sound* holds the truth, at least 93 %": Share.that(
+            one.held for one in healthy if one.trust == SOUND
         ),
-        "healthy logs: the interval of a *use with care* holds the truth": Share.that(
-            one.held for one in healthy if one.word == CARE
+        "healthy logs: the interval of a *with care* holds the truth": Share.that(
+            one.held for one in healthy if one.trust == CARE
         ),
-        "broken logs: *use*": Share.that(one.word == USE for one in broken),
-        "broken logs: the error of a *use* exceeds three standard errors, at most 2 %": Share.that(
-            one.off for one in broken if one.word == USE
+        "broken logs: *sound*": Share.that(one.trust == SOUND for one in broken),
+        "broken logs: the error of a *sound* exceeds three standard errors, at most 2 %": Share.that(
+            one.off for one in broken if one.trust == SOUND
         ),
         "the same, without the worlds in which no log can tell": Share.that(
-            one.off for one in knowable if one.word == USE
+            one.off for one in knowable if one.trust == SOUND
         ),
-        "the same, where a log of that size can tell": Share.that(one.off for one in telling if one.word == USE),
+        "the same, where a log of that size can tell": Share.that(one.off for one in telling if one.trust == SOUND),
+        "healthy logs: a decision that is wrong": Share.that(one.astray for one in healthy if one.trust != NONE),
+        "broken logs that can tell: a decision that is wrong": Share.that(
+            one.astray for one in telling if one.trust != NONE
+        ),
         "broken logs that can tell: the right cause is named first, at least 80 %": Share.that(
             one.right for world in WORLDS.values() for one in _known(world, found)
         ),

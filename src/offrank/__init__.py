@@ -34,6 +34,7 @@ if TYPE_CHECKING:  # for type checkers; `_HOMES` and `_MODULES` say the same at 
     from .policies.ranking import Ranking as Ranking
     from .policies.swaps import Swaps as Swaps
     from .policies.top import Top as Top
+    from .policies.unconfirmed import Unconfirmed as Unconfirmed
     from .policies.uniform import Uniform as Uniform
     from .policies.written import Logged as Logged
     from .policies.written import Written as Written
@@ -78,6 +79,7 @@ _HOMES = {
     "Result": "verbs.result",
     "Swaps": "policies.swaps",
     "Top": "policies.top",
+    "Unconfirmed": "policies.unconfirmed",
     "Uniform": "policies.uniform",
     "Verdict": "findings.verdict",
     "Written": "policies.written",

@@ -78,6 +78,11 @@ def finite(value: float | None) -> float | None:
     return None if value is None or not math.isfinite(value) else float(value)
 
 
+def nine_digits(value: float) -> float:
+    """Round a sort key: numbers that differ by rounding errors only, which processors make in other ways, tie."""
+    return float(f"{value:.8e}") if math.isfinite(value) else value
+
+
 def decimals(value: float | None, error: float | None) -> int:
     """Return the number of decimals for a value with this standard error.
 

@@ -34,13 +34,13 @@ _SPANS = ("difference", "relative")
 _ENDS = ("value", "low", "high", "standard_error")
 _TEXT = {
     *("target", "against", "estimator", "group", "chosen", "cluster", "model", "metric", "quantity", "anchor"),
-    *("word", "assumes_in_words", "error", "code", "title", "status", "message", "remedy"),
+    *("decision", "trust", "assumes_in_words", "error", "code", "title", "status", "message", "remedy"),
 }
 _WHOLE = ("n", "impressions", "sessions", "rank", "rows_needed")
 _TYPES: dict[str, Any] = {
     **dict.fromkeys(_TEXT, pa.string()),
     **dict.fromkeys(_WHOLE, pa.int64()),
-    **dict.fromkeys(("warnings", "reasons", "assumes"), pa.list_(pa.string())),
+    **dict.fromkeys(("warnings", "reasons", "assumes", "assumptions"), pa.list_(pa.string())),
     "decided": pa.bool_(),
 }
 """Types of columns; all others are numbers."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 
 Say = Callable[[str], object]
@@ -31,6 +31,8 @@ def option(name: str, value: object = ...) -> str:
     if value is ...:
         return flag
     text = ",".join(f"{one:g}" for one in value) if isinstance(value, list | tuple) else str(value)
+    if isinstance(value, dict):
+        text = ",".join(f"{key}={one}" for key, one in value.items())
     text = "none" if value is None else text
     return f"{flag} {_quoted(text)}"
 
@@ -47,6 +49,13 @@ def _quoted(text: str) -> str:
 def column(role: str, name: str) -> str:
     """Format the log's name of a column: `columns={"clicks": "NAME"}`, or `--column clicks=NAME`."""
     return f"--column {role}={name}" if _ASKED else f'columns={{"{role}": "{name}"}}'
+
+
+def columns(named: Mapping[str, str]) -> str:
+    """Format the log's names of several columns."""
+    if _ASKED:
+        return " ".join(column(role, name) for role, name in named.items())
+    return f"columns={dict(named)!r}".replace("'", '"')
 
 
 def verb(name: str) -> str:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from benchmarks.trust_worlds.measure import CARE, NOT, USE, Outcome
+from benchmarks.trust_worlds.measure import CARE, NONE, SOUND, Outcome
 from benchmarks.trust_worlds.tables import Found, table, totals, words
 
-RIGHT = Outcome(USE, "", right=False, held=True, off=False)
-WRONG = Outcome(USE, "", right=False, held=False, off=True)
-NAMED = Outcome(NOT, "mean-weight", right=True)
-OTHER = Outcome(NOT, "low-ess", right=False)
+RIGHT = Outcome(SOUND, "", right=False, held=True, off=False)
+WRONG = Outcome(SOUND, "", right=False, held=False, off=True, decided=True, astray=True)
+NAMED = Outcome(NONE, "mean-weight", right=True)
+OTHER = Outcome(NONE, "low-ess", right=False)
 HEALTHY, LONG = "Plackett-Luce, 1 slot", "Plackett-Luce, 3 slots"  # the second needs 5,000 rows
 BROKEN, SMALL = "propensities twice too large", "propensities a tenth too large"
 HOPELESS = "robots click everything in 1 of 20 rows"
@@ -35,6 +35,8 @@ def test_totals() -> None:
         ["60.0 %", "5"],  # 1 + 2 of those 5
         ["100.0 %", "1"],
         ["100.0 %", "1"],
+        ["14.3 %", "7"],  # 1 of 7
+        ["100.0 %", "1"],
         ["75.0 %", "8"],  # 2 + 4 of 8; nothing can be known of four that are too short, and of four of robots
     ]
 
@@ -42,8 +44,8 @@ def test_totals() -> None:
 def test_a_line_for_each_world() -> None:
     lines = list(table(FOUND, [1000, 5000]))
     assert len(lines) == 2 + 5
-    assert f"| {HOPELESS} | 100 / 0 / 0 |  |  | cannot be known | 50 % | 50 % |" in lines
-    assert f"| {SMALL} | 0 / 0 / 100 | 0 / 0 / 100 | `mean-weight` | 100 % |  |  |" in lines
+    assert f"| {HOPELESS} | 100 / 0 / 0 |  |  | cannot be known | 50 % | 50 % | 50 % | 50 % |" in lines
+    assert f"| {SMALL} | 0 / 0 / 100 | 0 / 0 / 100 | `mean-weight` | 100 % |  |  |  |  |" in lines
 
 
 def test_words() -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from benchmarks.trust_worlds import BROKEN, HEALTHY, WORLDS
 from benchmarks.trust_worlds.broken import ASSUMPTIONS
-from benchmarks.trust_worlds.measure import NOT, USE, Outcome, outcome
+from benchmarks.trust_worlds.measure import NONE, SOUND, Outcome, outcome
 
 ROWS = 5000
 SEEDS = (0, 1)
@@ -23,17 +23,17 @@ def said(name: str) -> tuple[Outcome, ...]:
 
 @pytest.mark.parametrize("name", [world.name for world in HEALTHY])
 def test_a_healthy_log_is_never_refused(name: str) -> None:
-    assert all(one.word != NOT for one in said(name))
+    assert all(one.trust != NONE for one in said(name))
 
 
 @pytest.mark.parametrize("name", [world.name for world in HEALTHY])
 def test_what_is_used_of_a_healthy_log_is_near_the_truth(name: str) -> None:
-    assert not any(one.off for one in said(name) if one.word == USE)
+    assert not any(one.off for one in said(name) if one.trust == SOUND)
 
 
 @pytest.mark.parametrize("name", SERIOUS)
 def test_a_log_that_is_seriously_wrong_is_never_used(name: str) -> None:
-    assert all(one.word != USE for one in said(name))
+    assert all(one.trust != SOUND for one in said(name))
 
 
 @pytest.mark.parametrize("name", KNOWN)
@@ -44,4 +44,4 @@ def test_the_right_cause_is_named_first(name: str) -> None:
 
 @pytest.mark.parametrize("name", [world.name for world in ASSUMPTIONS])
 def test_a_wrong_assumption_does_not_carry_the_answer_away(name: str) -> None:
-    assert not any(one.off for one in said(name) if one.word == USE), said(name)
+    assert not any(one.off for one in said(name) if one.trust == SOUND), said(name)

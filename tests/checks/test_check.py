@@ -165,7 +165,20 @@ def test_a_log_without_randomness_is_said_to_be_one() -> None:
 def test_one_huge_inverse_propensity_is_pointed_at() -> None:
     log = coins(400, propensity=np.where(np.arange(400) == 3, 1e-5, 0.5))
     found = row(offrank.check(log), "huge-inverse-propensity")
-    assert (found["status"], found["title"]) == ("warning", "Inverse propensities, 1 slot")
+    assert (found["status"], found["title"]) == ("warning", "Inverse propensities")
+    assert "at most one in 125" in found["message"]
+
+
+@pytest.mark.parametrize(("slates", "smallest", "odd"), [(336, 1e-4, False), (336, 1e-9, True), (2, 1e-4, False)])
+def test_a_propensity_is_odd_or_not_by_the_number_of_slates(slates: int, smallest: float, odd: bool) -> None:
+    """What `check` says of it, `evaluate` says too."""
+    log = coins(2_000) if slates == 2 else dice(2_000, sides=8, slots=3)
+    written = np.array(log["propensity"].to_pylist())
+    written[3] = smallest
+    changed = replaced(log, propensity=written)
+    checked, judged = offrank.check(changed, "uniform"), offrank.evaluate(changed, "uniform", cluster=None)
+    assert checked.about_log == judged.about_log
+    assert ("huge-inverse-propensity" in {one.code for one in checked.about_log}) is odd
 
 
 def test_what_makes_the_target_hard_to_judge_is_serious_and_of_others_a_note() -> None:

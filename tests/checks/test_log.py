@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ import offrank
 from offrank import Counted, PlackettLuce
 from offrank.checks.log import CAUSES, LogFold, about_log
 from offrank.errors import AbilityError
-from offrank.findings.evidence import Frequency, OfLog
+from offrank.findings.evidence import Frequency, OfLog, Repeats
 from offrank.folds.estimate import Interval
 from tests.verbs.logs import LOGGING, TARGET, coins, dice, replaced, search
 
@@ -72,7 +73,7 @@ def test_a_finding_of_the_log_is_told_once() -> None:
     assert [one["code"] for one in document["log_findings"]] == ["miscalibrated"]
     assert all("miscalibrated" not in str(one["warnings"]) for one in document["estimates"])
     assert str(found).count("] miscalibrated (serious)") == 1
-    assert found.verdict.word == "do not use"
+    assert found.verdict.trust == "none"
     assert found.verdict.reasons[0].code == "miscalibrated"
 
 
@@ -173,8 +174,10 @@ def test_the_cause_comes_before_what_follows_from_it() -> None:
     ]
     unfit = OfLog(rows=100, compared=100, apart=100, fit=Frequency(1, 1.0, 9.0, 1e-9, lift=2.0))
     assert [one.code for one in about_log(unfit)] == ["miscalibrated"]
+    fixed = replace(unfit, unconfirmed=0.5, repeats=Repeats(pairs=9.0, observed=9.0, chance=1e-9))
+    assert [one.code for one in about_log(fixed)] == ["unconfirmed-logging", "not-random", "miscalibrated"]
     assert len(set(CAUSES)) == len(CAUSES)
-    assert {one.code for log in (log, unfit) for one in about_log(log)} >= set(CAUSES) - {"double-subsampling"}
+    assert {one.code for log in (log, unfit, fixed) for one in about_log(log)} >= set(CAUSES) - {"double-subsampling"}
 
 
 def test_check_finds_the_same() -> None:

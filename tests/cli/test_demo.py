@@ -69,7 +69,7 @@ def test_the_same_seed_gives_the_same_json(tmp_path: Path) -> None:
         assert "The report: " in done.stdout
         assert done.stdout.startswith("Would two new rankers have earned more")
         assert done.stdout.count("In this simulated world the truth is known") <= 2
-        assert len(done.stdout.splitlines()) <= 24  # one screen
+        assert len(done.stdout.splitlines()) <= 28  # one screen
         document = json.loads((tmp_path / folder / "result.json").read_text())
         return {name: document[name] for name in document.keys() - {"created", "command", "log"}}
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any
 
 from offrank.findings.evidence import (
     Frequency,
@@ -28,20 +28,8 @@ from offrank.findings.evidence import (
 )
 from offrank.findings.evidence_clicks import OfFit, OfHarvest, OfJudgements, OfNetwork, OfPrediction, OfSelection
 from offrank.folds.estimate import Interval
-
-
-class Case(NamedTuple):
-    """What is said of some evidence: a severity, or nothing."""
-
-    code: str
-    evidence: Any
-    severity: str | None
-
-
-def weight(value: float, away: float = 0.0, **known: Any) -> OfEstimate:
-    """A mean weight that is so many standard errors from 1; without a number, exactly known."""
-    error = abs(value - 1) / away if away else 0.0
-    return OfEstimate(mean_weight=Interval(value, value - error, value + error, error), **known)
+from tests.findings import cases_log, cases_randomness
+from tests.findings.cases_log import Case, weight
 
 
 def apart(deviations: float, **known: Any) -> OfDisagreement:
@@ -56,12 +44,6 @@ def between(low: float, high: float) -> Interval:
 def judged(value: float, low: float, high: float, floor: tuple[float, float] = (-0.05, 0.05)) -> OfCmip:
     """A CMIP with its direction, where a right model has a CMIP of .01 to .03 and this direction."""
     return OfCmip(value=value, direction=between(low, high), floor=(between(0.01, 0.03), between(*floor)))
-
-
-def uniform(value: float, away: float, **known: Any) -> OfLog:
-    """A log in which the mean weight of uniform is so many standard errors from 1."""
-    error = abs(value - 1) / away
-    return OfLog(mean_weight=Interval(value, value - error, value + error, error), **known)
 
 
 def unfit(chance: float, **known: Any) -> OfLog:
@@ -86,6 +68,8 @@ PBM = OfEstimate(kind="items", normalised=False)
 CLIPPED = OfEstimate(clipped="clip")
 
 CASES = [
+    *cases_log.CASES,
+    *cases_randomness.CASES,
     Case("low-ess", OfEstimate(ess=100.0), None),
     Case("low-ess", OfEstimate(ess=99.9), "serious"),
     Case("small-ess-share", OfEstimate(ess=150.0, n=15_000), None),
@@ -106,6 +90,9 @@ CASES = [
     Case("low-ess", OfEstimate(ess=200.0, luck=0.499), "serious"),
     Case("small-ess-share", OfEstimate(ess=120.0, luck=100 / 120, n=15_000), "note"),
     Case("small-ess-share", OfEstimate(ess=120.0, luck=0.833, n=15_000), None),
+    Case("heavy-rewards", OfEstimate(reward_index=0.9, reward_skewness=0.7), None),
+    Case("heavy-rewards", OfEstimate(reward_index=0.1, reward_skewness=0.701), "warning"),
+    Case("heavy-rewards", OfEstimate(reward_skewness=0.701), None),
     Case("few-rewards", OfEstimate(effective_rewards=60.0, luck=0.5), None),
     Case("few-rewards", OfEstimate(effective_rewards=60.0, luck=0.499), "warning"),
     Case("heavy-tail", OfEstimate(tail_index=0.9, hidden=0.0), None),
@@ -149,23 +136,6 @@ CASES = [
     Case("mean-weight", weight(0.8, 50.0, max_weight_share=0.001, tail_index=0.5), None),
     Case("mean-weight", weight(0.8, 50.0, hidden=0.0, max_weight_share=0.04, tail_index=0.5), "serious"),
     Case("mean-weight", weight(2.0, 9.0, sampling_factor=2.0), None),
-    Case("mean-weight", uniform(1.1, 3.29), None),
-    Case("mean-weight", uniform(1.1, 3.31), "warning"),
-    Case("mean-weight", uniform(1.1, 4.99), "warning"),
-    Case("mean-weight", uniform(1.1, 5.01), "serious"),
-    Case("mean-weight", uniform(1.00499, 9.0), None),
-    Case("mean-weight", uniform(1.00501, 9.0), "serious"),
-    Case("mean-weight", uniform(2.0, 9.0, sampling_factor=2.0), None),
-    Case("mean-weight", uniform(0.9, 9.0, rows=1_000, ess=99.9), None),
-    Case("mean-weight", uniform(0.9, 9.0, rows=1_000, ess=100.1), "warning"),
-    Case("mean-weight", uniform(0.9, 4.99, rows=1_000, ess=500.0), None),
-    Case("mean-weight", uniform(0.9, 5.01, rows=1_000, ess=500.0), "warning"),
-    Case("mean-weight", uniform(0.99501, 9.0, rows=1_000, ess=500.0), None),
-    Case("mean-weight", uniform(0.99499, 9.0, rows=1_000, ess=500.0), "warning"),
-    Case("mean-weight", uniform(1.1, float("nan")), None),
-    Case("double-subsampling", uniform(2.0, 3.29, sampling_factor=2.0), None),
-    Case("double-subsampling", uniform(2.0, 3.31, sampling_factor=2.0), "serious"),
-    Case("double-subsampling", uniform(0.9, 9.0, sampling_factor=1.2), None),
     Case("miscalibrated", OfLog(), None),
     Case("miscalibrated", unfit(0.00101), None),
     Case("miscalibrated", unfit(0.00099), "serious"),
@@ -281,13 +251,17 @@ CASES = [
     Case("disagreement", apart(3.890, pairs=10), None),
     Case("disagreement", apart(3.891, pairs=10), "serious"),
     Case("disagreement", apart(2 * 3.290, luck=2.0), None),
+    Case("disagreement", apart(9.0, missing=9.0 - 3.290), None),
+    Case("disagreement", apart(9.0, missing=9.0 - 3.291), "serious"),
+    Case("disagreement", apart(9.0, missing=9.1), None),
+    Case("disagreement", apart(9.0, own_missing=9.0), "serious"),
+    Case("disagreement", apart(-9.0, own_missing=9.0 - 3.290), None),
+    Case("disagreement", apart(-9.0, own_missing=9.0 - 3.291), "serious"),
+    Case("disagreement", apart(-9.0, missing=9.0), "serious"),
     Case("disagreement", apart(9.0, width=9.0 / 0.25), None),
     Case("disagreement", apart(9.0, width=9.0 / 0.251), "serious"),
     Case("no-randomness", OfPropensities(largest=1.0), "serious"),
     Case("no-randomness", OfPropensities(largest=1.0 + 1e-6), None),
-    Case("no-randomness", OfPropensities(largest=1.0, slots=1), None),
-    Case("huge-inverse-propensity", OfPropensities(slots=2, largest=1_000.0, impressions=1_000.0), None),
-    Case("huge-inverse-propensity", OfPropensities(slots=2, largest=1_001.0, impressions=1_000.0), "warning"),
     Case("support", OfSupport(shares=(0.0, 0.0)), None),
     Case("support", OfSupport(shares=(0.0, 1e-9)), "warning"),
     Case("support", OfSupport(shares=(0.01, 0.05)), "warning"),

@@ -11,12 +11,15 @@ import pytest
 
 import offrank
 from offrank.errors import UsageError
+from offrank.findings.reasons import Reason
 from offrank.findings.release import FEW, MISSING, NOTHING_EARNED, RARE, UNDECIDED, WORSE, release
-from offrank.findings.verdict import Reason, Verdict
+from offrank.findings.verdict import Verdict
 from offrank.folds.estimate import Interval
 
 ABOVE, ACROSS, BELOW = Interval(0.2, 0.1, 0.3, 0.05), Interval(0.02, -0.1, 0.14, 0.06), Interval(-0.2, -0.3, -0.1, 0.05)
-GOOD = Verdict("use", "drawn", "snips", difference=ABOVE, detectable=0.1)
+LEANING = Interval(-0.02, -0.14, 0.1, 0.06)
+"""More likely worse than better, and neither is shown."""
+GOOD = Verdict("better", "sound", "drawn", "snips", difference=ABOVE, detectable=0.1)
 
 
 def test_a_policy_is_released_where_all_conditions_hold() -> None:
@@ -33,10 +36,11 @@ def test_a_policy_is_released_where_all_conditions_hold() -> None:
     ("verdict", "rewarded", "missing", "code", "words"),
     [
         (replace(GOOD, difference=ACROSS), 99, None, UNDECIDED, "Do not ship: not shown to be better"),
+        (replace(GOOD, difference=LEANING), 99, None, UNDECIDED, "Do not ship: not shown to be better"),
         (replace(GOOD, difference=BELOW), 99, None, WORSE, "Do not ship: worse than the logged policy"),
         (GOOD, FEW - 0.1, None, "few-rewards", "Do not ship: not shown to be better"),
         (GOOD, 99, ACROSS, MISSING, "Do not ship: not shown to be better"),
-        (Verdict("do not use", "drawn", reasons=(Reason("low-ess", "", ""),)), 99, None, "low-ess", "cannot tell"),
+        (Verdict("unknown", "none", "drawn", reasons=(Reason("low-ess", "", ""),)), 99, None, "low-ess", "cannot tell"),
     ],
 )
 def test_each_condition_can_refuse_alone(
@@ -175,3 +179,37 @@ def test_a_page_that_never_earned_is_not_released_by_an_assumption(earns: bool) 
     found = offrank.evaluate(log, {"best": "top(score)"}, "uniform", ["ips", "wpi"]).release("best")
     assert found.released == earns, found
     assert (NOTHING_EARNED in {one.code for one in found.reasons}) == (not earns)
+
+
+def sampled(rows: int, kept: float) -> list[dict[str, Any]]:
+    """Item 1 earns about 10 and item 0 about 9.2; in a tenth of the rows only item 0 is shown. Half are sub-sampled."""
+    out: list[dict[str, Any]] = []
+    for row in range(rows):
+        second, noise = row % 10 == 9, 0.1 * (row // 20 % 5 - 2)
+        other = not second and row // 10 % 2 == 1
+        shown = {"candidates": [0, 1], "slate": [int(other)], "propensity": 1.0 if second else 0.5, "score": [0.0, 1.0]}
+        out.append({**shown, "reward": (10.0 if other else 9.2) + noise, "inclusion": kept if row % 4 < 2 else 1.0})
+    return out
+
+
+def test_what_is_never_shown_may_earn_nothing_where_rows_count_unlike() -> None:
+    """The least reward over inclusion, 9 here, is no bound on the rewards: rows of 9 may count twice, others of 5 once.
+
+    Item 1 earns 0.4 more than the log. If a tenth of it earned 9, 0.3 more would be left; if nothing, it earns less.
+    """
+    known, unknown = (
+        offrank.evaluate(sampled(1000, kept), {"second": "top(score)"}, estimators="snips").release("second")
+        for kept in (1.0, 0.5)
+    )
+    assert known.released
+    assert known.missing is not None
+    assert known.missing.value == pytest.approx(0.9 * 10 + 0.1 * 9 - (0.45 * 10 + 0.55 * 9.2), abs=0.02)
+    assert [one.code for one in unknown.reasons] == [MISSING]
+    rows = sampled(1000, 0.5)
+    counted = np.array([1 / row["inclusion"] for row in rows])
+    weight = np.array([row["slate"][0] / row["propensity"] for row in rows])
+    reward = np.array([row["reward"] for row in rows])
+    expected = np.average((weight - 1) * reward, weights=counted)
+    assert unknown.missing is not None
+    assert unknown.missing.value == pytest.approx(expected, rel=1e-9)
+    assert expected < -0.5

@@ -149,10 +149,25 @@ def test_skewness_of_ratios_and_differences(top: int, bottom: int) -> None:
 
 def test_without_third_moments_nothing_counts_as_skewed() -> None:
     fold = MomentsFold(3, ((0, 1),))
-    values = np.column_stack([np.ones(60), exponential(60), exponential(60)])
+    values = np.column_stack([np.ones(60), exponential(60), np.roll(exponential(60), 30)])
     found = Inference(fold.add(fold.empty(), Sample(values, np.arange(60, dtype=np.uint64))), "studentised", 0.95)
     assert found.ratio(PLAIN).skewness > 0.2
     assert found.ratio(Ratio(2, 0)).skewness == 0
+
+
+def test_a_column_near_to_one_with_third_moments_is_as_skewed() -> None:
+    """Of its variance at least nine tenths have to be known: here the rest is noise of a tenth, or of an eighth."""
+    rows = 4000
+    known, noise = exponential(rows) - exponential(rows).mean(), np.tile([1.0, -1.0], rows // 2)
+    noise -= known * (noise @ known) / (known @ known)
+    noise *= np.sqrt((known @ known) / (noise @ noise))
+    for share, skewness in ((0.099, 2 * 0.901**1.5), (0.101, 0.0)):
+        mixed = np.sqrt(1 - share) * known + np.sqrt(share) * noise
+        values = np.column_stack([np.ones(rows), known, mixed])
+        fold = MomentsFold(3, ((0, 1),))
+        moments = fold.add(fold.empty(), Sample(values, np.arange(rows, dtype=np.uint64)))
+        found = moments.skewness(np.array([0.0, 0.0, 1.0])) * np.sqrt(rows)
+        assert found == pytest.approx(skewness, rel=0.02, abs=1e-12)
 
 
 def test_clusters_are_skewed_by_their_sums() -> None:

@@ -11,17 +11,24 @@ import pytest
 import offrank
 from tests.cli.commands import call
 
-#: file -> format, rows, the logging policy to name
+#: file -> format, rows, the logging policy to name, and how far it is known
 LOGS = {
-    "open-bandit/random/men": ("open_bandit", 10_000, "uniform"),
-    "yandex-relpred/oneQueryTrain": ("yandex", 244, "counted(by=query)"),
+    "open-bandit/random/men": ("open_bandit", 10_000, "uniform", "written"),
+    "open-bandit/bts/all": ("open_bandit", 10_000, "logged", "written"),
+    "criteo-nips17/criteo_first2000.txt.gz": ("criteo", 2_000, "logged", "written"),
+    "yandex-relpred/oneQueryTrain": ("yandex", 244, None, "unknown"),
 }
 
 
 @pytest.mark.parametrize("name", LOGS)
 def test_a_real_log(name: str, shared_data: Path, tmp_path: Path) -> None:
     found = offrank.inspect(shared_data / name)
-    assert (found.format, found.rows, found.logging) == LOGS[name]
-    done = call(*shlex.split(found.command)[1:], "--quiet", "--json", tmp_path / "out.json")
+    assert (found.format, found.rows, found.logging.policy, found.logging.status) == LOGS[name]
+    out = tmp_path / "out.json"
+    if found.next is None:
+        assert call(*shlex.split(found.command)[1:-1], out, "--quiet").exit_code == 0
+        return
+    done = call(*shlex.split(found.command)[1:], "--quiet", "--json", out)
     assert (done.exit_code, done.output) == (0, "")
-    assert all(row["value"] > 0 for row in json.loads((tmp_path / "out.json").read_text())["estimates"])
+    assert all(row["value"] > 0 for row in json.loads(out.read_text())["estimates"])
+    assert all(one["trust"] != "none" for one in json.loads(out.read_text())["verdicts"].values())

@@ -14,7 +14,8 @@ from offrank import Result
 from offrank.checks.propensities import SlotsRow
 from offrank.checks.rows import RankRow
 from offrank.errors import NoOverlapError
-from offrank.findings.verdict import Reason, Verdict, Word
+from offrank.findings.reasons import Reason
+from offrank.findings.verdict import Decision, Trust, Verdict
 from offrank.folds.estimate import Caution, Estimate, Interval
 from offrank.folds.histogram import Histogram
 from offrank.verbs import Estimates
@@ -104,7 +105,7 @@ def result(**other: str) -> Result:
         background,
         {other.get(group, group): estimates(group) for group in GROUPS},
         {name: truth for name, (_, truth) in TARGETS.items()},
-        verdicts={target: verdict(answer(target), "ipm", "use with care", [UNCHECKED]) for target in TARGETS},
+        verdicts={target: verdict(answer(target), "ipm", "with care", [UNCHECKED]) for target in TARGETS},
     )
 
 
@@ -175,14 +176,21 @@ def spread(value: float, half: float, error: float = math.nan) -> Interval:
 
 
 def verdict(
-    found: Estimate, estimator: str, word: Word = "use", reasons: Sequence[Reason] = (), **fields: Any
+    found: Estimate, estimator: str, trust: Trust = "sound", reasons: Sequence[Reason] = (), **fields: Any
 ) -> Verdict:
     """The verdict of which an estimate is the answer; the log earned what is said above."""
     value, change = Interval(found.value, found.low, found.high, found.standard_error), found.difference
     numbers = () if change is None else (change.value, change.low, change.high)
     share = Interval(*(one / LOGGED.value for one in numbers), math.nan) if numbers else None
     about: dict[str, Any] = {"value": value, "logged": LOGGED, "difference": change, "relative": share, **fields}
-    return Verdict(word, "t", estimator, reasons=tuple(reasons), **about)
+    return Verdict(decided(change), trust, "t", estimator, reasons=tuple(reasons), **about)
+
+
+def decided(change: Interval | None) -> Decision:
+    """What a difference says."""
+    if change is None:
+        return "unknown"
+    return "better" if change.low > 0 else "worse" if change.high < 0 else "no clear difference"
 
 
 def refused() -> NoOverlapError:

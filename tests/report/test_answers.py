@@ -8,11 +8,13 @@ from typing import Any, get_args
 import pytest
 
 from offrank.findings.assumptions import ADDITIVE
-from offrank.findings.verdict import Reason, Verdict, Word
+from offrank.findings.reasons import Reason
+from offrank.findings.untested import CLICKS_LOGGED, ONE_LOOK
+from offrank.findings.verdict import Trust, Verdict
 from offrank.folds.estimate import Caution, Estimate, Interval, Severity
 from offrank.report.document import Answer
 from offrank.verbs.background import Status
-from offrank.verbs.pages.answers import answers
+from offrank.verbs.pages.answers import TRUST, answers
 from offrank.verbs.pages.document import findings_of, groups
 from offrank.verbs.pages.estimates import grouped_estimator
 from tests.report import sample
@@ -41,12 +43,44 @@ def test_the_headline_is_the_verdict_with_all_its_intervals() -> None:
     found = said(0.412, 0.0036, (0.031, 0.024, 0.038))
     # 0.031 / 0.3812 = 8.13 %, 0.024 / 0.3812 = 6.30 %, 0.038 / 0.3812 = 9.97 %
     assert found.text == (
-        "**Use.** `t` would have earned **0.412** clicks per impression (95 % interval 0.405 to 0.419); "
-        "the logged ranking earned 0.3812 (0.3784 to 0.3840): "
-        "**0.0310 more** (+0.0240 to +0.0380), +8.1 % (+6.3 % to +10 %)."
+        "**Better: +8.1 %** (+6.3 % to +10 %). "
+        "`t` would have earned **0.412** clicks per impression (95 % interval 0.405 to 0.419); "
+        "the logged ranking earned 0.3812 (0.3784 to 0.3840): 0.0310 more (+0.0240 to +0.0380)."
     )
-    assert (found.aside, found.severity) == ("This is `snips`, which assumes nothing of users.", "ok")
-    assert said(0.35, 0.0036, (-0.031, -0.038, -0.024)).text.count("**0.0310 less** (-0.0380 to -0.0240)") == 1
+    assert (found.aside, found.severity) == ("Sound: by `snips`, which assumes nothing of users.", "ok")
+    assert found.decision == "better"
+
+
+def test_a_loser_is_called_one_before_anything_else() -> None:
+    found = said(0.35, 0.0036, (-0.031, -0.038, -0.024))
+    assert found.text.startswith("**Worse: -8.1 %** (-10 % to -6.3 %). `t` would have earned **0.350** clicks")
+    assert found.text.endswith(": 0.0310 less (-0.0380 to -0.0240).")
+    assert found.decision == "worse"
+
+
+def test_without_a_share_the_difference_leads() -> None:
+    assert said(0.412, 0.0036, (0.031, 0.024, 0.038), relative=None).text.startswith(
+        "**Better: +0.0310** (+0.0240 to +0.0380). `t` would"
+    )
+
+
+def test_what_is_the_same_in_every_row_is_no_difference() -> None:
+    found = said(0.3812, 0.0014, (0.0, 0.0, 0.0))
+    assert found.text.startswith("**No difference.** `t` would")
+    assert "**the same**, impression by impression" in found.text
+
+
+def test_what_no_log_can_tell_is_named_once() -> None:
+    estimate = plain(0.412, 0.0036, difference=Interval(0.031, 0.024, 0.038, float("nan")))
+    rests = sample.verdict(estimate, "snips", assumptions=(CLICKS_LOGGED, ONE_LOOK))
+    each = {("t", "snips"): estimate, ("u", "snips"): estimate}
+    *_, last = answers(sample.only(each, verdicts={"t": rests, "u": rests}))
+    assert last.text == "No log can test what this also rests on:"
+    assert last.assumptions == (CLICKS_LOGGED, ONE_LOOK)
+    assert [bool(one.assumptions) for one in answers(sample.only(each, verdicts={"t": rests, "u": rests}))][:2] == [
+        False,
+        False,
+    ]
 
 
 @pytest.mark.parametrize(
@@ -54,12 +88,13 @@ def test_the_headline_is_the_verdict_with_all_its_intervals() -> None:
 )
 def test_a_difference_around_zero_is_not_called_one(ends: tuple[float, float], clear: bool) -> None:
     text = said(0.412, 0.0036, (sum(ends) / 2, *ends)).text
-    assert ("**not clearly different**" in text) is not clear
+    assert text.startswith("**No clear difference") is not clear
 
 
 def test_where_nothing_is_clear_it_says_what_would_be_seen() -> None:
     text = said(0.412, 0.0036, (-0.001, -0.008, 0.006), detectable=0.0103).text
-    assert "**not clearly different**, -0.0010 (-0.0080 to +0.0060), -0.26 % (-2.1 % to +1.6 %)." in text
+    assert text.startswith("**No clear difference: -0.26 %** (-2.1 % to +1.6 %). `t` would")
+    assert ": a difference of -0.0010 (-0.0080 to +0.0060)." in text
     assert text.endswith("A difference of 0.0103 would be seen in four of five such logs.")
     assert "four of five" not in said(0.412, 0.0036, (0.031, 0.024, 0.038), detectable=0.0103).text
 
@@ -72,10 +107,10 @@ def test_an_end_that_is_zero_is_called_zero() -> None:
 
 def test_care_says_why_and_what_the_interval_was_held_to() -> None:
     assumed: dict[str, Any] = {"assumes": frozenset({ADDITIVE}), "anchor_name": "ips"}
-    found = said(0.412, 0.0036, (0.031, 0.024, 0.038), word="use with care", reasons=[FEW], **assumed)
-    assert found.text.startswith("**Use with care.** `t` would")
+    found = said(0.412, 0.0036, (0.031, 0.024, 0.038), trust="with care", reasons=[FEW], **assumed)
+    assert found.text.startswith("**Better: +8.1 %** (+6.3 % to +10 %). `t` would")
     assert found.aside == (
-        "This is `snips`, which assumes that a slate's reward is a sum over its items. "
+        "With care: by `snips`, which assumes that a slate's reward is a sum over its items. "
         "The interval was widened to hold the value of `ips`, which assumes less."
     )
     assert found.reasons == ("`low-ess` (`ips` and `snips`): Few. Log more.",)
@@ -85,15 +120,15 @@ def test_care_says_why_and_what_the_interval_was_held_to() -> None:
 
 
 def test_a_reason_that_names_its_estimator_does_not_name_it_twice() -> None:
-    found = said(0.412, 0.0036, (0.031, 0.024, 0.038), word="use with care", reasons=[sample.UNCHECKED])
+    found = said(0.412, 0.0036, (0.031, 0.024, 0.038), trust="with care", reasons=[sample.UNCHECKED])
     assert found.reasons[0].startswith("`assumed`: `ipm` assumes that")
-    assert found.aside == "This is `snips`."  # the reason has said what it assumes
+    assert found.aside == "With care: by `snips`."  # the reason has said what it assumes
 
 
 def test_without_an_answer_there_is_no_number() -> None:
-    refusal = Verdict("do not use", "t", reasons=(FEW,))
+    refusal = Verdict("unknown", "none", "t", reasons=(FEW,))
     [found] = only(plain(0.4123, 0.001, **warning("serious")), verdicts={"t": refusal})
-    assert found.text == "**Do not use.** This log cannot say what `t` would have earned."
+    assert found.text == "**Unknown.** This log cannot say what `t` would have earned."
     assert found.reasons == ("`low-ess` (`ips` and `snips`): Few. Log more.",)
     assert (found.aside, found.severity) == ("", "serious")
 
@@ -119,10 +154,12 @@ def test_the_logged_mean_alone_is_said_to_be_that_of_the_logged_ranking() -> Non
     assert only(plain(0.412, 0.0036, **warning("serious")), "logged")[0].severity == "serious"
 
 
-def checked(word: Word, *checks: tuple[str, Status]) -> str:
+def checked(trust: Trust, *checks: tuple[str, Status]) -> str:
     """The first sentence on a log with these checks, all of one title."""
     made = tuple(sample.check(code, "Support", status, "So.") for code, status in checks)
-    return answers(sample.only({}, kind="check", checks=made, verdicts={"the log": Verdict(word, "the log")}))[0].text
+    return answers(
+        sample.only({}, kind="check", checks=made, verdicts={"the log": Verdict("unknown", trust, "the log")})
+    )[0].text
 
 
 @pytest.mark.parametrize(
@@ -135,16 +172,16 @@ def checked(word: Word, *checks: tuple[str, Status]) -> str:
     ],
 )
 def test_a_check_says_what_was_found(status: Status, start: str) -> None:
-    assert checked("use", ("support", status)).startswith(f"**Use.** {start}")
+    assert checked("sound", ("support", status)).startswith(f"**Sound.** {start}")
 
 
-@pytest.mark.parametrize("word", get_args(Word))
-def test_a_check_has_the_verdict_on_the_log_before_all_else(word: Word) -> None:
-    assert checked(word, ("support", "ok")).startswith(f"**{word.capitalize()}.** **Not")
+@pytest.mark.parametrize("trust", get_args(Trust))
+def test_a_check_has_the_verdict_on_the_log_before_all_else(trust: Trust) -> None:
+    assert checked(trust, ("support", "ok")).startswith(f"**{TRUST[trust]}.** **Not")
 
 
 def test_a_check_that_fails_twice_by_one_name_is_named_once() -> None:
-    text = checked("do not use", ("a", "serious"), ("b", "serious"))
+    text = checked("none", ("a", "serious"), ("b", "serious"))
     assert text.startswith("**Do not use.** **1 check of the log fails** (Support)")
 
 

@@ -11,7 +11,7 @@ import pytest
 from scipy.stats import ttest_ind_from_stats
 
 from offrank import Result
-from offrank.findings.verdict import Verdict, Word
+from offrank.findings.verdict import Trust, Verdict
 from offrank.folds.estimate import Interval
 from offrank.formatting import Span
 from offrank.metrics.measured import Measured, Measurements
@@ -95,31 +95,32 @@ def test_amounts_are_told_in_what_a_unit_is_worth_and_kept_as_they_were() -> Non
     assert evaluation.forest(found).title == "Earned, in EUR per impression"
 
 
-def compared(target: str, word: Word, change: Interval | None, relative: Interval | None = None) -> Difference:
+def compared(target: str, trust: Trust, change: Interval | None, relative: Interval | None = None) -> Difference:
     estimator = None if change is None else "snips"
-    return Difference(target, "old", Verdict(word, target, estimator, difference=change, relative=relative), 1000)
+    found = Verdict(sample.decided(change), trust, target, estimator, difference=change, relative=relative)
+    return Difference(target, "old", found, 1000)
 
 
 def test_comparisons_come_first_as_a_picture_and_as_a_table() -> None:
     clear, close = Interval(0.0312, 0.0291, 0.0333, math.nan), Interval(0.0312, -0.001, 0.0333, math.nan)
     rows = (
-        compared("new", "use", clear, Interval(0.08, 0.07, 0.09, math.nan)),
-        compared("mid", "use", close),
-        compared("bad", "do not use", None),
+        compared("new", "sound", clear, Interval(0.08, 0.07, 0.09, math.nan)),
+        compared("mid", "with care", close),
+        compared("bad", "none", None),
     )
     found = replace(sample.result(), comparisons=rows).with_facts(kind="compare").sheet()
     plot = found.forests[0]
     assert [(one.label, one.light) for one in plot.rows] == [
-        ("new - old", "use"),
-        ("mid - old", ""),
-        ("bad - old", "do not use"),
+        ("new minus old", "better"),
+        ("mid minus old", "no clear difference"),
+        ("bad minus old", "unknown"),
     ]
     assert plot.rows[0].summary == "+0.0312 (+0.0291 to +0.0333)"
     assert plot.rows[0].aside == "+8.0 % (+7.0 % to +9.0 %)"
     lines = render_text(found, 80).splitlines()
-    line = next(line for line in lines if line.startswith("new - old"))
-    assert " ".join(line.split()[3:]) == "+0.0312 +0.0291 to +0.0333 +8.0 % +7.0 % to +9.0 % decided"
-    assert next(line for line in lines if line.startswith("mid - old")).endswith("not clear")
+    line = next(line for line in lines if line.startswith("new minus old"))
+    assert " ".join(line.split()[3:]) == "+0.0312 +0.0291 to +0.0333 better sound"
+    assert next(line for line in lines if line.startswith("mid minus old")).endswith("no clear difference  with care")
 
 
 FACTS = {

@@ -62,13 +62,17 @@ def test_the_first_screen_has_the_log_and_every_answer_with_its_difference() -> 
     assert [row.label for row in plot.rows] == ["what was logged", *sample.TARGETS]
     logged, better, _ = plot.rows
     assert (logged.summary, logged.aside, logged.light) == ("0.3812 (0.3784 to 0.3840)", "", "")
-    assert (better.summary, better.light) == ("0.411 (0.399 to 0.423)", "use with care")
+    assert (better.summary, better.light) == ("0.411 (0.399 to 0.423)", "better")
     # 0.4118 * 0.998 - 0.3812 = 0.0298, 1.9 errors of 0.0061 to either side; as shares of 0.3812
     assert better.aside == "+0.030 (+0.018 to +0.041), +7.8 % (+4.8 % to +11 %)"
-    refused = replace(sample.result(), verdicts={"worse": Verdict("do not use", "worse")})
+    refused = replace(sample.result(), verdicts={"worse": Verdict("unknown", "none", "worse")})
     row = evaluation.forest(refused).rows[-1]
-    assert (row.summary, row.light, row.span.value) == ("do not use", "do not use", None)
-    assert forest_svg(plot).count('class="light warning"') == 2
+    assert (row.summary, row.light, row.span.value) == ("unknown", "unknown", None)
+    drawn = forest_svg(plot)
+    assert plot.decided == ("better", "worse")
+    assert drawn.count(">\u25b2<title>better</title>") == drawn.count(">\u25bc<title>worse</title>") == 1
+    assert drawn.count("point doubtful") == 2  # both are to be used with care
+    assert plot.careful
 
 
 def test_all_targets_share_one_axis() -> None:

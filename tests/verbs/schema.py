@@ -88,7 +88,8 @@ ESTIMATE = shape(
 REASON = shape({**dict.fromkeys(("code", "message", "remedy"), TEXT), "estimators": many(TEXT)})
 VERDICT = shape(
     {
-        "word": one_of("use", "use with care", "do not use"),
+        "decision": one_of("better", "worse", "no clear difference", "unknown"),
+        "trust": one_of("sound", "with care", "none"),
         "estimator": optional(TEXT),
         "assumes": many(TEXT),
         "assumes_in_words": TEXT,
@@ -96,11 +97,12 @@ VERDICT = shape(
         "detectable": MAYBE,
         "anchor": optional(shape({"estimator": TEXT, "spans": kind(bool)})),
         "reasons": many(REASON),
+        "assumptions": many(shape({"code": TEXT, "text": TEXT})),
     }
 )
 DOCUMENT = shape(
     {
-        "schema": one_of(1),
+        "schema": one_of(2),
         "kind": one_of("evaluate", "check", "compare", "demo"),
         "title": TEXT,
         "log": shape(
@@ -199,7 +201,8 @@ BEHIND = shape(
 COMPARISON = shape(
     {
         **dict.fromkeys(("target", "against", "assumes_in_words"), TEXT),
-        "word": one_of("use", "use with care", "do not use"),
+        "decision": one_of("better", "worse", "no clear difference", "unknown"),
+        "trust": one_of("sound", "with care", "none"),
         "estimator": optional(TEXT),
         "difference": INTERVAL,
         "relative": optional(INTERVAL),
@@ -208,6 +211,7 @@ COMPARISON = shape(
         "detectable": MAYBE,
         "assumes": many(TEXT),
         "reasons": many(REASON),
+        "assumptions": many(shape({"code": TEXT, "text": TEXT})),
     }
 )
 
@@ -217,7 +221,7 @@ def assert_document(document: Any) -> None:
     DOCUMENT(document, "document")
     if document["kind"] != "check":
         BEHIND(document, "document")
-    assert ("comparisons" in document) == (document["kind"] == "compare")
+    assert ("comparisons" in document) == ("winner" in document) == (document["kind"] == "compare")
     many(COMPARISON)(document.get("comparisons", []), "comparisons")
     assert json.loads(json.dumps(document, allow_nan=False)) == document
     for one in document["estimates"]:

@@ -238,7 +238,10 @@ def test_comparisons_hold_together() -> None:
     assert row["relative"]["value"] == pytest.approx(result.difference("b", "a", relative=True).value)
     assert (row["estimator"], row["rows_needed"]) == ("snips", None)
     told = str(result)
-    assert "b would have earned 1.1 % more than a (0.72 % to 1.5 %), which is +0.0066" in " ".join(told.split())
+    assert (
+        "Winner: b. It earns more than each of the others. Better: +1.1 % (+0.72 % to +1.5 %). b minus a is +0.0066"
+        in (" ".join(told.split()))
+    )
     assert "Both comparisons hold together at 95 % (Bonferroni)." in " ".join(told.split())
 
 
@@ -246,10 +249,10 @@ def test_what_is_sound_for_both_answers() -> None:
     result = offrank.compare(search(), {"a": Top("new_score"), "b": LOGGING}, LOGGING, ["snips", "ipm"])
     assert [one.code for one in result["a", "snips"].warnings if one.severity == "serious"] == ["low-ess"]
     [one] = result.comparisons
-    assert (result.verdicts["b"].estimator, one.verdict.estimator, one.verdict.word) == (
+    assert (result.verdicts["b"].estimator, one.verdict.estimator, one.verdict.trust) == (
         "snips",
         "ipm",
-        "use with care",
+        "with care",
     )
     assert [reason.code for reason in one.verdict.reasons] == ["assumed"]
     assert result.difference("b", "a") == one.verdict.difference
@@ -296,12 +299,12 @@ def test_where_one_is_not_to_be_used_nothing_is_claimed(tmp_path: Path) -> None:
     words += ["--logging", "plackett_luce(old_score)", "--json", tmp_path / "out.json", "--strict"]
     done = call(*words)
     assert done.exit_code == 3
-    assert "Do not use. This log cannot say which of b and a would have earned more." in " ".join(done.stdout.split())
+    assert "Unknown. This log cannot say which of b and a would have earned more." in " ".join(done.stdout.split())
     document = json.loads((tmp_path / "out.json").read_text())
     assert_document(document)
-    assert document["verdicts"]["a"]["word"] != "do not use"
+    assert document["verdicts"]["a"]["trust"] != "none"
     [row] = document["comparisons"]
-    assert (row["word"], row["estimator"], row["relative"], row["decided"]) == ("do not use", None, None, False)
+    assert (row["trust"], row["estimator"], row["relative"], row["decided"]) == ("none", None, None, False)
     assert set(row["difference"].values()) == {None}
     assert any("Of `b`:" in reason["message"] for reason in row["reasons"])
     result = offrank.compare(path, {"a": LOGGING, "b": Top("new_score")}, LOGGING, "snips")
@@ -321,7 +324,9 @@ def test_an_open_question_says_how_many_rows_would_tell() -> None:
     assert one.verdict.detectable >= least * (1 - 1e-9)
     assert one.rows_needed == math.ceil(700 * (one.verdict.detectable / away.value) ** 2)
     told = " ".join(str(result).split())
-    assert "This log cannot tell which of b and a would have earned more: the difference is" in told
+    assert (
+        "No winner. This log does not show that one of b and a earns more than the other. No clear difference: " in told
+    )
     assert "rows of this kind would tell, four times of five." in told
 
 

@@ -51,7 +51,7 @@ def test_one_alone_is_held_against_what_nobody_asked_for(world: SearchWorld, log
     asked = ["interpol(window=1)"]
     result = offrank.evaluate(log, TARGET, LOGGING, asked, examination=world.examination**3, cluster=None)
     assert "disagreement" in _codes(result, "interpol(window=1)")
-    assert (result.verdict.word, result.verdict.reasons[0].code) == ("do not use", "disagreement")
+    assert (result.verdict.trust, result.verdict.reasons[0].code) == ("none", "disagreement")
     assert list(result) == [(TARGET, "interpol(window=1)")]
     assert [row["estimator"] for row in result.to_dict()["weights"]] == asked
     fine = offrank.evaluate(log, TARGET, LOGGING, asked, examination=world.examination, cluster=None)
@@ -150,7 +150,7 @@ def test_several_targets_have_a_verdict_each() -> None:
     with pytest.raises(KeyError, match=r"result\.verdicts\[name\], name in \['a', 'b'\]"):
         _ = result.verdict
     found = result.verdicts["a"]
-    assert (found.word, found.estimator, found.target) == ("use", "ips", "a")
+    assert (found.trust, found.estimator, found.target) == ("sound", "ips", "a")
     assert result.usable
     with pytest.raises(KeyError, match="only what was logged"):
         _ = offrank.evaluate(log, "ranking(best)", "logged", "logged").verdict

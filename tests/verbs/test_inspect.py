@@ -74,25 +74,70 @@ def runs(found: offrank.Inspection, folder: Path, table: pa.Table) -> dict[str, 
 
 
 @pytest.mark.parametrize("temperature", [0.5, 2.0])
-def test_the_temperature_of_plackett_luce_is_found(temperature: float, tmp_path: Path) -> None:
+def test_the_temperature_of_plackett_luce_is_found(temperature: float) -> None:
     found = offrank.inspect(world("plackett_luce", temperature))
     (policy,) = fitting(found)
     assert isinstance(policy, offrank.PlackettLuce)
     assert (policy.scores, policy.log) == ("old", False)
     assert policy.temperature == pytest.approx(temperature, rel=0.1)
-    assert found.logging == repr(policy)
-    assert found.next is not None
-    assert (found.next.target, found.next.estimators) == ("top(new)", ("snips", "snipm"))
-    document = runs(found, tmp_path, world("plackett_luce", temperature))
-    assert all(row["value"] > 0 for row in document["estimates"])
-    assert not any(row["code"] == "miscalibrated" for row in document["checks"])
+    # No context comes twice: whether anything was drawn is not to be known.
+    assert (found.logging.policy, found.logging.status) == (repr(policy), "unknown")
+    assert found.next is None
 
 
 def test_a_score_that_tells_nothing_is_no_target() -> None:
-    table = replaced(world("plackett_luce").drop_columns("new"), flat=np.ones((ROWS, ITEMS)).tolist())
+    table = replaced(logs.search(), flat=np.ones((4000, 4)).tolist(), naive_score=None)
     found = offrank.inspect(table)
     assert found.next is not None
-    assert (found.ties["flat"], found.next.target) == (1.0, "top(old)")
+    assert (found.ties["flat"], found.next.target) == (1.0, "top(new_score)")
+
+
+def test_a_sorted_log_has_no_weights_but_a_click_model(tmp_path: Path) -> None:
+    found = offrank.inspect(world("sorted"))
+    assert fitting(found) == [offrank.Top("old")]
+    assert (found.logging.policy, found.logging.status, found.next) == ("top(old)", "not random", None)
+    assert "This log is not random: every slate is that of top(old)" in " ".join(str(found).split())
+    pq.write_table(world("sorted"), tmp_path / "log.parquet")
+    words = shlex.split(offrank.inspect(tmp_path / "log.parquet").command)
+    assert words[1:3] == ["clicks", "fit"]
+    assert call(*words[1:-1], tmp_path / "pbm.json").exit_code == 0
+
+
+def test_what_was_counted_is_no_law() -> None:
+    found = offrank.inspect(replaced(world("none"), query=np.arange(ROWS) % 20))
+    assert (found.logging.policy, found.logging.status, found.next) == (None, "unknown", None)
+    assert "it agrees with the log by construction" in " ".join(str(found).split())
+
+
+def test_written_propensities_and_the_law_behind_them() -> None:
+    found = offrank.inspect(search())
+    assert found.written == ("propensity",)
+    assert found.agreement is not None
+    assert found.agreement.share_apart == 0
+    assert (found.logging.policy, found.logging.status) == ("plackett_luce(old_score)", "written")
+    written = np.array(search()["propensity"].to_pylist())
+    for rows, logging in {10: "plackett_luce(old_score)", 11: "logged"}.items():  # 1 % of 1,000
+        few = offrank.inspect(replaced(search(), propensity=np.where(np.arange(1000) < rows, 0.9, 1) * written))
+        assert few.agreement is not None
+        assert (few.agreement.apart, few.logging.policy, few.logging.status) == (rows, logging, "written")
+
+
+@pytest.mark.parametrize("power", [0.5, 1.5])
+def test_written_propensities_may_be_refuted(power: float) -> None:
+    wrong = replaced(search(), propensity=np.array(search()["propensity"].to_pylist()) ** power)
+    found = offrank.inspect(wrong)
+    assert (found.logging.policy, found.logging.status, found.next) == ("logged", "refuted", None)
+    assert "What was shown fits plackett_luce(old_score)." in " ".join(str(found).split())
+
+
+def test_only_written_propensities() -> None:
+    table = search().drop_columns(["old_score", "naive_score"])
+    found = offrank.inspect(table)
+    assert (found.logging.policy, found.logging.status) == ("logged", "written")
+    assert found.next is not None
+    # Ranks of slates of three are not to be had from the probability of the slate.
+    assert (found.next.target, found.next.estimators) == ("uniform", ("snips",))
+    assert "--logging" not in found.command
 
 
 def test_scores_may_be_logarithms_of_weights() -> None:
@@ -101,32 +146,11 @@ def test_scores_may_be_logarithms_of_weights() -> None:
     assert policy.temperature == pytest.approx(0.5, rel=0.1)
 
 
-def test_a_uniform_log(tmp_path: Path) -> None:
-    found = offrank.inspect(world("uniform"))
-    assert "Other rankings can be judged by it, weighed by uniform." in str(found)
-    found.save_html(tmp_path / "found.html")
-    assert "Who has drawn it?" in (tmp_path / "found.html").read_text()
-    assert fitting(found) == [offrank.Uniform()]
-    # Plackett-Luce with a great temperature is as likely, and says no more.
-    assert all("no more" in one.against for one in found.drawn[1:])
-
-
 def test_a_ranker_that_is_random_now_and_then() -> None:
     (policy,) = fitting(offrank.inspect(world("greedy")))
     assert isinstance(policy, offrank.EpsilonUniform)
     assert policy.base == offrank.Top("old")
     assert policy.epsilon == pytest.approx(0.3, abs=0.03)
-
-
-def test_a_sorted_log_has_no_weights_but_a_click_model(tmp_path: Path) -> None:
-    found = offrank.inspect(world("sorted"))
-    assert fitting(found) == [offrank.Top("old")]
-    assert (found.logging, found.next) == (None, None)
-    assert "No random logging policy is known" in str(found)
-    pq.write_table(world("sorted"), tmp_path / "log.parquet")
-    words = shlex.split(offrank.inspect(tmp_path / "log.parquet").command)
-    assert words[1:3] == ["clicks", "fit"]
-    assert call(*words[1:-1], tmp_path / "pbm.json").exit_code == 0
 
 
 def test_a_log_that_nothing_fits_says_so() -> None:
@@ -138,43 +162,6 @@ def test_a_log_that_nothing_fits_says_so() -> None:
     uniform = next(one for one in found.drawn if one.policy == offrank.Uniform())
     # No rank and no item tells, for the items of every row are others; another law is likelier.
     assert uniform.against == f"the slates are much likelier under {best.policy!r}"
-
-
-def test_ranks_counted_by_query_where_no_law_fits() -> None:
-    queries = np.arange(ROWS) % 20
-    found = offrank.inspect(replaced(world("none"), query=queries))
-    assert found.logging == "counted(by=query)"
-    assert found.next is not None
-    assert found.next.estimators == ("snipm",)
-    few = offrank.inspect(replaced(world("none"), query=np.arange(ROWS) // 49))
-    assert few.logging is None
-
-
-def test_written_propensities_and_the_law_behind_them() -> None:
-    found = offrank.inspect(search())
-    assert found.written == ("propensity",)
-    assert found.agreement is not None
-    assert found.agreement.share_apart == 0
-    assert found.logging == "plackett_luce(old_score)"
-    written = np.array(search()["propensity"].to_pylist())
-    for rows, logging in {10: "plackett_luce(old_score)", 11: "logged"}.items():  # 1 % of 1,000
-        few = offrank.inspect(replaced(search(), propensity=np.where(np.arange(1000) < rows, 0.9, 1) * written))
-        assert few.agreement is not None
-        assert (few.agreement.apart, few.logging) == (rows, logging)
-    wrong = replaced(search(), propensity=written**0.5)
-    doubted = offrank.inspect(wrong)
-    assert [caution.code for caution in doubted.about] == ["mean-weight"]
-    assert doubted.logging == "plackett_luce(old_score)"  # the law fits, what was written does not
-
-
-def test_only_written_propensities() -> None:
-    table = search().drop_columns(["old_score", "naive_score"])
-    found = offrank.inspect(table)
-    assert found.logging == "logged"
-    assert found.next is not None
-    # Ranks of slates of three are not to be had from the probability of the slate.
-    assert (found.next.target, found.next.estimators) == ("top(new_score)", ("snips",))
-    assert "--logging" not in found.command
 
 
 def test_what_is_read_as_what() -> None:

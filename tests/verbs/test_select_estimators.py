@@ -144,7 +144,7 @@ def test_a_refuted_choice_has_its_whole_error(monkeypatch: pytest.MonkeyPatch) -
     page = _select(source)
     assert (page.records()[0]["status"], page.records()[0]["chosen"]) == ("refuted", True)
     assert "chosen, refuted" in str(page)
-    assert page.sheet().forests[0].rows[0].light == "do not use"
+    assert page.sheet().forests[0].rows[0].light == "serious"
 
 
 def test_clicks_that_are_not_the_reward_and_the_first_reason() -> None:

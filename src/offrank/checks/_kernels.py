@@ -6,7 +6,7 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
-from ..log.hashing import ODD
+from ..log.hashing import ODD, finish
 
 
 @numba.njit(cache=True, nogil=True)
@@ -44,6 +44,75 @@ def join_slots(key, values, length, slates):
             place = slot if beside else slates[row, slot]
             mixed = _joined(mixed, values[row, place] if place >= 0 else ODD)
         key[row] = mixed
+
+
+@numba.njit(cache=True, nogil=True)
+def join_sets(key, codes, values, size):
+    """Mix the values [n, m] of the candidates into the key [n] of each row, whatever the order of the candidates."""
+    for row in range(len(key)):
+        mixed = np.uint64(0)
+        for item in range(size[row]):
+            mixed += finish(_joined(codes[row, item] * ODD, values[row, item]))
+        key[row] = _joined(key[row], mixed)
+
+
+@numba.njit(cache=True, nogil=True)
+def _only(slate, candidates, others, size, kept):
+    """Keep the codes of a slate's items that are candidates of the other row too, and return how many."""
+    count = 0
+    for place in slate:
+        if place < 0:
+            continue
+        code = candidates[place]
+        for item in range(size):
+            if others[item] == code:
+                kept[count] = code
+                count += 1
+                break
+    return count
+
+
+@numba.njit(cache=True, nogil=True)
+def orders_alike(candidates, size, slates, first, second, found):
+    """Compare pairs of rows [p]: 0 where nothing can be told, 1 where one order explains both, 2 where none does.
+
+    An order of the items explains two slates if, of the items that are candidates of both rows, one shows those at
+    which the other begins.
+    """
+    one, two = np.empty(slates.shape[1], np.int64), np.empty(slates.shape[1], np.int64)
+    for pair in range(len(first)):
+        a, b = first[pair], second[pair]
+        shown_one = _only(slates[a], candidates[a], candidates[b], size[b], one)
+        shown_two = _only(slates[b], candidates[b], candidates[a], size[a], two)
+        depth = min(shown_one, shown_two)
+        differs = False
+        for place in range(depth):
+            differs |= one[place] != two[place]
+        if differs:
+            found[pair] = 2
+        elif depth > 1 or (depth == 1 and max(size[a], size[b]) > 1 and _alike(candidates, size, a, b)):
+            found[pair] = 1
+
+
+@numba.njit(cache=True, nogil=True)
+def _alike(candidates, size, a, b):
+    """Whether two rows begin with two equal candidates, so that what was shown was a choice."""
+    common = 0
+    for item in range(size[a]):
+        for other in range(size[b]):
+            if candidates[a, item] == candidates[b, other]:
+                common += 1
+                break
+        if common > 1:
+            return True
+    return False
+
+
+def bits(values: NDArray[np.generic]) -> NDArray[np.uint64]:
+    """Return values as 64-bit words, the same for the same number."""
+    if values.dtype.kind == "f":
+        values = values.astype(np.float64, copy=False) + 0.0  # no negative zero
+    return np.ascontiguousarray(values).view(np.uint64)
 
 
 def join_rows(key: NDArray[np.uint64], values: NDArray[np.uint64]) -> None:

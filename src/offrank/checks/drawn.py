@@ -12,8 +12,8 @@ shown slates are not those of the law, by its calibration, which needs no other 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Collection, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from functools import partial
 
 import numpy as np
@@ -22,7 +22,9 @@ from numpy.typing import NDArray
 from ..errors import AbilityError
 from ..findings.evidence import OfLog
 from ..findings.miscalibrated import UNLIKELY, deviation_in_words, unfit
+from ..findings.not_random import repeated, repeats_in_words
 from ..folds.sampled import SampledRows
+from ..formatting import nine_digits
 from ..log.batch import Floats
 from ..policies.base import Policy
 from ..policies.epsilon import EpsilonUniform
@@ -31,11 +33,15 @@ from ..policies.ranking import Ranking
 from ..policies.top import Top
 from ..policies.uniform import Uniform
 from .calibration import CalibrationFold
+from .randomness import repeats_of
+from .repeats import By, corrected
 
 CHECKED = 8
 """How many of the likeliest laws are compared with the shown slates; the others have no chance."""
 _SPAN = math.log(1000)
 """Range of a temperature relative to the spread of its scores, as a logarithm."""
+_SHARP = 1.5
+"""Largest ratio of the ends of a parameter's interval at which 1 is no fitted number."""
 _STEP = 0.05
 """Step between the parameters whose likelihoods give the precision of the best one."""
 
@@ -45,13 +51,18 @@ class Drawn:
     """A policy that may have drawn a log.
 
     likelihood: mean log-likelihood of a row; criterion: of the whole sample, minus the penalty for fitted parameters.
-    against: evidence that it did not draw the log; empty if it fits.
+    against: evidence that it did not draw the log; empty if it fits. fitted: whether a number of it was fitted to the
+    log. departure: the smallest share of slates in a fixed order, not drawn, that the log would have shown; 1 where it
+    shows nothing. item: the code of an item that `against` names.
     """
 
     policy: Policy
     likelihood: float
     criterion: float
     against: str = ""
+    fitted: bool = False
+    departure: float = 1.0
+    item: int | None = None
 
     @property
     def fits(self) -> bool:
@@ -59,20 +70,26 @@ class Drawn:
         return not self.against
 
 
-def drawn(rows: SampledRows, copies: float = 0.0) -> list[Drawn]:
+def drawn(
+    rows: SampledRows,
+    copies: float = 0.0,
+    samples: Mapping[By, SampledRows] | None = None,
+    apart: Collection[str] = (),
+) -> list[Drawn]:
     """Return the policies on the sample's columns that may have drawn it: those that fit first, then by criterion.
 
     For each column, only the likeliest law is returned. copies: the share of the rows that are copies of others.
+    samples: rows of whole contexts. apart: columns that are not tried.
     """
     if not len(rows):
         return []
-    sample = _Sampled(rows, copies)
-    scores, rankings = sorted(rows.contexts.scores), sorted(rows.contexts.rankings)
+    sample = _Sampled(rows, copies, samples or {})
+    scores, rankings = sorted({*rows.contexts.scores} - {*apart}), sorted(rows.contexts.rankings)
     tried = [[sample.known(Uniform())]]
     tried += [[*_greedy(Top(name), sample), *_plackett_luce(name, sample)] for name in scores]
     tried += [list(_greedy(Ranking(name), sample)) for name in rankings]
-    likeliest = (max(same, key=lambda one: one.criterion) for same in tried)
-    found = sorted((one for one in likeliest if one.criterion > -math.inf), key=lambda one: -one.criterion)
+    likeliest = (max(same, key=lambda one: nine_digits(one.criterion)) for same in tried)
+    found = sorted((one for one in likeliest if one.criterion > -math.inf), key=lambda one: -nine_digits(one.criterion))
     uniform, idle = tried[0][0], "it tells no more of the slates than uniform"
     likely = [
         one if one.policy == uniform.policy or one.criterion > uniform.criterion else replace(one, against=idle)
@@ -92,8 +109,16 @@ def _judged(one: Drawn, best: Drawn, compare: bool, sample: _Sampled) -> Drawn:
         fit = CalibrationFold(one.policy).finish(sample.rows)
     except AbilityError as error:
         return replace(one, against=one.against or error.message)
-    wrong = fit is not None and unfit(OfLog(fit=fit, copies=sample.copies))
-    return replace(one, against=deviation_in_words(fit)) if wrong and fit is not None else one
+    found = list(repeats_of(one.policy, sample.samples))
+    # A score that sways what is drawn shows at the top; in whole slates only what fixes them does.
+    least = [pair.least for pair in found if pair.what != "slate"] or [pair.least for pair in found]
+    one = replace(one, departure=min(least, default=1.0))
+    if fit is not None and unfit(OfLog(fit=fit, copies=sample.copies)):
+        return replace(one, against=deviation_in_words(fit), item=fit.item)
+    worst = min(found, key=lambda pair: pair.chance, default=None)
+    if worst is None or not repeated(OfLog(repeats=corrected(worst, len(found)), copies=sample.copies)):
+        return one
+    return replace(one, against=one.against or repeats_in_words(worst))
 
 
 @dataclass(frozen=True)
@@ -102,6 +127,7 @@ class _Sampled:
 
     rows: SampledRows
     copies: float
+    samples: Mapping[By, SampledRows] = field(default_factory=dict)
 
     @property
     def effective_rows(self) -> float:
@@ -117,7 +143,7 @@ class _Sampled:
     def known(self, policy: Policy, parameters: int = 0) -> Drawn:
         """Return a policy with this many fitted parameters."""
         mean, rows = self.likelihood(policy), self.effective_rows
-        return Drawn(policy, mean, rows * mean - parameters * math.log(max(rows, 1)) / 2)
+        return Drawn(policy, mean, rows * mean - parameters * math.log(max(rows, 1)) / 2, fitted=parameters > 0)
 
 
 def _greedy(base: Top | Ranking, sample: _Sampled) -> Iterator[Drawn]:
@@ -170,7 +196,11 @@ def _fitted(
     best = float(minimize_scalar(lambda at: -likelihood(at), bounds=ends, method="bounded").x)
     bent = (2 * likelihood(best) - likelihood(best - _STEP) - likelihood(best + _STEP)) / _STEP**2
     away = min(2 / math.sqrt(bent * sample.effective_rows), 1.0) if bent > 0 else 0.0
-    return sample.known(make(_short(scale(best - away), scale(best), scale(best + away))), 1)
+    ends = scale(best - away), scale(best + away)
+    found = _short(ends[0], scale(best), ends[1])
+    known = sample.known(make(found), 1)
+    # A temperature of 1 is none, if no other is nearly as likely.
+    return replace(known, fitted=not (found == 1.0 and ends[1] <= _SHARP * ends[0]))
 
 
 def _short(low: float, value: float, high: float) -> float:

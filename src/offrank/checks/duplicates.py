@@ -78,7 +78,7 @@ class ContentsFold:
         return Contents(np.empty(0, np.uint64), np.empty(0, np.int64))
 
     def add(self, state: Contents, batch: LogBatch) -> Contents:
-        keys = content_keys(batch)
+        keys = batch.once("contents", lambda: content_keys(batch))
         keys = keys[keys <= batch.limits.of(self)]  # few once this or another part is full
         merged = self.merge(state, Contents(*np.unique(keys, return_counts=True)))
         if len(merged.keys) == self.kept:
@@ -98,9 +98,9 @@ def content_keys(batch: LogBatch) -> Bits:
     contexts, length = batch.contexts, batch.contexts.length
     key, beside = length.astype(np.uint64), np.empty((len(batch), 0), np.int64)
     for each in (contexts.candidates, *(contexts.scores[name] for name in sorted(contexts.scores))):
-        _kernels.join_slots(key, _bits(each), length, batch.slates)
+        _kernels.join_slots(key, _kernels.bits(each), length, batch.slates)
     if batch.clicks is not None:
-        _kernels.join_slots(key, _bits(batch.clicks), length, beside)
+        _kernels.join_slots(key, _kernels.bits(batch.clicks), length, beside)
     by_row: list[NDArray[Any] | None] = [batch.outcome, batch.inclusion]
     by_row += [values for _, values in sorted(batch.shown.written.items()) if values.ndim == 1]
     by_row += [contexts.keys[name] for name in sorted(contexts.keys)]
@@ -108,14 +108,7 @@ def content_keys(batch: LogBatch) -> Bits:
     by_row += [np.where(batch.clusters[name] == own, 0, batch.clusters[name]) for name in sorted(batch.clusters)]
     for one in by_row:
         if one is not None:
-            _kernels.join_rows(key, _bits(one))
+            _kernels.join_rows(key, _kernels.bits(one))
     with np.errstate(over="ignore"):
         key = (key ^ (key >> np.uint64(31))) * np.uint64(0x94D049BB133111EB)
     return np.asarray(key ^ (key >> np.uint64(30)))
-
-
-def _bits(values: NDArray[np.generic]) -> Bits:
-    """Return values as 64-bit words, the same for the same number."""
-    if values.dtype.kind == "f":
-        values = values.astype(np.float64, copy=False) + 0.0  # no negative zero
-    return np.ascontiguousarray(values).view(np.uint64)

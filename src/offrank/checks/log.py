@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from .. import findings
-from ..findings.evidence import OfCounting, OfLog, OfRows
+from ..findings.evidence import OfCounting, OfLaw, OfLog, OfRows, Repeats
+from ..findings.registry import SEVERITIES
 from ..folds.base import Fold, MappedFold, Tee
 from ..folds.estimate import Caution
 from ..folds.moments import Moments
@@ -16,34 +17,60 @@ from ..folds.optional import OptionalFolds, given, refused
 from ..inference.ratio import Ratio
 from ..inference.spread import Inference
 from ..log.batch import LogBatch
-from ..log.source import Needs, Source
+from ..log.source import Needs, Source, has
 from ..policies.fit import counts
 from ..policies.propensities import AnyPolicy, is_law
+from ..policies.unconfirmed import confirmed, departure
 from ..policies.written import WrittenPolicy
 from .calibration import CalibrationFold
 from .duplicates import ContentsFold
+from .kept import KeptFold
 from .propensities import AgreementFold, UniformWeightsFold
+from .repeats import By, RepeatsFold, corrected
 from .rows import CandidatesFold, RowsPerContextFold, counted_by
 
 _SHOWN = Needs(frozenset(["candidates"]))
 CONFIDENCE = 0.99
 
-CAUSES = ("miscalibrated", "propensity-mismatch", "double-subsampling", "mean-weight", "duplicate-rows")
+CAUSES = (
+    "unconfirmed-logging",
+    "only-clicked-rows",
+    "totals",
+    "not-random",
+    "miscalibrated",
+    "propensity-mismatch",
+    "double-subsampling",
+    "mean-weight",
+    "duplicate-rows",
+)
 """The order of findings: the first one causes those that follow."""
-OF_ROWS = ("duplicate-rows", "shown-only")
+OF_ROWS = ("only-clicked-rows", "totals", "kept-by-outcome", "duplicate-rows", "shown-only")
 """Problems of the rows that do not depend on their propensities."""
+_CONTEXTS: tuple[By, ...] = ("candidates", "query", "user")
+"""What makes a context, in which rows that repeat what they show are counted."""
 OF_MEAN_WEIGHT = ("double-subsampling", "mean-weight")
 EXPLAINED = {"miscalibrated": OF_MEAN_WEIGHT, "double-subsampling": ("mean-weight",)}
 """Problems of the log, and which findings about a policy's weights are then redundant."""
 
 
-def about_log(log: OfLog) -> tuple[Caution, ...]:
-    """Return the problems of a log, the worst first, and causes before effects of the same severity."""
+NO_LAW = OfLaw()
+Totals = Mapping[str, float]
+"""True numbers of impressions before any were left out: `clicked` and `all`."""
+
+
+def about_log(log: OfLog, law: OfLaw = NO_LAW, totals: Totals | None = None) -> tuple[Caution, ...]:
+    """Return the problems of a log, the worst first, and causes before effects of the same severity.
+
+    law: the mean weights of the run. totals: the true numbers of impressions. Each problem is said once, and none
+    that another one explains.
+    """
+    kept = replace(log.kept, totals=totals or {})
     counting = OfCounting() if log.counted_by is None else OfCounting(rows=log.rows_per_context, by=log.counted_by)
-    found = findings.cautions_for(log, OfRows(copies=log.copies), counting)
+    found = findings.cautions_for(log, OfRows(copies=log.copies), kept, counting, replace(law, copies=log.copies))
+    known = explained(found)
     codes = [*CAUSES, *(caution.code for caution in found)]
-    severities = ("serious", "warning", "note")
-    return tuple(sorted(found, key=lambda one: (severities.index(one.severity), codes.index(one.code))))
+    once = {one.code: one for one in reversed(found) if one.code not in known}
+    return tuple(sorted(once.values(), key=lambda one: (SEVERITIES[one.severity], codes.index(one.code))))
 
 
 def of_rows(found: Iterable[Caution]) -> tuple[Caution, ...]:
@@ -75,13 +102,17 @@ class LogFold(MappedFold):
         logging: None if no estimate requires it.
         """
         tried = OptionalFolds(source)
-        tried.sure(_SHOWN, contents=ContentsFold(), candidates=CandidatesFold())
+        tried.sure(_SHOWN, contents=ContentsFold(), candidates=CandidatesFold(), kept=KeptFold())
         if logging is not None and (by := counted_by(logging)) is not None:
             tried.add("contexts", RowsPerContextFold(by))
         if logging is not None and not counts(logging):  # a policy counted in the log agrees with it by construction
-            if not (is_law(logging) and tried.add("fit", CalibrationFold(logging))):
-                tried.add("weights", UniformWeightsFold(logging))
-            if not isinstance(logging, WrittenPolicy):
+            if is_law(logging):
+                tried.add("fit", CalibrationFold(logging))
+            tried.add("weights", UniformWeightsFold(logging))
+            for by in _CONTEXTS:
+                if by == "candidates" or has(source, Needs(clusters=frozenset([by]))):
+                    tried.add(f"repeats {by}", RepeatsFold(logging, by))
+            if not isinstance(confirmed(logging), WrittenPolicy):
                 tried.add("agreement", AgreementFold(logging))
         return cls(logging, tried.folds, tried.reasons, tried.needs)
 
@@ -98,13 +129,16 @@ class LogFold(MappedFold):
         rows, more = map(int, known["candidates"])
         made = OfLog(
             rows=rows,
-            logging="" if self.logging is None else repr(self.logging),
+            logging="" if self.logging is None else repr(confirmed(self.logging)),
+            unconfirmed=None if self.logging is None else departure(self.logging),
             fit=known.get("fit"),
             copies=known["contents"].repeated(),
+            repeats=_worst([one for name, one in known.items() if name.startswith("repeats ")]),
             shown_only=rows > 0 and not more,
             rows_per_context=known.get("contexts", math.inf),
             counted_by=None if self.logging is None else counted_by(self.logging),
             unknown={**self.unknown, **refused(found)},
+            kept=known["kept"],
         )
         if (agreement := known.get("agreement")) is not None:
             compared = {"compared": agreement.rows, "apart": agreement.apart, "typical_ratio": agreement.typical_ratio}
@@ -117,5 +151,13 @@ def _of_weights(found: Moments) -> dict[str, Any]:
     return {
         "mean_weight": Inference(found, "normal", CONFIDENCE).ratio(Ratio(1, 0)),
         "sampling_factor": float(found.squares[0] / rows),
+        "largest_weight": float(found.largest[1]),
+        "impressions": float(rows),
         "ess": float(weight**2 / found.squares[1]) if found.squares[1] else 0.0,
     }
+
+
+def _worst(found: Sequence[Repeats]) -> Repeats | None:
+    """Return the least likely of several comparisons, each of which looks at slates and at items at the top."""
+    worst = min(found, key=lambda one: one.chance, default=None)
+    return worst and corrected(worst, 2 * len(found))

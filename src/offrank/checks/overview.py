@@ -27,8 +27,8 @@ _MEAN = Ratio(0, 1)
 class Overview:
     """Overview of a log. slots, candidates: size -> rows. distinct: values of the items and of the grouping columns.
 
-    earned: mean reward before sub-sampling, by independent rows. effects: column -> design effect, the factor in rows
-    needed because rows of one value depend on each other (Kish); None if it cannot be estimated.
+    earned: mean reward before sub-sampling, with the interval of `offrank.evaluate`. effects: column -> design effect,
+    the factor in rows needed because rows of one value depend on each other (Kish); None if it cannot be estimated.
     """
 
     slots: Mapping[int, int]
@@ -85,9 +85,10 @@ class OverviewFold:
             return Overview(slots, candidates, distinct)
         folded = self._earned.finish(state["earned"])
         alone = IntervalSpec().spread(folded)
+        earned = IntervalSpec(cluster="auto", found=self.columns).spread(folded).ratio(_MEAN)
         clusters = {name: Clusters.of(name, folded[BUCKETS_OF + name]) for name in self.columns}
         effects = {name: alone.design_effect(_MEAN, one) for name, one in clusters.items()}
-        return Overview(slots, candidates, distinct, alone.ratio(_MEAN), effects)
+        return Overview(slots, candidates, distinct, earned, effects)
 
     @property
     def _earned(self) -> Tee:

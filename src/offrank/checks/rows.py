@@ -30,6 +30,9 @@ from ..policies.propensities import AnyPolicy, complete, law_needs, propensities
 from ..policies.sorting import Sorting
 from . import _kernels
 
+_ROUNDING = 1e-12
+"""Share of a sum of squares below which what is left about the mean is rounding error, on any processor."""
+
 
 @dataclass(frozen=True)
 class RankRow:
@@ -88,8 +91,9 @@ class ImpressionsFold(MappedFold):
 def _click_rate(rank: int, sums: Floats, quantile: float) -> RankRow:
     _, h, hc, hh, hhc, hhcc = (float(x) for x in sums)
     rate = hc / h if h else 0.0
-    error = math.sqrt(max(hhcc - 2 * rate * hhc + rate**2 * hh, 0.0)) / h if h else 0.0
-    return RankRow(rank, h, hc, Interval(rate, rate - quantile * error, rate + quantile * error, error))
+    squares = hhcc - 2 * rate * hhc + rate**2 * hh
+    error = math.sqrt(squares) / h if squares > _ROUNDING * hhcc else 0.0
+    return RankRow(rank, h, hc, Interval(rate, rate - quantile * error, rate + quantile * error, error).above(0.0))
 
 
 @dataclass(frozen=True)

@@ -15,6 +15,7 @@ import offrank
 from ..errors import UsageError
 from ..spelling import split
 from .config import COLUMNS, config_option
+from .require import require
 
 Decorator = Callable[[Callable[..., None]], Callable[..., None]]
 Callback = Callable[[click.Context, click.Parameter, Any], Any]
@@ -59,6 +60,19 @@ def examination(text: str | None) -> list[float] | str | None:
         if text is not None and "," not in text:
             return text
         raise UsageError(f"--examination {text!r}", "write numbers with commas: 1,.5,.33") from error
+
+
+def totals(text: str | None) -> dict[str, float] | None:
+    """Parse numbers by name: `clicked=1200,all=50000`.
+
+    Raises:
+        UsageError: the numbers cannot be parsed.
+    """
+    pairs = [part.partition("=") for part in (text or "").split(",")]
+    try:
+        return None if text is None else {name.strip(): float(number) for name, _, number in pairs}
+    except ValueError as error:
+        raise UsageError(f"--totals {text!r}", "write numbers by name: --totals clicked=1200,all=50000") from error
 
 
 def named_policies(texts: tuple[str, ...]) -> Any:
@@ -128,6 +142,12 @@ cluster_option = click.option(
     show_default=True,
     callback=read_by(column_or_none),
     help="Rows with the same value depend on each other; auto: query, user or session; none: independent rows.",
+)
+totals_option = click.option(
+    "--totals",
+    metavar="clicked=N,all=N",
+    callback=read_by(totals),
+    help="How many impressions there were: tests the rates in `inclusion`.",
 )
 sessions_cluster = click.option(
     "--cluster", metavar="COLUMN", help="Sessions with the same value depend on each other."
@@ -268,11 +288,13 @@ evaluation_options = with_options(
     interval_options,
     worth_options,
     click.option("--held-out", metavar="POLICY.NPZ", help="Read only the third of LOG that `learn` kept apart."),
+    totals_option,
+    require,
 )
 """Options of the verbs that estimate the value of targets."""
 
 _OURS: tuple[str, ...] = ("columns", "format", "gaps", "top_k", "duplicates", "skip_invalid", "title", "unit", "worth")
-_OURS += ("skip_broken_files", "html", "json", "strict", "workers", "quiet", "checkpoint", "fresh")
+_OURS += ("skip_broken_files", "html", "json", "strict", "require", "workers", "quiet", "checkpoint", "fresh")
 """Options of the command line only: how LOG is read, and what is printed and written."""
 
 

@@ -23,6 +23,7 @@ from ..files import remove_unfinished
 from ..options import command_line, silent
 from .options import arguments, source
 from .pace import Pace
+from .require import gate
 
 _PATIENCE = 1.0
 """Seconds of compiling before it is shown."""
@@ -168,6 +169,7 @@ def deliver(result: Any, options: dict[str, Any]) -> None:
     if refused := _refusals(result):
         click.echo("\n".join(refused), err=True)
         sys.exit(1)
+    gate(result, options)
     be_strict(result.usable if hasattr(result, "verdicts") else result.trustworthy, options)
 
 

@@ -67,8 +67,8 @@ class Documents:
         if by is None:
             return cls(keys, item=item, shown=shown)
         codes, first, place = np.unique(query, return_index=True, return_inverse=True)
-        order = np.argsort(first)
-        return cls(keys, by, item, np.argsort(order)[place], codes[order], shown=shown)
+        order = np.argsort(first, kind="stable")
+        return cls(keys, by, item, np.argsort(order, kind="stable")[place], codes[order], shown=shown)
 
     def __len__(self) -> int:
         return len(self.keys)

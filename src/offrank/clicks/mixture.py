@@ -11,6 +11,7 @@ import numpy as np
 from ..errors import UsageError
 from ..findings import cautions_for
 from ..findings.evidence_clicks import OfFit
+from ..formatting import nine_digits
 from ..log.batch import Floats, Integers
 from ..options import Say, silent
 from ..spelling import spell
@@ -106,7 +107,7 @@ class Mixture(ClickModel):
         names = [model.name for model in self.components]
         begun = (_End(share, weights(share, data.weight)) for share in _leaning(_tilted(data, names)))
         ends = [self._further(data, one, _SWEEPS, _NEAR, say) for one in begun]
-        best = max(ends, key=lambda one: one.trace[-1])
+        best = max(ends, key=lambda one: nine_digits(one.trace[-1]))
         others = sum(one.rounds for one in ends) - best.rounds
         reached = np.array([best.weight, *(self._matched(one, best) for one in ends)])
         apart = float(np.abs(reached - best.weight).max())

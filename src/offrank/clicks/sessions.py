@@ -277,7 +277,7 @@ def collapsed(sessions: Sessions) -> Sessions:
     if not len(sessions):
         return sessions
     codes = np.broadcast_to(join(*(sessions.document * 2 + sessions.click).T).view(np.uint64), len(sessions))
-    order = np.argsort(codes)
+    order = np.argsort(codes, kind="stable")
     codes = codes[order]
     starts = np.flatnonzero(np.append(True, codes[1:] != codes[:-1]))
     first, weight = order[starts], np.add.reduceat(sessions.weight[order], starts)

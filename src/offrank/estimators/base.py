@@ -212,5 +212,6 @@ def refuse_impossible(batch: LogBatch, impossible: np.ndarray, logging: Propensi
             f"{batch.file}, row {row}: {logging.policy!r} gives the logged slate probability 0 "
             f"({len(rows)} such rows in this batch of {len(batch)})",
             "this cannot be the policy that drew the log: check the score column, the temperature and "
-            f"the candidates, or use the propensities that were logged ({option('logging', 'logged')})",
+            "the candidates, whether target and logging policy are in each other's place, or use "
+            f"the propensities that were logged ({option('logging', 'logged')})",
         )

@@ -22,6 +22,7 @@ from ..policies.base import Ability
 from ..policies.propensities import AnyPolicy, ShownAbility, law_needs, propensities, shown_needs
 from . import _kernels, _kernels_slots
 from .base import Asked, Estimator, Reference, Terms, terms_of
+from .marks import marks
 from .worth import BLOCKS, EffectiveSizeLayout, EffectiveSizeTerms, blocks
 from .wrappers import weighing
 
@@ -148,6 +149,7 @@ class TermsFold(MappedFold):
             values[:, REWARD] = batch.reward
         if batch.clicks is not None:
             values[:, CLICKS] = values[:, REWARD] if batch.outcome is None else batch.clicked
+        counted = marks(batch, values[:, REWARD], values[:, CLICKS])
         logging = propensities(self.logging, batch)
         every: dict[tuple[int, Estimator], Terms] = {}
         lenient: dict[Estimator, Any] = {one: one.lenient_terms for one in layout.references}
@@ -171,7 +173,7 @@ class TermsFold(MappedFold):
         if row >= 0:
             raise self._beyond(batch, row, column, values[row])
         groups = None if self.by is None else self.by(batch)
-        return Sample(values, batch.row, batch.dependent(self.clusters), summed, groups)
+        return Sample(values, batch.row, batch.dependent(self.clusters), summed, groups, counted)
 
     def _beyond(self, batch: LogBatch, row: int, column: int, values: Floats) -> OffrankError:
         """The error for a row whose [d] values cannot be summed, because the one in `column` is too large or NaN."""

@@ -45,6 +45,11 @@ RIGHT_MODEL = POSITION_BASED | {ADDITIVE_MODEL, REWARD_MODEL}
 """A model that is right needs nothing else; every weighting counts as assuming less, since it looks at the log."""
 
 
+def needs_curve(assumed: frozenset[str]) -> bool:
+    """Whether an examination curve has to be right."""
+    return any(name == EVERYWHERE or name.startswith(_NEAR) for name in assumed)
+
+
 def in_words(assumed: frozenset[str]) -> str:
     """The assumptions as a clause, without those that follow from others."""
     steps = [int(name.removeprefix(_NEAR)) for name in assumed if name.startswith(_NEAR)]

@@ -21,4 +21,5 @@ def clipped(found: OfEstimate) -> Statement:
         "warning" if found.control < MUCH else "note",
         f"{done} removed {1 - found.control:.0%} of the weight, so the estimate {leans}.",
         f"Raise the {parameter} until the value stops moving" + (bound if found.plain else free),
+        missing=1 - found.control if found.plain and not found.corrects else 0.0,
     )

@@ -1,7 +1,7 @@
 """`double-subsampling`: propensities that already contain the sub-sampling."""
 
-from .evidence import OfEstimate, OfLog
-from .odd_mean import deviation, rise
+from .evidence import OfEstimate, OfLaw, OfLog
+from .odd_mean import deviation, refuted, rise
 from .registry import Statement, finding
 
 FACTOR = 1.5
@@ -26,6 +26,12 @@ def double_subsampling(found: OfEstimate) -> Statement | None:
 def of_uniform(log: OfLog) -> Statement | None:
     known = rise(log) is not None and counted_twice(log)
     return _said("The mean weight of uniform", log) if known else None
+
+
+@finding("double-subsampling", "Mean weights")
+def of_law(law: OfLaw) -> Statement | None:
+    worst = refuted(law)
+    return _said(f"The mean weight of {worst[0]}", worst[1]) if worst and counted_twice(worst[1]) else None
 
 
 def _said(what: str, found: OfEstimate | OfLog) -> Statement:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from ..folds.estimate import Interval
+from .evidence_rows import NOTHING_KEPT, OfKept
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,6 +55,8 @@ class OfEstimate:
     - luck: the effective number of weights expected in such logs from the policies alone, over that which this log
       has, at most 1. unsupported, visible: as in `Design`.
     - effective_rewards: effective number of rewarded impressions, infinite where that is not known.
+    - reward_index, reward_skewness: of the weighted rewards the Pareto index that their largest allow, and the
+      skewness of their mean with such a tail; the index is None where the log's own rewards have no heavy tail.
     - ties: share of the impressions in which equal scores leave the target's order open.
     - counted: whether the logging probabilities that it uses were counted in the log. other_outcome: whether it
       estimates clicks although rewards differ from them.
@@ -79,6 +82,8 @@ class OfEstimate:
     unsupported: float = 0.0
     visible: float = math.inf
     effective_rewards: float = math.inf
+    reward_index: float | None = None
+    reward_skewness: float = 0.0
     ties: float = 0.0
     counted: bool = False
     other_outcome: bool = False
@@ -182,6 +187,8 @@ class OfDisagreement:
     - difference: judged minus other, paired. width: of the judged estimate's interval.
     - luck: factor by which the sample may underestimate the error (its design's over its own), 1 or more.
     - pairs: number of comparisons in the run.
+    - missing, own_missing: what each value (of the other, of the judged one) may lack, since so short a log hides a
+      share of the target's slates or items from it.
     """
 
     other: str
@@ -192,11 +199,17 @@ class OfDisagreement:
     other_sound: bool = True
     luck: float = 1.0
     pairs: int = 1
+    missing: float = 0.0
+    own_missing: float = 0.0
 
     @property
     def deviations(self) -> float:
-        """The difference between them in standard errors, as a normal deviate."""
-        return self.difference.deviation(0.0) / self.luck if self.difference.standard_error > 0 else 0.0
+        """The difference beyond what either may lack, in standard errors, as a normal deviate."""
+        away = self.difference.value
+        nearest = min(away, self.missing) if away > 0 else max(away, -self.own_missing)
+        if not self.difference.standard_error > 0 or away == nearest:
+            return 0.0
+        return self.difference.deviation(nearest) / self.luck
 
     @property
     def decisive(self) -> bool:
@@ -206,15 +219,9 @@ class OfDisagreement:
 
 @dataclass(frozen=True, kw_only=True)
 class OfPropensities:
-    """Inverse propensities of slates.
+    """The largest of the inverse propensities of the slates shown."""
 
-    slots: of slates with so many slots, 0 for all slates. largest: of their 1 / propensity. impressions: number before
-    sub-sampling.
-    """
-
-    slots: int = 0
     largest: float = math.inf
-    impressions: float = math.inf
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -256,35 +263,81 @@ class Frequency:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Repeats:
+    """How often two rows of one context show the same, beside what the logging policy says.
+
+    by: what makes a context. what: the slate, or the item at its top. pairs: independent pairs of rows; observed,
+    expected: of them, those that show the same. chance: an upper bound of the probability of so many under right
+    propensities. least: the smallest share of pairs that repeat for another reason which would be found.
+    """
+
+    by: str = "query"
+    what: str = "slate"
+    pairs: float = 0.0
+    observed: float = 0.0
+    expected: float = 0.0
+    chance: float = 1.0
+    least: float = 1.0
+
+    @property
+    def fixed(self) -> float:
+        """Estimated share of the pairs that repeat for another reason than chance."""
+        left = self.pairs - self.expected
+        return max((self.observed - self.expected) / left, 0.0) if left > 0 else 0.0
+
+
+@dataclass(frozen=True, kw_only=True)
 class OfLog:
     """The evidence about a log, whatever is estimated from it.
 
     - rows: impressions read; logging: the spelling of the logging policy.
+    - unconfirmed: where the logging policy was read off the log and nobody has confirmed it, the smallest share of rows
+      in a fixed order that the log would have shown; otherwise None.
     - compared, apart, typical_ratio: rows with a logged propensity, those that differ from the logging policy's,
       and the typical ratio to that (geometric mean).
     - fit: how well the shown items fit the logging policy, None if that could not be compared.
+    - repeats: the comparison of rows of one context with the smallest chance, corrected for their number.
     - copies: a lower bound of the share of rows that are copies of others.
     - mean_weight: of the uniform policy; sampling_factor: the sum of squared 1 / inclusion over the sum of them;
-      ess: effective sample size of those weights.
+      ess: effective sample size of those weights; largest_weight: of them, over its inclusion; impressions: number
+      before sub-sampling.
     - shown_only: whether every impression showed all of its candidates.
     - rows_per_context, counted_by: if propensities were counted in the log.
-    - unknown: check -> why it could not be done.
+    - unknown: check -> why it could not be done. kept: which rows were kept.
     """
 
     rows: int = 0
     logging: str = "logged"
+    unconfirmed: float | None = None
     compared: int = 0
     apart: int = 0
     typical_ratio: float = 1.0
     fit: Frequency | None = None
+    repeats: Repeats | None = None
     copies: float = 0.0
     mean_weight: Interval | None = None
     sampling_factor: float = 1.0
     ess: float = 0.0
+    largest_weight: float = 0.0
+    impressions: float = math.inf
     shown_only: bool = False
     rows_per_context: float = math.inf
     counted_by: str | None = None
     unknown: Mapping[str, str] = field(default_factory=dict)
+    kept: OfKept = NOTHING_KEPT
+
+
+@dataclass(frozen=True, kw_only=True)
+class OfLaw:
+    """The mean weights of a run, each of which tests the logging policy of the log.
+
+    weights: of each estimator for each target, asked for or a reference, with its name. targets: their number.
+    copies: a lower bound of the share of rows that are copies of others.
+    """
+
+    weights: tuple[tuple[str, OfEstimate], ...] = ()
+    targets: int = 1
+    copies: float = 0.0
 
 
 @dataclass(frozen=True, kw_only=True)

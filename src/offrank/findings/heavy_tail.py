@@ -1,5 +1,7 @@
 """`heavy-tail`: the rare large weights have not all occurred yet."""
 
+import math
+
 from .advice import CLOSER, clip, items_help
 from .evidence import OfEstimate
 from .registry import Statement, finding
@@ -25,4 +27,5 @@ def heavy_tail(found: OfEstimate) -> Statement | None:
         "infinite, above 0.7 the mean cannot be learnt from a log of feasible size) that both value and interval are "
         "likely too low.",
         remedy[0].upper() + remedy[1:],
+        missing=math.inf,
     )

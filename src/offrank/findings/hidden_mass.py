@@ -12,11 +12,15 @@ MOSTLY_HIDDEN = 0.2
 """Share of the target's slates or items."""
 
 
+def hides(share: float, visible: float, effective_rewards: float) -> bool:
+    """Whether what such logs hide is more than the standard error of such logs; both relative to the value."""
+    return share > 0 and share**2 * min(visible, effective_rewards) > HIDDEN**2
+
+
 @finding("hidden-mass", "What the log cannot show")
 def hidden_mass(found: OfEstimate) -> Statement | None:
     share = (found.hidden or 0.0) + found.unsupported
-    far = share**2 * min(found.visible, found.effective_rewards * found.luck) > HIDDEN**2 if share > 0 else False
-    if not (far or share > MOSTLY_HIDDEN):
+    if not (hides(share, found.visible, found.effective_rewards * found.luck) or share > MOSTLY_HIDDEN):
         return None
     never = f" ({found.unsupported:.1%} never)" if found.unsupported > 0.0005 else ""
     further = "" if found.clipped else f", or {clip(found)}"
@@ -26,4 +30,5 @@ def hidden_mass(found: OfEstimate) -> Statement | None:
         f"{share:.1%} of what the policy shows is so rare under the logging policy that a log of {found.n:,} "
         f"impressions is expected to hold fewer than five rows of it{never}: value and interval are likely too low.",
         f"Log more, {CLOSER}{items}{further}.",
+        missing=share,
     )

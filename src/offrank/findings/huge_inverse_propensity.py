@@ -1,17 +1,22 @@
-"""`huge-inverse-propensity`: an impression that could outweigh all others."""
+"""`huge-inverse-propensity`: a shown slate that correct propensities would hardly ever show."""
 
-from .evidence import OfPropensities
+from .evidence import OfLog
 from .registry import Statement, finding
 
+UNLIKELY = 100.0
+"""Times the impressions. A weight of uniform has an expectation of at most 1, so that of n correct ones the largest
+exceeds t n in at most one log of t (Markov's inequality)."""
 
-@finding(
-    "huge-inverse-propensity", "Inverse propensities", lambda found: found.slots and found.largest > found.impressions
-)
-def huge_inverse_propensity(found: OfPropensities) -> Statement:
-    several = "; use item-level ones" if found.slots > 1 else ""
+
+@finding("huge-inverse-propensity", "Inverse propensities")
+def huge_inverse_propensity(log: OfLog) -> Statement | None:
+    times = log.largest_weight / log.impressions
+    if not times > UNLIKELY:
+        return None
     return Statement(
         "warning",
-        f"The largest inverse propensity ({found.largest:.3g}) exceeds the number of impressions "
-        f"({found.impressions:,.0f}): one of them could outweigh all others.",
-        f"Do not trust normal intervals of whole-slate estimators here{several}.",
+        f"A shown slate has a propensity that is {log.largest_weight:.3g} times smaller than under a uniform policy: "
+        f"of correct logs of {log.impressions:,.0f} impressions at most one in {times:,.0f} shows such a slate, and it "
+        "could outweigh all others.",
+        "Look whether the smallest propensity is that of the slate that was shown there.",
     )

@@ -1,12 +1,36 @@
 """`mean-weight`: weights whose mean is not 1."""
 
+from ..folds.estimate import Interval
 from ..options import verb
 from .double_subsampling import counted_twice
-from .evidence import OfEstimate, OfLog
-from .odd_mean import IMPOSSIBLE, IMPOSSIBLE_BY_MARKOV, NEAR, ODD, ODD_BY_MARKOV, deviation, rise
+from .evidence import OfEstimate, OfLaw, OfLog
+from .odd_mean import (
+    IMPOSSIBLE,
+    IMPOSSIBLE_BY_MARKOV,
+    NEAR,
+    ODD,
+    ODD_BY_MARKOV,
+    REFUTED,
+    WEIGHTINGS,
+    deviation,
+    refuted,
+    refuting,
+    rise,
+)
 from .registry import Statement, finding
 
-__all__ = ["IMPOSSIBLE", "IMPOSSIBLE_BY_MARKOV", "NEAR", "ODD", "ODD_BY_MARKOV", "mean_weight", "of_uniform"]
+__all__ = [
+    "IMPOSSIBLE",
+    "IMPOSSIBLE_BY_MARKOV",
+    "NEAR",
+    "ODD",
+    "ODD_BY_MARKOV",
+    "REFUTED",
+    "WEIGHTINGS",
+    "mean_weight",
+    "of_law",
+    "of_uniform",
+]
 
 KNOWN = 0.1
 """Effective share of the rows above which an unseen tail cannot explain a low mean."""
@@ -17,9 +41,7 @@ def mean_weight(found: OfEstimate) -> Statement | None:
     away, mean = deviation(found), found.mean_weight
     if away is None or mean is None or counted_twice(found):
         return None
-    far = f"{away:.1f}" if away < 1000 else "over 1,000"
     low = mean.value < 1
-    factor = 1 / mean.value if low else mean.value
     reason = (
         "Target slates without support in the log, a tail of weights that the log is too short to show, or "
         "propensities that are too large"
@@ -28,10 +50,35 @@ def mean_weight(found: OfEstimate) -> Statement | None:
     )
     return Statement(
         "serious" if away > IMPOSSIBLE or mean.value > IMPOSSIBLE_BY_MARKOV else "warning",
-        f"The mean weight is {mean.value:.4g} ({far} standard errors from 1): on average the propensities are "
-        f"{factor:.3g} times too {'large' if low else 'small'} for this policy.",
+        f"The mean weight is {_said(mean, away)} for this policy.",
         f"{reason} would do this; {verb('check')} of the uniform policy tells them apart. A plain estimate is off by "
         "this factor, a self-normalised one hides it.",
+    )
+
+
+@finding("mean-weight", "Mean weights")
+def of_law(law: OfLaw) -> Statement | None:
+    """Weights whose mean is not 1 refute the logging policy, and so every estimate that depends on it."""
+    worst = refuted(law)
+    if worst is None or counted_twice(worst[1]):
+        return None
+    name, found, away = worst
+    assert found.mean_weight is not None
+    return Statement(
+        "serious",
+        f"The mean weight of {name} is {_said(found.mean_weight, away)}. Every estimate that uses them is wrong, "
+        "whatever its own mean weight is.",
+        "Look whether they are those of the slates that were shown, whether rows were kept by what was clicked "
+        "(then write `inclusion`), and whether the target's scores are older than the impression.",
+    )
+
+
+def _said(mean: Interval, away: float) -> str:
+    low, far = mean.value < 1, f"{away:.1f}" if away < 1000 else "over 1,000"
+    factor = 1 / mean.value if low else mean.value
+    return (
+        f"{mean.value:.4g} ({far} standard errors from 1): on average the propensities are {factor:.3g} times too "
+        f"{'large' if low else 'small'}"
     )
 
 
@@ -45,13 +92,13 @@ def of_uniform(log: OfLog) -> Statement | None:
     far = f"{away:.1f}" if away < 1000 else "over 1,000"
     if high is not None:
         return Statement(
-            "serious" if high > IMPOSSIBLE else "warning",
+            "serious" if high > refuting() else "warning",
             f"The mean weight of uniform is {mean.value:.4g} ({far} standard errors above 1): on average the "
             f"propensities are {mean.value:.3g} times too small.",
             "Look whether the propensities are those of the slates that were shown, and whether a sub-sampling factor "
             "is in them. A plain estimate is off by about this factor, a self-normalised one hides it.",
         )
-    if mean.value <= 1 - NEAR and away > IMPOSSIBLE and log.ess >= KNOWN * log.rows:
+    if log.fit is None and mean.value <= 1 - NEAR and away > IMPOSSIBLE and log.ess >= KNOWN * log.rows:
         return Statement(
             "warning",
             f"The mean weight of uniform is {mean.value:.4g} ({far} standard errors below 1): the propensities are "

@@ -18,11 +18,12 @@ _KINDS: dict[tuple[str, type], Kind] = {}
 
 
 class Statement(NamedTuple):
-    """The result of a finding: how severe it is, what was found, and what to do about it."""
+    """The result of a finding: how severe it is, what was found, what to do about it, and `Caution.missing`."""
 
     severity: Severity
     message: str
     remedy: str
+    missing: float = 0.0
 
 
 @dataclass(frozen=True)

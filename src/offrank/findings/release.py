@@ -21,7 +21,8 @@ from typing import Any
 
 from ..folds.estimate import Interval
 from .assumptions import in_words
-from .verdict import Reason, Verdict
+from .reasons import Reason
+from .verdict import Verdict
 
 FEW = 10.0
 """Effective rewarded impressions. Of five all may favour either policy by chance (benchmarks/release.py)."""

@@ -17,4 +17,5 @@ def unseen_items(found: OfEstimate) -> Statement | None:
         f"{1 - found.control:.0%} of what the target shows is not in the logged slates, and counts as earning nothing.",
         f"Use interpol with a wide window ({estimator('interpol(window=2)')}), which knows how likely an item was "
         "shown; pbm is for logs that show every candidate.",
+        missing=1 - found.control,
     )

@@ -1,8 +1,10 @@
-"""The verdict on a question: which of several estimates answers it, whether it may be used, and why.
+"""The verdict on a question, in two axes: what was decided, and how far the number behind it can be relied on.
 
-**The least assuming estimate that decides.** Of the estimates without a serious finding the one that assumes least
-(the *anchor*) is used if its interval of the difference to the log excludes 0, or if no other one's does. Otherwise
-the first is used that assumes more and still excludes 0 after its interval is widened to contain the anchor's value.
+**Which estimate answers.** Of the estimates without a serious finding the one that assumes least is the *anchor*. It
+answers if it is sharp: if its interval of the difference to the log is no wider than `SHARP` of the logged mean to
+either side. Otherwise the first answers that assumes more and is sharp, or the sharpest of all, in an interval that is
+widened to contain the anchor's value. Only widths and assumptions choose, never whether an estimate decides: choosing
+the first that decides would find twice as many differences where there are none (benchmarks/decisions.py).
 
 No interval that is valid under the weaker assumption alone can be shorter everywhere (Low 1997, Annals of Statistics
 25), so assuming more may narrow the answer only as far as the paired difference to the anchor allows (Hausman 1978
@@ -14,22 +16,29 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Any, Literal, NoReturn
 
 from ..folds.estimate import Caution, Estimate, Interval
+from ..formatting import nine_digits
 from .assumptions import in_words
+from .reasons import MOST_REASONS, Reason, against_all, reasons
 from .registry import SEVERITIES
+from .unconfirmed_logging import UNCONFIRMED
+from .untested import Assumption, untested
 
-Word = Literal["use", "use with care", "do not use"]
+Decision = Literal["better", "worse", "no clear difference", "unknown"]
+Trust = Literal["sound", "with care", "none"]
 
-MOST_REASONS = 3
+Required = Literal["better", "not-worse"]
+"""What a gate may ask of a decision."""
+PASSING: dict[str, tuple[Decision, ...]] = {"better": ("better",), "not-worse": ("better", "no clear difference")}
+
 ASSUMED = "assumed"
 """The code of the reason that names the assumptions of an answer that the log could not check."""
-
-_OVERLAP = ("few-rewards", "large-weight", "heavy-tail", "hidden-mass", "low-ess", "no-overlap", "unseen-items")
-"""Codes of one cause: the log has too little of what the target shows. Any fault may lead to them: they come last."""
-_PROPENSITIES = ("mean-weight", "double-subsampling")
-"""Codes of one cause, which a serious finding about the log explains."""
+EXPLAINED = "known-error"
+"""The code of the reason that an error of known direction could explain the difference."""
+SHARP = 0.25
+"""Half the width of an interval of a difference, as a share of the logged mean; wider ones say little of a ranking."""
 
 
 @dataclass(frozen=True)
@@ -41,6 +50,8 @@ class Candidate:
     - logged, relative: the logged mean, and the relative difference of the target to it, on the same rows.
     - outcome: which outcome it estimates; only estimates of one outcome are compared.
     - requires_logging: whether it depends on the logging policy, and so on its faults.
+    - held_to, holds: the estimator whose interval it contains, if the data chose it, and what that one assumes.
+    - scale: the logged mean that widths are compared with. most: the largest outcome of a logged impression.
     """
 
     name: str
@@ -52,6 +63,10 @@ class Candidate:
     outcome: str = "reward"
     requires_logging: bool = True
     asked: bool = True
+    held_to: str | None = None
+    holds: frozenset[str] | None = None
+    scale: float = math.nan
+    most: float = math.inf
 
     @property
     def cautions(self) -> tuple[Caution, ...]:
@@ -71,26 +86,33 @@ class Candidate:
         """Whether it has any warning."""
         return any(one.severity != "note" for one in self.cautions)
 
+    @property
+    def rests_on(self) -> frozenset[str]:
+        """What has to be true for its interval: if it contains another one, what that one assumes."""
+        return self.assumes if self.holds is None else self.holds
 
-@dataclass(frozen=True)
-class Reason:
-    """A reason not to use an answer, or only with care: a finding and the estimators concerned (none: the log)."""
+    @property
+    def half_width(self) -> float:
+        """Half the width of its interval of the difference to the log."""
+        e = self.estimate
+        if e is None:
+            return math.inf
+        found = e if e.difference is None else e.difference
+        return (found.high - found.low) / 2
 
-    code: str
-    message: str
-    remedy: str
-    estimators: tuple[str, ...] = ()
-
-    def __str__(self) -> str:
-        return f"{self.code}: {self.message} {self.remedy}".strip()
+    @property
+    def sharp(self) -> bool:
+        """Whether that is small enough to say something of a ranking; without a scale it is taken to be."""
+        return not self.half_width > SHARP * self.scale
 
 
 @dataclass(frozen=True)
 class Verdict:
     """The verdict on the answer to one question.
 
-    - word: `use`, `use with care` or `do not use`; then there are no numbers.
-    - target: its name; `the log` for a verdict on a log.
+    - decision: `better`, `worse` or `no clear difference` (to what was logged, or to the other target), or `unknown`.
+    - trust: `sound`, `with care`, or `none`; then the decision is `unknown` and there are no numbers.
+    - target: its name; `the log` for a verdict on a log, of which nothing is decided.
     - estimator, assumes: the source of the answer, and its assumptions about users.
     - value, logged, difference, relative: the target's mean per impression, the logged mean, the difference,
       and that relative to the logged mean, each with its interval.
@@ -98,15 +120,17 @@ class Verdict:
     - anchor: the answer under fewer assumptions, which the interval was widened to contain; anchor_name: its estimator.
       spans: whether it contains the anchor's whole interval, not only its value.
     - reasons: at most three, the worst first, each cause once.
+    - assumptions: what the answer rests on that no log can test.
 
     Examples:
         >>> log, drawn_by = "offrank-demo/log.parquet", "plackett_luce(old_score)"
         >>> verdict = offrank.evaluate(log, "top(new_score)", drawn_by, "ipm").verdict
-        >>> verdict.word, verdict.estimator, verdict.usable
-        ('use', 'ipm', True)
+        >>> verdict.decision, verdict.trust, verdict.estimator
+        ('better', 'sound', 'ipm')
     """
 
-    word: Word
+    decision: Decision
+    trust: Trust
     target: str
     estimator: str | None = None
     assumes: frozenset[str] = frozenset()
@@ -119,26 +143,41 @@ class Verdict:
     anchor: Interval | None = None
     spans: bool = False
     reasons: tuple[Reason, ...] = ()
+    assumptions: tuple[Assumption, ...] = ()
 
     @property
     def usable(self) -> bool:
-        """Whether there is an answer."""
-        return self.word != "do not use"
+        """Whether there is an answer, whichever it is."""
+        return self.trust != "none"
+
+    @property
+    def word(self) -> NoReturn:
+        """Refuse what scripts of older versions read: it was *use* for a sound number of a ranker that loses, too."""
+        raise AttributeError(
+            "Verdict.word is gone: it judged the number, not the ranker. Read `decision` (better, worse, ...) and "
+            "`trust` (sound, with care, none)"
+        )
 
     def __str__(self) -> str:
-        said = f"{self.word}: {self.target}"
+        said = f"{self.decision}: {self.target}"
         if self.value is not None:
             said += f" {self.value.value:.4g} ({self.value.low:.4g} to {self.value.high:.4g}) by {self.estimator}"
-        return "\n".join([said, *(f"- {reason}" for reason in self.reasons)])
+        return "\n".join([f"{said}; trust: {self.trust}", *(f"- {reason}" for reason in self.reasons)])
 
 
 def verdict(
-    target: str, candidates: Sequence[Candidate], about_log: Sequence[Caution] = (), *, nonnegative: bool = False
+    target: str,
+    candidates: Sequence[Candidate],
+    about_log: Sequence[Caution] = (),
+    *,
+    nonnegative: bool = False,
+    tested: frozenset[Assumption] = frozenset(),
 ) -> Verdict | None:
     """The verdict on one target; None if no estimate of it was requested.
 
     about_log: cautions about the log for all estimates; if one is serious, no estimate that depends on the logging
-    policy is used. nonnegative: no outcome is below 0, so the interval of a mean ends there.
+    policy is used. nonnegative: no outcome is below 0, so the interval of a mean ends there. tested: assumptions that
+    this log could test.
     """
     asked = [one for one in candidates if one.asked]
     if not asked:
@@ -148,65 +187,111 @@ def verdict(
     wanted = "reward" if any(one.outcome == "reward" for one in asked) else "clicks"
     ladder = sorted((one for one in usable if one.asked), key=lambda one: _place(one, wanted))
     if not ladder:
-        return Verdict("do not use", target, reasons=_refused(asked, about_log))
-    first = ladder[0]
-    ladder = [one for one in ladder if one.outcome == first.outcome]
-    anchor = _anchor(first, usable)
-    found = _answer(target, ladder, anchor)
-    checked = not found.assumes or (found.spans and not anchor.assumes)
-    reasons = [*_binding(ladder, found, about_log), *([] if checked else [_assumed(found, anchor)])]
-    if reasons or first.outcome != wanted:
-        off = _reasons([(first.name, one) for one in first.cautions if one.code == "clicks-not-reward"])
-        found = replace(found, word="use with care", reasons=(*reasons, *off)[:MOST_REASONS])
+        every = [(one.name, caution) for one in asked for caution in one.cautions]
+        return Verdict("unknown", "none", target, reasons=against_all(every, about_log))
+    ladder = [one for one in ladder if one.outcome == ladder[0].outcome]
+    anchor = _anchor(ladder[0], usable)
+    own, found = _answer(target, ladder, anchor)
+    of_log = _about_log(own, about_log)
+    known = _explained(found, [*of_log, *own.cautions], own.most)
+    checked = not own.rests_on or (found.spans and not anchor.rests_on)
+    off = [("", one) for one in own.cautions if own.outcome != wanted and one.code == "clicks-not-reward"]
+    said = [*_binding(own, of_log), *([] if checked else [_assumed(own, found, anchor)]), *reasons(off)]
+    told = dict.fromkeys([*([] if known is None else [known]), *said])
+    doubts = tuple(sorted(told, key=lambda one: one.code != UNCONFIRMED))[:MOST_REASONS]  # all else rests on that
+    found = replace(
+        found,
+        decision=_decided(found.difference) if known is None else "no clear difference",
+        trust="with care" if doubts or own.outcome != wanted else "sound",
+        reasons=doubts,
+        assumptions=untested(own.rests_on, tested),
+    )
     return _from_zero(found) if nonnegative else found
 
 
 def on_log(cautions: Sequence[Caution]) -> Verdict:
-    """The verdict on a log, whatever is to be estimated from it."""
+    """The verdict on a log, whatever is to be estimated from it: trust alone, for nothing is decided."""
     worst = min((SEVERITIES[one.severity] for one in cautions), default=2)
-    words: tuple[Word, ...] = ("do not use", "use with care", "use")
+    words: tuple[Trust, ...] = ("none", "with care", "sound")
     found = [("", one) for one in cautions if SEVERITIES[one.severity] == worst < len(words) - 1]
-    return Verdict(words[worst], "the log", reasons=tuple(_reasons(found))[:MOST_REASONS])
+    return Verdict("unknown", words[worst], "the log", reasons=tuple(reasons(found))[:MOST_REASONS])
 
 
 def _place(one: Candidate, wanted: str) -> tuple[Any, ...]:
     """The sort key: by assumptions; among equals, estimates without a warning first, then by standard error."""
-    error = math.inf if one.estimate is None else one.estimate.standard_error
-    return one.outcome != wanted, len(one.assumes), one.warned, error, one.name
+    error = math.inf if one.estimate is None else nine_digits(one.estimate.standard_error)
+    return one.outcome != wanted, len(one.rests_on), one.warned, error, one.name
 
 
 def _anchor(first: Candidate, usable: Iterable[Candidate]) -> Candidate:
     """The anchor: the requested estimate with the fewest assumptions, or a reference with still fewer."""
     references = [one for one in usable if not (one.asked or one.warned) and one.outcome == first.outcome]
-    less = [one for one in references if one.assumes < first.assumes]
-    return min(less, key=lambda one: len(one.assumes), default=first)
+    less = [one for one in references if one.rests_on < first.rests_on]
+    return min(less, key=lambda one: len(one.rests_on), default=first)
 
 
-def _answer(target: str, ladder: Sequence[Candidate], anchor: Candidate) -> Verdict:
-    """The first candidate that decides, in an interval that contains the anchor's value; else the first of all."""
-    first, held_to = _of(target, ladder[0]), _of(target, anchor)
-    if ladder[0] is anchor:
-        further = ladder[1:]
-    else:
-        further, first = ladder, replace(_held(first, held_to, _spanning), spans=True)
-    if _decides(first):
-        return first
-    wider = (_held(_of(target, one), held_to, _widened) for one in further)
-    return next((one for one in wider if _decides(one)), first)
+def _answer(target: str, ladder: Sequence[Candidate], anchor: Candidate) -> tuple[Candidate, Verdict]:
+    """The candidate that answers, and its answer: see above."""
+    first, held_to = ladder[0], _of(target, anchor)
+    asked = first is anchor
+    if not anchor.sharp:
+        further = [one for one in (ladder[1:] if asked else ladder) if one.half_width < anchor.half_width]
+        sharpest = min(further, key=lambda one: one.half_width, default=None)
+        own = next((one for one in further if one.sharp), sharpest)
+        if own is not None:
+            return own, _held(_of(target, own), held_to, _widened)
+    return (first, held_to) if asked else (first, replace(_held(_of(target, first), held_to, _spanning), spans=True))
 
 
 def _of(target: str, one: Candidate) -> Verdict:
     e = one.estimate
     assert e is not None  # it is sound
-    value = Interval(e.value, e.low, e.high, e.standard_error)
-    detectable = e.detectable if math.isfinite(e.detectable) else None
-    return Verdict("use", target, one.name, one.assumes, value, one.logged, e.difference, one.relative, detectable)
+    return Verdict(
+        "unknown",
+        "sound",
+        target,
+        one.name,
+        one.assumes,
+        Interval(e.value, e.low, e.high, e.standard_error),
+        one.logged,
+        e.difference,
+        one.relative,
+        e.detectable if math.isfinite(e.detectable) else None,
+        anchor_name=one.held_to,
+        spans=one.held_to is not None,
+    )
 
 
-def _decides(found: Verdict) -> bool:
-    """Whether the interval of the difference to the log excludes 0."""
-    away = found.difference
-    return away is not None and (away.low > 0 or away.high < 0)
+def _decided(away: Interval | None) -> Decision:
+    """What the interval of the difference says; nothing where there is no difference."""
+    if away is None:
+        return "unknown"
+    return "better" if away.low > 0 else "worse" if away.high < 0 else "no clear difference"
+
+
+def _explained(found: Verdict, cautions: Iterable[Caution], most: float) -> Reason | None:
+    """The reason that an error whose direction is known could explain a decision; None if none could.
+
+    What is missing of the target earns `most` per impression at the most; what is too much, the value at the most.
+    """
+    away, decision = found.difference, _decided(found.difference)
+    for one in cautions if away is not None else ():
+        low = decision == "worse" and not one.missing <= 0  # nan is either direction
+        high = decision == "better" and not one.missing >= 0
+        if away is None or not (low or high):
+            continue
+        room = _room(found, abs(one.missing), most if low else 0.0)
+        if away.low - room <= 0 <= away.high + room:
+            text = f"The value is likely too {'low' if low else 'high'} (`{one.code}`), which could explain all of the "
+            text += f"difference: it is not called {decision}."
+            return Reason(EXPLAINED, text, one.remedy, (str(found.estimator),))
+    return None
+
+
+def _room(found: Verdict, share: float, most: float) -> float:
+    """How far an error of this share can move the value; infinite where the share is not known."""
+    value = abs(found.value.value) if found.value is not None else 0.0
+    return share * max(most, value) if math.isfinite(share) else math.inf
 
 
 def _held(found: Verdict, anchor: Verdict, change: Callable[[Interval, Interval], Interval]) -> Verdict:
@@ -222,6 +307,7 @@ def _held(found: Verdict, anchor: Verdict, change: Callable[[Interval, Interval]
         relative=changed(found.relative, anchor.relative),
         anchor_name=anchor.estimator,
         anchor=anchor.value,
+        spans=False,
     )
 
 
@@ -246,18 +332,21 @@ def _from_zero(found: Verdict) -> Verdict:
     return replace(found, value=value, logged=logged, relative=relative)
 
 
-def _binding(ladder: Sequence[Candidate], found: Verdict, about_log: Sequence[Caution]) -> list[Reason]:
-    """The warnings about the log and the estimate that is the answer."""
-    [own] = [one for one in ladder if one.name == found.estimator]
+def _about_log(own: Candidate, about_log: Sequence[Caution]) -> list[Caution]:
+    """The cautions about the log that concern this estimate."""
     known = () if own.estimate is None else own.estimate.about_log
-    of_log = [*known, *(about_log if own.requires_logging else ())]
+    return [*known, *(about_log if own.requires_logging else ())]
+
+
+def _binding(own: Candidate, of_log: Sequence[Caution]) -> list[Reason]:
+    """The warnings about the log and the estimate that is the answer."""
     said = [*(("", one) for one in of_log), *((own.name, one) for one in own.cautions)]
-    return _reasons(pair for pair in said if pair[1].severity != "note")
+    return reasons(pair for pair in said if pair[1].severity != "note")
 
 
-def _assumed(found: Verdict, anchor: Candidate) -> Reason:
+def _assumed(own: Candidate, found: Verdict, anchor: Candidate) -> Reason:
     """The assumptions of the answer that the log could not check."""
-    message, names = f"`{found.estimator}` assumes that {in_words(found.assumes)}.", (str(found.estimator),)
+    message, names = f"`{own.held_to or own.name}` assumes that {in_words(own.rests_on)}.", (own.name,)
     other = found.anchor
     if other is None:
         return Reason(ASSUMED, f"{message} No sound estimate that assumes less could check that.", _CHECK, names)
@@ -268,29 +357,3 @@ def _assumed(found: Verdict, anchor: Candidate) -> Reason:
 
 
 _CHECK = "Compare with an estimator that assumes less, such as `snips`, in a larger log or for a policy closer to it."
-
-
-def _refused(asked: Sequence[Candidate], about_log: Sequence[Caution]) -> tuple[Reason, ...]:
-    """The reasons why there is no answer: faults of the log, then of the estimates."""
-    of_log = [one for one in about_log if one.severity == "serious"]
-    serious = [(one.name, caution) for one in asked for caution in one.cautions if caution.severity == "serious"]
-    if of_log:
-        serious = [(name, one) for name, one in serious if one.code not in _PROPENSITIES]
-    found = _reasons([*(("", one) for one in of_log), *serious])
-    none = Reason("no-interval", "No estimate has an interval.", "Log more.")
-    return tuple(found[:MOST_REASONS]) or (none,)
-
-
-def _reasons(found: Iterable[tuple[str, Caution]]) -> list[Reason]:
-    """The findings as reasons: each code once with all its estimators, causes before consequences."""
-    by_code: dict[str, list[tuple[str, Caution]]] = {}
-    for name, one in found:
-        by_code.setdefault("too little overlap" if one.code in _OVERLAP else one.code, []).append((name, one))
-    ranked = []
-    for place, same in enumerate(by_code.values()):
-        _, worst = min(same, key=lambda one: SEVERITIES[one[1].severity])
-        names = tuple(dict.fromkeys(name for name, one in same if name and one.code == worst.code))
-        of_log = any(not name for name, _ in same)
-        key = (SEVERITIES[worst.severity], not of_log, worst.code in _OVERLAP, -len(names), place)
-        ranked.append((key, Reason(worst.code, worst.message, worst.remedy, () if of_log else names)))
-    return [reason for _, reason in sorted(ranked, key=lambda one: one[0])]

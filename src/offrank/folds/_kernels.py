@@ -21,6 +21,8 @@ POISSON = np.array(
 )
 
 
+_ABOVE = 1 + 1e-12
+"""Moves what should be on an edge of a bin, such as a weight of 1, above it on every processor."""
 _BLOCK = 128
 """Rows that are transposed together, so that the innermost loops vectorise."""
 
@@ -140,9 +142,9 @@ def half_octaves(counts, values, columns):
     """Count values in bins at 2^e and 1.5 * 2^e, read off the bits of the float; zeros in bin 0.
 
     counts [len(columns), 8192]; bin b holds values whose sign, exponent and first mantissa bit are b, so that
-    negative values are in the upper half.
+    negative values are in the upper half. Values that rounding may have left just below an edge count as on it.
     """
     for row in range(values.shape[0]):
         for line in range(len(columns)):
-            bits = np.float64(values[row, columns[line]]).view(np.uint64)
+            bits = np.float64(values[row, columns[line]] * _ABOVE).view(np.uint64)
             counts[line, bits >> np.uint64(51)] += 1

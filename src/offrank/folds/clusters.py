@@ -95,5 +95,7 @@ def degrees_of_freedom(sizes: Floats) -> float:
     if len(shares) < 2 or shares.max() >= 1:
         return 0.0
     q = shares / (1 - shares)
-    squares = float(q @ q)
-    return float(q.sum() ** 2 / (squares + squares**2 - float((q**4).sum())))
+    squares = np.sort(q**2)
+    # (sum q^2)^2 - sum q^4, by pairs: one large cluster would cancel
+    pairs = 2 * (squares[1:] * np.cumsum(squares)[:-1]).sum()
+    return float(q.sum() ** 2 / (squares.sum() + pairs))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 Severity = Literal["note", "warning", "serious"]
@@ -12,6 +12,10 @@ Severity = Literal["note", "warning", "serious"]
 @dataclass(frozen=True)
 class Caution:
     """A reason to doubt a number: a stable code, what it means and what to do.
+
+    missing: the share of what the target shows that the value may lack, where the direction of the error is known:
+    above 0 the value is likely too low, below 0 too high; infinite where nobody knows by how much, nan where the value
+    may be off in either direction.
 
     Examples:
         >>> log, drawn_by = "offrank-demo/log.parquet", "plackett_luce(old_score)"
@@ -24,9 +28,18 @@ class Caution:
     severity: Severity
     message: str
     remedy: str
+    missing: float = 0.0
 
     def __str__(self) -> str:
         return f"{self.code}: {self.message} {self.remedy}"
+
+    def to_dict(self) -> dict[str, str | float | None]:
+        """The words by name and, where the direction of the error is known, that and its share (None: unknown)."""
+        said = {"code": self.code, "severity": self.severity, "message": self.message, "remedy": self.remedy}
+        if self.missing == 0:
+            return dict(said)
+        likely = "too low" if self.missing > 0 else "too high" if self.missing < 0 else "off"
+        return {**said, "likely": likely, "missing": self.missing if math.isfinite(self.missing) else None}
 
 
 @dataclass(frozen=True)
@@ -76,6 +89,10 @@ class Interval:
         """Value, ends and standard error by name; None for what is not finite."""
         numbers = {"value": self.value, "low": self.low, "high": self.high, "standard_error": self.standard_error}
         return {name: float(number) if math.isfinite(number) else None for name, number in numbers.items()}
+
+    def above(self, least: float) -> Interval:
+        """The interval cut at the least possible value; as it is where the value itself is below that."""
+        return self if self.value < least or self.low == -math.inf else replace(self, low=max(self.low, least))
 
     def deviation(self, expected: float) -> float:
         """The two-sided normal deviate of the distance between the value and an expected one.

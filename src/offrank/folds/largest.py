@@ -12,10 +12,14 @@ from .base import Sample
 
 @dataclass(frozen=True)
 class LargestFold:
-    """Keeps the `keep` largest values of the chosen columns in descending order. State: [len(columns), keep]."""
+    """Keeps the `keep` largest values of the chosen columns in descending order. State: [len(columns), keep].
+
+    absolute: whether the signs do not count.
+    """
 
     columns: tuple[int, ...]
     keep: int = 1024
+    absolute: bool = False
 
     def empty(self) -> Floats:
         return np.full((len(self.columns), self.keep), -np.inf)
@@ -23,7 +27,7 @@ class LargestFold:
     def add(self, state: Floats, batch: Sample) -> Floats:
         state = state.copy()
         for line, column in enumerate(self.columns):
-            values = batch.values[:, column]
+            values = np.abs(batch.values[:, column]) if self.absolute else batch.values[:, column]
             values = values[values > state[line, -1]]  # few, once the state is full
             if len(values):
                 state[line] = self._top(state[line], values)

@@ -14,6 +14,12 @@ from .base import Sample, total
 
 Block = tuple[int, ...]
 """Columns that one result may depend on."""
+_ROUNDING = 1e-14
+"""What rounding may leave of terms that cancel, as a share of them: sums of some 10^7 products are that exact."""
+
+
+EXPLAINED = 0.9
+"""Share of the variance of a mean from which the skewness of its nearest known combination counts as its own."""
 
 
 @dataclass(frozen=True)
@@ -51,14 +57,58 @@ class Moments:
         """[d] sums of squares."""
         return np.diagonal(self.comoment) + self.n * self.mean**2
 
-    def skewness(self, influence: Floats) -> float:
-        """Skewness of the mean of rows with this influence, [d] coefficients; 0 if the third moment is missing."""
-        variance, used = float(influence @ self.comoment @ influence), set(np.flatnonzero(influence).tolist())
+    def variation(self, influence: Floats) -> float:
+        """Sum of the squares about their mean of rows with this influence, [d] coefficients; 0 if it is rounding error.
+
+        Large terms may cancel. What a matrix product leaves of them differs by processor, so they are summed exactly.
+        """
+        used = np.flatnonzero(influence)
+        f, comoment = influence[used], self.comoment[np.ix_(used, used)]
+        with np.errstate(over="ignore", invalid="ignore"):
+            terms = f[:, None] * f * comoment
+            plain = float(terms.sum())
+        if not math.isfinite(plain):
+            return max(plain, 0.0)
+        spread = float((np.abs(f) * np.sqrt(np.maximum(np.diagonal(comoment), 0.0))).sum())
+        middle = float(np.abs(f * self.mean[used]).sum())
+        least = _ROUNDING * spread**2 + self.n * (_ROUNDING * middle) ** 2
+        return found if (found := math.fsum(terms.ravel().tolist())) > least else 0.0
+
+    def cubes(self, column: int) -> float:
+        """Sum of cubes of a column; nan if its third moment is missing."""
+        mean = float(self.mean[column])
         for block, third in self.third.items():
-            if used <= set(block) and variance > 0:
-                each = influence[list(block)] / math.sqrt(variance)  # of variance one, to avoid overflow
-                return float(each @ (third @ each) @ each)
-        return 0.0
+            if column in block:
+                at = block.index(column)
+                return float(third[at, at, at] + 3 * mean * self.comoment[column, column] + self.n * mean**3)
+        return math.nan
+
+    def skewness(self, influence: Floats) -> float:
+        """Skewness of the mean of rows with this influence, [d] coefficients; 0 if the third moment is missing.
+
+        Columns of slots have no third moments, as there would be too many. A mean that uses them is replaced by that
+        combination of columns with third moments which is nearest to it, if that has most of its variance: each row's
+        sums over its slots.
+        """
+        variance, used = self.variation(influence), set(np.flatnonzero(influence).tolist())
+        if not variance > 0:
+            return 0.0
+        for block, third in self.third.items():
+            if used <= set(block):
+                return _skewness(third, influence[list(block)] / math.sqrt(variance))
+        near = [(block, *self._nearest(influence / math.sqrt(variance), block)) for block in self.third]
+        block, each, explained = max(near, key=lambda one: one[2], default=((), np.zeros(0), 0.0))
+        return _skewness(self.third[block], each) if explained >= EXPLAINED else 0.0
+
+    def _nearest(self, influence: Floats, block: Block) -> tuple[Floats, float]:
+        """The combination of a block's columns nearest to one of all columns, and its share of a variance of one."""
+        at = np.array(block)
+        scale = np.sqrt(np.diagonal(self.comoment)[at])
+        inverse = np.divide(1.0, scale, out=np.zeros_like(scale), where=scale > 0)
+        wanted = inverse * (self.comoment[at] @ influence)
+        within = inverse[:, None] * self.comoment[np.ix_(at, at)] * inverse
+        found = np.linalg.lstsq(within, wanted, rcond=1e-9)[0]
+        return found * inverse, float(found @ wanted)
 
 
 @dataclass(frozen=True)
@@ -117,6 +167,10 @@ def without(whole: Moments, part: Moments) -> Moments:
     rest = Moments(n, mean, comoment, whole.least, whole.largest, none)
     third = {block: whole.third[block] - _merged_third(rest, part, block) for block in whole.third}
     return Moments(n, mean, comoment, whole.least, whole.largest, third)
+
+
+def _skewness(third: Floats, influence: Floats) -> float:
+    return float(influence @ (third @ influence) @ influence)
 
 
 def _merged_third(left: Moments, right: Moments, block: Block) -> Floats:

@@ -17,6 +17,7 @@ KEPT = 8192
 """Number of rows kept: enough to detect counts that are a few per cent off."""
 CELLS = 600_000
 """Largest number of candidate-rank pairs in them: computing their probabilities takes half a second."""
+_LAST = np.uint64(0xFFFFFFFF)
 
 
 @dataclass(frozen=True)
@@ -41,13 +42,16 @@ class SampledRows:
 class SampledRowsFold:
     """Keeps the rows with the smallest hashes, at most `kept` rows and `cells` cells.
 
-    wanted: the columns of the contexts to keep. each: whether a cell is a candidate, or a candidate at a rank.
+    wanted: the columns of the contexts to keep. each: whether a cell is a candidate, or a candidate at a rank. by: one
+    of its keys, for rows of whole groups of equal keys: the hash then begins with that of the key, and ends with that
+    of the row, 32 bits each.
     """
 
     wanted: Needs
     kept: int = KEPT
     cells: int = field(default=CELLS, kw_only=True)
     each: Literal["candidate", "rank"] = field(default="rank", kw_only=True)
+    by: str | None = field(default=None, kw_only=True)
 
     def empty(self) -> SampledRows:
         none = np.zeros(0, np.int64)
@@ -55,12 +59,12 @@ class SampledRowsFold:
         return SampledRows(np.zeros(0, np.uint64), np.zeros((0, 0), np.int64), np.zeros(0), contexts)
 
     def add(self, state: SampledRows, batch: LogBatch) -> SampledRows:
-        key, limit = batch.once("hashed", lambda: hashed(batch.row)), min(state.limit, batch.limits.of(self))
+        key, limit = self._keys(batch), min(state.limit, batch.limits.of(self))
         rows = np.flatnonzero(key < limit)  # few, once this or another part is full
         if not len(rows):
             return replace(state, read=state.read + len(batch), limit=limit)
         if len(rows) > self.kept:  # one more than is kept gives the limit
-            rows = rows[np.argpartition(key[rows], self.kept)[: self.kept + 1]]
+            rows = rows[key[rows] <= np.partition(key[rows], self.kept)[self.kept]]
         rows = rows[np.argsort(key[rows], kind="stable")]
         fits = self._fits(batch.contexts.size[rows], batch.contexts.length[rows])
         limit = key[rows[fits]] if fits < len(rows) else limit
@@ -90,6 +94,12 @@ class SampledRowsFold:
 
     def finish(self, state: SampledRows) -> SampledRows:
         return state
+
+    def _keys(self, batch: LogBatch) -> NDArray[np.uint64]:
+        key = batch.once("hashed", lambda: hashed(batch.row))
+        if self.by is None:
+            return key
+        return (hashed(batch.contexts.keys[self.by].view(np.uint64)) & ~_LAST) | (key >> np.uint64(32))
 
     def _fits(self, size: Integers, length: Integers) -> int:
         """The number of these rows that are kept, at least one."""

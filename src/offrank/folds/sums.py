@@ -45,6 +45,21 @@ class SumsFold(MappedFold):
 
 
 @dataclass(frozen=True)
+class MarksFold(MappedFold):
+    """Reduces samples to how many rows have each of their `marks` [columns]."""
+
+    columns: int
+
+    @property
+    def reducer(self) -> TotalFold:
+        return TotalFold((self.columns,))
+
+    def mapped(self, batch: Sample) -> Floats:
+        assert batch.marks is not None
+        return np.asarray(batch.marks.sum(axis=0, dtype=np.float64))
+
+
+@dataclass(frozen=True)
 class BootstrapFold(MappedFold):
     """Reduces samples to the sums [replicates, products + columns or more] of each replicate."""
 

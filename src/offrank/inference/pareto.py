@@ -40,11 +40,15 @@ def _index(positive: Floats, count: int) -> float:
     excess = excess[excess > 1e-9 * positive[count]]  # smaller excesses are rounding errors, whose tail may look heavy
     if len(excess) < 20:
         return -math.inf  # the largest weights are all equal: bounded
-    return _fit(excess)
+    return law(excess)[0]
 
 
-def _fit(excess: Floats) -> float:
-    """Zhang and Stephens' posterior mean over a grid of inverse scales, with a weak prior on k."""
+def law(excess: Floats) -> tuple[float, float, float]:
+    """Index and scale of a generalised Pareto law, from ascending excesses over a threshold.
+
+    Zhang and Stephens' posterior mean over a grid of inverse scales. The first number is the index with a weak prior,
+    the second without, which the scale belongs to.
+    """
     n = len(excess)
     grid = 30 + int(math.sqrt(n))
     quartile = excess[int(n / 4 + 0.5) - 1]
@@ -55,7 +59,7 @@ def _fit(excess: Floats) -> float:
     posterior = np.exp(profile - profile.max())
     best = float((theta * posterior).sum() / posterior.sum())
     index = float(np.log1p(-best * excess).mean())
-    return (n * index + 5) / (n + 10)  # ten rows' worth of prior at k = 0.5
+    return (n * index + 5) / (n + 10), index, -index / best  # ten rows' worth of prior at k = 0.5
 
 
 def odd_weights(mean: Interval, hidden: float) -> float:

@@ -123,7 +123,7 @@ class Controlled:
     def best(cls, moments: Moments, numerator: int, weight: int, denominator: int) -> Controlled:
         """The mean with the slope of least variance, cov / var of the two means, estimated from the same rows."""
         left, right = (Ratio(column, denominator).influence(moments) for column in (numerator, weight))
-        variance = float(right @ moments.comoment @ right)
+        variance = moments.variation(right)
         slope = float(left @ moments.comoment @ right) / variance if variance else 0.0
         return cls(numerator, weight, denominator, slope)
 

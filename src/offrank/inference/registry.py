@@ -17,6 +17,14 @@ from ..log.batch import Floats
 
 
 @dataclass(frozen=True)
+class Side:
+    """Standard error and skewness of a number towards one end of its interval."""
+
+    error: float
+    skewness: float
+
+
+@dataclass(frozen=True)
 class Sampling:
     """The sampling distribution of a number, as far as it is estimated.
 
@@ -24,6 +32,7 @@ class Sampling:
     - span: a bound on the range of a row's influence.
     - draws: [b] the number in replicates of the log, whose spread is too small by the factor `stretch`; none if no kind
       needs replicates.
+    - lower, upper: error and skewness towards either end, with what the log is too short to show.
     """
 
     value: float
@@ -33,6 +42,8 @@ class Sampling:
     freedom: float
     skewness: float
     span: float
+    lower: Side
+    upper: Side
     draws: Floats | None = None
     stretch: float = 1.0
 

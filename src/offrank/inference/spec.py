@@ -31,6 +31,11 @@ _REPEATS = 1.1
 """Mean rows in the cluster of a row; with fewer, intervals are at most 5 % too narrow even if all are equal."""
 
 
+def cluster_column(given: str | None) -> str | None:
+    """The column of clusters; None for independent rows, which `none` says too, as on the command line."""
+    return None if given == "none" else given
+
+
 @dataclass(frozen=True)
 class IntervalSpec:
     """How intervals are made: by one of METHODS, with dependent rows in each `cluster`.
@@ -51,6 +56,7 @@ class IntervalSpec:
     found: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "cluster", cluster_column(self.cluster))
         if not (isinstance(self.confidence, Real) and 0 < self.confidence < 1):
             raise UsageError(f"confidence is {self.confidence!r}", "give a level between 0 and 1, such as 0.95")
         if self.method not in METHODS:

@@ -13,11 +13,17 @@ from ..folds.estimate import Interval
 from ..folds.moments import Moments
 from ..folds.sums import Products
 from ..log.batch import Floats
-from .ratio import Controlled, Mean, paired_draws
-from .registry import Method, Sampling, kinds, student
+from .ratio import Controlled, Mean, Ratio, RelativeChange, paired_draws
+from .registry import Method, Sampling, Side, kinds, student
+from .unseen import Tail
 
 Signed = tuple[tuple[Mean, float], ...]
 """A sum of means, each with its sign."""
+
+
+MOST = 2.0
+"""What a log hides of a target is taken to earn at most this times as much as the rest of it: as far above that as
+nothing is below."""
 
 
 @dataclass(frozen=True)
@@ -27,7 +33,10 @@ class Inference:
     clusters: sums of dependent rows, by one column or several, of which each mean takes the one with its largest
     error. replicates: [b, d + p] sums of a bootstrap of rows, of the columns and of `products` of them. dropped:
     clusters that were found but not used, for which rows count as independent. chosen: whether the clusters were chosen
-    automatically: then rows are independent where a single cluster carries all the weight.
+    automatically: then rows are independent where a single cluster carries all the weight. tails: the heavy tails of
+    rewards, each with the columns of which one is in a mean that it affects. nonnegative: no outcome is below 0, so
+    that intervals of means end there. hidden: the columns of a mean, the one of its weights, and the share of it that
+    the log cannot show.
     """
 
     moments: Moments
@@ -38,10 +47,15 @@ class Inference:
     products: Products = ()
     dropped: tuple[Clusters, ...] = ()
     chosen: bool = False
+    tails: tuple[tuple[tuple[int, ...], Tail], ...] = ()
+    nonnegative: bool = False
+    hidden: tuple[tuple[tuple[int, ...], int, float], ...] = ()
 
     def ratio(self, ratio: Mean) -> Interval:
         """The interval of a ratio or a controlled mean."""
-        return self._interval(float(ratio.value(self.moments.sums)), ((ratio, 1.0),))
+        found = self._interval(float(ratio.value(self.moments.sums)), ((ratio, 1.0),))
+        least = -1.0 if isinstance(ratio, RelativeChange) else 0.0
+        return found.above(least) if self.nonnegative else found
 
     def difference(self, left: Mean, right: Mean) -> Interval:
         """The interval of the paired difference left - right on the same rows."""
@@ -81,8 +95,40 @@ class Inference:
         draws = None if replicates is None else self._draws(replicates, terms)
         stretch = error / plain if plain > 0 else 1.0
         span = sum(abs(sign) * _span(mean, self.moments) for mean, sign in terms)
-        known = Sampling(value, error, self.moments.n, self.confidence, freedom, skewness, span, draws, stretch)
-        return self._with_doubt(kinds()[self.method].make(known), terms)
+        lower, upper = self._with_unseen(Side(error, skewness), stretch * influence)
+        n, level = self.moments.n, self.confidence
+        known = Sampling(value, error, n, level, freedom, skewness, span, lower, upper, draws, stretch)
+        return self._with_hidden(self._with_doubt(kinds()[self.method].make(known), terms), terms)
+
+    def _with_hidden(self, found: Interval, terms: Signed) -> Interval:
+        """The interval extended by what the hidden share of each mean may add, or take away."""
+        if not self.hidden:
+            return found
+        down, up = 0.0, 0.0
+        for mean, sign in terms:
+            less, more = self._hidden_of(mean)
+            down, up = (down + less, up + more) if sign > 0 else (down + more, up + less)
+        return replace(found, low=found.low - down, high=found.high + up)
+
+    def _hidden_of(self, mean: Mean) -> tuple[float, float]:
+        """How far a mean may be below and above the estimated one, if the hidden share of it earns nothing, or MOST.
+
+        A mean per impression lacks that share; one per weight takes it to earn as much as the rest does.
+        """
+        if isinstance(mean, RelativeChange):
+            base, ratio = (float(one.value(self.moments.sums)) for one in (mean.base, mean.mean))
+            less, more = self._hidden_of(mean.mean)
+            fewer, further = self._hidden_of(mean.base)
+            return (less + ratio / base * further) / base, (more + ratio / base * fewer) / base
+        used = set(np.flatnonzero(mean.influence(self.moments)).tolist())
+        shares = [(share, weight) for columns, weight, share in self.hidden if used & set(columns)]
+        if not shares:
+            return 0.0, 0.0
+        share, weight = max(shares)
+        value = abs(float(mean.value(self.moments.sums)))
+        if isinstance(mean, Ratio) and mean.denominator != weight:
+            return 0.0, MOST * share * value / max(1 - share, share)
+        return share * value, (MOST - 1) * share * value
 
     def _with_doubt(self, found: Interval, terms: Signed) -> Interval:
         """The interval with the doubt of the models that the means rely on, by draws from their posteriors.
@@ -100,11 +146,32 @@ class Inference:
         high = found.value + math.hypot(found.high - found.value, half)
         return replace(found, low=low, high=high, standard_error=math.hypot(found.standard_error, doubt))
 
+    def _with_unseen(self, seen: Side, influence: Floats) -> tuple[Side, Side]:
+        """Error and skewness towards the lower and the upper end, with the rewards that are too rare for this log.
+
+        One that is larger than all of them raises a mean by its own size. It may lower a difference, or a mean of
+        gains and losses; there, each square and cube of the log stands for as much as the rewards lack.
+        """
+        used = set(np.flatnonzero(influence).tolist())
+        tails = [(tail, influence[list(columns)]) for columns, tail in self.tails if used & set(columns)]
+        if not tails or not 0 < seen.error < math.inf:
+            return seen, seen
+        n = self.moments.n
+        if any(tail.signed or each.min() < 0 for tail, each in tails):
+            squares = max(1 + tail.more_squares / tail.squares for tail, _ in tails)
+            cubes = max(1 + tail.more_cubes / tail.cubes for tail, _ in tails)
+            whole = Side(seen.error * math.sqrt(squares), seen.skewness * cubes / squares**1.5)
+            return whole, whole
+        square = max(float(each.max()) ** 2 * tail.more_squares for tail, each in tails) / (n * (n - 1))
+        cube = max(float(each.max()) ** 3 * tail.more_cubes for tail, each in tails) / n**3
+        error = math.sqrt(seen.error**2 + square)
+        return seen, Side(error, (seen.skewness * seen.error**3 + cube) / error**3)
+
     def _independent_error(self, influence: Floats) -> float:
         n = self.moments.n
         if n < 2:
             return math.inf  # the variance needs at least two rows
-        return math.sqrt(max(float(influence @ self.moments.comoment @ influence) / (n * (n - 1)), 0.0))
+        return math.sqrt(self.moments.variation(influence) / (n * (n - 1)))
 
     def _draws(self, sums: Floats, terms: Signed) -> Floats:
         """[b] the value in each replicate, with control variates refitted."""
@@ -127,7 +194,9 @@ def _widest(every: tuple[Clusters, ...], terms: Signed) -> tuple[float, Clusters
     if not found:
         return math.inf, None
     finite = [pair for pair in found if pair[0] < math.inf]
-    return max(finite or found, key=lambda pair: pair[0])
+    most = max(error for error, _ in finite or found)
+    # Columns that mark the same clusters differ by rounding: the first of them.
+    return next(pair for pair in finite or found if pair[0] >= most * (1 - 1e-9))
 
 
 def _span(mean: Mean, moments: Moments) -> float:

@@ -58,7 +58,7 @@ class ContextSums:
         first, row = distinct(content(contexts))
         some = contexts.take(first)
         order = _order(some)
-        some, place = reordered(some, order), np.argsort(order, axis=1)
+        some, place = reordered(some, order), np.argsort(order, axis=1, kind="stable")
         last, group = distinct(content(some))
         made = joined([some.take(last)])
         slates = np.take_along_axis(place[row], np.maximum(batch.slates, 0), axis=1)
@@ -79,7 +79,7 @@ class ContextSums:
         for column in content(replace(every, candidates=np.zeros_like(every.candidates)))[first].T:
             key = hashed(key ^ column.view(np.uint64))
         order = np.argsort(key, kind="stable")
-        which = np.argsort(order)[which]
+        which = np.argsort(order, kind="stable")[which]
         contexts = joined([every.take(first[order])])
         sums, start = ActionSums.zeros(contexts.size, contexts.length), 0
         for part in parts:

@@ -16,6 +16,9 @@ from . import _kernels
 from .examples import Checkpoint, Data, Examples, Store, kept
 from .reductions import Scorer
 
+_ROUNDING = 1e-12
+"""Share of a sum of squares below which what is left about the mean is rounding error, on any processor."""
+
 
 @dataclass(frozen=True)
 class EmpiricalRisk:
@@ -29,7 +32,8 @@ class EmpiricalRisk:
     def of(cls, n: int, total: float, squares: float) -> EmpiricalRisk:
         """Build from sums of u and of u^2."""
         mean = total / n
-        return cls(n, mean, math.sqrt(max(squares - n * mean**2, 0.0) / max(n - 1, 1)))
+        spread = squares - n * mean**2
+        return cls(n, mean, math.sqrt(spread / max(n - 1, 1)) if spread > _ROUNDING * squares else 0.0)
 
     def bound(self, variance: float) -> tuple[float, float]:
         """Return (A, B) of the bound mean(A u + B u^2) + constant on mean(u) + variance deviation / sqrt(n).

@@ -22,6 +22,9 @@ from .trees import TreeSettings, climbing_rounds
 
 Scores = Literal["linear", "boosted"]
 
+_CANCELS = 1e-12
+"""Share of the largest slope below which one is what rounding leaves of slopes that cancel: Adam would enlarge it."""
+
 
 @dataclass(frozen=True)
 class ItemRewards:
@@ -223,7 +226,9 @@ class PLRank(ItemRanks):
             mean += 0.1 * (gradient - mean)
             square += 0.01 * (gradient**2 - square)
             size_of = np.sqrt(square / (1 - 0.99**step))
-            weights = weights + self.rate * np.divide(mean / (1 - 0.9**step), size_of, out=mean * 0, where=size_of > 0)
+            least = _CANCELS * size_of.max(initial=0.0)
+            along = np.divide(mean / (1 - 0.9**step), size_of, out=mean * 0, where=size_of > least)
+            weights = weights + self.rate * along
             if step % self.steps == 0:
                 yield weights
 

@@ -13,6 +13,7 @@ from ..estimators.pseudoinverse.estimator import portions
 from ..folds.base import Sample
 from ..folds.estimate import Interval
 from ..folds.moments import MomentsFold
+from ..formatting import nine_digits
 from ..inference.ratio import Ratio
 from ..inference.spread import Inference
 from ..log.batch import Floats
@@ -96,12 +97,15 @@ class Search:
                 trial = replace(trial, ipm=judge_items(candidate, data.validate, self.learner.greedy, self.confidence))
             if tried is not None:
                 tried(trial)
-            if leader is None or trial.worth(self.criterion) > leader.worth(self.criterion):
+            if leader is None or self._worth(trial) > self._worth(leader):
                 leader = trial
             found.append(replace(trial, candidate=replace(candidate, model=None)))  # models take much memory
         assert leader is not None
         others = [one for one in found if one.candidate.settings != leader.candidate.settings]
-        return (leader, *sorted(others, key=lambda one: one.worth(self.criterion), reverse=True))
+        return (leader, *sorted(others, key=self._worth, reverse=True))
+
+    def _worth(self, trial: Trial) -> float:
+        return nine_digits(trial.worth(self.criterion))
 
     def _by_item(self, data: Data) -> bool:
         """Return whether to estimate by items at their ranks; with one slot that is IPS."""

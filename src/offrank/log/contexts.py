@@ -38,7 +38,7 @@ def joined(parts: Sequence[Contexts]) -> Contexts:
 
 def reordered(contexts: Contexts, order: Integers) -> Contexts:
     """The same contexts with their candidates in the order [n, m], which leaves pads where they are."""
-    place = np.argsort(order, axis=1)
+    place = np.argsort(order, axis=1, kind="stable")
 
     def moved(ranking: Integers) -> Integers:
         return np.where(ranking >= 0, np.take_along_axis(place, np.maximum(ranking, 0), axis=1), ranking)

@@ -82,7 +82,9 @@ class BannerStudy:
         """Return Pearson's correlation with the reference over the models, or Spearman's of the ranks."""
         values, truth = self.values(metric), self.truth
         if of_ranks:
-            values, truth = (np.argsort(np.argsort(one)).astype(np.float64) for one in (values, truth))
+            values, truth = (
+                np.argsort(np.argsort(one, kind="stable"), kind="stable").astype(np.float64) for one in (values, truth)
+            )
         return float(np.corrcoef(values, truth)[0, 1])
 
     def variance_ratio(self, metric: str = COUNTERFACTUAL) -> float:

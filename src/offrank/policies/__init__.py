@@ -10,6 +10,7 @@ from .ranking import Ranking
 from .sorting import Sorting
 from .swaps import Swaps
 from .top import Top
+from .unconfirmed import Unconfirmed
 from .uniform import Uniform
 from .written import Logged, Written
 
@@ -30,6 +31,7 @@ __all__ = [
     "Sorting",
     "Swaps",
     "Top",
+    "Unconfirmed",
     "Uniform",
     "Written",
     "policy",

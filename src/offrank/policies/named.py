@@ -14,10 +14,24 @@ from .propensities import AnyPolicy
 from .ranking import Ranking
 from .swaps import Swaps
 from .top import Top
+from .unconfirmed import Unconfirmed
 from .uniform import Uniform
 from .written import Logged, Written
 
-_ALL = (Boosted, Counted, EpsilonUniform, Linear, Logged, PlackettLuce, Ranking, Swaps, Top, Uniform, Written)
+_ALL = (
+    Boosted,
+    Counted,
+    EpsilonUniform,
+    Linear,
+    Logged,
+    PlackettLuce,
+    Ranking,
+    Swaps,
+    Top,
+    Unconfirmed,
+    Uniform,
+    Written,
+)
 POLICIES = {policy.name: policy for policy in _ALL}
 
 

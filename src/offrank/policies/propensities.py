@@ -81,6 +81,11 @@ class ShownPolicy(ABC):
     def any_slate(self) -> bool:
         """Whether it also has a law over any slate, like a `Policy`."""
 
+    @property
+    def as_law(self) -> Policy:
+        """The law over any slate, if there is one; by default the policy itself."""
+        return cast(Policy, self)
+
     @abstractmethod
     def shown_needs(self, ability: ShownAbility) -> Needs:
         """The columns to read for shown slates."""
@@ -128,7 +133,7 @@ def law(policy: AnyPolicy, ability: Ability) -> Policy:
             "what was written in the log tells of the shown slate alone. If the scores behind it were logged, use "
             "plackett_luce(scores), epsilon(top(scores), 0.1) or swaps(top(scores), 0.9)",
         )
-    return cast(Policy, policy)
+    return policy.as_law if isinstance(policy, ShownPolicy) else policy
 
 
 def law_needs(policy: AnyPolicy, ability: Ability) -> Needs:

@@ -154,6 +154,15 @@ def _is_wide(table: Table, renamed: Mapping[str, str], gaps: Gaps) -> bool:
     return wide
 
 
+def open_table(source: Any, kind: str | None = None) -> Table:
+    """Open what `read_log` takes as a plain table, whatever its columns.
+
+    Raises:
+        OffrankError: it cannot be read, or is not a table.
+    """
+    return _table(source, kind if kind in _SUFFIXES.values() else None)
+
+
 def _table(source: Any, kind: str | None = None, empty: bool = False) -> Table:
     for prefix, spelled in _SPELLED.items():
         if isinstance(source, str) and source.startswith(prefix):

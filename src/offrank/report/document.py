@@ -9,7 +9,7 @@ import csv
 import io
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Literal, Protocol
 
 from ..folds.estimate import Caution
 from ..formatting import listing, plural, quote
@@ -83,15 +83,38 @@ class Item:
     status: str = ""
 
 
+class Coded(Protocol):
+    """A text with a stable code, of which the documentation has a paragraph."""
+
+    @property
+    def code(self) -> str:
+        """The code, as a link has it."""
+
+    @property
+    def text(self) -> str:
+        """A few words."""
+
+    @property
+    def why(self) -> str:
+        """A paragraph."""
+
+
 @dataclass(frozen=True)
 class Answer:
-    """The sentence to read first. aside: its source; reasons: why not to use it, or to use it with care."""
+    """The sentence to read first.
+
+    - aside: its source. reasons: why not to rely on it, or only with care. severity: of these.
+    - decision: what it says of a target: better, worse, no clear difference, unknown; empty if nothing.
+    - assumptions: what it rests on that no log can test, each with a code.
+    """
 
     text: str
     aside: str = ""
     severity: str = "ok"
     reasons: tuple[str, ...] = ()
     about: str = ""
+    decision: str = ""
+    assumptions: tuple[Coded, ...] = ()
 
 
 @dataclass

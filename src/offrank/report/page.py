@@ -14,7 +14,7 @@ from markupsafe import Markup
 
 from ..formatting import printable, together, typographic
 from .charts import Chart, chart_svg
-from .plots import Forest
+from .plots import MARKS, Forest
 from .svg import forest_svg
 
 _MARKS = re.compile(r"(`[^`]+`|\*\*[^*`]+\*\*)")
@@ -27,7 +27,7 @@ def render(sheet: Any) -> str:
     resources.
     """
     codes = [finding.code for section in sheet.sections for finding in section.findings]
-    return _template().render(sheet=sheet, codes=dict.fromkeys(codes), docs=documentation())
+    return _template().render(sheet=sheet, codes=dict.fromkeys(codes), docs=documentation(), marks=MARKS)
 
 
 def documentation() -> str:

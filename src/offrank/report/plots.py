@@ -50,13 +50,16 @@ class Axis:
 
 
 NOTHING = Span(None, None, None)
+MARKS = {"better": "\u25b2", "worse": "\u25bc", "no clear difference": "=", "unknown": "?"}
+"""Marks of decisions, which tell them apart without colour; other lights say how sound something is."""
 
 
 @dataclass(frozen=True)
 class ForestRow:
     """A row of a forest plot: an interval, its label, and the text beside and below it.
 
-    light: advice: `use`, `use with care` or `do not use`. logged: the logged mean there.
+    light: a decision (better, worse, ...) or a status (ok, warning, serious), which colours its mark. logged: the
+    logged mean there. severity: how far to doubt it.
     """
 
     label: str
@@ -111,6 +114,16 @@ class Forest:
     def doubtful(self) -> bool:
         """Whether any drawn estimate has a serious warning."""
         return any(row.severity == "serious" and row.span.low is not None for row in self.rows)
+
+    @property
+    def careful(self) -> bool:
+        """Whether any drawn estimate is to be used with care."""
+        return any(row.severity == "warning" and row.light in MARKS for row in self.rows)
+
+    @property
+    def decided(self) -> tuple[str, ...]:
+        """Return the decisions that are marked, for a legend."""
+        return tuple(one for one in MARKS if any(row.light == one for row in self.rows))
 
     @property
     def truth(self) -> bool:

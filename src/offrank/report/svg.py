@@ -9,14 +9,13 @@ from html import escape
 from importlib.resources import files
 
 from ..formatting import printable, shorten, typographic
-from .plots import Axis, Forest, ForestRow, Tick
+from .plots import MARKS, Axis, Forest, ForestRow, Tick
 
 _ROW, _TALL, _TOP, _FOOT = 42, 66, 22, 26
 _TEXT = 15
 _MARK = 29  # offset of the interval below the top of its row; the style sheet moves it beside the label
 _ASIDE = 53
 _SIDES = {"labels": (0, 20), "field": (20, 39), "numbers": (59, 41)}
-_LIGHTS = {"use": "ok", "use with care": "warning", "do not use": "serious"}
 
 
 def forest_svg(plot: Forest) -> str:
@@ -108,7 +107,8 @@ def _marks(plot: Forest, axis: Axis, row: ForestRow, y: float) -> str:
     if row.logged is not None and 0 <= axis.position(row.logged) <= 1:
         drawn += _line("reference", axis.position(row.logged), axis.position(row.logged), y - 7, y + 7)
     if 0 <= value <= 1 and not plot.bars:
-        kind = "point doubtful" if row.severity == "serious" else "point"
+        careful = row.severity == "warning" and row.light in MARKS
+        kind = "point doubtful" if careful or row.severity == "serious" else "point"
         drawn += f'<circle class="{kind}" cx="{_percent(value)}" cy="{y}" r="4.5"/>'
     if row.truth is not None and 0 <= axis.position(row.truth) <= 1:
         drawn += _shape("truth", axis.position(row.truth), y + 5, "M0 0 5 7-5 7Z")
@@ -129,8 +129,16 @@ def _end(position: float, y: float, cut: bool, side: int) -> str:
 def _label(row: ForestRow, y: float) -> str:
     name = printable(row.label) or "(empty)"
     full = f"<title>{escape(name)}</title>" if shorten(name) != name else ""
-    light = f'<circle class="light {_LIGHTS[row.light]}" cx="6" cy="{y - 4}" r="5.5"/>' if row.light else ""
+    light = _light(row.light, y) if row.light else ""
     return f'{light}<text class="label" x="{18 if light else 0}" y="{y}">{escape(shorten(name))}{full}</text>'
+
+
+def _light(light: str, y: float) -> str:
+    """Draw a decision as its mark, and a status as a coloured circle."""
+    if light not in MARKS:
+        return f'<circle class="light {light}" cx="6" cy="{y - 4}" r="5.5"/>'
+    mark = f'<text class="light {light.replace(" ", "-")}" x="6" y="{y}" text-anchor="middle">{MARKS[light]}</text>'
+    return mark.replace("</text>", f"<title>{light}</title></text>")
 
 
 def _number(row: ForestRow, y: float) -> str:

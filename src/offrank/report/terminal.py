@@ -19,6 +19,7 @@ from .document import SIGNS, Answer, Cell, Claim, Codes, Document, Figures, Find
 from .page import cell
 
 _STYLES = {"ok": "", "note": "cyan", "warning": "yellow", "serious": "bold red"}
+_DECISIONS = {"better": "bold green", "worse": "bold red", "no clear difference": "bold blue", "unknown": "bold"}
 _JOINT = "\ue000"
 """Stands for a space at which lines must not break."""
 _WIDEST = 120
@@ -81,9 +82,14 @@ def _section(section: Section, marks: dict[str, int], console: Console) -> Itera
 
 
 def _answer(answer: Answer, console: Console) -> Text:
-    return _prose(
-        f"{answer.text} {answer.aside}".strip() + "".join(f"\n- {reason}" for reason in answer.reasons), console
-    )
+    """Render an answer; what was decided has its own colour, and stands first in words."""
+    rests = "; ".join(one.text for one in answer.assumptions)
+    said = " ".join(filter(None, [answer.text, answer.aside, f"{rests}." if rests else ""]))
+    text = _prose(said + "".join(f"\n- {reason}" for reason in answer.reasons), console)
+    _, emphasis, after = answer.text.partition("**")
+    if answer.decision and emphasis:
+        text.stylize(_DECISIONS.get(answer.decision, ""), 0, len(after.partition("**")[0]))
+    return text
 
 
 def _table(figures: Figures, marks: dict[str, int], width: int) -> RenderableType:

@@ -20,7 +20,7 @@ import numpy as np
 from ..errors import EmptyLogError, UsageError
 from ..findings.evidence import OfModel
 from ..folds.base import Tee
-from ..formatting import plural, quote
+from ..formatting import nine_digits, plural, quote
 from ..log.batch import Floats, Integers, LogBatch
 from ..log.hashing import hashed
 from ..log.source import Needs, Source, has
@@ -177,7 +177,7 @@ def _chosen(model: Regressing, rows: TrainingRows, spelling: str) -> tuple[str, 
             made = _fitted(regressor, x[~test], rows.reward[~test], rows.weight[~test], spelling)
             away = rows.reward[test] - _predicted(made, x[test], spelling)
             errors[place] += rows.weight[test] @ away**2
-    words, regressor = grid[int(np.argmin(errors))]
+    words, regressor = grid[int(np.argmin([nine_digits(error) for error in errors.tolist()]))]
     return words, _fitted(regressor, x, rows.reward, rows.weight, spelling)
 
 

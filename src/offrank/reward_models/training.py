@@ -39,12 +39,15 @@ class TrainingRows:
 
     @property
     def order(self) -> NDArray[np.intp]:
-        """The rows in an order that follows from what they hold, not from where they stand: trees break ties by it."""
+        """The rows in an order that follows from what they hold, not from where they stand: trees break ties by it.
+
+        Rows that hold the same come in the order of their keys.
+        """
         content = np.zeros(len(self), np.uint64)
         bits = np.ascontiguousarray(self.x).reshape(len(self), -1).view(np.uint32)
         for column in bits.T:
             content = hashed(content ^ column)
-        return np.lexsort((self.weight, self.reward, content, self.group))
+        return np.lexsort((self.key, self.weight, self.reward, content, self.group))
 
     def take(self, rows: NDArray[np.intp]) -> TrainingRows:
         """Some of the rows."""
@@ -127,8 +130,10 @@ class TrainingFold:
         rows, most = state.rows, self._most(state)
         if len(rows) <= most:
             return replace(state, pieces=(rows,))
-        order = np.argpartition(rows.key, most)
-        return replace(state, pieces=(rows.take(order[:most]),), limit=min(state.limit, rows.key[order[most]]))
+        order = np.argsort(rows.key, kind="stable")
+        limit = rows.key[order[most]]
+        kept = order[rows.key[order] < limit]
+        return replace(state, pieces=(rows.take(kept),), limit=min(state.limit, limit))
 
 
 def groups(batch: LogBatch, key: str | None) -> Keys:

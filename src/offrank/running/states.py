@@ -25,7 +25,7 @@ from ..errors import StateError
 
 __all__ = ["SCHEMA", "dumps", "loads"]
 
-SCHEMA = 1
+SCHEMA = 2
 """The version of the format; it also changes where a state of the same form means something else."""
 
 _HOMES = {
@@ -46,6 +46,7 @@ _HOMES = {
     "KeyedCounts": "folds.counts",
     "Moments": "folds.moments",
     "Pile": "clicks.sessions",
+    "RepeatRows": "checks.repeats",
     "SampledRows": "folds.sampled",
     "Sessions": "clicks.sessions",
     "SparseFeatures": "log.batch",

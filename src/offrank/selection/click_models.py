@@ -68,7 +68,7 @@ def choose(models: Sequence[MeasuredModel], by: str | Strategy = BEST, preset: P
         reasons.append(f"no model is in every top, so that {'all' if preset == 'paper' else _names(kept)} remain")
     elif len(tops) > 1:
         reasons.append(f"in every top: {_names(kept)}")
-    chosen = min(kept, key=lambda one: _cost(one, asked.metric))
+    chosen = min(kept, key=lambda one: formatting.nine_digits(_cost(one, asked.metric)))
     reasons.append(_last(chosen, kept, asked))
     doubts = [*_doubts_of_convicted(chosen, given, asked, preset), *doubts]
     doubts += _doubts_of_last(chosen, kept, asked.metric)

@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from ..formatting import nine_digits
 from ..log.batch import Floats
 
 COARSE = 2.0
@@ -108,7 +109,7 @@ class EstimatorRanking:
         """
         if self.ranked:
             return self.ranked[0].candidate.name
-        return min(self.unusable, key=lambda one: (len(one.assumes), -one.standard_error, one.name)).name
+        return min(self.unusable, key=lambda one: (len(one.assumes), -nine_digits(one.standard_error), one.name)).name
 
 
 def ranking(candidates: Sequence[EstimatorCandidate]) -> EstimatorRanking:
@@ -165,14 +166,12 @@ def _between(value: Floats, error: Floats, distance: Floats) -> float:
 
 
 def _place(one: EstimatorCandidate) -> tuple[int, float, float, str]:
-    return len(one.assumes), one.doubt, one.standard_error, one.name
+    return len(one.assumes), one.doubt, nine_digits(one.standard_error), one.name
 
 
 def _by_error(one: EstimatedError) -> tuple[float, int, str]:
     """The sort key: errors that differ by rounding only count as equal, and then the less assuming comes first."""
-    error = one.error
-    rounded = float(f"{error:.9e}") if math.isfinite(error) else error
-    return rounded, len(one.candidate.assumes), one.candidate.name
+    return nine_digits(one.error), len(one.candidate.assumes), one.candidate.name
 
 
 def _references(one: EstimatorCandidate, judged: Sequence[EstimatedError]) -> list[str]:
@@ -188,7 +187,7 @@ def _judged(one: EstimatorCandidate, references: Sequence[str]) -> EstimatedErro
     found = [_against(one, name) for name in references if name in one.target or one.others.get(name)]
     if not found:
         return EstimatedError(one, low=one.spread, high=math.inf if one.assumes else one.spread)
-    return max(found, key=lambda each: each.bias)
+    return max(found, key=lambda each: nine_digits(each.bias))
 
 
 def _against(one: EstimatorCandidate, name: str) -> EstimatedError:

@@ -132,7 +132,7 @@ class AdvertWorld:
             kept, table = self._draw_kind(self.pools[self.kinds[index]], len(rows), rng, columns)
             place.append(rows[kept])
             pieces.append(table)
-        return pa.concat_tables(pieces).take(np.argsort(np.concatenate(place)))
+        return pa.concat_tables(pieces).take(np.argsort(np.concatenate(place), kind="stable"))
 
     def _draw_kind(
         self, pool: Pool, shown: int, rng: np.random.Generator, wanted: Sequence[str] | None

@@ -78,7 +78,7 @@ def _largest_remainders(counts: Integers, sizes: Integers, documents: int) -> In
     places, rest = np.divmod(documents * counts, np.maximum(sizes, 1))
     missing = documents - places.sum(axis=1, keepdims=True)
     order = np.argsort(-rest[:, ::-1], axis=1, kind="stable")
-    rank = np.argsort(order, axis=1)[:, ::-1]
+    rank = np.argsort(order, axis=1, kind="stable")[:, ::-1]
     return np.asarray(places + (rank < missing))
 
 
@@ -129,7 +129,7 @@ def _grades(aspects: Floats, appeal: Floats, rng: np.random.Generator) -> Floats
     match, name, fame, trust, fresh = aspects.T[:5]
     relevance = match + 0.6 * name + 0.5 * match * fame + 0.5 * np.maximum(trust, 0) - 0.3 * fresh**2
     noise = _APPEAL * appeal + _NOISE * rng.normal(size=len(match))
-    rank = np.argsort(np.argsort(relevance + noise))
+    rank = np.argsort(np.argsort(relevance + noise, kind="stable"), kind="stable")
     return np.searchsorted(np.cumsum(_SHARES)[:-1], (rank + 0.5) / len(rank)).astype(np.float64)
 
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..errors import ColumnError
 from ..log.batch import Contexts, Floats, Integers, LogBatch, Shown
-from ..log.source import Needs
+from ..log.source import Needs, refuse_unknown_clusters
 from ..policies.base import Policy, all_items
 
 Behaviour = Callable[[Floats], Floats]
@@ -123,6 +123,7 @@ class SimulatedLog:
     def select(self, needed: Needs) -> SimulatedLog:
         if self.world.rewards and "clicks" in needed.roles:
             raise ColumnError("the log has no clicks", "use an estimator of the reward of the whole slate")
+        refuse_unknown_clusters(needed, self.world.contexts.keys, self)
         return self
 
     def describe(self) -> str:

@@ -37,7 +37,7 @@ class Placed(Spelled):
 
     def log_prob(self, contexts: Contexts, slates: Integers) -> Floats:
         self._check(contexts)
-        return self.base.log_prob(contexts, np.ascontiguousarray(slates[:, np.argsort(self.order)]))
+        return self.base.log_prob(contexts, np.ascontiguousarray(slates[:, np.argsort(self.order, kind="stable")]))
 
     def slot_probs(self, contexts: Contexts, slates: Integers) -> Floats:
         unable(self, "slot_probs", "its slots are not filled from the top: use ips, ipm, interpol or pbm")
@@ -67,7 +67,7 @@ class InOrder(Spelled, Sorting):
     def blocks(self, contexts: Contexts, items: Integers) -> tuple[Integers, Integers]:
         inside = np.arange(contexts.candidates.shape[1]) < contexts.size[:, None]
         order = np.argsort(np.where(inside, -contexts.scores[self.scores], np.inf), axis=1, kind="stable")
-        rank = np.take_along_axis(np.argsort(order, axis=1), np.maximum(items, 0), axis=1)
+        rank = np.take_along_axis(np.argsort(order, axis=1, kind="stable"), np.maximum(items, 0), axis=1)
         return np.where((items >= 0) & (rank < contexts.length[:, None]), rank, -1), np.ones_like(rank)
 
     def tied(self, contexts: Contexts) -> NDArray[np.bool_]:

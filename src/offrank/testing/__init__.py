@@ -3,7 +3,7 @@
 from .conformance import check_fold, same, take
 from .exact import MemorySource, World
 from .laws import Situation, law
-from .metamorphic import RELATIONS, LogTable, Relation, check_relation
+from .metamorphic import RELATIONS, LogTable, Relation, check_more_estimators, check_relation
 
 __all__ = [
     "RELATIONS",
@@ -13,6 +13,7 @@ __all__ = [
     "Situation",
     "World",
     "check_fold",
+    "check_more_estimators",
     "check_relation",
     "law",
     "same",

@@ -28,6 +28,7 @@ import pyarrow.parquet as pq
 
 from ..errors import OffrankError, UsageError
 from ..estimators import ModelBased, SelfNormalised, estimator
+from ..estimators.wrappers import bare
 from ..reward_models import SlateRegression
 
 Question = Callable[[Any], Any]
@@ -241,6 +242,41 @@ def broken(
         return differences(before, after, tolerance)
     expected = relation.expected(before)
     return differences(expected, {where: after[where] for where in expected if where in after}, tolerance)
+
+
+def check_more_estimators(
+    ask: Callable[[Any, list[str]], Any], log: Any, fewer: Sequence[str], more: Sequence[str]
+) -> None:
+    """Assert that asking for more estimators revives nothing that fewer of them refuted.
+
+    What is wrong with the log itself stays as severe, and if it refutes the logging policy only estimates that do not
+    depend on that policy may answer. (Too little overlap, or a disagreement of assumptions, is no fault of the log:
+    there, more estimators may sharpen.)
+
+    - ask: maps a log and spellings of estimators to the result of `offrank.evaluate` or `offrank.compare`.
+
+    Raises:
+        AssertionError: something is revived.
+    """
+    before, after = ask(log, list(fewer)), ask(log, list(dict.fromkeys([*fewer, *more])))
+    least = {one.code: one.severity for one in before.about_log}
+    found = {one.code: one.severity for one in after.about_log}
+    severities = ("serious", "warning", "note", None)
+    for code, severity in least.items():
+        explained = severity != "serious" and "serious" in found.values()
+        weaker = severities.index(found.get(code)) > severities.index(severity)
+        assert explained or not weaker, f"{code} was {severity} with {fewer}, and is {found.get(code)} with {more} too"
+    if "serious" in least.values():
+        assert "serious" in found.values(), f"{fewer} refuted the log, and with {more} nothing does"
+    for verdict in after.verdicts.values() if "serious" in found.values() else ():
+        assert not verdict.usable or _without_policy(str(verdict.estimator)), (
+            f"{fewer} refuted the log, and with {more} there is an answer: {verdict}"
+        )
+
+
+def _without_policy(spelling: str) -> bool:
+    """Whether an estimator does not depend on the logging policy."""
+    return bare(estimator(spelling)).requires_logging is None
 
 
 def answer(ask: Question, log: Any) -> Leaves:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
+from numbers import Real
 from os import PathLike, fspath
 from typing import Any, Protocol, TypedDict, runtime_checkable
 
@@ -15,6 +17,7 @@ from ..estimators.named import estimator as named_estimator
 from ..estimators.wrappers import SelfNormalised
 from ..inference.registry import Method
 from ..log.batch import Floats
+from ..options import option
 from ..policies.mixture import is_policy
 from ..policies.named import policy as named_policy
 from ..policies.propensities import AnyPolicy
@@ -22,6 +25,8 @@ from ..readers.log import opened
 from ..running.executors import Executor, Progress
 from .provenance import Provenance
 
+TOTALS = ("clicked", "all")
+"""The true numbers of impressions that can be told: with a click, and in all. Both test which rows were kept."""
 Target = str | AnyPolicy | Mapping[str, str | AnyPolicy] | list[str | AnyPolicy]
 Estimators = str | Estimator | SelfNormalised | Sequence[str | Estimator | SelfNormalised]
 
@@ -55,6 +60,7 @@ class Evaluation(Intervals, total=False):
 
     examination: Examination | None
     held_out: str | PathLike[str] | None
+    totals: Mapping[str, float] | None
 
 
 source = opened
@@ -64,6 +70,23 @@ source = opened
 def spelled_log(log: Any) -> str:
     """Return how the call that repeats a job spells the log: its path, or the name `log` if it has none."""
     return repr(fspath(log)) if isinstance(log, str | PathLike) else "log"
+
+
+def totals(given: Mapping[str, float] | None) -> dict[str, float] | None:
+    """Return true numbers of impressions, as given.
+
+    Raises:
+        UsageError: others than `clicked` and `all`, or impossible numbers.
+    """
+    if given is None:
+        return None
+    numbers = list(given.values()) if hasattr(given, "values") else [None]
+    real = all(isinstance(one, Real) and not isinstance(one, bool) and 0 <= one < math.inf for one in numbers)
+    known = real and len(numbers) > 0 and set(given) <= set(TOTALS)
+    if not known or given.get("clicked", 0) > given.get("all", math.inf):
+        example = option("totals", {"clicked": 1200, "all": 50000})
+        raise UsageError(f"totals is {given!r}", f"say how many impressions there were, clicked and in all: {example}")
+    return {name: given[name] for name in TOTALS if name in given}
 
 
 def policy(given: str | AnyPolicy) -> AnyPolicy:

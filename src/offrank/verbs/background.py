@@ -162,7 +162,7 @@ class Background:
     - baseline, simultaneous: of comparisons, what is compared with, and the level of each interval.
     """
 
-    schema: int = 1
+    schema: int = 2
     kind: str
     title: str
     log: LogRead

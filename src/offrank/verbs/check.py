@@ -2,39 +2,48 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
 from typing import Any
 
 from ..checks.actions import ActionsFold
-from ..checks.log import LogFold, about_log
+from ..checks.calibration import CalibrationFold
+from ..checks.log import LogFold
 from ..checks.propensities import SlotsFold, SupportFold
 from ..checks.rows import ImpressionsFold
-from ..errors import AbilityError, ColumnError, EmptyLogError
+from ..errors import AbilityError, ColumnError, EmptyLogError, UsageError
 from ..estimators.base import Estimator
+from ..estimators.design import design_fold
 from ..estimators.family import family
 from ..estimators.fold import TermsFold
 from ..estimators.ips import IPS
 from ..estimators.items import IPM
 from ..estimators.wrappers import SelfNormalised
+from ..findings.miscalibrated import unfit
 from ..findings.verdict import on_log
 from ..folds.base import Tee
+from ..folds.estimate import Caution
 from ..folds.group_by import by_slots
 from ..folds.optional import OptionalFolds, given, refused
 from ..inference.spec import IntervalSpec
+from ..log.batch import RunCache
 from ..log.source import Source
 from ..options import option
 from ..policies.epsilon import EpsilonUniform
 from ..policies.fit import counts, fitted
-from ..policies.propensities import AnyPolicy, ShownAbility, shown_needs
+from ..policies.propensities import AnyPolicy, ShownAbility, is_law, shown_needs
 from ..policies.uniform import Uniform
 from ..policies.written import Logged
 from ..running.executors import Executor, Progress, run
 from . import arguments, document, findings
 from .background import Background, Check, LogRead
 from .data import Estimates
+from .fold import inner_fold
 from .plan import Plan
+from .refutation import judged_log
 from .result import Result
-from .summary import Summary, inner_fold
+from .summary import Summary
 
 _ABILITIES: tuple[ShownAbility, ...] = ("log_prob", "rank_law")
 
@@ -47,6 +56,7 @@ def check(
     target: str | AnyPolicy | None = None,
     logging: str | AnyPolicy = "logged",
     *,
+    totals: Mapping[str, float] | None = None,
     confidence: float = 0.99,
     executor: Executor | None = None,
     progress: Progress | None = None,
@@ -59,6 +69,8 @@ def check(
     how often each item stood at each rank is compared with what the logging policy says. Further: the
     effective sample size, the weights' tail, inverse propensities per slot count, and the share of the
     target (or of uniform) that the logging policy never shows, per rank.
+
+    totals: how many impressions there were, as in `evaluate`.
 
     `result.facts["checks"]` holds the findings; each check that was impossible is listed with the reason.
 
@@ -75,8 +87,9 @@ def check(
     for policy in (drawn, wanted or drawn):
         _refuse_unknown(source, policy)
     spec = IntervalSpec(confidence=confidence)
-    checking = _Checking(source, fitted(drawn, source, executor), wanted, spec)
-    said = {"logging": repr(drawn), "target": None if wanted is None else repr(wanted), "confidence": confidence}
+    checking = _Checking(source, fitted(drawn, source, executor), wanted, spec, arguments.totals(totals))
+    said: dict[str, Any] = {"logging": repr(drawn), "target": None if wanted is None else repr(wanted)}
+    said |= {"totals": checking.totals, "confidence": confidence}
     defaults = {**(check.__kwdefaults__ or {}), "target": None}
     command = document.call("check", arguments.spelled_log(log), said, defaults)
     return checking.run(executor, progress).with_facts(command=command)
@@ -102,8 +115,15 @@ def _refuse_unknown(source: Source, policy: AnyPolicy) -> None:
 class _Checking:
     """A check of one source, with the parts of it that are possible."""
 
-    def __init__(self, source: Source, logging: AnyPolicy, target: AnyPolicy | None, spec: IntervalSpec) -> None:
-        self.source, self.logging, self.target, self.spec = source, logging, target, spec
+    def __init__(
+        self,
+        source: Source,
+        logging: AnyPolicy,
+        target: AnyPolicy | None,
+        spec: IntervalSpec,
+        totals: dict[str, float] | None,
+    ) -> None:
+        self.source, self.logging, self.target, self.spec, self.totals = source, logging, target, spec, totals
         self.counted = counts(logging)
         self.tried, log = OptionalFolds(source), LogFold.of(source, logging)
         self.tried.sure(log.needs(), impressions=ImpressionsFold(), log=log)
@@ -112,6 +132,9 @@ class _Checking:
         self.tried.add("actions", ActionsFold(logging))
         self.tried.add("support", SupportFold(target or Uniform(), logging))
         between = [EpsilonUniform(logging, epsilon) for epsilon in EPSILONS]
+        if target is not None and is_law(target) and is_law(logging):
+            explains = CalibrationFold(target)
+            self.tried.add("explained", explains.reducer, explains.needs)
         self._weigh("slates", IPS(), [Uniform(), *between])
         if self.counted:
             self.tried.reasons["items"] = "propensities that were counted in the log agree with it by construction"
@@ -127,8 +150,10 @@ class _Checking:
         impressions = found["impressions"]
         if not impressions.n:
             raise EmptyLogError(f"{self.source.describe()} has no impressions", "give a log with some")
+        self._refuse_swapped(found)
         weights, slots = {name: found[name] for name in self.plans if name in found}, impressions.slots
         summaries = self._summaries({name: one["whole"] for name, one in weights.items()}, slots)
+        summaries = {name: replace(one, designs=found[f"design of {name}"]) for name, one in summaries.items()}
         numbers: Mapping[str, Any] = next((one["groups"] for one in weights.values()), {})
         groups = {
             number: self._estimates(
@@ -137,10 +162,34 @@ class _Checking:
             for number in (numbers if len(numbers) > 1 else ())
         }
         estimates = self._estimates(summaries)
-        background = self._background(found, summaries, estimates)
-        verdict = on_log([one.caution for one in background.checks if one.caution is not None])
-        of_log = about_log(found["log"])
+        # Weights of other policies have rows of their own, as `evaluate` does not ask for them.
+        tested = () if self.target is None else summaries.values()
+        of_log = judged_log(found["log"], tested, self.totals, of=self.target)
+        background = self._background(found, summaries, estimates, of_log)
+        known = {one.code for one in of_log}
+        others = (one.caution for one in background.checks if one.caution is not None and one.code not in known)
+        verdict = on_log([*of_log, *others])
         return Result(estimates, background, groups, about_log=of_log, verdicts={"the log": verdict})
+
+    def _refuse_swapped(self, found: Mapping[str, Any]) -> None:
+        """Raise if the log is the target's, and not the logging policy's.
+
+        Raises:
+            UsageError: it is, so that the arguments seem to be in each other's place.
+        """
+        if self.target is None or not unfit(found["log"]):
+            return
+        fit = None
+        with suppress(AbilityError):
+            if "explained" in found:
+                fit = CalibrationFold(self.target).result(found["explained"])
+        if isinstance(self.target, Logged) or (fit is not None and not unfit(replace(found["log"], fit=fit))):
+            raise UsageError(
+                f"what was shown is not drawn by {self.logging!r}, but may be by {self.target!r}: target and logging "
+                "policy seem to be in each other's place",
+                f"the policy to be judged comes first: {option('target', repr(self.logging))}, "
+                f"{option('logging', repr(self.target))}",
+            )
 
     def _weigh(self, name: str, bare: Estimator, targets: list[AnyPolicy]) -> None:
         """Plan the importance weights of some policies and of the target."""
@@ -150,6 +199,8 @@ class _Checking:
         inner = inner_fold(self.spec, plan.layout, grouped=True)
         if self.tried.add(name, TermsFold(plan.layout, self.logging, inner, by=by_slots), plan.needs):
             self.plans[name] = plan
+            design, needed = design_fold(plan.layout, self.logging, self.source, plan.needs(), RunCache())
+            self.tried.sure(needed, **{f"design of {name}": design})
 
     def _summaries(self, found: Mapping[str, Any], slots: int) -> dict[str, Summary]:
         """Return a summary of the weights for each plan."""
@@ -161,7 +212,11 @@ class _Checking:
         return Estimates({key: one for found in every for key, one in found.items()})
 
     def _background(
-        self, found: Mapping[str, Any], summaries: Mapping[str, Summary], estimates: Estimates
+        self,
+        found: Mapping[str, Any],
+        summaries: Mapping[str, Summary],
+        estimates: Estimates,
+        of_log: Sequence[Caution],
     ) -> Background:
         impressions, plans = found["impressions"], [self.plans[name] for name in summaries]
         return Background(
@@ -178,16 +233,16 @@ class _Checking:
             logged=next((one.logged(one.layout.estimators[0]) for one in summaries.values()), None),
             weights=tuple(row for name, one in summaries.items() for row in self.plans[name].histograms(one)),
             ranks=tuple(impressions.by_rank(self.spec.confidence)),
-            checks=tuple(self._checks(found, estimates)),
+            checks=tuple(self._checks(found, estimates, of_log)),
             slots=tuple(found.get("slots") or ()),
             versions=document.versions(),
             created=document.now(),
         )
 
-    def _checks(self, found: Mapping[str, Any], estimates: Estimates) -> Iterator[Check]:
+    def _checks(self, found: Mapping[str, Any], estimates: Estimates, of_log: Sequence[Caution]) -> Iterator[Check]:
         reasons, log = self.tried.reasons, found["log"]
-        yield from findings.of_log(log)
-        yield from findings.of_weights(estimates, self.target, reasons, log)
+        yield from findings.of_log(log, of_log)
+        yield from findings.of_weights(estimates, self.target, reasons, log, of_log)
         yield from findings.of_slots(found.get("slots"), reasons.get("slots"))
         yield from findings.of_actions(found.get("actions"), reasons.get("actions"), log)
         wanted, asked = repr(self.target or Uniform()), self.target is not None

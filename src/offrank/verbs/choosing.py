@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 
-from ..checks.log import about_log
 from ..checks.rows import Impressions, ImpressionsFold
 from ..errors import EmptyLogError, OffrankError, UsageError
 from ..estimators.base import terms_of
@@ -32,9 +31,11 @@ from ..policies.propensities import AnyPolicy, law_needs
 from ..running.executors import Executor, Progress, run
 from ..selection.estimators import COARSE, Contrast, EstimatorCandidate, EstimatorRanking, ranking
 from ..selection.pseudo_targets import DistanceFold, pseudo_targets
+from .fold import inner_fold
 from .judgement import Pick
 from .plan import Picks, Plan
-from .summary import AnyEstimator, Summary, inner_fold
+from .refutation import judged_log
+from .summary import AnyEstimator, Summary
 
 CANDIDATES = (
     *("ips", "snips", "rips", "snrips", "pi", "wpi", "ipm", "snipm"),
@@ -240,9 +241,9 @@ class Chooser:
         impressions: Impressions = found["impressions"]
         if not impressions.n:
             raise EmptyLogError(f"{self.source.describe()} has no impressions", "give a log with some")
-        known = {"slots": impressions.slots, "about_log": about_log(found["log"])}
         designs = (*found["design"], *(None for _ in range(len(policies[1:]) * len(layout.estimators))))
-        summary = plan.summary(found["terms"]["whole"], designs=designs, **known)
+        plain = plan.summary(found["terms"]["whole"], designs=designs, slots=impressions.slots)
+        summary = replace(plain, about_log=judged_log(found["log"], [plain]))
         away = found.get("distance", np.ones(1))
         rates = np.array([one.click_rate.value for one in impressions.by_rank(0.95)])
         if away[0] <= _SAME:

@@ -10,7 +10,7 @@ from ..errors import NoOverlapError, UsageError
 from ..estimators.base import Estimator
 from ..estimators.named import estimator as named_estimator
 from ..estimators.wrappers import SelfNormalised
-from ..findings.verdict import Verdict
+from ..findings.verdict import PASSING, Required, Verdict
 from ..folds.estimate import Caution, Estimate, PlacedCaution
 from ..frames import Given, Tabular, cautions, plain
 from ..policies.base import Policy
@@ -77,10 +77,11 @@ class ResultData(Mapping[Key, Estimate], Tabular):
     about_log: tuple[Caution, ...] = ()
     verdicts: Mapping[str, Verdict] = field(default_factory=dict)
     comparisons: tuple[Difference, ...] = ()
+    winner: str | None = None
 
     headings = (
         *("status", "title", "target", "against", "estimator", "group", "value", "difference", "relative", "truth"),
-        *("ess", "mean_weight", "word", "decided", "rows_needed", "expected"),
+        *("ess", "mean_weight", "decision", "trust", "decided", "rows_needed", "expected"),
         *("message", "warnings", "reasons", "error"),
     )
 
@@ -96,8 +97,11 @@ class ResultData(Mapping[Key, Estimate], Tabular):
     @property
     def facts(self) -> dict[str, Any]:
         """Return everything in the reports beside estimates and verdicts (see `to_dict`), as plain values."""
-        compared = {"comparisons": list(map(document.comparison_row, self.comparisons))} if self.comparisons else {}
-        return plain(self.background) | compared
+        facts = plain(self.background)
+        if self.comparisons:
+            compared = list(map(document.comparison_row, self.comparisons))
+            facts |= {"winner": self.winner, "comparisons": compared}
+        return facts
 
     @property
     def trustworthy(self) -> bool:
@@ -127,9 +131,29 @@ class ResultData(Mapping[Key, Estimate], Tabular):
 
     @property
     def usable(self) -> bool:
-        """Whether no verdict is `do not use`."""
+        """Whether every verdict has an answer, whichever it is."""
         every = (*self.verdicts.values(), *(one.verdict for one in self.comparisons))
         return all(one.usable for one in every)
+
+    @property
+    def decisions(self) -> dict[str, Verdict]:
+        """Return the verdicts that decide: of `compare` on the comparisons, else on the targets against the log."""
+        if self.comparisons:
+            return {f"{one.target} - {one.against}": one.verdict for one in self.comparisons}
+        return {} if self.background.kind == "check" else dict(self.verdicts)
+
+    def meets(self, required: Required) -> bool:
+        """Whether a gate may let all targets pass: `better`, or `not-worse`, each with sound trust.
+
+        `not-worse` lets pass what is not clearly different: it says nothing of how much worse that may be.
+
+        Raises:
+            UsageError: something else is required.
+        """
+        if required not in PASSING:
+            raise UsageError(f"{required!r} cannot be required", f"say one of {', '.join(PASSING)}")
+        every = self.decisions.values()
+        return bool(every) and all(one.trust == "sound" and one.decision in PASSING[required] for one in every)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the result as plain lists, dicts and numbers (None for unknown values).

@@ -263,6 +263,7 @@ class Diagnostics:
             made = spec.spread({"moments": one.moments}).ratio(_mean(of.estimator, one.moments))
             low, high = (made.value + stretch * (end - made.value) for end in (made.low, made.high))
             ends = replace(made, low=low, high=high, standard_error=stretch * made.standard_error)
+            ends = ends.above(0.0) if of.nonnegative else ends
             rows.append(Clipped(one.maximum, one.rows / estimate.n, ends))
         yield Path(of.target, of.name, (*rows, Clipped(None, 0.0, _interval(estimate))))
 
@@ -284,13 +285,17 @@ class Diagnostics:
 
 @dataclass(frozen=True)
 class Diagnosed:
-    """The estimate under diagnosis: its target, its estimator, and the moments of its terms."""
+    """The estimate under diagnosis: its target, its estimator, and the moments of its terms.
+
+    nonnegative: no outcome is below 0.
+    """
 
     target: str
     name: str
     estimator: AnyEstimator
     estimate: Estimate
     terms: Moments
+    nonnegative: bool = False
 
 
 def _weighs(estimator: AnyEstimator) -> bool:

@@ -20,6 +20,10 @@ _OF_ESTIMATE = ("value", "low", "high", "standard_error", "ess", "mean_weight")
 _OF_WEIGHTS = ("max_weight_share", "tail_index", "design_effect", "effective_clusters", "detectable")
 _OF_DESIGN = {"design_ess": "effective", "largest_possible_weight": "largest"}
 _OF_DESIGN |= {"unsupported": "unsupported", "hidden": "hidden"}
+_OF_VERDICT = (
+    *("decision", "trust", "assumes", "assumes_in_words", "detectable", "anchor", "reasons"),
+    "assumptions",
+)
 
 
 def estimate_row(
@@ -47,9 +51,10 @@ def estimate_row(
 
 
 def verdict_row(found: Verdict) -> dict[str, Any]:
-    """Return the row of a verdict: its word, its source, the numbers and the reasons."""
+    """Return the row of a verdict: decision, trust, its source, the numbers, the reasons and what it rests on."""
     return {
-        "word": found.word,
+        "decision": found.decision,
+        "trust": found.trust,
         "estimator": found.estimator,
         "assumes": sorted(found.assumes),
         "assumes_in_words": in_words(found.assumes),
@@ -60,11 +65,12 @@ def verdict_row(found: Verdict) -> dict[str, Any]:
         "detectable": finite(found.detectable),
         "anchor": None if found.anchor_name is None else {"estimator": found.anchor_name, "spans": found.spans},
         "reasons": plain(found.reasons),
+        "assumptions": plain(found.assumptions),
     }
 
 
 def comparison_row(found: Difference) -> dict[str, Any]:
-    """Return whether one target earns more than another; no claim is made if the verdict is `do not use`."""
+    """Return whether one target earns more than another; with trust `none` no claim is made."""
     row, none = verdict_row(found.verdict), dict.fromkeys(("value", "low", "high", "standard_error"))
     return {
         "target": found.target,
@@ -74,7 +80,7 @@ def comparison_row(found: Difference) -> dict[str, Any]:
         "relative": row["relative_change"],
         "decided": found.decided,
         "rows_needed": found.rows_needed,
-        **{name: row[name] for name in ("word", "assumes", "assumes_in_words", "detectable", "anchor", "reasons")},
+        **{name: row[name] for name in _OF_VERDICT},
     }
 
 

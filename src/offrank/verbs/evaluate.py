@@ -35,6 +35,7 @@ def evaluate(
     cluster: str | None = AUTO,
     by: str | None = None,
     held_out: str | PathLike[str] | None = None,
+    totals: Mapping[str, float] | None = None,
     replicates: int = 200,
     seed: int = 0,
     state: str | PathLike[str] | None = None,
@@ -53,11 +54,11 @@ def evaluate(
       `bootstrap` (Poisson, `replicates` of them, `seed`) or `bernstein` (empirical Bernstein), at level `confidence`.
     - cluster: a column whose equal values mark dependent rows, such as `query`; None for independent rows. The default
       is that of `query`, `user` and `session`, with at least five values, which has the strongest dependence.
-    - by: a column to group by. executor: any `concurrent.futures.Executor`; threads by default.
-    - held_out: the file of a policy that `learn` learnt from this very log: only its test third is read.
+    - by: a column to group by. executor: any `concurrent.futures.Executor`; threads by default. held_out: the file of
+      a policy that `learn` learnt from this very log: only its test third is read.
+    - totals: how many impressions there really were, `{"clicked": 1200, "all": 50000}`, to test `inclusion` by.
     - state: a file to write what was counted to, before it is finished: `offrank.merge` makes one result of several.
-      Rows are then numbered within their files, which the draws of the bootstrap and random samples depend on.
-      Everything must be told by its spelling, and nothing may be learnt from this log itself.
+      Rows are then numbered within files (random draws depend on that), and nothing may be learnt from this log.
 
     Raises:
         UsageError: arguments that cannot work, or a policy that lacks what an estimator requires.
@@ -66,23 +67,22 @@ def evaluate(
     Examples:
         >>> result = offrank.evaluate("offrank-demo/log.parquet", "top(new_score)", "plackett_luce(old_score)", "snips")
         >>> print(result.verdict)
-        use: top(new_score) 0.8187 (0.7594 to 0.8777) by snips
+        better: top(new_score) 0.8187 (0.7594 to 0.8777) by snips; trust: sound
     """
     source, drawn = arguments.source(log), arguments.policy(logging)
     spec = IntervalSpec(interval, confidence, cluster, replicates, seed).finding(source)
     plain = IntervalSpec("normal", confidence, cluster).finding(source)  # the choice depends on errors only
     wanted, named = arguments.targets(target), arguments.estimators(estimators)
-    examined, left_out = arguments.examination(examination), None
+    examined, true, left_out = arguments.examination(examination), arguments.totals(totals), None
     refuse_learnt(state, held_out, [*wanted.values(), drawn, *named])
     if held_out is not None:
         source, left_out = kept_apart(source, held_out, executor, progress)
     chooser = Chooser(source, drawn, examined.curve, plain, executor=executor, progress=progress)
-    plan = _planned(chooser, wanted, named, examined, spec, by)
+    plan = _planned(chooser, wanted, named, examined, spec, by, true)
     command = _command(arguments.spelled_log(log), plan, isinstance(target, Mapping | list), held_out, state)
     found = counted(plan, named, source, state, executor, progress).result().with_facts(command=command)
-    if left_out is not None:
-        found = found.with_facts(log=replace(found.background.log, learnt_from=left_out))
-    return refuse_empty(found)
+    log_read = found.background.log if left_out is None else replace(found.background.log, learnt_from=left_out)
+    return refuse_empty(found.with_facts(log=log_read))
 
 
 def _planned(
@@ -92,13 +92,14 @@ def _planned(
     examined: Provenance,
     spec: IntervalSpec,
     by: str | None,
+    totals: Mapping[str, float] | None,
 ) -> Plan:
     """Return the plan, after what is to be learnt from the log was learnt. chooser: has the log, and who drew it."""
     source, executor, progress = chooser.source, chooser.executor, chooser.progress
     ready = {name: fitted(policy, source, executor) for name, policy in wanted.items()}
     chooser = replace(chooser, logging=fitted(chooser.logging, source, executor))
     families, picks = picked(fit_models(named, source, executor, progress), ready, chooser)
-    return Plan(ready, chooser.logging, families, spec, by, examined, picks=picks).referenced(source)
+    return Plan(ready, chooser.logging, families, spec, by, examined, picks=picks, totals=totals).referenced(source)
 
 
 def _command(
@@ -116,6 +117,7 @@ def _command(
         "cluster": spec.cluster,
         "by": plan.by,
         "held_out": None if held_out is None else fspath(held_out),
+        "totals": plan.totals,
         "replicates": spec.replicates,
         "seed": spec.seed,
         "state": None if state is None else fspath(state),

@@ -8,7 +8,6 @@ from dataclasses import replace
 from typing import Any
 
 from ..checks.actions import ActionsTest
-from ..checks.log import about_log, explained
 from ..checks.propensities import SlotsRow
 from ..checks.rows import Impressions
 from ..errors import NoOverlapError
@@ -36,10 +35,12 @@ def check(code: str, title: str, status: Status, message: str, remedy: str = "",
     return Check(code, title, status, message, remedy, *known)
 
 
-def of_log(log: OfLog) -> Iterator[Check]:
-    """Return the problems of the log that affect every estimate; if there are none, what was checked."""
-    found = [caution for caution in about_log(log) if caution.code not in _OF_MEANS]  # uniform has its own row
-    yield from of_cautions(found)
+def of_log(log: OfLog, known: Sequence[Caution]) -> Iterator[Check]:
+    """Return the problems of the log that affect every estimate, which are known; if there are none, what was checked.
+
+    Mean weights have rows of their own.
+    """
+    yield from of_cautions(caution for caution in known if caution.code not in _OF_MEANS)
     fits, same = title_of("miscalibrated"), title_of("propensity-mismatch")
     if log.fit is not None and not unfit(log):
         message = "Items are shown as often as it says, as far as chance allows to tell."
@@ -51,17 +52,22 @@ def of_log(log: OfLog) -> Iterator[Check]:
 
 
 def of_weights(
-    estimates: Estimates, target: AnyPolicy | None, reasons: Mapping[str, str], log: OfLog
+    estimates: Estimates,
+    target: AnyPolicy | None,
+    reasons: Mapping[str, str],
+    log: OfLog,
+    of_log: Sequence[Caution],
 ) -> Iterator[Check]:
     """Return the mean weight of slates and items for uniform and the target, and all warnings about their weights.
 
     Difficulties with policies other than `target` are no fault of the log, and give a note at most. A mean weight
-    that is off for a reason already found, or for slates as for items, is not reported again.
+    that is off for a reason already found, or for slates as for items, is not reported again; one that refutes the
+    logging policy is as severe as that. of_log: the problems of the log.
     """
     for name, title in (("slates", "Mean importance weight"), ("items", "Mean item weight")):
         if name in reasons:
             yield check("mean-weight", title, "skipped", f"Not checked: {reasons[name]}.")
-    known, off = explained(about_log(log)), set[str]()
+    off = set[str]()
     given = set[tuple[str, str]]()  # for slates of one slot, the same as for items
     for (name, spelled), found in estimates.found.items():
         asked = name == repr(target)
@@ -73,11 +79,7 @@ def of_weights(
             continue
         mean = _mean_weight(f"{_MEANS[spelled]} of {name}", found)
         if mean.status in ("warning", "serious"):
-            if mean.code in known or name in off or (not asked and log.fit is not None):
-                reason = "As for slates." if name in off else "What was found above would do this."
-                if mean.code not in known and name not in off:
-                    reason = f"What was shown fits {log.logging}: it hardly ever shows some of the slates."
-                mean = replace(mean, code="mean-weight", status="note", message=reason, remedy="")
+            mean = _said_once(mean, log, of_log, asked=asked, again=name in off)
             off.add(name)
         yield mean
         if asked or (spelled, name) == ("ips", "uniform"):
@@ -95,10 +97,6 @@ def of_slots(slots: Sequence[SlotsRow] | None, reason: str | None) -> Iterator[C
     if none := cautions_for(OfPropensities(largest=max(part.max_inverse_propensity for part in slots))):
         yield from of_cautions(none)
         return
-    for part in slots:
-        largest, impressions = part.max_inverse_propensity, part.estimated_impressions
-        huge = cautions_for(OfPropensities(slots=part.slots, largest=largest, impressions=impressions))
-        yield from of_cautions(huge, f", {part.slots} slot{'s' if part.slots > 1 else ''}")
     total = sum(part.estimated_impressions for part in slots)
     mean = sum(part.mean_inverse_propensity * part.estimated_impressions for part in slots) / total
     message = f"On average 1 / propensity is {mean:.4g}: about as many slates could have been shown per impression."
@@ -165,6 +163,21 @@ def _mean_weight(title: str, estimate: Estimate) -> Check:
     if not found.low - _ROUNDING <= 1 <= found.high + _ROUNDING:
         status, message = "note", "The interval misses 1: by chance, as now and then, or for a tail that is too heavy."
     return check("mean-weight", title, status, message, **numbers)
+
+
+def _said_once(mean: Check, log: OfLog, of_log: Sequence[Caution], *, asked: bool, again: bool) -> Check:
+    """Return the row of a mean weight that is off: a note where it is explained, or as severe as for the log."""
+    known = {one.code: one.severity for one in of_log}
+    reason = None
+    if again:
+        reason = "As for slates."
+    elif "miscalibrated" in known:
+        reason = "What was found above would do this."
+    elif mean.code in known:
+        return replace(mean, status=known[mean.code])
+    elif not asked and log.fit is not None:
+        reason = f"What was shown fits {log.logging}: it hardly ever shows some of the slates."
+    return mean if reason is None else replace(mean, code="mean-weight", status="note", message=reason, remedy="")
 
 
 def _other_cautions(estimate: Estimate, name: str, asked: bool) -> list[Check]:

@@ -12,13 +12,15 @@ from typing import Any
 import numpy as np
 
 from ..checks.drawn import Drawn
+from ..checks.logged_by import LoggedBy
 from ..checks.overview import Overview
 from ..checks.propensities import Agreement
 from ..files import write_text
 from ..folds.estimate import Caution
-from ..formatting import plural, quote
+from ..formatting import finite, plural, quote
 from ..frames import Plain, plain
 from ..log import rules
+from ..options import option
 from ..readers.described import LogColumn
 from ..readers.wide import Gaps
 from ..report.document import Answer, Document, Figures, Item, Section
@@ -26,6 +28,10 @@ from .printed import Printed
 
 _NAMED = 12
 """How many columns to group by are named."""
+_APART = {
+    "outcome": "follows what was shown: not tried as a score",
+    "doubtful": "perhaps follows what was shown: not tried as a score; name it in a policy if it is one",
+}
 _RULES = {rule.code: f": {rule.broken}; {rule.remedy}" for rule in vars(rules).values() if isinstance(rule, rules.Rule)}
 
 
@@ -48,8 +54,9 @@ class Inspection(Printed, Plain):
       reward, design effects by column. ties: score -> share of the impressions whose order it does not determine.
     - about: the problems of the log, the worst first. copies: lower bound on the share of duplicate rows.
     - drawn: the fitted policies, those that fit first. agreement: between the logged propensities
-      and the best fitting law. logging: the policy to name; None if none is known.
-    - next: the suggested question, None if the log cannot answer one yet.
+      and the best fitting law. logging: what drew the log, and how far that is known: see `LoggedBy`.
+    - clicked: whether clicks were logged. next: the suggested question, None if the log cannot answer one yet. refused:
+      why not, where its answers were tried and none could be used.
 
     Examples:
         >>> rows = [{"slate": ["a", "b"], "clicks": [1, 0]}, {"slate": ["b", "a"], "clicks": [0, 1]}]
@@ -69,9 +76,11 @@ class Inspection(Printed, Plain):
     about: tuple[Caution, ...]
     copies: float
     drawn: list[Drawn]
+    logging: LoggedBy
+    clicked: bool
     agreement: Agreement | None = None
-    logging: str | None = None
     next: Next | None = None
+    refused: str | None = None
     path: str | None = None
     format: str | None = None
     gaps: Gaps = "raise"
@@ -92,14 +101,19 @@ class Inspection(Printed, Plain):
         words += ["--top-k", str(self.top_k)] if self.top_k else []
         words += ["--skip-invalid"] if self.broken else []
         words += ["--skip-broken-files"] if self.broken_files else []
-        return self._asked(words, [] if self.logging in (None, "logged") else ["--logging", str(self.logging)])
+        return self._asked(words, self._drawn)
+
+    @property
+    def _drawn(self) -> list[str]:
+        named = self.logging.named
+        return [] if named in (None, "logged") else ["--logging", str(named)]
 
     def command_with(self, mapping: str) -> str:
         """Return the same command, for a mapping written by `save`."""
         return self._asked(["--config", mapping], [])
 
     def _asked(self, said: list[str], drawn: list[str]) -> str:
-        if self.overview.earned is None:
+        if self.overview.earned is None or (self.next is None and not self.clicked):
             return ""
         log = self.path or "LOG"
         if self.next is None:
@@ -123,7 +137,7 @@ class Inspection(Printed, Plain):
         """Return the contents for `--config`: how to read the log, logging policy, cluster, and each role's column."""
         gaps = None if self.gaps == "raise" else self.gaps
         read = {"format": self.format, "gaps": gaps, "top_k": self.top_k}
-        said = {**read, "logging": self.logging, "cluster": self.cluster}
+        said = {**read, "logging": self.logging.named, "cluster": self.cluster}
         known = {name: value for name, value in said.items() if value is not None}
         files = {"skip_broken_files": True} if self.broken_files else {}
         return known | ({"skip_invalid": True} if self.broken else {}) | files | {"columns": dict(self.renamed)}
@@ -140,8 +154,9 @@ class Inspection(Printed, Plain):
         """Return the result as plain lists, dicts and numbers."""
         laws = [{**vars(one), "policy": repr(one.policy), "fits": one.fits} for one in self.drawn]
         apart = None if self.agreement is None else self.agreement.share_apart
-        made = {"drawn": laws, "apart": apart, "mapping": self.mapping(), "command": self.command}
-        found: dict[str, Any] = plain({"schema": 1, "kind": "inspect", **asdict(replace(self, drawn=[])), **made})
+        logging = {**asdict(replace(self.logging)), "departure": finite(self.logging.departure)}
+        made = {"drawn": laws, "logging": logging, "apart": apart, "mapping": self.mapping(), "command": self.command}
+        found: dict[str, Any] = plain({"schema": 2, "kind": "inspect", **asdict(replace(self, drawn=[])), **made})
         return found
 
     def sheet(self) -> Document:
@@ -154,8 +169,9 @@ class Inspection(Printed, Plain):
             Section("What it holds", items=tuple(_sizes(self))),
             Section("Columns", tables=(columns,)),
             Section("Other columns", items=tuple(_other_columns(self))),
-            Section("Who has drawn it?", items=tuple(_laws(self))),
+            Section("Which policies fit?", items=tuple(_laws(self))),
         ]
+        sections.append(Section("How was it drawn?", tuple(_confirming(self))))
         if self.command:
             what = "What a click model says of users:"
             what = what if self.next is None else f"What {quote(self.next.target)} would have earned:"
@@ -165,15 +181,49 @@ class Inspection(Printed, Plain):
 
     def _answer(self) -> Answer:
         """Say whether the log can be used to evaluate other rankings."""
-        if not self.command:
+        if self.overview.earned is None:
             return Answer("**Nothing can be estimated from it**: log clicks, or a reward.", severity="serious")
-        if self.next is None:
-            none = "No random logging policy is known, so **no other ranking can be weighed by it**."
+        found = self.logging
+        law = "the propensities that were logged" if found.policy == "logged" else quote(str(found.policy))
+        if found.known and self.refused:
+            none = (
+                f"**What drew this log is known** ({law}), but **none of the rankings in it can be judged by it** yet."
+            )
             return Answer(none, severity="warning")
-        law = "the propensities that were logged" if self.logging == "logged" else quote(str(self.logging))
-        return Answer(f"**Other rankings can be judged by it**, weighed by {law}.")
+        if found.known:
+            return Answer(f"**Other rankings can be judged by it**, weighed by {law}.")
+        said = {
+            "not contradicted": f"**Nothing contradicts {law}, but nobody has confirmed it**: {found.why}.",
+            "refuted": f"**The propensities that were logged are refuted**: {found.why}",
+            "arms": f"**Rankers without randomness, told by {quote(str(found.column))}**: within one, {found.why}.",
+            "not random": f"**This log is not random**: {found.why}. No other ranking can be weighed by it.",
+        }
+        unknown = f"**Nothing shows that this log is random, or what drew it**: {found.why}."
+        severity = "serious" if found.status == "refuted" else "warning"
+        return Answer(said.get(found.status, unknown), severity=severity)
 
     __repr__ = Printed.__str__
+
+
+def _confirming(found: Inspection) -> Iterator[str]:
+    """Return what a person has to confirm, and what such a log can give."""
+    by = found.logging
+    if by.status in ("not contradicted", "unknown") and by.policy is not None:
+        yield f"If you know that the log was drawn so, say {option('logging', by.policy)}; the log cannot."
+    if by.status == "refuted" and (fits := [one.policy for one in found.drawn if one.fits]):
+        said = option("logging", repr(fits[0]))
+        yield f"What was shown fits {fits[0]!r}. If you know that it was drawn so, say {said}."
+    for value, ranker in by.arms.items():
+        yield f"{by.column} = {value}: every slate is that of {ranker}."
+    if by.arms:
+        yield f"The means of the values of {by.column} compare the rankers, as in any A/B test."
+    if by.status in ("not random", "arms", "refuted", "unknown") and found.overview.earned is not None:
+        yield (
+            "Without randomness a click model can predict what another ranking would earn. To judge rankings by the "
+            "log itself, show a random slate in a share of the requests, and log the propensity of every slate."
+        )
+    if found.refused:
+        yield f"Tried: no ranking of the log can be judged by it. {found.refused}"
 
 
 def _toml(values: Mapping[str, Any]) -> Iterator[str]:
@@ -225,6 +275,8 @@ def _is_listed(column: LogColumn) -> bool:
 
 def _use(column: LogColumn, found: Inspection) -> str:
     ties = found.ties.get(column.name) if column.use == "score" else None
+    if column.use in _APART:
+        return _APART[column.use]
     return "not read" if column.like else f"score, tied in {ties:.1%} of the rows" if ties else column.use
 
 
@@ -262,4 +314,6 @@ def _agreement(found: Inspection) -> str:
         return ""
     law = next(one.policy for one in found.drawn if one.fits)
     apart = found.agreement.share_apart
+    if apart > 1 / 2:
+        return f"in {apart:.0%} of the rows they are not those of {law!r}"
     return f"they are those of {law!r}" + (f", but for {apart:.0%} of the rows" if apart else "")

@@ -20,6 +20,7 @@ from ..findings import cautions_for
 from ..findings.evidence import OfChoice, OfDisagreement, OfEstimatorChoice
 from ..findings.verdict import Candidate, Verdict, verdict
 from ..folds.estimate import Caution, Estimate, Interval
+from ..formatting import nine_digits
 from ..policies.propensities import AnyPolicy
 from ..selection.bounds import least_error
 from ..selection.windows import slope
@@ -27,7 +28,7 @@ from .summary import AnyEstimator, Summary
 
 Given = dict[str, tuple[AnyEstimator, Estimate]]
 """Estimators by their spelling, each with its estimate."""
-LUCKY = frozenset({"heavy-tail", "large-weight", "hidden-mass", "few-rewards"})
+LUCKY = frozenset({"heavy-tail", "large-weight", "hidden-mass", "few-rewards", "heavy-rewards"})
 """Warnings that the error may be larger than estimated: such an estimate cannot contradict another."""
 
 
@@ -68,7 +69,7 @@ def chosen(summary: Summary, target: AnyPolicy, family: Family, pick: Pick | Non
     """
     made = {name: (estimator, summary.estimate(target, estimator)) for name, estimator in family.items()}
     if pick is not None:
-        return _picked(made, pick)
+        return _picked(made, pick, summary.nonnegative)
     if len(made) == 1:
         return SelectedEstimate(*next(iter(made.values())))
     bounded, free = len({_window(one) for one in family.values()}) == 1, next(iter(made.values()))
@@ -131,13 +132,18 @@ def _by_error(summary: Summary, target: AnyPolicy, given: Given) -> OfChoice:
     return OfChoice(names=tuple(given), chosen=choice.index, bias=choice.biases[choice.index])
 
 
-def _picked(made: Mapping[str, tuple[AnyEstimator, Estimate | NoOverlapError]], pick: Pick) -> SelectedEstimate:
+def _picked(
+    made: Mapping[str, tuple[AnyEstimator, Estimate | NoOverlapError]], pick: Pick, nonnegative: bool
+) -> SelectedEstimate:
     """Return a choice that was made before; a part of the log may lack either estimate."""
     given = {name: (estimator, e) for name, (estimator, e) in made.items() if isinstance(e, Estimate)}
     if not {pick.chosen, pick.held_to} <= set(given):
         return SelectedEstimate(*made[pick.chosen if pick.held_to in given else pick.held_to])
     found = _held(given, pick.chosen, pick.held_to, cautions_for(pick.evidence))
-    return replace(found, estimate=_widened(given[pick.chosen][1], found.estimate, pick.margin), considered={})
+    widened = _widened(given[pick.chosen][1], found.estimate, pick.margin)
+    if nonnegative and isinstance(widened, Estimate) and widened.value >= 0:
+        widened = replace(widened, low=max(widened.low, 0.0))
+    return replace(found, estimate=widened, considered={})
 
 
 def _widened(alone: Estimate, found: Estimate | NoOverlapError, margin: float) -> Estimate | NoOverlapError:
@@ -184,19 +190,31 @@ class Assessment:
 
     def verdict(self, name: str, about_log: Sequence[Caution]) -> Verdict | None:
         """Return the verdict on the target of this name; None if only logged quantities were requested."""
-        return verdict(name, list(self.candidates.values()), about_log, nonnegative=self.summary.nonnegative)
+        known = self.summary
+        candidates = list(self.candidates.values())
+        return verdict(name, candidates, about_log, nonnegative=known.nonnegative, tested=known.tested)
 
     @cached_property
     def candidates(self) -> dict[str, Candidate]:
         """Return the possible answers and the references, by the estimator's spelling."""
-        asked = [self._candidate(key, one.estimator, self.estimates[key]) for key, one in self.found.items()]
+        asked = [
+            self._candidate(key, one.estimator, self.estimates[key], held_to=one.held_to)
+            for key, one in self.found.items()
+        ]
         more = [self._candidate(key, *given, asked=False) for key, given in self.references.items()]
         return {one.name: one for one in (*more, *asked) if one is not None}
 
     def _candidate(
-        self, key: str, estimator: AnyEstimator, found: Estimate | NoOverlapError, asked: bool = True
+        self,
+        key: str,
+        estimator: AnyEstimator,
+        found: Estimate | NoOverlapError,
+        *,
+        held_to: AnyEstimator | None = None,
+        asked: bool = True,
     ) -> Candidate | None:
         plain, summary = bare(estimator), self.summary
+        held_to = None if held_to == estimator or not self._unwarned(held_to) else held_to
         if isinstance(plain, LoggedMean):
             return None
         given, logged, relative, refusal = None, None, None, None
@@ -215,7 +233,16 @@ class Assessment:
             "clicks" if plain.outcome == "clicks" and not summary.rewards_are_clicks else "reward",
             plain.requires_logging is not None,
             asked,
+            None if held_to is None else repr(held_to),
+            None if held_to is None else bare(held_to).assumptions,
+            math.nan if logged is None else abs(logged.value),
+            float(summary.moments.largest[summary.layout.logged(plain).numerator]),
         )
+
+    def _unwarned(self, estimator: AnyEstimator | None) -> bool:
+        """Whether this estimate has no warning, so that an interval that contains its own is as sound."""
+        found = None if estimator is None else self.summary.estimate(self.target, estimator)
+        return isinstance(found, Estimate) and all(one.severity == "note" for one in found.warnings)
 
 
 def named(reference: Reference) -> AnyEstimator:
@@ -270,13 +297,21 @@ def _against(
             other_sound=reference.trustworthy,
             luck=summary.luck(target, other),
             pairs=pairs,
+            missing=_hidden(reference) * abs(estimate.value),
+            own_missing=_hidden(estimate) * abs(reference.value),
         )
         for name, (other, reference) in holding.items()
         if _comparable(estimator, other, summary.rewards_are_clicks)
     ]
     # Prefer a sound one without assumptions, which gives clear advice; otherwise the one that is furthest away.
-    said = [(not pair.decisive, -pair.deviations, one) for pair in evidence for one in cautions_for(pair)]
+    said = [(not pair.decisive, -nine_digits(pair.deviations), one) for pair in evidence for one in cautions_for(pair)]
     return min(said, key=lambda one: one[:2])[2] if said else None
+
+
+def _hidden(estimate: Estimate) -> float:
+    """Return the share of the target that such a log is unlikely to show in the weights of an estimate."""
+    design = estimate.design
+    return 0.0 if design is None or estimate.mean_weight is None else min(design.hidden + design.unsupported, 1.0)
 
 
 def _may_contradict(summary: Summary, target: AnyPolicy, estimator: AnyEstimator, estimate: Estimate) -> bool:

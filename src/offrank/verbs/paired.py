@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -23,7 +23,7 @@ class Difference:
     """Whether one target earns more than another.
 
     - target, against: their names; `logged` for the logged mean.
-    - verdict: on the difference, with its interval, absolute and relative; no claim is made if it is `do not use`.
+    - verdict: on the difference, with its interval, absolute and relative; with trust `none` no claim is made.
     - rows: impressions that were read.
     """
 
@@ -34,9 +34,8 @@ class Difference:
 
     @property
     def decided(self) -> bool:
-        """Whether the interval of the difference excludes 0."""
-        away = self.verdict.difference
-        return away is not None and (away.low > 0 or away.high < 0)
+        """Whether one of them is shown to earn more."""
+        return self.verdict.decision in ("better", "worse")
 
     @property
     def rows_needed(self) -> int | None:
@@ -64,13 +63,14 @@ class Pair:
     names: tuple[str, str]
 
     def verdict(self, about_log: Sequence[Caution]) -> Verdict | None:
-        """Return the verdict by the least assuming estimate that decides; its `value` is the difference too.
+        """Return the verdict on the difference, as on one target; its `value` is the difference too.
 
         An estimate of a difference is as sound as both of its parts, and has the warnings of both.
         None if only logged quantities were requested.
         """
         name = " - ".join(self.names)
-        found = verdict(name, self._candidates, about_log, nonnegative=self.summary.nonnegative)
+        own, known = self._candidates, self.summary
+        found = verdict(name, own, about_log, nonnegative=known.nonnegative, tested=known.tested)
         return found and replace(found, value=found.difference)  # a difference may be below 0, unlike a mean
 
     def least_assuming(self) -> str:
@@ -157,16 +157,38 @@ class Pair:
         )
 
     def _cautions(self, mine: Candidate, theirs: Candidate) -> tuple[Caution, ...]:
-        """Return the warnings about both, the worst first; a warning about one names it."""
+        """Return the warnings about both, the worst first; a warning about one names it.
+
+        Where the second is too low the difference is too high; an error of both may move it either way.
+        """
         if self.other is None:
             return mine.cautions
         both = set(mine.cautions) & set(theirs.cautions)
         found = dict.fromkeys(
-            one if one in both else replace(one, message=f"Of `{name}`: {one.message}")
-            for name, some in zip(self.names, (mine.cautions, theirs.cautions), strict=True)
+            replace(one, missing=math.nan if one.missing else 0.0)
+            if one in both
+            else replace(one, message=f"Of `{name}`: {one.message}", missing=sign * one.missing)
+            for name, sign, some in zip(self.names, (1, -1), (mine.cautions, theirs.cautions), strict=True)
             for one in some
         )
         return tuple(sorted(found, key=lambda one: _ORDER[one.severity]))
+
+
+def winner(found: Sequence[Difference], compare: Callable[[str, str], Difference]) -> str | None:
+    """Return who earns more than all others: one of the targets, or what they are compared with; None if nobody does.
+
+    compare: the verdict on the difference of two targets, at a level at which those of all pairs hold together.
+    """
+    [against] = {one.against for one in found}
+    level = {one.target: compare(one.target, against) for one in found}
+    if all(one.verdict.decision == "worse" for one in level.values()):
+        return against
+    better = {name: one.verdict.difference for name, one in level.items() if one.verdict.decision == "better"}
+    best = max(better, key=lambda name: one.value if (one := better[name]) else -math.inf, default=None)
+    rivals = [name for name, one in level.items() if name != best and one.verdict.decision != "worse"]
+    if best is None or any(compare(best, rival).verdict.decision != "better" for rival in rivals):
+        return None
+    return best
 
 
 def estimator_of(of: Assessment, name: str, held: bool = False) -> AnyEstimator:

@@ -20,6 +20,7 @@ from ..estimators.wrappers import SelfNormalised, bare, weighing
 from ..findings import cautions_for
 from ..findings.evidence import OfCurve
 from ..findings.release import Release
+from ..findings.untested import ROWS_KEPT
 from ..findings.verdict import Verdict
 from ..folds.estimate import Interval
 from ..folds.sums import Products
@@ -29,6 +30,7 @@ from ..log.source import Needs, Source
 from ..policies.fit import counts
 from ..policies.propensities import AnyPolicy
 from . import document
+from .arguments import TOTALS
 from .background import Background, LogRead, ModelOf, WeightsOf
 from .data import Estimates
 from .diagnostics import Diagnosed, Diagnostics, window_path
@@ -47,7 +49,7 @@ class Plan:
     """An evaluation, ready to run on any source.
 
     estimators: by their spelling. references: less assuming weightings that the user did not request. picks: by
-    spelling and target, what was chosen before.
+    spelling and target, what was chosen before. totals: true numbers of impressions, by which rows are tested.
     """
 
     targets: Mapping[str, AnyPolicy]
@@ -58,6 +60,7 @@ class Plan:
     trained: Provenance = NOTHING
     references: tuple[Reference, ...] = ()
     picks: Picks = field(default_factory=dict)
+    totals: Mapping[str, float] | None = None
 
     def referenced(self, source: Source) -> Plan:
         """Add less assuming estimators than those requested, if the log and the policies support them.
@@ -136,7 +139,10 @@ class Plan:
 
     def summary(self, folded: Any, **known: Any) -> Summary:
         """Return the summary of the folds' results. known: as in `Summary`."""
-        return Summary(self.layout, self.spec, folded, counts(self.logging), self.products, **known)
+        # The true totals are compared with the rows: if they differ, that is said of the log.
+        tested = frozenset([ROWS_KEPT] if self.totals is not None and len(self.totals) == len(TOTALS) else [])
+        made = self.layout, self.spec, folded, counts(self.logging), self.products
+        return Summary(*made, tested=tested, **known)
 
     def estimates(self, summary: Summary) -> Estimates:
         """Return every estimator for every target."""
@@ -216,7 +222,8 @@ class Reduced:
     @cached_property
     def by_group(self) -> dict[str, tuple[Summary, dict[str, Assessment]]]:
         """Return the judged estimates of each group."""
-        parts = {name: self.plan.summary(part, **self.known, group=True) for name, part in self.groups.items()}
+        known = {**self.known, "group": True, "losses": not self.summary.nonnegative}
+        parts = {name: self.plan.summary(part, **known) for name, part in self.groups.items()}
         return {name: (part, self.plan.judged(part, len(parts))) for name, part in parts.items()}
 
     def result(self) -> Result:
@@ -280,13 +287,13 @@ class Reduced:
                 chosen = one.found[key]
                 _, *columns = self.summary.layout.places[one.target, bare(chosen.estimator)]
                 terms = self.summary.moments.of((ROWS, *columns))
-                yield Diagnosed(name, key, chosen.estimator, estimate, terms)
+                yield Diagnosed(name, key, chosen.estimator, estimate, terms, self.summary.nonnegative)
 
     def _background(self, estimates: Estimates, verdicts: Mapping[str, Verdict]) -> Background:
         plan, summary, spec, rows = self.plan, self.summary, self.plan.spec, self.impressions
         earned = {bare(one).outcome for one in plan.members}
         one_unit = len(earned) == 1 or summary.rewards_are_clicks
-        clicked = summary.moments.sums[1] == summary.moments.sums[2] or earned == {"clicks"}
+        clicked = summary.clicks_alone or earned == {"clicks"}
         used = dict.fromkeys(one.cluster for one in estimates.given.values() if one.cluster is not None)
         each = ((name, key, one) for name, judged in self.judged.items() for key, one in judged.found.items())
         windows = (window_path(name, key, one) for name, key, one in each if one.considered)

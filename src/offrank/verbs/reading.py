@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from ..checks.log import about_log
 from ..checks.rows import Impressions, ImpressionsFold
 from ..errors import EmptyLogError
 from ..estimators.design import design_fold
@@ -16,8 +15,9 @@ from ..folds.group_by import by_column
 from ..log.batch import RunCache
 from ..log.source import Needs, Source
 from .diagnostics import Diagnostics
+from .fold import inner_fold
 from .plan import Plan, Reduced
-from .summary import inner_fold
+from .refutation import judged_log
 
 
 @dataclass(frozen=True)
@@ -60,6 +60,9 @@ class Pass:
         whole, groups = found["terms"]["whole"], found["terms"].get("groups", {})
         ties = dict(zip(plan.ties.policies, found["ties"].tolist(), strict=True))
         trained = plan.trained.judged(plan.parts(), found["rows"])
-        known = {"slots": impressions.slots, "ties": ties, "trained": trained, "about_log": about_log(found["log"])}
+        known = {"slots": impressions.slots, "ties": ties, "trained": trained}
+        known["about_log"] = judged_log(
+            found["log"], [plan.summary(whole, **known, designs=found["design"])], plan.totals
+        )
         diagnostics = replace(self.diagnostics, bases=bases or {})
         return Reduced(plan, whole, groups, known, found["design"], impressions, where, found["behind"], diagnostics)

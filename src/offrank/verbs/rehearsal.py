@@ -12,6 +12,7 @@ from ..errors import NoOverlapError, OffrankError
 from ..estimators.fold import REWARD
 from ..estimators.predicted import ModelBased
 from ..estimators.wrappers import bare
+from ..formatting import nine_digits
 from ..inference.spec import IntervalSpec
 from ..log.batch import Floats
 from ..log.source import Needs
@@ -151,7 +152,7 @@ def _rehearsed(
     values = np.array([[one.estimates[name].value - truth for name in names] for one in found])
     errors = np.array([[one.estimates[name].standard_error for name in names] for one in found])
     roots = dict(zip(names, _roots(values, errors).tolist(), strict=True))
-    best = min(roots, key=roots.__getitem__)
+    best = min(roots, key=lambda name: nine_digits(roots[name]))
     least = max(roots[best], 1e-300)
     # one that some logs lack has the error that it has in these logs
     chosen = np.array([roots.get(one.chosen, abs(one.estimates[one.chosen].value - truth)) for one in found])

@@ -6,8 +6,8 @@ import math
 
 from ..errors import UsageError
 from ..estimators.wrappers import bare
+from ..findings.reasons import Reason
 from ..findings.release import Release, nothing_earned, release
-from ..findings.verdict import Reason
 from .judgement import Assessment
 from .paired import estimator_of
 from .summary import AnyEstimator, Summary

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
@@ -15,7 +16,7 @@ from ..report.document import Document
 from .data import Asked, Named, ResultData, among
 from .pages import evaluation
 from .pages.evaluation import Plots
-from .paired import Difference
+from .paired import Difference, winner
 from .printed import Printed
 
 Side = tuple[str, str | None]
@@ -52,8 +53,8 @@ class Result(Printed, ResultData):
     - groups: the same for each value of the `by` column.
     - about_log: problems of the log that affect every estimate.
     - background: everything else in the reports, `facts` as plain values (see `to_dict`).
-    - verdicts: by target name, whether to use the answer, and the answer; for `check`, by `the log`.
-    - comparisons: of `compare`, whether one target earns more than another.
+    - verdicts: by target name, what is decided, how far to trust it, and the answer; for `check`, by `the log`.
+    - comparisons: of `compare`, whether one target earns more than another; winner: who earns more than all others.
     - reduced: the part of the log that is kept for other levels and for differences.
 
     Examples:
@@ -98,7 +99,7 @@ class Result(Printed, ResultData):
         - one: a target, or (target, estimator); of a single target, an estimator alone.
         - other: the same, or "logged" for the logged mean.
         - estimator: for both. The default is the estimator of the verdict on this difference, with its interval: the
-          least assuming one that decides. If none is sound, the least assuming one that both have.
+          least assuming one that is sharp. If none is sound, the least assuming one that both have.
         - relative: as a share of the mean of `other`.
         - group: a value of the `by` column, by default the whole log.
 
@@ -164,8 +165,11 @@ class Result(Printed, ResultData):
         others = [name for name in targets if name != against]
         level = 1 - (1 - self.background.confidence) / len(others)
         found = tuple(self._kept().comparison(name, against, level) for name in others)
+        pairs = math.comb(len(others) + 1, 2)
+        jointly = 1 - (1 - self.background.confidence) / pairs
+        best = winner(found, lambda one, other: self._kept().comparison(one, other, jointly))
         kind = {"kind": "compare", "title": "Which ranking earns more?", "baseline": against}
-        return replace(self.with_facts(**kind, simultaneous=level), comparisons=found)
+        return replace(self.with_facts(**kind, simultaneous=level), comparisons=found, winner=best)
 
     def sheet(self) -> Document:
         """Return the document for report and terminal."""

@@ -41,7 +41,7 @@ _RULE = (
 
 _LOG = "the log"
 """What a finding is about, if not an estimator."""
-_LIGHTS = {"refuted": "do not use", "unusable": "do not use", "uncertain": "use with care"}
+_LIGHTS = {"refuted": "serious", "unusable": "serious", "uncertain": "warning"}
 _OFF = 0.02
 """Simulated click rates that differ more from the log's are reported."""
 _PSEUDO = "none: the policies allow none, or not with these candidates and columns, or the target is the logging policy"
@@ -171,7 +171,7 @@ def _forest(rows: Sequence[Mapping[str, Any]]) -> Forest:
 
 
 def _light(row: Mapping[str, Any]) -> str:
-    return _LIGHTS.get(row["status"], "use" if row["chosen"] else "")
+    return _LIGHTS.get(row["status"], "ok" if row["chosen"] else "")
 
 
 def _reasons(rows: Iterable[Mapping[str, Any]]) -> tuple[str, ...]:
@@ -272,7 +272,7 @@ def select_estimators(
     choice = chooser.choose(wanted)
     rehearsal = rehearse(chooser, wanted, choice, worlds, progress)
     said: dict[str, Any] = {"target": repr(asked), "logging": repr(drawn), "estimators": tuple(map(repr, listed))}
-    said |= {"examination": None if curve is None else list(curve), "cluster": cluster, "worlds": worlds}
+    said |= {"examination": None if curve is None else list(curve), "cluster": spec.cluster, "worlds": worlds}
     defaults = {"estimators": CANDIDATES, **(select_estimators.__kwdefaults__ or {})}
     command = document.call("select_estimators", arguments.spelled_log(log), said, defaults)
     title = f"Which estimator for {asked!r}?"

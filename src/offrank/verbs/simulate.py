@@ -87,7 +87,7 @@ class Simulated(Printed, Plain):
 
     def sheet(self) -> Document:
         """Return the page: the best policy, the true value of each policy, and next steps."""
-        best, most = max(self.truths.items(), key=lambda one: one[1].value)
+        best, most = max(self.truths.items(), key=lambda one: formatting.nine_digits(one[1].value))
         left_out = f"; left out: {self.left_out:,} with fewer documents" if self.left_out else ""
         answer = f"{formatting.quote(best)} **earns most in this world**: {most.value:.4f} clicks per session."
         drawn = self.truths.get(repr(self.logging))

@@ -32,6 +32,7 @@ from .reading import Pass
 from .summary import AnyEstimator
 
 FORM = "evaluation"
+TOTALS = "totals"
 VERSION = document.versions()["offrank"]
 _FEWEST = 25
 """Different rows from which two logs do not have the same ones, each as often, by chance."""
@@ -109,6 +110,7 @@ def asked(plan: Plan, estimators: Iterable[AnyEstimator]) -> dict[str, Any]:
         "by": plan.by,
         "replicates": spec.replicates,
         "seed": spec.seed,
+        TOTALS: None if plan.totals is None else dict(plan.totals),
     }
 
 
@@ -119,7 +121,8 @@ def planned(question: Mapping[str, Any], learnt: Fingerprint | None, source: Sou
     curve = None if question["examination"] is None else tuple(question["examination"])
     families = {repr(one): family(one, curve) for one in arguments.estimators(question["estimators"])}
     targets, logging = arguments.targets(question["target"]), arguments.policy(question["logging"])
-    return Plan(targets, logging, families, spec, question["by"], Provenance(curve, learnt)).referenced(source)
+    plan = Plan(targets, logging, families, spec, question["by"], Provenance(curve, learnt)).referenced(source)
+    return replace(plan, totals=question[TOTALS])
 
 
 def refuse_learnt(state: Any, held_out: Any, parts: Iterable[Any]) -> None:
@@ -219,6 +222,7 @@ def merged(states: Sequence[State]) -> tuple[State, Pass]:
     _refuse_twice(states)
     paths = tuple(path for one in states for path in one.paths)
     files = {name: rows for one in states for name, rows in one.files.items()}
+    first = replace(first, question={**first.question, TOTALS: _added([one.question[TOTALS] for one in states])})
     job = first.passed(describe(paths))
     if digest(job.fold) != first.job:
         versions = "" if first.offrank == VERSION else f" by offrank {first.offrank}, and this is {VERSION}"
@@ -228,6 +232,12 @@ def merged(states: Sequence[State]) -> tuple[State, Pass]:
         )
     total = reduce(job.fold.merge, (one.counted for one in states), job.fold.empty())
     return replace(first, paths=paths, files=files, counted=total), job
+
+
+def _added(totals: Sequence[Mapping[str, float] | None]) -> dict[str, float] | None:
+    """The true numbers of several logs together."""
+    given = [one for one in totals if one is not None]
+    return {name: sum(one[name] for one in given) for name in given[0]} if given else None
 
 
 @contextmanager
@@ -249,6 +259,8 @@ def _refuse_unlike(one: State, other: State) -> None:
     """Raise if two states are not of the same question, with the first difference."""
     for name in dict.fromkeys([*one.question, *other.question]):
         mine, theirs = (state.question.get(name) for state in (one, other))
+        if name == TOTALS and mine is not None and theirs is not None and set(mine) == set(theirs):
+            continue  # each log has its own
         if mine != theirs:
             raise StateError(f"{name} is {mine!r} in {one.where}, and {theirs!r} in {other.where}", _REMEDY)
     if one.job == other.job:

@@ -7,61 +7,45 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from statistics import NormalDist
-from typing import Any, Literal, cast
+from typing import Any, cast
 
 import numpy as np
 
-from ..checks.log import explained, of_rows
+from ..checks.log import OF_MEAN_WEIGHT, explained, of_rows
 from ..checks.rows import dependence
 from ..errors import NoOverlapError
 from ..estimators.base import Estimator, Weighted
 from ..estimators.bounded import Bounded
-from ..estimators.clip import Clip, clip
 from ..estimators.doubly_robust import DoublyRobust
-from ..estimators.fold import CLICKS, REWARD, ROWS, Layout, outcome_index
-from ..estimators.items import IPM, Interpol, PositionBased
-from ..estimators.logged import LoggedMean
+from ..estimators.fold import REWARD, ROWS, Layout, outcome_index
+from ..estimators.marks import Marks
 from ..estimators.predicted import ModelBased
-from ..estimators.switch import Switch
+from ..estimators.tails import reward_tails
 from ..estimators.worth import EffectiveSize, worth
 from ..estimators.wrappers import SelfNormalised, bare, weighing
 from ..findings import cautions_for
-from ..findings.advice import items_help
 from ..findings.evidence import OfEstimate
 from ..findings.few_rewards import FEW as FEW_REWARDS
 from ..findings.low_ess import FEW_EFFECTIVE
-from ..folds.base import Tee
+from ..findings.untested import Assumption
 from ..folds.estimate import Caution, Design, Estimate, Interval
-from ..folds.group_by import with_groups
-from ..folds.histogram import HistogramFold
-from ..folds.largest import LargestFold
 from ..folds.moments import Moments
-from ..folds.sums import BUCKETS_OF_A_GROUP, Products, SumsFold
+from ..folds.sums import Products
 from ..inference.pareto import tail_index
 from ..inference.ratio import Controlled, Mean, Ratio, RelativeChange
 from ..inference.spec import AUTO, IntervalSpec
 from ..inference.spread import Inference
-from ..options import option
+from ..inference.unseen import Tail
 from ..policies.propensities import AnyPolicy
+from .no_overlap import kind_of, no_overlap, with_bound
 from .provenance import NOTHING, Provenance
+from .unseen import with_unseen
 
 AnyEstimator = Estimator | SelfNormalised
-_BOUND = 100.0
-"""The largest weight that a remedy suggests."""
 _NOTHING = 1e-9
 """A share of the target's slates that is a rounding error."""
 POWER = 0.8
 """The power at which a detectable difference is reported."""
-
-
-def inner_fold(spec: IntervalSpec, layout: Layout, products: Products = (), *, grouped: bool = False) -> Tee:
-    """Return the fold that computes the sums of the estimates; for many groups a smaller one, without histograms."""
-    weights = tuple(weight for _, _, _, weight in layout.pairs())
-    worth, third = {"worth": SumsFold(layout.worth.columns)}, layout.blocks
-    whole = {**spec.folds(layout.columns, products, blocks=third), **worth, "histogram": HistogramFold(weights)}
-    each = {**spec.folds(layout.columns, products, BUCKETS_OF_A_GROUP, third), **worth}
-    groups = Tee({**each, "largest": LargestFold(weights, keep=256)}) if grouped else None
-    return with_groups(Tee({**whole, "largest": LargestFold(weights)}), groups)
 
 
 @dataclass(frozen=True)
@@ -69,11 +53,12 @@ class Summary:
     """The reduced log, from which estimates follow.
 
     counted: whether the logging probabilities were counted in it. products: pairs of columns whose products are summed
-    too. group: whether this is one of several groups of the log. slots: how many ranks have clicks. about_log: problems
-    of the log that affect every estimate; those of its propensities affect only estimates that require the logging
-    policy. ties: share of the impressions in which equal scores do not determine the order, by sorting target.
+    too. group: whether this is one of several groups of the log. losses: whether outcomes are below 0 in the rest of
+    the log. slots: how many ranks have clicks. about_log: problems of the log that affect every estimate; those of its
+    propensities affect only estimates that require the logging policy. ties: share of the impressions in which equal
+    scores do not determine the order, by sorting target.
     trained: targets evaluated on their own training rows. designs: weight statistics that depend on the policies only,
-    for each pair of the layout; or none.
+    for each pair of the layout; or none. tested: assumptions that this log could test.
     """
 
     layout: Layout
@@ -82,11 +67,13 @@ class Summary:
     counted: bool = False
     products: Products = ()
     group: bool = False
+    losses: bool = False
     slots: int = 0
     about_log: tuple[Caution, ...] = ()
     ties: Mapping[AnyPolicy, float] = field(default_factory=dict)
     trained: Provenance = NOTHING
     designs: tuple[Design | None, ...] = ()
+    tested: frozenset[Assumption] = frozenset()
     made: dict[tuple[AnyPolicy, AnyEstimator], Estimate | NoOverlapError] = field(
         default_factory=dict, init=False, compare=False, repr=False
     )
@@ -99,7 +86,17 @@ class Summary:
     @cached_property
     def spread(self) -> Inference:
         """Return the inference that intervals are made from."""
-        return self.spec.spread(self.folded, self.products)
+        found = self.spec.spread(self.folded, self.products)
+        return with_unseen(self, found, self._tails)
+
+    @cached_property
+    def marks(self) -> Marks:
+        """Return what was counted of the rows."""
+        return Marks(*self.folded["marks"].tolist())
+
+    @cached_property
+    def _tails(self) -> dict[int, Tail]:
+        return reward_tails(self.layout, self.moments, self.marks, self.folded["earned"])
 
     @cached_property
     def _alone(self) -> Inference:
@@ -127,7 +124,7 @@ class Summary:
         index, value, weight = self.layout.places[target, weighting]
         if not self.moments.sums[weight] > 0:
             cancelled = bool(self.moments.squares[weight] > 0)
-            return self._no_overlap(target, estimator, cancelled=cancelled)
+            return no_overlap(target, estimator, self.moments.n, self.slots, cancelled=cancelled)
         ratio = self.mean(target, estimator)
         earned = self.spread.ratio(ratio)
         made = Estimate(
@@ -151,41 +148,16 @@ class Summary:
             )
         weighed = weighing(estimator)
         design = self.designs[index] if self.designs else None
-        luck = self._luck(design, index, weight)
+        luck = self.shown(design, index, weight)
         made = replace(made, design=design, detectable=self.detectable(made.difference, made.standard_error, luck))
         made = made if weighed is None else self._of_weights(made, weighting, weighed, index, value)
         evidence = [self._evidence(made, target, estimator, value), depending, self.trained.evidence(target, estimator)]
         about_log = self.about_log if weighting.requires_logging else of_rows(self.about_log)
         known = explained(about_log)
-        warnings = tuple(caution for caution in cautions_for(*evidence) if caution.code not in known)
+        said = cautions_for(*evidence)
+        base = () if any(one.code in OF_MEAN_WEIGHT for one in said) else self._of_base(target, weighting)
+        warnings = tuple(caution for caution in (*base, *said) if caution.code not in known)
         return replace(made, warnings=warnings, about_log=about_log)
-
-    def _no_overlap(self, target: AnyPolicy, estimator: AnyEstimator, *, cancelled: bool) -> NoOverlapError:
-        n, weighed = self.moments.n, weighing(estimator)
-        if weighed is None:
-            return NoOverlapError(
-                f"{estimator!r}: the model has learnt of nothing that {target!r} shows, in any of {n:,} impressions",
-                f"fit it to a log with the same queries and items, or by items alone ({option('by', None)})",
-            )
-        if cancelled:  # pseudoinverse weights may be negative
-            return NoOverlapError(
-                f"{estimator!r}: the weights of {n:,} impressions add up to nothing or less for {target!r}, where "
-                "their number is expected",
-                "log more, or evaluate a policy closer to the logging one",
-            )
-        if isinstance(weighed, Switch):
-            return NoOverlapError(
-                f"{estimator!r}: none of {n:,} impressions has a weight for {target!r} that is above 0 and at most "
-                f"{weighed.threshold:g}",
-                ("ask for the prediction alone, " if isinstance(bare(estimator), DoublyRobust) else "")
-                + "raise the threshold, evaluate a policy closer to the logging one, or log more randomly",
-            )
-        items = "use an item-level estimator (ipm, interpol(window=2), pbm), "
-        return NoOverlapError(
-            f"{estimator!r}: {target!r} never does what was logged, in any of {n:,} impressions",
-            (items if items_help(self.slots, _kind(weighed)) else "")
-            + "evaluate a policy closer to the logging one, or log more randomly",
-        )
 
     def _of_weights(self, made: Estimate, estimator: Estimator, weighed: Weighted, index: int, value: int) -> Estimate:
         """Add the weight diagnostics to an estimate."""
@@ -200,7 +172,7 @@ class Summary:
             mean_weight_interval=mean_weight,
         )
 
-    def _luck(self, design: Design | None, index: int, weight: int) -> float:
+    def shown(self, design: Design | None, index: int, weight: int) -> float:
         """Return the typical effective sample size of such logs over that of this log, at most 1."""
         if design is None:
             return 1.0
@@ -209,7 +181,7 @@ class Summary:
     def luck(self, target: AnyPolicy, estimator: AnyEstimator) -> float:
         """Return the typical error of such logs over the error of this log, at least 1."""
         index, _, weight = self.layout.places[target, bare(estimator)]
-        luck = self._luck(self.designs[index] if self.designs else None, index, weight)
+        luck = self.shown(self.designs[index] if self.designs else None, index, weight)
         return 1 / math.sqrt(luck) if luck > 0 else math.inf
 
     def detectable(self, difference: Interval | None, error: float, luck: float) -> float:
@@ -235,7 +207,7 @@ class Summary:
         each_slot, normalised = weighed.each_slot, weighed.normalised
         variance = self._worth.variance(index, weight, logged, normalised=normalised, each_slot=each_slot)
         kish = self._worth.kish(index, weight)
-        known = kish >= FEW_EFFECTIVE and self._effective_rewards(estimator, value) >= FEW_REWARDS
+        known = kish >= FEW_EFFECTIVE and self.effective_rewards(estimator, value) >= FEW_REWARDS
         return worth(variance * moments.n / max(moments.n - 1, 1), error, kish, known=known)
 
     def error_is_reliable(self, target: AnyPolicy, estimator: AnyEstimator, estimate: Estimate) -> bool:
@@ -268,6 +240,38 @@ class Summary:
             return self
         return replace(self, spec=replace(self.spec, confidence=confidence))
 
+    def weight_of(self, target: AnyPolicy, estimator: AnyEstimator) -> OfEstimate | None:
+        """Return the evidence that its mean weight is of the logging policy; None where it has no expectation of 1."""
+        index, _, weight = self.layout.places[target, bare(estimator)]
+        weighed, design = weighing(estimator), self.designs[index] if self.designs else None
+        if weighed is None or not (weighed.normalised and self.moments.sums[weight] > 0) or self.counted:
+            return None
+        return OfEstimate(
+            clipped=weighed.name if isinstance(weighed, Bounded) else None,
+            control=self.kept(target, estimator),
+            mean_weight=self._alone.ratio(Ratio(weight, ROWS)),
+            hidden=getattr(design, "hidden", None),
+            unsupported=getattr(design, "unsupported", 0.0),
+            max_weight_share=float(self.moments.largest[weight] / self.moments.sums[weight]),
+            tail_index=tail_index(self.folded["largest"][index], self.moments.n) if design is None else None,
+            sampling_factor=self._sampling_factor,
+        )
+
+    def _of_base(self, target: AnyPolicy, weighting: Estimator) -> list[Caution]:
+        """Return what refutes the weights that a bound or a model hides, if they are of this run too."""
+        inner: Any = weighting.weighting
+        while isinstance(inner, Bounded):
+            inner = inner.base
+        if inner == weighting or (target, inner) not in self.layout.places:
+            return []
+        found = self.weight_of(target, inner)
+        said = () if found is None else cautions_for(found)
+        return [one for one in said if one.code in OF_MEAN_WEIGHT and one.severity == "serious"]
+
+    @property
+    def _sampling_factor(self) -> float:
+        return float(self.moments.squares[ROWS] / self.moments.sums[ROWS])
+
     def rewarded(self, target: AnyPolicy, estimator: AnyEstimator) -> float:
         """Return the effective number of impressions behind an estimate that earned more than the least reward."""
         _, value, weight = self.layout.places[target, bare(estimator)]
@@ -289,7 +293,7 @@ class Summary:
         moments, f = self.moments, np.zeros(len(self.moments.mean))
         f[weight], f[value] = -least, 1.0
         total = moments.n * float(f @ moments.mean)
-        square = float(f @ moments.comoment @ f) + total**2 / moments.n
+        square = moments.variation(f) + total**2 / moments.n
         rounding = 1e-12 * (moments.squares[value] + least**2 * moments.squares[weight])
         return total**2 / square if square > rounding else 0.0
 
@@ -315,8 +319,8 @@ class Summary:
 
     @property
     def nonnegative(self) -> bool:
-        """Whether no outcome is below 0."""
-        return bool(self.moments.least[REWARD] >= 0)
+        """Whether no outcome of the log is below 0."""
+        return not self.losses and bool(self.moments.least[REWARD] >= 0)
 
     def mean(self, target: AnyPolicy, estimator: AnyEstimator) -> Mean:
         """Return an estimate as a function of the columns' sums."""
@@ -331,21 +335,27 @@ class Summary:
 
     @property
     def rewards_are_clicks(self) -> bool:
-        """Whether the logged reward is the sum of the clicks (or one of them was not logged)."""
-        reward, clicks = self.moments.sums[[REWARD, CLICKS]]
-        return bool(reward == clicks or not clicks or not reward)
+        """Whether the logged reward is the sum of the clicks in every row (or one of them was not logged)."""
+        return not self.marks.unlike
+
+    @property
+    def clicks_alone(self) -> bool:
+        """Whether clicks are logged, and the reward is their sum in every row."""
+        return self.rewards_are_clicks and bool(self.marks.clicks)
 
     def _evidence(self, made: Estimate, target: AnyPolicy, estimator: AnyEstimator, value: int) -> OfEstimate:
         """Return the input of the findings, apart from clusters and the log itself."""
-        weighting, weighed, sums = bare(estimator), weighing(estimator), self.moments.sums
+        weighting, weighed = bare(estimator), weighing(estimator)
         found = OfEstimate(
             n=made.n,
             slots=self.slots,
-            kind=_kind(weighed),
+            kind=kind_of(weighed),
             method=self.spec.method,
             control=self.kept(target, estimator),
-            effective_rewards=self._effective_rewards(weighting, value),
+            effective_rewards=self.effective_rewards(weighting, value),
             ties=self.ties.get(target, 0.0),
+            reward_index=None if (tail := self._tails.get(value)) is None else tail.heavy,
+            reward_skewness=0.0 if tail is None else tail.skewness,
             counted=self.counted and weighting.requires_logging is not None,
             other_outcome=weighting.outcome == "clicks" and not self.rewards_are_clicks,
             model=weighting.reward_model.evidence if isinstance(weighting, ModelBased) else None,
@@ -355,14 +365,14 @@ class Summary:
         if (design := made.design) is not None:
             found = replace(
                 found,
-                luck=self._luck(design, *self.layout.places[target, weighting][::2]),
+                luck=self.shown(design, *self.layout.places[target, weighting][::2]),
                 hidden=design.hidden if weighed.normalised else 0.0,
                 unsupported=design.unsupported if weighed.normalised else 0.0,
                 visible=design.visible,
             )
         return replace(
             found,
-            bounded=repr(_bounded(estimator)),
+            bounded=repr(with_bound(estimator)),
             normalised=weighed.normalised,
             plain=weighed is estimator,
             clipped=weighed.name if isinstance(weighed, Bounded) else None,
@@ -371,30 +381,13 @@ class Summary:
             max_weight_share=made.max_weight_share,
             tail_index=made.tail_index,
             mean_weight=made.mean_weight_interval,
-            sampling_factor=float(self.moments.squares[ROWS] / sums[ROWS]),
+            sampling_factor=self._sampling_factor,
         )
 
-    def _effective_rewards(self, estimator: Estimator, value: int) -> float:
+    def effective_rewards(self, estimator: Estimator, value: int) -> float:
         """Return the effective number of rewarded impressions; infinite if negative rewards leave it undefined."""
         sums, squares = self.moments.sums, self.moments.squares
         if not squares[value]:
             return 0.0
         losses = estimator.outcome == "reward" and bool(self.moments.least[REWARD] < 0)
         return math.inf if losses else float(sums[value] ** 2 / squares[value])
-
-
-def _kind(weighed: Weighted | None) -> Literal["slates", "items", "model", "logged"]:
-    while isinstance(weighed, Bounded):
-        weighed = weighed.base
-    if weighed is None or isinstance(weighed, LoggedMean):
-        return "model" if weighed is None else "logged"
-    return "items" if isinstance(weighed, IPM | Interpol | PositionBased) else "slates"
-
-
-def _bounded(estimator: AnyEstimator) -> AnyEstimator:
-    """Return the estimator with clipped weights, or with a clipped correction of its model."""
-    plain = bare(estimator)
-    if not isinstance(plain, DoublyRobust):
-        return estimator if isinstance(plain, LoggedMean) else clip(estimator, _BOUND)
-    inner = replace(plain, residual=Clip(plain.residual, _BOUND))
-    return replace(estimator, base=inner) if isinstance(estimator, SelfNormalised) else inner

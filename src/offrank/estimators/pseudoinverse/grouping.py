@@ -57,7 +57,7 @@ class Grouped:
 
     def reordered(self, rows: Integers, law: Floats) -> Floats:
         """[r, m * k] indicators law [r, m, k] in the group's order of candidates."""
-        order = np.argsort(self.place[self.row[rows], : law.shape[1]], axis=1)
+        order = np.argsort(self.place[self.row[rows], : law.shape[1]], axis=1, kind="stable")
         return np.take_along_axis(law, order[:, :, None], axis=1).reshape(len(rows), -1)
 
 
@@ -66,7 +66,7 @@ def grouped(contexts: Contexts) -> Grouped:
     first, row = distinct(content(contexts))
     contexts = contexts.take(first)
     order = _order(contexts)
-    place = np.argsort(order, axis=1)
+    place = np.argsort(order, axis=1, kind="stable")
     if contexts.features is None:  # else the order stays
         contexts = reordered(contexts, order)
     first, group = distinct(content(contexts))

@@ -24,7 +24,7 @@ def permutation(size: int, blocks: Integers | None, rng: np.random.Generator) ->
     if blocks is None:
         return rng.permutation(size)
     found = np.empty(size, np.int64)
-    found[np.argsort(blocks, kind="stable")] = np.argsort(blocks + rng.random(size))
+    found[np.argsort(blocks, kind="stable")] = np.argsort(blocks + rng.random(size), kind="stable")
     return found
 
 

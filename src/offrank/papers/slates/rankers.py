@@ -164,7 +164,9 @@ def finite(features: Floats) -> Floats:
 def parts(judged: Judged, count: int, name: str, seed: int) -> Integers:
     """Divide the queries into equally large parts, 0 to count - 1, by a hash of the query, a name and the seed [q]."""
     found = np.empty(len(judged), np.int64)
-    found[np.argsort(hashed(judged.query.astype(np.uint64) ^ _key(name, seed)))] = np.arange(len(judged)) % count
+    found[np.argsort(hashed(judged.query.astype(np.uint64) ^ _key(name, seed)), kind="stable")] = (
+        np.arange(len(judged)) % count
+    )
     return found
 
 

@@ -116,7 +116,7 @@ def _digest(judged: Judged) -> str:
 
 def _joined(experiment: Experiment, found: Mapping[LearningFold, Found]) -> Results:
     """Return the results of all folds, by query."""
-    order = np.argsort(np.concatenate([experiment.tested(fold) for fold in FOLDS]))
+    order = np.argsort(np.concatenate([experiment.tested(fold) for fold in FOLDS]), kind="stable")
     first = found[FOLDS[0]]
     return {
         setting: {

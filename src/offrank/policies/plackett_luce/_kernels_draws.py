@@ -161,7 +161,7 @@ def _draw_last(weights, rest, top, point, height, slope, end, share, rng):
 def _arrival_order(keys, order):
     """order <- indices by ascending key."""
     if len(keys) > 48:
-        order[:] = np.argsort(keys)
+        order[:] = np.argsort(keys, kind="mergesort")
         return
     for index in range(len(keys)):
         place = index

@@ -200,7 +200,7 @@ def _row_law(logs, depth, law):
     Zeros come after all others, in uniform order.
     """
     m = len(logs)
-    order = np.argsort(-logs)
+    order = np.argsort(-logs, kind="mergesort")
     positive = 0
     while positive < m and logs[order[positive]] > -np.inf:
         positive += 1

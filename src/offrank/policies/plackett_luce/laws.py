@@ -50,7 +50,7 @@ def rank_law(
     if way == "sets" or (way is None and size.max(initial=0) <= most):
         _kernels_sets.rank_probs(logs, size, length, items, law)
     else:
-        order = np.argsort(_kernels_races.content_keys(logs.view(np.uint64), size, length))
+        order = np.argsort(_kernels_races.content_keys(logs.view(np.uint64), size, length), kind="stable")
         _kernels_races.rank_rows(logs, size, length, items, order, law)
     return law
 

@@ -10,6 +10,7 @@ from ...clicks.evaluation import Evaluations, Predictor, evaluate
 from ...clicks.fitted import Fitted
 from ...clicks.summary import known
 from ...folds.estimate import Caution
+from ...inference.spec import cluster_column
 from ...report.document import Document
 from ...running.executors import Executor, Progress
 from .. import arguments
@@ -106,6 +107,7 @@ def evaluate_clicks(
     fold = None
     if labels is not None:
         fold = GradedFold(fitted := models(found), labels, query_column(fitted, by), grades_by=grades_by)
+    cluster = cluster_column(cluster)
     how: dict[str, Any] = {"confidence": confidence, "cluster": cluster, "executor": executor, "progress": progress}
     here = evaluate(found, source, **how)
     elsewhere = None if away is None else evaluate(found, away, **how)

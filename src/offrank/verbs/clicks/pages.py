@@ -50,7 +50,7 @@ def ends(found: Interval, digits: str) -> str:
 def answer(found: Evaluations, severity: str) -> Answer:
     """Say which model predicts best, and whether the difference is significant."""
     first = next(iter(found))
-    best = min(found, key=lambda name: found[name].perplexity.value)
+    best = min(found, key=lambda name: formatting.nine_digits(found[name].perplexity.value))
     said = f"{formatting.quote(best)} **predicts these clicks best**: perplexity {with_half(found[best].perplexity)}"
     if len(found) == 1:
         said = f"{formatting.quote(best)}: **perplexity {with_half(found[best].perplexity)}**"

@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from ...findings.assumptions import in_words
-from ...findings.verdict import ASSUMED, Reason, Verdict, Word
+from ...findings.reasons import Reason
+from ...findings.verdict import ASSUMED, EXPLAINED, Decision, Trust, Verdict
 from ...folds.estimate import Estimate
 from ...formatting import Span, count, listing, number, percent, plural, quote
 from ...report.document import Answer
@@ -15,19 +16,28 @@ from ..data import Found, ResultData
 from ..paired import Difference
 from .document import is_sound
 
-WORDS: dict[Word, str] = {"use": "Use", "use with care": "Use with care", "do not use": "Do not use"}
-_SEVERITY: dict[Word, str] = {"use": "ok", "use with care": "warning", "do not use": "serious"}
+DECISIONS: dict[Decision, str] = {
+    "better": "Better",
+    "worse": "Worse",
+    "no clear difference": "No clear difference",
+    "unknown": "Unknown",
+}
+TRUST: dict[Trust, str] = {"sound": "Sound", "with care": "With care", "none": "Do not use"}
+"""How far a number can be relied on; of a log, whether it can be used."""
+_SEVERITY: dict[Trust, str] = {"sound": "ok", "with care": "warning", "none": "serious"}
 
 
 def answers(found: ResultData) -> list[Answer]:
     """Summarise a result in a few sentences: the problems of the log, then the verdict on each target."""
     lines = _checks(found)
     if found.background.kind == "check":
-        word = WORDS[found.verdict.word]
-        return [replace(lines[0], text=f"**{word}.** {lines[0].text}"), *lines[1:]]
+        trust = TRUST[found.verdict.trust]
+        return [replace(lines[0], text=f"**{trust}.** {lines[0].text}"), *lines[1:]]
     if found.comparisons:
-        return lines + [_compared(found, one) for one in found.comparisons]
-    return lines + [_target(found, name, found.estimates.of(name)) for name in found.background.targets]
+        told = [_winner(found), *(_compared(found, one) for one in found.comparisons)]
+        return lines + told + _untested([one.verdict for one in found.comparisons])
+    told = [_target(found, name, found.estimates.of(name)) for name in found.background.targets]
+    return lines + told + _untested(list(found.verdicts.values()))
 
 
 def _target(found: ResultData, target: str, estimates: Mapping[str, Found]) -> Answer:
@@ -35,50 +45,73 @@ def _target(found: ResultData, target: str, estimates: Mapping[str, Found]) -> A
     mean = next(iter(estimates.values()))
     if verdict is None and isinstance(mean, Estimate) and all(map(is_sound, estimates.values())):
         return _logged(found, target, mean)
-    word = "do not use" if verdict is None else verdict.word
     reasons = tuple(map(_reason, verdict.reasons if verdict else ()))
-    if verdict is None or word == "do not use":
-        text = f"**{WORDS[word]}.** This log cannot say what {quote(target)} would have earned."
-        return Answer(text, severity=_SEVERITY[word], reasons=reasons, about=quote(target))
-    text = f"**{WORDS[word]}.** {quote(target)} would have earned {_amount(found, verdict.value)}"
+    if verdict is None or not verdict.usable:
+        text = f"**Unknown.** This log cannot say what {quote(target)} would have earned."
+        return Answer(text, "", _SEVERITY["none"], reasons, quote(target), "unknown")
+    text = f"{_headline(verdict)} {quote(target)} would have earned {_amount(found, verdict.value)}"
     aside = _source(verdict) + _truth(verdict, found.truths.get(target))
-    return Answer(text + _against(verdict), aside, _SEVERITY[word], reasons, quote(target))
+    told = text + _against(verdict)
+    return Answer(told, aside, _SEVERITY[verdict.trust], reasons, quote(target), verdict.decision)
+
+
+def _headline(verdict: Verdict) -> str:
+    """Lead with the decision and its size: as a share, or else as the difference itself."""
+    said, change = DECISIONS[verdict.decision], Span.of(verdict.difference)
+    if change.value is None:
+        return f"**{said}.**"
+    if change.low == change.high == 0:
+        return "**No difference.**"
+    if verdict.relative is not None:
+        share = Span.of(verdict.relative)
+        value, ends = percent(share.value, signed=True), share.percents()
+    else:
+        value, ends = _in_words(verdict.difference, signed=True)
+    if any(one.code == EXPLAINED for one in verdict.reasons):
+        return f"**{said}:** a known error could explain {value} ({ends})."
+    return f"**{said}: {value}** ({ends})."
+
+
+def _winner(found: ResultData) -> Answer:
+    """Name the target that earns more than all others, or say that there is none."""
+    baseline = str(found.background.baseline)
+    if found.winner is None:
+        names = [*(quote(one.target) for one in found.comparisons), _named(found, baseline)]
+        text = f"**No winner.** This log does not show that one of {listing(names)} earns more than "
+        text += "the other." if len(names) == 2 else "all others."
+        return Answer(text, severity="note", decision="no clear difference")
+    trust = min((one.verdict.trust for one in found.comparisons), key=["none", "with care", "sound"].index)
+    name = _named(found, found.winner)
+    than = "each of the others" if len(found.comparisons) > 1 else _named(found, baseline)
+    if found.winner == baseline:
+        others = [quote(one.target) for one in found.comparisons]
+        than = others[0] if len(others) == 1 else than
+    text = f"**Winner: {found.winner if found.winner != 'logged' else name}.** It earns more than {than}."
+    return Answer(text, severity=_SEVERITY[trust], decision="better")
 
 
 def _compared(found: ResultData, compared: Difference) -> Answer:
     """Say which of two targets earns more, and by how much; or how many rows would be needed."""
     verdict, about = compared.verdict, found.background
     names = [quote(compared.target), _named(found, compared.against)]
-    reasons, severity = tuple(map(_reason, verdict.reasons)), _SEVERITY[verdict.word]
-    if verdict.word == "do not use":
-        text = f"This log cannot say which of {listing(names)} would have earned more."
-        return Answer(f"**Do not use.** {text}", severity=severity, reasons=reasons)
+    reasons, severity = tuple(map(_reason, verdict.reasons)), _SEVERITY[verdict.trust]
+    if not verdict.usable:
+        text = f"**Unknown.** This log cannot say which of {listing(names)} would have earned more."
+        return Answer(text, "", severity, reasons, f"{names[0]} minus {names[1]}", "unknown")
     value, ends = _in_words(verdict.difference, signed=True)
-    absolute = f"{value} ({ends}) {about.unit or 'per impression'}"
-    share = Span.of(verdict.relative)
-    if compared.decided:
-        side = "less" if (Span.of(verdict.difference).value or 0.0) < 0 else "more"
-        size, between = _size(share) if verdict.relative else (value.lstrip("-+"), ends)
-        text = f"**{WORDS[verdict.word]}.** {names[0]} would have earned **{size} {side}** than {names[1]} ({between})"
-        text += f", which is {absolute}." if verdict.relative else "."
-    else:
-        text = f"This log **cannot tell** which of {listing(names)} would have earned more: "
-        also = f", {share.share()}" if verdict.relative else ""
-        text += f"the difference is {absolute}{also}.{_more_rows(compared.rows_needed)}"
+    text = f"{_headline(verdict)} {names[0]} minus {names[1]} is {value} ({ends}) {about.unit or 'per impression'}."
+    text += _more_rows(compared.rows_needed)
     aside, several = _source(verdict), len(found.comparisons)
     if several > 1:
         each = "Both" if several == 2 else f"All {several}"
         aside += f" {each} comparisons hold together at {100 * about.confidence:g} % (Bonferroni)."
-    return Answer(text, aside, severity, reasons)
+    return Answer(text, aside, severity, reasons, f"{names[0]} minus {names[1]}", verdict.decision)
 
 
-def _size(share: Span) -> tuple[str, str]:
-    """Say how large a share is, with its interval; with a sign if the interval contains 0."""
-    value, low, high = share.value or 0.0, share.low or 0.0, share.high or 0.0
-    if not low * high > 0:
-        return percent(value, signed=True), share.percents()
-    low, high = sorted((abs(low), abs(high)))
-    return percent(abs(value)), Span(abs(value), low, high).percents(signed=False)
+def _untested(verdicts: list[Verdict]) -> list[Answer]:
+    """Name what the numbers rest on that no log can test: once for all of them."""
+    every = tuple(dict.fromkeys(one for verdict in verdicts for one in verdict.assumptions))
+    return [Answer("No log can test what this also rests on:", severity="note", assumptions=every)] if every else []
 
 
 def _named(found: ResultData, against: str) -> str:
@@ -122,20 +155,18 @@ def _in_words(found: object, signed: bool = False) -> tuple[str, str]:
 
 
 def _against(verdict: Verdict) -> str:
-    """Compare with the logged mean: the difference as a number and as a share."""
+    """Compare with the logged mean: the difference, and what would be seen where there is no clear one."""
     difference = Span.of(verdict.difference)
     if difference.value is None or verdict.logged is None:
         return "."
     earned = "; the logged ranking earned {} ({})".format(*_in_words(verdict.logged))
-    low, high = difference.low, difference.high
-    if low == high == 0:
+    if difference.low == difference.high == 0:
         return f"{earned}: **the same**, impression by impression."
-    change = f", {share}" if (share := Span.of(verdict.relative).share()) else ""
     value, between = _in_words(verdict.difference, signed=True)
-    if low is None or high is None or low <= 0 <= high:
-        return f"{earned}: **not clearly different**, {value} ({between}){change}.{_power(verdict.detectable)}"
+    if verdict.decision not in ("better", "worse"):
+        return f"{earned}: a difference of {value} ({between}).{_power(verdict.detectable)}"
     side = "more" if difference.value > 0 else "less"
-    return f"{earned}: **{value.lstrip('-+')} {side}** ({between}){change}."
+    return f"{earned}: {value.lstrip('-+')} {side} ({between})."
 
 
 def _power(least: float | None) -> str:
@@ -143,8 +174,8 @@ def _power(least: float | None) -> str:
 
 
 def _source(verdict: Verdict) -> str:
-    """Name the estimator of the answer, its assumptions, and the estimates that it was compared with."""
-    text = f"This is {quote(str(verdict.estimator))}"
+    """Say how far to rely on the number: its estimator, what it assumes, and what it was compared with."""
+    text = f"{TRUST[verdict.trust]}: by {quote(str(verdict.estimator))}"
     if all(one.code != ASSUMED for one in verdict.reasons):
         text += f", which assumes {'that ' if verdict.assumes else ''}{in_words(verdict.assumes)}"
     if verdict.anchor_name is None:

@@ -42,7 +42,7 @@ def weights_forest(found: ResultData, target: str) -> Forest:
 
 def forest_of_checks(background: Background) -> Forest:
     """Plot the measured values of the checks whose expectation is 1."""
-    lights = {"ok": "use", "note": "use", "warning": "use with care", "serious": "do not use"}
+    lights = {"ok": "ok", "note": "ok", "warning": "warning", "serious": "serious"}
     rows = tuple(
         ForestRow(_short(one.title), Span.of(one), light=lights.get(one.status, ""))
         for one in background.checks

@@ -20,6 +20,7 @@ from .diagnostics import clips_forest, diagnostics, forest_of_checks, ranks_fore
 from .document import again, eyebrow, findings_of, in_worth
 from .estimates import all_groups, estimates_forest, estimators, groups_forest, largest_groups
 
+_DOUBT = {"sound": "ok", "with care": "warning", "none": "serious"}
 _ORDER = ("serious", "warning", "note", "ok", "skipped")
 
 
@@ -28,7 +29,8 @@ def sheet(result: ResultData) -> Document:
     found = in_worth(result)
     about, lines, checked = found.background, answers(found), found.background.kind == "check"
     pictures = [forest_of_checks(about) if checked else forest(found)]
-    why = tuple(one for one in lines if one.aside or one.reasons)
+    why = tuple(replace(one, aside="" if one.decision else one.aside) for one in lines if one.aside or one.reasons)
+    why = tuple(one for one in why if one.aside or one.reasons)
     sections = [Section("Why", answers=why, printed=False), _left_out(about)]
     if found.comparisons:
         compared = _comparisons(found.comparisons)
@@ -66,26 +68,26 @@ def _comparisons(found: Sequence[Difference]) -> Section:
     """Plot and tabulate the paired differences between targets."""
     rows, cells = [], []
     for one in found:
-        name, verdict = f"{one.target} - {one.against}", one.verdict
+        name, verdict = f"{one.target} minus {one.against}", one.verdict
         change, part = Span.of(verdict.difference), Span.of(verdict.relative)
-        light = verdict.word if one.decided or not verdict.usable else ""
-        rows.append(ForestRow(name, change, change.text(signed=True), part.share(), light))
-        said = "do not use" if not verdict.usable else "decided" if one.decided else "not clear"
+        doubt, text = _DOUBT[verdict.trust], change.text(signed=True)
+        rows.append(ForestRow(name, change, text, part.share(), verdict.decision, severity=doubt))
         shares = (percent(part.value, signed=True), part.percents())
         numbers = (change.number(signed=True), change.interval(signed=True), *shares)
-        cells.append((name, verdict.estimator, *numbers, said))
-    header = ("compared", "estimator", "difference", "interval", "relative", "interval", "it is")
+        cells.append((name, verdict.estimator, *numbers, verdict.decision, verdict.trust))
+    header = ("compared", "estimator", "difference", "interval", "relative", "interval", "decision", "trust")
     plot = Forest("Paired differences, on the same impressions", tuple(rows), 0.0, "no difference", better="right")
-    return Section("Which is better?", forests=(plot,), tables=(Figures("", header, tuple(cells), extra=(1,)),))
+    return Section("Which is better?", forests=(plot,), tables=(Figures("", header, tuple(cells), extra=(1, 4, 5)),))
 
 
 def _verdict(name: str, verdict: Verdict, truth: float | None) -> ForestRow:
     """Show one target on the first screen: its value, and its difference to the log, absolute and relative."""
     if verdict.value is None:
-        return ForestRow(name, Span.of(None), "do not use", light=verdict.word)
+        return ForestRow(name, Span.of(None), verdict.decision, light=verdict.decision)
     change, part = Span.of(verdict.difference), Span.of(verdict.relative)
     aside = "" if change.value is None else ", ".join(filter(None, [change.text(signed=True), part.share()]))
-    return ForestRow(name, Span.of(verdict.value), None, aside, verdict.word, truth)
+    doubt = _DOUBT[verdict.trust]
+    return ForestRow(name, Span.of(verdict.value), None, aside, verdict.decision, truth, severity=doubt)
 
 
 def _left_out(about: Background) -> Section:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from ...errors import NoOverlapError
 from ...folds.estimate import Interval
-from ...formatting import Span, count, finite, listing, percent, quote
+from ...formatting import Span, count, finite, listing, nine_digits, percent, quote
 from ...metrics.measured import Measured, Measurements
 from ...report.document import Answer, Cell, Document, Figures, Section, findings, worst
 from ...report.plots import Forest, ForestRow, Side
@@ -68,7 +68,7 @@ def _answer(metric: str, found: ByModel) -> Answer:
     refused = ["serious"] * (len(given) < len(found))
     severity = worst([*refused, *(caution.severity for one in given.values() for caution in one.warnings)])
     first, sign = next(iter(given)), 1 if _better(metric) == "right" else -1
-    best = max(given, key=lambda name: sign * given[name].value)
+    best = max(given, key=lambda name: sign * nine_digits(given[name].value))
     way = "higher" if sign > 0 else "lower"
     value = f"{metric} {Span.of(given[best]).text()}, {way} is better"
     changes = _differences(found)

@@ -1,0 +1,53 @@
+"""Which rows were kept: their inclusion beside what was clicked."""
+
+from __future__ import annotations
+
+import math
+from typing import ClassVar
+
+import numpy as np
+
+from ..findings.evidence_rows import OfKept
+from ..folds.base import MappedFold, TotalFold
+from ..log.batch import Floats, LogBatch
+
+_ROUNDING = 1e-6
+
+
+class KeptFold(MappedFold):
+    """Reduces batches to `OfKept`, by clicks or, where only rewards are logged, by rewards of 0 and 1."""
+
+    reducer: ClassVar = TotalFold((3, 5))
+
+    def mapped(self, batch: LogBatch) -> Floats:
+        """Return rows, 1 / p, its variance, p and p^2, of rows without and with a click, and of those of neither."""
+        found = np.zeros((3, 5))
+        outcome = batch.outcome if batch.clicks is None else batch.clicks
+        if outcome is None or not len(batch):
+            return found
+        kind = np.where(((outcome == 0) | (outcome == 1)).reshape(len(batch), -1).all(axis=1), 0, 2)
+        kind[(kind == 0) & (outcome != 0).reshape(len(batch), -1).any(axis=1)] = 1
+        p = batch.inclusion
+        for column, values in enumerate((np.ones(len(p)), 1 / p, (1 - p) / p**2, p, p**2)):
+            found[:, column] = np.bincount(kind, values, minlength=3)
+        return found
+
+    def result(self, found: Floats) -> OfKept:
+        rows, impressions, variance, kept, squares = found[:2].T
+        return OfKept(
+            rows=(float(rows[0]), float(rows[1])),
+            impressions=(float(impressions[0]), float(impressions[1])),
+            variance=(float(variance[0]), float(variance[1])),
+            apart=_apart(rows, kept, squares) if rows.all() else 0.0,
+            clicks=not found[2, 0] and bool(rows.any()),
+        )
+
+
+def _apart(rows: Floats, kept: Floats, squares: Floats) -> float:
+    """Return the difference of two means in standard errors."""
+    mean = kept / rows
+    away, spread = abs(float(mean[1] - mean[0])), np.maximum(squares / rows - mean**2, 0.0)
+    if away <= _ROUNDING * float(mean.max()):
+        return 0.0
+    error = math.sqrt(float((spread / rows).sum()))
+    return away / error if error > _ROUNDING * away else math.inf

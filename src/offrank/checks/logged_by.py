@@ -1,0 +1,170 @@
+"""What drew a log, and how far that is known: the statement that `inspect` makes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import numpy as np
+
+from ..findings.evidence import OfLog
+from ..findings.unconfirmed_logging import BLIND
+from ..folds.base import MappedFold, Sample
+from ..folds.estimate import Caution
+from ..folds.group_by import GroupBy
+from ..folds.moments import Moments, MomentsFold
+from ..formatting import plural
+from ..log.batch import LogBatch
+from ..log.source import Needs
+from ..policies.ranking import Ranking
+from ..policies.sorting import Sorting
+from ..policies.top import Top
+from .drawn import Drawn
+from .log import about_log
+from .randomness import Randomness
+
+Status = Literal["written", "agrees", "not contradicted", "refuted", "arms", "not random", "unknown"]
+
+CERTIFIED: frozenset[Status] = frozenset({"written", "agrees"})
+"""Statements by which other rankings can be judged without anybody's word for it."""
+_REFUTING = ("mean-weight", "double-subsampling")
+SURE = 0.99
+"""Expected share of pairs that repeat from which written propensities say that nothing was drawn."""
+
+
+@dataclass(frozen=True)
+class LoggedBy:
+    """What drew a log, and how far that is known.
+
+    - policy: its spelling, None where there is none to name. status: `written` propensities that nothing refutes;
+      `agrees`: a law without fitted numbers explains the log, which would have shown otherwise; `not contradicted`: it
+      was fitted, or the log shows little; `refuted`: the written propensities; `arms`: rankers without randomness, told
+      by a column; `not random`; `unknown`.
+    - randomness: whether rows of one context differ (random, not random, unknown), by pairs and those that differ.
+    - departure: the smallest share of slates in a fixed order, not drawn, that the log would have shown; None where
+      that was not looked for. column, arms: the column that tells the rankers, and which each value has.
+    - why: the evidence in words.
+    """
+
+    policy: str | None
+    status: Status
+    randomness: Randomness
+    why: str = ""
+    departure: float | None = None
+    column: str | None = None
+    arms: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def known(self) -> bool:
+        """Whether other rankings can be judged by it."""
+        return self.status in CERTIFIED
+
+    @property
+    def named(self) -> str | None:
+        """The logging policy to name in a command: as unconfirmed where somebody has to confirm it."""
+        if self.policy is None or self.known:
+            return self.policy
+        if self.status not in ("not contradicted", "unknown") or self.departure is None:
+            return None
+        return f"unconfirmed({self.policy}, departure={self.departure:.2g})"
+
+    @property
+    def seen(self) -> bool:
+        """Whether a log of this power may be used with care, once its policy is named."""
+        return self.named is not None and (self.known or (self.departure or 0.0) <= BLIND)
+
+
+def logged_by(
+    random: Randomness, found: Sequence[Drawn], log: OfLog, written: Sequence[str], agreed: bool | None = None
+) -> LoggedBy:
+    """Return what drew a log. found: the tried laws, those that fit first; log: the checks of what was written.
+
+    agreed: whether the first law that is random gives what was written; None where that is not known.
+    """
+    fitting = [one for one in found if one.fits]
+    law = next((one for one in fitting if not isinstance(one.policy, Sorting)), None)
+    sure = fitting[0] if fitting and isinstance(fitting[0].policy, Sorting) else None
+    # What another policy explains and a warning doubts is refuted by both together.
+    refuting = ("serious", "warning") if agreed is False else ("serious",)
+    against = next((one for one in about_log(log) if _refutes(one, refuting)), None)
+    certain = (
+        random.state == "not random" and log.repeats is not None and log.repeats.expected > SURE * log.repeats.pairs
+    )
+    if written and against is None and not certain:
+        named = repr(law.policy) if agreed and law is not None else "logged"
+        return LoggedBy(named, "written", random, "the propensities that were logged")
+    if random.state == "not random" or sure is not None:
+        return LoggedBy(None if sure is None else repr(sure.policy), "not random", random, _fixed(random, sure))
+    if against is not None:
+        return LoggedBy("logged", "refuted", random, against.message)
+    return _unwritten(random, law)
+
+
+def _refutes(one: Caution, severities: Sequence[str]) -> bool:
+    return one.code == "not-random" or (one.code in _REFUTING and one.severity in severities)
+
+
+def _unwritten(random: Randomness, law: Drawn | None) -> LoggedBy:
+    """Return what is known of a log without propensities. law: the likeliest policy that fits."""
+    repeat = [] if random.state == "random" else [_REPEATS]
+    if law is None:
+        why = ["none of the policies that were tried has drawn this log", *repeat]
+        return LoggedBy(None, "unknown", random, ", and ".join(why))
+    if repeat:
+        return LoggedBy(repr(law.policy), "unknown", random, _REPEATS, 1.0)
+    status: Status = "agrees" if not law.fitted and law.departure <= BLIND else "not contradicted"
+    return LoggedBy(repr(law.policy), status, random, _shown(law), law.departure)
+
+
+_REPEATS = "its contexts hardly ever repeat, so that nothing tells a slate that was drawn from one that was fixed"
+
+
+def _shown(law: Drawn) -> str:
+    if law.departure >= 1:
+        return "the log is too small to show it if its slates were fixed, not drawn"
+    return f"{law.departure:.0%} of fixed slates, not drawn, would have been seen"
+
+
+def _fixed(random: Randomness, sure: Drawn | None) -> str:
+    by = f"every slate is that of {sure.policy!r}" if sure is not None else ""
+    if random.state != "not random":
+        return by
+    where = {"query": "one query", "user": "one user and the same candidates"}.get(random.by, "the same candidates")
+    beside = f" and the same value of `{random.beside}`" if random.beside else ""
+    said = f"in {plural(random.pairs, 'pair', 'pairs')} of rows of {where}{beside} no two differ"
+    return f"{said}; {by}" if by else said
+
+
+@dataclass(frozen=True)
+class ArmsFold(MappedFold):
+    """Counts, for each value of a column, the rows, and those that each of some sorting policies explains."""
+
+    column: str
+    policies: tuple[Top | Ranking, ...]
+
+    def needs(self) -> Needs:
+        """Return the columns to read."""
+        wanted = Needs(frozenset(["candidates"]), labels=frozenset([self.column]))
+        for one in self.policies:
+            wanted |= one.needs("log_prob")
+        return wanted
+
+    @property
+    def reducer(self) -> Any:
+        return GroupBy(MomentsFold(len(self.policies) + 1))
+
+    def mapped(self, batch: LogBatch) -> Sample:
+        explains = [np.isfinite(one.log_prob(batch.contexts, batch.slates)) for one in self.policies]
+        return Sample(np.column_stack([np.ones(len(batch)), *explains]), batch.row, groups=batch.labels[self.column])
+
+    def result(self, found: dict[str, Moments]) -> dict[str, str]:
+        """Return the policy that explains all rows of each value; none if one value has no such policy."""
+        told: dict[str, str] = {}
+        for name, moments in found.items():
+            rows, *explained = moments.sums.tolist()
+            place = next((at for at, count in enumerate(explained) if count >= rows - 0.5), None)
+            if place is None:
+                return {}
+            told[name] = repr(self.policies[place])
+        return told

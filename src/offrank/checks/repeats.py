@@ -1,0 +1,233 @@
+"""Do rows of one context show the same slate more often than the logging policy says?
+
+Two independent rows of one context show the same slate with the probability sum(p^2), which is the mean of the
+propensity of what was shown. Where a context has more sides than the log knows, so that the rows have two laws p and
+q, the probability is sum(p q), at most (sum(p^2) + sum(q^2)) / 2 (Cauchy and Schwarz). So for any two rows, whatever
+their contexts,
+
+    1[same slate] - (propensity of one + propensity of the other) / 2
+
+has a mean of at most 0 under right propensities, written ones included. A fixed list, a hidden score or a cache
+repeats far more. Its sum over all pairs of a context, times half the rows, is a mean over sums of disjoint pairs, so
+that Bennett's inequality for independent terms bounds its tail (Hoeffding 1963, section 5). The same holds for the
+item at the top and its probability there, which many slots dilute less.
+"""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import AbilityError
+from ..findings.evidence import Repeats
+from ..findings.miscalibrated import UNLIKELY
+from ..log.batch import NO_LIMIT, Contexts, Floats, Integers, LogBatch
+from ..log.hashing import hashed
+from ..log.source import Needs
+from ..policies.propensities import AnyPolicy, is_law, propensities, shown_needs
+from . import _kernels
+from .calibration import bennett
+from .duplicates import content_keys
+
+Bits = NDArray[np.uint64]
+By = Literal["candidates", "query", "user"]
+
+KEPT = 16_384
+"""Rows of the sample. Its contexts are whole but for the last, so that few of many repeat no less often than all."""
+_COMPARED = 6
+"""Comparisons of one log: slates and items at the top, in three kinds of contexts."""
+_HIGH, _HALF = np.uint64(0xFFFFFFFF00000000), np.uint64(32)
+_COPIES = 0.1
+"""Share of rows that may be retries with the same content, before their pairs count..."""
+ENOUGH = 10
+"""... in contexts of at least so many rows. In smaller ones only pairs of unlike content do: a retry makes a context
+of one row one of two."""
+
+
+@dataclass(frozen=True)
+class RepeatRows:
+    """Rows of whole contexts: those with the smallest hashes of the context, and within it of the row.
+
+    key [n]: both hashes, 32 bits each, ascending. shown [n, 2]: the slate, and its item at the top. content [n]: all
+    that was read of the row. propensity [n, 2]: of the slate and of that item, NaN where it is not known.
+    inverse [n]: 1 / inclusion. listed [n]: whether the ids are places in the list of candidates, what was shown first.
+    """
+
+    key: Bits
+    shown: Bits
+    content: Bits
+    propensity: Floats
+    inverse: Floats
+    listed: NDArray[np.bool_]
+
+    def take(self, rows: NDArray[np.int64]) -> RepeatRows:
+        """Some of the rows."""
+        return RepeatRows(*(values[rows] for values in vars(self).values()))
+
+
+@dataclass(frozen=True)
+class RepeatsFold:
+    """Reduces batches to `Repeats`: how often rows of one context repeat what they show.
+
+    by: what makes a context: the candidates with the scores that the policy reads, the query, or the user and the
+    candidates.
+    """
+
+    logging: AnyPolicy
+    by: By = "candidates"
+    kept: int = KEPT
+
+    def needs(self) -> Needs:
+        """Return the columns to read.
+
+        Raises:
+            AbilityError: the policy does not tell the probability of a slate.
+        """
+        asked = shown_needs(self.logging, "log_prob") | Needs(frozenset(["candidates"]))
+        if is_law(self.logging):
+            asked |= shown_needs(self.logging, "slot_probs")
+        return asked if self.by == "candidates" else asked | Needs(clusters=frozenset([self.by]))
+
+    def empty(self) -> RepeatRows:
+        none = np.empty(0, np.uint64)
+        return RepeatRows(none, np.empty((0, 2), np.uint64), none, np.empty((0, 2)), np.empty(0), np.empty(0, np.bool_))
+
+    def add(self, state: RepeatRows, batch: LogBatch) -> RepeatRows:
+        context = self._contexts(batch)
+        key = (hashed(context) & _HIGH) | (batch.once("hashed", lambda: hashed(batch.row)) >> _HALF)
+        limit = batch.limits.of(self)
+        rows = np.flatnonzero(key <= limit)
+        if len(rows) > self.kept:
+            rows = rows[np.argsort(key[rows], kind="stable")[: self.kept]]
+        found = RepeatRows(
+            key[rows],
+            shown_keys(batch.contexts, batch.slates)[rows],
+            batch.once("contents", lambda: content_keys(batch))[rows],
+            self._propensities(batch)[rows],
+            1 / batch.inclusion[rows],
+            numbered_as_shown(batch.contexts, batch.slates)[rows],
+        )
+        merged = self.merge(state, found)
+        if len(merged.key) == self.kept:
+            batch.limits.lower(self, min(merged.key[-1], NO_LIMIT))
+        return merged
+
+    def merge(self, left: RepeatRows, right: RepeatRows) -> RepeatRows:
+        both = RepeatRows(
+            *(np.concatenate([one, two]) for one, two in zip(vars(left).values(), vars(right).values(), strict=True))
+        )
+        # The content breaks ties of rows with the same number in several files.
+        return both.take(np.lexsort((both.content, both.key))[: self.kept])
+
+    def finish(self, state: RepeatRows) -> Repeats:
+        every = [repeats(state, place, self.by) for place in (0, 1)]
+        return min(every, key=lambda one: one.chance)
+
+    def _contexts(self, batch: LogBatch) -> Bits:
+        if self.by == "query":
+            return batch.dependent([self.by])[self.by]
+        contexts, key = batch.contexts, np.zeros(len(batch), np.uint64)
+        names = sorted(shown_needs(self.logging, "log_prob").scores) if self.by == "candidates" else []
+        codes = contexts.candidates.view(np.uint64)
+        for values in [codes, *(_kernels.bits(contexts.scores[name]) for name in names)]:
+            _kernels.join_sets(key, codes, values, contexts.size)
+        if self.by == "user":
+            _kernels.join_rows(key, batch.dependent([self.by])[self.by])
+        return key
+
+    def _propensities(self, batch: LogBatch) -> Floats:
+        found = np.full((len(batch), 2), np.nan)
+        asked = propensities(self.logging, batch)
+        found[:, 0] = np.exp(asked.log_prob)
+        if is_law(self.logging) and batch.slates.shape[1] > 1:
+            with suppress(AbilityError):
+                found[:, 1] = asked.slot_probs[:, 0]
+        return found
+
+
+def shown_keys(contexts: Contexts, slates: Integers) -> Bits:
+    """Return hashes of the slate and of its first item [n, 2]."""
+    key, codes = contexts.length.astype(np.uint64), contexts.candidates.view(np.uint64)
+    _kernels.join_slots(key, codes, contexts.length, slates)
+    top = slates[:, 0] if slates.shape[1] else np.full(len(slates), -1)
+    first = np.where(top >= 0, codes[np.arange(len(slates)), np.maximum(top, 0)], 0).astype(np.uint64)
+    return np.stack([key, first], axis=1)
+
+
+def numbered_as_shown(contexts: Contexts, slates: Integers) -> NDArray[np.bool_]:
+    """Return whether the ids of a row are 0, 1, ... in the order of the candidates, and the slate is the first [n]."""
+    place, slot = np.arange(contexts.candidates.shape[1]), np.arange(slates.shape[1])
+    ids = (contexts.candidates == place) | (place >= contexts.size[:, None])
+    first = (slates == slot) | (slot >= contexts.length[:, None])
+    return np.asarray(ids.all(axis=1) & first.all(axis=1))
+
+
+def repeats(rows: RepeatRows, place: int, by: str) -> Repeats:
+    """Return how often rows of one context repeat their slate (place 0) or the item at the top (1)."""
+    known = np.isfinite(rows.propensity[:, place])
+    if not known.all():
+        rows = rows.take(np.flatnonzero(known))
+    if rows.listed.all():  # such ids mean nothing in another row, and were given after the draw
+        return Repeats(by=by)
+    group = np.unique(rows.key >> _HALF, return_inverse=True)[1]
+    n = np.bincount(group)
+    shown, content = rows.shown[:, place], rows.content
+    p, h = rows.propensity[:, place], rows.inverse
+    square = h * h
+    total, squares = np.bincount(group, h), np.bincount(group, square)
+    scale = np.where(n > 1, (n // 2) / np.maximum(n * (n - 1), 1), 0.0)
+    same = _pairs(group, [shown], h)
+    alike = _pairs(group, [shown, content], h)
+    beyond = np.where(n >= ENOUGH, np.maximum(alike - 2 * _COPIES * squares, 0.0), 0.0)
+    expected = np.bincount(group, h * p * (total[group] - h))
+    alone = np.bincount(group, square * p * (1 - p / 2) * (squares[group] - square))
+    binomial = alone - (np.bincount(group, square * p) ** 2 - np.bincount(group, (square * p) ** 2)) / 2
+    away = float(scale @ (same - alike + beyond - expected))
+    most = float(h.max(initial=1.0)) ** 2
+    variance, seen = max(float(scale @ binomial), 0.0), float(scale @ same)
+    found = Repeats(
+        by=by,
+        what=("slate", "item at the top")[place],
+        pairs=float(scale @ (total**2 - squares)),
+        observed=seen,
+        expected=float(scale @ expected),
+        chance=_chance(away, variance, most),
+    )
+    counted = float(scale @ (same - alike + beyond)) / seen if seen > 0 else 1.0
+    return replace(found, least=_least(found, variance, most, counted))
+
+
+def _chance(away: float, variance: float, most: float) -> float:
+    return float(bennett(np.array(max(away, 0.0)), np.array(variance), most))
+
+
+def _least(found: Repeats, variance: float, most: float, counted: float) -> float:
+    """Return the smallest share of pairs in a fixed order that would be found. counted: the share of them that count.
+
+    Such pairs are expected to add exactly as much as is needed, so that the power is about one half.
+    """
+    shares = np.arange(1, 201) / 200
+    left = (found.pairs - found.expected) * counted
+    level = UNLIKELY / _COMPARED
+    return next((float(one) for one in shares if _chance(one * left, variance, most) < level), 1.0)
+
+
+def _pairs(group: NDArray[np.int64], alike: list[Bits], h: Floats) -> Floats:
+    """Return the weighted number of ordered pairs of each group that are equal in all these columns."""
+    key = group
+    for values in alike:
+        codes = np.unique(values, return_inverse=True)[1]
+        key = np.unique(key * (codes.max(initial=0) + 1) + codes, return_inverse=True)[1]
+    pairs = np.bincount(key, h) ** 2 - np.bincount(key, h * h)
+    owner = np.zeros(len(pairs), np.int64)
+    owner[key] = group
+    return np.asarray(np.bincount(owner, pairs, minlength=int(group.max(initial=-1)) + 1), np.float64)
+
+
+def corrected(worst: Repeats, among: int) -> Repeats:
+    """Return the least likely of so many comparisons, corrected for their number (Bonferroni)."""
+    return replace(worst, chance=min(worst.chance * among, 1.0))

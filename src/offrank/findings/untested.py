@@ -1,0 +1,67 @@
+"""What an answer rests on that its own log cannot test: said once beside every number."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from .assumptions import needs_curve
+
+
+@dataclass(frozen=True)
+class Assumption:
+    """An assumption that no check of the log can test.
+
+    code: stable, also of its paragraph in docs/trust.md. text: a clause. why: what happens where it is wrong.
+    """
+
+    code: str
+    text: str
+    why: str
+
+    def to_dict(self) -> dict[str, str]:
+        """Code and text; the paragraph is in the documentation."""
+        return {"code": self.code, "text": self.text}
+
+
+CLICKS_LOGGED = Assumption(
+    "every-click-logged",
+    "every click was logged",
+    "Clicks that are lost at random make every value too low by the same share. Clicks that are lost more often at the "
+    "top, or for one kind of item, favour the rankings that show them elsewhere.",
+)
+ROWS_KEPT = Assumption(
+    "rows-kept-blindly",
+    "rows were kept independently of their outcome",
+    "If impressions without a click were thinned out and nothing corrects for it, every value is too high, by a factor "
+    "that no weight shows.",
+)
+SAME_USERS = Assumption(
+    "same-users",
+    "the target's users are like those logged",
+    "A log of signed-in users, or of last Christmas, tells of these users and of that season.",
+)
+NO_INTERFERENCE = Assumption(
+    "no-interference",
+    "no impression affects the next",
+    "Repeat visits that remember, stock that runs out and a ranker that changes what users look for do not show in an "
+    "estimate per impression.",
+)
+CURVE = Assumption(
+    "right-curve",
+    "the examination curve is right",
+    "A wrong curve moves the estimate, and its weights stay right. Estimators that assume no curve check it only as "
+    "far as they are sharp.",
+)
+ONE_LOOK = Assumption(
+    "one-look",
+    "the interval is looked at once, not daily",
+    "Who looks every day until an interval decides finds a difference in about a third of the logs in which there is "
+    "none. Fix the length of the log before you look.",
+)
+ALWAYS = (CLICKS_LOGGED, ROWS_KEPT, SAME_USERS, NO_INTERFERENCE)
+
+
+def untested(assumes: frozenset[str], tested: frozenset[Assumption] = frozenset()) -> tuple[Assumption, ...]:
+    """The assumptions behind an estimate. assumes: those about users. tested: those that this log could test."""
+    curve = (CURVE,) if needs_curve(assumes) else ()
+    return tuple(one for one in (*ALWAYS, *curve, ONE_LOOK) if one not in tested)

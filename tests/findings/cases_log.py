@@ -1,0 +1,108 @@
+"""Evidence about a log just below and just above each threshold, and what is said of it."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from offrank.findings.evidence import Frequency, OfEstimate, OfLaw, OfLog
+from offrank.findings.evidence_rows import OfKept
+from offrank.folds.estimate import Interval
+
+
+class Case(NamedTuple):
+    """What is said of some evidence: a severity, or nothing."""
+
+    code: str
+    evidence: Any
+    severity: str | None
+
+
+def weight(value: float, away: float = 0.0, **known: Any) -> OfEstimate:
+    """A mean weight that is so many standard errors from 1; without a number, exactly known."""
+    error = abs(value - 1) / away if away else 0.0
+    return OfEstimate(mean_weight=Interval(value, value - error, value + error, error), **known)
+
+
+def uniform(value: float, away: float, **known: Any) -> OfLog:
+    """A log in which the mean weight of uniform is so many standard errors from 1."""
+    error = abs(value - 1) / away
+    return OfLog(mean_weight=Interval(value, value - error, value + error, error), **known)
+
+
+def law(*weights: OfEstimate, **known: Any) -> OfLaw:
+    """The mean weights of a run."""
+    return OfLaw(weights=tuple(("`ips` for top(new)", one) for one in weights), **known)
+
+
+#: The normal deviate of two tails of .0005 / 20, and of half as much (any table).
+REFUTING, REFUTING_TWO = 4.2148, 4.3687
+
+
+#: 20 of 100 impressions without a click were kept, and all 50 with one.
+KEPT: dict[str, Any] = {"rows": (20.0, 50.0), "impressions": (100.0, 50.0), "variance": (400.0, 0.0)}
+ALL_CLICKED: dict[str, Any] = {"rows": (0.0, 100.0), "impressions": (0.0, 100.0)}
+
+CASES = [
+    Case("kept-by-outcome", OfKept(apart=4.99), None),
+    Case("kept-by-outcome", OfKept(apart=5.01), "note"),
+    Case("kept-by-outcome", OfKept(apart=9.0, totals={"all": 9.0}), "note"),
+    Case("kept-by-outcome", OfKept(apart=9.0, totals={"clicked": 1.0, "all": 9.0}), None),
+    Case("kept-by-outcome", OfKept(apart=9.0, clicks=False), None),
+    Case("only-clicked-rows", OfKept(**ALL_CLICKED), "serious"),
+    Case("only-clicked-rows", OfKept(**{**ALL_CLICKED, "rows": (0.0, 99.0)}), None),
+    Case("only-clicked-rows", OfKept(**{**ALL_CLICKED, "rows": (1.0, 100.0)}), None),
+    Case("only-clicked-rows", OfKept(**ALL_CLICKED, clicks=False), None),
+    Case("only-clicked-rows", OfKept(**ALL_CLICKED, totals={"clicked": 100.0, "all": 100.0}), None),
+    Case("only-clicked-rows", OfKept(**ALL_CLICKED, totals={"clicked": 100.0, "all": 101.0}), "serious"),
+    Case("totals", OfKept(**KEPT), None),
+    Case("totals", OfKept(**KEPT, totals={"all": 150.0 + 3.49 * 20}), None),
+    Case("totals", OfKept(**KEPT, totals={"all": 150.0 + 3.51 * 20}), "serious"),
+    Case("totals", OfKept(**KEPT, totals={"clicked": 50.0, "all": 150.0}), None),
+    Case("totals", OfKept(**KEPT, totals={"clicked": 50.0 / 1.00495}), None),
+    Case("totals", OfKept(**KEPT, totals={"clicked": 50.0 / 1.00505}), "serious"),
+    Case("totals", OfKept(**KEPT, totals={"clicked": 49.0, "all": 150.0}), "serious"),
+    Case("huge-inverse-propensity", OfLog(), None),
+    Case("huge-inverse-propensity", OfLog(largest_weight=99_900.0, impressions=1_000.0), None),
+    Case("huge-inverse-propensity", OfLog(largest_weight=100_100.0, impressions=1_000.0), "warning"),
+    Case("mean-weight", uniform(1.1, 3.29), None),
+    Case("mean-weight", uniform(1.1, 3.31), "warning"),
+    Case("mean-weight", uniform(1.1, REFUTING - 0.002), "warning"),
+    Case("mean-weight", uniform(1.1, REFUTING + 0.002), "serious"),
+    Case("mean-weight", uniform(1.00499, 9.0), None),
+    Case("mean-weight", uniform(1.00501, 9.0), "serious"),
+    Case("mean-weight", uniform(2.0, 9.0, sampling_factor=2.0), None),
+    Case("mean-weight", law(), None),
+    Case("mean-weight", law(weight(1.1, REFUTING - 0.002)), None),
+    Case("mean-weight", law(weight(1.1, REFUTING + 0.002)), "serious"),
+    Case("mean-weight", law(weight(1.0, 0.0), weight(1.1, REFUTING + 0.002)), "serious"),
+    Case("mean-weight", law(weight(1.1, REFUTING_TWO - 0.002), targets=2), None),
+    Case("mean-weight", law(weight(1.1, REFUTING_TWO + 0.002), targets=2), "serious"),
+    Case("mean-weight", law(weight(1.1, 2 * REFUTING - 0.01), copies=0.75), None),
+    Case("mean-weight", law(weight(1.1, 2 * REFUTING + 0.01), copies=0.75), "serious"),
+    Case("mean-weight", law(weight(0.9, 9.0)), None),  # too little support would do this
+    Case("mean-weight", law(weight(0.9, REFUTING + 0.002, hidden=0.0)), "serious"),
+    Case("mean-weight", law(weight(0.9, REFUTING - 0.002, hidden=0.0)), None),
+    Case("mean-weight", law(weight(0.9, 9.0, hidden=0.06, unsupported=0.05)), None),
+    Case("mean-weight", law(weight(1.00499, 9.0)), None),
+    Case("mean-weight", law(weight(1.00501, 9.0)), "serious"),
+    Case("mean-weight", law(weight(99.9, 1.0)), None),
+    Case("mean-weight", law(weight(100.1, 1.0)), "serious"),
+    Case("mean-weight", law(weight(1.1, 9.0, normalised=False)), None),
+    Case("mean-weight", law(weight(0.9, 9.0, hidden=0.0, clipped="clip", control=0.9)), None),
+    Case("mean-weight", law(weight(2.0, 9.0, sampling_factor=2.0)), None),
+    Case("double-subsampling", law(weight(2.0, REFUTING - 0.01, sampling_factor=2.0)), None),
+    Case("double-subsampling", law(weight(2.0, REFUTING + 0.01, sampling_factor=2.0)), "serious"),
+    Case("double-subsampling", law(weight(2.0, 9.0, sampling_factor=1.2)), None),
+    Case("mean-weight", uniform(1.1, 4.5, copies=0.5), None),  # 3.18 without the copies
+    Case("mean-weight", uniform(0.9, 9.0, fit=Frequency(1, 1.0, 1.0, 1.0, lift=1.0), rows=1_000, ess=500.0), None),
+    Case("mean-weight", uniform(0.9, 9.0, rows=1_000, ess=99.9), None),
+    Case("mean-weight", uniform(0.9, 9.0, rows=1_000, ess=100.1), "warning"),
+    Case("mean-weight", uniform(0.9, 4.99, rows=1_000, ess=500.0), None),
+    Case("mean-weight", uniform(0.9, 5.01, rows=1_000, ess=500.0), "warning"),
+    Case("mean-weight", uniform(0.99501, 9.0, rows=1_000, ess=500.0), None),
+    Case("mean-weight", uniform(0.99499, 9.0, rows=1_000, ess=500.0), "warning"),
+    Case("mean-weight", uniform(1.1, float("nan")), None),
+    Case("double-subsampling", uniform(2.0, 3.29, sampling_factor=2.0), None),
+    Case("double-subsampling", uniform(2.0, 3.31, sampling_factor=2.0), "serious"),
+    Case("double-subsampling", uniform(0.9, 9.0, sampling_factor=1.2), None),
+]
