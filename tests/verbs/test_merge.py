@@ -143,6 +143,7 @@ def test_a_state_tells_what_was_asked(folder: Path) -> None:
         "by": "device",
         "replicates": 200,
         "seed": 0,
+        "totals": None,
     }
 
 

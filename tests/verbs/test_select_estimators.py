@@ -107,7 +107,7 @@ class Rewards(MemorySource):
     def select(self, needed: Needs) -> MemorySource:
         if "clicks" in needed.roles:
             raise offrank.errors.ColumnError("there are no clicks", "use the reward")
-        return self
+        return super().select(needed)
 
 
 def test_what_cannot_be_had_says_why() -> None:

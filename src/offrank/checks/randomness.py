@@ -69,7 +69,7 @@ class WholeContextsFold(MappedFold):
 
 
 @dataclass(frozen=True)
-class Compared:
+class ToldApart:
     """How many pairs of rows of one context can be told apart, and how many of them differ."""
 
     pairs: int = 0
@@ -110,7 +110,7 @@ def randomness(samples: Mapping[By, SampledRows], apart: Sequence[str] = (), gro
     for name in groups:
         for by, rows in samples.items():
             codes = rows.contexts.keys[name].view(np.uint64)
-            found = _compared(rows, codes) if 2 <= len(np.unique(codes)) <= MOST_ARMS else Compared()
+            found = _compared(rows, codes) if 2 <= len(np.unique(codes)) <= MOST_ARMS else ToldApart()
             if found.never and by != "user":
                 return Randomness("not random", by, name, found.pairs, 0)
     state: State = "random" if same.differing else "unknown"
@@ -144,10 +144,10 @@ def _contexts(rows: SampledRows, apart: Sequence[str]) -> Bits:
     return key
 
 
-def _compared(rows: SampledRows, within: Bits) -> Compared:
+def _compared(rows: SampledRows, within: Bits) -> ToldApart:
     """Compare neighbouring rows of one group that are equal in `within`."""
     if len(rows) < 2 or numbered_as_shown(rows.contexts, rows.slates).all():
-        return Compared()
+        return ToldApart()
     group, content = rows.key >> np.uint64(32), rows.contexts.keys[_CONTENT]
     order = np.lexsort((rows.key, within, group))
     first, second = order[:-1], order[1:]
@@ -158,4 +158,4 @@ def _compared(rows: SampledRows, within: Bits) -> Compared:
     first, second = first[together], second[together]
     contexts, found = rows.contexts, np.zeros(len(first), np.int64)
     _kernels.orders_alike(contexts.candidates, contexts.size, rows.slates, first, second, found)
-    return Compared(int((found > 0).sum()), int((found == 2).sum()))
+    return ToldApart(int((found > 0).sum()), int((found == 2).sum()))

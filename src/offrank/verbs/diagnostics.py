@@ -250,7 +250,10 @@ class Diagnostics:
         )
 
     def _clip_path(self, clips: Clips, of: Diagnosed, spec: IntervalSpec) -> Iterator[Path[Clipped]]:
-        """Return the estimate at every clip that changes it, with intervals that use the estimate's clusters."""
+        """Return the estimate at every clip that changes it, with intervals that use the estimate's clusters.
+
+        They are of what the log shows; that of the estimate as it is also counts what the log hides.
+        """
         pair = self.targets[of.target], bare(of.estimator)
         clippable = _clips(of.estimator) and pair in self.clipped
         path = clip_path(clips, self.clipped.index(pair), of.terms) if clippable else ()
