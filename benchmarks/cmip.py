@@ -226,7 +226,12 @@ MODELS = ("dctr", "rdctr", "pbm", "ubm", "dbn", "pbm(prior=common)")
 WORLDS = (("PBM", PBMUser(), 20), ("PBM", PBMUser(), 85), ("DBN", DBNUser(), 20), ("DBN", DBNUser(), 85))
 
 
-def judged_models(user: object, sessions: int, seed: int) -> dict[str, dict[str, Cmip]]:
+EXCESS = ("dctr", "pbm", "ubm", "pbm(prior=common)")
+
+
+def judged_models(
+    user: object, sessions: int, seed: int, models: Sequence[str] = MODELS, by: Sequence[str] = ("draws", "means")
+) -> dict[str, dict[str, Cmip]]:
     """CMIP of each model by draws and by means; 400 queries of 10 documents, ranked by the paper's noisy oracle."""
     judged, _ = stratified(mslr_like(QUERIES, (10, 60), seed), 10, seed)
     world = JudgedWorld.of(judged, user, seed=seed)
@@ -234,9 +239,9 @@ def judged_models(user: object, sessions: int, seed: int) -> dict[str, dict[str,
     gathered = run(source.select(needs("clicks", keys="query")), SessionsFold("query"))
     given = (world.contexts(), world.logging_relevance("noisy_oracle"), world.grade)
     found = {}
-    for name in MODELS:
+    for name in models:
         model = click_model(name).of(gathered)
-        found[name] = {how: cmip_of(model, *given, relevance=how, permutations=19) for how in ("draws", "means")}
+        found[name] = {how: cmip_of(model, *given, relevance=how, permutations=19) for how in by}
     return found
 
 
@@ -248,6 +253,30 @@ def click_models(fits: int) -> None:
         logs = [judged_models(user, sessions, seed) for seed in range(fits)]
         rows = [[name, how, *cells([log[name][how] for log in logs])] for name in MODELS for how in ("draws", "means")]
         show(f"{world} users, {sessions} sessions a query, {fits} logs", headings, rows)
+
+
+def excess(fits: int) -> None:
+    """What is above the floor, by draws: of models that are right for users of a PBM, and of a wrong one (`dctr`)."""
+    for sessions in (20, 85):
+        logs = [judged_models(PBMUser(), sessions, seed, EXCESS, ("draws",)) for seed in range(fits)]
+        each = {name: [log[name]["draws"] for log in logs] for name in EXCESS}
+        wrong = np.mean([one.excess.value for one in each["dctr"]])
+        rows = [[name, *above(found, wrong)] for name, found in each.items()]
+        headings = ["model", "CMIP", "floor", "excess ± sd", "of the wrong one's", "holds 0", "convicted"]
+        show(f"PBM users, {sessions} sessions a query, {fits} logs", headings, rows)
+
+
+def above(each: list[Cmip], wrong: float) -> list[str]:
+    found = [one.excess for one in each]
+    value = [one.value for one in found]
+    return [
+        f"{np.mean([one.value for one in each]):.3f}",
+        f"{np.mean([one.floor.value.value for one in each]):.3f}",
+        f"{np.mean(value):+.3f} ± {np.std(value, ddof=1):.3f}",
+        f"{np.mean(value) / wrong:+.2f}",
+        f"{np.mean([one.low <= 0 <= one.high for one in found]):.2f}",
+        f"{np.mean([bool(one.biased) for one in each]):.2f}",
+    ]
 
 
 def cells(each: list[Cmip]) -> list[str]:
@@ -273,8 +302,11 @@ def main() -> None:
     parser.add_argument("--slow", type=int, default=3, help="logs of 58,880 documents for methods that train")
     parser.add_argument("--methods", nargs="+", default=["binned", "classifier", "paper"])
     parser.add_argument("--fits", type=int, default=20, help="logs that click models are fitted to")
-    parser.add_argument("--only", choices=["models"], help="leave out all but the click models")
+    parser.add_argument("--only", choices=["models", "excess"], help="of click models alone; excess: above the floor")
     given = parser.parse_args()
+    if given.only == "excess":
+        excess(given.fits)
+        return
     click_models(given.fits)
     if given.only:
         return

@@ -123,10 +123,10 @@ def test_a_sub_sampling_that_is_corrected_twice_is_one_finding() -> None:
     inclusion = np.where(np.array(log["clicks"].to_pylist()).any(axis=1), 1.0, 0.1)
     kept = rng.random(12_000) < inclusion
     log, inclusion = log.filter(kept), inclusion[kept]
-    assert codes(evaluated(replaced(log, inclusion=inclusion))) == []
+    assert codes(evaluated(replaced(log, inclusion=inclusion))) == ["kept-by-outcome"]
     twice = replaced(log, inclusion=inclusion, propensity=propensity(log) * inclusion)
     found = evaluated(twice)
-    assert codes(found) == ["double-subsampling"]
+    assert codes(found) == ["double-subsampling", "kept-by-outcome"]
     assert "mean-weight" not in {caution.code for caution in found["ips"].warnings}
 
 
@@ -177,7 +177,8 @@ def test_the_cause_comes_before_what_follows_from_it() -> None:
     fixed = replace(unfit, unconfirmed=0.5, repeats=Repeats(pairs=9.0, observed=9.0, chance=1e-9))
     assert [one.code for one in about_log(fixed)] == ["unconfirmed-logging", "not-random", "miscalibrated"]
     assert len(set(CAUSES)) == len(CAUSES)
-    assert {one.code for log in (log, unfit, fixed) for one in about_log(log)} >= set(CAUSES) - {"double-subsampling"}
+    of_rows = {"double-subsampling", "only-clicked-rows", "totals"}
+    assert {one.code for log in (log, unfit, fixed) for one in about_log(log)} >= set(CAUSES) - of_rows
 
 
 def test_check_finds_the_same() -> None:

@@ -168,6 +168,7 @@ LOGS: dict[str, Callable[[Any], Any]] = {
     "checks.outcomes.OutcomesFold": lambda kind: kind(("old", "tied")),
     "checks.logged_by.ArmsFold": lambda kind: kind("device", (policy("top(old)"), policy("top(tied)"))),
     "checks.duplicates.ContentsFold": lambda kind: kind(kept=40),
+    "checks.kept.KeptFold": lambda kind: kind(),
     "checks.rows.ImpressionsFold": lambda kind: kind(),
     "checks.rows.CandidatesFold": lambda kind: kind(),
     "checks.log.LogFold": lambda kind: kind.of(offrank.read_log(log("partial").table), OLD),

@@ -65,6 +65,8 @@ def inspected(readable: Any) -> dict[str, Any]:
     """What is found in a log, but for its columns and their types, and for items that are named in words."""
     found = offrank.inspect(readable).to_dict()
     found["drawn"] = [{name: value for name, value in row.items() if name != "against"} for row in found["drawn"]]
+    random = found["logging"]["randomness"]  # which rows are neighbours depends on the hashes of their ids
+    found["logging"]["randomness"] = {name: random[name] for name in ("state", "by", "beside")}
     return {name: value for name, value in found.items() if name not in ("columns", "source")}
 
 

@@ -263,7 +263,7 @@ def test_the_long_layout(tmp_path: Path) -> None:
     }
     assert fitting(found)[0].scores == "s"
     assert "--column impression=id" in found.command
-    assert call(*shlex.split(found.command)[1:]).exit_code == 0
+    assert call(*shlex.split(found.command)[1:-1], tmp_path / "pbm.json").exit_code == 0  # no context comes twice
 
 
 def test_nothing_to_estimate_without_an_outcome() -> None:

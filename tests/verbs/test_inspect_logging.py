@@ -276,7 +276,7 @@ def test_no_command_is_suggested_that_would_be_refused(tmp_path: Path) -> None:
     found = offrank.inspect(tmp_path / "log.parquet")
     assert found.logging.status == "agrees"
     assert found.next is None
-    assert found.refused
+    assert found.declined
     assert "none of the rankings in it can be judged by it" in answer(tmp_path / "log.parquet")
     # Without clicks there is no click model either.
     rewards = replaced(drawn.log("fixed"), clicks=None, reward=np.random.default_rng(0).random(2000))

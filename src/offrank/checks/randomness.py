@@ -28,7 +28,7 @@ Bits = NDArray[np.uint64]
 State = Literal["random", "not random", "unknown"]
 
 FEWEST = 20
-"""ToldApart of rows that never differ, from which nothing is said to be drawn: slates that repeat in 7 of 10 pairs do so
+"""Pairs of rows that never differ, from which nothing is said to be drawn: slates that repeat in 7 of 10 pairs do so
 in one log of a thousand."""
 MOST_ARMS = 20
 """Values of a column that may say which ranker was used."""
@@ -69,7 +69,7 @@ class WholeContextsFold(MappedFold):
 
 
 @dataclass(frozen=True)
-class ToldApart:
+class ContextPairs:
     """How many pairs of rows of one context can be told apart, and how many of them differ."""
 
     pairs: int = 0
@@ -110,7 +110,7 @@ def randomness(samples: Mapping[By, SampledRows], apart: Sequence[str] = (), gro
     for name in groups:
         for by, rows in samples.items():
             codes = rows.contexts.keys[name].view(np.uint64)
-            found = _compared(rows, codes) if 2 <= len(np.unique(codes)) <= MOST_ARMS else ToldApart()
+            found = _compared(rows, codes) if 2 <= len(np.unique(codes)) <= MOST_ARMS else ContextPairs()
             if found.never and by != "user":
                 return Randomness("not random", by, name, found.pairs, 0)
     state: State = "random" if same.differing else "unknown"
@@ -144,12 +144,12 @@ def _contexts(rows: SampledRows, apart: Sequence[str]) -> Bits:
     return key
 
 
-def _compared(rows: SampledRows, within: Bits) -> ToldApart:
-    """Compare neighbouring rows of one group that are equal in `within`."""
+def _compared(rows: SampledRows, within: Bits) -> ContextPairs:
+    """Compare neighbouring rows of one group that are equal in `within`, by the hash of their content."""
     if len(rows) < 2 or numbered_as_shown(rows.contexts, rows.slates).all():
-        return ToldApart()
+        return ContextPairs()
     group, content = rows.key >> np.uint64(32), rows.contexts.keys[_CONTENT]
-    order = np.lexsort((rows.key, within, group))
+    order = np.lexsort((content, within, group))  # by what is in them, so that the order of the log does not matter
     first, second = order[:-1], order[1:]
     together = (group[first] == group[second]) & (within[first] == within[second])
     _, place, count = np.unique(np.stack([group, within]), axis=1, return_inverse=True, return_counts=True)
@@ -158,4 +158,4 @@ def _compared(rows: SampledRows, within: Bits) -> ToldApart:
     first, second = first[together], second[together]
     contexts, found = rows.contexts, np.zeros(len(first), np.int64)
     _kernels.orders_alike(contexts.candidates, contexts.size, rows.slates, first, second, found)
-    return ToldApart(int((found > 0).sum()), int((found == 2).sum()))
+    return ContextPairs(int((found > 0).sum()), int((found == 2).sum()))

@@ -103,13 +103,15 @@ class RepeatsFold:
         rows = np.flatnonzero(key <= limit)
         if len(rows) > self.kept:
             rows = rows[np.argsort(key[rows], kind="stable")[: self.kept]]
+        contexts, slates = replace(batch.contexts, scores={}, rankings={}, keys={}, features=None), batch.slates
+        contexts, slates = contexts.take(rows), slates[rows]  # few, once this or another part is full
         found = RepeatRows(
             key[rows],
-            shown_keys(batch.contexts, batch.slates)[rows],
+            shown_keys(contexts, slates),
             batch.once("contents", lambda: content_keys(batch))[rows],
             self._propensities(batch)[rows],
             1 / batch.inclusion[rows],
-            numbered_as_shown(batch.contexts, batch.slates)[rows],
+            numbered_as_shown(contexts, slates),
         )
         merged = self.merge(state, found)
         if len(merged.key) == self.kept:

@@ -250,7 +250,10 @@ class Diagnostics:
         )
 
     def _clip_path(self, clips: Clips, of: Diagnosed, spec: IntervalSpec) -> Iterator[Path[Clipped]]:
-        """Return the estimate at every clip that changes it, with intervals that use the estimate's clusters."""
+        """Return the estimate at every clip that changes it, with intervals that use the estimate's clusters.
+
+        They are of what the log shows; that of the estimate as it is also counts what the log hides.
+        """
         pair = self.targets[of.target], bare(of.estimator)
         clippable = _clips(of.estimator) and pair in self.clipped
         path = clip_path(clips, self.clipped.index(pair), of.terms) if clippable else ()
@@ -259,10 +262,8 @@ class Diagnostics:
         estimate, rows = of.estimate, []
         spec = IntervalSpec("studentised" if spec.method == "studentised" else "normal", spec.confidence)
         stretch = math.sqrt(estimate.design_effect or 1.0)
-        hidden = (((VALUE,), WEIGHT, of.hidden),) if of.hidden else ()
         for one in path:
-            inference = replace(spec.spread({"moments": one.moments}), hidden=hidden)
-            made = inference.ratio(_mean(of.estimator, one.moments))
+            made = spec.spread({"moments": one.moments}).ratio(_mean(of.estimator, one.moments))
             low, high = (made.value + stretch * (end - made.value) for end in (made.low, made.high))
             ends = replace(made, low=low, high=high, standard_error=stretch * made.standard_error)
             ends = ends.above(0.0) if of.nonnegative else ends
@@ -289,7 +290,7 @@ class Diagnostics:
 class Diagnosed:
     """The estimate under diagnosis: its target, its estimator, and the moments of its terms.
 
-    nonnegative: no outcome is below 0. hidden: the share of the target that its interval takes to be hidden.
+    nonnegative: no outcome is below 0.
     """
 
     target: str

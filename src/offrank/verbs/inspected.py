@@ -55,13 +55,13 @@ class Inspection(Printed, Plain):
     - about: the problems of the log, the worst first. copies: lower bound on the share of duplicate rows.
     - drawn: the fitted policies, those that fit first. agreement: between the logged propensities
       and the best fitting law. logging: what drew the log, and how far that is known: see `LoggedBy`.
-    - clicked: whether clicks were logged. next: the suggested question, None if the log cannot answer one yet. refused:
-      why not, where its answers were tried and none could be used.
+    - clicked: whether clicks were logged. next: the suggested question, None if the log cannot answer one yet.
+    - declined: why not, where its answers were tried and none could be used.
 
     Examples:
-        >>> rows = [{"slate": ["a", "b"], "clicks": [1, 0]}, {"slate": ["b", "a"], "clicks": [0, 1]}]
-        >>> print(offrank.inspect(rows).command)
-        offrank evaluate LOG --target uniform --logging uniform -e snips -e snipm
+        >>> found = offrank.inspect("offrank-demo/log.parquet")
+        >>> found.logging.policy, found.logging.status
+        ('plackett_luce(old_score)', 'written')
     """
 
     source: str
@@ -80,7 +80,7 @@ class Inspection(Printed, Plain):
     clicked: bool
     agreement: Agreement | None = None
     next: Next | None = None
-    refused: str | None = None
+    declined: str | None = None
     path: str | None = None
     format: str | None = None
     gaps: Gaps = "raise"
@@ -185,7 +185,7 @@ class Inspection(Printed, Plain):
             return Answer("**Nothing can be estimated from it**: log clicks, or a reward.", severity="serious")
         found = self.logging
         law = "the propensities that were logged" if found.policy == "logged" else quote(str(found.policy))
-        if found.known and self.refused:
+        if found.known and self.declined:
             none = (
                 f"**What drew this log is known** ({law}), but **none of the rankings in it can be judged by it** yet."
             )
@@ -222,8 +222,8 @@ def _confirming(found: Inspection) -> Iterator[str]:
             "Without randomness a click model can predict what another ranking would earn. To judge rankings by the "
             "log itself, show a random slate in a share of the requests, and log the propensity of every slate."
         )
-    if found.refused:
-        yield f"Tried: no ranking of the log can be judged by it. {found.refused}"
+    if found.declined:
+        yield f"Tried: no ranking of the log can be judged by it. {found.declined}"
 
 
 def _toml(values: Mapping[str, Any]) -> Iterator[str]:

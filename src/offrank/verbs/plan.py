@@ -287,9 +287,7 @@ class Reduced:
                 chosen = one.found[key]
                 _, *columns = self.summary.layout.places[one.target, bare(chosen.estimator)]
                 terms = self.summary.moments.of((ROWS, *columns))
-                shares = {weight: share for _, weight, share in self.summary.spread.hidden}
-                known = self.summary.nonnegative, shares.get(columns[-1], 0.0)
-                yield Diagnosed(name, key, chosen.estimator, estimate, terms, *known)
+                yield Diagnosed(name, key, chosen.estimator, estimate, terms, self.summary.nonnegative)
 
     def _background(self, estimates: Estimates, verdicts: Mapping[str, Verdict]) -> Background:
         plan, summary, spec, rows = self.plan, self.summary, self.plan.spec, self.impressions
