@@ -42,8 +42,8 @@ class OfOwnClicks:
     - column, of: its name, and what was counted: clicks per `item`, per `item of a query` or `of a candidate set`.
     - cells, counts, reproduced: how many have both clicks and impressions without, the different numbers of clicks in
       them, and the share of these that the score gives to a hundredth of their noise.
-    - pairs, close: pairs of neighbours in the score, and those whose click rates are in the same order although they
-      differ by less than half their noise.
+    - pairs, close: pairs of neighbours in the order of the score, and those whose click rates differ by less than a
+      quarter of their noise.
     """
 
     column: str = "score"
