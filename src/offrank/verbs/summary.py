@@ -151,7 +151,11 @@ class Summary:
         luck = self.shown(design, index, weight)
         made = replace(made, design=design, detectable=self.detectable(made.difference, made.standard_error, luck))
         made = made if weighed is None else self._of_weights(made, weighting, weighed, index, value)
-        evidence = [self._evidence(made, target, estimator, value), depending, self.trained.evidence(target, estimator)]
+        evidence = [
+            self._evidence(made, target, estimator, value),
+            depending,
+            *self.trained.evidence(target, estimator),
+        ]
         about_log = self.about_log if weighting.requires_logging else of_rows(self.about_log)
         known = explained(about_log)
         said = cautions_for(*evidence)
