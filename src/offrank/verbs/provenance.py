@@ -18,11 +18,14 @@ from ..folds.base import Tee
 from ..folds.fingerprint import Fingerprint, FingerprintFold
 from ..folds.same_log import share_learnt
 from ..log.source import Needs
-from ..policies.propensities import law_needs
+from ..policies.base import Ability
+from ..policies.mixture import is_policy
+from ..policies.propensities import AnyPolicy, law_needs
 from ..reward_models.column import PredictionColumn
 
 _ASKED = ("with_examination", "log_prob")
 """The parts of an estimator or a policy that may have been learnt; wrappers are unwrapped."""
+_LAWS: tuple[Ability, ...] = ("rank_probs", "log_prob")
 
 
 @dataclass(frozen=True)
@@ -32,12 +35,14 @@ class Provenance:
     - curve, curve_rows: the examination curve of the evaluation, and the rows of the click model that gave it.
     - shares: share of the evaluated rows in each fingerprint; known after the log was read.
     - counted: what the scores of targets know of the clicks of the log, by column; likewise.
+    - shown: targets that were counted in what the log shows.
     """
 
     curve: tuple[float, ...] | None = None
     curve_rows: Fingerprint | None = None
     shares: Mapping[Fingerprint, float] = field(default_factory=dict)
     counted: Mapping[str, OfOwnClicks] = field(default_factory=dict)
+    shown: frozenset[AnyPolicy] = frozenset()
 
     def of(self, *parts: Any) -> Iterator[Fingerprint]:
         """Collect from targets and estimators and the parts that they wrap, each once."""
@@ -65,7 +70,7 @@ class Provenance:
 
     def evidence(self, target: Any, estimator: Any) -> tuple[OfTraining | OfOwnClicks, ...]:
         """Return the worst evidence about the learnt parts of an estimate."""
-        policy, model = self._share(target), self._share(estimator)
+        policy, model = max(self._share(target), float(target in self.shown)), self._share(estimator)
         counted = (self.counted[name] for part in (target, estimator) for name in _scores(part) if name in self.counted)
         return (OfTraining(share=max(policy, model), policy=policy >= model), *islice(counted, 1))
 
@@ -92,10 +97,12 @@ def _rows(part: Any) -> Fingerprint | None:
 
 def _scores(part: Any) -> Iterator[str]:
     """Return the columns of scores that a target, or the reward model of an estimator, reads."""
+    if is_policy(part):
+        for ability in _LAWS:
+            with suppress(AbilityError):
+                yield from sorted(law_needs(part, ability).scores)
+        return
     for one in _each(part):
         model = getattr(one, "reward_model", None)
         if isinstance(model, PredictionColumn):
             yield model.column
-        with suppress(AbilityError):
-            if hasattr(one, "rank_probs"):
-                yield from sorted(law_needs(one, "rank_probs").scores)
