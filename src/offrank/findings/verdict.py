@@ -4,7 +4,7 @@
 answers if it is sharp: if its interval of the difference to the log is no wider than `SHARP` of the logged mean to
 either side. Otherwise the first answers that assumes more and is sharp, or the sharpest of all, in an interval that is
 widened to contain the anchor's value. Only widths and assumptions choose, never whether an estimate decides: choosing
-the first that decides would find twice as many differences where there are none (benchmarks/decisions.py).
+the first that decides would be a search for differences (how many are found in vain: benchmarks/decisions.py).
 
 No interval that is valid under the weaker assumption alone can be shorter everywhere (Low 1997, Annals of Statistics
 25), so assuming more may narrow the answer only as far as the paired difference to the anchor allows (Hausman 1978
