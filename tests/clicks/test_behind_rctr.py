@@ -8,9 +8,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
+from click.testing import CliRunner
 
 import offrank
+from offrank.cli import main
 from offrank.clicks import DCTR, GCTR, PBM, RCTR, Evaluated, load
 from offrank.errors import UsageError
 from tests.clicks.readers import log
@@ -102,3 +106,34 @@ def test_files_of_earlier_releases_are_not_compared(tmp_path: Path) -> None:
 def test_a_single_session_convicts_nobody() -> None:
     steep = apart(0.4, 1000)
     assert told(judged(GCTR().fit(steep), log([[0, 1]], [[1, 0]]))) is None
+
+
+# Sparse logs ----------------------------------------------------------------------------------------------------------
+
+
+def sorted_by_worth(queries: int, sessions: int, seed: int) -> pa.Table:
+    """Sessions of a position-based user, whose ten documents of each query are sorted by their attraction."""
+    attraction = -np.sort(-np.random.default_rng(queries).beta(1, 4, (queries, 10)), axis=1)
+    rng = np.random.default_rng([queries, seed])
+    query = rng.integers(0, queries, sessions)
+    order = np.argsort(-attraction[query] + 0.03 * rng.standard_normal((sessions, 10)), axis=1)
+    clicks = rng.random((sessions, 10)) < np.take_along_axis(attraction[query], order, axis=1) / np.arange(1, 11)
+    slates = (query[:, None] * 10 + order).tolist()
+    return log(slates, clicks.astype(int).tolist(), query=query)
+
+
+@pytest.mark.parametrize(("queries", "severity"), [(600, "warning"), (20, None)])
+def test_a_sparse_log_says_what_a_dense_one_does_not(queries: int, severity: str | None, tmp_path: Path) -> None:
+    logs = [tmp_path / f"{seed}.parquet" for seed in range(2)]
+    for seed, path in enumerate(logs):
+        pq.write_table(sorted_by_worth(queries, (600, 6000)[seed], seed), path)
+    model = tmp_path / "pbm.json"
+    assert CliRunner().invoke(main, ["clicks", "fit", str(logs[0]), "--model", "pbm", "-o", str(model)]).exit_code == 0
+    found = judged(load(model), logs[1])
+    assert told(found) == severity
+    said = CliRunner().invoke(main, ["clicks", "evaluate", str(logs[1]), "--model", str(model)]).output
+    assert (f"{CODE} (warning)" in said) == bool(severity)
+    # Of another log too: each speaks for itself.
+    result = offrank.evaluate_clicks(logs[0], {"model": load(model)}, other=logs[1])
+    assert (CODE in {one.code for one in result.cautions["model"]}) == bool(severity)
+    assert told(result.here["model"]) is None
