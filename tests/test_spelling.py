@@ -172,6 +172,7 @@ ARGUMENTS: dict[str, Callable[[Any], st.SearchStrategy[Any]]] = {
     "by": lambda _: COLUMNS,
     "column": lambda _: COLUMNS,
     "counts": lambda _: st.none(),
+    "departure": lambda _: SHARE,
     "draws": lambda _: st.integers(1, 99),
     "epsilon": lambda _: SHARE,
     "examination": lambda _: st.none() | st.lists(POSITIVE, min_size=1, max_size=3).map(tuple),

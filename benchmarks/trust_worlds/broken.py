@@ -90,7 +90,7 @@ SLATES = (
     shown("two slots swapped in a fifth of the rows", log.swap(0, 2, 0.2), known_from=20000, serious=False),
     shown("slots shuffled", log.shuffle),
     shown("slates bottom first", log.turn_over),
-    shown("an item pinned on top", log.pin(1.0)),
+    replace(shown("an item pinned on top", log.pin(1.0)), causes=LAW | {"not-random"}),
     shown("an item pinned in a tenth of the rows", log.pin(0.1), known_from=20000, serious=False),
     shown("candidates filtered after scoring", drawn=Law("holes_score")),
     shown("noise on the logging scores", drawn=Law(noise=0.8), known_from=5000),

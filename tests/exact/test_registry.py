@@ -60,6 +60,7 @@ POLICY_EXAMPLES: dict[str, tuple[str, str]] = {
     "ranking": ("ranking(listed)", "ranking(listed)"),
     "swaps": ("swaps(ranking(listed), 0.7)", "swaps(ranking(listed), 0.7)"),
     "top": ("top(logit)", "top(logit)"),
+    "unconfirmed": ("unconfirmed(plackett_luce(logit, log=True), departure=0.1)", "plackett_luce(logit, log=True)"),
     "uniform": ("uniform", "uniform"),
     "written": ("written(slate=propensity, slots=slot_propensity, ranks=rank_propensity)", DRAWN),
 }

@@ -27,6 +27,7 @@ from offrank.findings.evidence import (
     OfTraining,
 )
 from offrank.findings.evidence_clicks import OfFit, OfHarvest, OfJudgements, OfNetwork, OfPrediction, OfSelection
+from offrank.findings.evidence_rows import OfOwnClicks
 from offrank.folds.estimate import Interval
 from tests.findings import cases_log, cases_randomness
 from tests.findings.cases_log import Case, weight
@@ -223,6 +224,16 @@ CASES = [
     Case("unclustered", replace(APART, column="user", design_effect=1.0, missed=BY_CHANCE - 0.005), None),
     Case("same-log", OfTraining(share=0.0499), None),
     Case("same-log", OfTraining(share=0.05), "serious"),
+    Case("same-log", OfOwnClicks(cells=20, counts=6, reproduced=0.901), "serious"),
+    Case("same-log", OfOwnClicks(cells=20, counts=6, reproduced=0.899), None),
+    Case("same-log", OfOwnClicks(cells=19, counts=6, reproduced=1.0), None),
+    Case("same-log", OfOwnClicks(cells=20, counts=5, reproduced=1.0), None),
+    # .35^17 = 1.8e-8, and .35^18 = 6.2e-9
+    Case("same-log", OfOwnClicks(pairs=17, close=17), None),
+    Case("same-log", OfOwnClicks(pairs=18, close=18), "serious"),
+    # by Chernoff's bound 1.012e-08 and 9.973e-09
+    Case("same-log", OfOwnClicks(pairs=22, close=21), None),
+    Case("same-log", OfOwnClicks(pairs=71, close=50), "serious"),
     Case("odd-examination", OfCurve(), None),
     Case("odd-examination", OfCurve(curve=(1, 0.5, 0.599)), None),
     Case("odd-examination", OfCurve(curve=(1, 0.5, 0.601)), "warning"),

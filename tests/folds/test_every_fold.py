@@ -169,6 +169,7 @@ LOGS: dict[str, Callable[[Any], Any]] = {
     "checks.logged_by.ArmsFold": lambda kind: kind("device", (policy("top(old)"), policy("top(tied)"))),
     "checks.duplicates.ContentsFold": lambda kind: kind(kept=40),
     "checks.kept.KeptFold": lambda kind: kind(),
+    "checks.own_clicks.OwnClicksFold": lambda kind: kind(("old", "tied"), "item of a query", kept=40),
     "checks.rows.ImpressionsFold": lambda kind: kind(),
     "checks.rows.CandidatesFold": lambda kind: kind(),
     "checks.log.LogFold": lambda kind: kind.of(offrank.read_log(log("partial").table), OLD),

@@ -31,6 +31,7 @@ POLICY_SPELLINGS: Mapping[str, tuple[str, ...]] = {
     "ranking": ("ranking(written)",),
     "swaps": ("swaps(top(new), 0.7)",),
     "top": ("top(new)", "top(tied)"),
+    "unconfirmed": ("unconfirmed(plackett_luce(old), departure=0.1)",),
     "uniform": ("uniform",),
     "written": ("written(slate=propensity, slots=slot_propensity, ranks=rank_propensity)",),
 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pyarrow as pa
@@ -9,6 +10,7 @@ import pytest
 
 import offrank
 from offrank import findings
+from offrank.estimators import Interpol
 from offrank.findings.evidence import OfDisagreement
 from offrank.folds.estimate import Interval
 from offrank.simulation import SearchWorld
@@ -172,3 +174,26 @@ def test_the_relative_change_has_the_error_of_the_ratio() -> None:
     assert found.relative.high - found.relative.low == pytest.approx(2 * 1.96 * error, rel=0.02)
     nothing = coins(200, clicks=[[0]] * 200)
     assert offrank.evaluate(nothing, "ranking(best)", "logged", "ips").verdict.relative is None
+
+
+def test_what_is_contradicted_itself_contradicts_nothing(world: SearchWorld, log: pa.Table) -> None:
+    """Of two windows the narrower assumes less; here its curve is wrong, and that of the wider one is right."""
+    narrow = Interpol(window=1, examination=tuple(world.examination**3))
+    wide = Interpol(window=3, examination=tuple(world.examination))
+    result = offrank.evaluate(log, TARGET, LOGGING, ["snips", narrow, wide], cluster=None)
+    contradicted = {name: "disagreement" in _codes(result, name) for _, name in result}
+    assert contradicted == {"snips": False, repr(narrow): True, repr(wide): False}
+    assert abs(result[repr(narrow)].value - result[repr(wide)].value) > 0.5  # the two could not differ more clearly
+    assert result.verdict.usable
+
+
+def test_of_equally_decisive_contradictions_the_clearest_is_told(world: SearchWorld, log: pa.Table) -> None:
+    wrong = "interpol(window=1)"
+    asked = ["ips", "snips", wrong]
+    for order in (asked, asked[::-1]):
+        result = offrank.evaluate(log, TARGET, LOGGING, order, examination=world.examination**3, cluster=None)
+        [caution] = [one for one in result[wrong].warnings if one.code == "disagreement"]
+        [told] = re.findall(r"differs from `(\w+)`", caution.message)
+        away = {one: result.difference((TARGET, wrong), (TARGET, one)).deviation(0.0) for one in ("ips", "snips")}
+        assert min(away.values()) > 6  # beyond every threshold of so few pairs: both contradict it
+        assert told == max(away, key=lambda one: away[one])

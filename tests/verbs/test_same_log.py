@@ -254,3 +254,21 @@ def test_the_fingerprint_is_of_what_was_learnt_from_and_chosen_by(folder: Path) 
     assert found.training is not None
     assert found.training.rows == 2 * ROWS // 3
     assert found.facts["split"] == "turn"
+
+
+def test_a_target_that_was_counted_in_this_log_is_recognised_and_convicts_no_other() -> None:
+    world = SearchWorld(impressions=6_000, queries=60, slots=3)
+    log, other = (world.table(6_000, seed) for seed in (0, 1))
+    elsewhere = offrank.Counted(by="query").fit(offrank.read_log(other))
+    own = {"counted": "counted(by=query)", "mixed": "epsilon(counted(by=query), 0.1)", "new": "top(new_score)"}
+    together = offrank.evaluate(log, own, "plackett_luce(old_score)", "ipm")
+    assert {name for (name, _), some in codes(together).items() if "same-log" in some} == {"counted", "mixed"}
+    assert together.verdicts["counted"].reasons[0].code == "same-log"
+    assert together.about_log == ()
+    assert together.verdicts["new"].usable
+    fair = offrank.evaluate(log, elsewhere, "plackett_luce(old_score)", "ipm")
+    assert not any("same-log" in some for some in codes(fair).values())
+    assert fair.usable
+    # Where the log's law is counted alike, the target is the log.
+    alike = offrank.evaluate(log, "counted(by=query)", "counted(by=query)", "ipm")
+    assert not any("same-log" in some for some in codes(alike).values())

@@ -118,3 +118,37 @@ def bits(values: NDArray[np.generic]) -> NDArray[np.uint64]:
 def join_rows(key: NDArray[np.uint64], values: NDArray[np.uint64]) -> None:
     """Mix the bits of a value [n] into the key [n] of each row."""
     key[:] = _joined.py_func(key, values)
+
+
+@numba.njit(cache=True, nogil=True)
+def cell_sums(context, items, clicks, scores, limit, table, key, sums, low, high):
+    """Count the cells of context [n] and item [n, k] whose hash is at most `limit`, and return their number.
+
+    items [n, k]: codes; clicks [n, k], NaN where nothing was shown; scores [s, n, k]. table: -1 each, a power of two in
+    length and longer than the cells. key [e], sums [e, 3], low, high [e, s]: filled in the order of first occurrence.
+    """
+    mask, found = np.uint64(len(table) - 1), 0
+    for row in range(len(context)):
+        for slot in range(items.shape[1]):
+            came = clicks[row, slot]
+            if np.isnan(came):
+                continue
+            code = finish(_joined(finish(context[row] + ODD), items[row, slot] * ODD))
+            if code > limit:
+                continue
+            at = code & mask
+            while table[at] >= 0 and key[table[at]] != code:
+                at = (at + np.uint64(1)) & mask
+            if table[at] < 0:
+                table[at] = found
+                key[found] = code
+                low[found], high[found] = np.inf, -np.inf
+                found += 1
+            cell = table[at]
+            sums[cell, 0] += 1.0
+            sums[cell, 1] += came
+            sums[cell, 2] += came * came
+            for score in range(len(scores)):
+                low[cell, score] = min(low[cell, score], scores[score, row, slot])
+                high[cell, score] = max(high[cell, score], scores[score, row, slot])
+    return found

@@ -9,6 +9,7 @@ from typing import Any
 
 from .. import findings
 from ..findings.evidence import OfCounting, OfLaw, OfLog, OfRows, Repeats
+from ..findings.not_random import never_drawn
 from ..findings.registry import SEVERITIES
 from ..folds.base import Fold, MappedFold, Tee
 from ..folds.estimate import Caution
@@ -69,6 +70,8 @@ def about_log(log: OfLog, law: OfLaw = NO_LAW, totals: Totals | None = None) -> 
     found = findings.cautions_for(log, OfRows(copies=log.copies), kept, counting, replace(law, copies=log.copies))
     known = explained(found)
     codes = [*CAUSES, *(caution.code for caution in found)]
+    if not never_drawn(log):  # what repeats a little more often may follow from any other fault
+        codes = [*(code for code in codes if code != "not-random"), "not-random"]
     once = {one.code: one for one in reversed(found) if one.code not in known}
     return tuple(sorted(once.values(), key=lambda one: (SEVERITIES[one.severity], codes.index(one.code))))
 

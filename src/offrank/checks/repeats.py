@@ -148,6 +148,9 @@ class RepeatsFold:
         if is_law(self.logging) and batch.slates.shape[1] > 1:
             with suppress(AbilityError):
                 found[:, 1] = asked.slot_probs[:, 0]
+        if self.by != "query" and not is_law(self.logging):
+            # Candidates that are only what was shown are a part of what was drawn, not of what it was drawn from.
+            found[batch.contexts.size <= batch.contexts.length] = np.nan
         return found
 
 

@@ -33,3 +33,23 @@ class OfKept:
 
 
 NOTHING_KEPT = OfKept()
+
+
+@dataclass(frozen=True, kw_only=True)
+class OfOwnClicks:
+    """What a score column knows of the clicks of this very log.
+
+    - column, of: its name, and what was counted: clicks per `item`, per `item of a query` or `of a candidate set`.
+    - cells, counts, reproduced: how many have both clicks and impressions without, the different numbers of clicks in
+      them, and the share of these that the score gives to a hundredth of their noise.
+    - pairs, close: pairs of neighbours in the order of the score, and those whose click rates differ by less than a
+      quarter of their noise.
+    """
+
+    column: str = "score"
+    of: str = "item"
+    cells: int = 0
+    counts: int = 0
+    reproduced: float = 0.0
+    pairs: int = 0
+    close: int = 0

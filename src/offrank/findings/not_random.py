@@ -19,7 +19,7 @@ def not_random(log: OfLog) -> Statement | None:
     return Statement(
         "serious" if found.fixed >= FIXED else "warning",
         f"{repeats_in_words(found)} under {log.logging}: "
-        + ("what was shown was not drawn, but fixed." if _never(found) else "part of it was not drawn from that."),
+        + ("what was shown was not drawn, but fixed." if never_drawn(log) else "part of it was not drawn from that."),
         _remedy(found),
     )
 
@@ -36,8 +36,9 @@ def repeats_in_words(found: Repeats) -> str:
     return f"Two rows of {where} show the same {found.what} with frequency {rate}, where {wanted} is expected"
 
 
-def _never(found: Repeats) -> bool:
-    return found.observed >= _EVERY * found.pairs
+def never_drawn(log: OfLog) -> bool:
+    """Whether rows of one context (hardly) ever differ: then nothing else has to be the cause."""
+    return log.repeats is not None and log.repeats.observed >= _EVERY * log.repeats.pairs
 
 
 def _remedy(found: Repeats) -> str:

@@ -40,6 +40,13 @@ SAME_USERS = Assumption(
     "the target's users are like those logged",
     "A log of signed-in users, or of last Christmas, tells of these users and of that season.",
 )
+FROM_ELSEWHERE = Assumption(
+    "target-from-elsewhere",
+    "the target was not made from this log",
+    "A ranker that was learnt or counted on these very clicks knows their noise, and its value is too high here. "
+    "Models that offrank wrote and columns that count this log's clicks are recognised; what another program learnt "
+    "from it is not.",
+)
 NO_INTERFERENCE = Assumption(
     "no-interference",
     "no impression affects the next",
@@ -58,7 +65,7 @@ ONE_LOOK = Assumption(
     "Who looks every day until an interval decides finds a difference in about a third of the logs in which there is "
     "none. Fix the length of the log before you look.",
 )
-ALWAYS = (CLICKS_LOGGED, ROWS_KEPT, SAME_USERS, NO_INTERFERENCE)
+ALWAYS = (CLICKS_LOGGED, ROWS_KEPT, SAME_USERS, FROM_ELSEWHERE, NO_INTERFERENCE)
 
 
 def untested(assumes: frozenset[str], tested: frozenset[Assumption] = frozenset()) -> tuple[Assumption, ...]:

@@ -31,6 +31,7 @@ SCHEMA = 2
 _HOMES = {
     "ActionSums": "learning.action_rewards",
     "Actions": "checks.actions",
+    "CellCounts": "checks.own_clicks",
     "Chunk": "clicks.sessions",
     "Content": "folds.fingerprint",
     "Contents": "checks.duplicates",

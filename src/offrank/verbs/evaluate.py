@@ -10,7 +10,7 @@ from typing import Any
 from ..inference.registry import Method
 from ..inference.spec import AUTO, IntervalSpec
 from ..learning.splits import kept_apart
-from ..policies.fit import fitted
+from ..policies.fit import counts, fitted
 from ..policies.propensities import AnyPolicy
 from ..reward_models.fitting import fit_models
 from ..running.executors import Executor, Progress
@@ -98,6 +98,9 @@ def _planned(
     source, executor, progress = chooser.source, chooser.executor, chooser.progress
     ready = {name: fitted(policy, source, executor) for name, policy in wanted.items()}
     chooser = replace(chooser, logging=fitted(chooser.logging, source, executor))
+    if not counts(chooser.logging):  # else they are counted alike
+        shown = frozenset(one for name, one in ready.items() if counts(one) and one is not wanted[name])
+        examined = replace(examined, shown=shown)
     families, picks = picked(fit_models(named, source, executor, progress), ready, chooser)
     return Plan(ready, chooser.logging, families, spec, by, examined, picks=picks, totals=totals).referenced(source)
 

@@ -3,18 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import reduce
+from itertools import islice
 from typing import Any
 
+from ..checks.own_clicks import KINDS, OwnClicksFold
+from ..errors import AbilityError
 from ..findings.evidence import OfTraining
+from ..findings.evidence_rows import OfOwnClicks
+from ..findings.same_log import counted_here
 from ..folds.base import Tee
 from ..folds.fingerprint import Fingerprint, FingerprintFold
 from ..folds.same_log import share_learnt
 from ..log.source import Needs
+from ..policies.base import Ability
+from ..policies.mixture import is_policy
+from ..policies.propensities import AnyPolicy, law_needs
+from ..reward_models.column import PredictionColumn
 
 _ASKED = ("with_examination", "log_prob")
 """The parts of an estimator or a policy that may have been learnt; wrappers are unwrapped."""
+_LAWS: tuple[Ability, ...] = ("rank_probs", "log_prob")
 
 
 @dataclass(frozen=True)
@@ -23,11 +34,15 @@ class Provenance:
 
     - curve, curve_rows: the examination curve of the evaluation, and the rows of the click model that gave it.
     - shares: share of the evaluated rows in each fingerprint; known after the log was read.
+    - counted: what the scores of targets know of the clicks of the log, by column; likewise.
+    - shown: targets that were counted in what the log shows.
     """
 
     curve: tuple[float, ...] | None = None
     curve_rows: Fingerprint | None = None
     shares: Mapping[Fingerprint, float] = field(default_factory=dict)
+    counted: Mapping[str, OfOwnClicks] = field(default_factory=dict)
+    shown: frozenset[AnyPolicy] = frozenset()
 
     def of(self, *parts: Any) -> Iterator[Fingerprint]:
         """Collect from targets and estimators and the parts that they wrap, each once."""
@@ -37,21 +52,27 @@ class Provenance:
         yield from dict.fromkeys(one for one in rows if one is not None)
 
     def fold(self, parts: Iterable[Any]) -> Tee:
-        """Return the fold that compares the log with the fingerprints; empty if nothing was learnt."""
-        return Tee({str(index): FingerprintFold.beside(one) for index, one in enumerate(self.of(*parts))})
+        """Return the fold that compares the log with fingerprints and scores; empty if nothing was learnt."""
+        parts = list(parts)
+        scores = tuple(sorted({name for one in parts for name in _scores(one)}))
+        rows = {str(index): FingerprintFold.beside(one) for index, one in enumerate(self.of(*parts))}
+        return Tee({**rows, **({of: OwnClicksFold(scores, of) for of in KINDS} if scores else {})})
 
     def needs(self, parts: Iterable[Any]) -> Needs:
         """Return the columns that the fingerprints depend on."""
         return reduce(Needs.__or__, (one.content.needs() for one in self.of(*parts)), Needs())
 
-    def judged(self, parts: Iterable[Any], found: Mapping[str, Fingerprint]) -> Provenance:
-        """Return the same with the shares, from the result of `fold`."""
-        return replace(self, shares={one: share_learnt(one, found[str(i)]) for i, one in enumerate(self.of(*parts))})
+    def judged(self, parts: Iterable[Any], found: Mapping[str, Any]) -> Provenance:
+        """Return the same with what was found out about the parts, from the result of `fold`."""
+        shares = {one: share_learnt(one, found[str(i)]) for i, one in enumerate(self.of(*parts))}
+        known = [one for of in KINDS for one in found.get(of, {}).values() if counted_here(one)]
+        return replace(self, shares=shares, counted={one.column: one for one in reversed(known)})
 
-    def evidence(self, target: Any, estimator: Any) -> OfTraining:
+    def evidence(self, target: Any, estimator: Any) -> tuple[OfTraining | OfOwnClicks, ...]:
         """Return the worst evidence about the learnt parts of an estimate."""
-        policy, model = self._share(target), self._share(estimator)
-        return OfTraining(share=max(policy, model), policy=policy >= model)
+        policy, model = max(self._share(target), float(target in self.shown)), self._share(estimator)
+        counted = (self.counted[name] for part in (target, estimator) for name in _scores(part) if name in self.counted)
+        return (OfTraining(share=max(policy, model), policy=policy >= model), *islice(counted, 1))
 
     def _share(self, part: Any) -> float:
         return max((self.shares.get(one, 0.0) for one in self.of(part)), default=0.0)
@@ -72,3 +93,16 @@ def _rows(part: Any) -> Fingerprint | None:
     """Return the rows that a part was learnt from; most parts were not learnt."""
     found = part.learnt_rows() if hasattr(part, "learnt_rows") else None
     return found if isinstance(found, Fingerprint) else None
+
+
+def _scores(part: Any) -> Iterator[str]:
+    """Return the columns of scores that a target, or the reward model of an estimator, reads."""
+    if is_policy(part):
+        for ability in _LAWS:
+            with suppress(AbilityError):
+                yield from sorted(law_needs(part, ability).scores)
+        return
+    for one in _each(part):
+        model = getattr(one, "reward_model", None)
+        if isinstance(model, PredictionColumn):
+            yield model.column

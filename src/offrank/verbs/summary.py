@@ -151,9 +151,13 @@ class Summary:
         luck = self.shown(design, index, weight)
         made = replace(made, design=design, detectable=self.detectable(made.difference, made.standard_error, luck))
         made = made if weighed is None else self._of_weights(made, weighting, weighed, index, value)
-        evidence = [self._evidence(made, target, estimator, value), depending, self.trained.evidence(target, estimator)]
+        evidence = [
+            self._evidence(made, target, estimator, value),
+            depending,
+            *self.trained.evidence(target, estimator),
+        ]
         about_log = self.about_log if weighting.requires_logging else of_rows(self.about_log)
-        known = explained(about_log)
+        known = explained(about_log) | frozenset(OF_MEAN_WEIGHT if target in self.trained.shown else ())
         said = cautions_for(*evidence)
         base = () if any(one.code in OF_MEAN_WEIGHT for one in said) else self._of_base(target, weighting)
         warnings = tuple(caution for caution in (*base, *said) if caution.code not in known)
@@ -244,7 +248,8 @@ class Summary:
         """Return the evidence that its mean weight is of the logging policy; None where it has no expectation of 1."""
         index, _, weight = self.layout.places[target, bare(estimator)]
         weighed, design = weighing(estimator), self.designs[index] if self.designs else None
-        if weighed is None or not (weighed.normalised and self.moments.sums[weight] > 0) or self.counted:
+        told = self.counted or target in self.trained.shown  # by what was shown, so that it does not test it
+        if weighed is None or not (weighed.normalised and self.moments.sums[weight] > 0) or told:
             return None
         return OfEstimate(
             clipped=weighed.name if isinstance(weighed, Bounded) else None,

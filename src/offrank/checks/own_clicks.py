@@ -1,0 +1,200 @@
+"""Does a score count the clicks of the very log that it is judged by?
+
+A score that was made elsewhere may be as good as one likes: it does not know the noise of this log. So two questions
+are asked of cells (items, or items of a query or of a candidate set) in which the score is constant.
+
+- Is the number of clicks k of the n impressions of a cell given by the score s, as k = a + b s + c s n? All rates with
+  a prior, (k + a) / (n + c), are such, and so are percentages and plain numbers of clicks; with exp(s) or the logistic
+  function of s for s, logarithms and log-odds.
+- Are the rates of neighbours in the order of the score closer than their noise allows? For a difference z that is
+  normal with variance 1, P(|z| < 1/4) is at most .2, wherever its mean is. It finds ranks and rounded rates.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..findings.evidence_rows import OfOwnClicks
+from ..log.batch import Floats, LogBatch
+from . import _kernels
+
+Bits = NDArray[np.uint64]
+Of = Literal["item", "item of a query", "item of a candidate set"]
+KINDS: tuple[Of, ...] = ("item", "item of a query", "item of a candidate set")
+
+KEPT = 2_048
+"""Cells of the sample, each with all of its impressions."""
+_SAME = 1e-6
+"""Relative difference up to which two scores are the same number, written in another way."""
+_MOSTLY = 0.95
+"""Share of the cells in which the score has to be constant."""
+_REPRODUCED = 0.01
+"""Share of the standard deviation of a count up to which it is reproduced: 1 % of counts by chance."""
+NEAR = 0.25
+"""Standard errors up to which two rates are close."""
+_EFFECTIVE = 16.0
+"""Clicks of two neighbours from which their difference is not 0 too often."""
+
+
+@dataclass(frozen=True)
+class CellCounts:
+    """Cells with the smallest hashes.
+
+    key [e]: ascending. sums [e, 3]: of impressions, clicks and their squares. low, high [e, scores]: of each score.
+    """
+
+    key: Bits
+    sums: Floats
+    low: Floats
+    high: Floats
+
+
+@dataclass(frozen=True)
+class OwnClicksFold:
+    """Reduces batches to what each score knows of the clicks, by column. of: what a cell is."""
+
+    scores: tuple[str, ...]
+    of: Of = "item"
+    kept: int = KEPT
+
+    def empty(self) -> CellCounts:
+        none = np.empty((0, len(self.scores)))
+        return CellCounts(np.empty(0, np.uint64), np.empty((0, 3)), none, none)
+
+    def add(self, state: CellCounts, batch: LogBatch) -> CellCounts:
+        clicks, context = _clicks(batch), self._contexts(batch)
+        if clicks is None or context is None or not len(batch):
+            return state
+        items, came, shown = batch.once((type(self), self.scores), lambda: self._shown(batch, clicks))
+        limit, most = batch.limits.of(self), came.size
+        table = np.full(1 << (2 * most).bit_length(), -1)
+        key, sums, ends = np.empty(most, np.uint64), np.zeros((most, 3)), np.empty((2, most, len(self.scores)))
+        e = _kernels.cell_sums(context, items, came, shown, limit, table, key, sums, *ends)
+        merged = self.merge(state, self._together(key[:e], sums[:e], ends[0, :e], ends[1, :e]))
+        if len(merged.key) == self.kept:
+            batch.limits.lower(self, merged.key[-1])
+        return merged
+
+    def merge(self, left: CellCounts, right: CellCounts) -> CellCounts:
+        if not len(left.key) or not len(right.key):
+            return left if len(left.key) else right
+        both = zip(vars(left).values(), vars(right).values(), strict=True)
+        return self._together(*(np.concatenate([one, two]) for one, two in both))
+
+    def finish(self, state: CellCounts) -> dict[str, OfOwnClicks]:
+        return {name: self._found(state, place) for place, name in enumerate(self.scores)}
+
+    def _together(self, key: Bits, sums: Floats, low: Floats, high: Floats) -> CellCounts:
+        """Return one line per cell, and only the cells that are kept."""
+        order = np.argsort(key, kind="stable")
+        key = key[order]
+        first = np.flatnonzero(np.diff(key, prepend=~key[:1]) != 0)
+        if not len(first):
+            return self.empty()
+        end = int(first[self.kept]) if len(first) > self.kept else len(key)
+        first, order = first[: self.kept], order[:end]
+        added = np.add.reduceat(sums[order], first)
+        return CellCounts(
+            key[first], added, np.minimum.reduceat(low[order], first), np.maximum.reduceat(high[order], first)
+        )
+
+    def _shown(self, batch: LogBatch, clicks: Floats) -> tuple[Bits, Floats, Floats]:
+        """Return codes [n, k], clicks [n, k] and scores [s, n, k] of what was shown."""
+        place = np.maximum(batch.slates, 0)
+        codes, *scores = (
+            np.take_along_axis(values, place, axis=1)
+            for values in (batch.contexts.candidates, *(batch.contexts.scores[name] for name in self.scores))
+        )
+        return codes.view(np.uint64), np.where(batch.slates >= 0, clicks, np.nan), np.stack(scores)
+
+    def _contexts(self, batch: LogBatch) -> Bits | None:
+        """Return what the cells of a row have in common [n]; None if the batch does not tell."""
+        if self.of == "item":
+            return np.zeros(len(batch), np.uint64)
+        if self.of == "item of a query":
+            found = batch.contexts.keys.get("query", batch.clusters.get("query"))
+            return None if found is None else found.view(np.uint64)
+        key, codes = np.zeros(len(batch), np.uint64), batch.contexts.candidates.view(np.uint64)
+        _kernels.join_sets(key, codes, codes, batch.contexts.size)
+        return key
+
+    def _found(self, state: CellCounts, place: int) -> OfOwnClicks:
+        low, high, rows = state.low[:, place], state.high[:, place], state.sums[:, 0]
+        constant = high - low <= _SAME * np.maximum(np.abs(low), np.abs(high))
+        constant &= np.isfinite(low) & np.isfinite(high)
+        nothing = OfOwnClicks(column=self.scores[place], of=self.of)
+        if not constant.any() or rows[constant].sum() < _MOSTLY * rows.sum():
+            return nothing
+        score, sums = low[constant], state.sums[constant]
+        cells, counts, reproduced = _reproduced(score, sums)
+        pairs, close = _close(score, sums)
+        return OfOwnClicks(
+            column=self.scores[place],
+            of=self.of,
+            cells=cells,
+            counts=counts,
+            reproduced=reproduced,
+            pairs=pairs,
+            close=close,
+        )
+
+
+def _clicks(batch: LogBatch) -> Floats | None:
+    """Return the clicks of each slot [n, k]; a reward of one item is as good."""
+    if batch.clicks is not None:
+        return batch.clicks
+    return batch.outcome[:, None] if batch.outcome is not None and batch.slates.shape[1] == 1 else None
+
+
+def _reproduced(score: Floats, sums: Floats) -> tuple[int, int, float]:
+    """Return the cells with noise, their different counts, and the share of these counts that the score gives.
+
+    The share is the mean over different counts, as rare ones are most telling: many cells have a single click.
+    """
+    shown, clicks, squares = sums.T
+    noise = np.sqrt(np.maximum(squares - clicks**2 / shown, 0.0))
+    some = (noise > 1e-6 * np.sqrt(np.maximum(squares, 1e-300))) & (clicks > 0)
+    score, shown, clicks, noise = score[some], shown[some], clicks[some], noise[some]
+    if len(score) < 4 or not np.ptp(score) > 0:
+        return len(score), 0, 0.0
+    values, which = np.unique(clicks, return_inverse=True)
+    given = [_given(one, shown, clicks, noise) for one in (score, np.exp(score - score.max()), _logistic(score))]
+    shares = [np.bincount(which, weights=one) / np.bincount(which) for one in given]
+    return len(score), len(values), max(float(one.mean()) for one in shares)
+
+
+def _given(score: Floats, shown: Floats, clicks: Floats, noise: Floats) -> NDArray[np.bool_]:
+    """Return which counts are given by the score."""
+    columns = np.stack([np.ones(len(score)), score, score * shown], axis=1)
+    columns /= np.maximum(np.abs(columns).max(axis=0), 1e-300)
+    used = np.ones(len(score), np.bool_)
+    for _ in range(3):  # cells with a rate of their own, as those below a least number of rows, are left out
+        weights = used / noise
+        found = np.linalg.lstsq(columns * weights[:, None], clicks * weights, rcond=None)[0]
+        away = np.abs(columns @ found - clicks) / noise
+        used = away <= np.quantile(away, 0.8)
+    return np.asarray(away <= _REPRODUCED)
+
+
+def _logistic(score: Floats) -> Floats:
+    return np.asarray(1 / (1 + np.exp(-np.clip(score, -700, 700))))
+
+
+def _close(score: Floats, sums: Floats) -> tuple[int, int]:
+    """Return pairs of neighbours in the order of the score, and those of them whose rates are close.
+
+    Which are neighbours is told by the score alone, so that the noise of a pair is as that of any two cells.
+    """
+    levels, which = np.unique(score, return_inverse=True)
+    shown, clicks, squares = np.array([np.bincount(which, weights=one, minlength=len(levels)) for one in sums.T])
+    low, high = slice(0, len(levels) // 2 * 2, 2), slice(1, len(levels), 2)
+    rows, came, square = (one[low] + one[high] for one in (shown, clicks, squares))
+    variance = np.maximum(square / rows - (came / rows) ** 2, 0.0) * rows
+    enough = variance >= _EFFECTIVE * (square / np.where(came > 0, came, 1.0)) ** 2
+    error = np.sqrt(variance / rows * (1 / shown[low] + 1 / shown[high]))
+    away = np.abs(clicks[high] / shown[high] - clicks[low] / shown[low])
+    return int(enough.sum()), int((enough & (away < NEAR * error)).sum())

@@ -1,0 +1,71 @@
+"""`--require`: exit codes of the gate for machines."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+
+from offrank.cli.require import require
+from offrank.findings.verdict import PASSING
+from tests.cli.commands import call
+from tests.verbs.test_decisions import log
+
+GOOD, FAIR, BAD = "top(likes_2)", "top(likes_1)", "top(likes_0)"
+
+
+@pytest.fixture(scope="module")
+def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("log") / "log.parquet"
+    pq.write_table(log(3000), path)
+    return path
+
+
+@pytest.mark.parametrize(
+    ("target", "required", "code"),
+    [
+        (GOOD, "better", 0),
+        (FAIR, "better", 3),
+        (BAD, "better", 3),
+        (GOOD, "not-worse", 0),
+        (FAIR, "not-worse", 0),
+        (BAD, "not-worse", 3),
+    ],
+)
+def test_a_gate_passes_what_is_decided(path: Path, target: str, required: str, code: int) -> None:
+    done = call("evaluate", path, "--target", target, "--logging", "uniform", "--require", required)
+    assert done.exit_code == code
+    assert ("not passed" in done.output) is (code == 3)
+    assert done.stdout  # the result is shown in either case
+
+
+def test_a_loser_can_be_as_sound_as_a_winner_and_does_not_pass(path: Path) -> None:
+    words = ("evaluate", path, "--target", BAD, "--logging", "uniform")
+    assert call(*words, "--strict").exit_code == 0
+    done = call(*words, "--strict", "--require", "better", "--quiet")
+    assert done.exit_code == 3
+    assert done.output.strip().endswith(f"{BAD} is 'worse', trust 'sound'")
+
+
+def test_what_is_not_sound_does_not_pass(path: Path) -> None:
+    words = ("evaluate", path, "--target", GOOD, "--logging", "unconfirmed(uniform, departure=0.1)")
+    assert call(*words, "--require", "better").exit_code == 3
+
+
+def test_every_comparison_has_to_pass(path: Path) -> None:
+    words = ("compare", path, "--logging", "uniform", "--baseline", "logged", "--require", "better")
+    good = ("--target", f"good={GOOD}")
+    assert call(*words, *good).exit_code == 0
+    assert call(*words, *good, "--target", f"bad={BAD}").exit_code == 3
+
+
+def test_a_merged_state_has_the_same_gate(path: Path, tmp_path: Path) -> None:
+    state = tmp_path / "day.state"
+    call("evaluate", path, "--target", BAD, "--logging", "uniform", "--state", state)
+    assert call("merge", state, "--require", "not-worse").exit_code == 3
+
+
+def test_what_can_be_required() -> None:
+    [option] = require(lambda: None).__click_params__
+    assert list(option.type.choices) == list(PASSING)

@@ -1,0 +1,149 @@
+"""A score that counts the clicks of the log that judges it is recognised; one that was counted elsewhere is not."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import offrank
+
+ITEMS, QUERIES, ROWS = 30, 40, 4_000
+MERIT = np.random.default_rng(0).beta(2, 6, (QUERIES, ITEMS))
+"""Chance of a click on each item for each query, at the top; half of it below."""
+FORMS: dict[str, Callable[[Any, Any], Any]] = {
+    "rate": lambda k, n: k / np.maximum(n, 1),
+    "single precision": lambda k, n: (k / np.maximum(n, 1)).astype(np.float32),
+    "clicks": lambda k, n: k + 0.0 * n,
+    "with a prior": lambda k, n: (k + 2) / (n + 40),
+    "per cent, rounded": lambda k, n: np.round(100 * k / np.maximum(n, 1), 2),
+    "logarithm": lambda k, n: np.log((k + 0.5) / np.maximum(n, 1)),
+    "least rows": lambda k, n: np.where(n < np.quantile(n, 0.05), 0.25, k / np.maximum(n, 1)),
+}
+
+
+def day(seed: int, rows: int = ROWS) -> dict[str, Any]:
+    """Two of six candidates, drawn uniformly."""
+    rng = np.random.default_rng([7, seed])
+    query = rng.integers(0, QUERIES, rows)
+    candidates = np.argsort(rng.random((rows, ITEMS)), axis=1)[:, :6]
+    slate = candidates[:, :2]  # any two: the candidates are in random order
+    clicks = (rng.random((rows, 2)) < MERIT[query[:, None], slate] * [1.0, 0.5]).astype(float)
+    return {"query": query, "candidates": np.sort(candidates, axis=1), "slate": slate, "clicks": clicks}
+
+
+def counts(of: dict[str, Any], by_query: bool) -> tuple[Any, Any]:
+    """[queries, items] clicks and impressions."""
+    shape = (QUERIES, ITEMS)
+    n, k = np.zeros(shape), np.zeros(shape)
+    at = (np.broadcast_to(of["query"][:, None] * by_query, of["slate"].shape), of["slate"])
+    np.add.at(n, at, 1)
+    np.add.at(k, at, of["clicks"])
+    return (k, n) if by_query else (np.tile(k[0], (QUERIES, 1)), np.tile(n[0], (QUERIES, 1)))
+
+
+def table(of: dict[str, Any], score: Any, query: bool = True) -> pa.Table:
+    """A log with a score of each candidate, from [queries, items]."""
+    columns = {name: values.tolist() for name, values in of.items() if query or name != "query"}
+    scores = np.asarray(score)[of["query"][:, None], of["candidates"]]
+    kind = pa.list_(pa.float32() if scores.dtype == np.float32 else pa.float64())
+    return pa.table({**columns, "score": pa.array(list(scores), kind)})
+
+
+def said(log: Any, target: Any = "top(score)", estimators: Any = ("ips",), **options: Any) -> list[offrank.Estimate]:
+    """The estimates that are said to be of their own log."""
+    found = offrank.evaluate(log, target, "uniform", list(estimators), **options).estimates.given.values()
+    return [one for one in found if any(caution.code == "same-log" for caution in one.warnings)]
+
+
+@pytest.mark.parametrize(("form", "by_query"), [(form, by_query) for by_query in (False, True) for form in FORMS])
+def test_counted_on_this_log_and_on_another_day(form: str, by_query: bool) -> None:
+    today, yesterday = day(1), day(2)
+    assert said(table(today, FORMS[form](*counts(today, by_query))))
+    assert not said(table(today, FORMS[form](*counts(yesterday, by_query))))
+
+
+def test_the_answer_is_refused_and_says_why() -> None:
+    today = day(1)
+    log = table(today, FORMS["rate"](*counts(today, False)))
+    found = offrank.evaluate(log, "top(score)", "uniform").verdict
+    assert (found.trust, found.decision, found.reasons[0].code) == ("none", "unknown", "same-log")
+    [caution] = [one for one in said(log)[0].warnings if one.code == "same-log"]
+    assert caution.severity == "serious"
+    assert "`score`" in caution.message
+    assert "another day" in caution.remedy
+    fair = offrank.evaluate(table(today, MERIT), "top(score)", "uniform").verdict
+    assert fair.usable
+
+
+def test_what_is_as_good_as_the_truth_and_what_has_few_values_is_not_suspected() -> None:
+    today = day(1)
+    rng = np.random.default_rng(3)
+    stars = np.round(5 * MERIT) / 5
+    for score in (MERIT, np.tile(MERIT.mean(axis=0), (QUERIES, 1)), stars, rng.random(MERIT.shape), 0 * MERIT + 0.5):
+        assert not said(table(today, score))
+        assert not said(table(today, score, query=False))
+
+
+@pytest.mark.parametrize("target", ["plackett_luce(score)", "epsilon(top(score), 0.1)", offrank.Top("score")])
+def test_whatever_reads_the_score(target: Any) -> None:
+    today = day(1)
+    assert said(table(today, FORMS["rate"](*counts(today, False))), target)
+
+
+def test_only_the_target_that_reads_it() -> None:
+    today = day(1)
+    log = table(today, FORMS["rate"](*counts(today, False))).append_column(
+        "other", table(today, np.random.default_rng(0).random(MERIT.shape))["score"]
+    )
+    found = offrank.evaluate(log, {"own": "top(score)", "other": "top(other)"}, "uniform", "snips")
+    codes = {name: [one.code for one in estimate.warnings] for (name, _), estimate in found.estimates.given.items()}
+    assert "same-log" in codes["own"]
+    assert "same-log" not in codes["other"]
+
+
+def test_a_score_that_the_log_does_not_need_is_read_by_nobody() -> None:
+    today = day(1)
+    log = table(today, FORMS["rate"](*counts(today, False)))
+    assert not said(log, "uniform")
+
+
+def test_predictions_of_a_column_are_recognised_too() -> None:
+    today, yesterday = day(1), day(2)
+    for of, own in ((today, True), (yesterday, False)):
+        log = table(today, FORMS["rate"](*counts(of, False)))
+        for estimator in ("direct(column=score)", "dr(column=score)"):
+            assert bool(said(log, "uniform", [estimator])) is own
+
+
+def test_a_reward_of_one_item_is_as_good_as_a_click() -> None:
+    today, yesterday = day(1), day(2)
+    one = {**today, "slate": today["slate"][:, :1], "clicks": today["clicks"][:, :1]}
+    for of, own in ((one, True), (yesterday, False)):
+        log = table(one, FORMS["rate"](*counts(of, False))).drop_columns(["clicks"])
+        assert bool(said(log.append_column("reward", pa.array(one["clicks"][:, 0])))) is own
+
+
+def test_files_parts_and_orders_change_nothing(tmp_path: Path) -> None:
+    today = day(1)
+    log = table(today, FORMS["rate"](*counts(today, False)))
+    turned = log.take(np.random.default_rng(0).permutation(ROWS))
+    pq.write_table(turned.slice(0, 1_000), tmp_path / "a.parquet", row_group_size=300)
+    pq.write_table(turned.slice(1_000), tmp_path / "b.parquet")
+    assert said(str(tmp_path / "*.parquet"))
+    for name in "ab":
+        options = {"state": tmp_path / f"{name}.state"}
+        assert not said(str(tmp_path / f"{name}.parquet"), **options)  # a part is not what was counted
+    merged = offrank.merge([tmp_path / "a.state", tmp_path / "b.state"])
+    assert merged.verdict.reasons[0].code == "same-log"
+
+
+def test_few_items_tell_nothing() -> None:
+    today = day(1)
+    kept = {name: values[:40] for name, values in today.items()}  # too few different numbers of clicks
+    assert not said(table(kept, FORMS["rate"](*counts(kept, False))))
