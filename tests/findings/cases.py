@@ -376,6 +376,13 @@ CASES = [
     Case("unseen-documents", OfPrediction(unseen=0.5), "warning"),
     Case("unseen-documents", OfPrediction(unseen=0.501), "serious"),
     Case("unseen-documents", OfPrediction(unseen=0.501, features=True), "note"),
+    # More than .01 nats a session behind; a warning where the interval ends below 0.
+    Case("behind-rctr", OfPrediction(), None),
+    Case("behind-rctr", OfPrediction(ahead=Interval(-0.0101, -0.0201, -0.0001, 0.005)), "warning"),
+    Case("behind-rctr", OfPrediction(ahead=Interval(-0.0101, -0.0202, 0.0, 0.005)), "note"),
+    Case("behind-rctr", OfPrediction(ahead=Interval(-0.0099, -0.0109, -0.0089, 0.0005)), None),
+    Case("behind-rctr", OfPrediction(ahead=Interval(0.0101, 0.0001, 0.0201, 0.005)), None),
+    Case("behind-rctr", OfPrediction(ahead=Interval(-1.0, -math.inf, math.inf, math.inf)), None),
     Case("unseen-ranks", OfPrediction(learnt=3, slots=3), None),
     Case("unseen-ranks", OfPrediction(learnt=3, slots=4), "warning"),
     Case("unseen-ranks", OfPrediction(learnt=0, slots=4), None),

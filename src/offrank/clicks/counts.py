@@ -90,6 +90,11 @@ class Counts:
         total = _sums(self.document, self.shown * rank, self.documents)
         return np.asarray(total / np.maximum(self.by_document()[0], 1e-300))
 
+    def by_position(self) -> tuple[Floats, Floats]:
+        """(shown, clicked) at each rank [ranks]."""
+        rank = self.rank(self.cell)
+        return _sums(rank, self.shown, self.ranks), _sums(rank, self.clicked, self.ranks)
+
     def by_cell(self) -> tuple[Floats, Floats]:
         """(shown, clicked) of each cell [cells]."""
         return _sums(self.cell, self.shown, self.cells), _sums(self.cell, self.clicked, self.cells)

@@ -30,6 +30,7 @@ from ..log.source import Needs, Source
 from ..running.executors import Executor, Progress, run
 from .fitted import Fitted
 from .laws import ClickLaw, chance_of
+from .model import of_ranks
 from .sessions import Tally, TallyFold, whole_clicks
 
 CLIP = 1e-10
@@ -194,9 +195,11 @@ def _evaluated(index: int, model: Predictor, columns: PredictionColumns, spread:
         tuple(spread.ratio(columns.statistic(index, quantity, [at])) if at in used else _NOWHERE for at in ranks)
         for quantity in AT_RANK
     )
-    _, unseen, impossible = columns.of_model(index)
+    likelihood, unseen, impossible, by_rank = columns.of_model(index)
     refuted, fitted = round(sums[impossible]), model if isinstance(model, Fitted) else None
     missing = float(sums[unseen]) / float(sums[columns.shown]) if fitted and sums[columns.shown] else None
+    ahead = spread.difference(Ratio(likelihood, columns.sessions), Ratio(by_rank, columns.sessions))
+    known = not refuted and fitted is not None and fitted.rank_rates is not None
     evidence = OfPrediction(
         sessions=tally.impressions,
         unseen=missing or 0.0,
@@ -204,6 +207,7 @@ def _evaluated(index: int, model: Predictor, columns: PredictionColumns, spread:
         slots=columns.ranks(sums),
         impossible=refuted,
         features=fitted is not None and fitted.model.columns is not None,
+        ahead=ahead if known else None,
     )
     return Evaluated(
         Interval(-math.inf, -math.inf, -math.inf, math.inf) if refuted else likely,
@@ -230,7 +234,8 @@ class PredictionColumns:
     """Columns of the sums, each divided by the inclusion except the third of each model.
 
     One of the sessions, one of the documents shown; of each model the log-likelihood, the documents unseen in
-    training, and the sessions to which it gives probability 0; and a block for each rank: the sessions that have it;
+    training, the sessions to which it gives probability 0, and the log-likelihood by the click rates of the ranks of
+    its training log; and a block for each rank: the sessions that have it;
     of each model the loss of its click, in bits, without knowing other clicks; of each model the loss given
     the clicks above. Ranks come last, so that a longer slate adds columns at the end.
     """
@@ -239,10 +244,10 @@ class PredictionColumns:
     sessions: ClassVar[int] = 0
     shown: ClassVar[int] = 1
 
-    def of_model(self, model: int) -> tuple[int, int, int]:
-        """Columns of the log-likelihood, of the documents unseen in training, and of the sessions of probability 0."""
-        first = 2 + 3 * model
-        return first, first + 1, first + 2
+    def of_model(self, model: int) -> tuple[int, int, int, int]:
+        """Columns of the log-likelihood, the unseen documents, the sessions of probability 0, and of rates by rank."""
+        first = 2 + 4 * model
+        return first, first + 1, first + 2, first + 3
 
     @property
     def block(self) -> int:
@@ -251,7 +256,7 @@ class PredictionColumns:
 
     def width(self, ranks: int) -> int:
         """Number of columns for so many ranks; the next column holds the sessions that have the rank below."""
-        return 2 + 3 * self.models + ranks * self.block
+        return 2 + 4 * self.models + ranks * self.block
 
     def ranks(self, sums: Floats) -> int:
         """Number of ranks in these sums."""
@@ -318,12 +323,15 @@ class PredictionFold(MappedFold):
         by_rank = values[:, columns.width(0) :].reshape(len(batch), shown.shape[1], columns.block)
         by_rank[:, :, 0] = shown
         for index, model in enumerate(self.models):
-            likelihood, unseen, impossible = columns.of_model(index)
+            likelihood, unseen, impossible, rates = columns.of_model(index)
             before, given, values[:, likelihood], possible = _losses(model, batch, clicks, shown)
             by_rank[:, :, 1 + index], by_rank[:, :, 1 + columns.models + index] = before, given
             if isinstance(model, Fitted):
                 document = model.documents.slots(batch.contexts, batch.slates).document
                 values[:, unseen] = ((document < 0) & shown).sum(axis=1)
+                if model.rank_rates is not None:
+                    chance = np.broadcast_to(of_ranks(model.rank_rates, shown.shape[1]), shown.shape)
+                    values[:, rates] = np.log(np.where(shown, chance_of(chance, clicks), 1.0)).sum(axis=1)
             values[:, impossible] = ~possible * batch.inclusion  # of sessions read, without weights
         values /= batch.inclusion[:, None]
         return Sample(values, batch.row, batch.dependent(self.inference.columns))

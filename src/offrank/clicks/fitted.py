@@ -46,7 +46,8 @@ class Fitted:
 
     contexts and slates are those of a log's batches: n slates [n, k] of indices into m candidates, -1 for none.
     A fitted model equals only itself, and prints as its kind does. training: the sessions that it was learnt from;
-    None if not recorded.
+    None if not recorded. rank_rates: [k] click rates by rank of these sessions, which is all that `rctr` would have
+    learnt from them; None likewise.
     """
 
     model: ModelKind
@@ -55,6 +56,7 @@ class Fitted:
     tally: Tally
     source: str = "log"
     training: Fingerprint | None = None
+    rank_rates: Floats | None = None
 
     def __repr__(self) -> str:
         return repr(self.model)
@@ -271,7 +273,8 @@ class Fitted:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model as JSON, atomically; `offrank.clicks.load` reads it."""
-        storage.write(path, repr(self), self.documents, self.learnt, self.tally, self.source, self.training)
+        about = (self.documents, self.learnt, self.tally, self.source, self.training, self.rank_rates)
+        storage.write(path, repr(self), *about)
 
 
 def _check_contexts(given: Any) -> None:

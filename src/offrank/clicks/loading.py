@@ -12,6 +12,7 @@ from ..errors import MissingExtraError, SpellingError, UsageError
 from ..folds.counts import join
 from ..folds.estimate import Caution
 from ..folds.fingerprint import Fingerprint
+from ..log.batch import Floats
 from ..log.texts import Texts
 from . import storage
 from .documents import Documents, SlateDocuments
@@ -65,7 +66,8 @@ def _fitted(found: Mapping[str, Any]) -> Fitted:
     read, repeated, skipped = int(tally["impressions"]), float(tally["repeated"]), dict(tally["skipped"])
     met = Tally(read, repeated, skipped, int(tally["ranks"]), int(tally.get("holes", 0)))
     training = _training(found.get("training"))
-    return Fitted(click_model(spelling), documents, learnt, met, str(found["source"]), training)
+    rates = _rates(found.get("rank_rates"))
+    return Fitted(click_model(spelling), documents, learnt, met, str(found["source"]), training, rates)
 
 
 def _documents(found: Mapping[str, Any], by: str | None) -> Documents:
@@ -98,6 +100,16 @@ def _training(found: Any) -> Fingerprint | None:
     keys, counts = storage.decoded(found["keys"]), storage.decoded(found["counts"])
     by = _column(found["by"], "its fingerprint of the rows is none")
     return Fingerprint.read(by, False, int(found["rows"]), keys, counts)
+
+
+def _rates(found: Any) -> Floats | None:
+    """The click rates by rank of the training log; files of earlier releases have none."""
+    if found is None:
+        return None
+    rates = storage.decoded(found)
+    if rates.ndim != 1 or not rates.size or not ((rates > 0) & (rates < 1)).all():
+        raise ValueError("its click rates by rank are none")
+    return rates
 
 
 def _column(found: Any, otherwise: str) -> str | None:

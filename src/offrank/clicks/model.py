@@ -129,7 +129,8 @@ class ClickModel(Spelled, ModelKind):
         ended = OfFit(settled=learnt.converged, rounds=learnt.rounds)
         about = cautions_for(_evidence(gathered.data), ended)
         learnt = replace(learnt, cautions=(*about, *learnt.cautions))
-        return Fitted(self, gathered.documents, learnt, gathered.tally, source, training)
+        rates = rank_rates(gathered.counted())
+        return Fitted(self, gathered.documents, learnt, gathered.tally, source, training, rates)
 
     def gather(self, by: str | None) -> Fold[Any, Any, Gathered]:
         """The fold that reduces a log to the training data of this model."""
@@ -228,6 +229,12 @@ def _evidence(data: Any) -> OfFit:
 def of_documents(table: Floats, slots: SlateDocuments) -> Floats:
     """[n, k] each document's entry of a table; 0 where nothing is shown."""
     return np.where(slots.shown, table[slots.document], 0.0)
+
+
+def rank_rates(data: Sessions | Counts) -> Floats:
+    """[ranks] the click rate of each rank: the posterior mean under a uniform prior, as `rctr` predicts."""
+    shown, clicked = data.by_position()
+    return np.asarray((clicked + 1) / (shown + 2))
 
 
 def of_ranks(curve: Floats, ranks: int) -> Floats:

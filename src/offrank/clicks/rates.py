@@ -17,7 +17,7 @@ from .fit.doubt import Doubt, kept
 from .fit.priors import FLAT, Beta, PriorRegression, beta_binomial, fit_rates, given
 from .laws import ClickLaw, Independent
 from .learnt import Learnt
-from .model import Countable, WithPrior, of_documents, of_ranks
+from .model import Countable, WithPrior, of_documents, of_ranks, rank_rates
 from .parameters import Parameters, Role, Roles
 
 _DOCUMENTS = 20_000
@@ -63,8 +63,8 @@ class RCTR(Countable):
         return {"rate": Role.RANK}
 
     def learn(self, data: Counts, *, start: Parameters | None = None, say: Say = silent) -> Learnt:
-        shown, clicked = data.by_rank().by_cell()
-        return Learnt({"rate": (clicked + 1) / (shown + 2)}, {"rate": shown + 2})
+        shown, _ = data.by_position()
+        return Learnt({"rate": rank_rates(data)}, {"rate": shown + 2})
 
     def law(self, parameters: Parameters, slots: SlateDocuments) -> ClickLaw:
         rates = of_ranks(parameters["rate"], slots.shown.shape[1])

@@ -53,6 +53,14 @@ class Sessions:
             total, first, second = total + shown, first + rank * shown, second + rank**2 * shown
         return total[1:], first[1:], second[1:]
 
+    def by_position(self) -> tuple[Floats, Floats]:
+        """(shown, clicked) at each rank [ranks]."""
+        shown = self.document >= 0
+        return (
+            np.einsum("n,nk->k", self.weight, shown),
+            np.einsum("n,nk->k", self.weight, shown & (self.click > 0)),
+        )
+
     def mean_rank(self) -> Floats:
         """[documents] the mean logged rank of each document, counted from 1."""
         total, first, _ = self.rank_moments()

@@ -20,6 +20,7 @@ from ..errors import UsageError
 from ..files import write_text
 from ..folds.fingerprint import Fingerprint
 from ..frames import plain
+from ..log.batch import Floats
 from .documents import Documents
 from .learnt import Learnt
 from .sessions import Tally
@@ -42,6 +43,7 @@ def write(
     tally: Tally,
     source: str,
     training: Fingerprint | None,
+    rank_rates: Floats | None,
 ) -> None:
     """Write a fitted model, with `facts` as plain numbers, words, lists and dicts."""
     found = {
@@ -64,6 +66,7 @@ def write(
         "tally": plain(tally),
         "source": source,
         "training": None if training is None else _training(training),
+        "rank_rates": None if rank_rates is None else encoded(rank_rates),
     }
     write_text(path, json.dumps(found, indent=1, allow_nan=False) + "\n")
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+from ..folds.estimate import Interval
+
 
 @dataclass(frozen=True, kw_only=True)
 class OfHarvest:
@@ -57,7 +59,8 @@ class OfPrediction:
 
     sessions: of the log. unseen: share of the shown documents not in the training log. learnt, slots: ranks of the
     training log, and of this one. impossible: sessions to which it gives probability 0. features: whether the model
-    reads what unseen documents are like.
+    reads what unseen documents are like. ahead: its log-likelihood a session less that of the click rates by rank of
+    its training log; None if unknown.
     """
 
     sessions: int = 0
@@ -66,6 +69,7 @@ class OfPrediction:
     slots: int = 0
     impossible: int = 0
     features: bool = False
+    ahead: Interval | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
