@@ -51,10 +51,13 @@ class Provenance:
         rows += [self.curve_rows for one in found if self.curve and getattr(one, "examination", None) == self.curve]
         yield from dict.fromkeys(one for one in rows if one is not None)
 
-    def fold(self, parts: Iterable[Any]) -> Tee:
-        """Return the fold that compares the log with fingerprints and scores; empty if nothing was learnt."""
+    def fold(self, parts: Iterable[Any], read: frozenset[str]) -> Tee:
+        """Return the fold that compares the log with fingerprints and scores; empty if nothing was learnt.
+
+        read: the columns of scores that are read; what no estimate asks for is not.
+        """
         parts = list(parts)
-        scores = tuple(sorted({name for one in parts for name in _scores(one)}))
+        scores = tuple(sorted({name for one in parts for name in _scores(one)} & read))
         rows = {str(index): FingerprintFold.beside(one) for index, one in enumerate(self.of(*parts))}
         return Tee({**rows, **({of: OwnClicksFold(scores, of) for of in KINDS} if scores else {})})
 

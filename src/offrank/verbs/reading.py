@@ -43,7 +43,7 @@ class Pass:
         needed |= log.needs()
         folds: dict[str, Any] = {"terms": terms, "impressions": ImpressionsFold(), "log": log, "design": design}
         diagnostics = Diagnostics.of(plan.targets, plan.logging, plan.estimators.values(), needed)
-        folds |= {"ties": plan.ties, "rows": plan.trained.fold(plan.parts()), "behind": diagnostics.fold}
+        folds |= {"ties": plan.ties, "rows": plan.trained.fold(plan.parts(), needed.scores), "behind": diagnostics.fold}
         return cls(plan, Tee(folds), needed, diagnostics, cache)
 
     def finish(self, state: dict[str, Any], where: str, bases: Mapping[int, int] | None = None) -> Reduced:
