@@ -99,6 +99,13 @@ def test_a_comparison_names_who_earns_more_than_all_others(targets: Any, baselin
         assert one["decision"] in ("better", "worse", "no clear difference")
 
 
+def test_a_winner_of_comparisons_with_care_is_named_with_care() -> None:
+    targets, drawn = {"good": "top(likes_2)", "bad": "top(likes_0)"}, "unconfirmed(uniform, departure=0.1)"
+    careful = offrank.compare(log(6000), targets, drawn, baseline="bad")
+    assert str(careful).split("\n\n")[1].startswith("Winner: good. It earns more than bad. With care: read")
+    assert "With care" not in str(offrank.compare(log(6000), targets, LOGGING, baseline="bad"))
+
+
 def test_slates_alone_are_no_contexts() -> None:
     """Without candidates a row's own slate is all that is known of its context: it cannot repeat itself too often."""
     rng, rows = np.random.default_rng(3), 4000

@@ -24,7 +24,7 @@ DECISIONS: dict[Decision, str] = {
 }
 TRUST: dict[Trust, str] = {"sound": "Sound", "with care": "With care", "none": "Do not use"}
 """How far a number can be relied on; of a log, whether it can be used."""
-_SEVERITY: dict[Trust, str] = {"sound": "ok", "with care": "warning", "none": "serious"}
+SEVERITY_OF: dict[Trust, str] = {"sound": "ok", "with care": "warning", "none": "serious"}
 
 
 def answers(found: ResultData) -> list[Answer]:
@@ -48,11 +48,11 @@ def _target(found: ResultData, target: str, estimates: Mapping[str, Found]) -> A
     reasons = tuple(map(_reason, verdict.reasons if verdict else ()))
     if verdict is None or not verdict.usable:
         text = f"**Unknown.** This log cannot say what {quote(target)} would have earned."
-        return Answer(text, "", _SEVERITY["none"], reasons, quote(target), "unknown")
+        return Answer(text, "", SEVERITY_OF["none"], reasons, quote(target), "unknown")
     text = f"{_headline(verdict)} {quote(target)} would have earned {_amount(found, verdict.value)}"
     aside = _source(verdict) + _truth(verdict, found.truths.get(target))
     told = text + _against(verdict)
-    return Answer(told, aside, _SEVERITY[verdict.trust], reasons, quote(target), verdict.decision)
+    return Answer(told, aside, SEVERITY_OF[verdict.trust], reasons, quote(target), verdict.decision)
 
 
 def _headline(verdict: Verdict) -> str:
@@ -87,14 +87,15 @@ def _winner(found: ResultData) -> Answer:
         others = [quote(one.target) for one in found.comparisons]
         than = others[0] if len(others) == 1 else than
     text = f"**Winner: {found.winner if found.winner != 'logged' else name}.** It earns more than {than}."
-    return Answer(text, severity=_SEVERITY[trust], decision="better")
+    care = "" if trust == "sound" else f"{TRUST[trust]}: read the reasons of the comparisons first."
+    return Answer(text, care, SEVERITY_OF[trust], decision="better")
 
 
 def _compared(found: ResultData, compared: Difference) -> Answer:
     """Say which of two targets earns more, and by how much; or how many rows would be needed."""
     verdict, about = compared.verdict, found.background
     names = [quote(compared.target), _named(found, compared.against)]
-    reasons, severity = tuple(map(_reason, verdict.reasons)), _SEVERITY[verdict.trust]
+    reasons, severity = tuple(map(_reason, verdict.reasons)), SEVERITY_OF[verdict.trust]
     if not verdict.usable:
         text = f"**Unknown.** This log cannot say which of {listing(names)} would have earned more."
         return Answer(text, "", severity, reasons, f"{names[0]} minus {names[1]}", "unknown")

@@ -15,12 +15,11 @@ from ...report.svg import standalone
 from ..background import Background, Check, Diagnoses, Path, R
 from ..data import ResultData
 from ..paired import Difference
-from .answers import answers
+from .answers import SEVERITY_OF, answers
 from .diagnostics import clips_forest, diagnostics, forest_of_checks, ranks_forest, weights_forest, windows_forest
 from .document import again, eyebrow, findings_of, in_worth
 from .estimates import all_groups, estimates_forest, estimators, groups_forest, largest_groups
 
-_DOUBT = {"sound": "ok", "with care": "warning", "none": "serious"}
 _ORDER = ("serious", "warning", "note", "ok", "skipped")
 
 
@@ -70,7 +69,7 @@ def _comparisons(found: Sequence[Difference]) -> Section:
     for one in found:
         name, verdict = f"{one.target} minus {one.against}", one.verdict
         change, part = Span.of(verdict.difference), Span.of(verdict.relative)
-        doubt, text = _DOUBT[verdict.trust], change.text(signed=True)
+        doubt, text = SEVERITY_OF[verdict.trust], change.text(signed=True)
         rows.append(ForestRow(name, change, text, part.share(), verdict.decision, severity=doubt))
         shares = (percent(part.value, signed=True), part.percents())
         numbers = (change.number(signed=True), change.interval(signed=True), *shares)
@@ -86,7 +85,7 @@ def _verdict(name: str, verdict: Verdict, truth: float | None) -> ForestRow:
         return ForestRow(name, Span.of(None), verdict.decision, light=verdict.decision)
     change, part = Span.of(verdict.difference), Span.of(verdict.relative)
     aside = "" if change.value is None else ", ".join(filter(None, [change.text(signed=True), part.share()]))
-    doubt = _DOUBT[verdict.trust]
+    doubt = SEVERITY_OF[verdict.trust]
     return ForestRow(name, Span.of(verdict.value), None, aside, verdict.decision, truth, severity=doubt)
 
 
