@@ -19,12 +19,12 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
+from offrank.evaluation.selection import Chooser
 from offrank.inference.spec import IntervalSpec
 from offrank.log.batch import Contexts, Floats
 from offrank.policies import policy
 from offrank.selection.estimators import ranking
 from offrank.simulation.like_log import BEHAVIOURS, LikeLog
-from offrank.verbs.choosing import Chooser
 
 WORLDS = {  # behaviour, whether only the reward of the page is logged
     "position-based": ("position-based", False),

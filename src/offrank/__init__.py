@@ -9,6 +9,7 @@ if TYPE_CHECKING:  # for type checkers; `_HOMES` and `_MODULES` say the same at 
     from . import clicks as clicks
     from . import errors as errors
     from . import estimators as estimators
+    from . import evaluation as evaluation
     from . import folds as folds
     from . import frames as frames
     from . import learning as learning
@@ -22,6 +23,7 @@ if TYPE_CHECKING:  # for type checkers; `_HOMES` and `_MODULES` say the same at 
     from . import testing as testing
     from . import verbs as verbs
     from .errors import OffrankError as OffrankError
+    from .evaluation.result import Result as Result
     from .findings.verdict import Verdict as Verdict
     from .folds.estimate import Caution as Caution
     from .folds.estimate import Estimate as Estimate
@@ -52,11 +54,10 @@ if TYPE_CHECKING:  # for type checkers; `_HOMES` and `_MODULES` say the same at 
     from .verbs.demo import demo as demo
     from .verbs.evaluate import evaluate as evaluate
     from .verbs.inspect import inspect as inspect
-    from .verbs.inspected import Inspection as Inspection
+    from .verbs.inspection import Inspection as Inspection
     from .verbs.learn import learn as learn
     from .verbs.measure import measure as measure
     from .verbs.merge import merge as merge
-    from .verbs.result import Result as Result
     from .verbs.select import select_estimators as select_estimators
     from .verbs.simulate import simulate as simulate
 
@@ -70,13 +71,13 @@ _HOMES = {
     "Counted": "policies.counted",
     "EpsilonUniform": "policies.epsilon",
     "Estimate": "folds.estimate",
-    "Inspection": "verbs.inspected",
+    "Inspection": "verbs.inspection",
     "Linear": "policies.linear",
     "Logged": "policies.written",
     "OffrankError": "errors",
     "PlackettLuce": "policies.plackett_luce",
     "Ranking": "policies.ranking",
-    "Result": "verbs.result",
+    "Result": "evaluation.result",
     "Swaps": "policies.swaps",
     "Top": "policies.top",
     "Unconfirmed": "policies.unconfirmed",
@@ -105,8 +106,8 @@ _HOMES = {
 }
 # Modules with public names of their own, such as `offrank.metrics.ndcg`.
 _MODULES = {
-    *("clicks", "errors", "estimators", "folds", "frames", "verbs", "learning", "log", "metrics", "policies"),
-    *("readers", "reward_models", "selection", "simulation", "testing"),
+    *("clicks", "errors", "estimators", "evaluation", "folds", "frames", "learning", "log", "metrics"),
+    *("policies", "readers", "reward_models", "selection", "simulation", "testing", "verbs"),
 }
 
 __all__ = [*_HOMES]  # noqa: PLE0604

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+from offrank.evaluation.result import Result
 from offrank.log.batch import LogBatch
 from offrank.testing import MemorySource, take
 from offrank.verbs.evaluate import evaluate
-from offrank.verbs.result import Result
 from tests.estimators.simulated import LOGGING, TARGET, log, source
 
 NAMES = ["ips", "snips", "rips", "snrips", "ipm", "snipm", "interpol(window=1)", "sninterpol(window=1)"]

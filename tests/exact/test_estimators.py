@@ -12,10 +12,10 @@ from typing import Any
 import pytest
 
 from offrank.estimators import estimator
+from offrank.evaluation.result import Result
 from offrank.policies import policy
 from offrank.testing.exact import World
 from offrank.verbs.evaluate import evaluate
-from offrank.verbs.result import Result
 from tests.exact.worlds import EXAMINATION, world
 
 TARGETS = (

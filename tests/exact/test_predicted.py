@@ -10,11 +10,11 @@ import pytest
 from offrank.clicks import Fitted
 from offrank.estimators import IPM as ItemPosition
 from offrank.estimators import PI, RIPS, Direct, DoublyRobust, SelfNormalised, estimator
+from offrank.evaluation.result import Result
 from offrank.policies import policy, propensities
 from offrank.testing.exact import World
 from offrank.testing.laws import law
 from offrank.verbs.evaluate import evaluate
-from offrank.verbs.result import Result
 from tests.estimators.models import Either, Positions, Reading, fitted
 from tests.exact.test_estimators import LOGGING, TARGETS
 from tests.exact.worlds import EXAMINATION, RELEVANCE, world

@@ -12,6 +12,7 @@ from offrank.errors import AbilityError, ImpossibleSlateError, NoOverlapError
 from offrank.estimators import PI, estimator
 from offrank.estimators.pseudoinverse import diagnostics, inverses, overlap
 from offrank.estimators.pseudoinverse.inverses import SizedCache
+from offrank.evaluation.result import Result
 from offrank.log.batch import Contexts, Floats, Integers, LogBatch, RunCache, Shown, SparseFeatures
 from offrank.log.source import Needs
 from offrank.policies import PairProbs, Policy, policy, propensities
@@ -19,7 +20,6 @@ from offrank.testing.conformance import take
 from offrank.testing.exact import MemorySource, Reward, World
 from offrank.testing.laws import Law, Situation
 from offrank.verbs.evaluate import evaluate
-from offrank.verbs.result import Result
 from tests.exact.additive import additive, together, world
 from tests.exact.test_estimators import EXACT, LOGGING, TARGETS
 from tests.exact.worlds import USERS, situation

@@ -14,12 +14,8 @@ from offrank import Result
 from offrank.checks.propensities import SlotsRow
 from offrank.checks.rows import RankRow
 from offrank.errors import NoOverlapError
-from offrank.findings.reasons import Reason
-from offrank.findings.verdict import Decision, Trust, Verdict
-from offrank.folds.estimate import Caution, Estimate, Interval
-from offrank.folds.histogram import Histogram
-from offrank.verbs import Estimates
-from offrank.verbs.background import (
+from offrank.evaluation import Estimates
+from offrank.evaluation.metadata import (
     Background,
     Check,
     Clipped,
@@ -34,6 +30,10 @@ from offrank.verbs.background import (
     WeightsOf,
     Windowed,
 )
+from offrank.findings.reasons import Reason
+from offrank.findings.verdict import Decision, Trust, Verdict
+from offrank.folds.estimate import Caution, Estimate, Interval
+from offrank.folds.histogram import Histogram
 
 LOGGED = Interval(0.3812, 0.3784, 0.3840, 0.00143)
 IMPRESSIONS = 200_000

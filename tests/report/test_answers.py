@@ -7,16 +7,16 @@ from typing import Any, get_args
 
 import pytest
 
+from offrank.evaluation.metadata import Status
+from offrank.evaluation.pages.answers import TRUST, answers
+from offrank.evaluation.pages.document import findings_of, groups
+from offrank.evaluation.pages.estimates import grouped_estimator
 from offrank.findings.assumptions import ADDITIVE
 from offrank.findings.reasons import Reason
 from offrank.findings.untested import CLICKS_LOGGED, ONE_LOOK
 from offrank.findings.verdict import Trust, Verdict
 from offrank.folds.estimate import Caution, Estimate, Interval, Severity
 from offrank.report.document import Answer
-from offrank.verbs.background import Status
-from offrank.verbs.pages.answers import TRUST, answers
-from offrank.verbs.pages.document import findings_of, groups
-from offrank.verbs.pages.estimates import grouped_estimator
 from tests.report import sample
 from tests.report.sample import plain
 

@@ -11,6 +11,10 @@ import pytest
 from scipy.stats import ttest_ind_from_stats
 
 from offrank import Result
+from offrank.evaluation.differences import Difference
+from offrank.evaluation.pages import evaluation
+from offrank.evaluation.pages.document import in_worth
+from offrank.evaluation.pages.estimates import welch
 from offrank.findings.verdict import Trust, Verdict
 from offrank.folds.estimate import Interval
 from offrank.formatting import Span
@@ -19,10 +23,7 @@ from offrank.report import render_text
 from offrank.report.document import Codes, Document, Figures, Section
 from offrank.report.plots import Forest, ForestRow
 from offrank.report.svg import forest_svg
-from offrank.verbs.pages import evaluation, metrics
-from offrank.verbs.pages.document import in_worth
-from offrank.verbs.pages.estimates import welch
-from offrank.verbs.paired import Difference
+from offrank.verbs import metrics_page as metrics
 from tests.report import sample
 from tests.verbs.schema import assert_document
 

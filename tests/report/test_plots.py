@@ -10,6 +10,10 @@ import pytest
 
 from offrank.checks.rows import RankRow
 from offrank.errors import UsageError
+from offrank.evaluation.metadata import WeightsOf
+from offrank.evaluation.pages import evaluation
+from offrank.evaluation.pages.diagnostics import weights_chart, weights_forest, weights_table
+from offrank.evaluation.pages.evaluation import Plots
 from offrank.findings.verdict import Verdict
 from offrank.folds.estimate import Estimate, Interval
 from offrank.folds.histogram import Histogram
@@ -17,10 +21,6 @@ from offrank.formatting import Span
 from offrank.report import plots
 from offrank.report.plots import Axis
 from offrank.report.svg import forest_svg
-from offrank.verbs.background import WeightsOf
-from offrank.verbs.pages import evaluation
-from offrank.verbs.pages.diagnostics import weights_chart, weights_forest, weights_table
-from offrank.verbs.pages.evaluation import Plots
 from tests.report import sample
 
 

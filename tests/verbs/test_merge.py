@@ -15,9 +15,9 @@ import pytest
 
 import offrank
 from offrank.errors import StateError, UsageError
+from offrank.evaluation.state_file import State
 from offrank.readers import by_file
 from offrank.running.states import dumps, loads
-from offrank.verbs.stated import State
 from tests.cli.commands import call
 
 TARGETS = {"new": "top(new)", "soft": "plackett_luce(new)"}
@@ -203,7 +203,7 @@ def test_rows_of_two_files_never_share_their_numbers(folder: Path, monkeypatch: 
     assert len(set(firsts)) == 1000
     assert all(float(first) == first < 2**62 for first in firsts)
     assert np.bincount(np.array(firsts) // 2**60).tolist() == pytest.approx([250] * 4, abs=60)
-    monkeypatch.setattr("offrank.verbs.stated.first_row", lambda name: 100 * int(Path(name).stem))
+    monkeypatch.setattr("offrank.evaluation.state_file.first_row", lambda name: 100 * int(Path(name).stem))
     with pytest.raises(StateError, match=r"the rows of .*0\.parquet and .*1\.parquet have the same numbers by chance"):
         offrank.merge([folder / f"clusters-{day}.state" for day in (1, 0)])
 

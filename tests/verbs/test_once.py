@@ -87,7 +87,7 @@ def test_each_estimate_is_made_once(verb: Callable[..., None], monkeypatch: pyte
         return dependence(spread, mean, weight, group=group)
 
     kept: list[Any] = []
-    monkeypatch.setattr("offrank.verbs.summary.dependence", counted)
+    monkeypatch.setattr("offrank.evaluation.counts.dependence", counted)
     verb(log("partial").table, Asked(policy("plackett_luce(old)")), Asked(policy("plackett_luce(new)")))
     assert len(made) > 5
     assert len(set(made)) == len(made)

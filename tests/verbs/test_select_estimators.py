@@ -12,6 +12,9 @@ import pytest
 
 import offrank
 from offrank.errors import LogError, NoOverlapError, UsageError
+from offrank.evaluation import selection as choosing
+from offrank.evaluation.selection import Chooser
+from offrank.evaluation.simulated_selection import Rehearsal, Rehearsed
 from offrank.findings.assumptions import ITEM_POSITION
 from offrank.log.batch import Contexts, LogBatch
 from offrank.log.source import Needs
@@ -19,9 +22,6 @@ from offrank.policies import policy
 from offrank.selection.estimators import EstimatorRanking
 from offrank.simulation.like_log import BEHAVIOURS, LikeLog
 from offrank.testing import MemorySource
-from offrank.verbs import choosing
-from offrank.verbs.choosing import Chooser
-from offrank.verbs.rehearsal import Rehearsal, Rehearsed
 from offrank.verbs.select import SelectedEstimators
 from offrank.verbs.select import rehearsed as rehearsed_section
 from tests.verbs.logs import CURVE, LOGGING, TARGET, replaced, search

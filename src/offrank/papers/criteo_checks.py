@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..checks.mixtures import EPSILONS, AtEpsilon, Mixtures, MixturesFold
+from ..evaluation import arguments
 from ..folds.estimate import Interval
 from ..log.source import Source
 from ..policies.uniform import Uniform
@@ -16,7 +17,6 @@ from ..report.charts import Chart, Series
 from ..report.document import Cell, Section
 from ..running.executors import run
 from ..simulation.adverts import AdvertWorld
-from ..verbs import arguments
 from .expectations import Expectations, Run, bars, by_columns, half_of, same_size, times
 
 PAPER = Expectations.of("criteo-checks")

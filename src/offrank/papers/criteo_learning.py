@@ -13,6 +13,8 @@ from pathlib import Path
 
 import numpy as np
 
+from ..evaluation import arguments
+from ..evaluation.result import Result
 from ..files import scratch
 from ..folds.estimate import Interval
 from ..learning.named import learner
@@ -26,10 +28,8 @@ from ..policies.written import Logged
 from ..report.charts import Chart, Series
 from ..report.document import Cell, Claim, Section
 from ..simulation.adverts import AdvertWorld
-from ..verbs import arguments
 from ..verbs.evaluate import evaluate
 from ..verbs.learn import both
-from ..verbs.result import Result
 from .criteo_checks import holds_truth, logs_of
 from .expectations import Expectations, Run, bars, half_of, same_size, times
 

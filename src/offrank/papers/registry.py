@@ -13,12 +13,12 @@ from pathlib import Path
 from typing import Any, Literal
 
 from ..errors import UsageError
+from ..evaluation import rows as document
 from ..files import write_text
 from ..options import Say, silent
 from ..report import terminal
 from ..report.charts import chart_svg
 from ..report.document import Answer, Document, Section
-from ..verbs import document
 from .cmip import sheet as cmip
 from .criteo_checks import sheet as criteo_checks
 from .criteo_learning import sheet as criteo_learning

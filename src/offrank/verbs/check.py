@@ -20,6 +20,16 @@ from ..estimators.fold import TermsFold
 from ..estimators.ips import IPS
 from ..estimators.items import IPM
 from ..estimators.wrappers import SelfNormalised
+from ..evaluation import arguments
+from ..evaluation import log_checks as findings
+from ..evaluation import rows as document
+from ..evaluation.counts import Summary
+from ..evaluation.estimates import Estimates
+from ..evaluation.metadata import Background, Check, LogRead
+from ..evaluation.plan import Plan
+from ..evaluation.refutation import judged_log
+from ..evaluation.result import Result
+from ..evaluation.sums import inner_fold
 from ..findings.miscalibrated import unfit
 from ..findings.verdict import on_log
 from ..folds.base import Tee
@@ -36,14 +46,6 @@ from ..policies.propensities import AnyPolicy, ShownAbility, is_law, shown_needs
 from ..policies.uniform import Uniform
 from ..policies.written import Logged
 from ..running.executors import Executor, Progress, run
-from . import arguments, document, findings
-from .background import Background, Check, LogRead
-from .data import Estimates
-from .fold import inner_fold
-from .plan import Plan
-from .refutation import judged_log
-from .result import Result
-from .summary import Summary
 
 _ABILITIES: tuple[ShownAbility, ...] = ("log_prob", "rank_law")
 

@@ -6,12 +6,12 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, Unpack
 
+from ..evaluation import arguments
+from ..evaluation.result import Result, compared_with
+from ..evaluation.state_file import State
 from ..policies.base import Policy
 from ..policies.propensities import AnyPolicy
-from . import arguments
 from .evaluate import evaluate
-from .result import Result, compared_with
-from .stated import State
 
 
 def compare(

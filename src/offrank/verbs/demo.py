@@ -9,17 +9,17 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 
+from ..evaluation.result import Result
 from ..files import atomic_write
 from ..options import Say, silent
 from ..policies.top import Top
 from ..readers.log import read_log
 from ..report.document import Document, Section
+from ..report.printable import Printed
 from ..running.executors import Progress
 from ..simulation.search import LOGGING, SearchWorld
 from .check import check
 from .evaluate import evaluate
-from .printed import Printed
-from .result import Result
 
 TARGETS = {"better": Top("new_score"), "worse": Top("naive_score")}
 ESTIMATORS = (

@@ -7,6 +7,14 @@ from dataclasses import replace
 from os import PathLike, fspath
 from typing import Any
 
+from ..evaluation import arguments
+from ..evaluation import rows as document
+from ..evaluation.counts import AnyEstimator
+from ..evaluation.plan import Plan
+from ..evaluation.provenance import Provenance
+from ..evaluation.result import Result, refuse_empty
+from ..evaluation.selection import Chooser, picked
+from ..evaluation.state_file import counted, refuse_learnt
 from ..inference.registry import Method
 from ..inference.spec import AUTO, IntervalSpec
 from ..learning.splits import kept_apart
@@ -14,13 +22,6 @@ from ..policies.fit import counts, fitted
 from ..policies.propensities import AnyPolicy
 from ..reward_models.fitting import fit_models
 from ..running.executors import Executor, Progress
-from . import arguments, document
-from .choosing import Chooser, picked
-from .plan import Plan
-from .provenance import Provenance
-from .result import Result, refuse_empty
-from .stated import counted, refuse_learnt
-from .summary import AnyEstimator
 
 
 def evaluate(

@@ -42,7 +42,7 @@ from ..readers.long import LongLog
 from ..readers.wide import Gaps, WideLog
 from ..running.executors import Executor, Progress, run
 from .evaluate import evaluate
-from .inspected import Inspection, Next
+from .inspection import Inspection, Next
 
 GRADES = ("grade", "grades", "label", "labels", "relevance")
 """Names of numeric candidate columns that are unlikely to be a ranker's scores."""

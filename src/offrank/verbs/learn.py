@@ -10,6 +10,9 @@ from typing import Any
 
 from .. import formatting
 from ..errors import UsageError, optional
+from ..evaluation import arguments
+from ..evaluation.pages.document import eyebrow
+from ..evaluation.result import Result
 from ..files import scratch
 from ..findings.release import Release
 from ..findings.verdict import Verdict
@@ -30,12 +33,9 @@ from ..policies.learnt import Learnt, policies_of
 from ..policies.linear import Encoding
 from ..policies.propensities import AnyPolicy
 from ..report.document import Answer, Cell, Document, Figures, Section
+from ..report.printable import Printed
 from ..running.executors import Executor, Progress
-from . import arguments
 from .evaluate import evaluate
-from .pages.document import eyebrow
-from .printed import Printed
-from .result import Result
 
 _ESTIMATED = ("pi", "ipm", "ips", "snips")
 """The estimates of a trial, in the order of the table; the first two may be missing."""

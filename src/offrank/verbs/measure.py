@@ -5,15 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Unpack
 
+from ..evaluation import rows as document
+from ..evaluation.arguments import Intervals
 from ..metrics.comparisons import Metrics
 from ..metrics.measured import Measurements
 from ..metrics.measurements import Models, measurements
 from ..policies.propensities import AnyPolicy
 from ..report.document import Document
-from . import document
-from .arguments import Intervals
-from .pages import metrics as page
-from .printed import Printed
+from ..report.printable import Printed
+from . import metrics_page as page
 
 
 def measure(

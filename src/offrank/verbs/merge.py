@@ -8,9 +8,9 @@ from os import PathLike, fspath
 from pathlib import Path
 
 from ..errors import UsageError
-from . import document
-from .result import Result, refuse_empty
-from .stated import State, finished, merged, well_formed
+from ..evaluation import rows as document
+from ..evaluation.result import Result, refuse_empty
+from ..evaluation.state_file import State, finished, merged, well_formed
 
 
 def merge(

@@ -12,6 +12,11 @@ from ..estimators.bounded import Bounded
 from ..estimators.family import Auto
 from ..estimators.logged import LoggedMean
 from ..estimators.wrappers import bare
+from ..evaluation import arguments
+from ..evaluation import rows as document
+from ..evaluation.pages.document import again
+from ..evaluation.selection import CANDIDATES, Chooser, EstimatorChoice
+from ..evaluation.simulated_selection import CONTEXTS, NEAR, Rehearsal, rehearse
 from ..findings import cautions_for
 from ..findings.assumptions import in_words
 from ..folds.estimate import Caution, PlacedCaution
@@ -24,11 +29,7 @@ from ..report.plots import Forest, ForestRow
 from ..reward_models.fitting import fit_models
 from ..running.executors import Executor, Progress
 from ..selection.estimators import EstimatedError
-from . import arguments, document
-from .choosing import CANDIDATES, Chooser, EstimatorChoice
 from .clicks.base import Delivered, facts
-from .pages.document import again
-from .rehearsal import CONTEXTS, NEAR, Rehearsal, rehearse
 
 _RULE = (
     "The estimated error of a candidate is the root of its variance plus its squared bias. The bias shows in its "

@@ -24,6 +24,7 @@ from ..policies.top import Top
 from ..readers.convert import Converted, convert
 from ..readers.svmlight import read_svmlight
 from ..report.document import Answer, Document, Figures, Section
+from ..report.printable import Printed
 from ..running.executors import Progress
 from ..simulation.judged import Preset, mslr_like, stratified
 from ..simulation.placed import Placed
@@ -32,7 +33,6 @@ from ..simulation.source import SimulatedSource
 from ..simulation.truth import Truth
 from ..simulation.users import GRADE, CarouselUser, User, user
 from ..simulation.worlds import JudgedWorld
-from .printed import Printed
 
 GENERATED = "generated"
 _QUERIES = 1000

@@ -13,15 +13,15 @@ from ...clicks.evaluation import Predictor
 from ...clicks.fitted import Fitted
 from ...clicks.loading import load
 from ...errors import UsageError
+from ...evaluation import rows as document
+from ...evaluation.pages.document import eyebrow
 from ...folds.estimate import Caution, PlacedCaution
 from ...frames import Tabular
 from ...log.source import Source
 from ...options import option
 from ...report.document import Answer, Document, Finding, Section, of_models, worst
 from ...report.plots import Forest
-from .. import document
-from ..pages.document import eyebrow
-from ..printed import Printed
+from ...report.printable import Printed
 
 Models = Mapping[str, Any] | Iterable[Any]
 

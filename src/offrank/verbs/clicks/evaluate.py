@@ -9,12 +9,12 @@ from typing import Any
 from ...clicks.evaluation import Evaluations, Predictor, evaluate
 from ...clicks.fitted import Fitted
 from ...clicks.summary import known
+from ...evaluation import arguments
+from ...evaluation.pages.document import again
 from ...folds.estimate import Caution
 from ...inference.spec import cluster_column
 from ...report.document import Document
 from ...running.executors import Executor, Progress
-from .. import arguments
-from ..pages.document import again
 from . import pages
 from .base import Delivered, Models, facts, models, predictors, query_column
 from .graded import GradedFold, GradesBy, Ranked

@@ -17,14 +17,14 @@ from ...clicks.fitted import Fitted
 from ...clicks.model import ClickModel, click_model
 from ...clicks.parameters import Role
 from ...errors import UsageError
+from ...evaluation import arguments
+from ...evaluation.pages.document import again
 from ...folds.estimate import Caution
 from ...frames import plain
 from ...inference.spec import IntervalSpec
 from ...options import Say, silent
 from ...report.document import Answer, Document
 from ...running.executors import Executor, Progress
-from .. import arguments
-from ..pages.document import again
 from . import pages
 from .base import Delivered, facts
 

@@ -11,13 +11,13 @@ import numpy as np
 from ...clicks.harvesting import Harvested, Method, Weigh, harvest
 from ...clicks.summary import known
 from ...errors import UsageError
+from ...evaluation import arguments
+from ...evaluation.pages.document import again
 from ...folds.estimate import Caution
 from ...frames import plain
 from ...log.batch import Floats
 from ...report.document import Answer, Cell, Document, Figures, Section
 from ...running.executors import Executor, Progress
-from .. import arguments
-from ..pages.document import again
 from . import pages
 from .base import Delivered, facts
 

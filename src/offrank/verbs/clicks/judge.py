@@ -13,11 +13,11 @@ from ... import formatting
 from ...clicks.fitted import Fitted
 from ...clicks.judgements import GRADES, Judgements
 from ...clicks.summary import known
+from ...evaluation.pages.document import again
 from ...folds.estimate import Caution, Interval
 from ...formatting import with_ends
 from ...frames import check_table_path, plain, write_table
 from ...report.document import Answer, Cell, Document, Figures, Section
-from ..pages.document import again
 from .base import Delivered, facts, models
 
 _SURE = 0.9

@@ -12,12 +12,12 @@ import pyarrow as pa
 from ... import formatting
 from ...clicks.fitted import Fitted
 from ...clicks.summary import known
+from ...evaluation import arguments
+from ...evaluation.pages.document import again
 from ...folds.estimate import Caution
 from ...frames import check_table_path, plain, write_table
 from ...report.document import Answer, Document
 from ...running.executors import Progress
-from .. import arguments
-from ..pages.document import again
 from .base import Delivered, facts, models
 
 

@@ -13,6 +13,8 @@ from ...clicks.evaluation import Evaluations, evaluate
 from ...clicks.fitted import Fitted
 from ...clicks.summary import known
 from ...errors import AbilityError
+from ...evaluation import arguments
+from ...evaluation.pages.document import again
 from ...findings import cautions_for, convicting
 from ...findings.evidence_clicks import OfSelection
 from ...folds.estimate import Caution
@@ -28,8 +30,6 @@ from ...running.executors import Executor, Progress
 from ...selection.candidates import MeasuredModel
 from ...selection.click_models import ModelChoice, Selection, select
 from ...selection.strategies import strategy as read_strategy
-from .. import arguments
-from ..pages.document import again
 from . import pages
 from .base import Delivered, Models, facts, models, query_column
 from .graded import Graded, GradedFold, GradesBy, Ranked

@@ -31,11 +31,11 @@ from ..policies.propensities import AnyPolicy, law_needs
 from ..running.executors import Executor, Progress, run
 from ..selection.estimators import COARSE, Contrast, EstimatorCandidate, EstimatorRanking, ranking
 from ..selection.pseudo_targets import DistanceFold, pseudo_targets
-from .fold import inner_fold
-from .judgement import Pick
+from .candidates import Pick
+from .counts import AnyEstimator, Summary
 from .plan import Picks, Plan
 from .refutation import judged_log
-from .summary import AnyEstimator, Summary
+from .sums import inner_fold
 
 CANDIDATES = (
     *("ips", "snips", "rips", "snrips", "pi", "wpi", "ipm", "snipm"),

@@ -25,11 +25,12 @@ from ..readers.files import describe
 from ..running.executors import Executor, Progress, reduced
 from ..running.identity import digest
 from ..running.states import dumps, loads
-from . import arguments, document
+from . import arguments
+from . import rows as document
+from .counts import AnyEstimator
 from .plan import Plan, Reduced
 from .provenance import Provenance
-from .reading import Pass
-from .summary import AnyEstimator
+from .reduction import Pass
 
 FORM = "evaluation"
 TOTALS = "totals"

@@ -14,7 +14,7 @@ from ..findings.verdict import Verdict
 from ..folds.estimate import Estimate
 from ..formatting import finite
 from ..frames import plain
-from .paired import Difference
+from .differences import Difference
 
 _OF_ESTIMATE = ("value", "low", "high", "standard_error", "ess", "mean_weight")
 _OF_WEIGHTS = ("max_weight_share", "tail_index", "design_effect", "effective_clusters", "detectable")

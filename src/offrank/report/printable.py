@@ -6,8 +6,8 @@ from abc import ABC, abstractmethod
 from os import PathLike
 
 from ..files import write_text
-from ..report import terminal
-from ..report.document import Document
+from . import terminal
+from .document import Document
 
 
 class Printed(ABC):

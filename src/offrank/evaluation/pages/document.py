@@ -12,7 +12,7 @@ from ...folds.estimate import Estimate
 from ...formatting import quote
 from ...frames import cautions
 from ...report.document import Finding, Section, findings, worst
-from ..data import Found, ResultData
+from ..estimates import Found, ResultData
 
 _AMOUNTS = {
     *("background", "estimates", "groups", "found", "verdicts", "comparisons", "verdict", "diagnoses"),

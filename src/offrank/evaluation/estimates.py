@@ -15,9 +15,9 @@ from ..folds.estimate import Caution, Estimate, PlacedCaution
 from ..frames import Given, Tabular, cautions, plain
 from ..policies.base import Policy
 from ..policies.named import policy as named_policy
-from . import document
-from .background import Background
-from .paired import Difference
+from . import rows as document
+from .differences import Difference
+from .metadata import Background
 
 Key = tuple[str, str]
 Named = str | Estimator | SelfNormalised

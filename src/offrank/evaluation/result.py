@@ -13,11 +13,11 @@ from ..folds.estimate import Interval
 from ..policies.base import Policy
 from ..policies.named import policy as named_policy
 from ..report.document import Document
-from .data import Asked, Named, ResultData, among
+from ..report.printable import Printed
+from .differences import Difference, winner
+from .estimates import Asked, Named, ResultData, among
 from .pages import evaluation
 from .pages.evaluation import Plots
-from .paired import Difference, winner
-from .printed import Printed
 
 Side = tuple[str, str | None]
 """One side of a comparison: a target or `logged`, and an estimator or the verdict's own."""

@@ -24,7 +24,7 @@ from ..options import option
 from ..readers.described import LogColumn
 from ..readers.wide import Gaps
 from ..report.document import Answer, Document, Figures, Item, Section
-from .printed import Printed
+from ..report.printable import Printed
 
 _NAMED = 12
 """How many columns to group by are named."""

@@ -19,8 +19,8 @@ from ..formatting import finite
 from ..log.batch import Floats
 from ..log.rules import BROKEN_FILE
 from ..policies.propensities import AnyPolicy
-from .background import Check, Status
-from .data import Estimates
+from .estimates import Estimates
+from .metadata import Check, Status
 
 _OF_WEIGHTS = ("low-ess", "small-ess-share", "large-weight", "heavy-tail", "counted-propensities")
 _MEANS = {"ips": "Mean importance weight", "ipm": "Mean item weight"}

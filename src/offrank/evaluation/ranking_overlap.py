@@ -15,7 +15,7 @@ from ..folds.sampled import SampledRows, SampledRowsFold
 from ..log.batch import Floats, LogBatch, Shown
 from ..log.source import Needs
 from ..policies.propensities import AnyPolicy, law_needs, propensities
-from .background import RankingsCompared, RankOverlap, TopOverlap
+from .metadata import RankingsCompared, RankOverlap, TopOverlap
 
 DEPTHS = (1, 3, 5)
 """The depths at which two rankings are compared, besides the whole slate."""

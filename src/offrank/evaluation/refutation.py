@@ -8,7 +8,7 @@ from ..checks.log import Totals, about_log
 from ..findings.evidence import OfEstimate, OfLaw, OfLog
 from ..folds.estimate import Caution
 from ..policies.propensities import AnyPolicy
-from .summary import Summary
+from .counts import Summary
 
 
 def judged_log(

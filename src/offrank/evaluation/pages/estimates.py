@@ -12,7 +12,7 @@ from ...formatting import Span, count, finite, number, percent, plural, quote
 from ...frames import cautions
 from ...report.document import Cell, Codes, Figures, Section
 from ...report.plots import Forest, ForestRow
-from ..data import Found, ResultData
+from ..estimates import Found, ResultData
 from .document import groups, is_sound, known, refusal, severity
 
 MOST_GROUPS = 10

@@ -29,17 +29,17 @@ from ..inference.spec import IntervalSpec
 from ..log.source import Needs, Source
 from ..policies.fit import counts
 from ..policies.propensities import AnyPolicy
-from . import document
+from . import rows as document
 from .arguments import TOTALS
-from .background import Background, LogRead, ModelOf, WeightsOf
-from .data import Estimates
+from .candidates import Assessment, Pick, SelectedEstimate, chosen, compared, named
+from .counts import AnyEstimator, Summary
 from .diagnostics import Diagnosed, Diagnostics, window_path
-from .judgement import Assessment, Pick, SelectedEstimate, chosen, compared, named
-from .paired import Difference, Pair
+from .differences import Difference, Pair
+from .estimates import Estimates
+from .metadata import Background, LogRead, ModelOf, WeightsOf
 from .provenance import NOTHING, Provenance
-from .released import released
+from .release_rule import released
 from .result import Result, Side
-from .summary import AnyEstimator, Summary
 
 Picks = Mapping[str, Mapping[str, Pick]]
 

@@ -24,7 +24,7 @@ from ..formatting import nine_digits
 from ..policies.propensities import AnyPolicy
 from ..selection.bounds import least_error
 from ..selection.windows import slope
-from .summary import AnyEstimator, Summary
+from .counts import AnyEstimator, Summary
 
 Given = dict[str, tuple[AnyEstimator, Estimate]]
 """Estimators by their spelling, each with its estimate."""

@@ -24,10 +24,10 @@ from ..inference.spec import IntervalSpec
 from ..log.batch import Floats, Integers, LogBatch
 from ..log.source import Needs
 from ..policies.propensities import AnyPolicy
-from .background import Clipped, Diagnoses, Heavy, Path, Windowed
-from .judgement import SelectedEstimate
-from .likeness import LikenessFold, by_rank, compared
-from .summary import AnyEstimator
+from .candidates import SelectedEstimate
+from .counts import AnyEstimator
+from .metadata import Clipped, Diagnoses, Heavy, Path, Windowed
+from .ranking_overlap import LikenessFold, by_rank, compared
 
 ROWS, VALUE, WEIGHT = 0, 1, 2
 """The columns whose moments a clip needs, as the rows have them for one estimator."""

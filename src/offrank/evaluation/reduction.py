@@ -15,9 +15,9 @@ from ..folds.group_by import by_column
 from ..log.batch import RunCache
 from ..log.source import Needs, Source
 from .diagnostics import Diagnostics
-from .fold import inner_fold
 from .plan import Plan, Reduced
 from .refutation import judged_log
+from .sums import inner_fold
 
 
 @dataclass(frozen=True)

@@ -12,8 +12,8 @@ from ..estimators.wrappers import bare
 from ..findings.verdict import Candidate, Verdict, verdict
 from ..folds.estimate import Caution, Interval
 from ..inference.ratio import Mean
-from .judgement import Assessment, span
-from .summary import AnyEstimator, Summary
+from .candidates import Assessment, span
+from .counts import AnyEstimator, Summary
 
 _ORDER = {"serious": 0, "warning": 1, "note": 2}
 

@@ -8,9 +8,9 @@ from ..errors import UsageError
 from ..estimators.wrappers import bare
 from ..findings.reasons import Reason
 from ..findings.release import Release, nothing_earned, release
-from .judgement import Assessment
-from .paired import estimator_of
-from .summary import AnyEstimator, Summary
+from .candidates import Assessment
+from .counts import AnyEstimator, Summary
+from .differences import estimator_of
 
 
 def released(name: str, one: Assessment, summary: Summary, level: float, largest: float | None = None) -> Release:

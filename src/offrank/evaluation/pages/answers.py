@@ -11,9 +11,9 @@ from ...findings.verdict import ASSUMED, EXPLAINED, Decision, Trust, Verdict
 from ...folds.estimate import Estimate
 from ...formatting import Span, count, listing, number, percent, plural, quote
 from ...report.document import Answer
-from ..background import Status
-from ..data import Found, ResultData
-from ..paired import Difference
+from ..differences import Difference
+from ..estimates import Found, ResultData
+from ..metadata import Status
 from .document import is_sound
 
 DECISIONS: dict[Decision, str] = {

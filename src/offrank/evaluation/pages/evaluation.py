@@ -12,9 +12,9 @@ from ...formatting import MISSING, Span, count, percent, quote
 from ...report.document import Document, Figures, Item, Section
 from ...report.plots import Forest, ForestRow
 from ...report.svg import standalone
-from ..background import Background, Check, Diagnoses, Path, R
-from ..data import ResultData
-from ..paired import Difference
+from ..differences import Difference
+from ..estimates import ResultData
+from ..metadata import Background, Check, Diagnoses, Path, R
 from .answers import SEVERITY_OF, answers
 from .diagnostics import clips_forest, diagnostics, forest_of_checks, ranks_forest, weights_forest, windows_forest
 from .document import again, eyebrow, findings_of, in_worth

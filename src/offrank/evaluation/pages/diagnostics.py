@@ -11,8 +11,8 @@ from ...formatting import Span, count, number, percent, quote
 from ...report.charts import Chart, Series
 from ...report.document import Figures, Section
 from ...report.plots import Forest, ForestRow
-from ..background import Background, Clipped, Diagnoses, Heavy, Path, RankingsCompared, RankOverlap, WeightsOf, Windowed
-from ..data import ResultData
+from ..estimates import ResultData
+from ..metadata import Background, Clipped, Diagnoses, Heavy, Path, RankingsCompared, RankOverlap, WeightsOf, Windowed
 from .estimates import mean_weight
 
 _NEAR = (Span(0.95, None, None), Span(1.05, None, None))

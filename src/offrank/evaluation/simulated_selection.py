@@ -19,7 +19,7 @@ from ..log.source import Needs
 from ..policies.propensities import AnyPolicy, law
 from ..running.executors import Progress
 from ..simulation.like_log import BEHAVIOURS, LikeLog, attractions
-from .choosing import Chooser, EstimatorChoice
+from .selection import Chooser, EstimatorChoice
 
 ROWS = 5000
 """Largest number of impressions of a simulated log."""
