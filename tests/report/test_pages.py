@@ -23,7 +23,7 @@ from offrank.report import render_text
 from offrank.report.document import Codes, Document, Figures, Section
 from offrank.report.plots import Forest, ForestRow
 from offrank.report.svg import forest_svg
-from offrank.verbs import metrics_page as metrics
+from offrank.verbs import metrics_page
 from tests.report import sample
 from tests.verbs.schema import assert_document
 
@@ -155,7 +155,7 @@ def test_the_best_model_is_named_and_whether_it_clearly_is(
     metric: str, change: tuple[float, float], best: str, end: str
 ) -> None:
     both = {("a", metric): measured(0.5), ("b", metric): measured(0.5 + sum(change) / 2, change)}
-    found = metrics.sheet(Measurements(both, facts=FACTS))
+    found = metrics_page.sheet(Measurements(both, facts=FACTS))
     [answer] = found.answers
     assert answer.text.startswith(f"`{best}` **agrees best with the clicks**")
     assert answer.text.replace("`", "").endswith(end)
@@ -163,7 +163,7 @@ def test_the_best_model_is_named_and_whether_it_clearly_is(
 
 
 def test_what_cannot_be_measured_is_no_answer() -> None:
-    found = metrics.sheet(Measurements({("a", "pairwise_loss"): sample.refused()}, facts=FACTS))
+    found = metrics_page.sheet(Measurements({("a", "pairwise_loss"): sample.refused()}, facts=FACTS))
     assert (found.answers[0].severity, found.forests[0].rows[0].summary) == ("serious", "no overlap")
 
 

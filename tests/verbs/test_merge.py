@@ -96,14 +96,23 @@ def test_the_days_make_the_week(name: str, folder: Path, whole: dict[str, offran
     assert len(found.groups) == (2 if name == "bootstrap" else 0)
 
 
-def test_estimates_and_intervals_are_those_of_an_evaluation_without_state(folder: Path) -> None:
-    plain = offrank.evaluate([str(folder / f"{day}.parquet") for day in range(3)], **QUESTION, **HOW["clusters"])
-    found = offrank.merge(str(folder / "clusters-*.state"))
+def test_estimates_and_intervals_are_those_of_an_evaluation_without_state(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    # Users that are null are alone, in a hash bucket by their rows' numbers. These begin at a hash of the file's whole
+    # name; in some temporary folders a heavy row meets a heavy user there, which moves intervals by 1 to 20 %.
+    alone = by_file.first_row
+    for module in ("readers.by_file", "evaluation.state_file"):
+        monkeypatch.setattr(f"offrank.{module}.first_row", lambda name: alone(Path(name).name))
+    every = [str(folder / f"{day}.parquet") for day in range(len(SIZES))]
+    plain = offrank.evaluate(every, **QUESTION, **HOW["clusters"])
+    for day, path in enumerate(every):
+        offrank.evaluate(path, **QUESTION, **HOW["clusters"], state=tmp_path / f"{day}.state")
+    found = offrank.merge(str(tmp_path / "*.state"))
     for one, other in zip(found.values(), plain.values(), strict=True):
         assert (one.cluster, one.n) == (other.cluster, sum(SIZES))
         assert one.value == pytest.approx(other.value, rel=1e-12)
-        # Users that are null are alone, in a hash bucket by their rows' numbers, which the name of the folder decides.
-        assert [one.low, one.high] == pytest.approx([other.low, other.high], rel=0.03)
+        assert [one.low, one.high] == pytest.approx([other.low, other.high], rel=0.01)
     heavy = [[row["row"] for path in one.to_dict()["heaviest"] for row in path["rows"]] for one in (found, plain)]
     assert set(heavy[0]) == set(heavy[1])  # numbers of rows in the whole log
     assert max(heavy[0]) > SIZES[0]

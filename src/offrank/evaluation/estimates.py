@@ -15,9 +15,9 @@ from ..folds.estimate import Caution, Estimate, PlacedCaution
 from ..frames import Given, Tabular, cautions, plain
 from ..policies.base import Policy
 from ..policies.named import policy as named_policy
-from . import rows as document
 from .differences import Difference
 from .metadata import Background
+from .rows import comparison_row, estimate_row, verdict_row
 
 Key = tuple[str, str]
 Named = str | Estimator | SelfNormalised
@@ -39,7 +39,7 @@ class Estimates(Given[Estimate]):
 
     def records(self) -> list[dict[str, Any]]:
         """A row per estimate."""
-        return [document.estimate_row(key, None, value, None) for key, value in self.found.items()]
+        return [estimate_row(key, None, value, None) for key, value in self.found.items()]
 
     def to_dict(self) -> dict[str, Any]:
         return {"estimates": self.records()}
@@ -99,7 +99,7 @@ class ResultData(Mapping[Key, Estimate], Tabular):
         """Return everything in the reports beside estimates and verdicts (see `to_dict`), as plain values."""
         facts = plain(self.background)
         if self.comparisons:
-            compared = list(map(document.comparison_row, self.comparisons))
+            compared = list(map(comparison_row, self.comparisons))
             facts |= {"winner": self.winner, "comparisons": compared}
         return facts
 
@@ -164,13 +164,13 @@ class ResultData(Mapping[Key, Estimate], Tabular):
         similarity of the target's rankings to the displayed ones: both for a random sample of rows, for policies with
         a law over any slate.
         """
-        verdicts = {name: document.verdict_row(one) for name, one in self.verdicts.items()}
+        verdicts = {name: verdict_row(one) for name, one in self.verdicts.items()}
         return {**self.facts, "verdicts": verdicts, "log_findings": plain(self.about_log), "estimates": self._rows()}
 
     def records(self) -> list[dict[str, Any]]:
         """Return a row per estimate; for `check` per check, for `compare` per comparison."""
         if self.comparisons:
-            return list(map(document.comparison_row, self.comparisons))
+            return list(map(comparison_row, self.comparisons))
         return plain(self.background.checks) if self.background.kind == "check" else self._rows()
 
     @property
@@ -195,7 +195,7 @@ class ResultData(Mapping[Key, Estimate], Tabular):
 
     def _rows(self) -> list[dict[str, Any]]:
         parts = ((group, key, one) for group, part in self._parts() for key, one in part.found.items())
-        return [document.estimate_row(key, group, one, self.truths.get(key[0])) for group, key, one in parts]
+        return [estimate_row(key, group, one, self.truths.get(key[0])) for group, key, one in parts]
 
 
 def among(known: list[str], asked: object, read: Callable[[Any], object]) -> str | None:

@@ -29,7 +29,7 @@ from ..inference.spec import IntervalSpec
 from ..log.source import Needs, Source
 from ..policies.fit import counts
 from ..policies.propensities import AnyPolicy
-from . import rows as document
+from . import reproducibility
 from .arguments import TOTALS
 from .candidates import Assessment, Pick, SelectedEstimate, chosen, compared, named
 from .counts import AnyEstimator, Summary
@@ -302,7 +302,7 @@ class Reduced:
             title="What the new ranking would have earned",
             log=LogRead(self.where, rows.n, rows.estimated, rows.skipped),
             logging=repr(plan.logging),
-            targets=document.spelled(plan.targets),
+            targets=reproducibility.spelled(plan.targets),
             confidence=spec.confidence,
             interval=spec.method,
             cluster=", ".join(used) or None,
@@ -312,8 +312,8 @@ class Reduced:
             unit="clicks per impression" if one_unit and clicked else "per impression",
             weights=tuple(plan.histograms(summary)),
             ranks=tuple(rows.by_rank(spec.confidence)),
-            versions=document.versions(),
-            created=document.now(),
+            versions=reproducibility.versions(),
+            created=reproducibility.now(),
             diagnoses=replace(
                 self.diagnostics.found(self.behind, list(self._diagnosed(verdicts)), windows, spec),
                 models=tuple(plan.models()),

@@ -25,8 +25,7 @@ from ..readers.files import describe
 from ..running.executors import Executor, Progress, reduced
 from ..running.identity import digest
 from ..running.states import dumps, loads
-from . import arguments
-from . import rows as document
+from . import arguments, reproducibility
 from .counts import AnyEstimator
 from .plan import Plan, Reduced
 from .provenance import Provenance
@@ -34,7 +33,7 @@ from .reduction import Pass
 
 FORM = "evaluation"
 TOTALS = "totals"
-VERSION = document.versions()["offrank"]
+VERSION = reproducibility.versions()["offrank"]
 _FEWEST = 25
 """Different rows from which two logs do not have the same ones, each as often, by chance."""
 _REMEDY = "merge states of one question: the same arguments, and logs of the same columns"
@@ -100,7 +99,7 @@ def asked(plan: Plan, estimators: Iterable[AnyEstimator]) -> dict[str, Any]:
     """What a plan asks, as plain values by the names of arguments."""
     spec, curve = plan.spec, plan.trained.curve
     return {
-        "target": document.spelled(plan.targets),
+        "target": reproducibility.spelled(plan.targets),
         "logging": repr(plan.logging),
         "estimators": [repr(one) for one in estimators],
         "examination": None if curve is None else list(curve),

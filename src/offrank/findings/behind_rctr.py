@@ -24,5 +24,6 @@ def behind_rctr(found: OfPrediction) -> Statement:
         f"The model predicts the clicks of a session {-found.ahead.value:.4f} nats (standard error "
         f"{found.ahead.standard_error:.4f}) less well than the click rates by rank of the log that it has learnt from"
         + ("." if clear else ": no more than chance may explain."),
-        "To predict clicks take rctr; to judge documents, learn from a log with more sessions of each document.",
+        "To predict clicks on rankings by the policy of this log take rctr; to judge documents or other rankings, "
+        "learn from a log with more sessions of each document.",
     )

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from ..errors import UsageError
-from ..evaluation import rows as document
+from ..evaluation import reproducibility
 from ..files import write_text
 from ..options import Say, silent
 from ..report import terminal
@@ -139,7 +139,7 @@ def write(made: Reproduced) -> None:
     """Write the page and all its parts."""
     made.folder.mkdir(parents=True, exist_ok=True)
     write_text(made.page, made.sheet.render())
-    content = {**asdict(made.sheet), "versions": document.versions()}
+    content = {**asdict(made.sheet), "versions": reproducibility.versions()}
     write_text(made.folder / "result.json", json.dumps(content, indent=2))
     for number, section in enumerate(made.sheet.sections, 1):
         for index, table in enumerate(section.tables, 1):

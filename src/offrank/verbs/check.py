@@ -20,9 +20,7 @@ from ..estimators.fold import TermsFold
 from ..estimators.ips import IPS
 from ..estimators.items import IPM
 from ..estimators.wrappers import SelfNormalised
-from ..evaluation import arguments
-from ..evaluation import log_checks as findings
-from ..evaluation import rows as document
+from ..evaluation import arguments, log_checks, reproducibility
 from ..evaluation.counts import Summary
 from ..evaluation.estimates import Estimates
 from ..evaluation.metadata import Background, Check, LogRead
@@ -93,7 +91,7 @@ def check(
     said: dict[str, Any] = {"logging": repr(drawn), "target": None if wanted is None else repr(wanted)}
     said |= {"totals": checking.totals, "confidence": confidence}
     defaults = {**(check.__kwdefaults__ or {}), "target": None}
-    command = document.call("check", arguments.spelled_log(log), said, defaults)
+    command = reproducibility.call("check", arguments.spelled_log(log), said, defaults)
     return checking.run(executor, progress).with_facts(command=command)
 
 
@@ -237,16 +235,16 @@ class _Checking:
             ranks=tuple(impressions.by_rank(self.spec.confidence)),
             checks=tuple(self._checks(found, estimates, of_log)),
             slots=tuple(found.get("slots") or ()),
-            versions=document.versions(),
-            created=document.now(),
+            versions=reproducibility.versions(),
+            created=reproducibility.now(),
         )
 
     def _checks(self, found: Mapping[str, Any], estimates: Estimates, of_log: Sequence[Caution]) -> Iterator[Check]:
         reasons, log = self.tried.reasons, found["log"]
-        yield from findings.of_log(log, of_log)
-        yield from findings.of_weights(estimates, self.target, reasons, log, of_log)
-        yield from findings.of_slots(found.get("slots"), reasons.get("slots"))
-        yield from findings.of_actions(found.get("actions"), reasons.get("actions"), log)
+        yield from log_checks.of_log(log, of_log)
+        yield from log_checks.of_weights(estimates, self.target, reasons, log, of_log)
+        yield from log_checks.of_slots(found.get("slots"), reasons.get("slots"))
+        yield from log_checks.of_actions(found.get("actions"), reasons.get("actions"), log)
         wanted, asked = repr(self.target or Uniform()), self.target is not None
-        yield from findings.of_support(found.get("support"), wanted, asked, reasons.get("support"))
-        yield from findings.of_reading(found["impressions"])
+        yield from log_checks.of_support(found.get("support"), wanted, asked, reasons.get("support"))
+        yield from log_checks.of_reading(found["impressions"])

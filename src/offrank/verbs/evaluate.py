@@ -7,8 +7,7 @@ from dataclasses import replace
 from os import PathLike, fspath
 from typing import Any
 
-from ..evaluation import arguments
-from ..evaluation import rows as document
+from ..evaluation import arguments, reproducibility
 from ..evaluation.counts import AnyEstimator
 from ..evaluation.plan import Plan
 from ..evaluation.provenance import Provenance
@@ -112,7 +111,7 @@ def _command(
     """Return the call that repeats an evaluation."""
     spec, curve = plan.spec, plan.trained.curve
     said = {
-        "target": document.spelled(plan.targets) if several else repr(plan.only_target),
+        "target": reproducibility.spelled(plan.targets) if several else repr(plan.only_target),
         "logging": repr(plan.logging),
         "estimators": list(plan.estimators),
         "examination": None if curve is None else list(curve),
@@ -126,4 +125,4 @@ def _command(
         "seed": spec.seed,
         "state": None if state is None else fspath(state),
     }
-    return document.call("evaluate", log, said, evaluate.__kwdefaults__)
+    return reproducibility.call("evaluate", log, said, evaluate.__kwdefaults__)

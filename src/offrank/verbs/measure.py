@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Unpack
 
-from ..evaluation import rows as document
+from ..evaluation import reproducibility
 from ..evaluation.arguments import Intervals
 from ..metrics.comparisons import Metrics
 from ..metrics.measured import Measurements
@@ -13,7 +13,7 @@ from ..metrics.measurements import Models, measurements
 from ..policies.propensities import AnyPolicy
 from ..report.document import Document
 from ..report.printable import Printed
-from . import metrics_page as page
+from . import metrics_page
 
 
 def measure(
@@ -45,7 +45,7 @@ def measure(
         0.35
     """
     found = measurements(log, score, logging, metrics, **options)
-    facts = {**found.facts, "versions": document.versions(), "created": document.now()}
+    facts = {**found.facts, "versions": reproducibility.versions(), "created": reproducibility.now()}
     return MetricsReport(found.found, found.groups, facts)
 
 
@@ -60,6 +60,6 @@ class MetricsReport(Printed, Measurements):
 
     def sheet(self) -> Document:
         """Return the page of the report and the terminal."""
-        return page.sheet(self)
+        return metrics_page.sheet(self)
 
     __repr__ = Printed.__str__

@@ -8,7 +8,7 @@ from os import PathLike, fspath
 from pathlib import Path
 
 from ..errors import UsageError
-from ..evaluation import rows as document
+from ..evaluation import reproducibility
 from ..evaluation.result import Result, refuse_empty
 from ..evaluation.state_file import State, finished, merged, well_formed
 
@@ -48,5 +48,5 @@ def merge(
     if state is not None:
         found.save(Path(state))
     said = {"state": None if state is None else fspath(state)}
-    command = document.call("merge", repr(names), said, merge.__kwdefaults__)
+    command = reproducibility.call("merge", repr(names), said, merge.__kwdefaults__)
     return result.with_facts(command=command)

@@ -12,8 +12,7 @@ from ..estimators.bounded import Bounded
 from ..estimators.family import Auto
 from ..estimators.logged import LoggedMean
 from ..estimators.wrappers import bare
-from ..evaluation import arguments
-from ..evaluation import rows as document
+from ..evaluation import arguments, reproducibility
 from ..evaluation.pages.document import again
 from ..evaluation.selection import CANDIDATES, Chooser, EstimatorChoice
 from ..evaluation.simulated_selection import CONTEXTS, NEAR, Rehearsal, rehearse
@@ -275,7 +274,7 @@ def select_estimators(
     said: dict[str, Any] = {"target": repr(asked), "logging": repr(drawn), "estimators": tuple(map(repr, listed))}
     said |= {"examination": None if curve is None else list(curve), "cluster": spec.cluster, "worlds": worlds}
     defaults = {"estimators": CANDIDATES, **(select_estimators.__kwdefaults__ or {})}
-    command = document.call("select_estimators", arguments.spelled_log(log), said, defaults)
+    command = reproducibility.call("select_estimators", arguments.spelled_log(log), said, defaults)
     title = f"Which estimator for {asked!r}?"
     return SelectedEstimators(
         choice, rehearsal, facts=facts("estimator-selection", title, source, command=command, **said)

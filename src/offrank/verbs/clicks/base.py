@@ -13,7 +13,7 @@ from ...clicks.evaluation import Predictor
 from ...clicks.fitted import Fitted
 from ...clicks.loading import load
 from ...errors import UsageError
-from ...evaluation import rows as document
+from ...evaluation import reproducibility
 from ...evaluation.pages.document import eyebrow
 from ...folds.estimate import Caution, PlacedCaution
 from ...frames import Tabular
@@ -78,7 +78,7 @@ def query_column(found: Mapping[str, Fitted], by: str | None = None) -> str:
 
 def facts(kind: str, title: str, log: Source | str, **more: Any) -> dict[str, Any]:
     """Return what `to_dict` holds besides the numbers."""
-    made = {"versions": document.versions(), "created": document.now()}
+    made = {"versions": reproducibility.versions(), "created": reproducibility.now()}
     where = log if isinstance(log, str) else log.describe()
     return {"schema": 1, "kind": kind, "title": title, "log": where, **more, **made}
 
