@@ -15,6 +15,7 @@ from .counts import Counts
 from .fit.curve import ExaminationCurve, Pooled, fit_curve
 from .fit.design import PriorDesign
 from .fit.doubt import Doubt, attractions, directions, kept, of_logarithms
+from .fit.persistence import of_mean_ranks
 from .fit.posterior import Attractions, Chances, Fixed, fit_attractions
 from .fit.priors import Beta, Prior, PriorRegression, given
 from .learnt import Learnt
@@ -130,7 +131,7 @@ def prior_of(setting: Prior, data: Counts) -> Beta | PriorDesign:
         return known
     if setting == "common":
         return PriorDesign.common(data.documents)
-    curve, covariates = PriorDesign.of_ranks(data.mean_rank()), data.covariates.get("attraction")
+    curve, covariates = PriorDesign.of_ranks(data.mean_rank(), kept=of_mean_ranks(data)), data.covariates.get("attraction")
     return curve if covariates is None else curve.with_covariates(covariates)
 
 

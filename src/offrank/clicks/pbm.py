@@ -15,7 +15,9 @@ from .contexts import CODES, by_value, unlinked
 from .counts import Counts
 from .documents import SlateDocuments
 from .examined import Examined
-from .fit.curve import Pooled, relative_rates, walk
+from .fit.click_rates import of_ranks as rates_of_ranks
+from .fit.curve import Pooled, walk
+from .fit.persistence import intraclass
 from .laws import ClickLaw, Independent
 from .learnt import Learnt
 from .model import of_documents, of_ranks
@@ -78,7 +80,6 @@ def rank_rates(data: Counts) -> Pooled:
 
     Contexts have other queries: the level of each but the first has a bias of its own, of any size.
     """
-    rate, _ = relative_rates(data)
     value, rank = np.divmod(np.arange(data.cells), data.ranks)
     level = _LEVEL * ((value[:, None] == value) + 1.0) * np.outer(value > 0, value > 0)
-    return Pooled(np.log(rate / rate[0]), walk(rank) + level, rate)
+    return Pooled(rates_of_ranks(data), walk(rank, intraclass(data)) + level)

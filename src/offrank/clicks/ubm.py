@@ -11,14 +11,15 @@ from ..log.batch import Floats, Integers
 from .counts import Counts, browsing_cell, rank_of
 from .documents import SlateDocuments
 from .examined import Examined
-from .fit.curve import Pooled, relative_rates, walk
+from .fit.click_rates import drawn, of_ranks
+from .fit.curve import Pooled, walk
+from .fit.persistence import intraclass
 from .laws import Browsing, ClickLaw
 from .model import of_documents
 from .parameters import Parameters
 
 _OWN = 0.1
 """Variance of a cell's own bias, in units of that of a step from a rank to the next."""
-_LIKENESS = np.geomspace(0.25, 64.0, 17)
 
 
 @dataclass(frozen=True, repr=False)
@@ -38,24 +39,12 @@ class UBM(Examined):
     def pooled(self, data: Counts) -> Pooled:
         """The click rates of cells, drawn to that of the cell's rank as far as the cells of a rank are alike."""
         rank, (shown, clicked) = rank_of(np.arange(data.cells)), data.by_cell()
-        expected = relative_rates(data.by_rank())[0][rank]
-        earlier = likeness(clicked, shown * expected)
-        rate = (clicked + earlier) / (shown + earlier / expected)
-        return Pooled(np.log(rate / rate[0]), walk(rank) + _OWN * np.eye(data.cells), rate, earlier)
+        rates = drawn(clicked, shown, of_ranks(data.by_rank()), rank)
+        return Pooled(rates, walk(rank, intraclass(data)) + _OWN * np.eye(data.cells))
 
     def law(self, parameters: Parameters, slots: SlateDocuments) -> ClickLaw:
         examination = cells_table(parameters["examination"], slots.shown.shape[1])
         return Browsing(of_documents(parameters["attraction"], slots), examination)
-
-
-def likeness(clicked: Floats, expected: Floats) -> float:
-    """The shape k of the Gamma(k, k) by whose draws click rates of cells differ, by its likelihood."""
-    from scipy.special import gammaln  # slow to import
-
-    k = _LIKENESS[:, None]
-    logs = gammaln(clicked + k) - gammaln(k) + k * np.log(k) - (clicked + k) * np.log(expected + k)
-    share = np.exp(logs.sum(axis=1) - logs.sum(axis=1).max())
-    return float(np.exp(share @ np.log(_LIKENESS) / share.sum()))
 
 
 def cells_table(examination: Floats, ranks: int) -> Floats:

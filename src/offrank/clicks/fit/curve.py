@@ -26,6 +26,7 @@ import numpy as np
 from ...log.batch import Floats, Integers
 from ..counts import Counts
 from . import _kernels
+from .click_rates import ClickRates
 
 _WEAK = 0.05
 """Information, in clicks, that is added where the log has none, so that standard errors are finite."""
@@ -49,17 +50,17 @@ _Entries = tuple[Integers, Integers, Floats, Floats]
 class Pooled:
     """Click rates: what examination would be if the documents of all cells were alike.
 
-    - log: [cells] their logarithm relative to the first cell's.
-    - shape: [cells, cells] of the covariance of the bias, up to the factor tau^2.
-    - rate: [cells] of clicks, from whose residuals by document the sampling error of `log` and its correlation with
-      that of the conditional estimate follow.
-    - earlier: clicks of each cell, at the rate of its likes, that `rate` counts besides those of the log.
+    - rates: of the cells.
+    - shape: [cells, cells] of the covariance of the bias of their logarithms, up to the factor tau^2.
     """
 
-    log: Floats
+    rates: ClickRates
     shape: Floats
-    rate: Floats
-    earlier: float = 0.5
+
+    @property
+    def log(self) -> Floats:
+        """[cells] the logarithms relative to the first cell's."""
+        return np.log(self.rates.value / self.rates.value[0])
 
 
 @dataclass(frozen=True)
@@ -112,17 +113,21 @@ class _Moments(NamedTuple):
     error: Floats
 
 
-def _moments(entries: _Entries, clicks: Floats, pooled: Pooled, log: Floats) -> _Moments:
-    """clicks: [cells] with the earlier ones. log: [cells - 1]."""
+def _moments(entries: _Entries, pooled: Pooled, log: Floats) -> _Moments:
+    """log: [cells - 1]."""
     rest, curve = slice(1, None), np.exp(np.append(0.0, log))
-    likelihood, score, *tables = _kernels.expect_scores(*entries, curve, pooled.rate)
+    likelihood, score, *tables = _kernels.expect_scores(*entries, curve, pooled.rates.value)
     if len(curve) > _MOST:
         tables = [np.diag(np.diag(table)) for table in tables]
     information, products, cross, error = tables
-    # d log(rate[c] / rate[0]) = residual[c] / clicks[c] - residual[0] / clicks[0].
-    by = np.diag(1 / clicks)[:, rest]
-    by[0] = -1 / clicks[0]
-    cross, error = cross[rest] @ by, by.T @ error @ by + np.diag(pooled.earlier / clicks[rest] ** 2)
+    import os
+    m = float(os.environ.get("M", 10)) * len(curve)
+    clicks = entries[3].sum()
+    expected = information, information, np.diag(pooled.rates.value * np.bincount(entries[1], entries[2], len(curve)))
+    products, cross, error = ((clicks * found + m * model) / (clicks + m) for found, model in zip((products, cross, error), expected, strict=True))
+    influence, own = pooled.rates.over(0)
+    by = influence[rest].T
+    cross, error = cross[rest] @ by, by.T @ error @ by + own[rest, rest]
     return _Moments(likelihood, score[rest], information[rest, rest], products[rest, rest], cross, error)
 
 
@@ -142,23 +147,26 @@ def fit_curve(
     if cells == 1:
         return ExaminationCurve(np.ones(1), np.zeros((1, 1)), np.zeros(1), np.zeros((1, 1)), 0.0, 0, converged=True)
     first = np.searchsorted(counts.document, np.arange(counts.documents + 1))
-    entries, clicks = (first, counts.cell, counts.shown, counts.clicked), counts.by_cell()[1] + pooled.earlier
+    entries = (first, counts.cell, counts.shown, counts.clicked)
     target, shape = pooled.log[1:], pooled.shape[1:, 1:]
     log = target if start is None else np.log(start[1:] / start[0])
     share, variance, converged, taken = np.empty(0), 0.0, False, 0
     for taken in range(1, _ROUNDS + 1):
-        here = _moments(entries, clicks, pooled, log)
+        here = _moments(entries, pooled, log)
         say(here.likelihood)
         if taken < 20:
             share = _bias(here, log - target, shape)
-            variance = float(share @ _TAUS**2)
+            variance = float(np.exp(share @ np.log(_TAUS**2)))
         precision = np.linalg.inv(variance * shape + here.error)
         step = np.linalg.solve(here.information + precision, here.score - precision @ (log - target))
         log = log + step * min(1.0, _FAR / max(float(np.abs(step).max()), 1e-300))
         if np.abs(step).max() < tolerance:
             converged = True
             break
-    covariance = _covariance(here, log - target, shape, share)
+    import os
+    step, covariance = _averaged(here, log - target, shape, share)
+    if os.environ.get("AVG"): log = log + step
+    else: covariance += np.outer(step, step)
     # By the information, as the products of the scores of a few clicks may be small by chance.
     alone = np.sqrt(np.diag(np.linalg.inv(here.information + _WEAK * np.eye(len(log)))))
     found = (np.exp(np.append(0.0, log)), _bordered(covariance), np.append(0.0, alone), _bordered(here.information))
@@ -191,13 +199,15 @@ def _bias(here: _Moments, distance: Floats, shape: Floats) -> Floats:
     return np.asarray(share / share.sum())
 
 
-def _covariance(here: _Moments, distance: Floats, shape: Floats, share: Floats) -> Floats:
-    """[c, c] of the logarithms: sampling error, the bias of click rates, and that tau is not known.
+def _averaged(here: _Moments, distance: Floats, shape: Floats, share: Floats) -> tuple[Floats, Floats]:
+    """([c] the step to the mean of the estimates of all tau, [c, c] covariance of the logarithms there).
 
-    Each tau has an estimate of its own, one step from here: how far it is from here counts as error.
+    It has the sampling error, the bias of click rates, and that tau is not known: each tau has an estimate of its own,
+    one step from here. A tau that is much too large is hardly less likely in a short log: the estimate by the mean of
+    tau^2 would follow the few clicks of documents that moved.
     """
-    found = np.zeros_like(shape)
-    for tau, weight in zip(_TAUS, share, strict=True):
+    found, mean = np.zeros_like(shape), np.zeros(len(distance))
+    for tau, weight in zip(_TAUS, share / share[share >= _LITTLE].sum(), strict=True):
         if weight < _LITTLE:
             continue
         bias = tau**2 * shape
@@ -206,8 +216,9 @@ def _covariance(here: _Moments, distance: Floats, shape: Floats, share: Floats) 
         both = here.cross @ precision
         sampling = here.products + both + both.T + precision @ here.error @ precision
         step = weigh @ (here.score - precision @ distance)
+        mean += weight * step
         found += weight * (weigh @ (sampling + precision @ bias @ precision) @ weigh + np.outer(step, step))
-    return (found + found.T) / 2
+    return mean, (found + found.T) / 2 - np.outer(mean, mean)
 
 
 def _bordered(covariance: Floats) -> Floats:
@@ -215,14 +226,10 @@ def _bordered(covariance: Floats) -> Floats:
     return np.pad(covariance, ((1, 0), (1, 0)))
 
 
-def relative_rates(counts: Counts) -> tuple[Floats, Floats]:
-    """([cells] click rates, [cells] clicks), with half a click each at the rate of all."""
-    shown, clicked = counts.by_cell()
-    everywhere = (clicked.sum() + 1) / (shown.sum() + 2)
-    return (clicked + 0.5) / (shown + 0.5 / everywhere), clicked + 0.5
+def walk(rank: Integers, kept: float) -> Floats:
+    """[cells, cells] covariance of a bias that adds up from rank to rank: a random walk around a slope in log rank.
 
-
-def walk(rank: Integers) -> Floats:
-    """[cells, cells] covariance of a bias that adds up from rank to rank: a random walk around a slope in log rank."""
+    kept: the correlation of the ranks of two views of a document: where they are by chance, click rates have no bias.
+    """
     slope = np.log1p(rank)
-    return np.asarray(np.minimum(rank[:, None], rank) + 16 * np.outer(slope, slope))
+    return kept * np.asarray(np.minimum(rank[:, None], rank) + 16 * np.outer(slope, slope))

@@ -48,10 +48,11 @@ class PriorDesign:
         return cls(np.ones((documents, 1)), np.ones(1), np.zeros((1, 1)))
 
     @classmethod
-    def of_ranks(cls, rank: Floats, knots: int = KNOTS) -> PriorDesign:
+    def of_ranks(cls, rank: Floats, knots: int = KNOTS, kept: float = 1.0) -> PriorDesign:
         """A curve by the mean logged rank [d] of each document: straight between knots at its quantiles.
 
-        The coefficients are the logits at the knots.
+        The coefficients are the logits at the knots. kept: the share of the variance of mean ranks that documents keep;
+        the rest says nothing of them.
         """
         most = min(knots, len(rank) // DOCUMENTS_PER_KNOT)
         # Knots closer than a hundredth of a rank would give columns that hardly differ.
@@ -60,7 +61,7 @@ class PriorDesign:
             return cls.common(len(rank))
         place = np.clip(np.interp(rank, at, np.arange(len(at))), 0, len(at) - 1)
         rows = np.maximum(1.0 - np.abs(place[:, None] - np.arange(len(at))), 0.0)
-        steps = np.diff(np.eye(len(at)), axis=0) / STEP
+        steps = np.diff(np.eye(len(at)), axis=0) / (STEP * np.sqrt(kept))
         return cls(rows, rows.mean(axis=0), steps.T @ steps, len(at))
 
     def with_covariates(self, covariates: Floats) -> PriorDesign:

@@ -1,0 +1,85 @@
+"""Click rates of ranks and of their cells, each drawn to those of its likes as far as these are alike."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ...log.batch import Floats, Integers
+from ..counts import Counts
+
+_SLOPE = -0.5
+"""Mean of the prior of the power of the rank by which click rates fall: between the same everywhere, and 1 / rank."""
+_INFORMATION = 1.0, 0.5
+"""Of the weak normal priors of that power, and of the logarithm of a context's level."""
+_LIKENESS = np.geomspace(0.25, 64.0, 17)
+"""Shapes over which is integrated: clicks that the rates of its likes count for."""
+_ROUNDS = 50
+_FAR = 1.0
+"""The largest step, in logarithms."""
+_CLOSE = 1e-10
+
+
+@dataclass(frozen=True)
+class ClickRates:
+    """Estimated click rates of cells, and how far they may be wrong.
+
+    - value: [cells].
+    - influence: [cells, cells] how the logarithm of each moves with the clicks of every cell.
+    - own: [cells, cells] covariance of these logarithms that no count tells: how cells differ from their likes.
+    """
+
+    value: Floats
+    influence: Floats
+    own: Floats
+
+    def over(self, cell: int) -> tuple[Floats, Floats]:
+        """`influence` and `own` of the logarithms relative to that of a cell."""
+        own = self.own - self.own[cell] - self.own[:, [cell]] + self.own[cell, cell]
+        return self.influence - self.influence[cell], own
+
+
+def of_ranks(data: Counts) -> ClickRates:
+    """The click rates of ranks, drawn to a power of the rank; those of a context's values have a level each."""
+    (shown, clicked), (value, rank) = data.by_cell(), np.divmod(np.arange(data.cells), data.ranks)
+    values = value[:, None] == np.arange(value[-1] + 1)
+    columns = np.column_stack([values, np.log1p(rank)])
+    power, level = _INFORMATION
+    weak = np.diag(np.append(np.full(values.shape[1], level), power))
+    start = np.append(np.full(values.shape[1], np.log((clicked.sum() + 1) / (shown.sum() + 2))), _SLOPE)
+    at = start
+    for _ in range(_ROUNDS):
+        expected = shown * np.exp(columns @ at)
+        information = columns.T @ (expected[:, None] * columns) + weak
+        step = np.linalg.solve(information, columns.T @ (clicked - expected) - weak @ (at - start))
+        at = at + step * min(1.0, _FAR / max(float(np.abs(step).max()), 1e-300))
+        if np.abs(step).max() < _CLOSE:
+            break
+    found = np.exp(columns @ at)
+    likes = ClickRates(found, columns @ np.linalg.solve(information, columns.T), np.zeros((data.cells, data.cells)))
+    return drawn(clicked, shown, likes, np.arange(data.cells))
+
+
+def drawn(clicked: Floats, shown: Floats, likes: ClickRates, place: Integers) -> ClickRates:
+    """The click rates of cells, drawn to those of their likes.
+
+    place: [cells] which entry of likes is that of a cell; cells of the same entry are like each other.
+    """
+    expected = likes.value[place]
+    earlier = likeness(clicked, shown * expected)
+    clicks = clicked + earlier
+    share = earlier / clicks
+    influence = np.diag(1 / clicks) + share[:, None] * likes.influence[np.ix_(place, place)]
+    own = np.diag(earlier / clicks**2) + np.outer(share, share) * likes.own[np.ix_(place, place)]
+    return ClickRates(clicks / (shown + earlier / expected), influence, own)
+
+
+def likeness(clicked: Floats, expected: Floats) -> float:
+    """The shape k of the Gamma(k, k) by whose draws click rates of cells differ, by its likelihood."""
+    from scipy.special import gammaln  # slow to import
+
+    k = _LIKENESS[:, None]
+    logs = gammaln(clicked + k) - gammaln(k) + k * np.log(k) - (clicked + k) * np.log(expected + k)
+    share = np.exp(logs.sum(axis=1) - logs.sum(axis=1).max())
+    return float(np.exp(share @ np.log(_LIKENESS) / share.sum()))
