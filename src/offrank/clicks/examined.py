@@ -131,7 +131,10 @@ def prior_of(setting: Prior, data: Counts) -> Beta | PriorDesign:
         return known
     if setting == "common":
         return PriorDesign.common(data.documents)
-    curve, covariates = PriorDesign.of_ranks(data.mean_rank(), kept=of_mean_ranks(data)), data.covariates.get("attraction")
+    curve, covariates = (
+        PriorDesign.of_ranks(data.mean_rank(), kept=of_mean_ranks(data)),
+        data.covariates.get("attraction"),
+    )
     return curve if covariates is None else curve.with_covariates(covariates)
 
 

@@ -28,7 +28,8 @@ from .pbm import rank_rates
 
 _RATIO, _LOWEST = 0.2, 0.1
 """Means of the weak priors, each worth one observation: of false / hit, and of the lowest attraction."""
-
+_STEP = 0.5
+"""Prior standard deviation, in logits, of how far the distance from these means changes from rank to rank."""
 _POWER = 1.0
 """Standard deviation of the power of the rank by which the worth of documents may fall unnoticed."""
 
@@ -120,6 +121,14 @@ class Trusting:
         hit, below = np.clip(examination, 0.02, 0.98)[1:], len(examination) - 1
         ratio = _RATIO * (1 - np.arange(below) / max(below, 1)) + 0.02
         return cls(below + 1, np.concatenate([hit, ratio, np.full(int(shifted), _LOWEST)]), shifted)
+
+    @property
+    def penalty(self) -> Floats:
+        """[r, r] precision: from rank to rank, hit and ratio go off their centers by little."""
+        below, found = self.ranks - 1, np.zeros((len(self.center), len(self.center)))
+        steps = np.diff(np.eye(below), axis=0) / _STEP
+        found[:below, :below] = found[below : 2 * below, below : 2 * below] = steps.T @ steps
+        return found
 
     def parts(self, x: Floats) -> Parts:
         p, below = expit(x), self.ranks - 1

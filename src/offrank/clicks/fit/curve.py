@@ -30,6 +30,8 @@ from .click_rates import ClickRates
 
 _WEAK = 0.05
 """Information, in clicks, that is added where the log has none, so that standard errors are finite."""
+_FEW = 10.0
+"""Clicks a cell for which the expectation of the products of scores counts beside those of the log."""
 _MOST = 500
 """Largest number of cells with a joint covariance; with more, each is treated separately."""
 _TAUS = np.geomspace(0.003, 2.0, 27)
@@ -120,11 +122,13 @@ def _moments(entries: _Entries, pooled: Pooled, log: Floats) -> _Moments:
     if len(curve) > _MOST:
         tables = [np.diag(np.diag(table)) for table in tables]
     information, products, cross, error = tables
-    import os
-    m = float(os.environ.get("M", 10)) * len(curve)
-    clicks = entries[3].sum()
-    expected = information, information, np.diag(pooled.rates.value * np.bincount(entries[1], entries[2], len(curve)))
-    products, cross, error = ((clicks * found + m * model) / (clicks + m) for found, model in zip((products, cross, error), expected, strict=True))
+    # What the products of few clicks are may be small by chance: they are drawn to what they are of Poisson's law.
+    clicks, few = entries[3].sum(), _FEW * len(curve)
+    shown = np.bincount(entries[1], entries[2], len(curve))
+    expected = (information, information, np.diag(pooled.rates.value * shown))
+    empirical = (products, cross, error)
+    pairs = zip(empirical, expected, strict=True)
+    products, cross, error = ((clicks * one + few * other) / (clicks + few) for one, other in pairs)
     influence, own = pooled.rates.over(0)
     by = influence[rest].T
     cross, error = cross[rest] @ by, by.T @ error @ by + own[rest, rest]
@@ -156,6 +160,7 @@ def fit_curve(
         say(here.likelihood)
         if taken < 20:
             share = _bias(here, log - target, shape)
+            # Not the mean of tau^2: a short log does not rule out a tau that is far too large.
             variance = float(np.exp(share @ np.log(_TAUS**2)))
         precision = np.linalg.inv(variance * shape + here.error)
         step = np.linalg.solve(here.information + precision, here.score - precision @ (log - target))
@@ -163,10 +168,7 @@ def fit_curve(
         if np.abs(step).max() < tolerance:
             converged = True
             break
-    import os
-    step, covariance = _averaged(here, log - target, shape, share)
-    if os.environ.get("AVG"): log = log + step
-    else: covariance += np.outer(step, step)
+    covariance = _covariance(here, log - target, shape, share)
     # By the information, as the products of the scores of a few clicks may be small by chance.
     alone = np.sqrt(np.diag(np.linalg.inv(here.information + _WEAK * np.eye(len(log)))))
     found = (np.exp(np.append(0.0, log)), _bordered(covariance), np.append(0.0, alone), _bordered(here.information))
@@ -199,15 +201,13 @@ def _bias(here: _Moments, distance: Floats, shape: Floats) -> Floats:
     return np.asarray(share / share.sum())
 
 
-def _averaged(here: _Moments, distance: Floats, shape: Floats, share: Floats) -> tuple[Floats, Floats]:
-    """([c] the step to the mean of the estimates of all tau, [c, c] covariance of the logarithms there).
+def _covariance(here: _Moments, distance: Floats, shape: Floats, share: Floats) -> Floats:
+    """[c, c] of the logarithms: sampling error, the bias of click rates, and that tau is not known.
 
-    It has the sampling error, the bias of click rates, and that tau is not known: each tau has an estimate of its own,
-    one step from here. A tau that is much too large is hardly less likely in a short log: the estimate by the mean of
-    tau^2 would follow the few clicks of documents that moved.
+    Each tau has an estimate of its own, one step from here: how far it is from here counts as error.
     """
-    found, mean = np.zeros_like(shape), np.zeros(len(distance))
-    for tau, weight in zip(_TAUS, share / share[share >= _LITTLE].sum(), strict=True):
+    found = np.zeros_like(shape)
+    for tau, weight in zip(_TAUS, share, strict=True):
         if weight < _LITTLE:
             continue
         bias = tau**2 * shape
@@ -216,9 +216,8 @@ def _averaged(here: _Moments, distance: Floats, shape: Floats, share: Floats) ->
         both = here.cross @ precision
         sampling = here.products + both + both.T + precision @ here.error @ precision
         step = weigh @ (here.score - precision @ distance)
-        mean += weight * step
         found += weight * (weigh @ (sampling + precision @ bias @ precision) @ weigh + np.outer(step, step))
-    return mean, (found + found.T) / 2 - np.outer(mean, mean)
+    return (found + found.T) / 2
 
 
 def _bordered(covariance: Floats) -> Floats:

@@ -47,6 +47,11 @@ class Curves(Protocol):
     @property
     def center(self) -> Floats: ...
 
+    @property
+    def penalty(self) -> Floats:
+        """[r, r] precision of a normal prior of the numbers around the logits of their centers."""
+        ...
+
     def chances(self, x: Floats) -> Chances: ...
 
     def along(self, x: Floats) -> Floats:
@@ -60,6 +65,7 @@ class Fixed:
 
     known: Chances
     center: Floats = field(default_factory=lambda: np.empty(0))
+    penalty: Floats = field(default_factory=lambda: np.empty((0, 0)))
 
     def chances(self, x: Floats) -> Chances:
         return self.known
@@ -285,7 +291,7 @@ class _Problem:
         found = self.posteriors.integrals(chances, a, b)
         each, _ = self.posteriors.scores(chances, a, b, self.curves.along(numbers)) if r else (np.empty((len(a), 0)), 0)
         own = np.zeros((len(x), len(x)))
-        own[:r, :r] = np.diag(p * (1 - p) + _LEAST)
+        own[:r, :r] = np.diag(p * (1 - p) + _LEAST) + self.curves.penalty
         if prior is not None and isinstance(self.prior, PriorDesign):
             each = np.hstack([each, prior.scores(self.prior, found.by_a, found.by_b)])
             own[r:, r:] = prior.curvature(self.prior)
@@ -315,8 +321,10 @@ class _Problem:
             attracted, p = found.attracted.T, expit(numbers)
             hidden = zip(chances, (attracted, self.totals - attracted), strict=True)
             by = [won / np.maximum(one, _EDGE) - lost / np.maximum(1 - one, _EDGE) for one, (won, lost) in hidden]
-            value += float((center * np.log(p) + (1 - center) * np.log1p(-p)).sum())
-            slopes[: len(p)] = np.einsum("sc,scr->r", np.stack(by), self.curves.along(numbers)) + center - p
+            off = numbers - logit(center)
+            pull = self.curves.penalty @ off
+            value += float((center * np.log(p) + (1 - center) * np.log1p(-p)).sum() - 0.5 * off @ pull)
+            slopes[: len(p)] = np.einsum("sc,scr->r", np.stack(by), self.curves.along(numbers)) + center - p - pull
         if prior is not None and isinstance(self.prior, PriorDesign):
             density, by_table = prior.hyper(self.prior)
             value += density
