@@ -8,7 +8,8 @@ of 10 documents, 10,000 sessions of 100 queries, users who follow the model that
 - apart: as continuous; satisfaction is drawn by itself, and the policy knows the product of both.
 
 `silent` is the share of logs without the finding (`satisfaction-unknown`, `trust-unknown`), `covered` the share of true
-values that 95 % intervals hold, over all logs and over the silent ones.
+values that 95 % intervals hold, over all logs and over the silent ones. `off`, of `hit`: the root mean square of the
+errors of its logarithm below the first rank, each rank by its views; the mean over logs, and over the silent ones.
 
     python benchmarks/click_sorted.py [--logs 20] [--models dbn,trust] [--table docs/benchmarks.md]
 """
@@ -32,7 +33,9 @@ from offrank.clicks import Fitted, click_model
 from offrank.clicks.laws import Cascading
 
 KINDS = ("graded", "continuous", "apart")
-TEMPERATURES = (1.0, 0.3, 0.1)
+TEMPERATURES = {"dbn": (1.0, 0.3, 0.1), "trust": (1.0, 0.3, 0.15, 0.1, 0.05)}
+MARKS = {"dbn": "sorted logging", "trust": "sorted logging of trust"}
+"""Of the tables on the page."""
 QUERIES, SESSIONS = 100, 10_000
 TABLES = {"dbn": ("satisfaction", "attraction", "continuation"), "trust": ("hit", "false", "attraction")}
 FINDINGS = {"dbn": "satisfaction-unknown", "trust": "trust-unknown"}
@@ -76,30 +79,40 @@ def held(one: Log, fitted: Fitted, table: str) -> tuple[float, float, float]:
     return float(error[known].mean()), float(inside[known].mean()), float((high - low)[:size][known].mean())
 
 
-def table(models: list[str], logs: int, kinds: tuple[str, ...], temperatures: tuple[float, ...]) -> Iterator[str]:
-    yield "| model | documents | temperature | silent | table | bias | width | covered | covered where silent |"
-    yield "|---|---|--:|--:|---|--:|--:|--:|--:|"
-    for model in models:
-        for kind in kinds:
-            for temperature in temperatures:
-                yield from cell(model, kind, temperature, logs)
+def off(one: Log, fitted: Fitted, table: str) -> float:
+    """Root mean square of the errors of the logarithm of `hit`, by views; NaN of other tables."""
+    if table != "hit":
+        return float("nan")
+    truth, shown = one.truth[table][1:], (one.document[:, 1:] >= 0).sum(axis=0)
+    error = np.log(fitted.learnt.parameters[table][1 : len(truth) + 1] / truth)
+    return float(np.sqrt(error**2 @ shown / shown.sum()))
+
+
+def table(model: str, logs: int, kinds: tuple[str, ...], temperatures: tuple[float, ...]) -> Iterator[str]:
+    more = " off | off where silent |" if model == "trust" else ""
+    yield "| model | documents | temperature | silent | table | bias | width | covered | covered where silent |" + more
+    yield "|---|---|--:|--:|---|--:|--:|--:|--:|" + "--:|--:|" * bool(more)
+    for kind in kinds:
+        for temperature in temperatures:
+            yield from cell(model, kind, temperature, logs)
 
 
 def cell(model: str, kind: str, temperature: float, logs: int) -> Iterator[str]:
-    found: dict[str, list[tuple[float, float, float]]] = {name: [] for name in TABLES[model]}
+    found: dict[str, list[tuple[float, ...]]] = {name: [] for name in TABLES[model]}
     silent = []
     for seed in range(logs):
         one = log(model, kind, temperature, seed)
         fitted = click_model(model).of(gathered(one))
         silent.append(FINDINGS[model] not in {caution.code for caution in fitted.cautions})
         for name, rows in found.items():
-            rows.append(held(one, fitted, name))
+            rows.append((*held(one, fitted, name), off(one, fitted, name)))
     for name, rows in found.items():
         each, quiet = np.array(rows), np.array(silent)
-        where = f"{each[quiet, 1].mean():.2f}" if quiet.any() else ""
-        bias, covered, width = each.mean(axis=0)
+        where, far = (f"{each[quiet, place].mean():.2f}" if quiet.any() else "" for place in (1, 3))
+        bias, covered, width, error = each.mean(axis=0)
         head = f"| `{model}` | {kind} | {temperature:g} | {quiet.mean():.2f}"
-        yield f"{head} | {name} | {bias:+.3f} | {width:.3f} | {covered:.2f} | {where} |"
+        more = f" {error:.2f} | {far} |".replace("nan", "") if model == "trust" else ""
+        yield f"{head} | {name} | {bias:+.3f} | {width:.3f} | {covered:.2f} | {where} |" + more
 
 
 def main() -> None:
@@ -107,21 +120,18 @@ def main() -> None:
     parser.add_argument("--logs", type=int, default=20)
     parser.add_argument("--models", default="dbn,trust")
     parser.add_argument("--kinds", default=",".join(KINDS))
-    parser.add_argument("--temperatures", default=",".join(map(str, TEMPERATURES)))
-    parser.add_argument("--table", type=Path, help="a page with the two markers, to write the table to")
+    parser.add_argument("--temperatures", help="by default those of each model's table")
+    parser.add_argument("--table", type=Path, help="a page with the markers, to write the tables to")
     given = parser.parse_args()
-    lines = []
-    temperatures = tuple(float(one) for one in given.temperatures.split(","))
-    for line in table(given.models.split(","), given.logs, tuple(given.kinds.split(",")), temperatures):
-        print(line, flush=True)
-        lines.append(line)
-    if given.table:
-        generated(
-            given.table,
-            "sorted logging",
-            [f"{given.logs} logs of each cell.", "", *lines],
-            "benchmarks/click_sorted.py",
-        )
+    for model in given.models.split(","):
+        asked = given.temperatures
+        temperatures = tuple(float(one) for one in asked.split(",")) if asked else TEMPERATURES[model]
+        lines = [f"{given.logs} logs of each cell.", ""]
+        for line in table(model, given.logs, tuple(given.kinds.split(",")), temperatures):
+            print(line, flush=True)
+            lines.append(line)
+        if given.table:
+            generated(given.table, MARKS[model], lines, "benchmarks/click_sorted.py")
 
 
 if __name__ == "__main__":

@@ -4,8 +4,8 @@ Of a few views a document, the worth of documents can be learnt only together; a
 takes them for examination, predicts new sessions worse than `rctr`, which knows no document. Queries of 10 documents;
 users of a position-based model with relevance from grades, continuous, or nearly equal everywhere; policies by
 Plackett-Luce on the logit of relevance and noise. 10,000 new sessions of the policy. `lost` is what a model loses
-to `rctr`: the mean over logs, and the most; below 0 it predicts better. `new` is the part of the mean that it loses on
-documents that the log did not show.
+to `rctr` on documents that the log has shown: the mean over logs, and the most; below 0 it predicts better. `new` is
+the mean of what it loses on the others, in the same sessions.
 
     python benchmarks/click_sparse.py [--logs 10] [--models pbm,ubm,trust] [--table docs/benchmarks.md]
 """
@@ -62,16 +62,16 @@ class World:
 def likelihood(
     fitted: Fitted, seen: NDArray[np.int64], document: NDArray[np.int64], click: NDArray[np.bool_]
 ) -> Floats:
-    """[2] nats a session, in which documents that were not seen are unknown: of all documents, and of those."""
+    """[2] nats a session, of documents that were seen, and of others, which are unknown."""
     at = np.minimum(np.searchsorted(seen, document), len(seen) - 1)
     place = np.where(seen[at] == document, at, -1)
     chance = fitted.model.law(fitted.learnt.parameters, SlateDocuments(place, place >= -1)).conditional(click * 1.0)
     nats = np.log(np.where(click, chance, 1 - chance))
-    return np.array([nats.sum(), nats[place < 0].sum()]) / len(click)
+    return np.array([nats[place >= 0].sum(), nats[place < 0].sum()]) / len(click)
 
 
 def lost(kind: str, size: tuple[int, int], temperature: float, models: list[str], seed: int) -> list[Floats]:
-    """What each model loses to `rctr`: [2] in all, and on documents that were not seen."""
+    """What each model loses to `rctr`: [2] on documents that were seen, and on others."""
     queries, sessions = size
     world = World(kind, queries, temperature, seed)
     (shown, click), new = world.draw(sessions), world.draw(HELD_OUT)
@@ -96,8 +96,8 @@ def table(models: list[str], logs: int) -> Iterator[str]:
             for temperature in TEMPERATURES:
                 each = np.array([lost(kind, size, temperature, models, seed) for seed in range(logs)])
                 cells = [
-                    f"{all_.mean():+.4f} | {all_.max():+.4f} | {new.mean():+.4f}"
-                    for all_, new in each.transpose(1, 2, 0)
+                    f"{known.mean():+.4f} | {known.max():+.4f} | {new.mean():+.4f}"
+                    for known, new in each.transpose(1, 2, 0)
                 ]
                 how = "random" if np.isinf(temperature) else f"{temperature:g}"
                 yield f"| {kind} | {size[0]:,} | {size[1]:,} | {how} | " + " | ".join(cells) + " |"

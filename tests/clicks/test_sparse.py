@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 
 from offrank.clicks import Fitted, click_model
 from offrank.clicks.documents import Documents, SlateDocuments
 from offrank.clicks.sessions import Gathered, Sessions, Tally, collapsed
 
-RANKS, QUERIES, SESSIONS, NEW = 10, 100, 300, 10_000
+RANKS, QUERIES, SESSIONS, NEW = 10, 60, 120, 10_000
 
 
 def likelihood(fitted: Fitted, document: np.ndarray, click: np.ndarray) -> float:
@@ -40,5 +39,5 @@ def lost(names: tuple[str, ...], seed: int) -> list[float]:
 
 def test_position_based_models_lose_little_to_click_rates_by_rank() -> None:
     names = ("pbm", "ubm", "trust")
-    each = np.array([lost(names, seed) for seed in range(4)])
-    assert dict(zip(names, each.mean(axis=0), strict=True)) == pytest.approx(dict.fromkeys(names, 0.0), abs=0.01)
+    each = np.mean([lost(names, seed) for seed in range(8)], axis=0)
+    assert not {name: loss for name, loss in zip(names, each, strict=True) if loss > 0.01}

@@ -359,6 +359,8 @@ CASES = [
     Case("satisfaction-unknown", OfFit(moving=0.0999), "warning"),
     Case("trust-unknown", OfFit(split=0.35), None),
     Case("trust-unknown", OfFit(split=0.351), "warning"),
+    Case("trust-unknown", OfFit(mobile=0.04), None),
+    Case("trust-unknown", OfFit(mobile=0.0399), "warning"),
     Case("worth-follows-rank", OfFit(bend=0.01), None),
     Case("worth-follows-rank", OfFit(bend=-0.0101), "note"),
     Case("unsettled", OfFit(settled=True, rounds=500), None),

@@ -18,6 +18,7 @@ from .fit.curve import ExaminationCurve, fit_curve
 from .fit.design import PriorDesign
 from .fit.doubt import MOST, Doubt, attractions, directions, kept
 from .fit.em import expit, logit
+from .fit.persistence import intraclass
 from .fit.posterior import Attractions, Chances, fit_attractions
 from .fit.priors import Beta, PriorRegression
 from .laws import ClickLaw, Independent
@@ -28,6 +29,10 @@ from .pbm import rank_rates
 
 _RATIO, _LOWEST = 0.2, 0.1
 """Means of the weak priors, each worth one observation: of false / hit, and of the lowest attraction."""
+_OTHERS = 0.02, 0.6
+"""Other ratios from which learning begins: a likelihood may have several tops."""
+_FEWEST = 0.05
+"""Least attraction that is taken for the mean."""
 _STEP = 0.5
 """Prior standard deviation, in logits, of how far the distance from these means changes from rank to rank."""
 _POWER = 1.0
@@ -62,12 +67,14 @@ class TrustBias(WithPrior):
         data = data.by_rank()
         prior = prior_of(self.prior, data)
         curve = fit_curve(data, rank_rates(data), tolerance=1e-4)
-        curves = Trusting.of(curve.value, shifted=isinstance(prior, PriorDesign))
+        level = mean_attraction(data, curve.value)
+        curves = Trusting.of(curve.value, level, shifted=isinstance(prior, PriorDesign))
         table = (start or {}).get("attraction_regression", np.empty(0))
         before = {"attraction_regression": table[: -1 if curves.shifted else None]}
-        initial = begun(prior, mean_attraction(data, curve.value), before)
+        initial = begun(prior, level, before)
         at = None if start is None else curves.numbers(start["hit"], start["false"], table)
-        found = fit_attractions(data, curves, prior, initial, at=at, tolerance=self.tolerance, say=say)
+        others = () if start is not None else curves.elsewhere
+        found = fit_attractions(data, curves, prior, initial, at=at, others=others, tolerance=self.tolerance, say=say)
         lowest = curves.parts(found.numbers).lowest
         strength, loadings = _doubt(found, curves, prior, curve) if start is None else ({}, {})
         unseen = _unseen(found.betas.of_unseen, lowest).table
@@ -85,7 +92,7 @@ class TrustBias(WithPrior):
             rounds=found.rounds,
             converged=found.converged,
             facts={"attraction_prior": unseen.tolist()},
-            cautions=cautions_for(OfFit(split=_unsure(data, tables, strength, loadings))),
+            cautions=cautions_for(OfFit(split=_unsure(data, tables, strength, loadings), mobile=1 - intraclass(data))),
             loadings=loadings,
         )
 
@@ -116,18 +123,40 @@ class Trusting:
     shifted: bool
 
     @classmethod
-    def of(cls, examination: Floats, *, shifted: bool) -> Trusting:
-        """Those that begin at the examination of a model without trust."""
-        hit, below = np.clip(examination, 0.02, 0.98)[1:], len(examination) - 1
-        ratio = _RATIO * (1 - np.arange(below) / max(below, 1)) + 0.02
-        return cls(below + 1, np.concatenate([hit, ratio, np.full(int(shifted), _LOWEST)]), shifted)
+    def of(cls, examination: Floats, level: float, *, shifted: bool) -> Trusting:
+        """Those that begin where a document of mean attraction is clicked as by a model without trust.
+
+        examination, level: of that model, with the mean attraction.
+        """
+        below = len(examination) - 1
+        ratio = _RATIO * (1 - np.arange(below + 1) / max(below, 1)) + 0.02
+        clicked = ratio + (1 - ratio) * max((level - ratio[0]) / (1 - ratio[0]), _FEWEST)
+        hit = np.clip(examination * clicked[0] / clicked, 0.02, 0.98)[1:]
+        return cls(below + 1, np.concatenate([hit, ratio[:-1], np.full(int(shifted), _LOWEST)]), shifted)
+
+    @property
+    def elsewhere(self) -> tuple[Floats, ...]:
+        """Numbers to begin with besides the centers: hardly any trust, and much."""
+        below, found = self.ranks - 1, []
+        for ratio in _OTHERS:
+            numbers = logit(self.center)
+            numbers[below : 2 * below] = logit(np.array(ratio))
+            found.append(numbers)
+        return tuple(found)
 
     @property
     def penalty(self) -> Floats:
-        """[r, r] precision: from rank to rank, hit and ratio go off their centers by little."""
+        """[r, r] precision: from rank to rank, hit and ratio go off their centers by little.
+
+        Hit may also be off by a power of the rank, as the examination is in which it has its center.
+        """
         below, found = self.ranks - 1, np.zeros((len(self.center), len(self.center)))
+        rank = np.arange(1, below + 1)
+        slope = np.log1p(rank) / (1 - self.center[:below])  # of logits
+        walk = _STEP**2 * np.minimum(rank[:, None], rank)
+        found[:below, :below] = np.linalg.inv(walk + _POWER**2 * np.outer(slope, slope))
         steps = np.diff(np.eye(below), axis=0) / _STEP
-        found[:below, :below] = found[below : 2 * below, below : 2 * below] = steps.T @ steps
+        found[below : 2 * below, below : 2 * below] = steps.T @ steps
         return found
 
     def parts(self, x: Floats) -> Parts:

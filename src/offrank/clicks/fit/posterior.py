@@ -6,7 +6,7 @@ Fisher's identity, its gradient is the expected score of complete data.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple, Protocol
 
@@ -27,6 +27,8 @@ _FINEST = 10
 _LEAST = 1e-3
 """Information that is added to a number's own, which there is none of at its edges."""
 _EDGE = 1e-12
+_EQUAL = 0.1
+"""Differences of log-likelihoods that do not matter: where climbs end, they are some hundredths apart."""
 _DOCUMENTS, _ENTRIES = 3_000, 40_000
 """Documents and counts of documents at cells from which priors are fitted, evenly chosen where there are more."""
 
@@ -214,12 +216,14 @@ def fit_attractions(
     begin: PriorRegression | None = None,
     *,
     at: Floats | None = None,
+    others: Sequence[Floats] = (),
     tolerance: float = 1e-5,
     say: Callable[[str], object],
 ) -> Attractions:
     """The chances and, unless it is given, the prior that maximise the likelihood of all documents together.
 
-    prior: given, or the design of its regression. begin, at: initial values of a fitted prior, and of the chances.
+    prior: given, or the design of its regression. begin, at: initial values of a fitted prior, and of the chances;
+    others: further ones of the chances, from each of which the same is learnt; the likeliest end is kept.
     tolerance: learning stops where no number has a slope of more than 300 times this, in units of standard errors.
 
     Of many documents, some suffice for the prior, and for initial values of the chances.
@@ -229,13 +233,13 @@ def fit_attractions(
     if every > 1:
         part = prior.take(np.arange(0, counts.documents, every)) if isinstance(prior, PriorDesign) else prior
         some = _Problem(counts.thinned(-(-counts.documents // every)), curves, part, say)
-        found = some.solved(begin, at, tolerance)
+        found = some.likeliest(begin, (at, *others), tolerance)
         if not learnt:
             assert isinstance(prior, PriorDesign)
             assert found.prior is not None
             return replace(_Problem(counts, curves, prior, say).at(found), every=every)
-        begin, at, known = found.prior, found.numbers, found.information * every
-    return _Problem(counts, curves, prior, say).solved(begin, at, tolerance, known)
+        begin, at, others, known = found.prior, found.numbers, (), found.information * every
+    return _Problem(counts, curves, prior, say).likeliest(begin, (at, *others), tolerance, known)
 
 
 def _every(counts: Counts) -> int:
@@ -258,6 +262,21 @@ class _Problem:
         shown, clicked = self.counts.by_cell()
         self.totals = np.stack([clicked, shown - clicked])
         self.posteriors = Posteriors(self.counts)
+
+    def likeliest(
+        self,
+        begin: PriorRegression | None,
+        starts: Sequence[Floats | None],
+        tolerance: float,
+        known: Floats | None = None,
+    ) -> Attractions:
+        """The likeliest of the ends that these initial values of the chances lead to; the first of equals."""
+        first, *others = (self.solved(begin, at, tolerance, known) for at in starts)
+        best = first
+        for one in others:
+            if one.trace[-1] > best.trace[-1] + _EQUAL:
+                best = one
+        return best
 
     def solved(
         self, begin: PriorRegression | None, at: Floats | None, tolerance: float, known: Floats | None = None
