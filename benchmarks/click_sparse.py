@@ -83,7 +83,7 @@ def lost(kind: str, size: tuple[int, int], temperature: float, models: list[str]
     return [found[0] - one for one in found[1:]]
 
 
-def table(models: list[str], logs: int) -> Iterator[str]:
+def table(models: list[str], logs: int, sizes: list[tuple[int, int]]) -> Iterator[str]:
     """The lines of a Markdown table: of each model the mean, then the most, then the mean on new documents."""
     yield (
         "| documents | queries | sessions | temperature | "
@@ -92,7 +92,7 @@ def table(models: list[str], logs: int) -> Iterator[str]:
     )
     yield "|---|--:|--:|--:|" + "--:|--:|--:|" * len(models)
     for kind in KINDS:
-        for size in SIZES:
+        for size in sizes:
             for temperature in TEMPERATURES:
                 each = np.array([lost(kind, size, temperature, models, seed) for seed in range(logs)])
                 cells = [
@@ -107,10 +107,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--logs", type=int, default=10)
     parser.add_argument("--models", default="pbm,ubm,trust")
+    parser.add_argument("--sessions", default=",".join(str(size[1]) for size in SIZES), help="which sizes")
     parser.add_argument("--table", type=Path, help="a page with the two markers, to write the table to")
     given = parser.parse_args()
-    lines = []
-    for line in table(given.models.split(","), given.logs):
+    lines, sessions = [], [int(one) for one in given.sessions.split(",")]
+    sizes = [size for size in SIZES if size[1] in sessions]
+    for line in table(given.models.split(","), given.logs, sizes):
         print(line, flush=True)
         lines.append(line)
     if given.table:

@@ -10,7 +10,7 @@ from scipy.optimize import minimize
 
 from offrank.clicks import PBM, TrustBias
 from offrank.clicks.counts import Counts
-from offrank.clicks.examined import prior_of
+from offrank.clicks.examined import mean_attraction, prior_of
 from offrank.clicks.fit.curve import ExaminationCurve, Pooled, fit_curve, walk
 from offrank.clicks.fit.doubt import Doubt, attractions, beta_covariance, directions, kept, of_logarithms
 from offrank.clicks.fit.em import expit, logit
@@ -208,7 +208,7 @@ def test_scores_of_trust_bias_are_slopes_of_the_likelihood(counts: Counts) -> No
     curve = fit_curve(counts, rank_rates(counts), tolerance=1e-4).value
     for prior in ((1.0, 4.0), "common"):
         learnt = TrustBias(prior, tolerance=1e-7).learn(counts)
-        curves = Trusting.of(curve, shifted=prior == "common")
+        curves = Trusting.of(curve, mean_attraction(counts, curve), shifted=prior == "common")
         tables = (learnt.parameters[name] for name in ("hit", "false", "attraction_regression"))
         x, step = curves.numbers(*tables), 1e-4
         for place in (2, RANKS + 1, len(x) - 1):

