@@ -18,8 +18,10 @@ from .family import InterpolWindows
 from .ips import IPS
 from .logged import LoggedMean
 from .predicted import ModelBased
+from .registry import ESTIMATORS
 
 
+@ESTIMATORS.register
 @dataclass(frozen=True, repr=False)
 class DoublyRobust(ModelBased):
     """direct(model) + sum of weight * (reward - reward predicted by the model), with the weights of `residual`.

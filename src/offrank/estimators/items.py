@@ -16,12 +16,16 @@ from ..options import option
 from ..policies.propensities import Propensities
 from . import _kernels
 from .base import Asked, Reference, Weighted, Weights, refuse_impossible
+from .registry import ESTIMATORS
+from .wrappers import self_normalised
 
 Form = Literal["paper", "windowed"]
 
 _FAR = 1e50  # beyond any curve, while ratios of two of its numbers can be squared
 
 
+@self_normalised
+@ESTIMATORS.register
 @dataclass(frozen=True, repr=False)
 class IPM(Reference):
     """Item-position model: w = P(item at this rank | target) / P(item at this rank | logging).
@@ -106,6 +110,7 @@ class Interpol(Weighted):
         return Weights(weight, control)
 
 
+@ESTIMATORS.register
 @dataclass(frozen=True, repr=False)
 class PositionBased(Weighted):
     """Position-based model: w = p(target's rank) / p(logged rank) (paper interpol, Eq. 3).

@@ -11,8 +11,10 @@ from ..findings import assumptions
 from ..log.batch import LogBatch
 from ..policies.propensities import Propensities
 from .base import Outcome, Weighted, Weights
+from .registry import ESTIMATORS
 
 
+@ESTIMATORS.register
 @dataclass(frozen=True, repr=False)
 class LoggedMean(Weighted):
     """The on-policy mean: the mean reward of the logging policy, whatever the target."""

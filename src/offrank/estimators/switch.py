@@ -10,6 +10,7 @@ import numpy as np
 from ..log.batch import Floats
 from .base import Estimator
 from .bounded import Bounded, Limit
+from .registry import ESTIMATORS
 from .wrappers import SelfNormalised, wrapped
 
 
@@ -29,6 +30,7 @@ class Switch(Bounded):
         return np.where(np.abs(weight) <= limit, weight, 0.0)
 
 
+@ESTIMATORS.register
 def switch(base: Estimator | SelfNormalised, threshold: Limit) -> Estimator | SelfNormalised:
     """The estimator without weights above `threshold`, self-normalised if it was before; `auto`: left to the data."""
     return wrapped(base, lambda inner: Switch(inner, threshold))

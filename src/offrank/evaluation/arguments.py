@@ -15,7 +15,6 @@ from ..estimators.base import Estimator
 from ..estimators.family import Auto
 from ..estimators.named import estimator as named_estimator
 from ..estimators.wrappers import SelfNormalised
-from ..inference.registry import Method
 from ..log.batch import Floats
 from ..options import option
 from ..policies.mixture import is_policy
@@ -46,7 +45,7 @@ class Intervals(TypedDict, total=False):
     """Keywords of the verbs that give intervals, also by group; `offrank.evaluate` documents them."""
 
     confidence: float
-    interval: Method
+    interval: str
     cluster: str | None
     by: str | None
     replicates: int

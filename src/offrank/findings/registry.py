@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import importlib
-import pkgutil
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from functools import cache, wraps
+from functools import wraps
 from typing import Any, NamedTuple, TypeVar, get_type_hints
 
 from ..folds.estimate import Caution, Severity
+from ..registry import Registry
 
 E = TypeVar("E")
 SEVERITIES = {"serious": 0, "warning": 1, "note": 2}
 """Severities, the worst first."""
-_KINDS: dict[tuple[str, type], Kind] = {}
 
 
 class Statement(NamedTuple):
@@ -40,6 +38,10 @@ class Kind:
     convicts: bool = False
 
 
+FINDINGS: Registry[Kind] = Registry(str(__package__), "finding")
+"""The findings, by code and type of evidence."""
+
+
 def finding(
     code: str, title: str, when: Callable[[Any], object] = lambda _: True, *, convicts: bool = False
 ) -> Callable[[Callable[[E], Statement | None]], Callable[[E], Statement | None]]:
@@ -54,9 +56,8 @@ def finding(
             return say(found) if when(found) else None
 
         [evidence] = [hint for name, hint in get_type_hints(say).items() if name != "return"]
-        if (code, evidence) in _KINDS:
-            raise ValueError(f"two functions look for {code!r} in {evidence.__name__}")
-        _KINDS[code, evidence] = Kind(code, title, evidence, find, convicts)
+        key = f"{code} in {evidence.__module__}.{evidence.__qualname__}"
+        FINDINGS.add(key, Kind(code, title, evidence, find, convicts), say)
         return find
 
     return registered
@@ -64,7 +65,7 @@ def finding(
 
 def kinds(evidence: type | None = None) -> tuple[Kind, ...]:
     """All findings, or those for one type of evidence, by code."""
-    return tuple(kind for kind in _every() if evidence in (None, kind.evidence))
+    return tuple(kind for kind in FINDINGS.values() if evidence in (None, kind.evidence))
 
 
 def title_of(code: str) -> str:
@@ -83,12 +84,3 @@ def cautions_for(*evidence: object) -> tuple[Caution, ...]:
     said = [(kind.code, kind.find(one)) for one in evidence for kind in kinds(type(one))]
     found = [Caution(code, *words) for code, words in said if words is not None]
     return tuple(sorted(found, key=lambda caution: SEVERITIES[caution.severity]))
-
-
-@cache
-def _every() -> tuple[Kind, ...]:
-    """Import every file of the package, each of which registers its finding."""
-    package = __name__.rpartition(".")[0]
-    for module in pkgutil.iter_modules(importlib.import_module(package).__path__):
-        importlib.import_module(f"{package}.{module.name}")
-    return tuple(sorted(_KINDS.values(), key=lambda kind: kind.code))

@@ -14,7 +14,6 @@ from ..findings import cautions_for
 from ..findings.evidence import OfComparison
 from ..folds.base import Tee
 from ..inference.ratio import Ratio
-from ..inference.registry import Method
 from ..inference.spec import AUTO, IntervalSpec
 from ..inference.spread import Inference
 from ..log.source import Source
@@ -39,7 +38,7 @@ def measurements(
     metrics: Metrics = ("counterfactual_disagreement",),
     *,
     confidence: float = 0.95,
-    interval: Method = "studentised",
+    interval: str = "studentised",
     cluster: str | None = AUTO,
     by: str | None = None,
     replicates: int = 200,

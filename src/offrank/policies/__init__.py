@@ -3,10 +3,11 @@
 from .base import Fits, OrderGivenSet, PairProbs, Policy
 from .counted import Counted
 from .epsilon import EpsilonUniform
-from .named import POLICIES, policy
+from .named import policy
 from .plackett_luce import PlackettLuce
 from .propensities import AnyPolicy, Propensities, ShownPolicy, propensities
 from .ranking import Ranking
+from .registry import POLICIES
 from .sorting import Sorting
 from .swaps import Swaps
 from .top import Top

@@ -14,7 +14,6 @@ from ..evaluation.provenance import Provenance
 from ..evaluation.result import Result, refuse_empty
 from ..evaluation.selection import Chooser, picked
 from ..evaluation.state_file import counted, refuse_learnt
-from ..inference.registry import Method
 from ..inference.spec import AUTO, IntervalSpec
 from ..learning.splits import kept_apart
 from ..policies.fit import counts, fitted
@@ -31,7 +30,7 @@ def evaluate(
     *,
     examination: arguments.Examination | None = None,
     confidence: float = 0.95,
-    interval: Method = "studentised",
+    interval: str = "studentised",
     cluster: str | None = AUTO,
     by: str | None = None,
     held_out: str | PathLike[str] | None = None,

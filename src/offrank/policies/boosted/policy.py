@@ -16,11 +16,13 @@ from ...log.source import Needs
 from ...spelling import Spelled
 from ..base import Ability
 from ..linear import ranker, scored
+from ..registry import POLICIES
 from ..top import Top
 from .assignment import ASSIGNMENTS, Assigned, Assignment
 from .model import BoostedModel, widened
 
 
+@POLICIES.register
 @dataclass(frozen=True, repr=False)
 class Boosted(Spelled):
     """Boosted trees that `offrank learn` wrote: drawn by Plackett-Luce, sorted, or assigned to slots.

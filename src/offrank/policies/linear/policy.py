@@ -15,11 +15,13 @@ from ...log.batch import Contexts, Floats, Integers
 from ...log.source import Needs
 from ...spelling import Spelled
 from ..base import Ability
+from ..registry import POLICIES
 from ..top import Top
 from .model import Model
 from .scored import ranker, scored
 
 
+@POLICIES.register
 @dataclass(frozen=True, repr=False)
 class Linear(Spelled):
     """Plackett-Luce with weights exp(features . w / temperature), or sorting by score with `greedy`.
