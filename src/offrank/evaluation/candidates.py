@@ -16,7 +16,7 @@ from ..estimators.family import Family
 from ..estimators.logged import LoggedMean
 from ..estimators.named import REFERENCES
 from ..estimators.wrappers import SelfNormalised, bare, weighing
-from ..findings import cautions_for
+from ..findings import cautions_for, has_cause
 from ..findings.evidence import OfChoice, OfDisagreement, OfEstimatorChoice
 from ..findings.verdict import Candidate, Verdict, verdict
 from ..folds.estimate import Caution, Estimate, Interval
@@ -28,8 +28,6 @@ from .counts import AnyEstimator, Summary
 
 Given = dict[str, tuple[AnyEstimator, Estimate]]
 """Estimators by their spelling, each with its estimate."""
-LUCKY = frozenset({"heavy-tail", "large-weight", "hidden-mass", "few-rewards", "heavy-rewards"})
-"""Warnings that the error may be larger than estimated: such an estimate cannot contradict another."""
 
 
 @dataclass(frozen=True)
@@ -285,7 +283,7 @@ def _against(
 ) -> Caution | None:
     """Return the worst contradiction of an estimate by less assuming ones."""
     estimator, estimate = given
-    if any(caution.code == "unseen-items" for caution in estimate.warnings):
+    if any(has_cause(caution, "coverage") for caution in estimate.warnings):
         return None  # the reason why it is off is reported already
     evidence = [
         OfDisagreement(
@@ -315,7 +313,8 @@ def _hidden(estimate: Estimate) -> float:
 
 
 def _may_contradict(summary: Summary, target: AnyPolicy, estimator: AnyEstimator, estimate: Estimate) -> bool:
-    lucky = any(one.code in LUCKY and one.severity != "note" for one in estimate.warnings)
+    # The error may be larger than estimated: such an estimate contradicts no other.
+    lucky = any(has_cause(one, "tail") and one.severity != "note" for one in estimate.warnings)
     return summary.error_is_reliable(target, estimator, estimate) and not lucky
 
 

@@ -11,7 +11,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from ..checks.log import OF_MEAN_WEIGHT, explained, of_rows
+from ..checks.log import of_rows
 from ..checks.rows import dependence
 from ..errors import NoOverlapError
 from ..estimators.base import Estimator, Weighted
@@ -23,7 +23,7 @@ from ..estimators.predicted import ModelBased
 from ..estimators.tails import reward_tails
 from ..estimators.worth import EffectiveSize, worth
 from ..estimators.wrappers import SelfNormalised, bare, weighing
-from ..findings import cautions_for
+from ..findings import cautions_for, explained, has_cause
 from ..findings.evidence import OfEstimate
 from ..findings.few_rewards import FEW as FEW_REWARDS
 from ..findings.low_ess import FEW_EFFECTIVE
@@ -157,10 +157,11 @@ class Summary:
             *self.trained.evidence(target, estimator),
         ]
         about_log = self.about_log if weighting.requires_logging else of_rows(self.about_log)
-        known = explained(about_log) | frozenset(OF_MEAN_WEIGHT if target in self.trained.shown else ())
+        known, counted = explained(about_log), target in self.trained.shown
         said = cautions_for(*evidence)
-        base = () if any(one.code in OF_MEAN_WEIGHT for one in said) else self._of_base(target, weighting)
-        warnings = tuple(caution for caution in (*base, *said) if caution.code not in known)
+        base = () if any(has_cause(one, "mean weight") for one in said) else self._of_base(target, weighting)
+        new = (caution for caution in (*base, *said) if caution.code not in known)
+        warnings = tuple(caution for caution in new if not (counted and has_cause(caution, "mean weight")))
         return replace(made, warnings=warnings, about_log=about_log)
 
     def _of_weights(self, made: Estimate, estimator: Estimator, weighed: Weighted, index: int, value: int) -> Estimate:
@@ -220,7 +221,7 @@ class Summary:
         A small effective sample size does not make its standard error unreliable: enough impressions of the log
         must have a weight, and there must be no other problem with the weights.
         """
-        sound = all(one.severity != "serious" or one.code == "low-ess" for one in estimate.warnings)
+        sound = all(one.severity != "serious" or has_cause(one, "effective size") for one in estimate.warnings)
         return sound and self.weighted_rows(target, estimator) >= FEW_EFFECTIVE and estimate.standard_error > 0
 
     def weighted_rows(self, target: AnyPolicy, estimator: AnyEstimator) -> float:
@@ -271,7 +272,7 @@ class Summary:
             return []
         found = self.weight_of(target, inner)
         said = () if found is None else cautions_for(found)
-        return [one for one in said if one.code in OF_MEAN_WEIGHT and one.severity == "serious"]
+        return [one for one in said if has_cause(one, "mean weight") and one.severity == "serious"]
 
     @property
     def _sampling_factor(self) -> float:

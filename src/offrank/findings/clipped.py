@@ -10,7 +10,12 @@ _DONE = {"clip": ("Clipping", "maximum"), "switch": ("Switching", "threshold"), 
 """What was done, and the parameter that it has."""
 
 
-@finding("clipped", "Clipped weights", lambda found: found.clipped and found.normalised and found.control < LITTLE)
+@finding(
+    "clipped",
+    "Clipped weights",
+    lambda found: found.clipped and found.normalised and found.control < LITTLE,
+    cause="assumption",
+)
 def clipped(found: OfEstimate) -> Statement:
     done, parameter = _DONE[str(found.clipped)]
     # Divided or corrected by the remaining weight, the estimate may move either way.
