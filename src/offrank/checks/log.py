@@ -19,7 +19,7 @@ from ..inference.ratio import Ratio
 from ..inference.spread import Inference
 from ..log.batch import LogBatch
 from ..log.source import Needs, Source, has
-from ..policies.fit import counts
+from ..policies.fit import counted_by, counts
 from ..policies.propensities import AnyPolicy, is_law
 from ..policies.unconfirmed import confirmed, departure
 from ..policies.written import WrittenPolicy
@@ -28,7 +28,7 @@ from .duplicates import ContentsFold
 from .kept import KeptFold
 from .propensities import AgreementFold, UniformWeightsFold
 from .repeats import By, RepeatsFold, corrected
-from .rows import CandidatesFold, RowsPerContextFold, counted_by
+from .rows import CandidatesFold, RowsPerContextFold
 
 _SHOWN = Needs(frozenset(["candidates"]))
 CONFIDENCE = 0.99

@@ -19,6 +19,7 @@ class Clip(Bounded):
     """The base estimator with absolute weights of at most `maximum`: less variance, some bias."""
 
     name: ClassVar[str] = "clip"
+    done: ClassVar[str] = "Clipping"
     maximum: Limit
 
     def cut(self, weight: Floats, limit: float) -> Floats:

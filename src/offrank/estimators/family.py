@@ -35,6 +35,10 @@ class InterpolWindows(Weighted):
     form: Form = field(default="paper", kw_only=True)
     examination: tuple[float, ...] | None = field(default=None, kw_only=True)
 
+    @property
+    def curve(self) -> tuple[float, ...] | None:
+        return self.examination
+
     def with_examination(self, examination: Sequence[float] | None) -> InterpolWindows:
         found = Interpol(window=1, form=self.form, examination=self.examination).with_examination(examination)
         return replace(self, examination=found.examination)

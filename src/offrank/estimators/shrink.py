@@ -24,6 +24,7 @@ class Shrink(Bounded):
     """
 
     name: ClassVar[str] = "shrink"
+    done: ClassVar[str] = "Shrinking"
     grid: ClassVar[tuple[float, ...]] = tuple(4 * largest**2 for largest in LARGEST_LEFT)
     strength: Limit
 

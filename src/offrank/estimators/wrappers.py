@@ -9,7 +9,7 @@ from typing import Any, Literal, TypeVar
 
 from ..errors import UsageError
 from ..spelling import Spelled, spell
-from .base import Estimator, Weighted, refuse_other
+from .base import Estimator, Normalisation, Weighted, refuse_other
 from .bounded import Bounded
 from .registry import ESTIMATORS
 
@@ -60,9 +60,11 @@ class SelfNormalised(Spelled):
             )
 
     @property
-    def by_slot(self) -> bool:
-        """Whether each slot is divided by its own mean weight."""
-        return self.base.each_slot and self.normaliser == "slot" and not self.controlled
+    def normalisation(self) -> Normalisation:
+        """How it uses its mean weight."""
+        if self.controlled:
+            return "control"
+        return "slot" if self.base.each_slot and self.normaliser == "slot" else "mean"
 
     def __repr__(self) -> str:
         if self.controlled:

@@ -7,15 +7,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import permutations
-from typing import Any
 
 from ..errors import NoOverlapError
 from ..estimators.base import Reference
-from ..estimators.bounded import Bounded
 from ..estimators.family import Family
-from ..estimators.logged import LoggedMean
 from ..estimators.named import REFERENCES
-from ..estimators.wrappers import SelfNormalised, bare, weighing
+from ..estimators.wrappers import SelfNormalised, bare
 from ..findings import cautions_for, has_cause
 from ..findings.evidence import OfChoice, OfDisagreement, OfEstimatorChoice
 from ..findings.verdict import Candidate, Verdict, verdict
@@ -70,7 +67,7 @@ def chosen(summary: Summary, target: AnyPolicy, family: Family, pick: Pick | Non
         return _picked(made, pick, summary.nonnegative)
     if len(made) == 1:
         return SelectedEstimate(*next(iter(made.values())))
-    bounded, free = len({_window(one) for one in family.values()}) == 1, next(iter(made.values()))
+    bounded, free = len({bare(one).window_size for one in family.values()}) == 1, next(iter(made.values()))
     if bounded and not isinstance(free[1], Estimate):
         return SelectedEstimate(*free)
     given = {name: (estimator, e) for name, (estimator, e) in made.items() if isinstance(e, Estimate)}
@@ -89,17 +86,6 @@ def chosen(summary: Summary, target: AnyPolicy, family: Family, pick: Pick | Non
     choice_made = replace(choice_made, trusted=trusted)
     held = names[0 if bounded else trusted or 0]
     return _held(given, names[choice_made.chosen], held, cautions_for(choice_made))
-
-
-def _window(estimator: AnyEstimator) -> int | None:
-    """Return the window of an estimator, or of the one inside it; None if it has none."""
-    inner: Any = bare(estimator)
-    while inner is not None:
-        window: int | None = getattr(inner, "window", None)
-        if window is not None:
-            return window
-        inner = getattr(inner, "base", None) or getattr(inner, "residual", None)
-    return None
 
 
 def _held(given: Given, name: str, held: str, warnings: Sequence[Caution]) -> SelectedEstimate:
@@ -213,7 +199,7 @@ class Assessment:
     ) -> Candidate | None:
         plain, summary = bare(estimator), self.summary
         held_to = None if held_to == estimator or not self._unwarned(held_to) else held_to
-        if isinstance(plain, LoggedMean):
+        if plain.weighs == "logged":
             return None
         given, logged, relative, refusal = None, None, None, None
         if isinstance(found, Estimate):
@@ -321,6 +307,6 @@ def _may_contradict(summary: Summary, target: AnyPolicy, estimator: AnyEstimator
 def _comparable(estimator: AnyEstimator, other: AnyEstimator, rewards_are_clicks: bool) -> bool:
     """Whether `other` estimates the same quantity under weaker assumptions."""
     one, two = bare(estimator), bare(other)
-    if any(isinstance(weighing(e), Bounded | LoggedMean) for e in (one, two)):
+    if any(e.bound is not None or e.weighs == "logged" for e in (one, two)):
         return False
     return two.assumptions < one.assumptions and (one.outcome == two.outcome or rewards_are_clicks)

@@ -8,9 +8,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from ..errors import UsageError
-from ..estimators.bounded import Bounded
 from ..estimators.family import Auto
-from ..estimators.logged import LoggedMean
 from ..estimators.wrappers import bare
 from ..evaluation import arguments, reproducibility
 from ..evaluation.pages.document import again
@@ -289,17 +287,9 @@ def candidates(given: arguments.Estimators) -> tuple[Any, ...]:
     """
     found = arguments.estimators(given)
     for one in found:
-        if isinstance(one, Auto) or _logged(one):
+        if isinstance(one, Auto) or bare(one).weighs == "logged":
             raise UsageError(f"`{one!r}` cannot be chosen", "give estimators of the target, such as snips and snipm")
     return tuple(found)
-
-
-def _logged(one: Any) -> bool:
-    """Whether it is the logged mean, with a bound or without."""
-    plain = bare(one)
-    while isinstance(plain, Bounded):
-        plain = plain.base
-    return isinstance(plain, LoggedMean)
 
 
 def _one(target: Any) -> Any:
