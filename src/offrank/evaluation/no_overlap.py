@@ -15,8 +15,8 @@ from ..estimators.logged import LoggedMean
 from ..estimators.switch import Switch
 from ..estimators.wrappers import SelfNormalised, bare, weighing
 from ..findings.advice import items_help
-from ..options import option
 from ..policies.propensities import AnyPolicy
+from ..wording import Option, Wording
 
 AnyEstimator = Estimator | SelfNormalised
 _BOUND = 100.0
@@ -29,7 +29,7 @@ def no_overlap(target: AnyPolicy, estimator: AnyEstimator, n: int, slots: int, *
     if weighed is None:
         return NoOverlapError(
             f"{estimator!r}: the model has learnt of nothing that {target!r} shows, in any of {n:,} impressions",
-            f"fit it to a log with the same queries and items, or by items alone ({option('by', None)})",
+            Wording("fit it to a log with the same queries and items, or by items alone ({})", Option("by", None)),
         )
     if cancelled:  # pseudoinverse weights may be negative
         return NoOverlapError(
