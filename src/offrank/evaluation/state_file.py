@@ -15,13 +15,13 @@ from ..estimators.family import Auto, family
 from ..files import atomic_write
 from ..folds.fingerprint import Fingerprint
 from ..log.source import Source
-from ..options import option
 from ..policies.fit import replaced
 from ..readers.by_file import ByFile, FilesFold, first_row, layout_of, without_rows
 from ..readers.files import describe
 from ..running.identity import digest
 from ..running.quantities import Quantities
 from ..running.states import dumps, loads
+from ..wording import Option, Wording
 from . import reproducibility
 from .log_counts import LogCounts
 from .provenance import Provenance
@@ -76,7 +76,9 @@ class State:
         try:
             found = loads(path.read_bytes(), str(path))
         except (FileNotFoundError, IsADirectoryError) as error:
-            raise UsageError(f"there is no state {str(path)!r}", f"write one: {option('state', str(path))}") from error
+            raise UsageError(
+                f"there is no state {str(path)!r}", Wording("write one: {}", Option("state", str(path)))
+            ) from error
         if not isinstance(found, dict) or found.pop("form", None) != FORM:
             raise StateError(f"{path} is not the state of an evaluation", "give one that evaluate has written")
         try:
@@ -126,8 +128,10 @@ def refuse_learnt(question: Question) -> None:
     if found:
         raise UsageError(
             f"{found[0]!r} is learnt from the log itself: the states of two logs could not be merged",
-            "name a policy, an estimator or the file of a model that is the same for every log, "
-            f"or leave out {option('state')}",
+            Wording(
+                "name a policy, an estimator or the file of a model that is the same for every log, or leave out {}",
+                Option("state"),
+            ),
         )
 
 
@@ -164,7 +168,7 @@ def _begun(question: Question, log: Source, job: Pass, quantities: Quantities) -
     if again != state.job:
         raise UsageError(
             "a policy, an estimator or a model is not told by its spelling, so that no state can be merged",
-            f"use such as can be typed, and save models to files; or leave out {option('state')}",
+            Wording("use such as can be typed, and save models to files; or leave out {}", Option("state")),
         )
     return state
 

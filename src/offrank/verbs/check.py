@@ -35,7 +35,6 @@ from ..folds.group_by import by_slots
 from ..inference.spec import IntervalSpec
 from ..log.batch import RunCache
 from ..log.source import Source
-from ..options import option
 from ..policies.epsilon import EpsilonUniform
 from ..policies.fit import counts, fitted
 from ..policies.propensities import AnyPolicy, ShownAbility, is_law, shown_needs
@@ -43,6 +42,7 @@ from ..policies.uniform import Uniform
 from ..policies.written import Logged
 from ..running.executors import Executor, Progress
 from ..running.quantities import Quantities
+from ..wording import Option, Wording
 
 _ABILITIES: tuple[ShownAbility, ...] = ("log_prob", "rank_law")
 
@@ -91,8 +91,8 @@ def _refuse_unknown(source: Source, policy: AnyPolicy) -> None:
     if len(errors) < len(_ABILITIES):
         return
     if isinstance(policy, Logged):
-        drawn = option("logging", "plackett_luce(old_score)")
-        remedy = f"log the propensity of each slate, or say which policy drew them: {drawn}"
+        drawn = Option("logging", "plackett_luce(old_score)")
+        remedy = Wording("log the propensity of each slate, or say which policy drew them: {}", drawn)
         raise ColumnError(f"{source.describe()} has no propensities to check", remedy) from errors[0]
     raise errors[0]
 
@@ -169,8 +169,11 @@ class _Checking:
             raise UsageError(
                 f"what was shown is not drawn by {self.logging!r}, but may be by {self.target!r}: target and logging "
                 "policy seem to be in each other's place",
-                f"the policy to be judged comes first: {option('target', repr(self.logging))}, "
-                f"{option('logging', repr(self.target))}",
+                Wording(
+                    "the policy to be judged comes first: {}, {}",
+                    Option("target", repr(self.logging)),
+                    Option("logging", repr(self.target)),
+                ),
             )
 
     def _weigh(self, name: str, bare: Estimator, targets: list[AnyPolicy]) -> None:

@@ -257,7 +257,7 @@ def _next(seen: Inspection, law: Policy | None, source: Source, sample: SampledR
     answers = evaluate(source, list(questions), logging, asked, **how).verdicts
     first = next((name for name in questions if answers[name].usable), None)
     if first is None:
-        return {"declined": str(answers[next(iter(questions))].reasons[0])}
+        return {"declined": answers[next(iter(questions))].reasons[0].text}
     return {"next": questions[first]}
 
 
