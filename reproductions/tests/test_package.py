@@ -9,6 +9,7 @@ import re
 import subprocess
 import sys
 from importlib.metadata import PackageNotFoundError, distribution, entry_points
+from pathlib import Path
 
 import click
 import pytest
@@ -18,8 +19,9 @@ import offrank
 import offrank_papers
 from offrank.cli import main
 from offrank.extensions import COMMANDS, FUNCTIONS, load
-from offrank.verbs.reproduce import reproduce
-from offrank_papers.registry import REPRODUCTIONS
+from offrank.report.document import Document
+from offrank.verbs.reproduce import ReproducedPaper, reproduce
+from offrank_papers.registry import REPRODUCTIONS, Reproduced
 
 PACKAGES = [info.name for info in pkgutil.walk_packages(offrank_papers.__path__, "offrank_papers.") if info.ispkg]
 
@@ -44,6 +46,13 @@ def test_the_function_takes_what_offrank_says_that_it_takes() -> None:
     assert [(one.name, one.kind, one.default) for one in found.values()] == [
         (one.name, one.kind, one.default) for one in said.values()
     ]
+
+
+def test_the_results_have_what_offrank_says_that_they_have() -> None:
+    said = {name for name in vars(ReproducedPaper) if not name.startswith("_")}
+    assert said == {"folder", "page", "sheet", "show"}
+    made = Reproduced(Document("title", "", ()), Path("made"))
+    assert [name for name in said if not hasattr(made, name)] == []
 
 
 def test_the_command_is_listed_and_names_every_reproduction() -> None:

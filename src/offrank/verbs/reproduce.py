@@ -14,8 +14,13 @@ from ..report.document import Document
 class ReproducedPaper(Protocol):
     """The results of a reproduction, as a document, and their folder."""
 
-    sheet: Document
-    folder: Path
+    @property
+    def sheet(self) -> Document:
+        """The page, as a document."""
+
+    @property
+    def folder(self) -> Path:
+        """Where everything is."""
 
     @property
     def page(self) -> Path:
