@@ -1,0 +1,52 @@
+"""The arguments of verbs that give intervals, also by group."""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+from .argument import Arguments, argument, arguments
+from .inference.registry import Method
+from .inference.spec import AUTO, METHODS, IntervalSpec, cluster_column
+
+
+@arguments
+class Clustered(Arguments):
+    """The clusters of dependent rows."""
+
+    cluster: str | None = argument(
+        "Rows with the same value depend on each other; auto: query, user or session; none: independent rows.",
+        default=AUTO,
+        more="auto takes the one of them, with at least five values, that has the strongest dependence.",
+        ready="cluster_column",
+        metavar="COLUMN",
+    )
+
+    @property
+    def cluster_column(self) -> str | None:
+        """The column; None for independent rows, which `none` says too, as on the command line."""
+        return cluster_column(self.cluster)
+
+
+@arguments
+class Intervals(Clustered):
+    """The method and the level of intervals, the clusters of dependent rows, and groups."""
+
+    confidence: float = argument("Level of the intervals.", default=0.95)
+    interval: Method = argument(
+        f"{', '.join(METHODS[:-1])} or {METHODS[-1]}.",
+        default="studentised",
+        more="studentised is the delta method corrected for skewness (Hall 1992), normal the delta method, bootstrap "
+        "draws Poisson replicates, bernstein is the empirical Bernstein bound.",
+    )
+    replicates: int = argument("Replicates of the bootstrap.", default=200)
+    seed: int = argument("Seed of the bootstrap.", default=0)
+    by: str | None = argument("A table per value of this column.", default=None, metavar="COLUMN")
+
+    @cached_property
+    def spec(self) -> IntervalSpec:
+        """The specification of the intervals.
+
+        Raises:
+            UsageError: see `IntervalSpec`.
+        """
+        return IntervalSpec(self.interval, self.confidence, self.cluster, self.replicates, self.seed)
