@@ -5,8 +5,10 @@ from __future__ import annotations
 from functools import cached_property
 
 from .argument import Arguments, argument, arguments
-from .inference.registry import Method
-from .inference.spec import AUTO, METHODS, IntervalSpec, cluster_column
+from .inference.registry import INTERVALS
+from .inference.spec import AUTO, IntervalSpec, cluster_column
+
+_METHODS = sorted(INTERVALS)
 
 
 @arguments
@@ -32,8 +34,8 @@ class Intervals(Clustered):
     """The method and the level of intervals, the clusters of dependent rows, and groups."""
 
     confidence: float = argument("Level of the intervals.", default=0.95)
-    interval: Method = argument(
-        f"{', '.join(METHODS[:-1])} or {METHODS[-1]}.",
+    interval: str = argument(
+        f"{', '.join(_METHODS[:-1])} or {_METHODS[-1]}.",
         default="studentised",
         more="studentised is the delta method corrected for skewness (Hall 1992), normal the delta method, bootstrap "
         "draws Poisson replicates, bernstein is the empirical Bernstein bound.",

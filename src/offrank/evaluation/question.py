@@ -14,9 +14,7 @@ from typing import Any
 from .. import from_text
 from ..argument import Arguments, argument, arguments
 from ..errors import UsageError
-from ..estimators.bounded import Bounded
 from ..estimators.family import Auto
-from ..estimators.logged import LoggedMean
 from ..estimators.wrappers import bare
 from ..interval_arguments import Clustered, Intervals
 from ..policies.base import Policy
@@ -228,16 +226,8 @@ class EstimatorSelection(Clustered, WithExamination, OfTarget):
         """The estimators to choose from."""
         found = checked.estimators(self.estimators)
         for one in found:
-            if isinstance(one, Auto) or _logged(one):
+            if isinstance(one, Auto) or bare(one).weighs == "logged":
                 raise UsageError(
                     f"`{one!r}` cannot be chosen", "give estimators of the target, such as snips and snipm"
                 )
         return found
-
-
-def _logged(one: AnyEstimator) -> bool:
-    """Whether it is the logged mean, with a bound or without."""
-    plain = bare(one)
-    while isinstance(plain, Bounded):
-        plain = plain.base
-    return isinstance(plain, LoggedMean)
