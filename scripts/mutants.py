@@ -71,8 +71,8 @@ def listed() -> list[Mutant]:
     return [Mutant(**{**one, "tests": tuple(one["tests"])}) for one in read["mutant"]]
 
 
-def tested(root: Path, tests: Sequence[str]) -> bool:
-    """Whether these tests pass in a copy of the tree."""
+def passing(root: Path, tests: Sequence[str], *, loud: bool = False) -> bool:
+    """Whether these tests pass in a copy of the tree; loud: what fails is shown."""
     paths = [str(Path("tests", one)) for one in tests]
     environment = {**os.environ, "PYTHONPATH": str(root / "src"), "CI": "true", "PYTHONDONTWRITEBYTECODE": ""}
     try:
@@ -83,6 +83,8 @@ def tested(root: Path, tests: Sequence[str]) -> bool:
         return False
     if done.returncode not in (0, 1, 2):  # passed, failed, or not even imported
         raise SystemExit(f"pytest {' '.join(paths)}: {done.stdout.decode()[-500:]}{done.stderr.decode()[-500:]}")
+    if loud and done.returncode:
+        print(done.stdout.decode()[-3000:])
     return done.returncode == 0
 
 
@@ -92,7 +94,7 @@ def survives(mutant: Mutant, root: Path) -> bool:
     text, stat = place.read_text(encoding="utf-8"), place.stat()
     try:
         place.write_text(mutant.changed(root), encoding="utf-8")
-        return tested(root, mutant.tests)
+        return passing(root, mutant.tests)
     finally:
         place.write_text(text, encoding="utf-8")
         os.utime(place, ns=(stat.st_atime_ns, stat.st_mtime_ns))  # what was compiled of it is right again
@@ -129,7 +131,7 @@ def run(mutants: Sequence[Mutant], workers: int) -> list[Mutant]:
             return alive
 
         every = sorted({one for mutant in mutants for one in mutant.tests})
-        if not tested(Path(folder) / "0", every):
+        if not passing(Path(folder) / "0", every, loud=True):
             raise SystemExit(f"a test fails without any change: {' '.join(every)}")
         with ThreadPoolExecutor(workers) as pool:
             return [mutant for mutant, alive in zip(mutants, pool.map(tried, mutants), strict=True) if alive]
