@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from scipy import optimize, stats
 
-from offrank.folds import MomentsFold, Sample
+from offrank.folds import Interval, MomentsFold, Sample
 from offrank.folds.moments import Moments
 from offrank.inference import Controlled, Mean, Ratio
 from offrank.inference.bernstein import bernstein
@@ -60,6 +60,14 @@ def test_the_bernstein_interval_is_that_of_both_sides() -> None:
     half = math.sqrt(2 * log_term) * 0.1 + 7 * 2.0 * log_term / (3 * 49)
     found = bernstein(sampling())
     assert (found.low, found.high) == pytest.approx((1 - half, 1 + half), rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("value", "low", "least", "cut"),
+    [(0.1, -0.2, 0.0, 0.0), (0.0, -0.2, 0.0, 0.0), (-0.1, -0.2, 0.0, -0.2), (0.1, 0.05, 0.0, 0.05)],
+)
+def test_an_interval_is_cut_where_no_value_can_be(value: float, low: float, least: float, cut: float) -> None:
+    assert Interval(value, low, 0.4, 0.1).above(least).low == cut
 
 
 def moments() -> Moments:
