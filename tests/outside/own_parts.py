@@ -10,10 +10,10 @@ import numpy as np
 import pyarrow as pa
 
 import offrank
+from offrank.assumptions import ITEM_POSITION
 from offrank.estimators import ESTIMATORS, Reference, self_normalised
 from offrank.findings import Statement, finding
-from offrank.findings.assumptions import ITEM_POSITION
-from offrank.findings.evidence import OfEstimate
+from offrank.findings.evidence import EstimateEvidence
 from offrank.folds.estimate import Interval
 from offrank.inference import interval
 from offrank.inference.registry import Sampling
@@ -68,7 +68,7 @@ def twice(of: Sampling) -> Interval:
 
 
 @finding("own-finding", "A finding of one's own", lambda found: found.n == 1201, cause="tail")
-def own_finding(found: OfEstimate) -> Statement:
+def own_finding(found: EstimateEvidence) -> Statement:
     """It looks for logs of 1201 rows."""
     return Statement("warning", f"The log has {found.n} rows.", "Log one more.")
 
