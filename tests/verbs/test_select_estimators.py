@@ -11,11 +11,11 @@ import pyarrow as pa
 import pytest
 
 import offrank
+from offrank.assumptions import ITEM_POSITION
 from offrank.errors import LogError, NoOverlapError, UsageError
 from offrank.evaluation import selection as choosing
 from offrank.evaluation.selection import Chooser
 from offrank.evaluation.simulated_selection import Rehearsed, SimulatedSelection
-from offrank.findings.assumptions import ITEM_POSITION
 from offrank.log.batch import Contexts, LogBatch
 from offrank.log.source import Needs
 from offrank.policies import policy

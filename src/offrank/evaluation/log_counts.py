@@ -10,7 +10,7 @@ from typing import Any
 from ..checks.rows import Impressions
 from ..errors import NoOverlapError, SupportError, UsageError
 from ..estimators.fold import ROWS
-from ..estimators.wrappers import bare
+from ..estimators.wrappers import without_normalisation
 from ..findings.release import Release
 from ..findings.verdict import Verdict
 from ..folds.estimate import Interval
@@ -154,13 +154,13 @@ class LogCounts:
             key = taken.estimator if taken is not None and taken.estimator in given else next(iter(given), None)
             if key is not None and (estimate := given[key].estimate) is not None:
                 chosen = one.found[key]
-                _, *columns = self.summary.layout.places[one.target, bare(chosen.estimator)]
+                _, *columns = self.summary.layout.places[one.target, without_normalisation(chosen.estimator)]
                 terms = self.summary.moments.of((ROWS, *columns))
                 yield Diagnosed(name, key, chosen.estimator, estimate, terms, self.summary.nonnegative)
 
     def _metadata(self, estimates: Estimates, verdicts: Mapping[str, Verdict]) -> ResultMetadata:
         job, summary, spec, rows = self.job, self.summary, self.job.spec, self.impressions
-        earned = {bare(one).outcome for one in job.members}
+        earned = {without_normalisation(one).outcome for one in job.members}
         one_unit = len(earned) == 1 or summary.rewards_are_clicks
         clicked = summary.clicks_alone or earned == {"clicks"}
         used = dict.fromkeys(one.cluster for one in estimates.given.values() if one.cluster is not None)

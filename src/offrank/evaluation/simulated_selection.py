@@ -10,7 +10,7 @@ import numpy as np
 
 from ..errors import NoOverlapError, OffrankError
 from ..estimators.fold import REWARD
-from ..estimators.wrappers import bare
+from ..estimators.wrappers import without_normalisation
 from ..formatting import nine_digits
 from ..inference.spec import IntervalSpec
 from ..log.batch import Floats
@@ -140,7 +140,7 @@ def _simulated(
 ) -> Rehearsed:
     spec = IntervalSpec("normal", cluster=None)
     # What was learnt from the log itself says nothing about simulated rewards.
-    weighing = tuple(one for one in chooser.candidates if not bare(one).predicts)
+    weighing = tuple(one for one in chooser.candidates if not without_normalisation(one).predicts)
     here = replace(chooser, candidates=weighing, spec=spec, progress=None, sample=0)
     own = [replace(here, source=world.source(rows, log)) for log in range(logs)]
     found = [one for one in map(_attempted, own, [target] * logs) if one is not None]

@@ -12,7 +12,7 @@ from ..argument import asks
 from ..checks.rows import Impressions, ImpressionsFold, dependence
 from ..errors import NoOverlapError
 from ..findings import cautions_for
-from ..findings.evidence import OfComparison
+from ..findings.evidence import ComparisonEvidence
 from ..inference.ratio import Ratio
 from ..inference.spread import Inference
 from ..log.source import Source
@@ -155,7 +155,7 @@ class Comparisons:
         value = spread.ratio(cost)
         rejected = max(1 - float(sums[weight] / sums[clicks]), 0.0)
         ess = float(sums[weight] ** 2 / squares[weight])
-        compared = OfComparison(
+        compared = ComparisonEvidence(
             ess=ess,
             rejected=rejected,
             pairwise=metric.against == "pairwise",

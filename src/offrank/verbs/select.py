@@ -8,13 +8,13 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from ..argument import asks
+from ..assumptions import in_words
 from ..evaluation import arguments
 from ..evaluation.pages.document import again
 from ..evaluation.question import EstimatorSelection
 from ..evaluation.selection import Chooser, EstimatorChoice
 from ..evaluation.simulated_selection import CONTEXTS, NEAR, SimulatedSelection, simulate_selection
 from ..findings import cautions_for
-from ..findings.assumptions import in_words
 from ..folds.estimate import Caution, PlacedCaution
 from ..formatting import Span, finite, listing, percent, plural, quote
 from ..inference.spec import IntervalSpec
