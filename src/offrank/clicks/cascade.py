@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from ..findings import cautions_for
-from ..findings.evidence_clicks import OfFit
+from ..findings.evidence_clicks import FitEvidence
 from ..folds.estimate import Caution
 from ..log.batch import Floats
 from .chain import Chain
@@ -32,7 +32,7 @@ class CM(Chain):
         first = sessions.click * (np.cumsum(sessions.click, axis=1, dtype=np.int32) == 1)
         clicks, kept = (float(sessions.weight @ table.sum(axis=1)) for table in (sessions.click, first))
         share = 1.0 - kept / clicks if clicks else 0.0
-        return replace(sessions, click=first.astype(np.uint8)), cautions_for(OfFit(beyond=share))
+        return replace(sessions, click=first.astype(np.uint8)), cautions_for(FitEvidence(beyond=share))
 
     def going_on(self, parameters: Parameters) -> tuple[Floats, float]:
         return np.zeros(len(parameters["attraction"])), 1.0

@@ -9,7 +9,7 @@ from typing import ClassVar, final
 import numpy as np
 
 from ..findings import cautions_for
-from ..findings.evidence_clicks import OfFit
+from ..findings.evidence_clicks import FitEvidence
 from ..folds.estimate import Caution
 from ..log.batch import Floats, Integers
 from .chain import Chain, Continuing
@@ -36,7 +36,7 @@ class Satisfying(Chain):
 
     @final
     def readable(self, sessions: Sessions) -> tuple[Sessions, tuple[Caution, ...]]:
-        return sessions, cautions_for(OfFit(moving=moving(sessions)))
+        return sessions, cautions_for(FitEvidence(moving=moving(sessions)))
 
     @abstractmethod
     def going(self, parameters: Parameters) -> float:

@@ -11,7 +11,7 @@ import numpy as np
 
 from ..errors import UsageError
 from ..findings import cautions_for
-from ..findings.evidence_clicks import OfFit
+from ..findings.evidence_clicks import FitEvidence
 from ..folds.base import Fold, Tee
 from ..folds.fingerprint import Content, Fingerprint, FingerprintFold
 from ..log.batch import Floats
@@ -126,7 +126,7 @@ class ClickModel(Spelled, ModelKind):
             data = self.from_sessions(data)
         known = gathered.covariates
         learnt = self.learn(data, say=say) if known is None else features.learn(self, data, known, say)
-        ended = OfFit(settled=learnt.converged, rounds=learnt.rounds)
+        ended = FitEvidence(settled=learnt.converged, rounds=learnt.rounds)
         about = cautions_for(_evidence(gathered.data), ended)
         learnt = replace(learnt, cautions=(*about, *learnt.cautions))
         rates = rank_rates(gathered.counted())
@@ -219,11 +219,11 @@ class FromFeatures(ClickModel, ABC):
         return FeatureColumns(tuple(self.features)) if self.regressions else None
 
 
-def _evidence(data: Any) -> OfFit:
+def _evidence(data: Any) -> FitEvidence:
     """Whether sessions or counts have any click, and any document that was not clicked."""
     if isinstance(data, Sessions):
-        return OfFit(clicked=bool(data.click.any()), skipped=bool((data.click < (data.document >= 0)).any()))
-    return OfFit(clicked=bool(data.clicked.any()), skipped=bool((data.clicked < data.shown).any()))
+        return FitEvidence(clicked=bool(data.click.any()), skipped=bool((data.click < (data.document >= 0)).any()))
+    return FitEvidence(clicked=bool(data.clicked.any()), skipped=bool((data.clicked < data.shown).any()))
 
 
 def of_documents(table: Floats, slots: SlateDocuments) -> Floats:

@@ -1,6 +1,6 @@
 """`behind-ubm`: a neural click model that predicts held-out sessions less well than the user browsing model."""
 
-from .evidence_clicks import OfNetwork
+from .evidence_clicks import NetworkEvidence
 from .registry import Statement, finding
 
 CLEAR = 1.96
@@ -8,7 +8,7 @@ CLEAR = 1.96
 
 
 @finding("behind-ubm", "Neural model", lambda found: found.ahead < 0, cause="click model")
-def behind_ubm(found: OfNetwork) -> Statement:
+def behind_ubm(found: NetworkEvidence) -> Statement:
     clear = -found.ahead > CLEAR * found.error
     return Statement(
         "warning" if clear else "note",

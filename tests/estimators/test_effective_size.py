@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from offrank.estimators.worth import BLOCKS, Slots
+from offrank.estimators.effective_size import BLOCKS, Slots
 from offrank.folds.estimate import Estimate
 from offrank.log.batch import Contexts, Floats, Integers, Labels, LogBatch, Shown
 from offrank.policies import policy
