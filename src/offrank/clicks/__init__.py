@@ -1,19 +1,25 @@
-"""Click models: how users click on slates, learnt from a log."""
+"""Click models: how users click on slates, learnt from a log; and what a model of one's own is made of."""
 
 from .cascade import CM
 from .ccm import CCM
+from .counts import Counts, browsing_cell
 from .dbn import DBN, SDBN
 from .dcm import DCM
+from .documents import SlateDocuments
 from .evaluation import Evaluated, Evaluations
 from .fitted import Fitted
 from .harvesting import Harvested
 from .judgements import Judgements
+from .laws import Browsing, Cascading, ClickLaw, Independent, Mixed, Upward
+from .learnt import Learnt
 from .loading import load
 from .mixture import Mixture
-from .model import ClickModel, click_model
+from .model import ClickModel, CountModel, SessionModel, click_model, of_documents, of_ranks
 from .neural import CACM, NCM
+from .parameters import Parameters, Role, Roles
 from .pbm import PBM
 from .rates import DCTR, GCTR, RCTR, RDCTR
+from .sessions import Sessions
 from .trust import TrustBias
 from .ubm import UBM
 
@@ -31,14 +37,36 @@ __all__ = [
     "RDCTR",
     "SDBN",
     "UBM",
+    "Browsing",
+    "Cascading",
+    "ClickLaw",
     "ClickModel",
+    "CountModel",
+    "Counts",
     "Evaluated",
     "Evaluations",
     "Fitted",
     "Harvested",
+    "Independent",
     "Judgements",
+    "Learnt",
+    "Mixed",
     "Mixture",
+    "Parameters",
+    "Role",
+    "Roles",
+    "SessionModel",
+    "Sessions",
+    "SlateDocuments",
     "TrustBias",
+    "Upward",
+    "browsing_cell",
     "click_model",
     "load",
+    "of_documents",
+    "of_ranks",
 ]
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

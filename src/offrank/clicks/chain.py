@@ -25,7 +25,7 @@ from .fit.reading import EM, SHARED, Designs, TopDown, prior_of, regression_of
 from .fit.tails import Tails
 from .laws import Cascading, ClickLaw
 from .learnt import Learnt
-from .model import FromFeatures, of_documents, of_ranks
+from .model import FromFeatures, SessionModel, of_documents, of_ranks
 from .parameters import Parameters, Role, Roles
 from .sessions import Sessions, sample
 
@@ -38,7 +38,7 @@ _ENOUGH = 30_000
 
 
 @dataclass(frozen=True, repr=False, kw_only=True)
-class Chain(TopDown, FromFeatures):
+class Chain(TopDown, FromFeatures, SessionModel):
     """A user who examines the first result, clicks it with its attraction, and then goes on or stops.
 
     Tables: `attraction` [documents + 1]; `continuation` [few], with a uniform prior; where the model has it,

@@ -254,7 +254,7 @@ class CountsFold:
         names = {**left.names, **right.names}
         return Counting(left.table.merged(right.table), left.tally + right.tally, ranks, weighed, names)
 
-    def finish(self, state: Counting) -> Gathered:
+    def finish(self, state: Counting) -> Gathered[Counts]:
         """The counts.
 
         Raises:

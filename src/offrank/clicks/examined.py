@@ -56,7 +56,7 @@ class Examined(WithPrior, FromFeatures, ABC):
         """The examination by click rates, for where the log does not identify it."""
 
     def roles(self) -> Roles:
-        cells = Role.RANK_AND_LAST_CLICK if self.browsing else Role.RANK
+        cells = Role.RANK_AND_LAST_CLICK if self.browsing else Role.EXAMINATION
         return {"attraction": Role.DOCUMENT, "examination": cells, **PRIOR_ROLES}
 
     def learn(self, data: Counts, *, start: Parameters | None = None, say: Say = silent) -> Learnt:

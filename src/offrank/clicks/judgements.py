@@ -163,7 +163,7 @@ def _order(query: pa.Array, item: pa.Array, value: Floats) -> Integers:
 def _has_posterior(learnt: Learnt, roles: Roles) -> bool:
     """Whether every table of documents has a posterior."""
     known = {*learnt.strength, *learnt.loadings}
-    per_document = {name for name, role in roles.items() if role in (Role.DOCUMENT, Role.DOCUMENT_AND_RANK)}
+    per_document = {name for name, role in roles.items() if role.by_document}
     return Role.WEIGHTS not in roles.values() and per_document <= known and bool(known)
 
 
@@ -186,7 +186,6 @@ def _of_block(learnt: Learnt, roles: Roles, rows: Integers) -> Learnt:
     """The same model with the tables of some documents only."""
 
     def cut(tables: Parameters) -> Parameters:
-        by_document = (Role.DOCUMENT, Role.DOCUMENT_AND_RANK)
-        return {name: table[rows] if roles[name] in by_document else table for name, table in tables.items()}
+        return {name: table[rows] if roles[name].by_document else table for name, table in tables.items()}
 
     return Learnt(cut(learnt.parameters), cut(learnt.strength), loadings=cut(learnt.loadings))

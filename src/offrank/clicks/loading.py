@@ -39,7 +39,7 @@ def load(path: str | os.PathLike[str]) -> Fitted:
     except SpellingError as error:
         raise UsageError(
             f"{str(path)!r} holds a model that this offrank does not know: {error.message}",
-            "update offrank, or fit the model again",
+            "import the module that defines it, update offrank, or fit the model again",
         ) from error
     except (KeyError, ValueError, TypeError, IndexError, AttributeError) as error:
         raise storage.damaged(path, error) from error

@@ -19,8 +19,8 @@ from .documents import SlateDocuments
 from .fit.division import LEAST, Division, divided, weights
 from .laws import ClickLaw, Mixed, log_probs
 from .learnt import Learnt
-from .mixture_own import DOCUMENTS, OwnTrials, blocks
-from .model import ClickModel
+from .mixture_own import OwnTrials, blocks
+from .model import ClickModel, SessionModel
 from .parameters import Parameters, Role, Roles
 from .sessions import Sessions
 
@@ -54,7 +54,7 @@ Own = Sequence[OwnTrials]
 
 
 @dataclass(frozen=True, repr=False, init=False)
-class Mixture(ClickModel):
+class Mixture(SessionModel):
     """`mixture(pbm, dbn)`: a session follows component c with probability `weight[c]`.
 
     Sessions are divided by the posterior of the components, and each component learns from its share as it would alone,
@@ -174,6 +174,10 @@ class Mixture(ClickModel):
         each = [model.relevance(part, document) for model, part in self._parts(parameters)]
         return np.asarray(np.tensordot(parameters["weight"], np.stack(each), 1))
 
+    def examination(self, parameters: Parameters) -> Floats | None:
+        """None: which rank is examined depends on the component."""
+        return None
+
     def _parts(self, parameters: Parameters) -> Iterator[tuple[ClickModel, Parameters]]:
         """Each component with its own tables, whose names begin with its number."""
         for place, model in enumerate(self.components):
@@ -236,7 +240,7 @@ class Mixture(ClickModel):
         for place, (part, model) in enumerate(zip(parts, self.components, strict=True)):
             known, all_known = known_of(data, share[:, place])
             for name, table in part.strength.items():
-                if model.roles()[name] in DOCUMENTS:
+                if model.roles()[name].by_document:
                     each = known.reshape(-1, *[1] * (table.ndim - 1))
                     strength[f"{place}.{name}"] = table[-1] + np.maximum(table - table[-1], 0.0) * each
                 else:
@@ -314,13 +318,13 @@ class _End(NamedTuple):
 
 def _held(model: ClickModel, start: Parameters) -> Parameters:
     """The same with priors so strong that nothing changes but tables of documents."""
-    each = {name: start[name] for name, role in model.roles().items() if role in (Role.SHARED, Role.RANK)}
+    each = {name: start[name] for name, role in model.roles().items() if role is Role.SHARED or role.by_rank}
     return {**start, **{f"{name}_prior": _SURE * np.stack([one, 1 - one], axis=-1) for name, one in each.items()}}
 
 
 def _moved(model: ClickModel, before: Parameters, after: Parameters) -> float:
     """The largest change of a probability that documents share."""
-    names = [name for name, role in model.roles().items() if role.is_probability and role not in DOCUMENTS]
+    names = [name for name, role in model.roles().items() if role.is_probability and not role.by_document]
     return max((float(np.abs(after[name] - before[name]).max(initial=0.0)) for name in names), default=0.0)
 
 

@@ -14,7 +14,7 @@ from .documents import SlateDocuments
 from .laws import log_probs
 from .learnt import Learnt
 from .model import ClickModel
-from .parameters import Parameters, Role
+from .parameters import Parameters
 from .sessions import Sessions
 
 _BLOCK = 1 << 15
@@ -23,8 +23,6 @@ _STEP = 1e-5
 """Change of a probability by which the slope of a likelihood is measured."""
 _LEAST = 0.02
 """Share of a prior that is always left of each of its two numbers."""
-DOCUMENTS = (Role.DOCUMENT, Role.DOCUMENT_AND_RANK)
-"""The roles of tables that tell of documents."""
 
 
 class Taught(NamedTuple):
@@ -55,7 +53,7 @@ class OwnTrials:
     @classmethod
     def of(cls, model: ClickModel, learnt: Learnt, data: Sessions, share: Floats) -> OwnTrials:
         """share: [n] of each session that the component has learnt from."""
-        names = [name for name, role in model.roles().items() if role in DOCUMENTS]
+        names = [name for name, role in model.roles().items() if role.by_document]
         shape = data.document.shape
         taught = {name: Taught(np.zeros(shape, np.float32), np.zeros(shape, np.float32), np.ones(1)) for name in names}
         found, here = cls(model, data, taught), learnt.parameters

@@ -28,17 +28,18 @@ from .fit.priors import Prior, given
 from .fitted import Fitted
 from .kind import ModelKind
 from .learnt import Learnt
-from .parameters import Parameters
+from .parameters import Parameters, check
 from .sessions import Gathered, Sessions, SessionsFold
 
 CLICK_MODELS: dict[str, Callable[..., Any]] = {}
-"""The click models by name: every class of this package that has one."""
+"""The click models by name: every class that has one, of this package or another."""
 
 
+@dataclass(frozen=True)
 class ClickModel(Spelled, ModelKind):
     """A kind of click model, a frozen dataclass of settings whose repr is its spelling (`dbn`, `ubm(tolerance=1e-6)`).
 
-    A class that defines a `name` can be spelled by it.
+    A class that defines a `name` can be spelled by it. Models of one's own extend `CountModel` or `SessionModel`.
     """
 
     name: ClassVar[str]
@@ -47,8 +48,12 @@ class ClickModel(Spelled, ModelKind):
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
-        if "name" in vars(cls):
-            CLICK_MODELS[cls.name] = cls
+        if "name" not in vars(cls):
+            return
+        known = CLICK_MODELS.get(cls.name)
+        if known is not None and (known.__module__, known.__qualname__) != (cls.__module__, cls.__qualname__):
+            raise UsageError(f"there is a click model {cls.name!r} already", f"give {cls.__name__} another name")
+        CLICK_MODELS[cls.name] = cls
 
     @final
     def fit(
@@ -90,7 +95,7 @@ class ClickModel(Spelled, ModelKind):
     @final
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """The settings by name, as scikit-learn asks for them."""
-        return {one.name: getattr(self, one.name) for one in fields(self)}  # type: ignore[arg-type]
+        return {one.name: getattr(self, one.name) for one in fields(self)}
 
     @final
     def set_params(self, **settings: Any) -> Self:
@@ -118,7 +123,7 @@ class ClickModel(Spelled, ModelKind):
 
     @final
     def of(
-        self, gathered: Gathered, *, say: Say = silent, source: str = "log", training: Fingerprint | None = None
+        self, gathered: Gathered[Any], *, say: Say = silent, source: str = "log", training: Fingerprint | None = None
     ) -> Fitted:
         """Learn from data gathered before, so that one pass over the log serves several models."""
         data = gathered.counted()
@@ -126,19 +131,20 @@ class ClickModel(Spelled, ModelKind):
             data = self.from_sessions(data)
         known = gathered.covariates
         learnt = self.learn(data, say=say) if known is None else features.learn(self, data, known, say)
+        _check_learnt(self, learnt, len(gathered.documents))
         ended = OfFit(settled=learnt.converged, rounds=learnt.rounds)
         about = cautions_for(_evidence(gathered.data), ended)
         learnt = replace(learnt, cautions=(*about, *learnt.cautions))
         rates = rank_rates(gathered.counted())
         return Fitted(self, gathered.documents, learnt, gathered.tally, source, training, rates)
 
-    def gather(self, by: str | None) -> Fold[Any, Any, Gathered]:
+    @abstractmethod
+    def gather(self, by: str | None) -> Fold[Any, Any, Gathered[Any]]:
         """The fold that reduces a log to the training data of this model."""
-        return SessionsFold(by)
 
+    @abstractmethod
     def from_sessions(self, sessions: Sessions) -> Any:
         """The training data from sessions in memory, whose weights may be any positive numbers, as in mixtures."""
-        return sessions
 
     @abstractmethod
     def learn(self, data: Any, *, start: Parameters | None = None, say: Say = silent) -> Learnt:
@@ -154,7 +160,22 @@ class ClickModel(Spelled, ModelKind):
         return self.learn(data, say=say)
 
 
-class Countable(ClickModel, ABC):
+class SessionModel(ClickModel, ABC):
+    """A click model that learns from sessions."""
+
+    def gather(self, by: str | None) -> Fold[Any, Any, Gathered[Sessions]]:
+        """The fold that keeps each distinct session once."""
+        return SessionsFold(by)
+
+    def from_sessions(self, sessions: Sessions) -> Sessions:
+        """The sessions themselves."""
+        return sessions
+
+    @abstractmethod
+    def learn(self, data: Sessions, *, start: Parameters | None = None, say: Say = silent) -> Learnt: ...
+
+
+class CountModel(ClickModel, ABC):
     """A click model that only needs to know how often each document was shown and clicked in each cell.
 
     Once sessions are counted, the cost of learning does not grow with their number.
@@ -163,7 +184,10 @@ class Countable(ClickModel, ABC):
     browsing: ClassVar[bool] = False
     """Whether a cell is a rank and the last click above it, instead of a rank."""
 
-    def gather(self, by: str | None) -> Fold[Any, Any, Gathered]:
+    @abstractmethod
+    def learn(self, data: Counts, *, start: Parameters | None = None, say: Say = silent) -> Learnt: ...
+
+    def gather(self, by: str | None) -> Fold[Any, Any, Gathered[Counts]]:
         """The fold that counts in one pass."""
         return CountsFold(by, self.browsing, self.context)
 
@@ -173,7 +197,7 @@ class Countable(ClickModel, ABC):
 
 
 @dataclass(frozen=True, repr=False)
-class WithPrior(Countable, ABC):
+class WithPrior(CountModel, ABC):
     """A click model with a Beta prior of documents: "fit", by the likelihood of all documents, or given as (a, b)."""
 
     prior: Prior = "fit"
@@ -219,7 +243,20 @@ class FromFeatures(ClickModel, ABC):
         return FeatureColumns(tuple(self.features)) if self.regressions else None
 
 
-def _evidence(data: Any) -> OfFit:
+def _check_learnt(model: ClickModel, learnt: Learnt, documents: int) -> None:
+    """Check that a model's tables are those of its roles, and that these say what relevance is.
+
+    Raises:
+        UsageError: they are not, or do not.
+    """
+    try:
+        check(learnt.parameters, model.roles(), documents)
+    except ValueError as error:
+        raise UsageError(f"{model!r} did not learn the tables of its roles: {error}", "mend learn or roles") from error
+    model.relevance(learnt.parameters, np.array([-1]))
+
+
+def _evidence(data: Sessions | Counts) -> OfFit:
     """Whether sessions or counts have any click, and any document that was not clicked."""
     if isinstance(data, Sessions):
         return OfFit(clicked=bool(data.click.any()), skipped=bool((data.click < (data.document >= 0)).any()))

@@ -18,8 +18,9 @@ class Role(Enum):
 
     - DOCUMENT: [d + 1] a probability of each document, the last that of an unseen document.
     - DOCUMENT_AND_RANK: [d + 1, k] the same at each rank.
-    - RANK: [k] a probability of each rank.
+    - EXAMINATION: [k] the probability that each rank is examined, whatever is shown.
     - CONTEXT_AND_RANK: [v + 1, k] the same by value of a context, the last row where that is unknown.
+    - RANK: [k] any other probability of each rank, such as a click rate.
     - RANK_AND_LAST_CLICK: [k (k + 1) / 2] a probability of each rank and last click above it, see `browsing_cell`.
     - SHARED: [any] probabilities that all sessions share.
     - PRIOR: [..., 2] the Beta priors (a, b) of the table that it is named after.
@@ -30,6 +31,7 @@ class Role(Enum):
 
     DOCUMENT = "document"
     DOCUMENT_AND_RANK = "document and rank"
+    EXAMINATION = "examination"
     RANK = "rank"
     CONTEXT_AND_RANK = "context and rank"
     RANK_AND_LAST_CLICK = "rank and last click"
@@ -39,6 +41,16 @@ class Role(Enum):
     QUERY = "query"
     EMBEDDING = "embedding"
     WEIGHTS = "weights"
+
+    @property
+    def by_document(self) -> bool:
+        """Whether entries are probabilities of documents."""
+        return self in (Role.DOCUMENT, Role.DOCUMENT_AND_RANK)
+
+    @property
+    def by_rank(self) -> bool:
+        """Whether entries are probabilities of ranks."""
+        return self in (Role.EXAMINATION, Role.RANK)
 
     @property
     def is_probability(self) -> bool:
@@ -73,8 +85,8 @@ def check(tables: Parameters, roles: Roles, documents: int) -> None:
         role, dimensions = roles[name], _DIMENSIONS.get(roles[name], 1)
         if dimensions not in (None, table.ndim) or not table.size:
             raise ValueError(f"{name} has shape {table.shape}")
-        if role in (Role.DOCUMENT, Role.DOCUMENT_AND_RANK, Role.QUERY) and len(table) != documents + 1:
-            raise ValueError(f"{name} has {len(table)} entries for {documents} documents")
+        if (role.by_document or role is Role.QUERY) and len(table) != documents + 1:
+            raise ValueError(f"{name} has {len(table)} entries for {documents} documents and one that was never seen")
         if role is Role.RANK_AND_LAST_CLICK and ranks_of(table) * (ranks_of(table) + 1) // 2 != len(table):
             raise ValueError(f"{name} has {len(table)} entries, which is none for each rank and last click")
         if role is Role.PRIOR and (table.shape[-1] != 2 or not (table > 0).all()):

@@ -9,7 +9,6 @@ import numpy as np
 
 from ..findings import cautions_for
 from ..findings.evidence_clicks import OfFit
-from ..log.batch import Floats
 from ..options import Say, silent
 from .contexts import CODES, by_value, unlinked
 from .counts import Counts
@@ -68,9 +67,6 @@ class PBM(Examined):
             curve = curve[-1 if slots.context is None else slots.context]
         examination = of_ranks(curve, slots.shown.shape[1])
         return Independent(examination * of_documents(parameters["attraction"], slots))
-
-    def examination(self, parameters: Parameters) -> Floats:
-        return parameters["examination"] if self.examination_by is None else parameters["examination"][-1]
 
 
 def rank_rates(data: Counts) -> Pooled:

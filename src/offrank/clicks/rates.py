@@ -17,7 +17,7 @@ from .fit.doubt import Doubt, kept
 from .fit.priors import FLAT, Beta, PriorRegression, beta_binomial, fit_rates, given
 from .laws import ClickLaw, Independent
 from .learnt import Learnt
-from .model import Countable, WithPrior, of_documents, of_ranks, rank_rates
+from .model import CountModel, WithPrior, of_documents, of_ranks, rank_rates
 from .parameters import Parameters, Role, Roles
 
 _DOCUMENTS = 20_000
@@ -25,7 +25,7 @@ _DOCUMENTS = 20_000
 
 
 @dataclass(frozen=True, repr=False)
-class GCTR(Countable):
+class GCTR(CountModel):
     """The global click rate: every document is clicked with the same probability at every rank.
 
     The simplest baseline. Its relevance is uninformative: the same for every document. The rate is the posterior
@@ -50,7 +50,7 @@ class GCTR(Countable):
 
 
 @dataclass(frozen=True, repr=False)
-class RCTR(Countable):
+class RCTR(CountModel):
     """The click rate of each rank, whichever document is shown there.
 
     Its relevance is uninformative: the same for every document. It is not an examination curve: good documents
@@ -84,7 +84,6 @@ class DCTR(WithPrior):
     """
 
     name: ClassVar[str] = "dctr"
-    relevance_table: ClassVar[str | None] = "rate"
 
     def roles(self) -> Roles:
         return {"rate": Role.DOCUMENT, "rate_prior": Role.PRIOR, "rate_regression": Role.REGRESSION}

@@ -22,7 +22,7 @@ from .sessions import Tally
 
 _LONGEST = 20
 """Largest number of entries, or ranks, of a table that is shown."""
-_CURVES = (Role.RANK, Role.RANK_AND_LAST_CLICK, Role.SHARED)
+_CURVES = (Role.EXAMINATION, Role.RANK, Role.RANK_AND_LAST_CLICK, Role.SHARED)
 """Roles of the tables that are shown entry by entry."""
 
 Ends = Callable[[str], tuple[Floats, Floats]]
@@ -54,7 +54,7 @@ def learnt_section(learnt: Learnt, roles: Roles, ends: Ends, confidence: float) 
         elif role in _CURVES and role is not Role.RANK_AND_LAST_CLICK and len(values) <= _LONGEST:
             heading = f"{100 * confidence:g} % interval" if name in learnt.strength else "value"
             rows = tuple((str(place), entry) for place, entry in enumerate(_entries(learnt, name, ends), 1))
-            tables.append(Figures(name.replace("_", " "), ("rank" if role is Role.RANK else "", heading), rows))
+            tables.append(Figures(name.replace("_", " "), ("rank" if role.by_rank else "", heading), rows))
         else:
             others.append(f"{name} ({' x '.join(map(str, values.shape))})")
     items += [f"other tables: {', '.join(others)}"] if others else []

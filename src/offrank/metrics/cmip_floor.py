@@ -62,7 +62,7 @@ def imagined(
 def _learnt_from_clicks(model: Fitted) -> list[str]:
     """The tables of documents with a posterior."""
     roles = model.model.roles()
-    return [name for name in model.learnt.strength if roles[name] in (Role.DOCUMENT, Role.DOCUMENT_AND_RANK)]
+    return [name for name in model.learnt.strength if roles[name].by_document]
 
 
 @dataclass(frozen=True)

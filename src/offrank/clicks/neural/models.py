@@ -20,7 +20,7 @@ from ..documents import SlateDocuments
 from ..fit.em import logit
 from ..laws import ClickLaw, log_probs
 from ..learnt import Learnt
-from ..model import ClickModel
+from ..model import SessionModel
 from ..parameters import Parameters, Role, Roles
 from ..sessions import Sessions
 from ..ubm import UBM
@@ -38,7 +38,7 @@ _LEAST = 1e-12
 
 
 @dataclass(frozen=True, repr=False, kw_only=True)
-class RecurrentModel(ClickModel, Network, ABC):
+class RecurrentModel(SessionModel, Network, ABC):
     """A gated recurrent unit that reads a list from the top, together with the clicks above.
 
     hidden: size of the state. batch: sessions per step of Adam; rate: its learning rate. epochs: the most passes over
