@@ -1,11 +1,11 @@
 """What it is worth that a mixture judges each session by components which have not learnt from it.
 
-Logs of `mixture_weights`, and of users by rank beside readers from the top (`rctr, dbn`): a component with few
-numbers beside one with two of each document. `others`: as `mixture(...)` learns. `itself`: sessions vouch for
-themselves. Both learn from the same logs. Columns: the error of the first component's weight, its size, how often the
-95 % interval holds the truth, the log-likelihood of a new session of the same users less that of the true mixture, the
-error of the attractions of the last component, and CPU seconds. Differences are those of `itself` less `others`, with
-their standard errors over logs.
+Logs of 50 queries with 20 sessions each: users by rank, or by position, beside readers from the top (`rctr, dbn`,
+`pbm, dbn`): a component with fewer numbers beside one with two of each document. `others`: as `mixture(...)` learns.
+`itself`: sessions vouch for themselves. Both learn from the same logs. Columns: the error of the first component's
+weight, its size, how often the 95 % interval holds the truth, the log-likelihood of a new session of the same users
+less that of the true mixture, the error of the attractions of the last component, and CPU seconds. Differences are
+those of `itself` less `others`, with their standard errors over logs.
 
     python benchmarks/mixture_own.py [--logs 20] [--jobs 1] [--results mixture_own.jsonl] [--table PAGE]
 """
@@ -36,12 +36,7 @@ from offrank.clicks.sessions import Sessions, Tally, collapsed
 
 Task = tuple[str, float, int, int, float, int]
 """Pair, temperature, queries, sessions of each query, weight of the first component, seed."""
-WORLDS = [
-    (pair, temperature, queries, per, 0.4)
-    for pair in ("rctr, dbn", "pbm, dbn", "dbn, dbn")
-    for queries, per in ((50, 20), (20, 100))
-    for temperature in (1.0, np.inf)
-]
+WORLDS = [(pair, temperature, 50, 20, 0.4) for pair in ("rctr, dbn", "pbm, dbn") for temperature in (1.0, np.inf)]
 COLUMNS = ("error", "absolute", "covered", "log-likelihood", "attraction", "CPU s")
 
 
@@ -62,17 +57,13 @@ class World:
         grade = self.rng.choice(5, (queries, RANKS), p=SHARES)
         self.score = grade + 0.5 * self.rng.standard_normal(grade.shape)
         self.relevance = 0.1 + 0.9 * (2.0 ** grade.ravel() - 1) / 15
-        self.last = 0.6 - self.relevance / 2 if pair == "dbn, dbn" else self.relevance
 
     def draw(self) -> tuple[np.ndarray, np.ndarray, Mixed]:
         """([n, 10] documents, clicks, their true law)."""
         noise = self.rng.gumbel(size=(len(self.query), RANKS)) * min(self.temperature, 1e9)
         document = self.query[:, None] * RANKS + np.argsort(-(self.score[self.query] + noise), axis=1)
-        if self.pair == "dbn, dbn":
-            laws = dynamic(self.relevance, document, 0.95)[0], dynamic(self.last, document, 0.4)[0]
-        else:
-            first = position_based if self.pair == "pbm, dbn" else by_rank
-            laws = first(self.relevance, document)[0], dynamic(self.last, document)[0]
+        first = position_based if self.pair == "pbm, dbn" else by_rank
+        laws = first(self.relevance, document)[0], dynamic(self.relevance, document)[0]
         law = Mixed(laws, np.array([self.weight, 1 - self.weight]))
         return document, law.sample(self.rng), law
 
@@ -93,7 +84,7 @@ def measured(pair: str, temperature: float, queries: int, per: int, weight: floa
         low, high = Fitted(model, Documents(np.arange(documents)), learnt, Tally()).interval("weight")
         law = model.law(learnt.parameters, SlateDocuments(others, others >= 0))
         error = float(learnt.parameters["weight"][0] - weight)
-        attraction = float(np.abs(learnt.parameters["1.attraction"][:-1] - world.last).mean())
+        attraction = float(np.abs(learnt.parameters["1.attraction"][:-1] - world.relevance).mean())
         likelihood = float(log_probs(law, clicks).mean() - best)
         covered = float(low[0] <= weight <= high[0])
         found[name] = [error, abs(error), covered, likelihood, attraction, seconds]

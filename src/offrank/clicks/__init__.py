@@ -12,9 +12,8 @@ from .harvesting import Harvested
 from .judgements import Judgements
 from .laws import Browsing, Cascading, ClickLaw, Independent, Mixed, Upward
 from .learnt import Learnt
-from .loading import load
 from .mixture import Mixture
-from .model import ClickModel, CountModel, SessionModel, click_model, of_documents, of_ranks
+from .model import ClickModel, CountModel, SessionModel, click_model, load, of_documents, of_ranks
 from .neural import CACM, NCM
 from .parameters import Parameters, Role, Roles
 from .pbm import PBM

@@ -21,12 +21,12 @@ from .documents import SlateDocuments
 from .fit.alone import Alone
 from .fit.design import PriorDesign
 from .fit.priors import FLAT, Beta, Prior, given
-from .fit.reading import EM, SHARED, Designs, TopDown, prior_of, regression_of
+from .fit.reading import EM, SHARED, Designs, TopDown
 from .fit.tails import Tails
 from .laws import Cascading, ClickLaw
 from .learnt import Learnt
 from .model import FromFeatures, SessionModel, of_documents, of_ranks
-from .parameters import Parameters, Role, Roles
+from .parameters import Parameters, Role, Roles, prior_name, regression_name
 from .sessions import Sessions, sample
 
 Continuation = Literal["fit"] | float | tuple[float, ...]
@@ -65,8 +65,8 @@ class Chain(TopDown, FromFeatures, SessionModel):
     @final
     def roles(self) -> Roles:
         shared = {SHARED: Role.RANK if self.by_rank else Role.SHARED} if self.begin else {}
-        priors = {prior_of(name): Role.PRIOR for name in self.tables}
-        regressions = {regression_of(name): Role.REGRESSION for name in self.tables}
+        priors = {prior_name(name): Role.PRIOR for name in self.tables}
+        regressions = {regression_name(name): Role.REGRESSION for name in self.tables}
         return {**dict.fromkeys(self.tables, Role.DOCUMENT), **shared, **priors, **regressions}
 
     @final
@@ -95,8 +95,8 @@ class Chain(TopDown, FromFeatures, SessionModel):
     def _under(self, data: Sessions, start: Parameters, say: Say) -> Learnt:
         """The tables under the priors of a start: of each document, if it has these, or by its regressions."""
         sessions, cautions = self.readable(data)
-        each = {name: Beta(*start[prior_of(name)].T) for name in self.tables if start[prior_of(name)].ndim == 2}
-        tails, shared = Tails.of(sessions, by_rank=self.by_rank), start.get(prior_of(SHARED))
+        each = {name: Beta(*start[prior_name(name)].T) for name in self.tables if start[prior_name(name)].ndim == 2}
+        tails, shared = Tails.of(sessions, by_rank=self.by_rank), start.get(prior_name(SHARED))
         em = EM(self, tails, each or self._priors(sessions), say, FLAT if shared is None else Beta(*shared.T))
         here, priors = em.begun(start)
         found = em.climbed(here, priors)

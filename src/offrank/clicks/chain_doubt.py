@@ -20,7 +20,7 @@ from .fit.priors import FLAT, EvidenceGrid, scored
 from .fit.reading import EM, FEW, SHARED, TIGHT, Regressions
 from .fit.tails import Tails
 from .learnt import Learnt
-from .parameters import Parameters
+from .parameters import CERTAIN, Parameters
 from .sessions import Sessions
 
 _GROUPS = 32
@@ -36,8 +36,6 @@ Moved = tuple[Floats, Regressions]
 
 _CLOSE = 1e-5
 """Documents that have not followed to the end would make the doubt too small."""
-_SURE = 1e9
-"""Strength of what has no doubt beside its loadings."""
 
 
 @dataclass(frozen=True)
@@ -90,7 +88,7 @@ class SharedDoubt:
             loadings[SHARED] = np.zeros((len(value), half.shape[1]))
             loadings[SHARED][places] = half[: len(places)]
             variance = (value * (1 - value))[places] * np.maximum(rest, 0.0)
-            strength[SHARED][places] = np.clip(1 / np.maximum(variance, 1e-300) - 1, FLAT.strength, _SURE)
+            strength[SHARED][places] = np.clip(1 / np.maximum(variance, 1e-300) - 1, FLAT.strength, CERTAIN)
         found = self._cautions(np.sqrt((all_of_it**2).sum(axis=1)), places)
         own, common = reduced(loadings, self.found, strength)
         return replace(learnt, strength=own, loadings=common, cautions=(*learnt.cautions, *found))

@@ -273,8 +273,8 @@ class Fitted:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model as JSON, atomically; `offrank.clicks.load` reads it."""
-        about = (self.documents, self.learnt, self.tally, self.source, self.training, self.rank_rates)
-        storage.write(path, repr(self), *about)
+        parts = (self.documents, self.learnt, self.tally, self.source, self.training, self.rank_rates)
+        storage.write(path, storage.Stored(repr(self), *parts))
 
 
 def _check_contexts(given: Any) -> None:

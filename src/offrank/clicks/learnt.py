@@ -10,7 +10,7 @@ import numpy as np
 
 from ..folds.estimate import Caution
 from ..log.batch import Floats
-from .parameters import Parameters
+from .parameters import Parameters, prior_name
 
 
 @dataclass(frozen=True)
@@ -45,6 +45,6 @@ class Learnt:
     @property
     def start(self) -> Parameters:
         """The parameters, with the prior of each document [d + 1, 2] in the place of that of an unseen one."""
-        each = {f"{name}_prior": np.stack(prior, axis=-1) for name, prior in self.priors.items()}
+        each = {prior_name(name): np.stack(prior, axis=-1) for name, prior in self.priors.items()}
         unseen = {name: self.parameters[name][None] for name in each if name in self.parameters}
         return {**self.parameters, **{n: np.concatenate([one, unseen.get(n, one[:0])]) for n, one in each.items()}}

@@ -21,7 +21,7 @@ from .laws import ClickLaw, Mixed, log_probs
 from .learnt import Learnt
 from .mixture_own import OwnTrials, blocks
 from .model import ClickModel, SessionModel
-from .parameters import Parameters, Role, Roles
+from .parameters import CERTAIN, Parameters, Role, Roles, prior_name
 from .sessions import Sessions
 
 _TOLERANCE = 1e-4
@@ -34,8 +34,6 @@ _NEAR, _STILL, _NOISE, _APART = 5e-3, 1e-3, 0.1, 0.05
 """Changes of the weights, and of what the documents of a component share, below which its priors are found: from each
 beginning; of the best end, at least, in units of 1 / sqrt(sessions), and of how far apart the weights of the ends are.
 """
-_SURE = 1e9
-"""Strength of what is known."""
 _FAVOUR = 4.0
 """How much larger the share of the favoured component is at the beginning."""
 _WITHIN = 1.96
@@ -319,7 +317,7 @@ class _End(NamedTuple):
 def _held(model: ClickModel, start: Parameters) -> Parameters:
     """The same with priors so strong that nothing changes but tables of documents."""
     each = {name: start[name] for name, role in model.roles().items() if role is Role.SHARED or role.by_rank}
-    return {**start, **{f"{name}_prior": _SURE * np.stack([one, 1 - one], axis=-1) for name, one in each.items()}}
+    return {**start, **{prior_name(name): CERTAIN * np.stack([one, 1 - one], axis=-1) for name, one in each.items()}}
 
 
 def _moved(model: ClickModel, before: Parameters, after: Parameters) -> float:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, replace
@@ -9,7 +10,7 @@ from typing import Any, ClassVar, Self, final
 
 import numpy as np
 
-from ..errors import UsageError
+from ..errors import SpellingError, UsageError
 from ..findings import cautions_for
 from ..findings.evidence_clicks import OfFit
 from ..folds.base import Fold, Tee
@@ -19,7 +20,7 @@ from ..options import Say, silent
 from ..readers.log import opened
 from ..running.executors import Executor, Progress, run
 from ..spelling import Spelled, parse, spell
-from . import contexts, documents, features
+from . import contexts, documents, features, storage
 from .counts import Counts, CountsFold, counted
 from .covariates import FEATURES, CovariatesFold, FeatureColumns, needs_of
 from .documents import SlateDocuments
@@ -289,3 +290,38 @@ def click_model(spelling: str | ClickModel) -> ClickModel:
     if not isinstance(found, ClickModel):
         raise UsageError(f"{spelling!r} is not a click model", "give one such as 'dbn' or offrank.clicks.DBN()")
     return found
+
+
+def load(path: str | os.PathLike[str]) -> Fitted:
+    """Read a model that `Fitted.save` wrote, exactly as it was. Nothing in the file is executed.
+
+    Raises:
+        UsageError: no such file, not a click model, a damaged one, or one of a later format.
+        MissingExtraError: a neural model, and the extra `neural` is not installed.
+    """
+    found = storage.read(path)
+    about = (found.documents, found.learnt, found.tally, found.source, found.training, found.rank_rates)
+    try:
+        with storage.damage_told(path):
+            fitted = Fitted(click_model(found.spelling), *about)
+            _try(fitted)
+    except SpellingError as error:
+        raise UsageError(
+            f"{str(path)!r} holds a model that this offrank does not know: {error.message}",
+            "import the module that defines it, update offrank, or fit the model again",
+        ) from error
+    return fitted
+
+
+def _try(fitted: Fitted) -> None:
+    """Predict a slate of the first, the last and an unseen document, so that tables that do not fit are found now.
+
+    Invalid numbers are found anywhere in a table.
+    """
+    parameters, model = fitted.learnt.parameters, fitted.model
+    check(parameters, model.roles(), len(fitted.documents))
+    document = np.array([[0, len(fitted.documents) - 1, -1]])
+    relevance = model.relevance(parameters, document)
+    click = model.law(parameters, SlateDocuments(document, np.ones(document.shape, np.bool_))).marginal()
+    if not (np.isfinite(relevance).all() and ((click >= 0) & (click <= 1)).all()):
+        raise ValueError("its probabilities are none")

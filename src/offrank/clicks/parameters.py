@@ -58,6 +58,9 @@ class Role(Enum):
         return self not in (Role.PRIOR, Role.REGRESSION, Role.QUERY, Role.EMBEDDING, Role.WEIGHTS)
 
 
+CERTAIN = 1e9
+"""Strength of what is taken as known."""
+
 Roles = Mapping[str, Role]
 """The role of each table by its name."""
 
@@ -95,6 +98,16 @@ def check(tables: Parameters, roles: Roles, documents: int) -> None:
             raise ValueError(f"{name} holds what is not finite")
         if role.is_probability and not ((table >= 0) & (table <= 1)).all():
             raise ValueError(f"{name} holds what is no probability")
+
+
+def prior_name(table: str) -> str:
+    """The name of the prior of a table of documents: of an unseen one, or of each."""
+    return f"{table}_prior"
+
+
+def regression_name(table: str) -> str:
+    """The name of the regression of a table's priors."""
+    return f"{table}_regression"
 
 
 def ranks_of(table: Floats) -> int:

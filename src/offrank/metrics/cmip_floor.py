@@ -10,7 +10,7 @@ from ..clicks import draws
 from ..clicks.fit.em import expit, logit
 from ..clicks.fitted import Fitted
 from ..clicks.learnt import Learnt
-from ..clicks.parameters import Role
+from ..clicks.parameters import Role, prior_name, regression_name
 from ..log.batch import Floats, Integers
 
 _BINS = 10
@@ -83,7 +83,7 @@ class _Table:
         learnt, ranks = model.learnt, _bins(logging) if _depends_on_rank(model, name) else None
         value, strength = learnt.parameters[name][code], np.minimum(learnt.strength[name][code], _MOST)
         if ranks is None:
-            mean, prior = _common(learnt.parameters.get(f"{name}_prior"), value)
+            mean, prior = _common(learnt.parameters.get(prior_name(name)), value)
         else:
             mean, prior = _by_rank(ranks, value, strength)
         trials = np.maximum(strength - prior, 0.0)
@@ -139,5 +139,5 @@ def _average(bins: Integers, values: Floats) -> Floats:
 def _depends_on_rank(model: Fitted, name: str) -> bool:
     """Whether documents have priors of their own: by a regression with more than a level, a strength and its slope."""
     tables, roles = model.learnt.parameters, model.model.roles()
-    regressions = [one for one in (f"{name}_regression", f"{name}_prior") if roles.get(one) is Role.REGRESSION]
+    regressions = [one for one in (regression_name(name), prior_name(name)) if roles.get(one) is Role.REGRESSION]
     return any(tables[one].size > _COMMON for one in regressions)

@@ -13,7 +13,7 @@ import numpy as np
 from ..clicks.documents import UNSEEN, SlateDocuments
 from ..clicks.fitted import Fitted
 from ..clicks.laws import ClickLaw, Independent, Mixed
-from ..clicks.loading import load
+from ..clicks.model import load
 from ..findings import assumptions
 from ..findings.evidence import OfModel
 from ..folds.fingerprint import Fingerprint

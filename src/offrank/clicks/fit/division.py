@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from ...log.batch import Floats
+from .em import squarem
 
 Step = Callable[[Floats, Floats], tuple[Floats, float]]
 """Shares [n, c] and weights [c] -> (shares by what the components learn from these, log-likelihood)."""
@@ -98,12 +99,10 @@ class _Pace:
 
 
 def _far(share: Floats, one: Floats, two: Floats, sessions: Floats) -> Floats:
-    """The extrapolated shares, by step length S3 of SQUAREM; sessions count by what they tell of the components."""
-    first = _logs(one) - _logs(share)
-    bend = _logs(two) - _logs(one) - first
-    r, v = _size(first, one, sessions), _size(bend, one, sessions)
-    length = min(-r / v, -1.0) if v > 0 else -1.0
-    return _shares(_logs(share) - 2 * length * first + length**2 * bend)
+    """The extrapolated shares; sessions count by what they tell of the components."""
+    path = [{"share": _logs(each)} for each in (share, one, two)]
+    far = squarem(path, lambda moved: _size(moved["share"], one, sessions))
+    return _shares(far.get("share", _logs(share)))
 
 
 def _apart(share: Floats, other: Floats, sessions: Floats) -> float:

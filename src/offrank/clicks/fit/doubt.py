@@ -19,7 +19,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ...log.batch import Floats
-from ..parameters import Parameters
+from ..parameters import CERTAIN, Parameters
 from .design import PriorDesign
 from .em import logit
 from .posterior import Attractions, Chances
@@ -35,8 +35,6 @@ _FEWEST = 8
 """Groups of queries below which their differences say too little."""
 _FARTHEST = 1.5
 """Largest loading of a document, in logits: beyond, a normal distribution of the logit is wrong."""
-_SURE = 1e9
-"""Strength of what has no doubt of its own."""
 
 Equations = Callable[[Floats], tuple[Floats, Parameters]]
 """A step of theta [m] from the estimate -> (F there [m], the tables of documents there, which follow)."""
@@ -189,8 +187,8 @@ def kept(doubts: Mapping[str, Doubt]) -> tuple[dict[str, Floats], dict[str, Floa
         spread = doubt.value * (1 - doubt.value)
         rest = np.maximum((padded[name] ** 2).sum(axis=1) - (loading**2).sum(axis=1), 0.0)
         variance = doubt.variance + spread**2 * rest
-        strength[name] = np.clip(spread / np.maximum(variance, spread / _SURE + 1e-300) - 1, 1e-3, _SURE)
-        strength[name][spread == 0] = _SURE
+        strength[name] = np.clip(spread / np.maximum(variance, spread / CERTAIN + 1e-300) - 1, 1e-3, CERTAIN)
+        strength[name][spread == 0] = CERTAIN
         loadings[name] = loading
     return strength, loadings
 

@@ -12,7 +12,7 @@ import numpy as np
 from ...folds.estimate import Caution
 from ...log.batch import Floats
 from ..learnt import Learnt
-from ..parameters import Parameters
+from ..parameters import Parameters, prior_name, regression_name
 from . import _kernels
 from .design import PriorDesign
 from .em import Climb, climb
@@ -103,7 +103,7 @@ class EM:
             return self._started(), fresh
         here = {name: start[name] for name in (*self.model.tables, SHARED) if name in start}
         for name, one in fresh.items():
-            table = start[regression_of(name)]
+            table = start[regression_name(name)]
             if len(table) == len(one.table):  # of the same design
                 fresh[name] = one.moved(table)
         return here, fresh
@@ -185,9 +185,9 @@ class EM:
     def learnt(self, found: Climb, priors: Regressions, cautions: tuple[Caution, ...]) -> Learnt:
         """All tables, the prior of an unseen document, and the regressions: of a given prior, one coefficient."""
         betas = self.betas(priors)
-        unseen = {prior_of(name): beta.of_unseen.table for name, beta in betas.items()}
+        unseen = {prior_name(name): beta.of_unseen.table for name, beta in betas.items()}
         given = {name: PriorRegression.of(one) for name, one in self.priors.items() if isinstance(one, Beta)}
-        fitted = {regression_of(name): one.table for name, one in {**given, **priors}.items()}
+        fitted = {regression_name(name): one.table for name, one in {**given, **priors}.items()}
         facts = {name: table.tolist() for name, table in unseen.items()}
         tables = {**found.parameters, **unseen, **fitted}
         each = {name: beta.of_seen(len(tables[name]) - 1) for name, beta in betas.items()}
@@ -246,13 +246,3 @@ class EM:
 def flat(design: PriorDesign) -> PriorRegression:
     """The prior from which fits of a table's priors begin."""
     return PriorRegression.flat(design, 0.2, 4.0)
-
-
-def prior_of(table: str) -> str:
-    """The name of the prior of an unseen document."""
-    return f"{table}_prior"
-
-
-def regression_of(table: str) -> str:
-    """The name of the regression of a table's priors."""
-    return f"{table}_regression"
