@@ -18,6 +18,7 @@ from ..folds.fingerprint import Content, Fingerprint, FingerprintFold
 from ..log.batch import Floats
 from ..options import Say, silent
 from ..readers.log import opened
+from ..registry import Registry
 from ..running.executors import Executor, Progress, run
 from ..spelling import Spelled, parse, spell
 from . import contexts, documents, features, storage
@@ -32,7 +33,7 @@ from .learnt import Learnt
 from .parameters import Parameters, check
 from .sessions import Gathered, Sessions, SessionsFold
 
-CLICK_MODELS: dict[str, Callable[..., Any]] = {}
+CLICK_MODELS: Registry[Callable[..., Any]] = Registry("offrank.clicks", "click model")
 """The click models by name: every class that has one, of this package or another."""
 
 
@@ -49,12 +50,8 @@ class ClickModel(Spelled, ModelKind):
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
-        if "name" not in vars(cls):
-            return
-        known = CLICK_MODELS.get(cls.name)
-        if known is not None and (known.__module__, known.__qualname__) != (cls.__module__, cls.__qualname__):
-            raise UsageError(f"there is a click model {cls.name!r} already", f"give {cls.__name__} another name")
-        CLICK_MODELS[cls.name] = cls
+        if "name" in vars(cls):
+            CLICK_MODELS.add(cls.name, cls, cls)
 
     @final
     def fit(

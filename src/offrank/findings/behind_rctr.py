@@ -20,7 +20,7 @@ def behind(message: str, perhaps: str, remedy: str) -> Statement:
     return Statement("note" if perhaps else "warning", f"{message}{': ' if perhaps else ''}{perhaps}.", remedy)
 
 
-@finding("behind-rctr", "Behind click rates by rank", _behind)
+@finding("behind-rctr", "Behind click rates by rank", _behind, cause="click model")
 def behind_rctr(found: OfPrediction) -> Statement:
     assert found.ahead is not None
     return behind(
