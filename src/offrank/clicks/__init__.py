@@ -1,10 +1,7 @@
 """Click models: how users click on slates, learnt from a log; and what a model of one's own is made of."""
 
-from .cascade import CM
-from .ccm import CCM
+from .chain_models import CCM, CM, DBN, DCM, SDBN
 from .counts import Counts, browsing_cell
-from .dbn import DBN, SDBN
-from .dcm import DCM
 from .documents import SlateDocuments
 from .evaluation import Evaluated, Evaluations
 from .fitted import Fitted

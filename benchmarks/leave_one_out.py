@@ -7,7 +7,7 @@ weight, its size, how often the 95 % interval holds the truth, the log-likelihoo
 less that of the true mixture, the error of the attractions of the last component, and CPU seconds. Differences are
 those of `itself` less `others`, with their standard errors over logs.
 
-    python benchmarks/mixture_own.py [--logs 20] [--jobs 1] [--results mixture_own.jsonl] [--table PAGE]
+    python benchmarks/leave_one_out.py [--logs 20] [--jobs 1] [--results leave_one_out.jsonl] [--table PAGE]
 """
 
 from __future__ import annotations
@@ -129,8 +129,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--logs", type=int, default=20)
     parser.add_argument("--jobs", type=int, default=1)
-    parser.add_argument("--results", type=Path, default=Path("mixture_own.jsonl"))
-    parser.add_argument("--table", type=Path, help="a page whose block `mixture own` is written anew")
+    parser.add_argument("--results", type=Path, default=Path("leave_one_out.jsonl"))
+    parser.add_argument("--table", type=Path, help="a page whose block `leave one out` is written anew")
     given = parser.parse_args()
     found = [json.loads(line) for line in given.results.read_text().splitlines()] if given.results.exists() else []
     done = [tuple(one["task"]) for one in found]
@@ -142,7 +142,7 @@ def main() -> None:
             file.flush()
     print(*table(found), sep="\n")
     if given.table:
-        generated(given.table, "mixture own", list(table(found)), "benchmarks/mixture_own.py")
+        generated(given.table, "leave one out", list(table(found)), "benchmarks/leave_one_out.py")
 
 
 if __name__ == "__main__":
