@@ -12,10 +12,10 @@ from offrank.clicks import PBM, TrustBias
 from offrank.clicks.counts import Counts
 from offrank.clicks.examined import prior_of
 from offrank.clicks.fit.curve import ExaminationCurve, Pooled, fit_curve
-from offrank.clicks.fit.doubt import Doubt, attractions, beta_covariance, directions, kept, of_logarithms
 from offrank.clicks.fit.em import expit
 from offrank.clicks.fit.posterior import Attractions, Chances, Fixed, fit_attractions, log_normaliser
 from offrank.clicks.fit.priors import Beta, PriorRegression
+from offrank.clicks.fit.uncertainty import Uncertainty, attractions, beta_covariance, directions, kept, of_logarithms
 from offrank.clicks.pbm import rank_rates
 from offrank.clicks.trust import Trusting
 from tests.clicks.examined import RANKS, World
@@ -167,7 +167,7 @@ def test_what_is_kept_of_doubts_has_all_of_their_variance() -> None:
     rng = np.random.default_rng(0)
     value, variance = rng.uniform(0.05, 0.9, 30), rng.uniform(1e-4, 1e-2, 30)
     loading = rng.normal(size=(30, 7)) * np.linspace(0.6, 0.01, 7)
-    strength, loadings = kept({"attraction": Doubt(value, variance, loading)})
+    strength, loadings = kept({"attraction": Uncertainty(value, variance, loading)})
     assert loadings["attraction"].shape == (30, 4)
     spread = value * (1 - value)
     total = spread / (strength["attraction"] + 1) + spread**2 * (loadings["attraction"] ** 2).sum(axis=1)

@@ -15,9 +15,9 @@ from offrank.clicks import (
     ClickModel,
     CountModel,
     Counts,
+    FitResult,
     Fitted,
     Independent,
-    Learnt,
     Parameters,
     Role,
     Roles,
@@ -51,8 +51,8 @@ def examined(parameters: Parameters, slots: SlateDocuments) -> ClickLaw:
     return Independent(of_ranks(parameters["looked"], slots.ranks) * of_documents(parameters["quality"], slots))
 
 
-def tables(a: Any, e: Any, views: Any) -> Learnt:
-    return Learnt({"quality": np.append(a, 0.5), "looked": e}, {"quality": np.append(views, 0.0) + 2})
+def tables(a: Any, e: Any, views: Any) -> FitResult:
+    return FitResult({"quality": np.append(a, 0.5), "looked": e}, {"quality": np.append(views, 0.0) + 2})
 
 
 def counting() -> type[ClickModel]:
@@ -66,7 +66,7 @@ def counting() -> type[ClickModel]:
         def roles(self) -> Roles:
             return {"quality": Role.DOCUMENT, "looked": Role.EXAMINATION}
 
-        def learn(self, data: Counts, **_: Any) -> Learnt:
+        def learn(self, data: Counts, **_: Any) -> FitResult:
             each = (data.document, data.cell, data.shown, data.clicked, data.documents)
             return tables(*by_rank(*each, self.rounds), data.by_document()[0])
 
@@ -87,7 +87,7 @@ def reading() -> type[ClickModel]:
         def roles(self) -> Roles:
             return {"quality": Role.DOCUMENT, "looked": Role.EXAMINATION}
 
-        def learn(self, data: Sessions, **_: Any) -> Learnt:
+        def learn(self, data: Sessions, **_: Any) -> FitResult:
             row, rank = np.nonzero(data.document >= 0)
             document, weight = data.document[row, rank], data.weight[row]
             found = by_rank(document, rank, weight, weight * data.click[row, rank], data.documents, self.rounds)
@@ -211,8 +211,8 @@ def test_a_saved_model_without_its_class_is_told(tmp_path: Path) -> None:
 
 def test_tables_that_are_not_those_of_its_roles_are_told_at_once() -> None:
     class Short(counting()):  # type: ignore[misc]
-        def learn(self, data: Counts, **_: Any) -> Learnt:
-            return Learnt({"quality": np.full(data.documents, 0.5), "looked": np.ones(data.ranks)})
+        def learn(self, data: Counts, **_: Any) -> FitResult:
+            return FitResult({"quality": np.full(data.documents, 0.5), "looked": np.ones(data.ranks)})
 
     with pytest.raises(UsageError, match="quality has 120 entries for 120 documents and one that was never seen"):
         Short().fit(drawn(sessions=200))
@@ -223,9 +223,9 @@ def test_a_model_of_two_tables_says_what_relevance_is() -> None:
         def roles(self) -> Roles:
             return {**super().roles(), "other": Role.DOCUMENT}
 
-        def learn(self, data: Counts, **_: Any) -> Learnt:
+        def learn(self, data: Counts, **_: Any) -> FitResult:
             found = super().learn(data)
-            return Learnt({**found.parameters, "other": found.parameters["quality"]})
+            return FitResult({**found.parameters, "other": found.parameters["quality"]})
 
     with pytest.raises(UsageError, match="Two does not say what relevance is"):
         Two().fit(drawn(sessions=200))

@@ -1,5 +1,6 @@
 """Click models: how users click on slates, learnt from a log; and what a model of one's own is made of."""
 
+from .base import FitResult, Parameters, Role, Roles
 from .chain_models import CCM, CM, DBN, DCM, SDBN
 from .counts import Counts, browsing_cell
 from .documents import SlateDocuments
@@ -8,11 +9,9 @@ from .fitted import Fitted
 from .harvesting import Harvested
 from .judgements import Judgements
 from .laws import Browsing, Cascading, ClickLaw, Independent, Mixed, Upward
-from .learnt import Learnt
 from .mixture import Mixture
 from .model import ClickModel, CountModel, SessionModel, click_model, load, of_documents, of_ranks
 from .neural import CACM, NCM
-from .parameters import Parameters, Role, Roles
 from .pbm import PBM
 from .rates import DCTR, GCTR, RCTR, RDCTR
 from .sessions import Sessions
@@ -41,11 +40,11 @@ __all__ = [
     "Counts",
     "Evaluated",
     "Evaluations",
+    "FitResult",
     "Fitted",
     "Harvested",
     "Independent",
     "Judgements",
-    "Learnt",
     "Mixed",
     "Mixture",
     "Parameters",

@@ -18,11 +18,11 @@ from ..findings import cautions_for
 from ..findings.evidence_clicks import OfFit
 from ..folds.estimate import Caution
 from ..log.batch import Floats, Integers
+from .base import Parameters
 from .chain import Chain, Continuing
-from .chain_doubt import moving
+from .chain_uncertainty import moving
 from .features import Regression
-from .fit.tails import HiddenCounts, Second
-from .parameters import Parameters
+from .fit.compressed_sessions import HiddenCounts, Second
 from .sessions import Sessions
 
 

@@ -16,10 +16,10 @@ from ..errors import EmptyLogError
 from ..log.batch import Floats, Integers, LogBatch
 from . import contexts
 from ._kernels_counting import add_blocks, add_sessions, look_at
+from .base import Parameters
 from .contexts import Values
 from .documents import Documents
-from .parameters import Parameters
-from .sessions import Gathered, Sessions, Tally, Weighed, tally, whole_clicks
+from .sessions import Sessions, Tally, TrainingData, Weighed, tally, whole_clicks
 
 _BLOCK = 8
 """Adjacent cells of a document whose counts are together."""
@@ -254,7 +254,7 @@ class CountsFold:
         names = {**left.names, **right.names}
         return Counting(left.table.merged(right.table), left.tally + right.tally, ranks, weighed, names)
 
-    def finish(self, state: Counting) -> Gathered[Counts]:
+    def finish(self, state: Counting) -> TrainingData[Counts]:
         """The counts.
 
         Raises:
@@ -271,7 +271,7 @@ class CountsFold:
         if self.context is not None:
             cell, values = contexts.dense(found.cell, state.ranks, state.names)
             counts = replace(counts, cell=cell, values=values)
-        return Gathered(documents, counts, state.tally, state.weighed.worth)
+        return TrainingData(documents, counts, state.tally, state.weighed.worth)
 
 
 def counted(sessions: Sessions, *, browsing: bool = False) -> Counts:

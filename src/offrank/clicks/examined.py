@@ -11,15 +11,14 @@ from ..findings import cautions_for
 from ..findings.evidence_clicks import OfFit
 from ..log.batch import Floats
 from ..options import Say, silent
+from .base import FitResult, Parameters, Role, Roles
 from .counts import Counts
 from .fit.curve import ExaminationCurve, Pooled, fit_curve
 from .fit.design import PriorDesign
-from .fit.doubt import Doubt, attractions, directions, kept, of_logarithms
 from .fit.posterior import Attractions, Chances, Fixed, fit_attractions
 from .fit.priors import Beta, Prior, PriorRegression, given
-from .learnt import Learnt
+from .fit.uncertainty import Uncertainty, attractions, directions, kept, of_logarithms
 from .model import FromFeatures, WithPrior
-from .parameters import Parameters, Role, Roles
 
 _UNKNOWN = 1.0
 """Standard error of a log-examination above which the log does not identify it: a factor of e either way."""
@@ -59,7 +58,7 @@ class Examined(WithPrior, FromFeatures, ABC):
         cells = Role.RANK_AND_LAST_CLICK if self.browsing else Role.EXAMINATION
         return {"attraction": Role.DOCUMENT, "examination": cells, **PRIOR_ROLES}
 
-    def learn(self, data: Counts, *, start: Parameters | None = None, say: Say = silent) -> Learnt:
+    def learn(self, data: Counts, *, start: Parameters | None = None, say: Say = silent) -> FitResult:
         curve, value = self._curve(data, start, say)
         prior, initial = self._prior(data, value, start)
         if start is not None and initial is not None and isinstance(prior, PriorDesign):
@@ -69,10 +68,10 @@ class Examined(WithPrior, FromFeatures, ABC):
             kept = {name: start[name] for name in PRIOR_ROLES if name in start}
             kept = {name: table[-1] if table.ndim == 2 else table for name, table in kept.items()}
             return replace(learnt, parameters={**learnt.parameters, **kept})
-        strength, loadings = _doubt(data, curve, found, prior)
+        strength, loadings = _uncertainty(data, curve, found, prior)
         return replace(learnt, strength=strength, loadings=loadings)
 
-    def estimated(self, data: Counts, *, start: Parameters | None = None, say: Say = silent) -> Learnt:
+    def estimated(self, data: Counts, *, start: Parameters | None = None, say: Say = silent) -> FitResult:
         """As `learn`, without the doubt, begun at the result for similar data."""
         curve, value = self._curve(data, start, say)
         return self._attractions(data, curve, *self._prior(data, value, start), say)[1]
@@ -95,7 +94,7 @@ class Examined(WithPrior, FromFeatures, ABC):
         if start is not None and start["attraction_prior"].ndim == 2:
             return Beta(*start["attraction_prior"].T), None
         prior = prior_of(self.prior, data)
-        return prior, begun(prior, mean_attraction(data, examination), start)
+        return prior, initial_prior(prior, mean_attraction(data, examination), start)
 
     def _attractions(
         self,
@@ -104,17 +103,17 @@ class Examined(WithPrior, FromFeatures, ABC):
         prior: Beta | PriorDesign,
         initial: PriorRegression | None,
         say: Say,
-    ) -> tuple[Attractions, Learnt]:
+    ) -> tuple[Attractions, FitResult]:
         """The attractions given the curve, and all tables, without their doubt."""
         value = np.minimum(curve.value, 1.0)
         chances = Chances(value, np.zeros(len(value)))
         found = fit_attractions(data, Fixed(chances), prior, initial, tolerance=10 * self.tolerance, say=say)
-        return found, Learnt(
+        return found, FitResult(
             {"attraction": found.tables()[0], "examination": value, **prior_tables(found)},
             trace=found.trace,
             rounds=curve.rounds + found.rounds,
             converged=curve.converged and found.converged,
-            facts={"attraction_prior": found.betas.of_unseen.table.tolist()},
+            info={"attraction_prior": found.betas.of_unseen.table.tolist()},
             cautions=cautions_for(OfFit(hidden=_hidden(data, curve))),
             priors={"attraction": found.each},
         )
@@ -134,7 +133,7 @@ def prior_of(setting: Prior, data: Counts) -> Beta | PriorDesign:
     return curve if covariates is None else curve.with_covariates(covariates)
 
 
-def begun(prior: Beta | PriorDesign, mean: float, start: Parameters | None) -> PriorRegression | None:
+def initial_prior(prior: Beta | PriorDesign, mean: float, start: Parameters | None) -> PriorRegression | None:
     """Initial values of a prior that is to be fitted: those of `start` if they are of such a design."""
     if isinstance(prior, Beta):
         return None
@@ -161,7 +160,7 @@ def _hidden(data: Counts, curve: ExaminationCurve) -> float:
     return float(shown[curve.alone > _UNKNOWN].sum() / shown.sum())
 
 
-def _doubt(
+def _uncertainty(
     data: Counts, curve: ExaminationCurve, found: Attractions, prior: Beta | PriorDesign
 ) -> tuple[Parameters, Parameters]:
     """(strength, loadings) of attraction and examination."""
@@ -171,7 +170,7 @@ def _doubt(
     documents = attractions(found, of_logarithms(found.chances, along), prior)
     # The logit moves by 1 / (1 - examination) of what the logarithm does; other directions count as the cell's own.
     rest = np.maximum(curve.deviation**2 - (along**2).sum(axis=1), 0.0)
-    cells = Doubt(value, value**2 * rest, along / np.where(free, 1 - value, 1.0)[:, None])
+    cells = Uncertainty(value, value**2 * rest, along / np.where(free, 1 - value, 1.0)[:, None])
     strength, loadings = kept({"attraction": documents, "examination": cells})
     strength["examination"] = np.where(free, strength["examination"], _AT_ONE / np.maximum(curve.deviation, 1e-9))
     return strength, loadings

@@ -22,23 +22,22 @@ from ..registry import Registry
 from ..running.executors import Executor, Progress, run
 from ..spelling import Spelled, parse, spell
 from . import contexts, documents, features, storage
+from .base import FitResult, Parameters, check
 from .counts import Counts, CountsFold, counted
 from .covariates import FEATURES, CovariatesFold, FeatureColumns, needs_of
 from .documents import SlateDocuments
 from .features import Regression, checked
 from .fit.priors import Prior, given
 from .fitted import Fitted
-from .kind import ModelKind
-from .learnt import Learnt
-from .parameters import Parameters, check
-from .sessions import Gathered, Sessions, SessionsFold
+from .sessions import Sessions, SessionsFold, TrainingData
+from .spec import ModelSpec
 
 CLICK_MODELS: Registry[Callable[..., Any]] = Registry("offrank.clicks", "click model")
 """The click models by name: every class that has one, of this package or another."""
 
 
 @dataclass(frozen=True)
-class ClickModel(Spelled, ModelKind):
+class ClickModel(Spelled, ModelSpec):
     """A kind of click model, a frozen dataclass of settings whose repr is its spelling (`dbn`, `ubm(tolerance=1e-6)`).
 
     A class that defines a `name` can be spelled by it. Models of one's own extend `CountModel` or `SessionModel`.
@@ -78,7 +77,7 @@ class ClickModel(Spelled, ModelKind):
         source = opened(log)
         _, column = documents.grouping(source, by)
         folds: dict[str, Fold[Any, Any, Any]] = {
-            "gathered": self.gather(column),
+            "gathered": self.collect(column),
             "training": FingerprintFold(Content(column)),
             "texts": documents.TextsFold(),
         }
@@ -121,7 +120,12 @@ class ClickModel(Spelled, ModelKind):
 
     @final
     def of(
-        self, gathered: Gathered[Any], *, say: Say = silent, source: str = "log", training: Fingerprint | None = None
+        self,
+        gathered: TrainingData[Any],
+        *,
+        say: Say = silent,
+        source: str = "log",
+        training: Fingerprint | None = None,
     ) -> Fitted:
         """Learn from data gathered before, so that one pass over the log serves several models."""
         data = gathered.counted()
@@ -137,7 +141,7 @@ class ClickModel(Spelled, ModelKind):
         return Fitted(self, gathered.documents, learnt, gathered.tally, source, training, rates)
 
     @abstractmethod
-    def gather(self, by: str | None) -> Fold[Any, Any, Gathered[Any]]:
+    def collect(self, by: str | None) -> Fold[Any, Any, TrainingData[Any]]:
         """The fold that reduces a log to the training data of this model."""
 
     @abstractmethod
@@ -145,15 +149,15 @@ class ClickModel(Spelled, ModelKind):
         """The training data from sessions in memory, whose weights may be any positive numbers, as in mixtures."""
 
     @abstractmethod
-    def learn(self, data: Any, *, start: Parameters | None = None, say: Say = silent) -> Learnt:
-        """Learn the parameters from the data that `gather` found.
+    def learn(self, data: Any, *, start: Parameters | None = None, say: Say = silent) -> FitResult:
+        """Learn the parameters from the data that `collect` found.
 
-        start: `Learnt.parameters` of similar data, whose priors of documents are kept. Otherwise it may save time, and
-        changes the result by `tolerance` at most. Mixtures learn so repeatedly, from `Learnt.start`; `strength` may
-        then be left out.
+        start: `FitResult.parameters` of similar data, whose priors of documents are kept. Otherwise it may save time,
+        and changes the result by `tolerance` at most. Mixtures learn so repeatedly, from `FitResult.start`; `strength`
+        may then be left out.
         """
 
-    def estimated(self, data: Any, *, start: Parameters | None = None, say: Say = silent) -> Learnt:
+    def estimated(self, data: Any, *, start: Parameters | None = None, say: Say = silent) -> FitResult:
         """As `learn`, without a start; here it saves time. `strength`, `loadings` and cautions may be left out."""
         return self.learn(data, say=say)
 
@@ -161,7 +165,7 @@ class ClickModel(Spelled, ModelKind):
 class SessionModel(ClickModel, ABC):
     """A click model that learns from sessions."""
 
-    def gather(self, by: str | None) -> Fold[Any, Any, Gathered[Sessions]]:
+    def collect(self, by: str | None) -> Fold[Any, Any, TrainingData[Sessions]]:
         """The fold that keeps each distinct session once."""
         return SessionsFold(by)
 
@@ -170,7 +174,7 @@ class SessionModel(ClickModel, ABC):
         return sessions
 
     @abstractmethod
-    def learn(self, data: Sessions, *, start: Parameters | None = None, say: Say = silent) -> Learnt: ...
+    def learn(self, data: Sessions, *, start: Parameters | None = None, say: Say = silent) -> FitResult: ...
 
 
 class CountModel(ClickModel, ABC):
@@ -183,9 +187,9 @@ class CountModel(ClickModel, ABC):
     """Whether a cell is a rank and the last click above it, instead of a rank."""
 
     @abstractmethod
-    def learn(self, data: Counts, *, start: Parameters | None = None, say: Say = silent) -> Learnt: ...
+    def learn(self, data: Counts, *, start: Parameters | None = None, say: Say = silent) -> FitResult: ...
 
-    def gather(self, by: str | None) -> Fold[Any, Any, Gathered[Counts]]:
+    def collect(self, by: str | None) -> Fold[Any, Any, TrainingData[Counts]]:
         """The fold that counts in one pass."""
         return CountsFold(by, self.browsing, self.context)
 
@@ -241,7 +245,7 @@ class FromFeatures(ClickModel, ABC):
         return FeatureColumns(tuple(self.features)) if self.regressions else None
 
 
-def _check_learnt(model: ClickModel, learnt: Learnt, documents: int) -> None:
+def _check_learnt(model: ClickModel, learnt: FitResult, documents: int) -> None:
     """Check that a model's tables are those of its roles, and that these say what relevance is.
 
     Raises:

@@ -10,15 +10,14 @@ import numpy as np
 from ..findings import cautions_for
 from ..findings.evidence_clicks import OfFit
 from ..options import Say, silent
+from .base import FitResult, Parameters, Role, Roles
 from .contexts import CODES, by_value, unlinked
 from .counts import Counts
 from .documents import SlateDocuments
 from .examined import Examined
 from .fit.curve import Pooled, relative_rates, walk
 from .laws import ClickLaw, Independent
-from .learnt import Learnt
 from .model import of_documents, of_ranks
-from .parameters import Parameters, Role, Roles
 
 _LEVEL = 4.0
 """Variance of the bias of a context's level, in units of that of a step from a rank to the next."""
@@ -43,7 +42,7 @@ class PBM(Examined):
         """The click rates of ranks; their bias adds up from rank to rank."""
         return rank_rates(data)
 
-    def learn(self, data: Counts, *, start: Parameters | None = None, say: Say = silent) -> Learnt:
+    def learn(self, data: Counts, *, start: Parameters | None = None, say: Say = silent) -> FitResult:
         found, data = super().learn(data.by_rank(), start=start, say=say), data.by_rank()
         if data.values is None:
             return found

@@ -15,9 +15,9 @@ from ..errors import EmptyLogError, UsageError
 from ..folds.base import MappedFold, PlusFold
 from ..folds.counts import join
 from ..log.batch import Floats, Integers, LogBatch
+from .base import Parameters
 from .covariates import Covariates
 from .documents import Documents, shown_keys
-from .parameters import Parameters
 
 
 @dataclass(frozen=True)
@@ -132,7 +132,7 @@ Data = TypeVar("Data", bound=Scalable, covariant=True)
 
 
 @dataclass(frozen=True)
-class Gathered(Generic[Data]):
+class TrainingData(Generic[Data]):
     """The training data of a click model. data: `Sessions`, or `Counts` where these suffice; worth: see `Weighed`.
 
     covariates: what else the model asks for.
@@ -263,7 +263,7 @@ class SessionsFold(MappedFold):
     def mapped(self, batch: LogBatch) -> Pile:
         return Pile((Chunk.of(batch, self.by),) if len(batch) else (), tally(batch))
 
-    def result(self, found: Pile) -> Gathered[Sessions]:
+    def result(self, found: Pile) -> TrainingData[Sessions]:
         """The sessions.
 
         Raises:
@@ -276,7 +276,7 @@ class SessionsFold(MappedFold):
         weight = np.broadcast_to(sessions.weight[:, None], there.shape)[there]
         shown = np.bincount(sessions.document[there], weight, len(documents))
         documents = replace(documents, shown=shown.astype(np.float64, copy=False))
-        return Gathered(documents, collapsed(sessions), found.tally, worth)
+        return TrainingData(documents, collapsed(sessions), found.tally, worth)
 
 
 @dataclass(frozen=True)

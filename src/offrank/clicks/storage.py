@@ -25,8 +25,8 @@ from ..folds.fingerprint import Fingerprint
 from ..frames import plain
 from ..log.batch import Floats
 from ..log.texts import Texts
+from .base import FitResult
 from .documents import Documents
-from .learnt import Learnt
 from .sessions import Tally
 
 FORMAT = "offrank click model"
@@ -44,7 +44,7 @@ class Stored(NamedTuple):
 
     spelling: str
     documents: Documents
-    learnt: Learnt
+    learnt: FitResult
     tally: Tally
     source: str
     training: Fingerprint | None
@@ -52,7 +52,7 @@ class Stored(NamedTuple):
 
 
 def write(path: str | os.PathLike[str], stored: Stored) -> None:
-    """Write a fitted model, with `facts` as plain numbers, words, lists and dicts."""
+    """Write a fitted model, with `info` as plain numbers, words, lists and dicts."""
     documents, learnt, training, rank_rates = stored.documents, stored.learnt, stored.training, stored.rank_rates
     found = {
         "format": FORMAT,
@@ -69,7 +69,7 @@ def write(path: str | os.PathLike[str], stored: Stored) -> None:
         "trace": encoded(np.asarray(learnt.trace, dtype=np.float64)),
         "rounds": learnt.rounds,
         "converged": learnt.converged,
-        "facts": plain(dict(learnt.facts)),
+        "facts": plain(dict(learnt.info)),
         "cautions": plain(learnt.cautions),
         "tally": plain(stored.tally),
         "source": stored.source,
@@ -148,12 +148,12 @@ def _stored(found: Mapping[str, Any]) -> Stored:
         kind: {name: decoded(table) for name, table in found[kind].items()}
         for kind in ("parameters", "strength", *(each for each in ("loadings", "features") if each in found))
     }
-    learnt = Learnt(
+    learnt = FitResult(
         **tables,
         trace=tuple(decoded(found["trace"]).tolist()),
         rounds=int(found["rounds"]),
         converged=bool(found["converged"]),
-        facts=dict(found["facts"]),
+        info=dict(found["facts"]),
         cautions=tuple(_caution(caution) for caution in found["cautions"]),
     )
     read, repeated, skipped = int(tally["impressions"]), float(tally["repeated"]), dict(tally["skipped"])

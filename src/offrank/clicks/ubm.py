@@ -8,13 +8,13 @@ from typing import ClassVar
 import numpy as np
 
 from ..log.batch import Floats, Integers
+from .base import Parameters
 from .counts import Counts, browsing_cell, rank_of
 from .documents import SlateDocuments
 from .examined import Examined
 from .fit.curve import Pooled, relative_rates, walk
 from .laws import Browsing, ClickLaw
 from .model import of_documents
-from .parameters import Parameters
 
 _OWN = 0.1
 """Variance of a cell's own bias, in units of that of a step from a rank to the next."""

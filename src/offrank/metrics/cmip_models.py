@@ -14,8 +14,8 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ..clicks.base import Role
 from ..clicks.fitted import Fitted
-from ..clicks.parameters import Role
 from ..errors import UsageError
 from ..findings import cautions_for
 from ..findings.evidence import OfPoints

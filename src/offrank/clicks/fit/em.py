@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...log.batch import Floats
-from ..parameters import Parameters
+from ..base import Parameters
 
 Step = Callable[[Parameters], tuple[Parameters, float]]
 """One round of EM: (new parameters, log-posterior of the given parameters)."""

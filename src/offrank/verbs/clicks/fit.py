@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 
 from ... import formatting
+from ...clicks.base import Role
 from ...clicks.documents import grouping
 from ...clicks.fitted import Fitted
 from ...clicks.model import ClickModel, click_model
-from ...clicks.parameters import Role
 from ...errors import UsageError
 from ...evaluation import arguments
 from ...evaluation.pages.document import again

@@ -27,7 +27,7 @@ _BEGIN, _GROWTH, _MOST = 4.0, 3.0, 50.0
 
 
 @dataclass(frozen=True)
-class Division:
+class SharesFit:
     """Shares [n, c] of the sessions, weights [c], and how they were found. trace: log-likelihoods, one a cycle."""
 
     share: Floats
@@ -37,7 +37,7 @@ class Division:
     converged: bool
 
 
-def divided(
+def fit_shares(
     step: Step,
     share: Floats,
     weight: Floats,
@@ -47,7 +47,7 @@ def divided(
     tolerance: float,
     rounds: int,
     say: Callable[[float], object],
-) -> Division:
+) -> SharesFit:
     """Repeat `step` until no share, and no weight, moves by more than `tolerance`.
 
     sessions: [n] weight of each. still: the weights are kept. rounds: the most steps.
@@ -59,7 +59,7 @@ def divided(
         say(likelihood)
         after = weight if still else weights(one, sessions)
         if max(np.abs(one - share).max(), pace.factor * np.abs(after - weight).max()) < tolerance:
-            return Division(one, after, tuple(trace), taken + 1, converged=True)
+            return SharesFit(one, after, tuple(trace), taken + 1, converged=True)
         two, _ = step(one, weight)
         far = _far(share, one, two, sessions)
         beyond, reached = step(far, weight)
@@ -68,7 +68,7 @@ def divided(
         if not still:
             moved = pace.step(weight, weights(share, sessions))
             weight, share = _shares(np.log(weight) + moved), _shares(_logs(share) + moved)
-    return Division(share, weight, tuple(trace), taken, converged=False)
+    return SharesFit(share, weight, tuple(trace), taken, converged=False)
 
 
 def weights(share: Floats, sessions: Floats) -> Floats:

@@ -9,14 +9,14 @@ import numpy as np
 
 from ..errors import UsageError
 from ..log.batch import Floats, Integers
+from .base import Parameters, Role, Roles
 from .covariates import FeatureColumns
 from .documents import SlateDocuments
 from .features import Regression
 from .laws import ClickLaw
-from .parameters import Parameters, Role, Roles
 
 
-class ModelKind(ABC):
+class ModelSpec(ABC):
     """What predictions and judgements need to know of a click model; `ClickModel` learns besides."""
 
     @property
@@ -53,7 +53,7 @@ class ModelKind(ABC):
     def relevance_table(self) -> str | None:
         """The table that is the relevance: the only one of documents. None in classes that define `relevance`."""
         tables = [name for name, role in self.roles().items() if role is Role.DOCUMENT]
-        defined = type(self).relevance is not ModelKind.relevance
+        defined = type(self).relevance is not ModelSpec.relevance
         return None if defined or len(tables) != 1 else tables[0]
 
     def relevance_on(self, parameters: Parameters, slots: SlateDocuments) -> Floats:
