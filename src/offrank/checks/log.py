@@ -40,6 +40,7 @@ CAUSES = (
     "not-random",
     "miscalibrated",
     "propensity-mismatch",
+    "unlisted-candidates",
     "double-subsampling",
     "mean-weight",
     "duplicate-rows",
@@ -50,7 +51,11 @@ OF_ROWS = ("only-clicked-rows", "totals", "kept-by-outcome", "duplicate-rows", "
 _CONTEXTS: tuple[By, ...] = ("candidates", "query", "user")
 """What makes a context, in which rows that repeat what they show are counted."""
 OF_MEAN_WEIGHT = ("double-subsampling", "mean-weight")
-EXPLAINED = {"miscalibrated": OF_MEAN_WEIGHT, "double-subsampling": ("mean-weight",)}
+EXPLAINED = {
+    "miscalibrated": OF_MEAN_WEIGHT,
+    "unlisted-candidates": OF_MEAN_WEIGHT,
+    "double-subsampling": ("mean-weight",),
+}
 """Problems of the log, and which findings about a policy's weights are then redundant."""
 
 
@@ -67,7 +72,8 @@ def about_log(log: OfLog, law: OfLaw = NO_LAW, totals: Totals | None = None) -> 
     """
     kept = replace(log.kept, totals=totals or {})
     counting = OfCounting() if log.counted_by is None else OfCounting(rows=log.rows_per_context, by=log.counted_by)
-    found = findings.cautions_for(log, OfRows(copies=log.copies), kept, counting, replace(law, copies=log.copies))
+    law = replace(law, copies=log.copies, unlisted=log.unlisted)
+    found = findings.cautions_for(log, OfRows(copies=log.copies), kept, counting, law)
     known = explained(found)
     codes = [*CAUSES, *(caution.code for caution in found)]
     if not never_drawn(log):  # what repeats a little more often may follow from any other fault
@@ -129,7 +135,7 @@ class LogFold(MappedFold):
 
     def result(self, found: dict[str, Any]) -> OfLog:
         known = given(found)
-        rows, more = map(int, known["candidates"])
+        rows, more, listed = map(int, known["candidates"])
         made = OfLog(
             rows=rows,
             logging="" if self.logging is None else repr(confirmed(self.logging)),
@@ -138,6 +144,7 @@ class LogFold(MappedFold):
             copies=known["contents"].repeated(),
             repeats=_worst([one for name, one in known.items() if name.startswith("repeats ")]),
             shown_only=rows > 0 and not more,
+            unlisted=rows > 0 and not more and not listed,
             rows_per_context=known.get("contexts", math.inf),
             counted_by=None if self.logging is None else counted_by(self.logging),
             unknown={**self.unknown, **refused(found)},

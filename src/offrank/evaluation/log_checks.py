@@ -27,6 +27,8 @@ _MEANS = {"ips": "Mean importance weight", "ipm": "Mean item weight"}
 _ROUNDING = 1e-9
 """Constant weights have an interval of zero width, which misses 1 by a rounding error of at most this."""
 _OF_MEANS = ("mean-weight", "double-subsampling")
+_EXPLAINING = {"miscalibrated", "unlisted-candidates"}
+"""Findings about the log by which all mean weights are off."""
 
 
 def check(code: str, title: str, status: Status, message: str, remedy: str = "", **numbers: float | None) -> Check:
@@ -171,7 +173,7 @@ def _said_once(mean: Check, log: OfLog, of_log: Sequence[Caution], *, asked: boo
     reason = None
     if again:
         reason = "As for slates."
-    elif "miscalibrated" in known:
+    elif _EXPLAINING & known.keys():
         reason = "What was found above would do this."
     elif mean.code in known:
         return replace(mean, status=known[mean.code])

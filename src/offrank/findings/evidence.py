@@ -301,7 +301,8 @@ class OfLog:
     - mean_weight: of the uniform policy; sampling_factor: the sum of squared 1 / inclusion over the sum of them;
       ess: effective sample size of those weights; largest_weight: of them, over its inclusion; impressions: number
       before sub-sampling.
-    - shown_only: whether every impression showed all of its candidates.
+    - shown_only: whether every impression showed all of its candidates. unlisted: whether the log has no other list of
+      them, so that there may have been more.
     - rows_per_context, counted_by: if propensities were counted in the log.
     - unknown: check -> why it could not be done. kept: which rows were kept.
     """
@@ -321,6 +322,7 @@ class OfLog:
     largest_weight: float = 0.0
     impressions: float = math.inf
     shown_only: bool = False
+    unlisted: bool = False
     rows_per_context: float = math.inf
     counted_by: str | None = None
     unknown: Mapping[str, str] = field(default_factory=dict)
@@ -332,12 +334,13 @@ class OfLaw:
     """The mean weights of a run, each of which tests the logging policy of the log.
 
     weights: of each estimator for each target, asked for or a reference, with its name. targets: their number.
-    copies: a lower bound of the share of rows that are copies of others.
+    copies: a lower bound of the share of rows that are copies of others. unlisted: as in `OfLog`.
     """
 
     weights: tuple[tuple[str, OfEstimate], ...] = ()
     targets: int = 1
     copies: float = 0.0
+    unlisted: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)

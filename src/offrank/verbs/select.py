@@ -258,7 +258,7 @@ def select_estimators(
         >>> simulated = offrank.simulate("log.parquet", sessions=5000, queries=50, slots=3, temperature=1.0)
         >>> target, logging = (f"plackett_luce(noisy_oracle, temperature={t}, log=True)" for t in (0.5, 1))
         >>> offrank.select_estimators("log.parquet", target, logging, ["snips", "snipm"], worlds=0).chosen
-        'snipm'
+        'snips'
     """
     source = arguments.source(log)
     spec = IntervalSpec("normal", cluster=cluster).finding(source)
