@@ -16,7 +16,7 @@ import keyword
 import math
 import re
 import unicodedata
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from itertools import chain, repeat
 from typing import Any, ClassVar
 
@@ -85,6 +85,11 @@ def split(text: str) -> list[str]:
         return [text]
     parts = node.elts if isinstance(node, ast.List | ast.Tuple) else [node]
     return [ast.get_source_segment(text.strip(), part) or text for part in parts]
+
+
+def listed(texts: Iterable[str]) -> list[str]:
+    """Split several texts, each of which may be a list: `-e "ips, clip(snips, 10)" -e pbm`."""
+    return [spelling for text in texts for spelling in split(text)]
 
 
 def example(makers: Makers) -> str:

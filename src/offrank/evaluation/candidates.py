@@ -7,16 +7,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import permutations
-from typing import Any
 
 from ..errors import NoOverlapError
 from ..estimators.base import Reference
-from ..estimators.bounded import Bounded
 from ..estimators.family import Family
-from ..estimators.logged import LoggedMean
 from ..estimators.named import REFERENCES
-from ..estimators.wrappers import SelfNormalised, bare, weighing
-from ..findings import cautions_for
+from ..estimators.wrappers import SelfNormalised, bare
+from ..findings import cautions_for, has_cause
 from ..findings.evidence import OfChoice, OfDisagreement, OfEstimatorChoice
 from ..findings.verdict import Candidate, Verdict, verdict
 from ..folds.estimate import Caution, Estimate, Interval
@@ -28,8 +25,6 @@ from .counts import AnyEstimator, Summary
 
 Given = dict[str, tuple[AnyEstimator, Estimate]]
 """Estimators by their spelling, each with its estimate."""
-LUCKY = frozenset({"heavy-tail", "large-weight", "hidden-mass", "few-rewards", "heavy-rewards"})
-"""Warnings that the error may be larger than estimated: such an estimate cannot contradict another."""
 
 
 @dataclass(frozen=True)
@@ -72,7 +67,7 @@ def chosen(summary: Summary, target: AnyPolicy, family: Family, pick: Pick | Non
         return _picked(made, pick, summary.nonnegative)
     if len(made) == 1:
         return SelectedEstimate(*next(iter(made.values())))
-    bounded, free = len({_window(one) for one in family.values()}) == 1, next(iter(made.values()))
+    bounded, free = len({bare(one).window_size for one in family.values()}) == 1, next(iter(made.values()))
     if bounded and not isinstance(free[1], Estimate):
         return SelectedEstimate(*free)
     given = {name: (estimator, e) for name, (estimator, e) in made.items() if isinstance(e, Estimate)}
@@ -91,17 +86,6 @@ def chosen(summary: Summary, target: AnyPolicy, family: Family, pick: Pick | Non
     choice_made = replace(choice_made, trusted=trusted)
     held = names[0 if bounded else trusted or 0]
     return _held(given, names[choice_made.chosen], held, cautions_for(choice_made))
-
-
-def _window(estimator: AnyEstimator) -> int | None:
-    """Return the window of an estimator, or of the one inside it; None if it has none."""
-    inner: Any = bare(estimator)
-    while inner is not None:
-        window: int | None = getattr(inner, "window", None)
-        if window is not None:
-            return window
-        inner = getattr(inner, "base", None) or getattr(inner, "residual", None)
-    return None
 
 
 def _held(given: Given, name: str, held: str, warnings: Sequence[Caution]) -> SelectedEstimate:
@@ -215,7 +199,7 @@ class Assessment:
     ) -> Candidate | None:
         plain, summary = bare(estimator), self.summary
         held_to = None if held_to == estimator or not self._unwarned(held_to) else held_to
-        if isinstance(plain, LoggedMean):
+        if plain.weighs == "logged":
             return None
         given, logged, relative, refusal = None, None, None, None
         if isinstance(found, Estimate):
@@ -285,7 +269,7 @@ def _against(
 ) -> Caution | None:
     """Return the worst contradiction of an estimate by less assuming ones."""
     estimator, estimate = given
-    if any(caution.code == "unseen-items" for caution in estimate.warnings):
+    if any(has_cause(caution, "coverage") for caution in estimate.warnings):
         return None  # the reason why it is off is reported already
     evidence = [
         OfDisagreement(
@@ -315,13 +299,14 @@ def _hidden(estimate: Estimate) -> float:
 
 
 def _may_contradict(summary: Summary, target: AnyPolicy, estimator: AnyEstimator, estimate: Estimate) -> bool:
-    lucky = any(one.code in LUCKY and one.severity != "note" for one in estimate.warnings)
+    # The error may be larger than estimated: such an estimate contradicts no other.
+    lucky = any(has_cause(one, "tail") and one.severity != "note" for one in estimate.warnings)
     return summary.error_is_reliable(target, estimator, estimate) and not lucky
 
 
 def _comparable(estimator: AnyEstimator, other: AnyEstimator, rewards_are_clicks: bool) -> bool:
     """Whether `other` estimates the same quantity under weaker assumptions."""
     one, two = bare(estimator), bare(other)
-    if any(isinstance(weighing(e), Bounded | LoggedMean) for e in (one, two)):
+    if any(e.bound is not None or e.weighs == "logged" for e in (one, two)):
         return False
     return two.assumptions < one.assumptions and (one.outcome == two.outcome or rewards_are_clicks)

@@ -8,15 +8,13 @@ from functools import cached_property
 from typing import Any
 
 from ..checks.log import LogFold
-from ..checks.rows import Impressions, TiesFold, sorts
+from ..checks.rows import Impressions, TiesFold
 from ..errors import AbilityError, ColumnError, NoOverlapError, SupportError, UsageError
 from ..estimators.base import Estimator, Reference
 from ..estimators.family import Family
 from ..estimators.fold import ROWS, Layout, needs
-from ..estimators.logged import LoggedMean
 from ..estimators.named import REFERENCES
-from ..estimators.predicted import ModelBased
-from ..estimators.wrappers import SelfNormalised, bare, weighing
+from ..estimators.wrappers import bare, weighing
 from ..findings import cautions_for
 from ..findings.evidence import OfCurve
 from ..findings.release import Release
@@ -29,6 +27,7 @@ from ..inference.spec import IntervalSpec
 from ..log.source import Needs, Source
 from ..policies.fit import counts
 from ..policies.propensities import AnyPolicy
+from ..policies.ties import sorts
 from . import reproducibility
 from .arguments import TOTALS
 from .candidates import Assessment, Pick, SelectedEstimate, chosen, compared, named
@@ -90,7 +89,7 @@ class Plan:
     @property
     def _asked(self) -> list[AnyEstimator]:
         """Return the estimators that depend on the target."""
-        return [one for one in self.members if not isinstance(bare(one), LoggedMean)]
+        return [one for one in self.members if bare(one).weighs != "logged"]
 
     @property
     def only_target(self) -> AnyPolicy:
@@ -101,7 +100,7 @@ class Plan:
     def layout(self) -> Layout:
         """Return each distinct weighting once: ips and snips share one."""
         weighed, targets = dict.fromkeys(map(bare, self.members)), dict.fromkeys(self.targets.values())
-        per_slot = dict.fromkeys(bare(e) for e in self.members if isinstance(e, SelfNormalised) and e.by_slot)
+        per_slot = dict.fromkeys(bare(e) for e in self.members if e.normalisation == "slot")
         return Layout(tuple(targets), (*weighed, *self.references), tuple(per_slot), self.references)
 
     @property
@@ -119,7 +118,7 @@ class Plan:
         """Return the products of columns that a bootstrap also sums, to refit slopes in each replicate."""
         if self.spec.method != "bootstrap":
             return ()
-        controlled = {bare(e) for e in self.members if isinstance(e, SelfNormalised) and e.controlled}
+        controlled = {bare(e) for e in self.members if e.normalisation == "control"}
         found = [
             pair
             for _, estimator, value, weight in self.layout.pairs()
@@ -166,15 +165,14 @@ class Plan:
 
     def examination(self) -> list[float] | None:
         """Return the examination curve that an estimator uses."""
-        inner = (part for one in self.members for part in _parts(one))
-        curves = (getattr(part, "examination", None) for part in inner)
+        curves = (bare(one).curve for one in self.members)
         return next((list(curve) for curve in curves if curve), None)
 
     def models(self) -> Iterator[ModelOf]:
         """Return how the reward model of each estimator was learnt, and how well it predicts."""
         for key, members in self.estimators.items():
-            models = (one for one in map(bare, members.values()) if isinstance(one, ModelBased))
-            yield from dict.fromkeys(ModelOf(key, one.reward_model.evidence) for one in models)
+            models = (bare(one).model_evidence for one in members.values())
+            yield from dict.fromkeys(ModelOf(key, one) for one in models if one is not None)
 
     def histograms(self, summary: Summary) -> Iterator[WeightsOf]:
         """Return the weight histograms by target and weighting; ips and snips share one, under the first name."""
@@ -321,14 +319,6 @@ class Reduced:
         )
 
 
-def _parts(estimator: AnyEstimator) -> Iterator[Any]:
-    """Return an estimator and the ones that it wraps."""
-    inner: Any = estimator
-    while inner is not None:
-        yield inner
-        inner = getattr(inner, "base", None) or getattr(inner, "residual", None)
-
-
 def _examined(key: str, found: SelectedEstimate) -> SelectedEstimate:
     """Add the warnings about the estimate's examination curve to the estimate.
 
@@ -337,10 +327,10 @@ def _examined(key: str, found: SelectedEstimate) -> SelectedEstimate:
     estimate = found.estimate
     if isinstance(estimate, NoOverlapError):
         return found
+    plain = bare(found.estimator)
     # With a window of one rank, no click moves to another rank.
-    parts = _parts(found.estimator)
-    curves = [getattr(part, "examination", None) for part in parts if getattr(part, "window", None) != 0]
-    said = [caution for curve in curves if curve for caution in cautions_for(OfCurve(curve=tuple(curve)))]
+    curve = None if plain.window_size == 0 else plain.curve
+    said = cautions_for(OfCurve(curve=curve)) if curve else ()
     spelled = key if estimate.chosen is None else repr(found.estimator)
     own = (replace(one, remedy=one.remedy.replace(repr(found.estimator), spelled)) for one in estimate.warnings)
     return replace(found, estimate=replace(estimate, warnings=(*said, *own)))

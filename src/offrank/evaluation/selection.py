@@ -19,6 +19,7 @@ from ..estimators.family import Auto, Family, family
 from ..estimators.fold import TermsFold
 from ..estimators.named import estimator
 from ..estimators.wrappers import bare
+from ..findings import has_cause
 from ..findings.evidence import OfEstimatorChoice
 from ..findings.few_rewards import FEW as FEW_REWARDS
 from ..folds.base import Tee
@@ -309,8 +310,9 @@ class Reading:
         if self._sound(self.policies[0], one):
             return 1.0
         rows = self.summary.weighted_rows(self.policies[0], one)
-        serious = {each.code for each in found.warnings if each.severity == "serious"}
-        return COARSE if serious <= {"low-ess"} and rows >= FEW_REWARDS and found.standard_error > 0 else math.inf
+        serious = [each for each in found.warnings if each.severity == "serious"]
+        few = all(has_cause(each, "effective size") for each in serious)
+        return COARSE if few and rows >= FEW_REWARDS and found.standard_error > 0 else math.inf
 
     def _contrast(self, number: int, one: AnyEstimator, other: AnyEstimator) -> Contrast | None:
         """Return the paired difference of two estimates of a policy, None where the error of either is not known."""

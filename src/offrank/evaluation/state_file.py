@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import reduce
 from itertools import accumulate, pairwise
-from os import PathLike
 from pathlib import Path
 from typing import Any
 
@@ -16,23 +15,24 @@ from ..estimators.family import Auto, family
 from ..files import atomic_write
 from ..folds.base import Tee
 from ..folds.fingerprint import Fingerprint
-from ..inference.spec import IntervalSpec
 from ..log.source import Source
 from ..options import option
 from ..policies.fit import replaced
 from ..readers.by_file import ByFile, FilesFold, first_row, layout_of, without_rows
 from ..readers.files import describe
-from ..running.executors import Executor, Progress, reduced
+from ..running.executors import reduced
 from ..running.identity import digest
 from ..running.states import dumps, loads
-from . import arguments, reproducibility
-from .counts import AnyEstimator
+from . import reproducibility
 from .plan import Plan, Reduced
 from .provenance import Provenance
+from .question import Question
 from .reduction import Pass
 
 FORM = "evaluation"
 TOTALS = "totals"
+COLUMNS = "cluster columns"
+"""What the log's answer to `cluster` was, beside what was asked."""
 VERSION = reproducibility.versions()["offrank"]
 _FEWEST = 25
 """Different rows from which two logs do not have the same ones, each as often, by chance."""
@@ -85,55 +85,35 @@ class State:
         except TypeError as error:
             raise StateError(f"{path} is damaged: {error}", "make it again") from error
 
-    def comparing(self, baseline: str) -> State:
-        """The state of a comparison with a baseline, of what was counted for an evaluation."""
-        return replace(self, question={**self.question, "baseline": baseline})
+    @property
+    def asked(self) -> Question:
+        """The question, made again from the spellings."""
+        return Question.from_dict({name: value for name, value in self.question.items() if name != COLUMNS})
 
-    def passed(self, where: str) -> Pass:
+    def counted_by(self, where: str) -> Pass:
         """The pass that counted it, made again from the spellings. where: the log in words."""
         source = without_rows(self.layout, where)
-        return Pass.of(planned(self.question, self.learnt, source), source)
+        return Pass.of(_planned(self.asked, self.learnt, source), source)
 
 
-def asked(plan: Plan, estimators: Iterable[AnyEstimator]) -> dict[str, Any]:
-    """What a plan asks, as plain values by the names of arguments."""
-    spec, curve = plan.spec, plan.trained.curve
-    return {
-        "target": reproducibility.spelled(plan.targets),
-        "logging": repr(plan.logging),
-        "estimators": [repr(one) for one in estimators],
-        "examination": None if curve is None else list(curve),
-        "confidence": spec.confidence,
-        "interval": spec.method,
-        "cluster": spec.cluster,
-        "cluster columns": list(spec.columns),
-        "by": plan.by,
-        "replicates": spec.replicates,
-        "seed": spec.seed,
-        TOTALS: None if plan.totals is None else dict(plan.totals),
-    }
+def _planned(question: Question, learnt: Fingerprint | None, source: Source) -> Plan:
+    """The plan of a question by which nothing is learnt; only the columns of the source matter."""
+    curve, spec = question.trained.curve, question.spec.finding(source)
+    families = {repr(one): family(one, curve) for one in question.estimator_list}
+    targets, logging, trained = question.targets, question.drawn_by, Provenance(curve, learnt)
+    plan = Plan(targets, logging, families, spec, question.by, trained, totals=question.true_totals)
+    return plan.referenced(source)
 
 
-def planned(question: Mapping[str, Any], learnt: Fingerprint | None, source: Source) -> Plan:
-    """The plan of a question; only the columns of the source matter."""
-    said = {name: question[name] for name in ("confidence", "cluster", "replicates", "seed")}
-    spec = IntervalSpec(question["interval"], **said).finding(source)
-    curve = None if question["examination"] is None else tuple(question["examination"])
-    families = {repr(one): family(one, curve) for one in arguments.estimators(question["estimators"])}
-    targets, logging = arguments.targets(question["target"]), arguments.policy(question["logging"])
-    plan = Plan(targets, logging, families, spec, question["by"], Provenance(curve, learnt)).referenced(source)
-    return replace(plan, totals=question[TOTALS])
-
-
-def refuse_learnt(state: Any, held_out: Any, parts: Iterable[Any]) -> None:
+def refuse_learnt(question: Question) -> None:
     """Raise if a state is asked for and something would be learnt from each log, so that days have different ones.
 
     Raises:
         UsageError: a policy or an estimator is, or only a part of the log is read.
     """
-    if state is None:
+    if question.state is None:
         return
-    if held_out is not None:
+    if question.held_out is not None:
         raise UsageError("a state is of a whole log, not of the part that a policy left out", "give one of the two")
     found: list[Any] = []
 
@@ -141,7 +121,7 @@ def refuse_learnt(state: Any, held_out: Any, parts: Iterable[Any]) -> None:
         found.append(one)
         return one
 
-    for part in parts:
+    for part in (*question.targets.values(), question.drawn_by, *question.estimator_list):
         _ = seen(part) if isinstance(part, Auto) else replaced(part, seen)
     if found:
         raise UsageError(
@@ -151,40 +131,35 @@ def refuse_learnt(state: Any, held_out: Any, parts: Iterable[Any]) -> None:
         )
 
 
-def counted(
-    plan: Plan,
-    estimators: Sequence[AnyEstimator],
-    log: Source,
-    path: str | PathLike[str] | None,
-    executor: Executor | None,
-    progress: Progress | None,
-) -> Reduced:
-    """Read a log; with a path for the state, with its rows numbered by file, and write the state.
+def counted(plan: Plan, question: Question, log: Source) -> Reduced:
+    """Read a log; where a state is asked for, with its rows numbered by file, and write the state.
 
     Raises:
         UsageError: the question cannot be made again from its spellings.
     """
-    job = Pass.of(plan, log)
-    if path is None:
+    job, executor, progress = Pass.of(plan, log), question.executor, question.progress
+    if question.state is None:
         state = reduced(log.select(job.needed), job.fold, executor, progress, job.cache)
         return job.finish(state, log.describe())
-    begun = _begun(plan, estimators, log, Path(path), job)
-    source = ByFile.of(log, Path(path))
+    begun = _begun(question, log, job)
+    source = ByFile.of(log, Path(question.state))
     both = Tee({"job": job.fold, "files": FilesFold(source.folder)})
     found = reduced(source.select(job.needed), both, executor, progress, job.cache)
     ended = replace(begun, files=found["files"], counted=found["job"])
-    ended.save(Path(path))
+    ended.save(Path(question.state))
     return finished(ended, job)
 
 
-def _begun(plan: Plan, estimators: Sequence[AnyEstimator], log: Source, path: Path, job: Pass) -> State:
+def _begun(question: Question, log: Source, job: Pass) -> State:
     """The state before anything was counted, from which the same pass can be made."""
-    layout, question = layout_of(log), asked(plan, estimators)
+    layout, plan = layout_of(log), job.plan
+    asked = {**question.to_dict(), COLUMNS: list(plan.spec.columns)}
     files = getattr(getattr(log, "table", None), "files", None)
     paths = (log.describe(),) if files is None else files.paths
-    state = State(str(path), VERSION, question, layout, digest(job.fold), plan.trained.curve_rows, paths, {}, None)
+    learnt = plan.trained.curve_rows
+    state = State(str(question.state), VERSION, asked, layout, digest(job.fold), learnt, paths, {}, None)
     try:
-        again = digest(state.passed(log.describe()).fold)
+        again = digest(state.counted_by(log.describe()).fold)
     except OffrankError:
         again = ""
     if again != state.job:
@@ -223,7 +198,7 @@ def merged(states: Sequence[State]) -> tuple[State, Pass]:
     paths = tuple(path for one in states for path in one.paths)
     files = {name: rows for one in states for name, rows in one.files.items()}
     first = replace(first, question={**first.question, TOTALS: _added([one.question[TOTALS] for one in states])})
-    job = first.passed(describe(paths))
+    job = first.counted_by(describe(paths))
     if digest(job.fold) != first.job:
         versions = "" if first.offrank == VERSION else f" by offrank {first.offrank}, and this is {VERSION}"
         raise StateError(

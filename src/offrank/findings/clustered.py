@@ -7,7 +7,7 @@ from .registry import Statement, finding
 LARGE_DESIGN_EFFECT = 1.5
 
 
-@finding("clustered", "Clusters")
+@finding("clustered", "Clusters", cause="dependence")
 def clustered(found: OfClusters) -> Statement | None:
     effect = found.design_effect
     if found.column is None or not found.chosen or effect is None or not effect > LARGE_DESIGN_EFFECT:

@@ -5,7 +5,7 @@ from .evidence_clicks import OfSelection
 from .registry import Statement, finding
 
 
-@finding("counted-ranks", "Counted ranks", lambda found: found.counted)
+@finding("counted-ranks", "Counted ranks", lambda found: found.counted, cause="counting")
 def counted_ranks(_: OfSelection) -> Statement:
     return Statement(
         "note",

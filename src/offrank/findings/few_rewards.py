@@ -8,7 +8,7 @@ FEW = 30.0
 """Effective number of rewarded impressions."""
 
 
-@finding("few-rewards", "Rewarded impressions")
+@finding("few-rewards", "Rewarded impressions", cause=("overlap", "tail"))
 def few_rewards(found: OfEstimate) -> Statement | None:
     expected = found.effective_rewards * found.luck
     if not expected < FEW:

@@ -12,7 +12,7 @@ VERY_HEAVY = 0.7
 """Index above which no feasible log suffices for a mean (Vehtari and others, Pareto smoothed importance sampling)."""
 
 
-@finding("heavy-tail", "Tail of the weights")
+@finding("heavy-tail", "Tail of the weights", cause=("overlap", "weights", "tail"))
 def heavy_tail(found: OfEstimate) -> Statement | None:
     # A tail that ends at the maximum is not heavy: clipping costs bias instead, which `clipped` reports.
     # Where the policies determine which weights can occur, `hidden-mass` reports those not yet seen.

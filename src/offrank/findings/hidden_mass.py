@@ -17,7 +17,7 @@ def hides(share: float, visible: float, effective_rewards: float) -> bool:
     return share > 0 and share**2 * min(visible, effective_rewards) > HIDDEN**2
 
 
-@finding("hidden-mass", "What the log cannot show")
+@finding("hidden-mass", "What the log cannot show", cause=("overlap", "tail"))
 def hidden_mass(found: OfEstimate) -> Statement | None:
     share = (found.hidden or 0.0) + found.unsupported
     if not (hides(share, found.visible, found.effective_rewards * found.luck) or share > MOSTLY_HIDDEN):

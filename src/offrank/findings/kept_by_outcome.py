@@ -9,7 +9,10 @@ FAR = 5.0
 
 
 @finding(
-    "kept-by-outcome", "Rows kept by their outcome", lambda kept: kept.clicks and set(kept.totals) < {"clicked", "all"}
+    "kept-by-outcome",
+    "Rows kept by their outcome",
+    lambda kept: kept.clicks and set(kept.totals) < {"clicked", "all"},
+    cause="outcome",
 )
 def kept_by_outcome(kept: OfKept) -> Statement | None:
     if not kept.apart > FAR:

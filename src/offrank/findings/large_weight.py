@@ -9,7 +9,9 @@ LARGE = 0.05
 VERY_LARGE = 0.2
 
 
-@finding("large-weight", "Largest weight", lambda found: found.max_weight_share > LARGE)
+@finding(
+    "large-weight", "Largest weight", lambda found: found.max_weight_share > LARGE, cause=("overlap", "weights", "tail")
+)
 def large_weight(found: OfEstimate) -> Statement:
     ways = [] if found.clipped or found.kind == "logged" else [clip(found)]
     ways += ["compare with an item-level estimator"] if items_help(found.slots, found.kind) else []

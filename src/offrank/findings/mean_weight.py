@@ -36,7 +36,7 @@ KNOWN = 0.1
 """Effective share of the rows above which an unseen tail cannot explain a low mean."""
 
 
-@finding("mean-weight", "Mean weight")
+@finding("mean-weight", "Mean weight", cause="mean weight")
 def mean_weight(found: OfEstimate) -> Statement | None:
     away, mean = deviation(found), found.mean_weight
     if away is None or mean is None or counted_twice(found):
@@ -56,7 +56,7 @@ def mean_weight(found: OfEstimate) -> Statement | None:
     )
 
 
-@finding("mean-weight", "Mean weights")
+@finding("mean-weight", "Mean weights", cause="mean weight")
 def of_law(law: OfLaw) -> Statement | None:
     """Weights whose mean is not 1 refute the logging policy, and so every estimate that depends on it."""
     worst = refuted(law)
@@ -82,7 +82,7 @@ def _said(mean: Interval, away: float) -> str:
     )
 
 
-@finding("mean-weight", "Mean importance weight of uniform")
+@finding("mean-weight", "Mean importance weight of uniform", cause="mean weight")
 def of_uniform(log: OfLog) -> Statement | None:
     """Correct propensities give the uniform policy a mean weight of 1, or less if some slates are never shown."""
     mean, high = log.mean_weight, rise(log)

@@ -8,7 +8,7 @@ UNLIKELY = 1e-3
 """At most one correct log in a thousand is reported as wrong."""
 
 
-@finding("miscalibrated", "What was shown against the logging policy")
+@finding("miscalibrated", "What was shown against the logging policy", cause="calibration", explains="mean weight")
 def miscalibrated(log: OfLog) -> Statement | None:
     """Items are shown more often, or less often, than the logging policy can explain."""
     if log.fit is None or not unfit(log):

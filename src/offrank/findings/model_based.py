@@ -6,7 +6,7 @@ from .registry import Statement, finding
 from .reward_model import fit_in_words
 
 
-@finding("model-based", "Model-based estimate", lambda found: found.kind == "model")
+@finding("model-based", "Model-based estimate", lambda found: found.kind == "model", cause="assumption")
 def model_based(found: OfEstimate) -> Statement:
     model = found.model or OfModel()
     told = "how contexts differ and how well its numbers are known" if model.posterior else "how contexts differ"

@@ -8,7 +8,9 @@ MOSTLY = 0.95
 """Share of the clicks."""
 
 
-@finding("mostly-rejected", "Comparisons", lambda found: not found.pairwise and found.rejected > MOSTLY)
+@finding(
+    "mostly-rejected", "Comparisons", lambda found: not found.pairwise and found.rejected > MOSTLY, cause="measure"
+)
 def mostly_rejected(found: OfComparison) -> Statement:
     return Statement(
         "warning",

@@ -5,7 +5,7 @@ from .evidence_clicks import OfFit
 from .registry import Statement, finding
 
 
-@finding("no-clicks", "Clicks", lambda found: not found.clicked)
+@finding("no-clicks", "Clicks", lambda found: not found.clicked, cause="click model")
 def no_clicks(_: OfFit) -> Statement:
     return Statement(
         "serious",

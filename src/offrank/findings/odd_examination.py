@@ -12,7 +12,7 @@ ABSURD_RISE = 2.0
 """Ratio to the first rank."""
 
 
-@finding("odd-examination", "Examination curve")
+@finding("odd-examination", "Examination curve", cause="assumption")
 def odd_examination(found: OfCurve) -> Statement | None:
     curve = found.curve
     above = list(accumulate(curve, min))[:-1]

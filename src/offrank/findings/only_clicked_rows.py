@@ -8,7 +8,7 @@ FEWEST = 100
 """Rows. Even if 9 of 10 impressions are clicked, so many without an exception have a chance of 1 in 38,000."""
 
 
-@finding("only-clicked-rows", "Rows without a click", lambda kept: kept.clicks and not kept.rows[0])
+@finding("only-clicked-rows", "Rows without a click", lambda kept: kept.clicks and not kept.rows[0], cause="sampling")
 def only_clicked_rows(kept: OfKept) -> Statement | None:
     if kept.rows[1] < FEWEST or (kept.totals and kept.totals.get("clicked") == kept.totals.get("all")):
         return None

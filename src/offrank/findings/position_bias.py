@@ -5,7 +5,7 @@ from .evidence import OfComparison
 from .registry import Statement, finding
 
 
-@finding("position-bias", "Position bias", lambda found: found.pairwise and not found.shuffled)
+@finding("position-bias", "Position bias", lambda found: found.pairwise and not found.shuffled, cause="measure")
 def position_bias(_: OfComparison) -> Statement:
     return Statement(
         "note",

@@ -9,7 +9,12 @@ MANY = 0.01
 """Share of the impressions above which a few odd rows cannot be the cause."""
 
 
-@finding("propensity-mismatch", "Logged propensities against the policy", lambda log: log.apart and not unfit(log))
+@finding(
+    "propensity-mismatch",
+    "Logged propensities against the policy",
+    lambda log: log.apart and not unfit(log),
+    cause="propensities",
+)
 def propensity_mismatch(log: OfLog) -> Statement:
     """Logged propensities differ from the policy's, unless the shown items already prove the policy wrong."""
     remedy = (

@@ -12,7 +12,7 @@ LEAST = 0.05
 """Smallest share of the evaluated rows to report: below it, the optimism is at most that share."""
 
 
-@finding("same-log", "Rows of the training", lambda found: found.share >= LEAST)
+@finding("same-log", "Rows of the training", lambda found: found.share >= LEAST, cause="provenance")
 def same_log(found: OfTraining) -> Statement:
     held_out = f"{option('held_out', 'policy.npz')} reads those that `learn` kept apart; or take another day's log."
     model = "learn the click model from another day's log, or judge another one."
@@ -50,7 +50,7 @@ def _chance(pairs: int, close: int) -> float:
     return math.exp(-pairs * (share * math.log(share / CLOSE) + rest))
 
 
-@finding("same-log", "Clicks of this log", counted_here)
+@finding("same-log", "Clicks of this log", counted_here, cause="provenance")
 def own_clicks(found: OfOwnClicks) -> Statement:
     return Statement(
         "serious",

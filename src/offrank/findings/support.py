@@ -8,7 +8,7 @@ MUCH = 0.05
 """Share of the target's items at a rank."""
 
 
-@finding("support", "Support")
+@finding("support", "Support", cause="coverage")
 def support(found: OfSupport) -> Statement | None:
     worst = max(found.shares, default=0.0)
     if not worst > 0:

@@ -10,7 +10,7 @@ CHANCE = 0.01
 """Share of logs of independent rows whose design effect triggers a warning."""
 
 
-@finding("unclustered", "Clusters")
+@finding("unclustered", "Clusters", cause="dependence")
 def unclustered(found: OfClusters) -> Statement | None:
     if found.apart is None or (found.group and found.values == 1):
         return None  # a group of this column has only one of its values

@@ -11,7 +11,7 @@ BLIND = 0.2
 UNCONFIRMED = "unconfirmed-logging"
 
 
-@finding(UNCONFIRMED, "What drew the log", lambda log: log.unconfirmed is not None)
+@finding(UNCONFIRMED, "What drew the log", lambda log: log.unconfirmed is not None, cause="logging policy")
 def unconfirmed_logging(log: OfLog) -> Statement:
     """The log does not contradict the policy; that does not make it the one that drew the log."""
     least = log.unconfirmed or 0.0

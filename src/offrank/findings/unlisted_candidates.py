@@ -7,7 +7,13 @@ from .odd_mean import refuted, refuting, rise
 from .registry import Statement, finding
 
 
-@finding("unlisted-candidates", "Candidates", lambda log: log.unlisted and not counted_twice(log))
+@finding(
+    "unlisted-candidates",
+    "Candidates",
+    lambda log: log.unlisted and not counted_twice(log),
+    cause="propensities",
+    explains="mean weight",
+)
 def of_uniform(log: OfLog) -> Statement | None:
     """Propensities of slates chosen from more items give orders of those shown a mean weight above 1."""
     high, mean = rise(log), log.mean_weight
@@ -16,7 +22,7 @@ def of_uniform(log: OfLog) -> Statement | None:
     return _of_more(mean.value, "serious" if high > refuting() else "warning")
 
 
-@finding("unlisted-candidates", "Candidates", lambda law: law.unlisted)
+@finding("unlisted-candidates", "Candidates", lambda law: law.unlisted, cause="propensities", explains="mean weight")
 def of_law(law: OfLaw) -> Statement | None:
     """The same of items, and of any other target."""
     worst = refuted(law)

@@ -13,7 +13,12 @@ MANY_UNSEEN = 0.2
 MOST_UNSEEN = 0.5
 
 
-@finding("unseen-documents", "Unseen documents", lambda found: found.kind == "model" and found.control < 1 - UNKNOWN)
+@finding(
+    "unseen-documents",
+    "Unseen documents",
+    lambda found: found.kind == "model" and found.control < 1 - UNKNOWN,
+    cause="click model",
+)
 def of_estimate(found: OfEstimate) -> Statement:
     by_features = found.model is not None and found.model.features
     counts = "as its features predict" if by_features else "like an average document"
@@ -25,7 +30,7 @@ def of_estimate(found: OfEstimate) -> Statement:
     )
 
 
-@finding("unseen-documents", "Unseen documents", lambda found: found.unseen > 0)
+@finding("unseen-documents", "Unseen documents", lambda found: found.unseen > 0, cause="click model")
 def of_prediction(found: OfPrediction) -> Statement:
     if found.features:
         return Statement(

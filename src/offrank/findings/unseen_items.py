@@ -8,7 +8,7 @@ COVERED = 0.99
 """Share of the target's items."""
 
 
-@finding("unseen-items", "Unseen items")
+@finding("unseen-items", "Unseen items", cause=("overlap", "coverage"))
 def unseen_items(found: OfEstimate) -> Statement | None:
     if found.normalised or found.kind == "model" or not found.control < COVERED:
         return None

@@ -17,7 +17,7 @@ from .csv_json import CsvJsonTable
 from .dataset import DatasetTable
 from .decode import Duplicates
 from .files import Files, find, is_paths, suffix
-from .formats.registry import Reader, readers
+from .formats.registry import READERS, Reader
 from .long import LongLog
 from .spark import SPARK, SparkTable
 from .stored import ArrowTable, ParquetTable
@@ -137,7 +137,7 @@ def is_open(log: Any) -> bool:
 
 def _formats() -> Mapping[str, Callable[..., Any]]:
     """Return the makers of format spellings by name: file formats and readers of public data."""
-    return {kind: partial(_itself, kind) for kind in dict.fromkeys(_SUFFIXES.values())} | dict(readers())
+    return {kind: partial(_itself, kind) for kind in dict.fromkeys(_SUFFIXES.values())} | dict(READERS)
 
 
 def _itself(kind: str) -> str:

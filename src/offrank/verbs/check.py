@@ -7,6 +7,7 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
+from ..argument import asks
 from ..checks.actions import ActionsFold
 from ..checks.calibration import CalibrationFold
 from ..checks.log import LogFold
@@ -25,6 +26,7 @@ from ..evaluation.counts import Summary
 from ..evaluation.estimates import Estimates
 from ..evaluation.metadata import Background, Check, LogRead
 from ..evaluation.plan import Plan
+from ..evaluation.question import LogCheck
 from ..evaluation.refutation import judged_log
 from ..evaluation.result import Result
 from ..evaluation.sums import inner_fold
@@ -51,16 +53,8 @@ EPSILONS = (0.1, 0.5)
 """The mixtures of logging policy and uniform whose mean weight is checked, besides uniform itself."""
 
 
-def check(
-    log: Any,
-    target: str | AnyPolicy | None = None,
-    logging: str | AnyPolicy = "logged",
-    *,
-    totals: Mapping[str, float] | None = None,
-    confidence: float = 0.99,
-    executor: Executor | None = None,
-    progress: Progress | None = None,
-) -> Result:
+@asks(LogCheck)
+def check(question: LogCheck) -> Result:
     """Check a log for problems that would make estimates from it wrong.
 
     For policies between the logging one and uniform (and `target`, if given) the mean importance
@@ -69,8 +63,6 @@ def check(
     how often each item stood at each rank is compared with what the logging policy says. Further: the
     effective sample size, the weights' tail, inverse propensities per slot count, and the share of the
     target (or of uniform) that the logging policy never shows, per rank.
-
-    totals: how many impressions there were, as in `evaluate`.
 
     `result.facts["checks"]` holds the findings; each check that was impossible is listed with the reason.
 
@@ -82,17 +74,13 @@ def check(
         >>> offrank.check("offrank-demo/log.parquet", "plackett_luce(old_score)").trustworthy
         True
     """
-    source, drawn = arguments.source(log), arguments.policy(logging)
-    wanted = None if target is None else fitted(arguments.policy(target), source, executor)
-    for policy in (drawn, wanted or drawn):
+    source, executor = arguments.source(question.log), question.executor
+    wanted = None if question.wanted is None else fitted(question.wanted, source, executor)
+    for policy in (question.drawn_by, wanted or question.drawn_by):
         _refuse_unknown(source, policy)
-    spec = IntervalSpec(confidence=confidence)
-    checking = _Checking(source, fitted(drawn, source, executor), wanted, spec, arguments.totals(totals))
-    said: dict[str, Any] = {"logging": repr(drawn), "target": None if wanted is None else repr(wanted)}
-    said |= {"totals": checking.totals, "confidence": confidence}
-    defaults = {**(check.__kwdefaults__ or {}), "target": None}
-    command = reproducibility.call("check", arguments.spelled_log(log), said, defaults)
-    return checking.run(executor, progress).with_facts(command=command)
+    drawn, spec = fitted(question.drawn_by, source, executor), IntervalSpec(confidence=question.confidence)
+    checking = _Checking(source, drawn, wanted, spec, question.true_totals)
+    return checking.run(executor, question.progress).with_facts(command=question.command("check"))
 
 
 def _refuse_unknown(source: Source, policy: AnyPolicy) -> None:

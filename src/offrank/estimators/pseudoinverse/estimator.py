@@ -23,6 +23,8 @@ from ...policies.top import Top
 from ...policies.uniform import Uniform
 from ..base import Asked, Outcome, Weighted, Weights, refuse_impossible
 from ..items import IPM
+from ..registry import ESTIMATORS
+from ..wrappers import self_normalised
 from . import _kernels
 from .grouping import Grouped, content, distinct, relevant, single
 from .inverses import cases
@@ -34,6 +36,8 @@ MOST_NUMBERS = 1 << 22
 """Largest number of expected indicators in memory at once."""
 
 
+@self_normalised
+@ESTIMATORS.register
 @dataclass(frozen=True, repr=False)
 class PI(Weighted):
     """w = q_target' Gamma_logging^+ 1_slate (paper slate-pseudoinverse, Eq. 6).

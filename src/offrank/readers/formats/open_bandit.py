@@ -16,12 +16,13 @@ from ..csv_json import CsvJsonTable
 from ..files import Files, suffix
 from ..tables import Piece
 from ..wide import Invalid, WideLog
-from .registry import Reader
+from .registry import READERS, Reader
 
 _ITEMS = "item_context.csv"
 _ROLES = {"slate": "item_id", "clicks": "click", "propensity": "propensity_score"}
 
 
+@READERS.register
 @Reader
 def open_bandit(path: str | Path, *, n_items: int | None = None, invalid: Invalid = "raise") -> WideLog:
     """Read a campaign of Open Bandit Data: its folder, or its CSV file (also `.csv.gz`).
