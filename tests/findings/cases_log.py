@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from offrank.findings.evidence import Frequency, OfEstimate, OfLaw, OfLog
-from offrank.findings.evidence_rows import OfKept
+from offrank.findings.evidence_rows import OfGroup, OfKept
 from offrank.folds.estimate import Interval
 
 
@@ -34,6 +34,14 @@ def law(*weights: OfEstimate, **known: Any) -> OfLaw:
     return OfLaw(weights=tuple(("`ips` for top(new)", one) for one in weights), **known)
 
 
+def group(value: float, chance: float, tested: int = 1) -> OfGroup:
+    """One mean weight of a group."""
+    return OfGroup(weights=(("`ips` for top(new)", Interval(value, 0.0, 9.0, 0.01), chance),), tested=tested)
+
+
+#: The normal deviate of a twentieth of the tail beyond 3.3 (any table: .000483, .0000242).
+ODD_OF_20 = 4.064
+REFUTED_CHANCE = 0.0005 / 20
 #: The normal deviate of two tails of .0005 / 20, and of half as much (any table).
 REFUTING, REFUTING_TWO = 4.2148, 4.3687
 
@@ -82,6 +90,21 @@ CASES = [
     Case("unlisted-candidates", law(weight(1.1, REFUTING + 0.002), unlisted=True), "serious"),
     Case("unlisted-candidates", law(weight(0.9, 9.0, hidden=0.0), unlisted=True), None),
     Case("unlisted-candidates", law(weight(2.0, 9.0, sampling_factor=2.0), unlisted=True), None),
+    Case("mean-weight", weight(1.1, ODD_OF_20 - 0.01, groups=20), None),
+    Case("mean-weight", weight(1.1, ODD_OF_20 + 0.01, groups=20), "warning"),
+    Case("mean-weight", weight(1.1, 5.01, groups=20), "serious"),
+    Case("mean-weight", weight(39.0, 1.0, groups=2), None),
+    Case("mean-weight", weight(41.0, 1.0, groups=2), "warning"),
+    Case("mean-weight", weight(201.0, 1.0, groups=2), "serious"),
+    Case("mean-weight", weight(0.2, 9.0, groups=20), None),
+    Case("mean-weight", weight(0.2, 9.0, groups=20, tail_index=0.1), "serious"),
+    Case("mean-weight", OfGroup(), None),
+    Case("mean-weight", group(1.5, REFUTED_CHANCE * 1.01), None),
+    Case("mean-weight", group(1.5, REFUTED_CHANCE * 0.99), "serious"),
+    Case("mean-weight", group(1.5, REFUTED_CHANCE * 0.99, tested=2), None),
+    Case("mean-weight", group(1.5, REFUTED_CHANCE / 2 * 0.99, tested=2), "serious"),
+    Case("mean-weight", group(1.00499, 1e-9), None),
+    Case("mean-weight", group(1.00501, 1e-9), "serious"),
     Case("mean-weight", law(), None),
     Case("mean-weight", law(weight(1.1, REFUTING - 0.002)), None),
     Case("mean-weight", law(weight(1.1, REFUTING + 0.002)), "serious"),

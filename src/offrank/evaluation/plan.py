@@ -20,7 +20,7 @@ from ..findings.evidence import OfCurve
 from ..findings.release import Release
 from ..findings.untested import ROWS_KEPT
 from ..findings.verdict import Verdict
-from ..folds.estimate import Interval
+from ..folds.estimate import Caution, Interval
 from ..folds.sums import Products
 from ..inference.ratio import Controlled
 from ..inference.spec import IntervalSpec
@@ -191,7 +191,8 @@ class Plan:
 class Reduced:
     """A log reduced under a plan: it gives all numbers at any level, and the difference of any two targets.
 
-    whole, groups: results of the folds. known, designs: as in `Summary`. where: the log in words.
+    whole, groups: results of the folds. known, designs: as in `Summary`. where: the log in words. refuted: what
+    refutes the logging policy in each group.
     """
 
     plan: Plan
@@ -203,6 +204,7 @@ class Reduced:
     where: str
     behind: Mapping[str, Any]
     diagnostics: Diagnostics
+    refuted: Mapping[str, tuple[Caution, ...]]
 
     def __getstate__(self) -> dict[str, Any]:
         return {one.name: getattr(self, one.name) for one in fields(self)}  # derived values are recomputed
@@ -220,8 +222,10 @@ class Reduced:
     @cached_property
     def by_group(self) -> dict[str, tuple[Summary, dict[str, Assessment]]]:
         """Return the judged estimates of each group."""
-        known = {**self.known, "group": True, "losses": not self.summary.nonnegative}
-        parts = {name: self.plan.summary(part, **known) for name, part in self.groups.items()}
+        known = {**self.known, "group": len(self.groups), "losses": not self.summary.nonnegative}
+        parts = {
+            name: self.plan.summary(part, **known, of_group=self.refuted[name]) for name, part in self.groups.items()
+        }
         return {name: (part, self.plan.judged(part, len(parts))) for name, part in parts.items()}
 
     def result(self) -> Result:

@@ -16,7 +16,7 @@ from ..log.batch import RunCache
 from ..log.source import Needs, Source
 from .diagnostics import Diagnostics
 from .plan import Plan, Reduced
-from .refutation import judged_log
+from .refutation import judged_groups, judged_log
 from .sums import inner_fold
 
 
@@ -64,5 +64,7 @@ class Pass:
         known["about_log"] = judged_log(
             found["log"], [plan.summary(whole, **known, designs=found["design"])], plan.totals
         )
+        by_group = {name: plan.summary(part, **known) for name, part in groups.items()}
         diagnostics = replace(self.diagnostics, bases=bases or {})
-        return Reduced(plan, whole, groups, known, found["design"], impressions, where, found["behind"], diagnostics)
+        made = plan, whole, groups, known, found["design"], impressions, where, found["behind"], diagnostics
+        return Reduced(*made, judged_groups(by_group, found["log"].copies))

@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
+
+import numpy as np
 
 from ..checks.log import Totals, about_log
+from ..estimators.fold import ROWS
+from ..findings import cautions_for
 from ..findings.evidence import OfEstimate, OfLaw, OfLog
+from ..findings.evidence_rows import OfGroup
 from ..folds.estimate import Caution
+from ..folds.moments import Moments
+from ..inference.betting import chance_above
 from ..policies.propensities import AnyPolicy
 from .counts import Summary
 
@@ -23,6 +30,36 @@ def judged_log(
     found = [one for summary in summaries for one in _weights(summary) if of in (None, one[0])]
     targets = len({target for target, _, _ in found})
     return about_log(log, OfLaw(weights=tuple((name, one) for _, name, one in found), targets=targets), totals)
+
+
+def judged_groups(groups: Mapping[str, Summary], copies: float = 0.0) -> dict[str, tuple[Caution, ...]]:
+    """Return what refutes the logging policy in each group; nothing where the whole log has a serious fault already.
+
+    copies: a lower bound of the share of rows that are copies of others, which are no further evidence.
+    """
+    return {name: _judged_group(one, len(groups), copies) for name, one in groups.items()}
+
+
+def _judged_group(group: Summary, groups: int, copies: float) -> tuple[Caution, ...]:
+    if any(one.severity == "serious" for one in group.about_log):
+        return ()
+    weights, targets = [], set()
+    for target, estimator, _, place in group.layout.pairs():
+        found = group.weight_of(target, estimator)
+        if found is None or found.mean_weight is None or group.moments.least[place] < 0:
+            continue
+        targets.add(target)
+        weights.append((f"`{estimator!r}` for {target!r}", found.mean_weight, _chance(group.moments, place, copies)))
+    return cautions_for(OfGroup(weights=tuple(weights), tested=groups * len(targets)))
+
+
+def _chance(moments: Moments, weight: int, copies: float) -> float:
+    """Return a bound of the probability of so high a mean weight, given the column of weights."""
+    away, most = np.zeros(len(moments.mean)), float(moments.largest[ROWS])
+    away[weight], away[ROWS] = 1.0, -1.0
+    total = moments.n * float(away @ moments.mean)
+    squares = moments.variation(away) + total**2 / moments.n
+    return chance_above((1 - copies) * total / most, (1 - copies) * squares / most**2)
 
 
 def _weights(summary: Summary) -> Iterator[tuple[AnyPolicy, str, OfEstimate]]:

@@ -38,7 +38,7 @@ class OfModel:
 class OfEstimate:
     """The evidence about one estimate of a target.
 
-    - n: impressions read. slots: number of ranks with clicks, 0 if the log has only rewards.
+    - n: impressions read. groups: of the log, one of which it is of, or 0. slots: ranks with clicks, 0 without any.
     - kind: whether whole slates or items are weighted, a reward model predicts (`direct`), or the log's mean is taken.
       model: the reward model of `direct` or `dr`; None for other estimators.
     - bounded: the spelling of the estimator with bounded weights. method: of the interval.
@@ -63,6 +63,7 @@ class OfEstimate:
     """
 
     n: int = 0
+    groups: int = 0
     slots: int = 0
     kind: Literal["slates", "items", "model", "logged"] = "slates"
     bounded: str = "clip(ips, 100)"
