@@ -50,8 +50,8 @@ class Summary:
     """The reduced log, from which estimates follow.
 
     counted: whether the logging probabilities were counted in it. products: pairs of columns whose products are summed
-    too. group: how many groups the log has, one of which this is; 0 for the whole log. losses: whether outcomes are below 0 in the rest of
-    the log. slots: how many ranks have clicks. about_log: problems of the log that affect every estimate; those of its
+    too. group: how many groups the log has, one of which this is, or 0. losses: whether outcomes are below 0 in the
+    rest of the log. slots: how many ranks have clicks. about_log: problems of the log that affect every estimate; those of its
     propensities affect only estimates that require the logging policy. ties: share of the impressions in which equal
     scores do not determine the order, by sorting target.
     trained: targets evaluated on their own training rows. designs: weight statistics that depend on the policies only,
@@ -253,6 +253,7 @@ class Summary:
         if weighed is None or not (weighed.normalised and self.moments.sums[weight] > 0) or told:
             return None
         return OfEstimate(
+            groups=self.group,
             clipped=None if weighed.bound is None else weighed.bound.done,
             control=self.kept(target, estimator),
             mean_weight=self._alone.ratio(Ratio(weight, ROWS)),
