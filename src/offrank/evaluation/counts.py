@@ -51,9 +51,9 @@ class Summary:
 
     counted: whether the logging probabilities were counted in it. products: pairs of columns whose products are summed
     too. group: how many groups the log has, one of which this is, or 0. losses: whether outcomes are below 0 in the
-    rest of the log. slots: how many ranks have clicks. about_log: problems of the log that affect every estimate; those of its
-    propensities affect only estimates that require the logging policy. ties: share of the impressions in which equal
-    scores do not determine the order, by sorting target.
+    rest of the log. slots: how many ranks have clicks. about_log: problems of the log that affect every estimate; those
+    of its propensities affect only estimates that require the logging policy. ties: share of the impressions in which
+    equal scores do not determine the order, by sorting target.
     trained: targets evaluated on their own training rows. designs: weight statistics that depend on the policies only,
     for each pair of the layout; or none. tested: assumptions that this log could test. of_group: what refutes the
     logging policy in this group.
