@@ -148,7 +148,7 @@ class _Reader:
             return self.made(word, [], [])
         if takes_text is None:
             error = _unknown(word, self.makers, "name")
-            raise SpellingError(f"{error.message} in {self.text!r}", f"{error.remedy}; a file is quoted: '{word}'")
+            raise SpellingError(f"{error.message} in {self.text!r}", error.remedy + f"; a file is quoted: '{word}'")
         return math.inf if word == "inf" and not takes_text else word
 
     def made(self, name: str, arguments: list[ast.expr], keywords: list[ast.keyword]) -> Any:

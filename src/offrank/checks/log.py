@@ -14,7 +14,7 @@ from ..findings.registry import CAUSES, SEVERITIES, Cause
 from ..folds.base import Fold, MappedFold, Tee
 from ..folds.estimate import Caution
 from ..folds.moments import Moments
-from ..folds.optional import OptionalFolds, given, refused
+from ..folds.optional import given, refused
 from ..inference.ratio import Ratio
 from ..inference.spread import Inference
 from ..log.batch import LogBatch
@@ -23,6 +23,7 @@ from ..policies.fit import counted_by, counts
 from ..policies.propensities import AnyPolicy, is_law
 from ..policies.unconfirmed import confirmed, departure
 from ..policies.written import WrittenPolicy
+from ..running.quantities import Quantities
 from .calibration import CalibrationFold
 from .duplicates import ContentsFold
 from .kept import KeptFold
@@ -95,19 +96,19 @@ class LogFold(MappedFold):
 
         logging: None if no estimate requires it.
         """
-        tried = OptionalFolds(source)
-        tried.sure(_SHOWN, contents=ContentsFold(), candidates=CandidatesFold(), kept=KeptFold())
+        tried = Quantities(source)
+        tried.add(_SHOWN, contents=ContentsFold(), candidates=CandidatesFold(), kept=KeptFold())
         if logging is not None and (by := counted_by(logging)) is not None:
-            tried.add("contexts", RowsPerContextFold(by))
+            tried.attempt("contexts", RowsPerContextFold(by))
         if logging is not None and not counts(logging):  # a policy counted in the log agrees with it by construction
             if is_law(logging):
-                tried.add("fit", CalibrationFold(logging))
-            tried.add("weights", UniformWeightsFold(logging))
+                tried.attempt("fit", CalibrationFold(logging))
+            tried.attempt("weights", UniformWeightsFold(logging))
             for by in _CONTEXTS:
                 if by == "candidates" or has(source, Needs(clusters=frozenset([by]))):
-                    tried.add(f"repeats {by}", RepeatsFold(logging, by))
+                    tried.attempt(f"repeats {by}", RepeatsFold(logging, by))
             if not isinstance(confirmed(logging), WrittenPolicy):
-                tried.add("agreement", AgreementFold(logging))
+                tried.attempt("agreement", AgreementFold(logging))
         return cls(logging, tried.folds, tried.reasons, tried.needs)
 
     def needs(self) -> Needs:

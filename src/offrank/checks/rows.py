@@ -12,6 +12,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from ..errors import EmptyLogError
 from ..findings.evidence import OfClusters
 from ..folds.base import MappedFold, PlusFold, TotalFold, total
 from ..folds.counts import KeyedCounts, KeyedCountsFold
@@ -61,6 +62,16 @@ class Impressions:
     def slots(self) -> int:
         """Number of ranks that have clicks, or could have; 0 if none are logged."""
         return int(np.count_nonzero(self.ranks[:, 1]))
+
+    def refuse_none(self, where: str) -> None:
+        """Raise if there are none. where: the log in words.
+
+        Raises:
+            EmptyLogError: the log has no impressions.
+        """
+        if not self.n:
+            skipped = f"; {sum(self.skipped.values())} were skipped" if self.skipped else ""
+            raise EmptyLogError(f"{where} has no impressions{skipped}", "give a log with some")
 
     def by_rank(self, confidence: float) -> list[RankRow]:
         """Return the click rate at each rank, with its interval."""

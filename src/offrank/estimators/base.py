@@ -21,10 +21,10 @@ from ..findings.evidence import OfModel
 from ..folds.fingerprint import Fingerprint
 from ..log.batch import Floats, Integers, LogBatch
 from ..log.source import Needs
-from ..options import option
 from ..policies.base import Ability
 from ..policies.propensities import AnyPolicy, Propensities, ShownAbility, propensities
 from ..spelling import Spelled
+from ..wording import Option, Wording
 from . import _kernels
 
 Outcome = Literal["reward", "clicks"]
@@ -318,7 +318,10 @@ def refuse_impossible(batch: LogBatch, impossible: np.ndarray, logging: Propensi
         raise ImpossibleSlateError(
             f"{batch.file}, row {row}: {logging.policy!r} gives the logged slate probability 0 "
             f"({len(rows)} such rows in this batch of {len(batch)})",
-            "this cannot be the policy that drew the log: check the score column, the temperature and "
-            "the candidates, whether target and logging policy are in each other's place, or use "
-            f"the propensities that were logged ({option('logging', 'logged')})",
+            Wording(
+                "this cannot be the policy that drew the log: check the score column, the temperature and the "
+                "candidates, whether target and logging policy are in each other's place, or use the propensities "
+                "that were logged ({})",
+                Option("logging", "logged"),
+            ),
         )

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from ..errors import UsageError
 from ..findings import assumptions
 from ..log.batch import Floats, LogBatch
-from ..options import option
 from ..policies.propensities import Propensities
+from ..wording import Option, Wording
 from . import _kernels
 from .base import Asked, Follows, Reference, Weighted, Weights, refuse_impossible
 from .registry import ESTIMATORS
@@ -173,7 +173,7 @@ def _required(examination: Sequence[float] | None, estimator: Interpol | Positio
     if examination is None:
         raise UsageError(
             f"{estimator!r} needs an examination curve",
-            f"pass {option('examination', [1, 0.5, 0.33])}, a number per rank, top first",
+            Wording("pass {}, a number per rank, top first", Option("examination", [1, 0.5, 0.33])),
         )
     return tuple(examination)
 

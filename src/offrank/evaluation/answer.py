@@ -10,8 +10,8 @@ from ..log.source import Source
 from ..policies.fit import counts, fitted
 from ..reward_models.fitting import fit_models
 from . import arguments
-from .plan import Plan
 from .question import Question
+from .reduction import Pass
 from .result import Result, refuse_empty
 from .selection import Chooser, picked
 from .state_file import counted, refuse_learnt
@@ -28,14 +28,14 @@ def answered(question: Question) -> Result:
     refuse_learnt(question)
     if question.held_out is not None:
         source, left_out = kept_apart(source, question.held_out, executor, progress)
-    found = counted(planned(question, source), question, source).result()
+    found = counted(pass_of(question, source), question, source).result()
     if left_out is not None:
         found = found.with_facts(log=replace(found.background.log, learnt_from=left_out))
     return refuse_empty(found)
 
 
-def planned(question: Question, source: Source) -> Plan:
-    """Return the plan of a question, after what is to be learnt from the log was learnt."""
+def pass_of(question: Question, source: Source) -> Pass:
+    """Return the pass of a question, after what is to be learnt from the log was learnt."""
     executor, progress = question.executor, question.progress
     targets = {name: fitted(policy, source, executor) for name, policy in question.targets.items()}
     logging, examined = fitted(question.drawn_by, source, executor), question.trained
@@ -47,5 +47,5 @@ def planned(question: Question, source: Source) -> Plan:
     chooser = Chooser(source, logging, examined.curve, plain, executor=executor, progress=progress)
     families, picks = picked(fit_models(question.estimator_list, source, executor, progress), targets, chooser)
     spec = question.spec.finding(source)
-    plan = Plan(targets, logging, families, spec, question.by, examined, picks=picks, totals=question.true_totals)
-    return plan.referenced(source)
+    job = Pass(targets, logging, families, spec, question.by, examined, picks=picks, totals=question.true_totals)
+    return job.referenced(source)

@@ -16,11 +16,11 @@ from ..estimators.family import Auto
 from ..estimators.named import estimator as named_estimator
 from ..estimators.wrappers import SelfNormalised
 from ..log.batch import Floats
-from ..options import option
 from ..policies.mixture import is_policy
 from ..policies.named import policy as named_policy
 from ..policies.propensities import AnyPolicy
 from ..readers.log import opened
+from ..wording import Option, Wording
 from .provenance import Provenance
 
 TOTALS = ("clicked", "all")
@@ -56,8 +56,10 @@ def totals(given: Mapping[str, float] | None) -> dict[str, float] | None:
     real = all(isinstance(one, Real) and not isinstance(one, bool) and 0 <= one < math.inf for one in numbers)
     known = real and len(numbers) > 0 and set(given) <= set(TOTALS)
     if not known or given.get("clicked", 0) > given.get("all", math.inf):
-        example = option("totals", {"clicked": 1200, "all": 50000})
-        raise UsageError(f"totals is {given!r}", f"say how many impressions there were, clicked and in all: {example}")
+        example = Option("totals", {"clicked": 1200, "all": 50000})
+        raise UsageError(
+            f"totals is {given!r}", Wording("say how many impressions there were, clicked and in all: {}", example)
+        )
     return {name: given[name] for name in TOTALS if name in given}
 
 

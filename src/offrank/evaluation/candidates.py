@@ -21,7 +21,7 @@ from ..formatting import nine_digits
 from ..policies.propensities import AnyPolicy
 from ..selection.bounds import least_error
 from ..selection.windows import slope
-from .counts import AnyEstimator, Summary
+from .counts import AnyEstimator, Counts
 
 Given = dict[str, tuple[AnyEstimator, Estimate]]
 """Estimators by their spelling, each with its estimate."""
@@ -53,7 +53,7 @@ class Pick:
     margin: float = 0.0
 
 
-def chosen(summary: Summary, target: AnyPolicy, family: Family, pick: Pick | None = None) -> SelectedEstimate:
+def chosen(summary: Counts, target: AnyPolicy, family: Family, pick: Pick | None = None) -> SelectedEstimate:
     """Return the estimate chosen from a family of estimators; most spellings have one member.
 
     pick: the choice, if it was made before.
@@ -102,7 +102,7 @@ def _held(given: Given, name: str, held: str, warnings: Sequence[Caution]) -> Se
     return SelectedEstimate(estimator, honest, given, first_estimator)
 
 
-def _by_error(summary: Summary, target: AnyPolicy, given: Given) -> OfChoice:
+def _by_error(summary: Counts, target: AnyPolicy, given: Given) -> OfChoice:
     """Return the choice among ever tighter bounds of the weights."""
     means = [summary.mean(target, estimator) for estimator, _ in given.values()]
     kept = [summary.kept(target, estimator) for estimator, _ in given.values()]
@@ -150,17 +150,19 @@ def span(one: Interval | None, other: Interval | None) -> Interval | None:
 
 
 @dataclass(frozen=True)
-class Assessment:
+class TargetEstimates:
     """The estimates for one target. references: less assuming estimates that the user did not request."""
 
-    summary: Summary
+    summary: Counts
     target: AnyPolicy
     found: Mapping[str, SelectedEstimate]
     references: Given
     estimates: Mapping[str, Estimate | NoOverlapError]
 
     @classmethod
-    def of(cls, summary: Summary, target: AnyPolicy, found: Mapping[str, SelectedEstimate], pairs: int) -> Assessment:
+    def of(
+        cls, summary: Counts, target: AnyPolicy, found: Mapping[str, SelectedEstimate], pairs: int
+    ) -> TargetEstimates:
         """Compare the estimates with each other. pairs: number of comparisons in the whole run."""
         references: Given = {}
         for reference in summary.layout.references:
@@ -235,7 +237,7 @@ def named(reference: Reference) -> AnyEstimator:
 
 
 def contradicted(
-    summary: Summary, target: AnyPolicy, found: Mapping[str, SelectedEstimate], references: Given, pairs: int
+    summary: Counts, target: AnyPolicy, found: Mapping[str, SelectedEstimate], references: Given, pairs: int
 ) -> dict[str, Estimate]:
     """Return a target's estimates by name, with a warning on those that differ from a less assuming one.
 
@@ -265,7 +267,7 @@ def compared(estimators: Iterable[AnyEstimator], rewards_are_clicks: bool) -> in
 
 
 def _against(
-    summary: Summary, target: AnyPolicy, given: tuple[AnyEstimator, Estimate], holding: Given, pairs: int
+    summary: Counts, target: AnyPolicy, given: tuple[AnyEstimator, Estimate], holding: Given, pairs: int
 ) -> Caution | None:
     """Return the worst contradiction of an estimate by less assuming ones."""
     estimator, estimate = given
@@ -298,7 +300,7 @@ def _hidden(estimate: Estimate) -> float:
     return 0.0 if design is None or estimate.mean_weight is None else min(design.hidden + design.unsupported, 1.0)
 
 
-def _may_contradict(summary: Summary, target: AnyPolicy, estimator: AnyEstimator, estimate: Estimate) -> bool:
+def _may_contradict(summary: Counts, target: AnyPolicy, estimator: AnyEstimator, estimate: Estimate) -> bool:
     # The error may be larger than estimated: such an estimate contradicts no other.
     lucky = any(has_cause(one, "tail") and one.severity != "note" for one in estimate.warnings)
     return summary.error_is_reliable(target, estimator, estimate) and not lucky

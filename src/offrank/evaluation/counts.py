@@ -46,7 +46,7 @@ POWER = 0.8
 
 
 @dataclass(frozen=True)
-class Summary:
+class Counts:
     """The reduced log, from which estimates follow.
 
     counted: whether the logging probabilities were counted in it. products: pairs of columns whose products are summed
@@ -239,7 +239,7 @@ class Summary:
         """Return the difference of two means as a share of the second; None if that is not clearly above 0."""
         return self.spread.ratio(RelativeChange(one, other)) if self.spread.ratio(other).low > 0 else None
 
-    def at(self, confidence: float) -> Summary:
+    def at(self, confidence: float) -> Counts:
         """Return the same summary at this confidence level."""
         if confidence == self.spec.confidence:
             return self

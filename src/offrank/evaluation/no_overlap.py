@@ -7,8 +7,8 @@ from ..estimators.base import Estimator
 from ..estimators.clip import Clip
 from ..estimators.wrappers import SelfNormalised, bare, weighing, wrapped
 from ..findings.advice import items_help
-from ..options import option
 from ..policies.propensities import AnyPolicy
+from ..wording import Option, Wording
 
 AnyEstimator = Estimator | SelfNormalised
 _BOUND = 100.0
@@ -21,7 +21,7 @@ def no_overlap(target: AnyPolicy, estimator: AnyEstimator, n: int, slots: int, *
     if weighed is None:
         return NoOverlapError(
             f"{estimator!r}: the model has learnt of nothing that {target!r} shows, in any of {n:,} impressions",
-            f"fit it to a log with the same queries and items, or by items alone ({option('by', None)})",
+            Wording("fit it to a log with the same queries and items, or by items alone ({})", Option("by", None)),
         )
     if cancelled:  # pseudoinverse weights may be negative
         return NoOverlapError(

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
 
 import numpy as np
 
@@ -15,11 +16,11 @@ from ..folds.estimate import Caution
 from ..folds.moments import Moments
 from ..inference.betting import chance_above
 from ..policies.propensities import AnyPolicy
-from .counts import Summary
+from .counts import Counts
 
 
 def judged_log(
-    log: OfLog, summaries: Iterable[Summary], totals: Totals | None = None, of: AnyPolicy | None = None
+    log: OfLog, summaries: Iterable[Counts], totals: Totals | None = None, of: AnyPolicy | None = None
 ) -> tuple[Caution, ...]:
     """Return the problems of a log, those that the weights of some estimates show included.
 
@@ -32,17 +33,14 @@ def judged_log(
     return about_log(log, OfLaw(weights=tuple((name, one) for _, name, one in found), targets=targets), totals)
 
 
-def judged_groups(groups: Mapping[str, Summary], copies: float = 0.0) -> dict[str, tuple[Caution, ...]]:
-    """Return what refutes the logging policy in each group; nothing where the whole log has a serious fault already.
+def judged_group(group: Counts, copies: float = 0.0) -> Counts:
+    """Return the counts of a group with what refutes the logging policy there.
 
-    copies: a lower bound of the share of rows that are copies of others, which are no further evidence.
+    Nothing is added where the whole log has a serious fault already. copies: a lower bound of the share of rows that
+    are copies of others, which are no further evidence.
     """
-    return {name: _judged_group(one, len(groups), copies) for name, one in groups.items()}
-
-
-def _judged_group(group: Summary, groups: int, copies: float) -> tuple[Caution, ...]:
     if any(one.severity == "serious" for one in group.about_log):
-        return ()
+        return group
     weights, targets = [], set()
     for target, estimator, _, place in group.layout.pairs():
         found = group.weight_of(target, estimator)
@@ -50,7 +48,7 @@ def _judged_group(group: Summary, groups: int, copies: float) -> tuple[Caution, 
             continue
         targets.add(target)
         weights.append((f"`{estimator!r}` for {target!r}", found.mean_weight, _chance(group.moments, place, copies)))
-    return cautions_for(OfGroup(weights=tuple(weights), tested=groups * len(targets)))
+    return replace(group, of_group=cautions_for(OfGroup(weights=tuple(weights), tested=group.group * len(targets))))
 
 
 def _chance(moments: Moments, weight: int, copies: float) -> float:
@@ -62,7 +60,7 @@ def _chance(moments: Moments, weight: int, copies: float) -> float:
     return chance_above((1 - copies) * total / most, (1 - copies) * squares / most**2)
 
 
-def _weights(summary: Summary) -> Iterator[tuple[AnyPolicy, str, OfEstimate]]:
+def _weights(summary: Counts) -> Iterator[tuple[AnyPolicy, str, OfEstimate]]:
     for target, estimator, _, _ in summary.layout.pairs():
         found = summary.weight_of(target, estimator)
         if found is not None:

@@ -1,5 +1,6 @@
 """`large-weight`: one impression dominates the estimate."""
 
+from ..wording import Wording, joined
 from .advice import clip, items_help
 from .evidence import OfEstimate
 from .registry import Statement, finding
@@ -18,5 +19,5 @@ def large_weight(found: OfEstimate) -> Statement:
     return Statement(
         "serious" if found.max_weight_share > VERY_LARGE else "warning",
         f"One impression carries {found.max_weight_share:.0%} of all weight.",
-        f"Do not trust the interval; {' or '.join(ways) or 'log more'}.",
+        Wording("Do not trust the interval; {}.", joined(" or ", ways) or "log more"),
     )

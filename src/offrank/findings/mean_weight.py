@@ -1,7 +1,7 @@
 """`mean-weight`: weights whose mean is not 1."""
 
 from ..folds.estimate import Interval
-from ..options import verb
+from ..wording import Verb, Wording
 from .double_subsampling import counted_twice
 from .evidence import OfEstimate, OfLaw, OfLog
 from .evidence_rows import OfGroup
@@ -52,8 +52,12 @@ def mean_weight(found: OfEstimate) -> Statement | None:
     return Statement(
         "serious" if away > IMPOSSIBLE or mean.value > max(found.groups, 1) * IMPOSSIBLE_BY_MARKOV else "warning",
         f"The mean weight is {_said(mean, away)} for this policy.",
-        f"{reason} would do this; {verb('check')} of the uniform policy tells them apart. A plain estimate is off by "
-        "this factor, a self-normalised one hides it.",
+        Wording(
+            "{} would do this; {} of the uniform policy tells them apart. A plain estimate is off by this factor, a "
+            "self-normalised one hides it.",
+            reason,
+            Verb("check"),
+        ),
     )
 
 

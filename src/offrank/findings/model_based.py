@@ -1,6 +1,6 @@
 """`model-based`: an estimate that relies on a reward model alone."""
 
-from ..options import estimator
+from ..wording import EstimatorOption, Wording
 from .evidence import OfEstimate, OfModel
 from .registry import Statement, finding
 from .reward_model import fit_in_words
@@ -14,5 +14,8 @@ def model_based(found: OfEstimate) -> Statement:
         "warning",
         f"This is what {model.name} expects: the interval tells {told}, not how wrong the model may be."
         + fit_in_words(model),
-        f"Compare with an estimator that looks at the clicks; {estimator('dr(model)')} corrects the model by them.",
+        Wording(
+            "Compare with an estimator that looks at the clicks; {} corrects the model by them.",
+            EstimatorOption("dr(model)"),
+        ),
     )

@@ -1,6 +1,6 @@
 """`mostly-rejected`: clicks that have nothing to be compared with."""
 
-from ..options import option
+from ..wording import Option, Wording
 from .evidence import OfComparison
 from .registry import Statement, finding
 
@@ -16,5 +16,5 @@ def mostly_rejected(found: OfComparison) -> Statement:
         "warning",
         f"{found.rejected:.1%} of the clicks have nothing to be compared with: the logging was nearly deterministic, "
         "so the metric speaks of its few random contexts.",
-        f"Look at groups with {option('by', 'COLUMN')}, or log more randomly.",
+        Wording("Look at groups with {}, or log more randomly.", Option("by", "COLUMN")),
     )

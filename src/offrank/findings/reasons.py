@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from ..folds.estimate import Caution
+from ..wording import joined
 from .registry import SEVERITIES, has_cause
 
 MOST_REASONS = 3
@@ -20,8 +21,13 @@ class Reason:
     remedy: str
     estimators: tuple[str, ...] = ()
 
+    @property
+    def text(self) -> str:
+        """The code, the message and the remedy."""
+        return joined(" ", (f"{self.code}:", self.message, self.remedy))
+
     def __str__(self) -> str:
-        return f"{self.code}: {self.message} {self.remedy}".strip()
+        return str(self.text)
 
 
 def against_all(found: Iterable[tuple[str, Caution]], about_log: Iterable[Caution]) -> tuple[Reason, ...]:

@@ -1,6 +1,6 @@
 """The logging policy was read off the log, and nobody has confirmed it."""
 
-from ..options import option
+from ..wording import Option, Wording
 from .evidence import OfLog
 from .registry import Statement, finding
 
@@ -25,5 +25,5 @@ def unconfirmed_logging(log: OfLog) -> Statement:
     return Statement(
         "serious" if blind else "warning",
         f"{log.logging} was read off this log, and nobody has confirmed that it drew the slates: {shown}",
-        f"If you know that they were drawn so, say {option('logging', log.logging)}.",
+        Wording("If you know that they were drawn so, say {}.", Option("logging", log.logging)),
     )

@@ -1,6 +1,6 @@
 """`unseen-documents`: documents that were not in a click model's training log."""
 
-from ..options import option
+from ..wording import Option, Wording
 from .evidence import OfEstimate
 from .evidence_clicks import OfPrediction
 from .registry import Statement, finding
@@ -26,7 +26,9 @@ def of_estimate(found: OfEstimate) -> Statement:
         "warning" if by_features or found.control >= 1 - MOSTLY_UNKNOWN else "serious",
         f"{1 - found.control:.0%} of what the target shows was never shown in the log that the model has learnt from, "
         f"and counts as clicked {counts}.",
-        f"Learn from a log that shows more of it, or by items alone ({option('by', None)}) where queries are rare.",
+        Wording(
+            "Learn from a log that shows more of it, or by items alone ({}) where queries are rare.", Option("by", None)
+        ),
     )
 
 

@@ -10,10 +10,9 @@ from typing import Any
 
 from ..argument import asks
 from ..checks.rows import Impressions, ImpressionsFold, dependence
-from ..errors import EmptyLogError, NoOverlapError
+from ..errors import NoOverlapError
 from ..findings import cautions_for
 from ..findings.evidence import OfComparison
-from ..folds.base import Tee
 from ..inference.ratio import Ratio
 from ..inference.spread import Inference
 from ..log.source import Source
@@ -22,7 +21,7 @@ from ..policies.named import policy as named_policy
 from ..policies.propensities import AnyPolicy
 from ..policies.uniform import Uniform
 from ..readers.log import opened
-from ..running.executors import run
+from ..running.quantities import Quantities
 from . import comparisons
 from .comparisons import Comparison
 from .fold import ComparisonsFold
@@ -46,11 +45,11 @@ def measure_models(question: MetricsQuestion) -> Measurements:
         question.spec.finding(source),
         question.by,
     )
-    folds = Tee({"comparisons": fold, "impressions": ImpressionsFold()})
-    found = run(source.select(fold.needs()), folds, executor, question.progress)
+    asked = Quantities(source)
+    asked.add(fold.needs(), comparisons=fold, impressions=ImpressionsFold())
+    found = asked.reduce(executor, question.progress)
     impressions: Impressions = found["impressions"]
-    if not impressions.n:
-        raise EmptyLogError(f"{source.describe()} has no impressions", "give a log with some")
+    impressions.refuse_none(source.describe())
     return refuse_empty(Comparisons(fold, found["comparisons"]).measurements(source, impressions))
 
 

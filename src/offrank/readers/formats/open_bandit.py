@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.csv
 
 from ...errors import ColumnError, LogError, UsageError
-from ...options import option
+from ...wording import Option, Wording
 from ..csv_json import CsvJsonTable
 from ..files import Files, suffix
 from ..tables import Piece
@@ -105,7 +105,7 @@ def _items(path: Path) -> tuple[int, ...]:
     if not path.is_file():
         raise LogError(
             f"there is no {_ITEMS} beside the log, so its candidates are unknown: {str(path)!r}",
-            f"put it there, or say how many items there are: {option('format', 'open_bandit(n_items=34)')}",
+            Wording("put it there, or say how many items there are: {}", Option("format", "open_bandit(n_items=34)")),
         )
     try:
         options = pyarrow.csv.ConvertOptions(include_columns=["item_id"], column_types={"item_id": pa.int64()})
