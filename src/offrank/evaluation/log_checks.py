@@ -111,8 +111,8 @@ def of_actions(tests: Mapping[str, ActionsTest] | None, reason: str | None, log:
     for name, test in tests.items():
         seen = "stood there" if name == "arithmetic" else "averages 1 / probability to"
         message = (
-            f"The worst of {test.actions:,} (item, rank) pairs, item {test.item} at rank {test.rank}: {seen} "
-            f"{test.observed:.6g} where {test.expected:.6g} is expected ({test.deviation:+.1f} standard errors)."
+            f"The worst of {test.actions:,} (item, rank) pairs, item {test.name or test.item} at rank {test.rank}: "
+            f"{seen} {test.observed:.6g} where {test.expected:.6g} is expected ({test.deviation:+.1f} standard errors)."
         )
         remedy = "The logged probabilities are not those with which these items were shown." if test.alarming else ""
         alarm: Status = "note" if unfit(log) else "serious"  # no second finding for what a few rows show already

@@ -21,6 +21,7 @@ from .counts import Counts
 from .diagnostics import Diagnosed, Diagnostics, window_path
 from .differences import Difference, Pair
 from .estimates import Estimates
+from .item_names import named
 from .metadata import Background, LogRead
 from .reduction import Pass, listed
 from .refutation import judged_group, judged_log
@@ -71,7 +72,7 @@ class LogCounts:
         trained = job.trained.judged(job.parts(), found["rows"])
         known = {"slots": impressions.slots, "ties": ties, "trained": trained}
         counted = job.counts(whole, **known, designs=found["design"])
-        known["about_log"] = judged_log(found["log"], [counted], job.totals)
+        known["about_log"] = judged_log(named(found["log"], asked.source), [counted], job.totals)
         diagnostics = replace(job.diagnostics(asked.needs), bases=bases or {})
         made = whole, groups, known, found["design"], impressions, where, found["diagnostics"], diagnostics
         return cls(job, *made, found["log"].copies)

@@ -251,9 +251,10 @@ class OfSkipped:
 class Frequency:
     """Observed and expected frequency of items under the logging policy: the worst of many comparisons.
 
-    rank: from 1 at the top, None for any rank. item: its code; else `lift` selects the items: those that the policy
-    shows there at least `lift` times as often as a uniform one would. observed, expected: rows (before sub-sampling).
-    chance: an upper bound of the probability that some comparison of a correct log deviates as much.
+    rank: from 1 at the top, None for any rank. item, name: its code and what the log calls it; else `lift` selects the
+    items: those that the policy shows there at least `lift` times as often as a uniform one would. observed, expected:
+    rows (before sub-sampling). chance: an upper bound of the probability that some comparison of a correct log deviates
+    as much.
     """
 
     rank: int | None
@@ -262,6 +263,7 @@ class Frequency:
     chance: float
     item: int | None = None
     lift: float | None = None
+    name: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
