@@ -28,14 +28,14 @@ def deviation(found: OfEstimate) -> float | None:
     """How far the mean weight is from 1, in standard errors; None if it is close enough or cannot be determined.
 
     A mean below 1 is compared with 1 minus the share of the target that so short a log hides: see `odd_weights`. What a
-    group of a few rows hides is not known. Groups share the false alarms.
+    group hides is not known, and tails of a few hundred rows tell little of it. Groups share the false alarms.
     """
     mean = found.mean_weight
     if mean is None or not math.isfinite(mean.standard_error) or not found.normalised:
         return None
     if found.clipped and found.control <= 1:
         return None  # clipping makes a mean weight smaller
-    if found.hidden is None and found.tail_index is None and found.groups:
+    if found.groups:
         hidden = 1.0
     elif found.hidden is None:
         hidden = unseen(found.max_weight_share, found.tail_index)
