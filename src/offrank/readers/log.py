@@ -78,8 +78,7 @@ def read_log(
     Raises:
         UsageError: the source cannot be read.
         EmptyLogError: there are no rows.
-        ColumnError: the columns of neither layout are there.
-        LogError: two columns have the same name.
+        ColumnError: the columns of neither layout are there. LogError: two columns have the same name.
 
     Examples:
         >>> offrank.read_log([{"slate": ["a", "b"], "clicks": [1, 0]}])
