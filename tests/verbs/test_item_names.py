@@ -56,5 +56,5 @@ def test_tests_of_written_propensities_name_it() -> None:
         [[f"shoe-{item}" for item in row] for row in table[of].to_pylist()] for of in ("slate", "candidates")
     )
     found = offrank.check(replaced(table, slate=shown, candidates=known), logging="plackett_luce(score)")
-    rows = {one.code: one.message for one in found.background.checks}
+    rows = {one.code: one.message for one in found.metadata.checks}
     assert "item shoe-" in rows["arithmetic"]

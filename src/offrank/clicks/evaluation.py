@@ -174,7 +174,7 @@ def evaluate(
     found = run(source.select(fold.needs()), folds, executor, progress)
     if not found["tally"].impressions:
         raise EmptyLogError(f"{source.describe()} has no sessions", "give a log with at least one impression")
-    spread = fold.inference.spread(found["sums"])
+    spread = fold.inference.inference(found["sums"])
     each = {
         name: _evaluated(index, one, fold.columns, spread, found["tally"])
         for index, (name, one) in enumerate(models.items())

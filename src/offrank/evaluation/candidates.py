@@ -111,7 +111,7 @@ def _by_error(summary: Counts, target: AnyPolicy, given: Given) -> OfChoice:
         [estimate.value for _, estimate in given.values()],
         [estimate.standard_error for _, estimate in given.values()],
         kept if bare(first).normalised else [one / kept[0] for one in kept],
-        [summary.spread.difference(mean, means[-1]).standard_error for mean in means],
+        [summary.inference.difference(mean, means[-1]).standard_error for mean in means],
     )
     return OfChoice(names=tuple(given), chosen=choice.index, bias=choice.biases[choice.index])
 
@@ -276,7 +276,7 @@ def _against(
     evidence = [
         OfDisagreement(
             other=name,
-            difference=summary.spread.difference(summary.mean(target, estimator), summary.mean(target, other)),
+            difference=summary.inference.difference(summary.mean(target, estimator), summary.mean(target, other)),
             width=estimate.high - estimate.low,
             further=bare(estimator).assumptions - bare(other).assumptions,
             other_assumes=bare(other).assumptions,

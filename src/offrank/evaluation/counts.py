@@ -83,9 +83,9 @@ class Counts:
         return cast(Moments, self.folded["moments"])
 
     @cached_property
-    def spread(self) -> Inference:
+    def inference(self) -> Inference:
         """Return the inference that intervals are made from."""
-        found = self.spec.spread(self.folded, self.products)
+        found = self.spec.inference(self.folded, self.products)
         return with_unseen(self, found, self._tails)
 
     @cached_property
@@ -105,12 +105,12 @@ class Counts:
         independently. A few clusters would detect wrong propensities less well than the many rows do.
         """
         if self.spec.cluster != AUTO:
-            return self.spread
-        return replace(self.spec, cluster=None).spread(self.folded, self.products)
+            return self.inference
+        return replace(self.spec, cluster=None).inference(self.folded, self.products)
 
     def logged(self, estimator: Estimator) -> Interval:
         """Return the logged mean of the outcome that the estimator weights."""
-        return self.spread.ratio(self.layout.logged(estimator))
+        return self.inference.ratio(self.layout.logged(estimator))
 
     def estimate(self, target: AnyPolicy, estimator: AnyEstimator) -> Estimate | NoOverlapError:
         """Return the estimate of one estimator for one target, or the reason why there is none."""
@@ -125,7 +125,7 @@ class Counts:
             cancelled = bool(self.moments.squares[weight] > 0)
             return no_overlap(target, estimator, self.moments.n, self.slots, cancelled=cancelled)
         ratio = self.mean(target, estimator)
-        earned = self.spread.ratio(ratio)
+        earned = self.inference.ratio(ratio)
         made = Estimate(
             earned.value,
             earned.low,
@@ -135,9 +135,9 @@ class Counts:
             ess=math.nan,
             mean_weight=None,
             max_weight_share=math.nan,
-            difference=self.spread.difference(ratio, self.layout.logged(weighting)),
+            difference=self.inference.difference(ratio, self.layout.logged(weighting)),
         )
-        depending = dependence(self.spread, ratio, weight, group=self.group > 0)
+        depending = dependence(self.inference, ratio, weight, group=self.group > 0)
         if depending.column is not None:
             made = replace(
                 made,
@@ -237,7 +237,7 @@ class Counts:
 
     def relative(self, one: Mean, other: Mean) -> Interval | None:
         """Return the difference of two means as a share of the second; None if that is not clearly above 0."""
-        return self.spread.ratio(RelativeChange(one, other)) if self.spread.ratio(other).low > 0 else None
+        return self.inference.ratio(RelativeChange(one, other)) if self.inference.ratio(other).low > 0 else None
 
     def at(self, confidence: float) -> Counts:
         """Return the same summary at this confidence level."""
@@ -320,7 +320,7 @@ class Counts:
         if design is not None and design.unsupported + design.hidden < _NOTHING:
             return None
         logged = self.layout.logged(weighting)
-        return self.spread.difference(Controlled(value, weight, ROWS, self._least(weighting)), logged)
+        return self.inference.difference(Controlled(value, weight, ROWS, self._least(weighting)), logged)
 
     @property
     def nonnegative(self) -> bool:

@@ -25,7 +25,7 @@ from ..policies.propensities import AnyPolicy
 from .candidates import SelectedEstimate
 from .counts import AnyEstimator
 from .metadata import Clipped, Diagnoses, Heavy, Path, Windowed
-from .ranking_overlap import LikenessFold, by_rank, compared
+from .ranking_overlap import RankingOverlapFold, by_rank, compared
 
 ROWS, VALUE, WEIGHT = 0, 1, 2
 """The columns whose moments a clip needs, as the rows have them for one estimator."""
@@ -225,7 +225,7 @@ class Diagnostics:
             {
                 "clips": ClipsFold(self.clipped, self.logging),
                 "heaviest": HeaviestFold(self.weighed, self.logging),
-                "likeness": LikenessFold(policies, self.read),
+                "overlap": RankingOverlapFold(policies, self.read),
             }
         )
 
@@ -237,14 +237,14 @@ class Diagnostics:
         spec: IntervalSpec,
     ) -> Diagnoses:
         """Return the diagnostics of these estimates, and those of their targets."""
-        likeness = dict(zip(self.targets, reduced["likeness"], strict=False))
-        logging = reduced["likeness"][-1]
+        overlaps = dict(zip(self.targets, reduced["overlap"], strict=False))
+        logging = reduced["overlap"][-1]
         return Diagnoses(
             tuple(one for each in diagnosed for one in self._clip_path(reduced["clips"], each, spec)),
             tuple(windows),
             tuple(one for each in diagnosed for one in self._heaviest(reduced["heaviest"], each)),
-            tuple(row for name, one in likeness.items() for row in by_rank(name, one, logging)),
-            tuple(compared(name, one) for name, one in likeness.items() if one is not None),
+            tuple(row for name, one in overlaps.items() for row in by_rank(name, one, logging)),
+            tuple(compared(name, one) for name, one in overlaps.items() if one is not None),
         )
 
     def _clip_path(self, clips: Clips, of: Diagnosed, spec: IntervalSpec) -> Iterator[Path[Clipped]]:
@@ -261,7 +261,7 @@ class Diagnostics:
         spec = IntervalSpec("studentised" if spec.method == "studentised" else "normal", spec.confidence)
         stretch = math.sqrt(estimate.design_effect or 1.0)
         for one in path:
-            made = spec.spread({"moments": one.moments}).ratio(_mean(of.estimator, one.moments))
+            made = spec.inference({"moments": one.moments}).ratio(_mean(of.estimator, one.moments))
             low, high = (made.value + stretch * (end - made.value) for end in (made.low, made.high))
             ends = replace(made, low=low, high=high, standard_error=stretch * made.standard_error)
             ends = ends.above(0.0) if of.nonnegative else ends

@@ -89,7 +89,7 @@ class Pair:
 
     def difference(self, mine: str, theirs: str | None = None) -> Interval:
         """Return the difference by these estimators, by default one for both; if the data chose, span all intervals."""
-        first, *more = (self.summary.spread.difference(*means) for means in self._means(mine, theirs or mine))
+        first, *more = (self.summary.inference.difference(*means) for means in self._means(mine, theirs or mine))
         return self._widened(first, more)
 
     def relative(self, mine: str, theirs: str | None = None) -> Interval | None:

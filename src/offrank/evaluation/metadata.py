@@ -153,7 +153,7 @@ class Diagnoses:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Background:
+class ResultMetadata:
     """What a result reports beside its estimates; `Result.facts` is the same as plain values.
 
     - kind: the verb. targets: name -> spelling. logged: the logged mean, if there is one unit. by, cluster: columns.

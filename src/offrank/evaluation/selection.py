@@ -315,7 +315,7 @@ class Reading:
         policy, summary = self.policies[number], self.summary
         if not (self._sound(policy, one) and self._sound(policy, other)):
             return None
-        away = summary.spread.difference(summary.mean(policy, one), summary.mean(policy, other))
+        away = summary.inference.difference(summary.mean(policy, one), summary.mean(policy, other))
         return Contrast(repr(policy), away.value, away.standard_error, float(self.distances[number]))
 
     def _sound(self, policy: AnyPolicy, one: AnyEstimator) -> bool:

@@ -77,7 +77,7 @@ class Selected(Delivered):
             **self.selection.to_dict(),
         }
 
-    def sheet(self) -> Document:
+    def to_document(self) -> Document:
         read = f"{self.facts['sessions']:,} sessions, {self.facts['queries']:,} queries"
         lead = f"{read}, {self.facts['documents']:,} graded documents; {100 * self.facts['confidence']:g} % intervals."
         answer, tally = self.selection.answer(self.severity), next(iter(self.here.values())).tally
