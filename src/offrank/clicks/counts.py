@@ -223,7 +223,10 @@ class Counting(NamedTuple):
 
 @dataclass(frozen=True)
 class CountsFold:
-    """Reduces a log to `ClickCounts`. context: a column whose values have cells of their own. Memory: see `CountTable`."""
+    """Reduces a log to `ClickCounts`. context: a column whose values have cells of their own.
+
+    Memory: see `CountTable`.
+    """
 
     by: str | None = None
     browsing: bool = False
