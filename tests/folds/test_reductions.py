@@ -97,6 +97,12 @@ def test_largest(batch: Sample) -> None:
         assert found[line].tolist() == [*best.tolist(), *[-np.inf] * (6 - len(best))]
 
 
+@pytest.mark.parametrize(("absolute", "kept"), [(False, [3.0, 1.0]), (True, [5.0, 3.0])])
+def test_the_largest_values_count_by_their_size_where_signs_do_not(absolute: bool, kept: list[float]) -> None:
+    fold = LargestFold((0,), keep=2, absolute=absolute)
+    assert fold.add(fold.empty(), keyed(np.array([[3.0], [-5.0], [1.0]]))).tolist() == [kept]
+
+
 @given(batch=samples(2))
 def test_every_cluster_has_sums_of_its_own(batch: Sample) -> None:
     fold = BucketsFold(2)

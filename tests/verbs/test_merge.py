@@ -20,6 +20,9 @@ from offrank.readers import by_file
 from offrank.running.states import dumps, loads
 from tests.cli.commands import call
 
+# One worker: what these tests share is made once.
+pytestmark = pytest.mark.xdist_group("days")
+
 TARGETS = {"new": "top(new)", "soft": "plackett_luce(new)"}
 QUESTION: dict[str, Any] = {"target": TARGETS, "logging": "plackett_luce(old)", "estimators": ["snips", "pbm"]}
 HOW: dict[str, dict[str, Any]] = {
