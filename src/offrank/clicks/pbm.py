@@ -9,17 +9,15 @@ import numpy as np
 
 from ..findings import cautions_for
 from ..findings.evidence_clicks import FitEvidence
-from ..log.batch import Floats
 from ..options import Say, silent
+from .base import FitResult, Parameters, Role, Roles
 from .contexts import CODES, by_value, unlinked
-from .counts import Counts
+from .counts import ClickCounts
 from .documents import SlateDocuments
 from .examined import Examined
 from .fit.curve import Pooled, relative_rates, walk
 from .laws import ClickLaw, Independent
-from .learnt import Learnt
 from .model import of_documents, of_ranks
-from .parameters import Parameters, Role, Roles
 
 _LEVEL = 4.0
 """Variance of the bias of a context's level, in units of that of a step from a rank to the next."""
@@ -40,11 +38,11 @@ class PBM(Examined):
 
     name: ClassVar[str] = "pbm"
 
-    def pooled(self, data: Counts) -> Pooled:
+    def pooled(self, data: ClickCounts) -> Pooled:
         """The click rates of ranks; their bias adds up from rank to rank."""
         return rank_rates(data)
 
-    def learn(self, data: Counts, *, start: Parameters | None = None, say: Say = silent) -> Learnt:
+    def learn(self, data: ClickCounts, *, start: Parameters | None = None, say: Say = silent) -> FitResult:
         found, data = super().learn(data.by_rank(), start=start, say=say), data.by_rank()
         if data.values is None:
             return found
@@ -69,11 +67,8 @@ class PBM(Examined):
         examination = of_ranks(curve, slots.shown.shape[1])
         return Independent(examination * of_documents(parameters["attraction"], slots))
 
-    def examination(self, parameters: Parameters) -> Floats:
-        return parameters["examination"] if self.examination_by is None else parameters["examination"][-1]
 
-
-def rank_rates(data: Counts) -> Pooled:
+def rank_rates(data: ClickCounts) -> Pooled:
     """The click rates of cells relative to the first's, whose bias adds up from rank to rank.
 
     Contexts have other queries: the level of each but the first has a bias of its own, of any size.

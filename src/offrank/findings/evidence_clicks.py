@@ -28,8 +28,8 @@ class FitEvidence:
     - clicked, skipped: whether there are any clicks, and any documents that were not clicked.
     - beyond: share of the clicks that the model rules out and leaves out.
     - hidden: share of the impressions in cells whose examination the log does not identify.
-    - error, restlessness: of models that read from the top: the standard error of the continuation, on the logit scale
-      (quadratic mean, each entry by its trials), and the variance of a document's rank.
+    - error, rank_variability: of models that read from the top: the standard error of the continuation, on the logit
+      scale (quadratic mean, each entry by its trials), and the variance of a document's rank.
     - bend: of models that read from the top: how much larger a continuation is than under one prior for all documents.
     - moving: of `dbn`: share of the variance of ranks that is within documents.
     - unlinked: values of a context whose examination cannot be compared with that of most impressions.
@@ -43,7 +43,7 @@ class FitEvidence:
     beyond: float = 0.0
     hidden: float = 0.0
     error: float = 0.0
-    restlessness: float = math.inf
+    rank_variability: float = math.inf
     moving: float = 1.0
     split: float = 0.0
     unlinked: tuple[str, ...] = ()

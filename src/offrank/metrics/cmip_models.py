@@ -14,8 +14,8 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ..clicks.base import Role
 from ..clicks.fitted import Fitted
-from ..clicks.parameters import Role
 from ..errors import UsageError
 from ..findings import cautions_for
 from ..findings.evidence import PointsEvidence
@@ -95,9 +95,8 @@ def views(model: Fitted, relevance: Relevance, seed: int) -> list[Fitted]:
 
 def has_posterior(model: Fitted) -> bool:
     """Whether the model knows how uncertain each of its tables of documents is."""
-    known, uncertain = {*model.learnt.strength, *model.learnt.loadings}, (Role.DOCUMENT, Role.DOCUMENT_AND_RANK)
-    roles = model.model.roles().items()
-    return all(name in known if role in uncertain else role is not Role.EMBEDDING for name, role in roles)
+    known, roles = {*model.learnt.strength, *model.learnt.loadings}, model.model.roles().items()
+    return all(name in known if role.by_document else role is not Role.EMBEDDING for name, role in roles)
 
 
 def judged(

@@ -14,7 +14,7 @@ from .. import assumptions
 from ..clicks.documents import UNSEEN, SlateDocuments
 from ..clicks.fitted import Fitted
 from ..clicks.laws import ClickLaw, Independent, Mixed
-from ..clicks.loading import load
+from ..clicks.model import load
 from ..findings.evidence import ModelEvidence
 from ..folds.fingerprint import Fingerprint
 from ..log.batch import Contexts, Floats, LogBatch

@@ -14,7 +14,7 @@ import numpy as np
 from .. import formatting
 from ..clicks.documents import UNSEEN
 from ..clicks.fitted import Fitted
-from ..clicks.loading import load
+from ..clicks.model import load
 from ..errors import UsageError
 from ..frames import Plain, plain
 from ..log.judged import Judged

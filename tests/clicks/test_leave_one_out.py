@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from offrank.clicks import DCTR, GCTR, RDCTR, Mixture
-from offrank.clicks.learnt import Learnt
-from offrank.clicks.mixture_own import OwnTrials
+from offrank.clicks.base import FitResult
+from offrank.clicks.leave_one_out import LeaveOneOutCounts
 from offrank.clicks.sessions import Sessions
 from tests.clicks.stories import TOLD
 
@@ -30,7 +30,7 @@ def test_click_rates_of_the_other_sessions() -> None:
     model = DCTR((1.0, 3.0))
     learnt = model.learn(model.from_sessions(lent()))
     assert learnt.parameters["rate"][:2] == pytest.approx([1.5 / 5.5, 1.75 / 6.25])
-    found = OwnTrials.of(model, learnt, DATA, SHARE).logs(learnt.parameters, SHARE)
+    found = LeaveOneOutCounts.of(model, learnt, DATA, SHARE).logs(learnt.parameters, SHARE)
     expected = [
         (1.0 / 5.0) * (1 - 1.75 / 5.75),
         (1 - 1.75 / 5.25) * (1 - 1.5 / 4.5),
@@ -43,7 +43,7 @@ def test_click_rates_by_rank() -> None:
     """Beta(1, 3) at each rank; the only session that showed document 0 first is not there: its prior is left."""
     model = RDCTR((1.0, 3.0))
     learnt = model.learn(model.from_sessions(lent()))
-    found = OwnTrials.of(model, learnt, DATA, SHARE).logs(learnt.parameters, SHARE)
+    found = LeaveOneOutCounts.of(model, learnt, DATA, SHARE).logs(learnt.parameters, SHARE)
     expected = [(1 / 4) * (3 / 4), (1 - 1.75 / 4.75) * (3 / 4), (1.75 - 0.25) / (5.75 - 0.25)]
     assert found == pytest.approx(np.log(expected), rel=1e-6)
 
@@ -52,7 +52,7 @@ def test_a_model_without_documents_loses_nothing() -> None:
     model = GCTR()
     learnt = model.learn(model.from_sessions(lent()))
     rate = learnt.parameters["rate"][0]
-    found = OwnTrials.of(model, learnt, DATA, SHARE).logs(learnt.parameters, SHARE)
+    found = LeaveOneOutCounts.of(model, learnt, DATA, SHARE).logs(learnt.parameters, SHARE)
     assert found == pytest.approx(np.log([rate * (1 - rate), (1 - rate) ** 2, rate]))
 
 
@@ -63,8 +63,8 @@ def test_trials_have_the_score_of_the_likelihood(name: str) -> None:
     assert isinstance(told.model, Mixture) == (name == "mixture")
     data = Sessions(np.array([[0, 4, 2, 1]] * 2, np.int32), np.array([[0, 1, 0, 0], [0] * 4], np.uint8), np.ones(2), 5)
     tables = [table for table, role in told.model.roles().items() if role.value == "document"]
-    learnt = Learnt(told.parameters, {table: np.full(6, 50.0) for table in tables})
-    own, one = OwnTrials.of(told.model, learnt, data, np.ones(2)), np.zeros(2)
+    learnt = FitResult(told.parameters, {table: np.full(6, 50.0) for table in tables})
+    own, one = LeaveOneOutCounts.of(told.model, learnt, data, np.ones(2)), np.zeros(2)
     for table in tables:
         success, failure, _ = own.taught[table]
         for rank, document in enumerate([0, 4, 2, 1]):

@@ -71,7 +71,7 @@ class Second(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Tails:
+class SessionTails:
     """The training data of models whose users read from the top.
 
     A cell is what the probability of going on after a click depends on: the document, or the rank.
@@ -96,7 +96,7 @@ class Tails:
     sessions: float
 
     @classmethod
-    def of(cls, sessions: Sessions, *, by_rank: bool) -> Tails:
+    def of(cls, sessions: Sessions, *, by_rank: bool) -> SessionTails:
         """Cut sessions at their last clicks. by_rank: cells are ranks, not documents."""
         sessions = sessions.where(_order(sessions))
         document, click, places = sessions.document, sessions.click > 0, sessions.documents + 1

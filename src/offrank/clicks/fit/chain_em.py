@@ -11,13 +11,12 @@ import numpy as np
 
 from ...folds.estimate import Caution
 from ...log.batch import Floats
-from ..learnt import Learnt
-from ..parameters import Parameters
+from ..base import FitResult, Parameters, prior_name, regression_name
 from . import _kernels
+from .compressed_sessions import HiddenCounts, Second, SessionTails, Trials
 from .design import PriorDesign
 from .em import Climb, climb
 from .priors import FLAT, Beta, EvidenceGrid, PriorRegression
-from .tails import HiddenCounts, Second, Tails, Trials
 
 Designs = Mapping[str, PriorDesign | Beta]
 """Of each table of documents: what its priors depend on, or its given prior."""
@@ -40,7 +39,7 @@ _ROUNDS = 2000
 _EDGE = 1e-9
 
 
-class TopDown(ABC):
+class CascadeSpec(ABC):
     """A model of users who examine the first result, click it with its attraction, and then go on or stop."""
 
     name: ClassVar[str]
@@ -90,20 +89,20 @@ class EM:
     prior of the continuation.
     """
 
-    model: TopDown
-    tails: Tails
+    model: CascadeSpec
+    tails: SessionTails
     priors: Designs
     say: Callable[[str], object]
     shared: Beta = FLAT
 
-    def begun(self, start: Parameters | None) -> tuple[Parameters, Regressions]:
+    def initial(self, start: Parameters | None) -> tuple[Parameters, Regressions]:
         """Initial values of all tables, and of the priors to be fitted: those of `start` where they fit."""
         fresh = {n: flat(one) for n, one in self.priors.items() if isinstance(one, PriorDesign)}
         if start is None:
             return self._started(), fresh
         here = {name: start[name] for name in (*self.model.tables, SHARED) if name in start}
         for name, one in fresh.items():
-            table = start[regression_of(name)]
+            table = start[regression_name(name)]
             if len(table) == len(one.table):  # of the same design
                 fresh[name] = one.moved(table)
         return here, fresh
@@ -170,7 +169,7 @@ class EM:
         weak = {name: Beta(_FAINT * mean, _FAINT * (1 - mean)) for name, mean in means.items()}
         return EM(self.model, self.tails, weak, self.say, self.shared)
 
-    def together(
+    def fit_jointly(
         self, here: Parameters, priors: Regressions, rounds: int = _REFITS, *, still: bool = False
     ) -> tuple[Parameters, Regressions]:
         """Priors and parameters, fitted alternately to a loose tolerance; still: the continuation is not changed."""
@@ -182,17 +181,17 @@ class EM:
                 break
         return here, priors
 
-    def learnt(self, found: Climb, priors: Regressions, cautions: tuple[Caution, ...]) -> Learnt:
+    def learnt(self, found: Climb, priors: Regressions, cautions: tuple[Caution, ...]) -> FitResult:
         """All tables, the prior of an unseen document, and the regressions: of a given prior, one coefficient."""
         betas = self.betas(priors)
-        unseen = {prior_of(name): beta.of_unseen.table for name, beta in betas.items()}
+        unseen = {prior_name(name): beta.of_unseen.table for name, beta in betas.items()}
         given = {name: PriorRegression.of(one) for name, one in self.priors.items() if isinstance(one, Beta)}
-        fitted = {regression_of(name): one.table for name, one in {**given, **priors}.items()}
-        facts = {name: table.tolist() for name, table in unseen.items()}
+        fitted = {regression_name(name): one.table for name, one in {**given, **priors}.items()}
+        info = {name: table.tolist() for name, table in unseen.items()}
         tables = {**found.parameters, **unseen, **fitted}
         each = {name: beta.of_seen(len(tables[name]) - 1) for name, beta in betas.items()}
         course = (found.trace, found.rounds, found.converged)
-        return Learnt(tables, {}, *course, facts, cautions, priors=each)
+        return FitResult(tables, {}, *course, info, cautions, priors=each)
 
     def leading_to(self, here: Parameters) -> Beta:
         """The prior of the continuation, as strong as the uniform one, under which EM leads to the one that is here."""
@@ -246,13 +245,3 @@ class EM:
 def flat(design: PriorDesign) -> PriorRegression:
     """The prior from which fits of a table's priors begin."""
     return PriorRegression.flat(design, 0.2, 4.0)
-
-
-def prior_of(table: str) -> str:
-    """The name of the prior of an unseen document."""
-    return f"{table}_prior"
-
-
-def regression_of(table: str) -> str:
-    """The name of the regression of a table's priors."""
-    return f"{table}_regression"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from offrank.clicks.fit.division import divided, weights
+from offrank.clicks.fit.mixture_em import fit_shares, weights
 
 RNG = np.random.default_rng(3)
 SESSIONS = RNG.integers(1, 4, 300).astype(float)
@@ -29,7 +29,7 @@ def plain(tolerance: float) -> tuple[np.ndarray, int]:
 def test_the_end_is_that_of_plain_em_in_fewer_rounds() -> None:
     even = np.full((300, 3), 1 / 3)
     told: list[float] = []
-    found = divided(step, even, even[0], SESSIONS, tolerance=1e-9, rounds=2_000, say=told.append)
+    found = fit_shares(step, even, even[0], SESSIONS, tolerance=1e-9, rounds=2_000, say=told.append)
     wanted, rounds = plain(1e-12)
     assert found.converged
     assert found.weight == pytest.approx(wanted, abs=1e-6)
@@ -41,7 +41,7 @@ def test_the_end_is_that_of_plain_em_in_fewer_rounds() -> None:
 
 def test_weights_that_are_given_stay() -> None:
     even, given = np.full((300, 3), 1 / 3), np.array([0.2, 0.5, 0.3])
-    found = divided(step, even, given, SESSIONS, still=True, tolerance=1e-9, rounds=50, say=lambda _: None)
+    found = fit_shares(step, even, given, SESSIONS, still=True, tolerance=1e-9, rounds=50, say=lambda _: None)
     assert found.converged
     assert found.weight.tolist() == given.tolist()
     assert found.share == pytest.approx(step(even, given)[0], abs=1e-9)
@@ -49,4 +49,4 @@ def test_weights_that_are_given_stay() -> None:
 
 def test_too_few_rounds_are_said() -> None:
     even = np.full((300, 3), 1 / 3)
-    assert not divided(step, even, even[0], SESSIONS, tolerance=1e-9, rounds=3, say=lambda _: None).converged
+    assert not fit_shares(step, even, even[0], SESSIONS, tolerance=1e-9, rounds=3, say=lambda _: None).converged

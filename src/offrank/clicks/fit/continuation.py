@@ -16,15 +16,15 @@ from functools import cached_property
 import numpy as np
 
 from ...log.batch import Floats
-from ..parameters import Parameters
+from ..base import Parameters
 from . import _kernels
+from .chain_em import EM, FEW, LOOSE, SHARED, TIGHT, Designs, Regressions, flat
+from .compressed_sessions import HiddenCounts, SessionTails
 from .design import PriorDesign
 from .em import expit, logit
 from .priors import FLAT, beta_binomial
-from .reading import EM, FEW, LOOSE, SHARED, TIGHT, Designs, Regressions, flat
-from .tails import HiddenCounts, Tails
 
-Counts = Mapping[str, tuple[Floats, Floats]]
+ClickCounts = Mapping[str, tuple[Floats, Floats]]
 """Table -> expected (successes, trials)."""
 
 FIRST = 4
@@ -39,7 +39,9 @@ _LEAST = 0.02
 """Smallest share of the complete information that counts as known of a direction."""
 
 
-def counts(em: EM, here: Parameters, tails: Tails | None = None, known: Counts | None = None) -> tuple[Floats, Floats]:
+def counts(
+    em: EM, here: Parameters, tails: SessionTails | None = None, known: ClickCounts | None = None
+) -> tuple[Floats, Floats]:
     """[few] expected (successes, trials) of the continuation, each session judged by documents of the others.
 
     tails: those to count, by default all that the documents were learnt from. known: `em.counts(here)`, if known.
@@ -85,10 +87,10 @@ def slopes(em: EM, here: Parameters) -> Floats:
     return np.asarray(won + FLAT.a - here[SHARED] * (tried + FLAT.strength))
 
 
-def solved(em: EM, here: Parameters, tolerance: float, bend: Floats | None = None) -> tuple[Parameters, Floats]:
+def solved(em: EM, here: Parameters, tolerance: float, jacobian: Floats | None = None) -> tuple[Parameters, Floats]:
     """(the tables at which the slopes are 0, documents following; [few, few] the slopes' derivatives by logits, there).
 
-    By Broyden's method from `here`. bend: the derivatives to begin with, by default by differences.
+    By Broyden's method from `here`. jacobian: the derivatives to begin with, by default by differences.
     """
 
     def followed(logits: Floats, near: Parameters) -> tuple[Parameters, Floats]:
@@ -98,43 +100,43 @@ def solved(em: EM, here: Parameters, tolerance: float, bend: Floats | None = Non
 
     at = logit(here[SHARED])
     here, slope = followed(at, here)
-    if bend is None:
+    if jacobian is None:
         moves = _STEP * np.eye(len(at))
-        bend = np.stack([(followed(at + move, here)[1] - slope) / _STEP for move in moves], axis=1)
+        jacobian = np.stack([(followed(at + move, here)[1] - slope) / _STEP for move in moves], axis=1)
     for _ in range(_STEPS):
-        step = _uphill(em, here, bend, slope)
+        step = _uphill(em, here, jacobian, slope)
         here, after = followed(at + step, here)
-        bend = bend + np.outer(after - slope - bend @ step, step) / max(float(step @ step), 1e-300)
+        jacobian = jacobian + np.outer(after - slope - jacobian @ step, step) / max(float(step @ step), 1e-300)
         moved, at, slope = np.abs(expit(at + step) - expit(at)).max(), at + step, after
         if moved < tolerance:
             break
-    return here, bend
+    return here, jacobian
 
 
-def _uphill(em: EM, here: Parameters, bend: Floats, slope: Floats) -> Floats:
+def _uphill(em: EM, here: Parameters, jacobian: Floats, slope: Floats) -> Floats:
     """[few] Newton's step in logits; where little is known of a direction, a shorter one."""
     value, (_, tried) = here[SHARED], em.counts(here)[SHARED]
     scale = np.sqrt((tried + FLAT.strength) * value * (1 - value))
-    values, axes = np.linalg.eigh(-(bend + bend.T) / 2 / np.outer(scale, scale))
+    values, axes = np.linalg.eigh(-(jacobian + jacobian.T) / 2 / np.outer(scale, scale))
     step = axes @ ((axes.T @ (slope / scale)) / np.maximum(values, _LEAST)) / scale
     return np.asarray(step * min(1.0, _LONGEST / max(float(np.abs(step).max()), 1e-300)))
 
 
 @dataclass(frozen=True)
-class Alone:
+class ContinuationFit:
     """The learning of the continuation with weak priors around the means of `priors`: em, and the tables it found.
 
-    bend: the derivatives of the slopes there, where it was learnt by `solved`.
+    jacobian: the derivatives of the slopes there, where it was learnt by `solved`.
     """
 
     em: EM
     here: Parameters
     priors: Regressions
     designs: Designs
-    bend: Floats | None = None
+    jacobian: Floats | None = None
 
     @classmethod
-    def of(cls, whole: EM, here: Parameters, priors: Regressions, *, known: bool = False) -> Alone:
+    def of(cls, whole: EM, here: Parameters, priors: Regressions, *, known: bool = False) -> ContinuationFit:
         """The continuation, learnt with a weak prior of each document around the mean of those at its logged ranks.
 
         A prior of its true strength would mistake what ranks say of documents for examination wherever it is not quite
@@ -144,28 +146,28 @@ class Alone:
         whole.say(f"{whole.model.name}: how far users read")
         held_out = whole.model.second(here) is not None
         if not priors:
-            found, bend = solved(whole, here, TIGHT) if held_out else (whole.climbed(here, {}).parameters, None)
-            return cls(whole, found, priors, whole.priors, bend)
+            found, jacobian = solved(whole, here, TIGHT) if held_out else (whole.climbed(here, {}).parameters, None)
+            return cls(whole, found, priors, whole.priors, jacobian)
         begun = here[SHARED]
         if not known:
             here = whole.climbed(here, {}, TIGHT).parameters
-            _, priors = whole.together(here, priors, FIRST, still=True)
+            _, priors = whole.fit_jointly(here, priors, FIRST, still=True)
         em = whole.weakly(priors)
         if not held_out:
             return cls(em, em.climbed(here, {}).parameters, priors, whole.priors)
         # From where it began: documents that know their sessions may have driven it to an edge.
-        found, bend = solved(em, {**here, SHARED: begun}, TIGHT)
-        return cls(em, found, priors, whole.priors, bend)
+        found, jacobian = solved(em, {**here, SHARED: begun}, TIGHT)
+        return cls(em, found, priors, whole.priors, jacobian)
 
     def of_all(self, whole: EM, here: Parameters) -> Parameters:
         """The tables of all sessions, where this was learnt from some of them."""
         em, here = whole.weakly(self.priors), {**here, SHARED: self.here[SHARED]}
-        if self.bend is None:
+        if self.jacobian is None:
             return em.climbed(here, {}).parameters
         # One step of Newton's method: what is left of the error is of the order of its square.
         here = em.climbed(here, {}, LOOSE, FEW, still=True).parameters
-        bend = self.bend * (whole.tails.sessions / self.em.tails.sessions)
-        step = _uphill(em, here, bend, slopes(em, here))
+        jacobian = self.jacobian * (whole.tails.sessions / self.em.tails.sessions)
+        step = _uphill(em, here, jacobian, slopes(em, here))
         return {**here, SHARED: expit(logit(here[SHARED]) + step)}
 
     @cached_property
@@ -174,11 +176,11 @@ class Alone:
         one = PriorDesign.common(len(self.em.tails.clicked) - 1)
         names = self.em.model.tables
         em = EM(self.em.model, self.em.tails, dict.fromkeys(names, one), _silent)
-        here, priors = em.together(self.here, {name: flat(one) for name in names}, FIRST)
-        if self.bend is None:
+        here, priors = em.fit_jointly(self.here, {name: flat(one) for name in names}, FIRST)
+        if self.jacobian is None:
             return np.asarray(em.climbed(here, priors, TIGHT).parameters[SHARED])
         fixed = EM(em.model, em.tails, em.betas(priors), _silent)
-        return np.asarray(solved(fixed, here, TIGHT, self.bend)[0][SHARED])
+        return np.asarray(solved(fixed, here, TIGHT, self.jacobian)[0][SHARED])
 
     @property
     def ranks_tell(self) -> bool:

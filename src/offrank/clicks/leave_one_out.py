@@ -10,11 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..log.batch import Floats
+from .base import FitResult, Parameters
 from .documents import SlateDocuments
 from .laws import log_probs
-from .learnt import Learnt
 from .model import ClickModel
-from .parameters import Parameters, Role
 from .sessions import Sessions
 
 _BLOCK = 1 << 15
@@ -23,11 +22,9 @@ _STEP = 1e-5
 """Change of a probability by which the slope of a likelihood is measured."""
 _LEAST = 0.02
 """Share of a prior that is always left of each of its two numbers."""
-DOCUMENTS = (Role.DOCUMENT, Role.DOCUMENT_AND_RANK)
-"""The roles of tables that tell of documents."""
 
 
-class Taught(NamedTuple):
+class SessionTrials(NamedTuple):
     """The trials of a table. success, failure: [n, k] by each place of each session, certain or not.
 
     prior: [d + 1] or [d + 1, k] strength of what is known of each entry without any session.
@@ -39,8 +36,8 @@ class Taught(NamedTuple):
 
 
 @dataclass(frozen=True)
-class OwnTrials:
-    """The trials of one component's documents in each session of the data: table -> `Taught`.
+class LeaveOneOutCounts:
+    """The trials of one component's documents in each session of the data: table -> `SessionTrials`.
 
     A session's likelihood is linear in the probability p of one of its documents (but for `ccm`). Where it grows by the
     factor 1 + b dp, it tells as much as b p successes or -b (1 - p) failures: counts of complete data. Taking them away
@@ -50,14 +47,16 @@ class OwnTrials:
 
     model: ClickModel
     data: Sessions
-    taught: Mapping[str, Taught]
+    taught: Mapping[str, SessionTrials]
 
     @classmethod
-    def of(cls, model: ClickModel, learnt: Learnt, data: Sessions, share: Floats) -> OwnTrials:
+    def of(cls, model: ClickModel, learnt: FitResult, data: Sessions, share: Floats) -> LeaveOneOutCounts:
         """share: [n] of each session that the component has learnt from."""
-        names = [name for name, role in model.roles().items() if role in DOCUMENTS]
+        names = [name for name, role in model.roles().items() if role.by_document]
         shape = data.document.shape
-        taught = {name: Taught(np.zeros(shape, np.float32), np.zeros(shape, np.float32), np.ones(1)) for name in names}
+        taught = {
+            name: SessionTrials(np.zeros(shape, np.float32), np.zeros(shape, np.float32), np.ones(1)) for name in names
+        }
         found, here = cls(model, data, taught), learnt.parameters
         for rows in blocks(data):
             found._measure(here, rows)

@@ -19,7 +19,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ...log.batch import Floats
-from ..parameters import Parameters
+from ..base import CERTAIN, Parameters
 from .design import PriorDesign
 from .em import logit
 from .posterior import Attractions, Chances
@@ -35,8 +35,6 @@ _FEWEST = 8
 """Groups of queries below which their differences say too little."""
 _FARTHEST = 1.5
 """Largest loading of a document, in logits: beyond, a normal distribution of the logit is wrong."""
-_SURE = 1e9
-"""Strength of what has no doubt of its own."""
 
 Equations = Callable[[Floats], tuple[Floats, Parameters]]
 """A step of theta [m] from the estimate -> (F there [m], the tables of documents there, which follow)."""
@@ -98,7 +96,7 @@ def reduced(loadings: Mapping[str, Floats], tables: Parameters, strength: Parame
     return own, common
 
 
-class Doubt(NamedTuple):
+class Uncertainty(NamedTuple):
     """value: [n] of a table of probabilities. variance: [n] of each entry by itself. loading: [n, q] in logits."""
 
     value: Floats
@@ -114,7 +112,9 @@ def directions(covariance: Floats, weight: Floats, most: int) -> Floats:
     return np.asarray(axes[:, kept] * np.sqrt(np.maximum(values[kept], 0.0)) / scale[:, None])
 
 
-def attractions(found: Attractions, along: Floats, prior: PriorDesign | Beta, doubt: Floats | None = None) -> Doubt:
+def attractions(
+    found: Attractions, along: Floats, prior: PriorDesign | Beta, doubt: Floats | None = None
+) -> Uncertainty:
     """The attractions [documents + 1], moved by directions of the chances (`along`), then by those of the prior.
 
     prior: given, or the design of its regression. doubt: [p + 2, q] how the prior's table moves along further
@@ -128,17 +128,17 @@ def attractions(found: Attractions, along: Floats, prior: PriorDesign | Beta, do
     if isinstance(prior, PriorDesign) and found.prior is not None:
         by_table = found.prior.scores(prior, products[:, 0, 1], products[:, 0, 2])
         if doubt is None:
-            doubt = _prior_doubt(found, found.prior, prior, products)
+            doubt = _prior_uncertainty(found, found.prior, prior, products)
         extra = doubt.shape[1] - moved.shape[1]
         moved = np.pad(moved, ((0, 0), (0, extra))) + by_table @ doubt
         means = found.prior.means(prior)
         unseen = ((means * (1 - means)) @ prior.rows / len(means)) @ doubt[: prior.rows.shape[1]]
     spread = value * (1 - value)
     loading = np.vstack([moved, unseen]) / np.maximum(spread, 1e-300)[:, None]
-    return Doubt(value, spread / (strength + 1), loading)
+    return Uncertainty(value, spread / (strength + 1), loading)
 
 
-def _prior_doubt(found: Attractions, prior: PriorRegression, design: PriorDesign, products: Floats) -> Floats:
+def _prior_uncertainty(found: Attractions, prior: PriorRegression, design: PriorDesign, products: Floats) -> Floats:
     """[p + 2, r + p + 2] how the prior's table follows each direction, and its own doubt."""
     sample = slice(None, None, found.every)
     part, products = design.take(np.arange(len(design.rows))[sample]), products[sample]
@@ -176,7 +176,7 @@ def beta_covariance(prior: Beta) -> Floats:
     return np.moveaxis(np.array([[a - both, -both], [-both, b - both]]), 2, 0)
 
 
-def kept(doubts: Mapping[str, Doubt]) -> tuple[dict[str, Floats], dict[str, Floats]]:
+def kept(doubts: Mapping[str, Uncertainty]) -> tuple[dict[str, Floats], dict[str, Floats]]:
     """(strength, loadings) of tables with common directions: the leading ones, the rest as each entry's own doubt."""
     size = max(doubt.loading.shape[1] for doubt in doubts.values())
     padded = {name: np.pad(d.loading, ((0, 0), (0, size - d.loading.shape[1]))) for name, d in doubts.items()}
@@ -189,8 +189,8 @@ def kept(doubts: Mapping[str, Doubt]) -> tuple[dict[str, Floats], dict[str, Floa
         spread = doubt.value * (1 - doubt.value)
         rest = np.maximum((padded[name] ** 2).sum(axis=1) - (loading**2).sum(axis=1), 0.0)
         variance = doubt.variance + spread**2 * rest
-        strength[name] = np.clip(spread / np.maximum(variance, spread / _SURE + 1e-300) - 1, 1e-3, _SURE)
-        strength[name][spread == 0] = _SURE
+        strength[name] = np.clip(spread / np.maximum(variance, spread / CERTAIN + 1e-300) - 1, 1e-3, CERTAIN)
+        strength[name][spread == 0] = CERTAIN
         loadings[name] = loading
     return strength, loadings
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from ...log.batch import Floats
+from .em import squarem
 
 Step = Callable[[Floats, Floats], tuple[Floats, float]]
 """Shares [n, c] and weights [c] -> (shares by what the components learn from these, log-likelihood)."""
@@ -26,7 +27,7 @@ _BEGIN, _GROWTH, _MOST = 4.0, 3.0, 50.0
 
 
 @dataclass(frozen=True)
-class Division:
+class SharesFit:
     """Shares [n, c] of the sessions, weights [c], and how they were found. trace: log-likelihoods, one a cycle."""
 
     share: Floats
@@ -36,7 +37,7 @@ class Division:
     converged: bool
 
 
-def divided(
+def fit_shares(
     step: Step,
     share: Floats,
     weight: Floats,
@@ -46,7 +47,7 @@ def divided(
     tolerance: float,
     rounds: int,
     say: Callable[[float], object],
-) -> Division:
+) -> SharesFit:
     """Repeat `step` until no share, and no weight, moves by more than `tolerance`.
 
     sessions: [n] weight of each. still: the weights are kept. rounds: the most steps.
@@ -58,7 +59,7 @@ def divided(
         say(likelihood)
         after = weight if still else weights(one, sessions)
         if max(np.abs(one - share).max(), pace.factor * np.abs(after - weight).max()) < tolerance:
-            return Division(one, after, tuple(trace), taken + 1, converged=True)
+            return SharesFit(one, after, tuple(trace), taken + 1, converged=True)
         two, _ = step(one, weight)
         far = _far(share, one, two, sessions)
         beyond, reached = step(far, weight)
@@ -67,7 +68,7 @@ def divided(
         if not still:
             moved = pace.step(weight, weights(share, sessions))
             weight, share = _shares(np.log(weight) + moved), _shares(_logs(share) + moved)
-    return Division(share, weight, tuple(trace), taken, converged=False)
+    return SharesFit(share, weight, tuple(trace), taken, converged=False)
 
 
 def weights(share: Floats, sessions: Floats) -> Floats:
@@ -98,12 +99,10 @@ class _Pace:
 
 
 def _far(share: Floats, one: Floats, two: Floats, sessions: Floats) -> Floats:
-    """The extrapolated shares, by step length S3 of SQUAREM; sessions count by what they tell of the components."""
-    first = _logs(one) - _logs(share)
-    bend = _logs(two) - _logs(one) - first
-    r, v = _size(first, one, sessions), _size(bend, one, sessions)
-    length = min(-r / v, -1.0) if v > 0 else -1.0
-    return _shares(_logs(share) - 2 * length * first + length**2 * bend)
+    """The extrapolated shares; sessions count by what they tell of the components."""
+    path = [{"share": _logs(each)} for each in (share, one, two)]
+    far = squarem(path, lambda moved: _size(moved["share"], one, sessions))
+    return _shares(far.get("share", _logs(share)))
 
 
 def _apart(share: Floats, other: Floats, sessions: Floats) -> float:

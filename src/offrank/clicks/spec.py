@@ -4,27 +4,20 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from typing import ClassVar
 
 import numpy as np
 
+from ..errors import UsageError
 from ..log.batch import Floats, Integers
+from .base import Parameters, Role, Roles
 from .covariates import FeatureColumns
 from .documents import SlateDocuments
 from .features import Regression
 from .laws import ClickLaw
-from .parameters import Parameters, Roles
 
 
-class ModelKind(ABC):
+class ModelSpec(ABC):
     """What predictions and judgements need to know of a click model; `ClickModel` learns besides."""
-
-    relevance_table: ClassVar[str | None] = "attraction"
-    """The table that is its relevance; None in classes that define `relevance` otherwise."""
-
-    def __init_subclass__(cls) -> None:
-        if "relevance" in vars(cls) and "relevance_table" not in vars(cls):
-            cls.relevance_table = None
 
     @property
     def regressions(self) -> Mapping[str, Regression]:
@@ -50,14 +43,31 @@ class ModelKind(ABC):
         """The distribution of clicks on slates; document -1 is an unseen document, shown = False is none at all."""
 
     def relevance(self, parameters: Parameters, document: Integers) -> Floats:
-        """The model's relevance of each document (any shape), as its paper defines it; by default one table."""
-        assert self.relevance_table is not None
+        """The model's relevance of each document (any shape), as its paper defines it: by default `relevance_table`."""
+        if self.relevance_table is None:
+            what = f"{type(self).__name__} does not say what relevance is, having no one table of documents"
+            raise UsageError(what, "give it a method relevance")
         return np.asarray(parameters[self.relevance_table][document])
+
+    @property
+    def relevance_table(self) -> str | None:
+        """The table that is the relevance: the only one of documents. None in classes that define `relevance`."""
+        tables = [name for name, role in self.roles().items() if role is Role.DOCUMENT]
+        defined = type(self).relevance is not ModelSpec.relevance
+        return None if defined or len(tables) != 1 else tables[0]
 
     def relevance_on(self, parameters: Parameters, slots: SlateDocuments) -> Floats:
         """[n, k] the relevance of each document of slates; by default it does not depend on the query of a slate."""
         return self.relevance(parameters, slots.document)
 
     def examination(self, parameters: Parameters) -> Floats | None:
-        """[k] probability that each rank is examined, whatever is shown; None where it depends on more."""
+        """[k] probability that each rank is examined, whatever is shown; None where no table is that.
+
+        By value of a context, it is that of an unknown value.
+        """
+        for name, role in self.roles().items():
+            if role is Role.EXAMINATION or (role is Role.RANK and name == "examination"):
+                return parameters[name]
+            if role is Role.CONTEXT_AND_RANK:
+                return np.asarray(parameters[name][-1])
         return None

@@ -10,17 +10,16 @@ import numpy as np
 
 from ..findings import cautions_for
 from ..findings.evidence_clicks import FitEvidence
-from ..findings.examination_unknown import ERROR, RESTLESS
+from ..findings.examination_unknown import ERROR, VARIABILITY
 from ..folds.estimate import Caution
 from ..log.batch import Floats, Integers
-from .fit.alone import Alone, counts, slopes
-from .fit.doubt import Equations, leading, reduced, shared
+from .base import CERTAIN, FitResult, Parameters
+from .fit.chain_em import EM, FEW, SHARED, TIGHT, Regressions
+from .fit.compressed_sessions import SessionTails
+from .fit.continuation import ContinuationFit, counts, slopes
 from .fit.em import expit, logit
 from .fit.priors import FLAT, EvidenceGrid, scored
-from .fit.reading import EM, FEW, SHARED, TIGHT, Regressions
-from .fit.tails import Tails
-from .learnt import Learnt
-from .parameters import Parameters
+from .fit.uncertainty import Equations, leading, reduced, shared
 from .sessions import Sessions
 
 _GROUPS = 32
@@ -36,13 +35,11 @@ Moved = tuple[Floats, Regressions]
 
 _CLOSE = 1e-5
 """Documents that have not followed to the end would make the doubt too small."""
-_SURE = 1e9
-"""Strength of what has no doubt beside its loadings."""
 
 
 @dataclass(frozen=True)
-class SharedDoubt:
-    """What all documents have in common: the doubt of the continuation and of their priors, see `fit.doubt`.
+class SharedUncertainty:
+    """What all documents have in common: the doubt of the continuation and of their priors, see `fit.uncertainty`.
 
     whole: all sessions, and `found` the tables learnt from them. em: the `sessions` from which the priors were learnt,
     some of all, and `here` their tables. alone: how the continuation was learnt, None where it was not.
@@ -54,9 +51,9 @@ class SharedDoubt:
     found: Parameters
     here: Parameters
     priors: Regressions
-    alone: Alone | None
+    alone: ContinuationFit | None
 
-    def of(self, learnt: Learnt) -> Learnt:
+    def of(self, learnt: FitResult) -> FitResult:
         """The same with its strength, loadings and cautions."""
         here, known = self.here, self.em.known(self.here)
         grids = self.em.grids(here, self.priors)
@@ -90,7 +87,7 @@ class SharedDoubt:
             loadings[SHARED] = np.zeros((len(value), half.shape[1]))
             loadings[SHARED][places] = half[: len(places)]
             variance = (value * (1 - value))[places] * np.maximum(rest, 0.0)
-            strength[SHARED][places] = np.clip(1 / np.maximum(variance, 1e-300) - 1, FLAT.strength, _SURE)
+            strength[SHARED][places] = np.clip(1 / np.maximum(variance, 1e-300) - 1, FLAT.strength, CERTAIN)
         found = self._cautions(np.sqrt((all_of_it**2).sum(axis=1)), places)
         own, common = reduced(loadings, self.found, strength)
         return replace(learnt, strength=own, loadings=common, cautions=(*learnt.cautions, *found))
@@ -104,10 +101,10 @@ class SharedDoubt:
         # Hausman's test: whether the two differ by more than sampling explains.
         sampling = np.sqrt(np.maximum(error**2 - (bend / 2) ** 2, 0.0))
         by = np.where(np.abs(bend) > 2 * sampling, value - expit(logit(value) - bend), 0.0)
-        largest, moved = float(by[int(np.abs(by).argmax())]), restlessness(self.sessions)
-        known = typical <= ERROR and moved >= RESTLESS  # else `examination-unknown` says more
+        largest, moved = float(by[int(np.abs(by).argmax())]), rank_variability(self.sessions)
+        known = typical <= ERROR and moved >= VARIABILITY  # else `examination-unknown` says more
         follows = known and largest != 0 and self.alone is not None and self.alone.ranks_tell
-        return cautions_for(FitEvidence(error=typical, restlessness=moved, bend=largest if follows else 0.0))
+        return cautions_for(FitEvidence(error=typical, rank_variability=moved, bend=largest if follows else 0.0))
 
     @cached_property
     def _tried(self) -> Floats:
@@ -176,7 +173,7 @@ class SharedDoubt:
             each, here = sessions.group % _GROUPS, self.alone.here
             each_slope, known = np.empty((_GROUPS, len(places))), self.alone.em.counts(here)
             for place in range(_GROUPS):
-                tails = Tails.of(sessions.where(each == place), by_rank=self.em.model.by_rank)
+                tails = SessionTails.of(sessions.where(each == place), by_rank=self.em.model.by_rank)
                 won, tried = counts(self.alone.em, here, tails, known)
                 each_slope[place] = (won - here[SHARED] * tried)[places]
             found.append(each_slope)
@@ -225,7 +222,7 @@ class SharedDoubt:
         return np.asarray(half @ leading)
 
 
-def restlessness(sessions: Sessions) -> float:
+def rank_variability(sessions: Sessions) -> float:
     """Variance of the rank of a document, averaged over impressions."""
     total, first, second = sessions.rank_moments()
     return float((second - first**2 / np.maximum(total, 1e-300)).sum() / max(total.sum(), 1e-300))
@@ -236,4 +233,4 @@ def moving(sessions: Sessions) -> float:
     shown = sessions.weight @ (sessions.document >= 0)
     rank, total = np.arange(len(shown)), max(float(shown.sum()), 1e-300)
     variance = float(shown @ rank**2 / total - (shown @ rank / total) ** 2)
-    return min(restlessness(sessions) / variance, 1.0) if variance > 0 else 1.0
+    return min(rank_variability(sessions) / variance, 1.0) if variance > 0 else 1.0
