@@ -11,7 +11,7 @@ from scipy import optimize, stats
 
 from offrank.folds import Interval, MomentsFold, Sample
 from offrank.folds.moments import Moments
-from offrank.inference import Controlled, Mean, Ratio
+from offrank.inference import Controlled, Inference, Mean, Ratio
 from offrank.inference.bernstein import bernstein
 from offrank.inference.bootstrap import bootstrap
 from offrank.inference.normal import normal
@@ -91,3 +91,14 @@ def test_an_influence_is_the_derivative_by_the_mean_of_a_column(name: str) -> No
     moved = known.sums + step * known.n * np.concatenate([np.eye(7), -np.eye(7)])
     above, below = np.split(mean.value(moved), 2)
     assert mean.influence(known) == pytest.approx((above - below) / (2 * step), rel=1e-6, abs=1e-8)
+
+
+def test_what_the_right_mean_hides_moves_the_other_end_of_a_difference() -> None:
+    """A mean per impression with a tenth hidden may be higher by twice its ninth; a difference is lower by as much."""
+    known, left, right = moments(), Ratio(1, 0), Ratio(2, 0)
+    plain = Inference(known, "normal", 0.95)
+    hiding = Inference(known, "normal", 0.95, hidden=(((2,), 3, 0.1),))
+    room = 2 * 0.1 / 0.9 * float(right.value(known.sums))
+    for pair, low, high in (((left, right), room, 0.0), ((right, left), 0.0, room)):
+        one, other = plain.difference(*pair), hiding.difference(*pair)
+        assert (one.low - other.low, other.high - one.high) == pytest.approx((low, high), abs=1e-12)
