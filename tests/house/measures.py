@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 
 import offrank
-from offrank.findings import kinds
+from offrank.findings import all_findings
 from tests.house.code import PACKAGE, ROOT, Module, modules
 
 SOURCE = [module for module in modules("src/offrank") if module.path.is_relative_to(PACKAGE)]
@@ -104,7 +104,7 @@ def lists_of(codes: Iterable[str], among: Iterable[Module]) -> int:
 
 @cache
 def finding_codes() -> frozenset[str]:
-    return frozenset(kind.code for kind in kinds())
+    return frozenset(kind.code for kind in all_findings())
 
 
 def arguments_named(node: ast.AST) -> set[str]:
