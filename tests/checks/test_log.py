@@ -14,7 +14,7 @@ from offrank import Counted, PlackettLuce
 from offrank.checks.log import LogFold, about_log
 from offrank.errors import AbilityError
 from offrank.findings import causes_of
-from offrank.findings.evidence import Frequency, OfLog, Repeats
+from offrank.findings.evidence import Frequency, LogEvidence, Repeats
 from offrank.findings.registry import CAUSES
 from offrank.folds.estimate import Interval
 from tests.verbs.logs import LOGGING, TARGET, coins, dice, replaced, search
@@ -167,14 +167,14 @@ def test_what_cannot_be_looked_at_is_named_with_the_reason() -> None:
 
 def test_the_cause_comes_before_what_follows_from_it() -> None:
     weight = Interval(3.0, 2.8, 3.2, 0.1)
-    log = OfLog(rows=100, compared=100, apart=100, mean_weight=weight, copies=0.4, shown_only=True)
+    log = LogEvidence(rows=100, compared=100, apart=100, mean_weight=weight, copies=0.4, shown_only=True)
     assert [one.code for one in about_log(log)] == [
         "propensity-mismatch",
         "mean-weight",
         "duplicate-rows",
         "shown-only",
     ]
-    unfit = OfLog(rows=100, compared=100, apart=100, fit=Frequency(1, 1.0, 9.0, 1e-9, lift=2.0))
+    unfit = LogEvidence(rows=100, compared=100, apart=100, fit=Frequency(1, 1.0, 9.0, 1e-9, lift=2.0))
     assert [one.code for one in about_log(unfit)] == ["miscalibrated"]
     fixed = replace(unfit, unconfirmed=0.5, repeats=Repeats(pairs=9.0, observed=9.0, chance=1e-9))
     assert [one.code for one in about_log(fixed)] == ["unconfirmed-logging", "not-random", "miscalibrated"]
@@ -209,6 +209,6 @@ def test_check_finds_the_same() -> None:
     ],
 )
 def test_what_is_off_is_said_in_words(fit: Frequency, said: str) -> None:
-    [caution] = about_log(OfLog(rows=9_000, logging="top(score)", fit=fit))
+    [caution] = about_log(LogEvidence(rows=9_000, logging="top(score)", fit=fit))
     assert said in caution.message
     assert "top(score)" in caution.message

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from offrank.findings.evidence import Frequency, OfEstimate, OfLaw, OfLog
-from offrank.findings.evidence_rows import OfKept
+from offrank.findings.evidence import EstimateEvidence, Frequency, LawEvidence, LogEvidence
+from offrank.findings.evidence_rows import KeptEvidence
 from offrank.folds.estimate import Interval
 
 
@@ -17,21 +17,21 @@ class Case(NamedTuple):
     severity: str | None
 
 
-def weight(value: float, away: float = 0.0, **known: Any) -> OfEstimate:
+def weight(value: float, away: float = 0.0, **known: Any) -> EstimateEvidence:
     """A mean weight that is so many standard errors from 1; without a number, exactly known."""
     error = abs(value - 1) / away if away else 0.0
-    return OfEstimate(mean_weight=Interval(value, value - error, value + error, error), **known)
+    return EstimateEvidence(mean_weight=Interval(value, value - error, value + error, error), **known)
 
 
-def uniform(value: float, away: float, **known: Any) -> OfLog:
+def uniform(value: float, away: float, **known: Any) -> LogEvidence:
     """A log in which the mean weight of uniform is so many standard errors from 1."""
     error = abs(value - 1) / away
-    return OfLog(mean_weight=Interval(value, value - error, value + error, error), **known)
+    return LogEvidence(mean_weight=Interval(value, value - error, value + error, error), **known)
 
 
-def law(*weights: OfEstimate, **known: Any) -> OfLaw:
+def law(*weights: EstimateEvidence, **known: Any) -> LawEvidence:
     """The mean weights of a run."""
-    return OfLaw(weights=tuple(("`ips` for top(new)", one) for one in weights), **known)
+    return LawEvidence(weights=tuple(("`ips` for top(new)", one) for one in weights), **known)
 
 
 #: The normal deviate of two tails of .0005 / 20, and of half as much (any table).
@@ -43,27 +43,27 @@ KEPT: dict[str, Any] = {"rows": (20.0, 50.0), "impressions": (100.0, 50.0), "var
 ALL_CLICKED: dict[str, Any] = {"rows": (0.0, 100.0), "impressions": (0.0, 100.0)}
 
 CASES = [
-    Case("kept-by-outcome", OfKept(apart=4.99), None),
-    Case("kept-by-outcome", OfKept(apart=5.01), "note"),
-    Case("kept-by-outcome", OfKept(apart=9.0, totals={"all": 9.0}), "note"),
-    Case("kept-by-outcome", OfKept(apart=9.0, totals={"clicked": 1.0, "all": 9.0}), None),
-    Case("kept-by-outcome", OfKept(apart=9.0, clicks=False), None),
-    Case("only-clicked-rows", OfKept(**ALL_CLICKED), "serious"),
-    Case("only-clicked-rows", OfKept(**{**ALL_CLICKED, "rows": (0.0, 99.0)}), None),
-    Case("only-clicked-rows", OfKept(**{**ALL_CLICKED, "rows": (1.0, 100.0)}), None),
-    Case("only-clicked-rows", OfKept(**ALL_CLICKED, clicks=False), None),
-    Case("only-clicked-rows", OfKept(**ALL_CLICKED, totals={"clicked": 100.0, "all": 100.0}), None),
-    Case("only-clicked-rows", OfKept(**ALL_CLICKED, totals={"clicked": 100.0, "all": 101.0}), "serious"),
-    Case("totals", OfKept(**KEPT), None),
-    Case("totals", OfKept(**KEPT, totals={"all": 150.0 + 3.49 * 20}), None),
-    Case("totals", OfKept(**KEPT, totals={"all": 150.0 + 3.51 * 20}), "serious"),
-    Case("totals", OfKept(**KEPT, totals={"clicked": 50.0, "all": 150.0}), None),
-    Case("totals", OfKept(**KEPT, totals={"clicked": 50.0 / 1.00495}), None),
-    Case("totals", OfKept(**KEPT, totals={"clicked": 50.0 / 1.00505}), "serious"),
-    Case("totals", OfKept(**KEPT, totals={"clicked": 49.0, "all": 150.0}), "serious"),
-    Case("huge-inverse-propensity", OfLog(), None),
-    Case("huge-inverse-propensity", OfLog(largest_weight=99_900.0, impressions=1_000.0), None),
-    Case("huge-inverse-propensity", OfLog(largest_weight=100_100.0, impressions=1_000.0), "warning"),
+    Case("kept-by-outcome", KeptEvidence(apart=4.99), None),
+    Case("kept-by-outcome", KeptEvidence(apart=5.01), "note"),
+    Case("kept-by-outcome", KeptEvidence(apart=9.0, totals={"all": 9.0}), "note"),
+    Case("kept-by-outcome", KeptEvidence(apart=9.0, totals={"clicked": 1.0, "all": 9.0}), None),
+    Case("kept-by-outcome", KeptEvidence(apart=9.0, clicks=False), None),
+    Case("only-clicked-rows", KeptEvidence(**ALL_CLICKED), "serious"),
+    Case("only-clicked-rows", KeptEvidence(**{**ALL_CLICKED, "rows": (0.0, 99.0)}), None),
+    Case("only-clicked-rows", KeptEvidence(**{**ALL_CLICKED, "rows": (1.0, 100.0)}), None),
+    Case("only-clicked-rows", KeptEvidence(**ALL_CLICKED, clicks=False), None),
+    Case("only-clicked-rows", KeptEvidence(**ALL_CLICKED, totals={"clicked": 100.0, "all": 100.0}), None),
+    Case("only-clicked-rows", KeptEvidence(**ALL_CLICKED, totals={"clicked": 100.0, "all": 101.0}), "serious"),
+    Case("totals", KeptEvidence(**KEPT), None),
+    Case("totals", KeptEvidence(**KEPT, totals={"all": 150.0 + 3.49 * 20}), None),
+    Case("totals", KeptEvidence(**KEPT, totals={"all": 150.0 + 3.51 * 20}), "serious"),
+    Case("totals", KeptEvidence(**KEPT, totals={"clicked": 50.0, "all": 150.0}), None),
+    Case("totals", KeptEvidence(**KEPT, totals={"clicked": 50.0 / 1.00495}), None),
+    Case("totals", KeptEvidence(**KEPT, totals={"clicked": 50.0 / 1.00505}), "serious"),
+    Case("totals", KeptEvidence(**KEPT, totals={"clicked": 49.0, "all": 150.0}), "serious"),
+    Case("huge-inverse-propensity", LogEvidence(), None),
+    Case("huge-inverse-propensity", LogEvidence(largest_weight=99_900.0, impressions=1_000.0), None),
+    Case("huge-inverse-propensity", LogEvidence(largest_weight=100_100.0, impressions=1_000.0), "warning"),
     Case("mean-weight", uniform(1.1, 3.29), None),
     Case("mean-weight", uniform(1.1, 3.31), "warning"),
     Case("mean-weight", uniform(1.1, REFUTING - 0.002), "warning"),

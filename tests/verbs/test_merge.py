@@ -295,10 +295,10 @@ def test_the_days_of_a_comparison_make_the_comparison_of_the_week(folder: Path, 
     whole = offrank.compare(days, estimators="ipm", **asked, baseline="soft", state=tmp_path / "whole")
     alike(found.to_dict(), whole.to_dict())
     assert str(found) == str(whole)
-    assert (found.background.baseline, len(found.comparisons)) == ("soft", 1)
-    assert "whole', baseline='soft')" in str(whole.background.command)
+    assert (found.metadata.baseline, len(found.comparisons)) == ("soft", 1)
+    assert "whole', baseline='soft')" in str(whole.metadata.command)
     again = offrank.compare(days[1], estimators="ipm", **asked, state=tmp_path / "other")
-    assert again.background.baseline == "new"
+    assert again.metadata.baseline == "new"
     with pytest.raises(StateError, match=r"baseline is 'soft' in .*, and 'new' in .*other"):
         offrank.merge([tmp_path / "0.state", tmp_path / "other"])
     offrank.evaluate(days[1], estimators="ipm", **asked, state=tmp_path / "evaluated")

@@ -15,7 +15,7 @@ from typing import ClassVar, final
 import numpy as np
 
 from ..findings import cautions_for
-from ..findings.evidence_clicks import OfFit
+from ..findings.evidence_clicks import FitEvidence
 from ..folds.estimate import Caution
 from ..log.batch import Floats, Integers
 from .base import Parameters
@@ -42,7 +42,7 @@ class CM(Chain):
         first = sessions.click * (np.cumsum(sessions.click, axis=1, dtype=np.int32) == 1)
         clicks, kept = (float(sessions.weight @ table.sum(axis=1)) for table in (sessions.click, first))
         share = 1.0 - kept / clicks if clicks else 0.0
-        return replace(sessions, click=first.astype(np.uint8)), cautions_for(OfFit(beyond=share))
+        return replace(sessions, click=first.astype(np.uint8)), cautions_for(FitEvidence(beyond=share))
 
     def going_on(self, parameters: Parameters) -> tuple[Floats, float]:
         return np.zeros(len(parameters["attraction"])), 1.0
@@ -121,7 +121,7 @@ class Satisfying(Chain):
 
     @final
     def readable(self, sessions: Sessions) -> tuple[Sessions, tuple[Caution, ...]]:
-        return sessions, cautions_for(OfFit(moving=moving(sessions)))
+        return sessions, cautions_for(FitEvidence(moving=moving(sessions)))
 
     @abstractmethod
     def going(self, parameters: Parameters) -> float:

@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 
 from ..findings import cautions_for
-from ..findings.evidence_clicks import OfFit
+from ..findings.evidence_clicks import FitEvidence
 from ..findings.examination_unknown import ERROR, VARIABILITY
 from ..folds.estimate import Caution
 from ..log.batch import Floats, Integers
@@ -104,7 +104,7 @@ class SharedUncertainty:
         largest, moved = float(by[int(np.abs(by).argmax())]), rank_variability(self.sessions)
         known = typical <= ERROR and moved >= VARIABILITY  # else `examination-unknown` says more
         follows = known and largest != 0 and self.alone is not None and self.alone.ranks_tell
-        return cautions_for(OfFit(error=typical, rank_variability=moved, bend=largest if follows else 0.0))
+        return cautions_for(FitEvidence(error=typical, rank_variability=moved, bend=largest if follows else 0.0))
 
     @cached_property
     def _tried(self) -> Floats:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ..findings import cautions_for
-from ..findings.evidence_clicks import OfFit
+from ..findings.evidence_clicks import FitEvidence
 from ..log.batch import Floats
 from ..options import Say, silent
 from .base import FitResult, Parameters, Role, Roles
@@ -114,7 +114,7 @@ class Examined(WithPrior, FromFeatures, ABC):
             rounds=curve.rounds + found.rounds,
             converged=curve.converged and found.converged,
             info={"attraction_prior": found.betas.of_unseen.table.tolist()},
-            cautions=cautions_for(OfFit(hidden=_hidden(data, curve))),
+            cautions=cautions_for(FitEvidence(hidden=_hidden(data, curve))),
             priors={"attraction": found.each},
         )
 

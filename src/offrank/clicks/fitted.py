@@ -61,9 +61,9 @@ class Fitted:
         return repr(self.model)
 
     def __str__(self) -> str:
-        return terminal.render_text(self.sheet()).rstrip()
+        return terminal.render_text(self.to_document()).rstrip()
 
-    def sheet(self, confidence: float = 0.95) -> Document:
+    def to_document(self, confidence: float = 0.95) -> Document:
         """The training data, convergence, tables that do not belong to documents, and cautions."""
         sessions = formatting.plural(self.tally.impressions, "session", "sessions")
         documents = formatting.plural(len(self.documents), "document", "documents")

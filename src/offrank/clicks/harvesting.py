@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from ..errors import SupportError, UsageError
 from ..findings import cautions_for
-from ..findings.evidence_clicks import OfHarvest
+from ..findings.evidence_clicks import HarvestEvidence
 from ..folds.counts import join
 from ..folds.estimate import Caution
 from ..log.batch import Floats, Integers
@@ -175,7 +175,7 @@ def harvest(
     low, high = _ends(_resampled(parts, replicates, seed), tail)
     high = np.maximum(high, _without_clicks(whole, views, clicks, tail))
     curve, low, high = (np.where(linked, values, np.nan) for values in (whole.curve(), low, high))
-    evidence = OfHarvest(linked=tuple(linked.tolist()), clicks=tuple(clicks.tolist()), high=tuple(high.tolist()))
+    evidence = HarvestEvidence(linked=tuple(linked.tolist()), clicks=tuple(clicks.tolist()), high=tuple(high.tolist()))
     tally = gathered.tally
     return Harvested(curve, low, high, documents, clicks, tally.impressions, method, cautions_for(evidence), tally)
 

@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 
 from ..errors import UsageError
 from ..findings import cautions_for
-from ..findings.evidence_clicks import OfJudgements
+from ..findings.evidence_clicks import JudgementsEvidence
 from ..folds.estimate import Caution
 from ..frames import Tabular, plain
 from ..log.batch import Floats, Integers
@@ -91,7 +91,7 @@ class Judgements(Tabular):
     def cautions(self) -> tuple[Caution, ...]:
         """The cautions about the judgements."""
         return cautions_for(
-            OfJudgements(
+            JudgementsEvidence(
                 documents=len(self),
                 wide=self.wide,
                 intervals=bool(np.isfinite(self.low).all()),

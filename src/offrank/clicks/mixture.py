@@ -10,7 +10,7 @@ import numpy as np
 
 from ..errors import UsageError
 from ..findings import cautions_for
-from ..findings.evidence_clicks import OfFit
+from ..findings.evidence_clicks import FitEvidence
 from ..formatting import nine_digits
 from ..log.batch import Floats, Integers
 from ..options import Say, silent
@@ -111,7 +111,7 @@ class Mixture(SessionModel):
         near = max(_STILL, _NOISE / float(np.sqrt(data.weight.sum())), _APART * apart)
         best = self._further(data, best, _MORE, near, say)
         parts = self._each(data, best.share, lambda model, mine, _: model.learn(mine, say=say))
-        told = [*(one for part in parts for one in part.cautions), *cautions_for(OfFit(divided=apart))]
+        told = [*(one for part in parts for one in part.cautions), *cautions_for(FitEvidence(divided=apart))]
         strength, loadings = self._uncertainty(data, best.share, parts)
         loadings["weight"] = self._uncertainty_of_weights(data, best, reached, say)
         return FitResult(

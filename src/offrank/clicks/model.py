@@ -12,7 +12,7 @@ import numpy as np
 
 from ..errors import SpellingError, UsageError
 from ..findings import cautions_for
-from ..findings.evidence_clicks import OfFit
+from ..findings.evidence_clicks import FitEvidence
 from ..folds.base import Fold, Tee
 from ..folds.fingerprint import Content, Fingerprint, FingerprintFold
 from ..log.batch import Floats
@@ -134,7 +134,7 @@ class ClickModel(Spelled, ModelSpec):
         known = gathered.covariates
         learnt = self.learn(data, say=say) if known is None else features.learn(self, data, known, say)
         _check_learnt(self, learnt, len(gathered.documents))
-        ended = OfFit(settled=learnt.converged, rounds=learnt.rounds)
+        ended = FitEvidence(settled=learnt.converged, rounds=learnt.rounds)
         about = cautions_for(_evidence(gathered.data), ended)
         learnt = replace(learnt, cautions=(*about, *learnt.cautions))
         rates = rank_rates(gathered.counted())
@@ -258,11 +258,11 @@ def _check_learnt(model: ClickModel, learnt: FitResult, documents: int) -> None:
     model.relevance(learnt.parameters, np.array([-1]))
 
 
-def _evidence(data: Sessions | Counts) -> OfFit:
+def _evidence(data: Sessions | Counts) -> FitEvidence:
     """Whether sessions or counts have any click, and any document that was not clicked."""
     if isinstance(data, Sessions):
-        return OfFit(clicked=bool(data.click.any()), skipped=bool((data.click < (data.document >= 0)).any()))
-    return OfFit(clicked=bool(data.clicked.any()), skipped=bool((data.clicked < data.shown).any()))
+        return FitEvidence(clicked=bool(data.click.any()), skipped=bool((data.click < (data.document >= 0)).any()))
+    return FitEvidence(clicked=bool(data.clicked.any()), skipped=bool((data.clicked < data.shown).any()))
 
 
 def of_documents(table: Floats, slots: SlateDocuments) -> Floats:

@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from ..findings import cautions_for
-from ..findings.evidence_clicks import OfFit
+from ..findings.evidence_clicks import FitEvidence
 from ..options import Say, silent
 from .base import FitResult, Parameters, Role, Roles
 from .contexts import CODES, by_value, unlinked
@@ -47,7 +47,7 @@ class PBM(Examined):
         if data.values is None:
             return found
         entries = (data.document, data.cell, data.clicked, data.ranks, data.values)
-        missing = cautions_for(OfFit(unlinked=unlinked(*entries)))
+        missing = cautions_for(FitEvidence(unlinked=unlinked(*entries)))
         found = replace(found, cautions=(*found.cautions, *missing))
         return by_value(found, data.values, data.by_cell()[0])
 

@@ -8,7 +8,7 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 
 from ..findings import cautions_for
-from ..findings.evidence_clicks import OfFit
+from ..findings.evidence_clicks import FitEvidence
 from ..log.batch import Floats
 from ..options import Say, silent
 from .base import FitResult, Parameters, Role, Roles
@@ -83,7 +83,7 @@ class TrustBias(WithPrior):
             rounds=found.rounds,
             converged=found.converged,
             info={"attraction_prior": unseen.tolist()},
-            cautions=cautions_for(OfFit(split=_unsure(data, tables, strength, loadings))),
+            cautions=cautions_for(FitEvidence(split=_unsure(data, tables, strength, loadings))),
             loadings=loadings,
         )
 

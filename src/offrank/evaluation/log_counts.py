@@ -10,7 +10,7 @@ from typing import Any
 from ..checks.rows import Impressions
 from ..errors import NoOverlapError, SupportError, UsageError
 from ..estimators.fold import ROWS
-from ..estimators.wrappers import bare
+from ..estimators.wrappers import without_normalisation
 from ..findings.release import Release
 from ..findings.verdict import Verdict
 from ..folds.estimate import Interval
@@ -21,7 +21,7 @@ from .counts import Counts
 from .diagnostics import Diagnosed, Diagnostics, window_path
 from .differences import Difference, Pair
 from .estimates import Estimates
-from .metadata import Background, LogRead
+from .metadata import LogRead, ResultMetadata
 from .reduction import Pass, listed
 from .refutation import judged_log
 from .release_rule import released
@@ -101,8 +101,8 @@ class LogCounts:
         estimates, about_log = listed(self.judged), self.summary.about_log
         every = {name: one.verdict(name, about_log) for name, one in self.judged.items()}
         verdicts = {name: one for name, one in every.items() if one is not None}
-        background = self._background(estimates, verdicts)
-        return Result(estimates, background, groups, about_log=about_log, verdicts=verdicts, reduced=self)
+        metadata = self._metadata(estimates, verdicts)
+        return Result(estimates, metadata, groups, about_log=about_log, verdicts=verdicts, reduced=self)
 
     def at(self, confidence: float) -> Result:
         """Return the same reduced log at another confidence level."""
@@ -154,19 +154,19 @@ class LogCounts:
             key = taken.estimator if taken is not None and taken.estimator in given else next(iter(given), None)
             if key is not None and (estimate := given[key].estimate) is not None:
                 chosen = one.found[key]
-                _, *columns = self.summary.layout.places[one.target, bare(chosen.estimator)]
+                _, *columns = self.summary.layout.places[one.target, without_normalisation(chosen.estimator)]
                 terms = self.summary.moments.of((ROWS, *columns))
                 yield Diagnosed(name, key, chosen.estimator, estimate, terms, self.summary.nonnegative)
 
-    def _background(self, estimates: Estimates, verdicts: Mapping[str, Verdict]) -> Background:
+    def _metadata(self, estimates: Estimates, verdicts: Mapping[str, Verdict]) -> ResultMetadata:
         job, summary, spec, rows = self.job, self.summary, self.job.spec, self.impressions
-        earned = {bare(one).outcome for one in job.members}
+        earned = {without_normalisation(one).outcome for one in job.members}
         one_unit = len(earned) == 1 or summary.rewards_are_clicks
         clicked = summary.clicks_alone or earned == {"clicks"}
         used = dict.fromkeys(one.cluster for one in estimates.given.values() if one.cluster is not None)
         each = ((name, key, one) for name, judged in self.judged.items() for key, one in judged.found.items())
         windows = (window_path(name, key, one) for name, key, one in each if one.considered)
-        return Background(
+        return ResultMetadata(
             kind="evaluate",
             title="What the new ranking would have earned",
             log=LogRead(self.where, rows.n, rows.estimated, rows.skipped),

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from ..checks.log import Totals, about_log
-from ..findings.evidence import OfEstimate, OfLaw, OfLog
+from ..findings.evidence import EstimateEvidence, LawEvidence, LogEvidence
 from ..folds.estimate import Caution
 from ..policies.propensities import AnyPolicy
 from .counts import Counts
 
 
 def judged_log(
-    log: OfLog, summaries: Iterable[Counts], totals: Totals | None = None, of: AnyPolicy | None = None
+    log: LogEvidence, summaries: Iterable[Counts], totals: Totals | None = None, of: AnyPolicy | None = None
 ) -> tuple[Caution, ...]:
     """Return the problems of a log, those that the weights of some estimates show included.
 
@@ -22,10 +22,10 @@ def judged_log(
     """
     found = [one for summary in summaries for one in _weights(summary) if of in (None, one[0])]
     targets = len({target for target, _, _ in found})
-    return about_log(log, OfLaw(weights=tuple((name, one) for _, name, one in found), targets=targets), totals)
+    return about_log(log, LawEvidence(weights=tuple((name, one) for _, name, one in found), targets=targets), totals)
 
 
-def _weights(summary: Counts) -> Iterator[tuple[AnyPolicy, str, OfEstimate]]:
+def _weights(summary: Counts) -> Iterator[tuple[AnyPolicy, str, EstimateEvidence]]:
     for target, estimator, _, _ in summary.layout.pairs():
         found = summary.weight_of(target, estimator)
         if found is not None:

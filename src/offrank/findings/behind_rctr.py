@@ -2,7 +2,7 @@
 
 import math
 
-from .evidence_clicks import OfPrediction
+from .evidence_clicks import PredictionEvidence
 from .registry import Statement, finding
 
 MUCH = 0.01
@@ -10,7 +10,7 @@ MUCH = 0.01
 prints what models lose."""
 
 
-def _behind(found: OfPrediction) -> bool:
+def _behind(found: PredictionEvidence) -> bool:
     """Whether the model loses much; of a single session nobody knows."""
     return found.ahead is not None and found.ahead.value < -MUCH and math.isfinite(found.ahead.standard_error)
 
@@ -21,7 +21,7 @@ def behind(message: str, perhaps: str, remedy: str) -> Statement:
 
 
 @finding("behind-rctr", "Behind click rates by rank", _behind, cause="click model")
-def behind_rctr(found: OfPrediction) -> Statement:
+def behind_rctr(found: PredictionEvidence) -> Statement:
     assert found.ahead is not None
     return behind(
         f"The model predicts the clicks of a session {-found.ahead.value:.4f} nats (standard error "

@@ -1,7 +1,7 @@
 """`behind-ubm`: a neural click model that predicts held-out sessions less well than the user browsing model."""
 
 from .behind_rctr import behind
-from .evidence_clicks import OfNetwork
+from .evidence_clicks import NetworkEvidence
 from .registry import Statement, finding
 
 CLEAR = 1.96
@@ -9,7 +9,7 @@ CLEAR = 1.96
 
 
 @finding("behind-ubm", "Neural model", lambda found: found.ahead < 0, cause="click model")
-def behind_ubm(found: OfNetwork) -> Statement:
+def behind_ubm(found: NetworkEvidence) -> Statement:
     return behind(
         f"On {found.sessions:,.0f} held-out sessions {found.model} is {-found.ahead:.4f} (standard error "
         f"{found.error:.4f}) nats a session behind ubm, which has learnt from the same sessions",

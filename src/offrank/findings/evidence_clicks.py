@@ -9,7 +9,7 @@ from ..folds.estimate import Interval
 
 
 @dataclass(frozen=True, kw_only=True)
-class OfHarvest:
+class HarvestEvidence:
     """A harvested examination curve [k].
 
     linked: whether a rank can be compared with the first. clicks: on documents also shown at other ranks.
@@ -22,7 +22,7 @@ class OfHarvest:
 
 
 @dataclass(frozen=True, kw_only=True)
-class OfFit:
+class FitEvidence:
     """The evidence about the training data of a click model.
 
     - clicked, skipped: whether there are any clicks, and any documents that were not clicked.
@@ -54,7 +54,7 @@ class OfFit:
 
 
 @dataclass(frozen=True, kw_only=True)
-class OfPrediction:
+class PredictionEvidence:
     """The evaluation of a click model on a log.
 
     sessions: of the log. unseen: share of the shown documents not in the training log. learnt, slots: ranks of the
@@ -73,7 +73,7 @@ class OfPrediction:
 
 
 @dataclass(frozen=True, kw_only=True)
-class OfNetwork:
+class NetworkEvidence:
     """A neural click model beside `ubm`, which has learnt from the same sessions.
 
     ahead: its log-likelihood less that of `ubm`, in nats a held-out session, with its standard error; NaN if unknown.
@@ -86,14 +86,14 @@ class OfNetwork:
 
 
 @dataclass(frozen=True, kw_only=True)
-class OfSelection:
+class SelectionEvidence:
     """The criterion for choosing click models. counted: whether the mean rank in the log replaces the expected one."""
 
     counted: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
-class OfJudgements:
+class JudgementsEvidence:
     """The judgements of documents by a click model.
 
     documents: their number. wide: those whose interval spans more than two grades. intervals: whether there are any.

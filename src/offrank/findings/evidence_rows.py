@@ -10,7 +10,7 @@ Both = tuple[float, float]
 
 
 @dataclass(frozen=True, kw_only=True)
-class OfKept:
+class KeptEvidence:
     """The rows without and with a click, and the share of them that was kept.
 
     - rows: that were read. impressions: the sum of their 1 / inclusion, with its variance over which rows were kept.
@@ -32,11 +32,11 @@ class OfKept:
         return sum(self.impressions[first:]), sum(self.variance[first:])
 
 
-NOTHING_KEPT = OfKept()
+NOTHING_KEPT = KeptEvidence()
 
 
 @dataclass(frozen=True, kw_only=True)
-class OfOwnClicks:
+class OwnClicksEvidence:
     """What a score column knows of the clicks of this very log.
 
     - column, of: its name, and what was counted: clicks per `item`, per `item of a query` or `of a candidate set`.

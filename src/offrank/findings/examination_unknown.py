@@ -1,6 +1,6 @@
 """`examination-unknown`: ranks, or cells, whose examination the log does not identify."""
 
-from .evidence_clicks import OfFit
+from .evidence_clicks import FitEvidence
 from .registry import Statement, finding
 
 MANY = 0.01
@@ -12,7 +12,7 @@ VARIABILITY = 0.02
 
 
 @finding("examination-unknown", "Examination", cause="click model")
-def examination_unknown(found: OfFit) -> Statement | None:
+def examination_unknown(found: FitEvidence) -> Statement | None:
     if found.hidden >= MANY:
         return Statement(
             "warning",

@@ -3,7 +3,7 @@
 from ..folds.estimate import Interval
 from ..wording import Verb, Wording
 from .double_subsampling import counted_twice
-from .evidence import OfEstimate, OfLaw, OfLog
+from .evidence import EstimateEvidence, LawEvidence, LogEvidence
 from .odd_mean import (
     IMPOSSIBLE,
     IMPOSSIBLE_BY_MARKOV,
@@ -37,7 +37,7 @@ KNOWN = 0.1
 
 
 @finding("mean-weight", "Mean weight", cause="mean weight")
-def mean_weight(found: OfEstimate) -> Statement | None:
+def mean_weight(found: EstimateEvidence) -> Statement | None:
     away, mean = deviation(found), found.mean_weight
     if away is None or mean is None or counted_twice(found):
         return None
@@ -61,7 +61,7 @@ def mean_weight(found: OfEstimate) -> Statement | None:
 
 
 @finding("mean-weight", "Mean weights", cause="mean weight")
-def of_law(law: OfLaw) -> Statement | None:
+def of_law(law: LawEvidence) -> Statement | None:
     """Weights whose mean is not 1 refute the logging policy, and so every estimate that depends on it."""
     worst = refuted(law)
     if worst is None or counted_twice(worst[1]):
@@ -87,7 +87,7 @@ def _said(mean: Interval, away: float) -> str:
 
 
 @finding("mean-weight", "Mean importance weight of uniform", cause="mean weight")
-def of_uniform(log: OfLog) -> Statement | None:
+def of_uniform(log: LogEvidence) -> Statement | None:
     """Correct propensities give the uniform policy a mean weight of 1, or less if some slates are never shown."""
     mean, high = log.mean_weight, rise(log)
     if mean is None or (high is not None and counted_twice(log)):

@@ -70,7 +70,7 @@ class IntervalSpec:
     def _kind(self) -> IntervalKind:
         return INTERVALS[self.method]
 
-    def finding(self, source: Source) -> IntervalSpec:
+    def with_clusters_of(self, source: Source) -> IntervalSpec:
         """The specification with the cluster columns of the source, if none was given."""
         if self.cluster != AUTO:
             return self
@@ -101,7 +101,7 @@ class IntervalSpec:
             made[BUCKETS_OF + name] = BucketsFold(columns, name, buckets, products)
         return made
 
-    def spread(self, folded: Mapping[str, Any], products: Products = ()) -> Inference:
+    def inference(self, folded: Mapping[str, Any], products: Products = ()) -> Inference:
         """The inference from the results of `folds`."""
         every = [Clusters.of(name, folded[BUCKETS_OF + name], products) for name in self.columns]
         dropped: list[Clusters] = []

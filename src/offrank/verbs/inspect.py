@@ -21,7 +21,7 @@ from ..checks.repeats import By
 from ..checks.rows import Impressions, ImpressionsFold, TiesFold
 from ..clicks.documents import TextsFold
 from ..errors import AbilityError, ColumnError, EmptyLogError, OffrankError
-from ..findings.evidence import OfLog
+from ..findings.evidence import LogEvidence
 from ..folds.sampled import SampledRows, SampledRowsFold
 from ..log.schema import GROUPING, WRITTEN
 from ..log.source import Needs, Source, refuse_once
@@ -139,7 +139,7 @@ def _reads(name: str, log: Any) -> bool:
     return True
 
 
-def _read(source: Source, how: _Run) -> tuple[Inspection, OfLog, SampledRows]:
+def _read(source: Source, how: _Run) -> tuple[Inspection, LogEvidence, SampledRows]:
     """Return the statistics from one pass over a log, the checks of what was written, and a sample of its rows.
 
     Raises:
@@ -220,7 +220,7 @@ def _named(found: list[Drawn], source: Source, how: _Run) -> list[Drawn]:
     ]
 
 
-def _logging(seen: Inspection, log: OfLog, source: Source, how: _Run) -> LoggedBy:
+def _logging(seen: Inspection, log: LogEvidence, source: Source, how: _Run) -> LoggedBy:
     """Return what drew the log, and how far that is known."""
     random, agreed = seen.logging.randomness, None if seen.agreement is None else seen.agreement.share_apart <= APART
     found = logged_by(random, seen.drawn, log, seen.written, agreed)

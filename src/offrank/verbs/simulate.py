@@ -85,7 +85,7 @@ class Simulated(Printed, Plain):
             "notes": list(self.notes),
         }
 
-    def sheet(self) -> Document:
+    def to_document(self) -> Document:
         """Return the page: the best policy, the true value of each policy, and next steps."""
         best, most = max(self.truths.items(), key=lambda one: formatting.nine_digits(one[1].value))
         left_out = f"; left out: {self.left_out:,} with fewer documents" if self.left_out else ""

@@ -12,7 +12,7 @@ import numpy as np
 
 from ...errors import UsageError
 from ...findings import cautions_for
-from ...findings.evidence_clicks import OfNetwork
+from ...findings.evidence_clicks import NetworkEvidence
 from ...folds.estimate import Caution
 from ...log.batch import Floats, Integers
 from ...options import Say, silent
@@ -273,5 +273,5 @@ def _beside_ubm(
     # A session of weight w stands for w like it.
     error = float(np.sqrt(weight @ (away - ahead) ** 2) / weight.sum())
     said = f"{ahead:+.4f} (standard error {error:.4f}) nats a session"
-    evidence = OfNetwork(model=name, ahead=ahead, error=error, sessions=float(weight.sum()))
+    evidence = NetworkEvidence(model=name, ahead=ahead, error=error, sessions=float(weight.sum()))
     return {"held-out log-likelihood less that of ubm": said}, cautions_for(evidence)

@@ -71,8 +71,8 @@ class ClickFit(Delivered):
             "cautions": plain(fitted.cautions),
         }
 
-    def sheet(self) -> Document:
-        found, drawn = self.fitted.sheet(self.confidence), pages.curves({"": self.fitted}, self.confidence)
+    def to_document(self) -> Document:
+        found, drawn = self.fitted.to_document(self.confidence), pages.curves({"": self.fitted}, self.confidence)
         curve = (replace(one, tables=(), printed=False) for one in drawn)
         parts = (*curve, *found.sections, again(self.facts, "log", "spelling"))
         return self._page(f"{found.lead}, written to {self.path}", parts, self._answer())

@@ -34,7 +34,7 @@ from .tables import regrets, table_1, table_2
 _GIVEN = "points, perplexity given the clicks above"
 
 
-def sheet(asked: Run, preset: Preset = "paper") -> Document:
+def document(asked: Run, preset: Preset = "paper") -> Document:
     """Return the reproduction; see the module. Finished studies are saved, so that the same call resumes."""
     return made(StudyDesign.of(asked.scale, asked.seed, preset), asked.log, asked.folder, asked.say)
 
@@ -54,7 +54,7 @@ def made(design: StudyDesign, log: Any, folder: Path, say: Say) -> Document:
     findings = Findings(design, all_studies(queries, folder, say))
     say("3. Regressions and regrets")
     title = "" if design.preset == "paper" else ", as in the published code"
-    return PAPER.sheet(_sections(queries, findings, say), title)
+    return PAPER.to_document(_sections(queries, findings, say), title)
 
 
 def _sections(queries: StudyQueries, findings: Findings, say: Say) -> Iterator[Section]:

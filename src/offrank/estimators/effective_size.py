@@ -184,7 +184,7 @@ class EffectiveSize:
         return found if found.control.any() else None
 
 
-def worth(variance: float, standard_error: float, kish: float, *, known: bool) -> float:
+def effective_size(variance: float, standard_error: float, kish: float, *, known: bool) -> float:
     """Effective sample size: the number of impressions of the target whose mean has this standard error.
 
     variance: of the reward of one such impression. kish: effective number of weights, returned where there is

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
+from offrank.assumptions import in_words
 from offrank.estimators.named import ESTIMATORS, estimator
-from offrank.estimators.wrappers import bare
-from offrank.findings.assumptions import in_words
+from offrank.estimators.wrappers import without_normalisation
 
 
 def assumed(name: str) -> frozenset[str]:
-    return bare(estimator(name)).assumptions
+    return without_normalisation(estimator(name)).assumptions
 
 
 @pytest.mark.parametrize(

@@ -52,7 +52,7 @@ _DRAWN = (*PUBLISHED, CONTROLLED, DR_LASSO)
 _WHOLE = 31_000  # queries of MSLR-WEB30K
 
 
-def sheet(asked: Run) -> Document:
+def document(asked: Run) -> Document:
     """Return the reproduction; see the module. Finished studies are saved, so that the same call resumes."""
     table_1 = LearningDesign.of(asked.scale, asked.seed)
     return made(SlatesDesign.of(asked.scale, asked.seed), asked.log, asked.folder, asked.say, table_1)
@@ -69,7 +69,7 @@ def made(design: SlatesDesign, log: Any, folder: Path, say: Say, table_1: Learni
     if table_1 is not None:
         say("4. Table 1: rankers learnt from rewards of whole slates")
         sections.append(learning(table_1, data.given, folder, say))
-    return PAPER.sheet(sections)
+    return PAPER.to_document(sections)
 
 
 def _sections(data: SlatesData, findings: SlateFindings, say: Say) -> Iterator[Section]:

@@ -28,7 +28,7 @@ _SEED = 0
 
 
 @dataclass(frozen=True)
-class Visits:
+class SampledSlates:
     """Slates of a target: row [s] of the contexts and probability chance [s], summing to 1 in each context.
 
     batch: contexts and slates [s, k] as those of a log, -1 at ranks that the target leaves empty.
@@ -56,10 +56,10 @@ class Visits:
         return np.arange(self.batch.slates.shape[1]) < self.batch.contexts.length[:, None]
 
 
-def visits(
+def sampled_slates(
     target: Policy, logging: Policy, contexts: Contexts, inclusion: Floats, cache: RunCache, draws: int = DRAWS
-) -> tuple[Visits, Integers]:
-    """Slates of a target in some contexts, and [n] the row of each context in those of the `Visits`.
+) -> tuple[SampledSlates, Integers]:
+    """Slates of a target in some contexts, and [n] the row of each context in those of the `SampledSlates`.
 
     The slate of a deterministic target, else a sample of about `draws` slates in all.
 
@@ -79,7 +79,7 @@ def visits(
     if not sure.all():
         found = target.sample(contexts.take(row[~sure[row]]), np.random.default_rng(_SEED))
         slates[~sure[row], : found.shape[1]] = found
-    return Visits(target, logging, row, (1 / each)[row], _batch(contexts.take(row), slates, cache)), order
+    return SampledSlates(target, logging, row, (1 / each)[row], _batch(contexts.take(row), slates, cache)), order
 
 
 def _batch(contexts: Contexts, slates: Integers, cache: RunCache) -> LogBatch:

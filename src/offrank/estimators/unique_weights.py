@@ -19,14 +19,14 @@ from ..log.batch import Floats, LogBatch, Shown
 from ..policies.propensities import Propensities, ShownAbility
 from ..policies.rank_law import RankLaw
 from .base import Estimator, Weighted
-from .visits import Visits
+from .sampled_slates import SampledSlates
 
 KEPT = 1 << 20
 """Largest number of probabilities of rotated slates kept for the next estimator of a target: 8 MB."""
 
 
 @dataclass(frozen=True)
-class Atoms:
+class UniqueWeights:
     """Weights [s, c] per slot, or of whole slates (c = 1), for slates in the contexts `row` [s].
 
     chance: each weight's probability under the logging policy, so that sum(chance * f(weight)) over a context is the
@@ -46,52 +46,52 @@ def weighted(estimator: Estimator) -> tuple[Weighted | None, Weighted | None]:
 
 
 def asked(plain: Weighted | None) -> ShownAbility | None:
-    """The ability of the logging policy that the atoms of an estimator require; None where they cannot be computed."""
+    """The ability of the logging policy that they require for an estimator; None where they cannot be computed."""
     if plain is None or plain.follows is None:
         return None
     return cast(ShownAbility, plain.requires_target)
 
 
-def atoms(weighting: Weighted, plain: Weighted, visits: Visits) -> Atoms:
+def unique_weights(weighting: Weighted, plain: Weighted, sampled: SampledSlates) -> UniqueWeights:
     """The weights of an estimator for which `asked` is not None."""
     find = _turned if plain.follows == "every rank" else _ratios
-    return find(weighting, plain, visits)
+    return find(weighting, plain, sampled)
 
 
-def _ratios(weighting: Weighted, plain: Weighted, visits: Visits) -> Atoms:
-    """The atoms of weights that are expectations of the ratio of slate probabilities."""
-    batch, drawn = visits.batch, _Possible(visits.drawn)
-    filled = (batch.slates >= 0) | ~visits.slots
+def _ratios(weighting: Weighted, plain: Weighted, sampled: SampledSlates) -> UniqueWeights:
+    """The unique weights that are expectations of the ratio of slate probabilities."""
+    batch, drawn = sampled.batch, _Possible(sampled.drawn)
+    filled = (batch.slates >= 0) | ~sampled.slots
     ability = asked(plain)
     if ability == "log_prob":
-        possible = ~np.isneginf(visits.drawn.log_prob) & filled.all(axis=1)
+        possible = ~np.isneginf(sampled.drawn.log_prob) & filled.all(axis=1)
     elif ability == "slot_probs":
-        possible = np.logical_and.accumulate((visits.drawn.slot_probs > 0) & filled, axis=1)
+        possible = np.logical_and.accumulate((sampled.drawn.slot_probs > 0) & filled, axis=1)
     else:
-        possible = (_own_rank(visits.drawn, batch) > 0) & filled
+        possible = (_own_rank(sampled.drawn, batch) > 0) & filled
     with np.errstate(all="ignore"):  # where the slate is impossible
-        free = plain.weights(batch, drawn, visits.wanted).weight
-        weight = free if weighting is plain else weighting.weights(batch, drawn, visits.wanted).weight
+        free = plain.weights(batch, drawn, sampled.wanted).weight
+        weight = free if weighting is plain else weighting.weights(batch, drawn, sampled.wanted).weight
     free, weight, possible = (part.reshape(len(batch), -1) for part in (free, weight, possible))
     if ability != "log_prob":
-        possible &= visits.slots
+        possible &= sampled.slots
     here = possible & (free > 0) & np.isfinite(free)
-    chance = np.divide(visits.chance[:, None], free, out=np.zeros(free.shape), where=here)
+    chance = np.divide(sampled.chance[:, None], free, out=np.zeros(free.shape), where=here)
     weight, free = np.where(here, weight, 0.0), np.where(here, free, 0.0)
-    return Atoms(visits.row, weight, weight, free, chance)
+    return UniqueWeights(sampled.row, weight, weight, free, chance)
 
 
-def _turned(weighting: Weighted, plain: Weighted, visits: Visits) -> Atoms:
-    """The atoms of weights of the target's items at every rank, from all rotations of each slate."""
-    slates = visits.batch.slates
+def _turned(weighting: Weighted, plain: Weighted, sampled: SampledSlates) -> UniqueWeights:
+    """The unique weights of the target's items at every rank, from all rotations of each slate."""
+    slates = sampled.batch.slates
     small = 2 * slates.size * slates.shape[1] ** 2 <= KEPT
-    turns = visits.batch.once("turns", lambda: tuple(_turns(visits))) if small else _turns(visits)
+    turns = sampled.batch.once("turns", lambda: tuple(_turns(sampled))) if small else _turns(sampled)
     parts = []
     for turn in turns:
         found = weighting.weights(turn.batch, turn.possible, turn.target)
         free = found if weighting is plain else plain.weights(turn.batch, turn.possible, turn.target)
         parts.append((turn.row, found.weight, found.control, free.control, turn.chance))
-    return Atoms(*(np.concatenate(columns) for columns in zip(*parts, strict=True)))
+    return UniqueWeights(*(np.concatenate(columns) for columns in zip(*parts, strict=True)))
 
 
 @dataclass(frozen=True)
@@ -109,25 +109,25 @@ class _Turn:
     chance: Floats
 
 
-def _turns(visits: Visits) -> Iterator[_Turn]:
+def _turns(sampled: SampledSlates) -> Iterator[_Turn]:
     """The slates as they are, then rotated down by one slot, and so on."""
-    every, slot = visits.batch.contexts.length, np.arange(visits.batch.slates.shape[1])
-    laws = [(one.rank_law.written_out(every), one) for one in (visits.drawn, visits.wanted)]
+    every, slot = sampled.batch.contexts.length, np.arange(sampled.batch.slates.shape[1])
+    laws = [(one.rank_law.written_out(every), one) for one in (sampled.drawn, sampled.wanted)]
     for by in slot:
         rows = np.flatnonzero(every > by)
         length = every[rows, None]
         place = np.where(slot < length, (slot + by) % length, slot)
         batch = replace(
-            visits.batch,
-            contexts=visits.batch.contexts.take(rows),
-            shown=Shown(np.take_along_axis(visits.batch.slates[rows], place, axis=1)),
-            inclusion=visits.batch.inclusion[rows],
-            row=visits.batch.row[rows],
+            sampled.batch,
+            contexts=sampled.batch.contexts.take(rows),
+            shown=Shown(np.take_along_axis(sampled.batch.slates[rows], place, axis=1)),
+            inclusion=sampled.batch.inclusion[rows],
+            row=sampled.batch.row[rows],
         )
         logging, target = (_Given(law[rows[:, None], place], old, batch) for law, old in laws)
         shown, own = target.law.sum(axis=2), np.where(slot < length, _own_rank(logging, batch), 0.0)
-        chance = np.divide(visits.chance[rows, None] * own, shown, out=np.zeros(own.shape), where=shown > 0)
-        yield _Turn(visits.row[rows], batch, _Possible(logging), target, chance)
+        chance = np.divide(sampled.chance[rows, None] * own, shown, out=np.zeros(own.shape), where=shown > 0)
+        yield _Turn(sampled.row[rows], batch, _Possible(logging), target, chance)
 
 
 def _own_rank(logging: Propensities, batch: LogBatch) -> Floats:
