@@ -26,7 +26,7 @@ from _click_worlds import WORLDS, Log
 from _page import generated
 
 from offrank.clicks import click_model
-from offrank.clicks.counts import Counts
+from offrank.clicks.counts import ClickCounts
 from offrank.clicks.documents import Documents
 from offrank.clicks.fit.posterior import Chances, Fixed, fit_attractions
 from offrank.clicks.fitted import Fitted
@@ -39,7 +39,7 @@ ROUNDS, SEEN = 200, 100
 COLUMNS = ("examination", "log bias", "covered", "attraction", "CPU s")
 
 
-def joint(data: Counts) -> tuple[np.ndarray, np.ndarray]:
+def joint(data: ClickCounts) -> tuple[np.ndarray, np.ndarray]:
     """(attraction [documents], examination [cells]) by EM."""
     shown, clicked, documents, cells = data.shown, data.clicked, data.documents, data.cells
     a, e = np.full(documents, 0.2), np.full(cells, 0.5)
@@ -83,7 +83,11 @@ def measured(name: str, model: str, seed: int) -> dict[str, Any]:
 
 
 def errors(
-    log: Log, data: Counts, curve: np.ndarray, attraction: np.ndarray, ends: tuple[np.ndarray, np.ndarray] | None = None
+    log: Log,
+    data: ClickCounts,
+    curve: np.ndarray,
+    attraction: np.ndarray,
+    ends: tuple[np.ndarray, np.ndarray] | None = None,
 ) -> list[float]:
     true, cells = log.truth["examination"], (data.by_cell()[0] >= SEEN) & np.isfinite(log.truth["examination"])
     away = np.abs(curve - true)[cells].mean()

@@ -19,6 +19,9 @@ from offrank.log.batch import Contexts, Floats, Integers
 from offrank.policies import PlackettLuce
 from offrank.reward_models.click_model import predicted
 
+# One worker: what these tests share is made once.
+pytestmark = pytest.mark.xdist_group("features")
+
 QUERIES, ITEMS, WIDTH = 150, 4, 3
 WEIGHTS = np.array([1.2, -0.6, 0.0])
 CURVE = 1 / np.arange(1, ITEMS + 1)

@@ -24,6 +24,9 @@ from offrank.errors import UsageError
 from tests.clicks import networks
 from tests.clicks.networks import BESIDE, quick, sessions, slots
 
+# One worker: what these tests share is made once.
+pytestmark = pytest.mark.xdist_group("neural")
+
 __all__ = ["quick"]
 
 

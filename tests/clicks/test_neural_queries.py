@@ -22,6 +22,9 @@ from offrank.readers.log import read_log
 from tests.clicks.networks import BESIDE, learnt, quick, slots
 from tests.clicks.readers import log
 
+# One worker: what these tests share is made once.
+pytestmark = pytest.mark.xdist_group("neural")
+
 __all__ = ["quick"]
 
 # Queries --------------------------------------------------------------------------------------------------------------

@@ -11,10 +11,10 @@ import pytest
 
 import offrank
 from offrank.clicks import (
+    ClickCounts,
     ClickLaw,
     ClickModel,
     CountModel,
-    Counts,
     FitResult,
     Fitted,
     Independent,
@@ -66,7 +66,7 @@ def counting() -> type[ClickModel]:
         def roles(self) -> Roles:
             return {"quality": Role.DOCUMENT, "looked": Role.EXAMINATION}
 
-        def learn(self, data: Counts, **_: Any) -> FitResult:
+        def learn(self, data: ClickCounts, **_: Any) -> FitResult:
             each = (data.document, data.cell, data.shown, data.clicked, data.documents)
             return tables(*by_rank(*each, self.rounds), data.by_document()[0])
 
@@ -211,7 +211,7 @@ def test_a_saved_model_without_its_class_is_told(tmp_path: Path) -> None:
 
 def test_tables_that_are_not_those_of_its_roles_are_told_at_once() -> None:
     class Short(counting()):  # type: ignore[misc]
-        def learn(self, data: Counts, **_: Any) -> FitResult:
+        def learn(self, data: ClickCounts, **_: Any) -> FitResult:
             return FitResult({"quality": np.full(data.documents, 0.5), "looked": np.ones(data.ranks)})
 
     with pytest.raises(UsageError, match="quality has 120 entries for 120 documents and one that was never seen"):
@@ -223,7 +223,7 @@ def test_a_model_of_two_tables_says_what_relevance_is() -> None:
         def roles(self) -> Roles:
             return {**super().roles(), "other": Role.DOCUMENT}
 
-        def learn(self, data: Counts, **_: Any) -> FitResult:
+        def learn(self, data: ClickCounts, **_: Any) -> FitResult:
             found = super().learn(data)
             return FitResult({**found.parameters, "other": found.parameters["quality"]})
 

@@ -9,7 +9,7 @@ from scipy.integrate import quad
 import offrank
 from offrank.clicks import PBM, UBM, TrustBias
 from offrank.clicks.base import FitResult
-from offrank.clicks.counts import Counts
+from offrank.clicks.counts import ClickCounts
 from offrank.clicks.documents import SlateDocuments
 from offrank.clicks.fit.curve import fit_curve
 from offrank.clicks.fit.posterior import Chances, Fixed, fit_attractions
@@ -92,10 +92,10 @@ DOCUMENTS = [[(0, 4, 2), (1, 3, 0)], [(1, 7, 0)], [(0, 1, 1)], [(0, 3, 3), (1, 2
 """Of each document, (cell, shown, clicked)."""
 
 
-def of_documents() -> Counts:
+def of_documents() -> ClickCounts:
     rows = [(d, *entry) for d, entries in enumerate(DOCUMENTS) for entry in entries]
     document, cell, shown, clicked = np.array(rows).T
-    return Counts(document, cell, shown.astype(float), clicked.astype(float), len(DOCUMENTS), 2)
+    return ClickCounts(document, cell, shown.astype(float), clicked.astype(float), len(DOCUMENTS), 2)
 
 
 @pytest.mark.parametrize("prior", [Beta(1.0, 4.0), Beta(0.5, 0.7), Beta(8.0, 20.0)])
@@ -176,7 +176,7 @@ def test_tiny_logs(slates: list[list[int]], clicks: list[list[int]]) -> None:
 
 def test_a_log_that_never_changes_its_rankings_does_not_tell() -> None:
     sessions = WORLD.sessions(3000, 0)
-    still = Counts(np.arange(3), np.arange(3), np.full(3, 1000.0), np.array([300.0, 200.0, 100.0]), 3, 3)
+    still = ClickCounts(np.arange(3), np.arange(3), np.full(3, 1000.0), np.array([300.0, 200.0, 100.0]), 3, 3)
     learnt = PBM().learn(still)
     assert [caution.code for caution in learnt.cautions] == ["examination-unknown"]
     assert "67%" in learnt.cautions[0].message

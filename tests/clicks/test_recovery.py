@@ -13,6 +13,9 @@ from offrank.clicks.fitted import Fitted
 from offrank.clicks.laws import ClickLaw, log_probs
 from offrank.clicks.sessions import Sessions, Tally
 
+# One worker: what these tests share is made once.
+pytestmark = pytest.mark.xdist_group("recovery")
+
 QUERIES, RANKS = 60, 8
 N = 40_000
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from offrank.estimators.effective_size import BLOCKS, Slots
 from offrank.folds.estimate import Estimate
 from offrank.log.batch import Contexts, Floats, Integers, Labels, LogBatch, Shown
 from offrank.policies import policy
@@ -193,3 +194,21 @@ def test_rows_that_depend_on_each_other_are_worth_less() -> None:
     weights, clicks = np.ones(1000), np.repeat(np.arange(250) % 5 < 2, 4).astype(np.float64)
     assert one_slot(weights, clicks).ess == pytest.approx(1000)
     assert one_slot(weights, clicks, cluster="user").ess == pytest.approx(250, rel=0.15)  # hashed to 1,024 buckets
+
+
+def test_a_block_of_slots_counts_as_so_many_equal_ones() -> None:
+    """Rows of 19 slots clicked with probability 0.1, and five more in a block, clicked alike: 24 x 0.1 x 0.9."""
+    rows, none, one = 10.0, np.zeros(BLOCKS), np.ones(BLOCKS)
+    slots = np.where(np.arange(BLOCKS) < BLOCKS - 1, 1.0, 5.0)
+    value = rows * slots * 0.1
+    found = Slots(
+        number=rows * slots,
+        clicks=none,
+        above=none,
+        control=rows * one,
+        value=value,
+        square=value,
+        pair=none,
+        beside=none,
+    )
+    assert found.variance(rows, normalised=False, each_slot=False) == pytest.approx(24 * 0.1 * 0.9, rel=1e-12)

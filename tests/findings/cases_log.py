@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from offrank.findings.evidence import EstimateEvidence, Frequency, LawEvidence, LogEvidence
-from offrank.findings.evidence_rows import KeptEvidence
+from offrank.findings.evidence_rows import GroupEvidence, KeptEvidence
 from offrank.folds.estimate import Interval
 
 
@@ -34,6 +34,14 @@ def law(*weights: EstimateEvidence, **known: Any) -> LawEvidence:
     return LawEvidence(weights=tuple(("`ips` for top(new)", one) for one in weights), **known)
 
 
+def group(value: float, chance: float, tested: int = 1) -> GroupEvidence:
+    """One mean weight of a group."""
+    return GroupEvidence(weights=(("`ips` for top(new)", Interval(value, 0.0, 9.0, 0.01), chance),), tested=tested)
+
+
+#: The normal deviate of a twentieth of the tail beyond 3.3 (any table: .000483, .0000242).
+ODD_OF_20 = 4.064
+REFUTED_CHANCE = 0.0005 / 20
 #: The normal deviate of two tails of .0005 / 20, and of half as much (any table).
 REFUTING, REFUTING_TWO = 4.2148, 4.3687
 
@@ -71,6 +79,32 @@ CASES = [
     Case("mean-weight", uniform(1.00499, 9.0), None),
     Case("mean-weight", uniform(1.00501, 9.0), "serious"),
     Case("mean-weight", uniform(2.0, 9.0, sampling_factor=2.0), None),
+    Case("unlisted-candidates", uniform(1.1, 9.0), None),
+    Case("unlisted-candidates", uniform(1.1, 3.29, unlisted=True), None),
+    Case("unlisted-candidates", uniform(1.1, 3.31, unlisted=True), "warning"),
+    Case("unlisted-candidates", uniform(1.1, REFUTING + 0.002, unlisted=True), "serious"),
+    Case("unlisted-candidates", uniform(0.9, 9.0, unlisted=True), None),
+    Case("unlisted-candidates", uniform(2.0, 9.0, unlisted=True, sampling_factor=2.0), None),
+    Case("unlisted-candidates", law(weight(1.1, 9.0)), None),
+    Case("unlisted-candidates", law(weight(1.1, REFUTING - 0.002), unlisted=True), None),
+    Case("unlisted-candidates", law(weight(1.1, REFUTING + 0.002), unlisted=True), "serious"),
+    Case("unlisted-candidates", law(weight(0.9, 9.0, hidden=0.0), unlisted=True), None),
+    Case("unlisted-candidates", law(weight(2.0, 9.0, sampling_factor=2.0), unlisted=True), None),
+    Case("mean-weight", weight(1.1, ODD_OF_20 - 0.01, groups=20), None),
+    Case("mean-weight", weight(1.1, ODD_OF_20 + 0.01, groups=20), "warning"),
+    Case("mean-weight", weight(1.1, 5.01, groups=20), "serious"),
+    Case("mean-weight", weight(39.0, 1.0, groups=2), None),
+    Case("mean-weight", weight(41.0, 1.0, groups=2), "warning"),
+    Case("mean-weight", weight(201.0, 1.0, groups=2), "serious"),
+    Case("mean-weight", weight(0.2, 9.0, groups=20), None),
+    Case("mean-weight", weight(0.2, 9.0, groups=20, tail_index=0.1), None),
+    Case("mean-weight", GroupEvidence(), None),
+    Case("mean-weight", group(1.5, REFUTED_CHANCE * 1.01), None),
+    Case("mean-weight", group(1.5, REFUTED_CHANCE * 0.99), "serious"),
+    Case("mean-weight", group(1.5, REFUTED_CHANCE * 0.99, tested=2), None),
+    Case("mean-weight", group(1.5, REFUTED_CHANCE / 2 * 0.99, tested=2), "serious"),
+    Case("mean-weight", group(1.00499, 1e-9), None),
+    Case("mean-weight", group(1.00501, 1e-9), "serious"),
     Case("mean-weight", law(), None),
     Case("mean-weight", law(weight(1.1, REFUTING - 0.002)), None),
     Case("mean-weight", law(weight(1.1, REFUTING + 0.002)), "serious"),

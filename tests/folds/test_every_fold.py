@@ -148,7 +148,7 @@ SAMPLES: dict[str, Callable[[Any], Any]] = {
     "folds.optional.OptionalFold": lambda kind: kind(MomentsFold(3)),
     "folds.base.Tee": lambda kind: kind({"moments": MomentsFold(3), "buckets": BucketsFold(3)}),
     "folds.sums.BootstrapFold": lambda kind: kind(3, replicates=9, seed=1),
-    "folds.sums.BucketsFold": lambda kind: kind(3),
+    "folds.buckets.BucketsFold": lambda kind: kind(3),
     "folds.counts.KeyedCountsFold": lambda kind: Keyed(kind()),
     "folds.base.TotalFold": lambda kind: Values(kind((0, 3))),
     "folds.base.PlusFold": lambda kind: Values(kind(np.zeros((40, 3))), 40),

@@ -13,6 +13,9 @@ import pytest
 import offrank
 from tests.cli.commands import call
 
+# One worker: what these tests share is made once.
+pytestmark = pytest.mark.xdist_group("clicks convicted")
+
 QUERIES, ITEMS, TEMPERATURE = 150, 10, 0.1
 LOGGING = f"plackett_luce(score, temperature={TEMPERATURE}, log=True)"
 

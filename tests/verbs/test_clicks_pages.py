@@ -16,6 +16,9 @@ from offrank.clicks import load
 from tests.cli.clicked import folder_of
 from tests.report.test_browser import chromium, framed, run  # noqa: F401  a fixture
 
+# One worker: what these tests share is made once.
+pytestmark = pytest.mark.xdist_group("clicks pages")
+
 LONG = "a very long name of a model that nobody would write <img src=x onerror=1>"
 
 

@@ -11,7 +11,7 @@ import pytest
 import offrank
 from offrank import findings
 from offrank.estimators import Interpol
-from offrank.findings.evidence import DisagreementEvidence
+from offrank.findings.evidence import DisagreementEvidence, EstimateEvidence
 from offrank.folds.estimate import Interval
 from offrank.simulation import SearchWorld
 from tests.verbs.logs import coins
@@ -63,6 +63,19 @@ def test_one_alone_is_held_against_what_nobody_asked_for(world: SearchWorld, log
     for name in ("value", "low", "high", "standard_error", "ess"):
         assert getattr(fine[asked[0]], name) == pytest.approx(getattr(together[asked[0]], name), rel=1e-9)
     assert fine.facts["unit"] == together.facts["unit"]
+
+
+@pytest.mark.parametrize(("cause", "contradicts"), [("tail", False), ("effective size", True)])
+def test_what_may_be_off_by_luck_contradicts_nothing(
+    world: SearchWorld, log: pa.Table, monkeypatch: pytest.MonkeyPatch, cause: findings.Cause, contradicts: bool
+) -> None:
+    doubtful = findings.Statement("warning", "Doubtful.", "Log more.")
+    kind = findings.Kind("doubtful", "Doubtful", EstimateEvidence, lambda _: doubtful, (cause,))
+    monkeypatch.setattr(findings.FINDINGS, "_parts", {**findings.FINDINGS, "doubtful": kind})
+    few, asked = log.slice(0, 20_000), "interpol(window=1)"
+    result = offrank.evaluate(few, TARGET, LOGGING, asked, examination=world.examination**3, cluster=None)
+    assert "doubtful" in _codes(result, asked)
+    assert ("disagreement" in _codes(result, asked)) == contradicts
 
 
 def test_a_reference_reads_no_column_that_nobody_named_and_refuses_no_row() -> None:

@@ -57,7 +57,8 @@ def about_log(log: LogEvidence, law: LawEvidence = NO_LAW, totals: Totals | None
     counting = (
         CountingEvidence() if log.counted_by is None else CountingEvidence(rows=log.rows_per_context, by=log.counted_by)
     )
-    found = findings.cautions_for(log, RowsEvidence(copies=log.copies), rows, counting, replace(law, copies=log.copies))
+    law = replace(law, copies=log.copies, unlisted=log.unlisted)
+    found = findings.cautions_for(log, RowsEvidence(copies=log.copies), rows, counting, law)
     known = findings.explained(found)
     last: Cause | None = None if never_drawn(log) else "randomness"  # a few repeats may follow from any other fault
     once: dict[str, Caution] = {}
@@ -122,7 +123,7 @@ class LogFold(MappedFold):
 
     def result(self, found: dict[str, Any]) -> LogEvidence:
         known = given(found)
-        rows, more = map(int, known["candidates"])
+        rows, more, listed = map(int, known["candidates"])
         made = LogEvidence(
             rows=rows,
             logging="" if self.logging is None else repr(confirmed(self.logging)),
@@ -131,6 +132,7 @@ class LogFold(MappedFold):
             copies=known["contents"].repeated(),
             repeats=_worst([one for name, one in known.items() if name.startswith("repeats ")]),
             shown_only=rows > 0 and not more,
+            unlisted=rows > 0 and not more and not listed,
             rows_per_context=known.get("contexts", math.inf),
             counted_by=None if self.logging is None else counted_by(self.logging),
             unknown={**self.unknown, **refused(found)},

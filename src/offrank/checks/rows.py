@@ -103,12 +103,13 @@ def _click_rate(rank: int, sums: Floats, quantile: float) -> RankRow:
 
 @dataclass(frozen=True)
 class CandidatesFold(MappedFold):
-    """Reduces batches to [2]: rows, and rows with candidates that were not shown."""
+    """Reduces batches to [3]: rows, rows with candidates that were not shown, and rows with a column of candidates."""
 
-    reducer: ClassVar = TotalFold((2,))
+    reducer: ClassVar = TotalFold((3,))
 
     def mapped(self, batch: LogBatch) -> Floats:
-        return np.array([len(batch), (batch.contexts.size > batch.contexts.length).sum()])
+        n = len(batch)
+        return np.array([n, (batch.contexts.size > batch.contexts.length).sum(), n * batch.listed])
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
 from .base import FitResult, Parameters, Role, Roles
 from .chain_models import CCM, CM, DBN, DCM, SDBN
-from .counts import Counts, browsing_cell
+from .counts import ClickCounts, browsing_cell
 from .documents import SlateDocuments
 from .evaluation import Evaluated, Evaluations
 from .fitted import Fitted
@@ -34,10 +34,10 @@ __all__ = [
     "UBM",
     "Browsing",
     "Cascading",
+    "ClickCounts",
     "ClickLaw",
     "ClickModel",
     "CountModel",
-    "Counts",
     "Evaluated",
     "Evaluations",
     "FitResult",

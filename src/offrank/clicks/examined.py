@@ -12,7 +12,7 @@ from ..findings.evidence_clicks import FitEvidence
 from ..log.batch import Floats
 from ..options import Say, silent
 from .base import FitResult, Parameters, Role, Roles
-from .counts import Counts
+from .counts import ClickCounts
 from .fit.curve import ExaminationCurve, Pooled, fit_curve
 from .fit.design import PriorDesign
 from .fit.posterior import Attractions, Chances, Fixed, fit_attractions
@@ -51,14 +51,14 @@ class Examined(WithPrior, FromFeatures, ABC):
         FromFeatures.__post_init__(self)
 
     @abstractmethod
-    def pooled(self, data: Counts) -> Pooled:
+    def pooled(self, data: ClickCounts) -> Pooled:
         """The examination by click rates, for where the log does not identify it."""
 
     def roles(self) -> Roles:
         cells = Role.RANK_AND_LAST_CLICK if self.browsing else Role.EXAMINATION
         return {"attraction": Role.DOCUMENT, "examination": cells, **PRIOR_ROLES}
 
-    def learn(self, data: Counts, *, start: Parameters | None = None, say: Say = silent) -> FitResult:
+    def learn(self, data: ClickCounts, *, start: Parameters | None = None, say: Say = silent) -> FitResult:
         curve, value = self._curve(data, start, say)
         prior, initial = self._prior(data, value, start)
         if start is not None and initial is not None and isinstance(prior, PriorDesign):
@@ -71,12 +71,12 @@ class Examined(WithPrior, FromFeatures, ABC):
         strength, loadings = _uncertainty(data, curve, found, prior)
         return replace(learnt, strength=strength, loadings=loadings)
 
-    def estimated(self, data: Counts, *, start: Parameters | None = None, say: Say = silent) -> FitResult:
+    def estimated(self, data: ClickCounts, *, start: Parameters | None = None, say: Say = silent) -> FitResult:
         """As `learn`, without the doubt, begun at the result for similar data."""
         curve, value = self._curve(data, start, say)
         return self._attractions(data, curve, *self._prior(data, value, start), say)[1]
 
-    def _curve(self, data: Counts, start: Parameters | None, say: Say) -> tuple[ExaminationCurve, Floats]:
+    def _curve(self, data: ClickCounts, start: Parameters | None, say: Say) -> tuple[ExaminationCurve, Floats]:
         """The examination curve relative to its largest, and the examination."""
 
         def tell(likelihood: float) -> None:
@@ -88,7 +88,7 @@ class Examined(WithPrior, FromFeatures, ABC):
         return curve, np.minimum(curve.value, 1.0)
 
     def _prior(
-        self, data: Counts, examination: Floats, start: Parameters | None
+        self, data: ClickCounts, examination: Floats, start: Parameters | None
     ) -> tuple[Beta | PriorDesign, PriorRegression | None]:
         """The prior, and where its fit begins; that of each document, where the start has it."""
         if start is not None and start["attraction_prior"].ndim == 2:
@@ -98,7 +98,7 @@ class Examined(WithPrior, FromFeatures, ABC):
 
     def _attractions(
         self,
-        data: Counts,
+        data: ClickCounts,
         curve: ExaminationCurve,
         prior: Beta | PriorDesign,
         initial: PriorRegression | None,
@@ -123,7 +123,7 @@ PRIOR_ROLES = {"attraction_prior": Role.PRIOR, "attraction_regression": Role.REG
 """Of the prior of an unseen document, and of the regression that gives those of others."""
 
 
-def prior_of(setting: Prior, data: Counts) -> Beta | PriorDesign:
+def prior_of(setting: Prior, data: ClickCounts) -> Beta | PriorDesign:
     """The prior that a setting gives, or the design of the one to be fitted."""
     if known := given(setting):
         return known
@@ -149,19 +149,19 @@ def prior_tables(found: Attractions) -> dict[str, Floats]:
     return {"attraction_prior": unseen.table, "attraction_regression": regression.table}
 
 
-def mean_attraction(data: Counts, examination: Floats) -> float:
+def mean_attraction(data: ClickCounts, examination: Floats) -> float:
     """Clicks per examined impression, kept away from 0 and 1."""
     return float((data.clicked.sum() + 1) / (data.shown @ examination[data.cell] + 2))
 
 
-def _hidden(data: Counts, curve: ExaminationCurve) -> float:
+def _hidden(data: ClickCounts, curve: ExaminationCurve) -> float:
     """The share of the impressions in cells whose examination the log does not identify."""
     shown, _ = data.by_cell()
     return float(shown[curve.alone > _UNKNOWN].sum() / shown.sum())
 
 
 def _uncertainty(
-    data: Counts, curve: ExaminationCurve, found: Attractions, prior: Beta | PriorDesign
+    data: ClickCounts, curve: ExaminationCurve, found: Attractions, prior: Beta | PriorDesign
 ) -> tuple[Parameters, Parameters]:
     """(strength, loadings) of attraction and examination."""
     value = found.chances.hit

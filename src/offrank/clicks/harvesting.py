@@ -29,7 +29,7 @@ from ..log.batch import Floats, Integers
 from ..log.source import Source
 from ..running.executors import Executor, Progress, run
 from ..wording import Option, Wording
-from .counts import Counts, CountsFold
+from .counts import ClickCounts, CountsFold
 from .documents import grouping
 from .sessions import Tally
 
@@ -154,7 +154,7 @@ def harvest(
         raise UsageError(f"confidence is {confidence}, replicates {replicates}", "say 0.95 or so, and at least 20")
     selected, column = grouping(source, by)
     gathered = run(selected, CountsFold(column), executor, progress)
-    counts: Counts = gathered.data
+    counts: ClickCounts = gathered.data
     parts, documents = _grouped(counts, gathered.documents.keys, method, weigh)
     several = np.bincount(counts.document)[counts.document] > 1
     clicks, views = (
@@ -202,7 +202,7 @@ def _without_clicks(whole: Pairs, views: Floats, clicks: Floats, tail: float) ->
     return np.where(rate > 0, expected.curve(), 0.0)
 
 
-def _grouped(counts: Counts, keys: Integers, method: Method, weigh: Weigh) -> tuple[Pairs, Integers]:
+def _grouped(counts: ClickCounts, keys: Integers, method: Method, weigh: Weigh) -> tuple[Pairs, Integers]:
     """[g, k, k] pairs by group of documents; [k, k] number of documents that were shown at both ranks."""
     k = counts.ranks
     group = (join(keys).view(np.uint64) % np.uint64(_CLUSTERS)).astype(np.int64)

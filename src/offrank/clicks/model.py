@@ -23,7 +23,7 @@ from ..running.executors import Executor, Progress, run
 from ..spelling import Spelled, parse, spell
 from . import contexts, documents, features, storage
 from .base import FitResult, Parameters, check
-from .counts import Counts, CountsFold, counted
+from .counts import ClickCounts, CountsFold, counted
 from .covariates import FEATURES, CovariatesFold, FeatureColumns, needs_of
 from .documents import SlateDocuments
 from .features import Regression, checked
@@ -187,13 +187,13 @@ class CountModel(ClickModel, ABC):
     """Whether a cell is a rank and the last click above it, instead of a rank."""
 
     @abstractmethod
-    def learn(self, data: Counts, *, start: Parameters | None = None, say: Say = silent) -> FitResult: ...
+    def learn(self, data: ClickCounts, *, start: Parameters | None = None, say: Say = silent) -> FitResult: ...
 
-    def collect(self, by: str | None) -> Fold[Any, Any, TrainingData[Counts]]:
+    def collect(self, by: str | None) -> Fold[Any, Any, TrainingData[ClickCounts]]:
         """The fold that counts in one pass."""
         return CountsFold(by, self.browsing, self.context)
 
-    def from_sessions(self, sessions: Sessions) -> Counts:
+    def from_sessions(self, sessions: Sessions) -> ClickCounts:
         """The counts of sessions in memory."""
         return counted(sessions, browsing=self.browsing)
 
@@ -258,7 +258,7 @@ def _check_learnt(model: ClickModel, learnt: FitResult, documents: int) -> None:
     model.relevance(learnt.parameters, np.array([-1]))
 
 
-def _evidence(data: Sessions | Counts) -> FitEvidence:
+def _evidence(data: Sessions | ClickCounts) -> FitEvidence:
     """Whether sessions or counts have any click, and any document that was not clicked."""
     if isinstance(data, Sessions):
         return FitEvidence(clicked=bool(data.click.any()), skipped=bool((data.click < (data.document >= 0)).any()))
@@ -270,7 +270,7 @@ def of_documents(table: Floats, slots: SlateDocuments) -> Floats:
     return np.where(slots.shown, table[slots.document], 0.0)
 
 
-def rank_rates(data: Sessions | Counts) -> Floats:
+def rank_rates(data: Sessions | ClickCounts) -> Floats:
     """[ranks] the click rate of each rank: the posterior mean under a uniform prior, as `rctr` predicts."""
     shown, clicked = data.by_position()
     return np.asarray((clicked + 1) / (shown + 2))

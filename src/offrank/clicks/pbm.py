@@ -12,7 +12,7 @@ from ..findings.evidence_clicks import FitEvidence
 from ..options import Say, silent
 from .base import FitResult, Parameters, Role, Roles
 from .contexts import CODES, by_value, unlinked
-from .counts import Counts
+from .counts import ClickCounts
 from .documents import SlateDocuments
 from .examined import Examined
 from .fit.curve import Pooled, relative_rates, walk
@@ -38,11 +38,11 @@ class PBM(Examined):
 
     name: ClassVar[str] = "pbm"
 
-    def pooled(self, data: Counts) -> Pooled:
+    def pooled(self, data: ClickCounts) -> Pooled:
         """The click rates of ranks; their bias adds up from rank to rank."""
         return rank_rates(data)
 
-    def learn(self, data: Counts, *, start: Parameters | None = None, say: Say = silent) -> FitResult:
+    def learn(self, data: ClickCounts, *, start: Parameters | None = None, say: Say = silent) -> FitResult:
         found, data = super().learn(data.by_rank(), start=start, say=say), data.by_rank()
         if data.values is None:
             return found
@@ -68,7 +68,7 @@ class PBM(Examined):
         return Independent(examination * of_documents(parameters["attraction"], slots))
 
 
-def rank_rates(data: Counts) -> Pooled:
+def rank_rates(data: ClickCounts) -> Pooled:
     """The click rates of cells relative to the first's, whose bias adds up from rank to rank.
 
     Contexts have other queries: the level of each but the first has a bias of its own, of any size.

@@ -10,7 +10,7 @@ import numpy as np
 from ..log.batch import Floats, Integers
 from ..options import Say, silent
 from .base import FitResult, Parameters, Role, Roles
-from .counts import Counts
+from .counts import ClickCounts
 from .documents import SlateDocuments
 from .examined import prior_of
 from .fit.design import PriorDesign
@@ -36,7 +36,7 @@ class GCTR(CountModel):
     def roles(self) -> Roles:
         return {"rate": Role.SHARED}
 
-    def learn(self, data: Counts, *, start: Parameters | None = None, say: Say = silent) -> FitResult:
+    def learn(self, data: ClickCounts, *, start: Parameters | None = None, say: Say = silent) -> FitResult:
         shown, clicked = data.shown.sum(), data.clicked.sum()
         rate, strength = np.array([(clicked + 1) / (shown + 2)]), np.array([shown + 2])
         return FitResult({"rate": rate}, {"rate": strength})
@@ -61,7 +61,7 @@ class RCTR(CountModel):
     def roles(self) -> Roles:
         return {"rate": Role.RANK}
 
-    def learn(self, data: Counts, *, start: Parameters | None = None, say: Say = silent) -> FitResult:
+    def learn(self, data: ClickCounts, *, start: Parameters | None = None, say: Say = silent) -> FitResult:
         shown, _ = data.by_position()
         return FitResult({"rate": rank_rates(data)}, {"rate": shown + 2})
 
@@ -87,7 +87,7 @@ class DCTR(WithPrior):
     def roles(self) -> Roles:
         return {"rate": Role.DOCUMENT, "rate_prior": Role.PRIOR, "rate_regression": Role.REGRESSION}
 
-    def learn(self, data: Counts, *, start: Parameters | None = None, say: Say = silent) -> FitResult:
+    def learn(self, data: ClickCounts, *, start: Parameters | None = None, say: Say = silent) -> FitResult:
         setting, (shown, clicked) = prior_of(self.prior, data), data.by_document()
         loadings: dict[str, Floats] = {}
         if isinstance(setting, PriorDesign):
@@ -127,7 +127,7 @@ class RDCTR(WithPrior):
     def roles(self) -> Roles:
         return {"rate": Role.DOCUMENT_AND_RANK, "rate_prior": Role.PRIOR, "rank_rate": Role.RANK}
 
-    def learn(self, data: Counts, *, start: Parameters | None = None, say: Say = silent) -> FitResult:
+    def learn(self, data: ClickCounts, *, start: Parameters | None = None, say: Say = silent) -> FitResult:
         data = data.by_rank()
         priors = self._priors(data)
         strength = np.tile(priors.sum(axis=1), (data.documents + 1, 1))
@@ -149,7 +149,7 @@ class RDCTR(WithPrior):
         found = parameters["rate"][:, clicked] @ (1.0 / parameters["rank_rate"][clicked])
         return np.asarray(found[document])
 
-    def _priors(self, data: Counts) -> Floats:
+    def _priors(self, data: ClickCounts) -> Floats:
         """[ranks, 2] the prior of each rank."""
         ranks = [data.cell == rank for rank in range(data.ranks)]
         fitted = (

@@ -84,7 +84,7 @@ class Sessions:
 
 @dataclass(frozen=True)
 class Tally:
-    """Counts from a pass over the log.
+    """ClickCounts from a pass over the log.
 
     impressions: sessions read. repeated: repeated clicks on a result, which count once. skipped: rule -> rows
     left out while reading. ranks: of the longest session. holes: ranks above a session's lowest where nothing was
@@ -133,7 +133,7 @@ Data = TypeVar("Data", bound=Scalable, covariant=True)
 
 @dataclass(frozen=True)
 class TrainingData(Generic[Data]):
-    """The training data of a click model. data: `Sessions`, or `Counts` where these suffice; worth: see `Weighed`.
+    """The training data of a click model. data: `Sessions`, or `ClickCounts` where these suffice; worth: see `Weighed`.
 
     covariates: what else the model asks for.
     """

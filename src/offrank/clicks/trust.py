@@ -12,7 +12,7 @@ from ..findings.evidence_clicks import FitEvidence
 from ..log.batch import Floats
 from ..options import Say, silent
 from .base import FitResult, Parameters, Role, Roles
-from .counts import Counts
+from .counts import ClickCounts
 from .documents import SlateDocuments
 from .examined import PRIOR_ROLES, initial_prior, mean_attraction, prior_of
 from .fit.curve import ExaminationCurve, fit_curve
@@ -56,7 +56,7 @@ class TrustBias(WithPrior):
     def roles(self) -> Roles:
         return {"attraction": Role.DOCUMENT, "hit": Role.RANK, "false": Role.RANK, **PRIOR_ROLES}
 
-    def learn(self, data: Counts, *, start: Parameters | None = None, say: Say = silent) -> FitResult:
+    def learn(self, data: ClickCounts, *, start: Parameters | None = None, say: Say = silent) -> FitResult:
         data = data.by_rank()
         prior = prior_of(self.prior, data)
         curve = fit_curve(data, rank_rates(data), tolerance=1e-4)
@@ -202,7 +202,7 @@ def _confounded(found: Attractions, covariance: Floats, curve: ExaminationCurve)
     return np.asarray(_POWER * max(0.0, 1 - told) * np.append(slope, others @ np.linalg.solve(first, slope)))
 
 
-def _unsure(data: Counts, tables: Parameters, strength: Parameters, loadings: Parameters) -> float:
+def _unsure(data: ClickCounts, tables: Parameters, strength: Parameters, loadings: Parameters) -> float:
     """The standard error of the logarithm of hit below the first rank: root mean square over views."""
     if not strength or data.ranks == 1:
         return 0.0

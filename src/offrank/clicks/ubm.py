@@ -9,7 +9,7 @@ import numpy as np
 
 from ..log.batch import Floats, Integers
 from .base import Parameters
-from .counts import Counts, browsing_cell, rank_of
+from .counts import ClickCounts, browsing_cell, rank_of
 from .documents import SlateDocuments
 from .examined import Examined
 from .fit.curve import Pooled, relative_rates, walk
@@ -35,7 +35,7 @@ class UBM(Examined):
     name: ClassVar[str] = "ubm"
     browsing: ClassVar[bool] = True
 
-    def pooled(self, data: Counts) -> Pooled:
+    def pooled(self, data: ClickCounts) -> Pooled:
         """The click rates of cells, drawn to that of the cell's rank as far as the cells of a rank are alike."""
         rank, (shown, clicked) = rank_of(np.arange(data.cells)), data.by_cell()
         expected = relative_rates(data.by_rank())[0][rank]

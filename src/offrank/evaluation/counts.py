@@ -50,12 +50,13 @@ class Counts:
     """The reduced log, from which estimates follow.
 
     counted: whether the logging probabilities were counted in it. products: pairs of columns whose products are summed
-    too. group: whether this is one of several groups of the log. losses: whether outcomes are below 0 in the rest of
-    the log. slots: how many ranks have clicks. about_log: problems of the log that affect every estimate; those of its
-    propensities affect only estimates that require the logging policy. ties: share of the impressions in which equal
-    scores do not determine the order, by sorting target.
+    too. group: how many groups the log has, one of which this is, or 0. losses: whether outcomes are below 0 in the
+    rest of the log. slots: how many ranks have clicks. about_log: problems of the log that affect every estimate; those
+    of its propensities affect only estimates that require the logging policy. ties: share of the impressions in which
+    equal scores do not determine the order, by sorting target.
     trained: targets evaluated on their own training rows. designs: weight statistics that depend on the policies only,
-    for each pair of the layout; or none. tested: assumptions that this log could test.
+    for each pair of the layout; or none. tested: assumptions that this log could test. of_group: what refutes the
+    logging policy in this group.
     """
 
     layout: Layout
@@ -63,7 +64,7 @@ class Counts:
     folded: Mapping[str, Any]
     counted: bool = False
     products: Products = ()
-    group: bool = False
+    group: int = 0
     losses: bool = False
     slots: int = 0
     about_log: tuple[Caution, ...] = ()
@@ -71,6 +72,7 @@ class Counts:
     trained: Provenance = NOTHING
     designs: tuple[Design | None, ...] = ()
     tested: frozenset[Assumption] = frozenset()
+    of_group: tuple[Caution, ...] = ()
     made: dict[tuple[AnyPolicy, AnyEstimator], Estimate | NoOverlapError] = field(
         default_factory=dict, init=False, compare=False, repr=False
     )
@@ -135,7 +137,7 @@ class Counts:
             max_weight_share=math.nan,
             difference=self.inference.difference(ratio, self.layout.logged(weighting)),
         )
-        depending = dependence(self.inference, ratio, weight, group=self.group)
+        depending = dependence(self.inference, ratio, weight, group=self.group > 0)
         if depending.column is not None:
             made = replace(
                 made,
@@ -157,9 +159,10 @@ class Counts:
         known, counted = explained(about_log), target in self.trained.shown
         said = cautions_for(*evidence)
         base = () if any(has_cause(one, "mean weight") for one in said) else self._of_base(target, weighting)
+        law = self.of_group if weighting.requires_logging else ()
         new = (caution for caution in (*base, *said) if caution.code not in known)
-        warnings = tuple(caution for caution in new if not (counted and has_cause(caution, "mean weight")))
-        return replace(made, warnings=warnings, about_log=about_log)
+        warnings = [caution for caution in new if not ((counted or law) and has_cause(caution, "mean weight"))]
+        return replace(made, warnings=(*law, *warnings), about_log=about_log)
 
     def _of_weights(self, made: Estimate, estimator: Estimator, weighed: Weighted, index: int, value: int) -> Estimate:
         """Add the weight diagnostics to an estimate."""
@@ -250,6 +253,7 @@ class Counts:
         if weighed is None or not (weighed.normalised and self.moments.sums[weight] > 0) or told:
             return None
         return EstimateEvidence(
+            groups=self.group,
             clipped=None if weighed.bound is None else weighed.bound.done,
             control=self.kept(target, estimator),
             mean_weight=self._alone.ratio(Ratio(weight, ROWS)),
@@ -352,6 +356,7 @@ class Counts:
         weighting, weighed = without_normalisation(estimator), weights_of(estimator)
         found = EstimateEvidence(
             n=made.n,
+            groups=self.group,
             slots=self.slots,
             kind=weighting.weighs,
             method=self.spec.method,

@@ -11,7 +11,7 @@ from ..checks.actions import ActionsTest
 from ..checks.propensities import SlotsRow
 from ..checks.rows import Impressions
 from ..errors import NoOverlapError
-from ..findings import cautions_for, has_cause, title_of
+from ..findings import cautions_for, explained, has_cause, title_of
 from ..findings.evidence import LogEvidence, PropensitiesEvidence, SkippedEvidence, SupportEvidence
 from ..findings.miscalibrated import unfit
 from ..folds.estimate import Caution, Estimate
@@ -111,8 +111,8 @@ def of_actions(tests: Mapping[str, ActionsTest] | None, reason: str | None, log:
     for name, test in tests.items():
         seen = "stood there" if name == "arithmetic" else "averages 1 / probability to"
         message = (
-            f"The worst of {test.actions:,} (item, rank) pairs, item {test.item} at rank {test.rank}: {seen} "
-            f"{test.observed:.6g} where {test.expected:.6g} is expected ({test.deviation:+.1f} standard errors)."
+            f"The worst of {test.actions:,} (item, rank) pairs, item {test.name or test.item} at rank {test.rank}: "
+            f"{seen} {test.observed:.6g} where {test.expected:.6g} is expected ({test.deviation:+.1f} standard errors)."
         )
         remedy = "The logged probabilities are not those with which these items were shown." if test.alarming else ""
         alarm: Status = "note" if unfit(log) else "serious"  # no second finding for what a few rows show already
@@ -169,7 +169,7 @@ def _said_once(mean: Check, log: LogEvidence, of_log: Sequence[Caution], *, aske
     reason = None
     if again:
         reason = "As for slates."
-    elif any(has_cause(one, "calibration") for one in of_log):
+    elif mean.code in explained(of_log):
         reason = "What was found above would do this."
     elif mean.code in known:
         return replace(mean, status=known[mean.code])

@@ -21,9 +21,10 @@ from .counts import Counts
 from .diagnostics import Diagnosed, Diagnostics, window_path
 from .differences import Difference, Pair
 from .estimates import Estimates
+from .item_names import named
 from .metadata import LogRead, ResultMetadata
 from .reduction import Pass, listed
-from .refutation import judged_log
+from .refutation import judged_group, judged_log
 from .release_rule import released
 from .result import Result, Side
 
@@ -33,7 +34,7 @@ class LogCounts:
     """The counts of a log: they give all numbers at any level, and the difference of any two targets.
 
     job: the pass that counted them. whole, groups: results of the folds. known, designs: as in `Counts`.
-    where: the log in words.
+    where: the log in words. copies: a lower bound of the share of rows that are copies of others.
     """
 
     job: Pass
@@ -45,6 +46,7 @@ class LogCounts:
     where: str
     diagnosed: Mapping[str, Any]
     diagnostics: Diagnostics
+    copies: float
 
     @classmethod
     def of(
@@ -70,10 +72,10 @@ class LogCounts:
         trained = job.trained.judged(job.parts(), found["rows"])
         known = {"slots": impressions.slots, "ties": ties, "trained": trained}
         counted = job.counts(whole, **known, designs=found["design"])
-        known["about_log"] = judged_log(found["log"], [counted], job.totals)
+        known["about_log"] = judged_log(named(found["log"], asked.source), [counted], job.totals)
         diagnostics = replace(job.diagnostics(asked.needs), bases=bases or {})
         made = whole, groups, known, found["design"], impressions, where, found["diagnostics"], diagnostics
-        return cls(job, *made)
+        return cls(job, *made, found["log"].copies)
 
     def __getstate__(self) -> dict[str, Any]:
         return {one.name: getattr(self, one.name) for one in fields(self)}  # derived values are recomputed
@@ -91,8 +93,8 @@ class LogCounts:
     @cached_property
     def by_group(self) -> dict[str, tuple[Counts, dict[str, TargetEstimates]]]:
         """Return the judged estimates of each group."""
-        known = {**self.known, "group": True, "losses": not self.summary.nonnegative}
-        parts = {name: self.job.counts(part, **known) for name, part in self.groups.items()}
+        known = {**self.known, "group": len(self.groups), "losses": not self.summary.nonnegative}
+        parts = {name: judged_group(self.job.counts(part, **known), self.copies) for name, part in self.groups.items()}
         return {name: (part, self.job.judged(part, len(parts))) for name, part in parts.items()}
 
     def result(self) -> Result:

@@ -32,6 +32,7 @@ from ..selection.estimators import COARSE, Contrast, EstimatorCandidate, Estimat
 from ..selection.pseudo_targets import DistanceFold, pseudo_targets
 from .candidates import Pick
 from .counts import AnyEstimator, Counts
+from .item_names import named
 from .reduction import Pass, Picks
 from .refutation import judged_log
 
@@ -239,7 +240,7 @@ class Chooser:
         impressions.refuse_none(self.source.describe())
         designs = (*found["design"], *(None for _ in range(len(policies[1:]) * len(layout.estimators))))
         plain = job.counts(found["terms"]["whole"], designs=designs, slots=impressions.slots)
-        summary = replace(plain, about_log=judged_log(found["log"], [plain]))
+        summary = replace(plain, about_log=judged_log(named(found["log"], self.source), [plain]))
         away = found.get("distance", np.ones(1))
         rates = np.array([one.click_rate.value for one in impressions.by_rank(0.95)])
         if away[0] <= _SAME:

@@ -6,10 +6,11 @@ from ..estimators.fold import Layout
 from ..estimators.marks import MARKS
 from ..estimators.tails import largest_rewards
 from ..folds.base import Tee
+from ..folds.buckets import BUCKETS_OF_A_GROUP
 from ..folds.group_by import with_groups
 from ..folds.histogram import HistogramFold
 from ..folds.largest import LargestFold
-from ..folds.sums import BUCKETS_OF_A_GROUP, MarksFold, Products, SumsFold
+from ..folds.sums import MarksFold, Products, SumsFold
 from ..inference.spec import IntervalSpec
 
 

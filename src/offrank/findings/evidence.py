@@ -38,7 +38,7 @@ class ModelEvidence:
 class EstimateEvidence:
     """The evidence about one estimate of a target.
 
-    - n: impressions read. slots: number of ranks with clicks, 0 if the log has only rewards.
+    - n: impressions read. groups: of the log, one of which it is of, or 0. slots: ranks with clicks, 0 without any.
     - kind: whether whole slates or items are weighted, a reward model predicts (`direct`), or the log's mean is taken.
       model: the reward model of `direct` or `dr`; None for other estimators.
     - bounded: the spelling of the estimator with bounded weights. method: of the interval.
@@ -63,6 +63,7 @@ class EstimateEvidence:
     """
 
     n: int = 0
+    groups: int = 0
     slots: int = 0
     kind: Literal["slates", "items", "model", "logged"] = "slates"
     bounded: str = "clip(ips, 100)"
@@ -250,9 +251,10 @@ class SkippedEvidence:
 class Frequency:
     """Observed and expected frequency of items under the logging policy: the worst of many comparisons.
 
-    rank: from 1 at the top, None for any rank. item: its code; else `lift` selects the items: those that the policy
-    shows there at least `lift` times as often as a uniform one would. observed, expected: rows (before sub-sampling).
-    chance: an upper bound of the probability that some comparison of a correct log deviates as much.
+    rank: from 1 at the top, None for any rank. item, name: its code and what the log calls it; else `lift` selects the
+    items: those that the policy shows there at least `lift` times as often as a uniform one would. observed, expected:
+    rows (before sub-sampling). chance: an upper bound of the probability that some comparison of a correct log deviates
+    as much.
     """
 
     rank: int | None
@@ -261,6 +263,7 @@ class Frequency:
     chance: float
     item: int | None = None
     lift: float | None = None
+    name: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -302,7 +305,8 @@ class LogEvidence:
     - mean_weight: of the uniform policy; sampling_factor: the sum of squared 1 / inclusion over the sum of them;
       ess: effective sample size of those weights; largest_weight: of them, over its inclusion; impressions: number
       before sub-sampling.
-    - shown_only: whether every impression showed all of its candidates.
+    - shown_only: whether every impression showed all of its candidates. unlisted: whether the log has no other list of
+      them, so that there may have been more.
     - rows_per_context, counted_by: if propensities were counted in the log.
     - unknown: check -> why it could not be done. kept: which rows were kept.
     """
@@ -322,6 +326,7 @@ class LogEvidence:
     largest_weight: float = 0.0
     impressions: float = math.inf
     shown_only: bool = False
+    unlisted: bool = False
     rows_per_context: float = math.inf
     counted_by: str | None = None
     unknown: Mapping[str, str] = field(default_factory=dict)
@@ -333,12 +338,13 @@ class LawEvidence:
     """The mean weights of a run, each of which tests the logging policy of the log.
 
     weights: of each estimator for each target, asked for or a reference, with its name. targets: their number.
-    copies: a lower bound of the share of rows that are copies of others.
+    copies: a lower bound of the share of rows that are copies of others. unlisted: as in `LogEvidence`.
     """
 
     weights: tuple[tuple[str, EstimateEvidence], ...] = ()
     targets: int = 1
     copies: float = 0.0
+    unlisted: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from ..folds.estimate import Interval
+
 Both = tuple[float, float]
 """Of the rows without a click, and of those with one."""
 
@@ -33,6 +35,18 @@ class KeptEvidence:
 
 
 NOTHING_KEPT = KeptEvidence()
+
+
+@dataclass(frozen=True, kw_only=True)
+class GroupEvidence:
+    """The mean weights of one group of a log, each of which tests the logging policy in its rows.
+
+    weights: the name, the mean, and a bound of the probability of so high a mean under right propensities.
+    tested: targets times groups, which share the false alarms.
+    """
+
+    weights: tuple[tuple[str, Interval, float], ...] = ()
+    tested: int = 1
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -4,6 +4,7 @@ from ..folds.estimate import Interval
 from ..wording import Verb, Wording
 from .double_subsampling import counted_twice
 from .evidence import EstimateEvidence, LawEvidence, LogEvidence
+from .evidence_rows import GroupEvidence
 from .odd_mean import (
     IMPOSSIBLE,
     IMPOSSIBLE_BY_MARKOV,
@@ -49,7 +50,7 @@ def mean_weight(found: EstimateEvidence) -> Statement | None:
         else "Propensities that are too small (a sub-sampling factor in them?), or not those of the slate shown"
     )
     return Statement(
-        "serious" if away > IMPOSSIBLE or mean.value > IMPOSSIBLE_BY_MARKOV else "warning",
+        "serious" if away > IMPOSSIBLE or mean.value > max(found.groups, 1) * IMPOSSIBLE_BY_MARKOV else "warning",
         f"The mean weight is {_said(mean, away)} for this policy.",
         Wording(
             "{} would do this; {} of the uniform policy tells them apart. A plain estimate is off by this factor, a "
@@ -74,6 +75,24 @@ def of_law(law: LawEvidence) -> Statement | None:
         "whatever its own mean weight is.",
         "Look whether they are those of the slates that were shown, whether rows were kept by what was clicked "
         "(then write `inclusion`), and whether the target's scores are older than the impression.",
+    )
+
+
+@finding("mean-weight", "Mean weights of a group", cause="mean weight")
+def of_group(group: GroupEvidence) -> Statement | None:
+    """Weights whose mean in a group is above 1 refute the logging policy there."""
+    level = REFUTED / WEIGHTINGS / group.tested
+    odd = [one for one in group.weights if one[1].value >= 1 + NEAR and one[2] < level]
+    if not odd:
+        return None
+    name, mean, chance = min(odd, key=lambda one: one[2])
+    return Statement(
+        "serious",
+        f"In this group the mean weight of {name} is {_said(mean, mean.deviation(1.0))}; right ones would seldom do "
+        f"this (probability at most {max(chance, 1e-99):.1g}). Every estimate of the group that uses them is wrong, "
+        "whatever its own mean weight is.",
+        "Look whether these rows have the propensities of the slates that were shown. If the groups depend on what was "
+        "shown or clicked, estimates by group mean nothing: group by what was known before the impression.",
     )
 
 

@@ -37,7 +37,7 @@ def deviation_in_words(fit: Frequency) -> str:
     """The comparison with the largest deviation, in words."""
     where = "at any rank" if fit.rank is None else f"at rank {fit.rank}"
     how = "too often" if fit.observed > fit.expected else "too rarely"
-    what = f"item {fit.item}" if fit.lift is None else f"items that it puts there {_lift(fit.lift)}"
+    what = f"item {fit.name or fit.item}" if fit.lift is None else f"items that it puts there {_lift(fit.lift)}"
     return f"{where}, {what} stood {how}: in {_number(fit.observed)} rows, where {_number(fit.expected)} are expected"
 
 

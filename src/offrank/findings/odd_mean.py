@@ -27,20 +27,29 @@ _ROUNDING = 1e-6
 def deviation(found: EstimateEvidence) -> float | None:
     """How far the mean weight is from 1, in standard errors; None if it is close enough or cannot be determined.
 
-    A mean below 1 is compared with 1 minus the share of the target that so short a log hides: see `odd_weights`.
+    A mean below 1 is compared with 1 minus the share of the target that so short a log hides: see `odd_weights`. What a
+    group hides is not known, and tails of a few hundred rows tell little of it. Groups share the false alarms.
     """
     mean = found.mean_weight
     if mean is None or not math.isfinite(mean.standard_error) or not found.normalised:
         return None
     if found.clipped and found.control <= 1:
         return None  # clipping makes a mean weight smaller
-    if found.hidden is None:
+    if found.groups:
+        hidden = 1.0
+    elif found.hidden is None:
         hidden = unseen(found.max_weight_share, found.tail_index)
     else:
         hidden = found.hidden + found.unsupported
     away = min(odd_weights(mean, hidden), abs(mean.value - 1) / _ROUNDING)
-    odd = mean.value >= ODD_BY_MARKOV or (away >= ODD and abs(mean.value - 1) >= NEAR)
+    shared = max(found.groups, 1)
+    odd = mean.value >= shared * ODD_BY_MARKOV or (away >= _odd(shared) and abs(mean.value - 1) >= NEAR)
     return away if odd else None
+
+
+def _odd(groups: int) -> float:
+    """Standard errors from which on a mean weight of one of so many groups is reported."""
+    return ODD if groups == 1 else -NormalDist().inv_cdf(NormalDist().cdf(-ODD) / groups)
 
 
 def refuting(targets: int = 1) -> float:

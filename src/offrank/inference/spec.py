@@ -11,9 +11,10 @@ import numpy as np
 
 from ..errors import UsageError
 from ..folds.base import Fold, Sample
+from ..folds.buckets import BUCKETS, BucketsFold
 from ..folds.clusters import Clusters
 from ..folds.moments import Block, MomentsFold
-from ..folds.sums import BUCKETS, BootstrapFold, BucketsFold, Products
+from ..folds.sums import BootstrapFold, Products
 from ..log.batch import Floats
 from ..log.source import Needs, Source, has
 from .registry import INTERVALS, IntervalKind

@@ -23,6 +23,7 @@ from ..estimators.wrappers import SelfNormalised
 from ..evaluation import arguments, log_checks, reproducibility
 from ..evaluation.counts import Counts
 from ..evaluation.estimates import Estimates
+from ..evaluation.item_names import item_names, named
 from ..evaluation.metadata import Check, LogRead, ResultMetadata
 from ..evaluation.question import LogCheck
 from ..evaluation.reduction import Pass
@@ -129,7 +130,7 @@ class _Checking:
 
     def run(self, executor: Executor | None, progress: Progress | None) -> Result:
         """Read the source once and report the findings."""
-        found = self.tried.reduce(executor, progress)
+        found = self._named(self.tried.reduce(executor, progress))
         impressions = found["impressions"]
         impressions.refuse_none(self.source.describe())
         self._refuse_swapped(found)
@@ -152,6 +153,15 @@ class _Checking:
         others = (one.caution for one in metadata.checks if one.caution is not None and one.code not in known)
         verdict = on_log([*of_log, *others])
         return Result(estimates, metadata, groups, about_log=of_log, verdicts={"the log": verdict})
+
+    def _named(self, found: dict[str, Any]) -> dict[str, Any]:
+        """Name the items that are told by their codes as the log does."""
+        found["log"] = named(found["log"], self.source)
+        tests = found.get("actions") or {}
+        odd = {name: test for name, test in tests.items() if test.alarming}
+        names = item_names((test.item for test in odd.values()), self.source)
+        called = {name: replace(test, name=names.get(test.item, "")) for name, test in odd.items()}
+        return found | {"actions": {**tests, **called}} if called else found
 
     def _refuse_swapped(self, found: Mapping[str, Any]) -> None:
         """Raise if the log is the target's, and not the logging policy's.

@@ -19,8 +19,8 @@ from ..checks.propensities import AgreementFold
 from ..checks.randomness import WholeContextsFold, randomness
 from ..checks.repeats import By
 from ..checks.rows import Impressions, ImpressionsFold, TiesFold
-from ..clicks.documents import TextsFold
 from ..errors import AbilityError, ColumnError, EmptyLogError, OffrankError
+from ..evaluation.item_names import item_names
 from ..findings.evidence import LogEvidence
 from ..folds.sampled import SampledRows, SampledRowsFold
 from ..log.schema import GROUPING, WRITTEN
@@ -53,8 +53,6 @@ _ARM = re.compile(
     "arm|variant|bucket|group|experiment|treatment|ranker|policy|model|algo|version|system", re.IGNORECASE
 )
 _REAL = re.compile("float|double|decimal|half")
-_HASHED = 2**53
-"""Smallest size of a code that is taken for the hash of a text; others are whole numbers."""
 _TRIED = 4
 """Targets that are tried before one is suggested."""
 _TEXT_FORMATS = ("criteo", "yandex", "open_bandit", "criteo_paper", "clax", "tiangong", "sogou")
@@ -206,16 +204,11 @@ def _arms(columns: Sequence[LogColumn]) -> tuple[str, ...]:
 
 def _named(found: list[Drawn], source: Source, how: _Run) -> list[Drawn]:
     """Name the items that are told by their codes as the log does."""
-    codes = np.array([one.item for one in found if one.item is not None], np.int64)
-    if not len(codes) or not (np.abs(codes) >= _HASHED).any():
-        return found
-    needed = Needs(frozenset(["candidates"]), texts=True)
-    texts = run(source.select(needed), TextsFold(), **how).only(codes)
-    names = dict(zip(codes.tolist(), texts.ids(codes).to_pylist(), strict=True))
+    names = item_names((one.item for one in found if one.item is not None), source, **how)
     return [
-        one
-        if one.item is None
-        else replace(one, against=one.against.replace(f"item {one.item} ", f"item {names[one.item]} "))
+        replace(one, against=one.against.replace(f"item {one.item} ", f"item {names[one.item]} "))
+        if one.item in names
+        else one
         for one in found
     ]
 

@@ -238,7 +238,7 @@ def select_estimators(question: EstimatorSelection) -> SelectedEstimators:
         >>> simulated = offrank.simulate("log.parquet", sessions=5000, queries=50, slots=3, temperature=1.0)
         >>> target, logging = (f"plackett_luce(noisy_oracle, temperature={t}, log=True)" for t in (0.5, 1))
         >>> offrank.select_estimators("log.parquet", target, logging, ["snips", "snipm"], worlds=0).chosen
-        'snipm'
+        'snips'
     """
     source, executor, progress = arguments.source(question.log), question.executor, question.progress
     spec = IntervalSpec("normal", cluster=question.cluster).with_clusters_of(source)

@@ -24,7 +24,7 @@ from .design import PriorDesign
 from .em import expit, logit
 from .priors import FLAT, beta_binomial
 
-Counts = Mapping[str, tuple[Floats, Floats]]
+ClickCounts = Mapping[str, tuple[Floats, Floats]]
 """Table -> expected (successes, trials)."""
 
 FIRST = 4
@@ -40,7 +40,7 @@ _LEAST = 0.02
 
 
 def counts(
-    em: EM, here: Parameters, tails: SessionTails | None = None, known: Counts | None = None
+    em: EM, here: Parameters, tails: SessionTails | None = None, known: ClickCounts | None = None
 ) -> tuple[Floats, Floats]:
     """[few] expected (successes, trials) of the continuation, each session judged by documents of the others.
 
