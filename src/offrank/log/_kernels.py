@@ -45,6 +45,19 @@ def pad_square(values, starts, lengths, out):
                 out[row, i, j] = values[starts[row] + i * size + j]
 
 
+@_jit
+def click_kinds(clicks):
+    """[n] 0 where all clicks [n, k] are 0, 1 where the others are 1, 2 where one is neither."""
+    kinds = np.zeros(len(clicks), dtype=np.int64)
+    for row in range(len(clicks)):
+        kind = 0
+        for slot in range(clicks.shape[1]):
+            click = clicks[row, slot]
+            kind = max(kind, 0 if click == 0.0 else 1 if click == 1.0 else 2)
+        kinds[row] = kind
+    return kinds
+
+
 @numba.njit(cache=True, nogil=True, inline="always")
 def _slot(code, bits):
     """Fibonacci hashing: the top bits of a product, so that neighbouring codes do not collide."""
