@@ -1,6 +1,7 @@
 # `make demo` and `make test` need nothing but a python3 (3.11 or newer) with its venv module; see `make help`.
 VENV := .venv
 BIN := $(VENV)/bin
+PACKAGING := pyproject.toml reproductions/pyproject.toml reproductions/version.py
 PYTEST_ARGS ?= -n 2 --dist loadgroup
 OLDER ?= tests/folds tests/inference tests/reward_models tests/estimators/test_normaliser.py
 SHELL := /bin/bash
@@ -49,13 +50,13 @@ clean: ## Remove the environment, caches and builds
 	rm -rf $(VENV) site build dist .*_cache .hypothesis .benchmarks
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
-# Each stamp is as old as the newest install from the present pyproject.toml.
-$(VENV)/.installed: pyproject.toml scripts/ensure-venv
+# Each stamp is as old as the newest install from the present files. Both packages are installed: offrank and offrank-papers.
+$(VENV)/.installed: $(PACKAGING) scripts/ensure-venv
 	scripts/ensure-venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable .
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable . --editable reproductions
 	touch $@
 
-$(VENV)/.installed-dev: pyproject.toml scripts/ensure-venv
+$(VENV)/.installed-dev: $(PACKAGING) scripts/ensure-venv
 	scripts/ensure-venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev,docs]'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev,docs]' --editable reproductions
 	touch $@ $(VENV)/.installed

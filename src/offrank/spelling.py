@@ -16,7 +16,7 @@ import keyword
 import math
 import re
 import unicodedata
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from itertools import chain, repeat
 from typing import Any, ClassVar
 
@@ -87,6 +87,11 @@ def split(text: str) -> list[str]:
     return [ast.get_source_segment(text.strip(), part) or text for part in parts]
 
 
+def listed(texts: Iterable[str]) -> list[str]:
+    """Split several texts, each of which may be a list: `-e "ips, clip(snips, 10)" -e pbm`."""
+    return [spelling for text in texts for spelling in split(text)]
+
+
 def example(makers: Makers) -> str:
     """Return a remedy that lists the valid names."""
     return "write name or name(argument, key=value), with a name from: " + ", ".join(sorted(makers))
@@ -143,7 +148,7 @@ class _Reader:
             return self.made(word, [], [])
         if takes_text is None:
             error = _unknown(word, self.makers, "name")
-            raise SpellingError(f"{error.message} in {self.text!r}", f"{error.remedy}; a file is quoted: '{word}'")
+            raise SpellingError(f"{error.message} in {self.text!r}", error.remedy + f"; a file is quoted: '{word}'")
         return math.inf if word == "inf" and not takes_text else word
 
     def made(self, name: str, arguments: list[ast.expr], keywords: list[ast.keyword]) -> Any:

@@ -66,7 +66,7 @@ BY_CHANCE = 11.345 / 3
 DIRECT = OfEstimate(kind="model")
 LEARNT = OfModel(name="`lasso`", settings=("penalty=0.1",), rows=90, read=100, folds=5, explained=0.25)
 PBM = OfEstimate(kind="items", normalised=False)
-CLIPPED = OfEstimate(clipped="clip")
+CLIPPED = OfEstimate(clipped="Clipping")
 
 CASES = [
     *cases_log.CASES,
@@ -125,8 +125,8 @@ CASES = [
     Case("mean-weight", weight(99.9, 1.0), "warning"),
     Case("mean-weight", weight(100.1, 1.0), "serious"),
     Case("mean-weight", weight(1.1, float("nan")), None),
-    Case("mean-weight", weight(0.9, 9.0, clipped=True, control=0.9), None),
-    Case("mean-weight", weight(1.1, 9.0, clipped=True, control=1.1), "serious"),
+    Case("mean-weight", weight(0.9, 9.0, clipped="Clipping", control=0.9), None),
+    Case("mean-weight", weight(1.1, 9.0, clipped="Clipping", control=1.1), "serious"),
     Case("mean-weight", weight(1.1, 9.0, normalised=False), None),
     Case("mean-weight", weight(0.8, 6.0, hidden=0.089), "warning"),  # 3.33 standard errors below .911
     Case("mean-weight", weight(0.8, 6.0, hidden=0.091), None),  # 3.27 below .909
@@ -168,8 +168,8 @@ CASES = [
     Case("clipped", replace(CLIPPED, control=0.979), "note"),
     Case("clipped", replace(CLIPPED, control=0.8), "note"),
     Case("clipped", replace(CLIPPED, control=0.799), "warning"),
-    Case("clipped", OfEstimate(clipped="switch", control=0.5), "warning"),
-    Case("clipped", OfEstimate(clipped="shrink", corrects=True, control=0.5), "warning"),
+    Case("clipped", OfEstimate(clipped="Switching", parameter="threshold", control=0.5), "warning"),
+    Case("clipped", OfEstimate(clipped="Shrinking", parameter="strength", corrects=True, control=0.5), "warning"),
     Case("clipped", OfEstimate(control=0.5), None),
     Case("clipped", replace(CLIPPED, control=0.5, normalised=False), None),
     Case("unseen-items", replace(PBM, control=0.99), None),

@@ -16,7 +16,7 @@ from types import ModuleType
 import pytest
 
 import offrank
-from tests.house.code import modules
+from tests.house.code import SOURCES, TESTS, modules
 
 ROOT = Path(__file__).resolve().parents[2]
 REFERENCE = (ROOT / "docs" / "reference" / "api.md").read_text(encoding="utf-8")
@@ -86,16 +86,17 @@ def test_errors_are_where_they_are_caught() -> None:
 
 
 def test_a_public_class_name_has_one_home() -> None:
-    nodes = [node for module in modules("src") for node in module.tree.body if isinstance(node, ast.ClassDef)]
+    nodes = [node for module in modules(*SOURCES) for node in module.tree.body if isinstance(node, ast.ClassDef)]
     homes = Counter(node.name for node in nodes if not node.name.startswith("_"))
     assert {name for name, count in homes.items() if count > 1} == set()
 
 
 def test_tests_import_no_private_module() -> None:
-    found = {name for module in modules("tests") for node in ast.walk(module.tree) for name in imported(node)}
-    private = re.compile(r"offrank\..*\b_[a-z]")
+    found = {name for module in modules(*TESTS) for node in ast.walk(module.tree) for name in imported(node)}
+    private = re.compile(r"offrank(_papers)?\..*\b_[a-z]")
     assert {name for name in found if private.match(name)} == set()
     assert private.match("offrank.log._kernels")
+    assert private.match("offrank_papers.slates._kernels")
     assert not private.match("offrank.__main__")
 
 

@@ -27,8 +27,8 @@ from ..folds.counts import join
 from ..folds.estimate import Caution
 from ..log.batch import Floats, Integers
 from ..log.source import Source
-from ..options import option
 from ..running.executors import Executor, Progress, run
+from ..wording import Option, Wording
 from .counts import Counts, CountsFold
 from .documents import grouping
 from .sessions import Tally
@@ -166,8 +166,10 @@ def harvest(
     if linked.sum() < 2:
         raise SupportError(
             f"ranks 1 to {counts.ranks} cannot be compared: no clicked document links the first rank to another",
-            "log rankings that vary (the same item of a query at several ranks), or know items by themselves "
-            f"({option('by', None)})",
+            Wording(
+                "log rankings that vary (the same item of a query at several ranks), or know items by themselves ({})",
+                Option("by", None),
+            ),
         )
     tail = (1 - confidence) / 2
     low, high = _ends(_resampled(parts, replicates, seed), tail)

@@ -9,13 +9,14 @@ from .family import InterpolWindows
 from .ips import IPS
 from .items import IPM, Interpol, PositionBased
 from .logged import LoggedMean
-from .named import ESTIMATORS, estimator
+from .named import estimator
 from .predicted import ModelBased
 from .pseudoinverse.estimator import PI
+from .registry import ESTIMATORS
 from .rips import RIPS
 from .shrink import Shrink, shrink
 from .switch import Switch, switch
-from .wrappers import SelfNormalised
+from .wrappers import SelfNormalised, self_normalised
 
 __all__ = [
     "ESTIMATORS",
@@ -41,6 +42,7 @@ __all__ = [
     "Weights",
     "clip",
     "estimator",
+    "self_normalised",
     "shrink",
     "switch",
 ]

@@ -18,11 +18,7 @@ from numpy.typing import NDArray
 from ..log.batch import Floats, LogBatch, Shown
 from ..policies.propensities import Propensities, ShownAbility
 from ..policies.rank_law import RankLaw
-from .base import Estimator, Reference, Weighted
-from .bounded import Bounded
-from .ips import IPS
-from .items import Interpol, PositionBased
-from .rips import RIPS
+from .base import Estimator, Weighted
 from .visits import Visits
 
 KEPT = 1 << 20
@@ -46,22 +42,19 @@ class Atoms:
 
 def weighted(estimator: Estimator) -> tuple[Weighted | None, Weighted | None]:
     """The weighting of an estimator, and the same without a bound; None where it weights nothing."""
-    weighting = plain = estimator.weighting
-    while isinstance(plain, Bounded):
-        plain = plain.base
-    return weighting, plain
+    return estimator.weighting, estimator.unbounded
 
 
 def asked(plain: Weighted | None) -> ShownAbility | None:
     """The ability of the logging policy that the atoms of an estimator require; None where they cannot be computed."""
-    if not isinstance(plain, Reference | Interpol | PositionBased):
+    if plain is None or plain.follows is None:
         return None
     return cast(ShownAbility, plain.requires_target)
 
 
 def atoms(weighting: Weighted, plain: Weighted, visits: Visits) -> Atoms:
     """The weights of an estimator for which `asked` is not None."""
-    find = _turned if isinstance(plain, Interpol | PositionBased) else _ratios
+    find = _turned if plain.follows == "every rank" else _ratios
     return find(weighting, plain, visits)
 
 
@@ -69,9 +62,10 @@ def _ratios(weighting: Weighted, plain: Weighted, visits: Visits) -> Atoms:
     """The atoms of weights that are expectations of the ratio of slate probabilities."""
     batch, drawn = visits.batch, _Possible(visits.drawn)
     filled = (batch.slates >= 0) | ~visits.slots
-    if isinstance(plain, IPS):
+    ability = asked(plain)
+    if ability == "log_prob":
         possible = ~np.isneginf(visits.drawn.log_prob) & filled.all(axis=1)
-    elif isinstance(plain, RIPS):
+    elif ability == "slot_probs":
         possible = np.logical_and.accumulate((visits.drawn.slot_probs > 0) & filled, axis=1)
     else:
         possible = (_own_rank(visits.drawn, batch) > 0) & filled
@@ -79,7 +73,7 @@ def _ratios(weighting: Weighted, plain: Weighted, visits: Visits) -> Atoms:
         free = plain.weights(batch, drawn, visits.wanted).weight
         weight = free if weighting is plain else weighting.weights(batch, drawn, visits.wanted).weight
     free, weight, possible = (part.reshape(len(batch), -1) for part in (free, weight, possible))
-    if not isinstance(plain, IPS):
+    if ability != "log_prob":
         possible &= visits.slots
     here = possible & (free > 0) & np.isfinite(free)
     chance = np.divide(visits.chance[:, None], free, out=np.zeros(free.shape), where=here)

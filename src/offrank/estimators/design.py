@@ -24,7 +24,6 @@ from . import visits as slates
 from .atoms import Atoms, asked, atoms, weighted
 from .base import Estimator
 from .fold import Layout
-from .items import Interpol, PositionBased
 from .pseudoinverse.estimator import PI
 from .pseudoinverse.overlap import overlap
 
@@ -69,7 +68,8 @@ class DesignFold(MappedFold):
         for number, (target, estimator, _, _) in enumerate(self.layout.pairs()):
             made = None
             if number in self.able and len(state):
-                turned = isinstance(weighted(estimator)[1], Interpol | PositionBased)
+                plain = estimator.unbounded
+                turned = plain is not None and plain.follows == "every rank"
                 most = TURNED if turned else self.kept
                 known = sampled.get(turned)
                 if known is None or known.target is not target:

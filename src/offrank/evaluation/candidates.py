@@ -7,16 +7,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import permutations
-from typing import Any
 
 from ..errors import NoOverlapError
 from ..estimators.base import Reference
-from ..estimators.bounded import Bounded
 from ..estimators.family import Family
-from ..estimators.logged import LoggedMean
 from ..estimators.named import REFERENCES
-from ..estimators.wrappers import SelfNormalised, bare, weighing
-from ..findings import cautions_for
+from ..estimators.wrappers import SelfNormalised, bare
+from ..findings import cautions_for, has_cause
 from ..findings.evidence import OfChoice, OfDisagreement, OfEstimatorChoice
 from ..findings.verdict import Candidate, Verdict, verdict
 from ..folds.estimate import Caution, Estimate, Interval
@@ -24,12 +21,10 @@ from ..formatting import nine_digits
 from ..policies.propensities import AnyPolicy
 from ..selection.bounds import least_error
 from ..selection.windows import slope
-from .counts import AnyEstimator, Summary
+from .counts import AnyEstimator, Counts
 
 Given = dict[str, tuple[AnyEstimator, Estimate]]
 """Estimators by their spelling, each with its estimate."""
-LUCKY = frozenset({"heavy-tail", "large-weight", "hidden-mass", "few-rewards", "heavy-rewards"})
-"""Warnings that the error may be larger than estimated: such an estimate cannot contradict another."""
 
 
 @dataclass(frozen=True)
@@ -58,7 +53,7 @@ class Pick:
     margin: float = 0.0
 
 
-def chosen(summary: Summary, target: AnyPolicy, family: Family, pick: Pick | None = None) -> SelectedEstimate:
+def chosen(summary: Counts, target: AnyPolicy, family: Family, pick: Pick | None = None) -> SelectedEstimate:
     """Return the estimate chosen from a family of estimators; most spellings have one member.
 
     pick: the choice, if it was made before.
@@ -72,7 +67,7 @@ def chosen(summary: Summary, target: AnyPolicy, family: Family, pick: Pick | Non
         return _picked(made, pick, summary.nonnegative)
     if len(made) == 1:
         return SelectedEstimate(*next(iter(made.values())))
-    bounded, free = len({_window(one) for one in family.values()}) == 1, next(iter(made.values()))
+    bounded, free = len({bare(one).window_size for one in family.values()}) == 1, next(iter(made.values()))
     if bounded and not isinstance(free[1], Estimate):
         return SelectedEstimate(*free)
     given = {name: (estimator, e) for name, (estimator, e) in made.items() if isinstance(e, Estimate)}
@@ -93,17 +88,6 @@ def chosen(summary: Summary, target: AnyPolicy, family: Family, pick: Pick | Non
     return _held(given, names[choice_made.chosen], held, cautions_for(choice_made))
 
 
-def _window(estimator: AnyEstimator) -> int | None:
-    """Return the window of an estimator, or of the one inside it; None if it has none."""
-    inner: Any = bare(estimator)
-    while inner is not None:
-        window: int | None = getattr(inner, "window", None)
-        if window is not None:
-            return window
-        inner = getattr(inner, "base", None) or getattr(inner, "residual", None)
-    return None
-
-
 def _held(given: Given, name: str, held: str, warnings: Sequence[Caution]) -> SelectedEstimate:
     """Return the estimate of this name with its interval extended to include that of `held`."""
     (estimator, found), (first_estimator, first) = given[name], given[held]
@@ -118,7 +102,7 @@ def _held(given: Given, name: str, held: str, warnings: Sequence[Caution]) -> Se
     return SelectedEstimate(estimator, honest, given, first_estimator)
 
 
-def _by_error(summary: Summary, target: AnyPolicy, given: Given) -> OfChoice:
+def _by_error(summary: Counts, target: AnyPolicy, given: Given) -> OfChoice:
     """Return the choice among ever tighter bounds of the weights."""
     means = [summary.mean(target, estimator) for estimator, _ in given.values()]
     kept = [summary.kept(target, estimator) for estimator, _ in given.values()]
@@ -166,17 +150,19 @@ def span(one: Interval | None, other: Interval | None) -> Interval | None:
 
 
 @dataclass(frozen=True)
-class Assessment:
+class TargetEstimates:
     """The estimates for one target. references: less assuming estimates that the user did not request."""
 
-    summary: Summary
+    summary: Counts
     target: AnyPolicy
     found: Mapping[str, SelectedEstimate]
     references: Given
     estimates: Mapping[str, Estimate | NoOverlapError]
 
     @classmethod
-    def of(cls, summary: Summary, target: AnyPolicy, found: Mapping[str, SelectedEstimate], pairs: int) -> Assessment:
+    def of(
+        cls, summary: Counts, target: AnyPolicy, found: Mapping[str, SelectedEstimate], pairs: int
+    ) -> TargetEstimates:
         """Compare the estimates with each other. pairs: number of comparisons in the whole run."""
         references: Given = {}
         for reference in summary.layout.references:
@@ -215,7 +201,7 @@ class Assessment:
     ) -> Candidate | None:
         plain, summary = bare(estimator), self.summary
         held_to = None if held_to == estimator or not self._unwarned(held_to) else held_to
-        if isinstance(plain, LoggedMean):
+        if plain.weighs == "logged":
             return None
         given, logged, relative, refusal = None, None, None, None
         if isinstance(found, Estimate):
@@ -251,7 +237,7 @@ def named(reference: Reference) -> AnyEstimator:
 
 
 def contradicted(
-    summary: Summary, target: AnyPolicy, found: Mapping[str, SelectedEstimate], references: Given, pairs: int
+    summary: Counts, target: AnyPolicy, found: Mapping[str, SelectedEstimate], references: Given, pairs: int
 ) -> dict[str, Estimate]:
     """Return a target's estimates by name, with a warning on those that differ from a less assuming one.
 
@@ -281,11 +267,11 @@ def compared(estimators: Iterable[AnyEstimator], rewards_are_clicks: bool) -> in
 
 
 def _against(
-    summary: Summary, target: AnyPolicy, given: tuple[AnyEstimator, Estimate], holding: Given, pairs: int
+    summary: Counts, target: AnyPolicy, given: tuple[AnyEstimator, Estimate], holding: Given, pairs: int
 ) -> Caution | None:
     """Return the worst contradiction of an estimate by less assuming ones."""
     estimator, estimate = given
-    if any(caution.code == "unseen-items" for caution in estimate.warnings):
+    if any(has_cause(caution, "coverage") for caution in estimate.warnings):
         return None  # the reason why it is off is reported already
     evidence = [
         OfDisagreement(
@@ -314,14 +300,15 @@ def _hidden(estimate: Estimate) -> float:
     return 0.0 if design is None or estimate.mean_weight is None else min(design.hidden + design.unsupported, 1.0)
 
 
-def _may_contradict(summary: Summary, target: AnyPolicy, estimator: AnyEstimator, estimate: Estimate) -> bool:
-    lucky = any(one.code in LUCKY and one.severity != "note" for one in estimate.warnings)
+def _may_contradict(summary: Counts, target: AnyPolicy, estimator: AnyEstimator, estimate: Estimate) -> bool:
+    # The error may be larger than estimated: such an estimate contradicts no other.
+    lucky = any(has_cause(one, "tail") and one.severity != "note" for one in estimate.warnings)
     return summary.error_is_reliable(target, estimator, estimate) and not lucky
 
 
 def _comparable(estimator: AnyEstimator, other: AnyEstimator, rewards_are_clicks: bool) -> bool:
     """Whether `other` estimates the same quantity under weaker assumptions."""
     one, two = bare(estimator), bare(other)
-    if any(isinstance(weighing(e), Bounded | LoggedMean) for e in (one, two)):
+    if any(e.bound is not None or e.weighs == "logged" for e in (one, two)):
         return False
     return two.assumptions < one.assumptions and (one.outcome == two.outcome or rewards_are_clicks)

@@ -11,19 +11,16 @@ from typing import Any, cast
 
 import numpy as np
 
-from ..checks.log import OF_MEAN_WEIGHT, explained, of_rows
+from ..checks.log import of_rows
 from ..checks.rows import dependence
 from ..errors import NoOverlapError
 from ..estimators.base import Estimator, Weighted
-from ..estimators.bounded import Bounded
-from ..estimators.doubly_robust import DoublyRobust
 from ..estimators.fold import REWARD, ROWS, Layout, outcome_index
 from ..estimators.marks import Marks
-from ..estimators.predicted import ModelBased
 from ..estimators.tails import reward_tails
 from ..estimators.worth import EffectiveSize, worth
 from ..estimators.wrappers import SelfNormalised, bare, weighing
-from ..findings import cautions_for
+from ..findings import cautions_for, explained, has_cause
 from ..findings.evidence import OfEstimate
 from ..findings.few_rewards import FEW as FEW_REWARDS
 from ..findings.low_ess import FEW_EFFECTIVE
@@ -37,7 +34,7 @@ from ..inference.spec import AUTO, IntervalSpec
 from ..inference.spread import Inference
 from ..inference.unseen import Tail
 from ..policies.propensities import AnyPolicy
-from .no_overlap import kind_of, no_overlap, with_bound
+from .no_overlap import no_overlap, with_bound
 from .provenance import NOTHING, Provenance
 from .unseen import with_unseen
 
@@ -49,7 +46,7 @@ POWER = 0.8
 
 
 @dataclass(frozen=True)
-class Summary:
+class Counts:
     """The reduced log, from which estimates follow.
 
     counted: whether the logging probabilities were counted in it. products: pairs of columns whose products are summed
@@ -157,10 +154,11 @@ class Summary:
             *self.trained.evidence(target, estimator),
         ]
         about_log = self.about_log if weighting.requires_logging else of_rows(self.about_log)
-        known = explained(about_log) | frozenset(OF_MEAN_WEIGHT if target in self.trained.shown else ())
+        known, counted = explained(about_log), target in self.trained.shown
         said = cautions_for(*evidence)
-        base = () if any(one.code in OF_MEAN_WEIGHT for one in said) else self._of_base(target, weighting)
-        warnings = tuple(caution for caution in (*base, *said) if caution.code not in known)
+        base = () if any(has_cause(one, "mean weight") for one in said) else self._of_base(target, weighting)
+        new = (caution for caution in (*base, *said) if caution.code not in known)
+        warnings = tuple(caution for caution in new if not (counted and has_cause(caution, "mean weight")))
         return replace(made, warnings=warnings, about_log=about_log)
 
     def _of_weights(self, made: Estimate, estimator: Estimator, weighed: Weighted, index: int, value: int) -> Estimate:
@@ -220,7 +218,7 @@ class Summary:
         A small effective sample size does not make its standard error unreliable: enough impressions of the log
         must have a weight, and there must be no other problem with the weights.
         """
-        sound = all(one.severity != "serious" or one.code == "low-ess" for one in estimate.warnings)
+        sound = all(one.severity != "serious" or has_cause(one, "effective size") for one in estimate.warnings)
         return sound and self.weighted_rows(target, estimator) >= FEW_EFFECTIVE and estimate.standard_error > 0
 
     def weighted_rows(self, target: AnyPolicy, estimator: AnyEstimator) -> float:
@@ -238,7 +236,7 @@ class Summary:
         """Return the difference of two means as a share of the second; None if that is not clearly above 0."""
         return self.spread.ratio(RelativeChange(one, other)) if self.spread.ratio(other).low > 0 else None
 
-    def at(self, confidence: float) -> Summary:
+    def at(self, confidence: float) -> Counts:
         """Return the same summary at this confidence level."""
         if confidence == self.spec.confidence:
             return self
@@ -252,7 +250,7 @@ class Summary:
         if weighed is None or not (weighed.normalised and self.moments.sums[weight] > 0) or told:
             return None
         return OfEstimate(
-            clipped=weighed.name if isinstance(weighed, Bounded) else None,
+            clipped=None if weighed.bound is None else weighed.bound.done,
             control=self.kept(target, estimator),
             mean_weight=self._alone.ratio(Ratio(weight, ROWS)),
             hidden=getattr(design, "hidden", None),
@@ -264,14 +262,12 @@ class Summary:
 
     def _of_base(self, target: AnyPolicy, weighting: Estimator) -> list[Caution]:
         """Return what refutes the weights that a bound or a model hides, if they are of this run too."""
-        inner: Any = weighting.weighting
-        while isinstance(inner, Bounded):
-            inner = inner.base
-        if inner == weighting or (target, inner) not in self.layout.places:
+        inner = weighting.unbounded
+        if inner is None or inner == weighting or (target, inner) not in self.layout.places:
             return []
         found = self.weight_of(target, inner)
         said = () if found is None else cautions_for(found)
-        return [one for one in said if one.code in OF_MEAN_WEIGHT and one.severity == "serious"]
+        return [one for one in said if has_cause(one, "mean weight") and one.severity == "serious"]
 
     @property
     def _sampling_factor(self) -> float:
@@ -331,12 +327,12 @@ class Summary:
         """Return an estimate as a function of the columns' sums."""
         weighting = bare(estimator)
         _, value, weight = self.layout.places[target, weighting]
-        if isinstance(estimator, SelfNormalised) and estimator.controlled:
+        if estimator.normalisation == "control":
             return Controlled.best(self.moments, value, weight, ROWS)
-        if isinstance(estimator, SelfNormalised) and estimator.by_slot:
+        if estimator.normalisation == "slot":
             return self.layout.by_slot(target, weighting, len(self.moments.mean))
         drawn = self.layout.drawn_places[target, weighting]
-        return Ratio(value, weight if isinstance(estimator, SelfNormalised) else ROWS, drawn)
+        return Ratio(value, ROWS if estimator.normalisation is None else weight, drawn)
 
     @property
     def rewards_are_clicks(self) -> bool:
@@ -354,7 +350,7 @@ class Summary:
         found = OfEstimate(
             n=made.n,
             slots=self.slots,
-            kind=kind_of(weighed),
+            kind=weighting.weighs,
             method=self.spec.method,
             control=self.kept(target, estimator),
             effective_rewards=self.effective_rewards(weighting, value),
@@ -363,7 +359,7 @@ class Summary:
             reward_skewness=0.0 if tail is None else tail.skewness,
             counted=self.counted and weighting.requires_logging is not None,
             other_outcome=weighting.outcome == "clicks" and not self.rewards_are_clicks,
-            model=weighting.reward_model.evidence if isinstance(weighting, ModelBased) else None,
+            model=weighting.model_evidence,
         )
         if weighed is None:
             return found
@@ -380,8 +376,9 @@ class Summary:
             bounded=repr(with_bound(estimator)),
             normalised=weighed.normalised,
             plain=weighed is estimator,
-            clipped=weighed.name if isinstance(weighed, Bounded) else None,
-            corrects=isinstance(weighting, DoublyRobust),
+            clipped=None if weighed.bound is None else weighed.bound.done,
+            parameter="" if weighed.bound is None else weighed.bound.parameter,
+            corrects=weighting.predicts,
             ess=made.ess,
             max_weight_share=made.max_weight_share,
             tail_index=made.tail_index,

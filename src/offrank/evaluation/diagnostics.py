@@ -13,9 +13,7 @@ import numpy as np
 from ..estimators.base import Estimator, Weights, rewarded, terms_of
 from ..estimators.clip import Clip
 from ..estimators.family import Family
-from ..estimators.logged import LoggedMean
-from ..estimators.predicted import ModelBased
-from ..estimators.wrappers import SelfNormalised, bare, weighing
+from ..estimators.wrappers import bare
 from ..folds.base import Sample, Tee
 from ..folds.estimate import Estimate, Interval
 from ..folds.moments import Moments, MomentsFold, without
@@ -72,7 +70,7 @@ class ClipsFold:
         for number, (target, estimator) in enumerate(self.pairs if len(batch) else ()):
             terms = terms_of(estimator, batch, self.logging, target)
             weights = terms.weights
-            if weights is None or isinstance(estimator, ModelBased):
+            if weights is None or estimator.predicts:
                 continue
             size = np.abs(weights.weight)
             size = size if size.ndim == 1 else reduce(np.maximum, size.T, np.zeros(len(batch)))
@@ -116,7 +114,7 @@ def _clipped(estimator: Any, maximum: float, free: Weights, batch: LogBatch, row
     """Return value and weight of some rows under `clip(estimator, maximum)`."""
     weight = free.weight[rows]
     control = weight if free.control is free.weight else free.control[rows]
-    bound = Clip(estimator, maximum).bound(Weights(weight, control))
+    bound = Clip(estimator, maximum).bounded(Weights(weight, control))
     slots = None if weight.ndim == 1 or batch.clicks is None else batch.clicks[rows]
     reward = batch.reward[rows] if weight.ndim == 1 else weight[:, 0]
     found = rewarded(bound, reward, slots, batch.contexts.length[rows])
@@ -302,26 +300,24 @@ class Diagnosed:
 
 
 def _weighs(estimator: AnyEstimator) -> bool:
-    weighed = weighing(estimator)
-    return weighed is not None and not isinstance(weighed, LoggedMean)
+    return bare(estimator).weighs in ("slates", "items")
 
 
 def _clips(estimator: AnyEstimator) -> bool:
     """Whether a clipped estimate is a mean of row terms: not if each slot is divided by a weight of its own."""
-    by_slot = isinstance(estimator, SelfNormalised) and estimator.by_slot
-    return not (by_slot or isinstance(bare(estimator), ModelBased | LoggedMean))
+    return estimator.normalisation != "slot" and _weighs(estimator) and not bare(estimator).predicts
 
 
 def _mean(estimator: AnyEstimator, moments: Moments) -> Mean:
-    if isinstance(estimator, SelfNormalised) and estimator.controlled:
+    if estimator.normalisation == "control":
         return Controlled.best(moments, VALUE, WEIGHT, ROWS)
-    return Ratio(VALUE, WEIGHT if isinstance(estimator, SelfNormalised) else ROWS)
+    return Ratio(VALUE, ROWS if estimator.normalisation is None else WEIGHT)
 
 
 def window_path(target: str, key: str, found: SelectedEstimate) -> Path[Windowed]:
     """Return all windows that the data choose from, the least assuming first."""
     rows = (
-        Windowed(name, getattr(bare(one), "window", None), one == found.estimator, _interval(estimate))
+        Windowed(name, bare(one).window_size, one == found.estimator, _interval(estimate))
         for name, (one, estimate) in found.considered.items()
     )
     return Path(target, key, tuple(rows))

@@ -12,8 +12,8 @@ from ..estimators.wrappers import bare
 from ..findings.verdict import Candidate, Verdict, verdict
 from ..folds.estimate import Caution, Interval
 from ..inference.ratio import Mean
-from .candidates import Assessment, span
-from .counts import AnyEstimator, Summary
+from .candidates import TargetEstimates, span
+from .counts import AnyEstimator, Counts
 
 _ORDER = {"serious": 0, "warning": 1, "note": 2}
 
@@ -57,9 +57,9 @@ class Pair:
     names: of the two targets.
     """
 
-    summary: Summary
-    one: Assessment
-    other: Assessment | None
+    summary: Counts
+    one: TargetEstimates
+    other: TargetEstimates | None
     names: tuple[str, str]
 
     def verdict(self, about_log: Sequence[Caution]) -> Verdict | None:
@@ -191,7 +191,7 @@ def winner(found: Sequence[Difference], compare: Callable[[str, str], Difference
     return best
 
 
-def estimator_of(of: Assessment, name: str, held: bool = False) -> AnyEstimator:
+def estimator_of(of: TargetEstimates, name: str, held: bool = False) -> AnyEstimator:
     """Return the estimator of a spelling; held: the one that a data-driven choice is held to, if any."""
     if name not in of.found:
         return of.references[name][0]

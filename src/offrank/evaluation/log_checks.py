@@ -11,7 +11,7 @@ from ..checks.actions import ActionsTest
 from ..checks.propensities import SlotsRow
 from ..checks.rows import Impressions
 from ..errors import NoOverlapError
-from ..findings import cautions_for, title_of
+from ..findings import cautions_for, has_cause, title_of
 from ..findings.evidence import OfLog, OfPropensities, OfSkipped, OfSupport
 from ..findings.miscalibrated import unfit
 from ..folds.estimate import Caution, Estimate
@@ -22,11 +22,9 @@ from ..policies.propensities import AnyPolicy
 from .estimates import Estimates
 from .metadata import Check, Status
 
-_OF_WEIGHTS = ("low-ess", "small-ess-share", "large-weight", "heavy-tail", "counted-propensities")
 _MEANS = {"ips": "Mean importance weight", "ipm": "Mean item weight"}
 _ROUNDING = 1e-9
 """Constant weights have an interval of zero width, which misses 1 by a rounding error of at most this."""
-_OF_MEANS = ("mean-weight", "double-subsampling")
 
 
 def check(code: str, title: str, status: Status, message: str, remedy: str = "", **numbers: float | None) -> Check:
@@ -40,7 +38,7 @@ def of_log(log: OfLog, known: Sequence[Caution]) -> Iterator[Check]:
 
     Mean weights have rows of their own.
     """
-    yield from of_cautions(caution for caution in known if caution.code not in _OF_MEANS)
+    yield from of_cautions(caution for caution in known if not has_cause(caution, "mean weight"))
     fits, same = title_of("miscalibrated"), title_of("propensity-mismatch")
     if log.fit is not None and not unfit(log):
         message = "Items are shown as often as it says, as far as chance allows to tell."
@@ -156,7 +154,7 @@ def _mean_weight(title: str, estimate: Estimate) -> Check:
         return check("mean-weight", title, "skipped", "Not checked: one impression alone has no interval.")
     numbers: dict[str, Any] = {"value": found.value, "low": found.low, "high": found.high, "expected": 1.0}
     for caution in estimate.warnings:
-        if caution.code in _OF_MEANS:
+        if has_cause(caution, "mean weight"):
             return check(caution.code, title, caution.severity, caution.message, caution.remedy, **numbers)
     status: Status = "ok"
     message = "As expected where the propensities are right and the log supports the policy."
@@ -171,7 +169,7 @@ def _said_once(mean: Check, log: OfLog, of_log: Sequence[Caution], *, asked: boo
     reason = None
     if again:
         reason = "As for slates."
-    elif "miscalibrated" in known:
+    elif any(has_cause(one, "calibration") for one in of_log):
         reason = "What was found above would do this."
     elif mean.code in known:
         return replace(mean, status=known[mean.code])
@@ -182,5 +180,5 @@ def _said_once(mean: Check, log: OfLog, of_log: Sequence[Caution], *, asked: boo
 
 def _other_cautions(estimate: Estimate, name: str, asked: bool) -> list[Check]:
     """Return the warnings about the weights other than their mean."""
-    found = [caution for caution in estimate.warnings if caution.code in _OF_WEIGHTS]
+    found = [caution for caution in estimate.warnings if has_cause(caution, "weights")]
     return list(of_cautions((one if asked else replace(one, severity="note") for one in found), f", {name}"))

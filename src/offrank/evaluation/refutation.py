@@ -8,11 +8,11 @@ from ..checks.log import Totals, about_log
 from ..findings.evidence import OfEstimate, OfLaw, OfLog
 from ..folds.estimate import Caution
 from ..policies.propensities import AnyPolicy
-from .counts import Summary
+from .counts import Counts
 
 
 def judged_log(
-    log: OfLog, summaries: Iterable[Summary], totals: Totals | None = None, of: AnyPolicy | None = None
+    log: OfLog, summaries: Iterable[Counts], totals: Totals | None = None, of: AnyPolicy | None = None
 ) -> tuple[Caution, ...]:
     """Return the problems of a log, those that the weights of some estimates show included.
 
@@ -25,7 +25,7 @@ def judged_log(
     return about_log(log, OfLaw(weights=tuple((name, one) for _, name, one in found), targets=targets), totals)
 
 
-def _weights(summary: Summary) -> Iterator[tuple[AnyPolicy, str, OfEstimate]]:
+def _weights(summary: Counts) -> Iterator[tuple[AnyPolicy, str, OfEstimate]]:
     for target, estimator, _, _ in summary.layout.pairs():
         found = summary.weight_of(target, estimator)
         if found is not None:

@@ -8,12 +8,12 @@ from ..errors import UsageError
 from ..estimators.wrappers import bare
 from ..findings.reasons import Reason
 from ..findings.release import Release, nothing_earned, release
-from .candidates import Assessment
-from .counts import AnyEstimator, Summary
+from .candidates import TargetEstimates
+from .counts import AnyEstimator, Counts
 from .differences import estimator_of
 
 
-def released(name: str, one: Assessment, summary: Summary, level: float, largest: float | None = None) -> Release:
+def released(name: str, one: TargetEstimates, summary: Counts, level: float, largest: float | None = None) -> Release:
     """Return whether a target may replace the logging policy; the intervals are at level 2 level - 1.
 
     largest: a reward that is known to occur, if it is larger than those of this log.
@@ -33,7 +33,7 @@ def released(name: str, one: Assessment, summary: Summary, level: float, largest
     )
 
 
-def _unearned(one: Assessment, summary: Summary, deciding: AnyEstimator, level: float) -> tuple[Reason, ...]:
+def _unearned(one: TargetEstimates, summary: Counts, deciding: AnyEstimator, level: float) -> tuple[Reason, ...]:
     """Return the reason that a less assuming estimate saw many impressions of the target, none of which earned."""
     for key, found in one.found.items():
         less = found.estimator

@@ -7,35 +7,33 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from statistics import NormalDist
-from typing import Any
 
 import numpy as np
 
 from ..checks.rows import Impressions, ImpressionsFold
-from ..errors import EmptyLogError, OffrankError, UsageError
+from ..errors import OffrankError, UsageError
 from ..estimators.base import terms_of
 from ..estimators.design import design_fold
 from ..estimators.family import Auto, Family, family
-from ..estimators.fold import TermsFold
 from ..estimators.named import estimator
 from ..estimators.wrappers import bare
+from ..findings import has_cause
 from ..findings.evidence import OfEstimatorChoice
 from ..findings.few_rewards import FEW as FEW_REWARDS
-from ..folds.base import Tee
 from ..folds.estimate import Estimate
 from ..folds.sampled import SampledRows, SampledRowsFold
 from ..inference.spec import IntervalSpec
 from ..log.batch import Floats, LogBatch, RunCache
 from ..log.source import Needs, Source, refuse_once
 from ..policies.propensities import AnyPolicy, law_needs
-from ..running.executors import Executor, Progress, run
+from ..running.executors import Executor, Progress
+from ..running.quantities import Quantities
 from ..selection.estimators import COARSE, Contrast, EstimatorCandidate, EstimatorRanking, ranking
 from ..selection.pseudo_targets import DistanceFold, pseudo_targets
 from .candidates import Pick
-from .counts import AnyEstimator, Summary
-from .plan import Picks, Plan
+from .counts import AnyEstimator, Counts
+from .reduction import Pass, Picks
 from .refutation import judged_log
-from .sums import inner_fold
 
 CANDIDATES = (
     *("ips", "snips", "rips", "snrips", "pi", "wpi", "ipm", "snipm"),
@@ -159,7 +157,7 @@ class Chooser:
         for one in self.candidates:
             try:
                 ready = family(one, self.examination)
-                self.source.select(self._plan((target,), ready).needs())
+                self.source.select(self._pass((target,), ready).needs())
                 able |= ready
             except OffrankError as error:
                 refused[repr(one)] = error
@@ -170,13 +168,13 @@ class Chooser:
         found = []
         for one in pseudo_targets(self.logging, target) if self.pseudo else ():
             with suppress(OffrankError):
-                self.source.select(self._plan((one,), able).needs() | self._distance((one,)).needs())
+                self.source.select(self._pass((one,), able).needs() | self._distance((one,)).needs())
                 found.append(one)
         return found
 
     def _few(self, policies: Sequence[AnyPolicy], able: Family) -> LogBatch | None:
         """Return some rows on which everything is tried first, so that what cannot be computed stops nothing else."""
-        needed = self._plan(policies, able).needs() | (self._distance(policies).needs() if policies[1:] else Needs())
+        needed = self._pass(policies, able).needs() | (self._distance(policies).needs() if policies[1:] else Needs())
         for batch in self.source.select(needed).batches(0) if able else ():
             if len(batch):
                 return replace(batch.take(np.arange(min(len(batch), _TRIED))), run=self.cache)
@@ -219,30 +217,28 @@ class Chooser:
     def _distance(self, policies: Sequence[AnyPolicy]) -> DistanceFold:
         return DistanceFold(tuple(policies), self.logging)
 
-    def _plan(self, targets: Sequence[AnyPolicy], estimators: Family) -> Plan:
+    def _pass(self, targets: Sequence[AnyPolicy], estimators: Family) -> Pass:
         families = {name: {name: one} for name, one in estimators.items()}
-        return Plan({repr(one): one for one in targets}, self.logging, families, self.spec)
+        return Pass({repr(one): one for one in targets}, self.logging, families, self.spec)
 
     def _read(self, policies: Sequence[AnyPolicy], able: Family) -> Reading:
         """Read the log once. policies: the target and the pseudo-targets."""
-        plan, alone = self._plan(policies, able), self._plan(policies[:1], able)
-        layout, needed = plan.layout, plan.needs()
-        design, needed = design_fold(alone.layout, self.logging, self.source, needed, self.cache)
-        log, distance = plan.log_fold(self.source), self._distance(policies)
-        terms = TermsFold(layout, self.logging, inner_fold(self.spec, layout), self.spec.columns)
-        folds: dict[str, Any] = {"terms": terms, "design": design, "log": log, "impressions": ImpressionsFold()}
+        job, alone = self._pass(policies, able), self._pass(policies[:1], able)
+        layout, log, distance = job.layout, job.log_fold(self.source), self._distance(policies)
+        design, needed = design_fold(alone.layout, self.logging, self.source, job.needs(), self.cache)
+        asked = Quantities(self.source, needed, self.cache)
+        asked.add(terms=job.terms(), design=design, impressions=ImpressionsFold())
         if policies[1:]:
-            folds["distance"] = distance
-            needed |= distance.needs()
+            asked.add(distance.needs(), distance=distance)
         if self.sample:
-            needed |= self._sampled(policies[0])
-            folds["sampled"] = SampledRowsFold(needed, self.sample, each="candidate")
-        found = run(self.source.select(needed | log.needs()), Tee(folds), self.executor, self.progress, self.cache)
+            drawn = self._sampled(policies[0])
+            asked.add(drawn, sampled=SampledRowsFold(asked.needs | drawn, self.sample, each="candidate"))
+        asked.add(log.needs(), log=log)
+        found = asked.reduce(self.executor, self.progress)
         impressions: Impressions = found["impressions"]
-        if not impressions.n:
-            raise EmptyLogError(f"{self.source.describe()} has no impressions", "give a log with some")
+        impressions.refuse_none(self.source.describe())
         designs = (*found["design"], *(None for _ in range(len(policies[1:]) * len(layout.estimators))))
-        plain = plan.summary(found["terms"]["whole"], designs=designs, slots=impressions.slots)
+        plain = job.counts(found["terms"]["whole"], designs=designs, slots=impressions.slots)
         summary = replace(plain, about_log=judged_log(found["log"], [plain]))
         away = found.get("distance", np.ones(1))
         rates = np.array([one.click_rate.value for one in impressions.by_rank(0.95)])
@@ -269,7 +265,7 @@ class Reading:
     - rates: [k] click rates by rank, empty without clicks. sampled: contexts of the log, if asked for.
     """
 
-    summary: Summary
+    summary: Counts
     policies: tuple[AnyPolicy, ...]
     distances: Floats
     rates: Floats
@@ -309,8 +305,9 @@ class Reading:
         if self._sound(self.policies[0], one):
             return 1.0
         rows = self.summary.weighted_rows(self.policies[0], one)
-        serious = {each.code for each in found.warnings if each.severity == "serious"}
-        return COARSE if serious <= {"low-ess"} and rows >= FEW_REWARDS and found.standard_error > 0 else math.inf
+        serious = [each for each in found.warnings if each.severity == "serious"]
+        few = all(has_cause(each, "effective size") for each in serious)
+        return COARSE if few and rows >= FEW_REWARDS and found.standard_error > 0 else math.inf
 
     def _contrast(self, number: int, one: AnyEstimator, other: AnyEstimator) -> Contrast | None:
         """Return the paired difference of two estimates of a policy, None where the error of either is not known."""

@@ -10,7 +10,6 @@ import numpy as np
 
 from ..errors import NoOverlapError, OffrankError
 from ..estimators.fold import REWARD
-from ..estimators.predicted import ModelBased
 from ..estimators.wrappers import bare
 from ..formatting import nine_digits
 from ..inference.spec import IntervalSpec
@@ -139,7 +138,7 @@ def _rehearsed(
 ) -> Rehearsed:
     spec = IntervalSpec("normal", cluster=None)
     # What was learnt from the log itself says nothing about simulated rewards.
-    weighing = tuple(one for one in chooser.candidates if not isinstance(bare(one), ModelBased))
+    weighing = tuple(one for one in chooser.candidates if not bare(one).predicts)
     here = replace(chooser, candidates=weighing, spec=spec, progress=None, sample=0)
     own = [replace(here, source=world.source(rows, log)) for log in range(logs)]
     found = [one for one in map(_attempted, own, [target] * logs) if one is not None]

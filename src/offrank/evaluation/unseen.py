@@ -16,8 +16,8 @@ from ..inference.spread import Inference
 from ..inference.unseen import Tail
 
 
-class SummaryOfLog(Protocol):
-    """What is asked of a reduced log, as in `Summary`."""
+class CountsOfLog(Protocol):
+    """What is asked of a reduced log, as in `Counts`."""
 
     @property
     def layout(self) -> Layout: ...
@@ -36,14 +36,14 @@ class SummaryOfLog(Protocol):
     def shown(self, design: Design | None, index: int, weight: int) -> float: ...
 
 
-def with_unseen(summary: SummaryOfLog, found: Inference, tails: Mapping[int, Tail]) -> Inference:
+def with_unseen(summary: CountsOfLog, found: Inference, tails: Mapping[int, Tail]) -> Inference:
     """Return the inference of a log with what the log is too short to show. tails: of the columns of rewards."""
     width = len(summary.moments.mean)
     heavy = tuple((columns_of(summary.layout, column, width), tail) for column, tail in tails.items())
     return replace(found, tails=heavy, nonnegative=summary.nonnegative, hidden=tuple(_hidden(summary, width)))
 
 
-def _hidden(summary: SummaryOfLog, width: int) -> Iterator[tuple[tuple[int, ...], int, float]]:
+def _hidden(summary: CountsOfLog, width: int) -> Iterator[tuple[tuple[int, ...], int, float]]:
     """Yield the share of each estimate that the log cannot show, where it may be more than the standard error."""
     for index, (design, pair) in enumerate(zip(summary.designs, summary.layout.pairs(), strict=False)):
         _, weighting, value, weight = pair

@@ -15,7 +15,7 @@ def _behind(found: OfPrediction) -> bool:
     return found.ahead is not None and found.ahead.value < -MUCH and math.isfinite(found.ahead.standard_error)
 
 
-@finding("behind-rctr", "Behind click rates by rank", _behind)
+@finding("behind-rctr", "Behind click rates by rank", _behind, cause="click model")
 def behind_rctr(found: OfPrediction) -> Statement:
     assert found.ahead is not None
     clear = found.ahead.high < 0

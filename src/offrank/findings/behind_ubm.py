@@ -7,7 +7,7 @@ CLEAR = 1.96
 """Standard errors from which on the difference is no chance."""
 
 
-@finding("behind-ubm", "Neural model", lambda found: found.ahead < 0)
+@finding("behind-ubm", "Neural model", lambda found: found.ahead < 0, cause="click model")
 def behind_ubm(found: OfNetwork) -> Statement:
     clear = -found.ahead > CLEAR * found.error
     return Statement(

@@ -18,6 +18,8 @@ _OFF = {
 }
 
 
-@finding("biased-method", "Bias of the method", lambda found: not found.constant and found.method in _OFF)
+@finding(
+    "biased-method", "Bias of the method", lambda found: not found.constant and found.method in _OFF, cause="method"
+)
 def biased_method(found: OfCmip) -> Statement:
     return _OFF[found.method]

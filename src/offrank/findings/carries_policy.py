@@ -14,7 +14,7 @@ def _carries(found: OfCmip) -> bool:
     return found.value > value.high and (follows or opposes)
 
 
-@finding("carries-policy", "The policy in the model", _carries, convicts=True)
+@finding("carries-policy", "The policy in the model", _carries, convicts=True, cause="measure")
 def carries_policy(found: OfCmip) -> Statement:
     assert found.floor is not None
     assert found.direction is not None

@@ -5,7 +5,7 @@ from .evidence import OfChoice
 from .registry import Statement, finding
 
 
-@finding("chosen", "Estimator chosen")
+@finding("chosen", "Estimator chosen", cause="choice")
 def chosen(found: OfChoice) -> Statement:
     return _window(found) if found.bias is None else _bound(found, found.bias)
 

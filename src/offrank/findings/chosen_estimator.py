@@ -6,7 +6,7 @@ from .evidence import OfEstimatorChoice
 from .registry import Statement, finding
 
 
-@finding("chosen-estimator", "Estimator chosen by its error")
+@finding("chosen-estimator", "Estimator chosen by its error", cause="choice")
 def chosen_estimator(found: OfEstimatorChoice) -> Statement:
     name, trusted = quote(found.chosen), quote(found.trusted or "")
     if found.error is None:

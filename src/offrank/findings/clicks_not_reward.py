@@ -4,7 +4,7 @@ from .evidence import OfEstimate
 from .registry import Statement, finding
 
 
-@finding("clicks-not-reward", "Clicks and rewards", lambda found: found.other_outcome)
+@finding("clicks-not-reward", "Clicks and rewards", lambda found: found.other_outcome, cause="outcome")
 def clicks_not_reward(_: OfEstimate) -> Statement:
     return Statement(
         "note",

@@ -4,7 +4,7 @@ from .evidence import OfComparison, OfEstimate
 from .registry import Statement, finding
 
 
-@finding("counted-propensities", "Counted propensities", lambda found: found.counted)
+@finding("counted-propensities", "Counted propensities", lambda found: found.counted, cause=("weights", "counting"))
 def of_estimate(_: OfEstimate) -> Statement:
     return Statement(
         "note",
@@ -13,7 +13,12 @@ def of_estimate(_: OfEstimate) -> Statement:
     )
 
 
-@finding("counted-propensities", "Counted propensities", lambda found: found.counted and not found.pairwise)
+@finding(
+    "counted-propensities",
+    "Counted propensities",
+    lambda found: found.counted and not found.pairwise,
+    cause=("weights", "counting"),
+)
 def of_comparison(_: OfComparison) -> Statement:
     return Statement(
         "note",

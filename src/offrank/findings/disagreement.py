@@ -12,7 +12,7 @@ VISIBLE = 0.25
 """Share of the width of the estimate's interval: smaller differences change no decision."""
 
 
-@finding("disagreement", "Disagreement")
+@finding("disagreement", "Disagreement", cause="assumption")
 def disagreement(found: OfDisagreement) -> Statement | None:
     """Hausman's test (1978): if the further assumption holds, both estimate the same value."""
     most = -NormalDist().inv_cdf(FALSE_ALARMS / max(found.pairs, 1) / 2)

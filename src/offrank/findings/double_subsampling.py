@@ -16,19 +16,19 @@ def counted_twice(found: OfEstimate | OfLog) -> bool:
     return mean is not None and factor > FACTOR and LEAST < mean.value / factor < MOST
 
 
-@finding("double-subsampling", "Mean weight")
+@finding("double-subsampling", "Mean weight", cause="mean weight", explains="mean weight")
 def double_subsampling(found: OfEstimate) -> Statement | None:
     known = deviation(found) is not None and counted_twice(found)
     return _said("The mean weight", found) if known else None
 
 
-@finding("double-subsampling", "Mean importance weight of uniform")
+@finding("double-subsampling", "Mean importance weight of uniform", cause="mean weight", explains="mean weight")
 def of_uniform(log: OfLog) -> Statement | None:
     known = rise(log) is not None and counted_twice(log)
     return _said("The mean weight of uniform", log) if known else None
 
 
-@finding("double-subsampling", "Mean weights")
+@finding("double-subsampling", "Mean weights", cause="mean weight", explains="mean weight")
 def of_law(law: OfLaw) -> Statement | None:
     worst = refuted(law)
     return _said(f"The mean weight of {worst[0]}", worst[1]) if worst and counted_twice(worst[1]) else None

@@ -8,7 +8,7 @@ MANY = 0.1
 MOST = 0.5
 
 
-@finding("doubtful-judgements", "Judgements")
+@finding("doubtful-judgements", "Judgements", cause="measure")
 def doubtful_judgements(found: OfJudgements) -> Statement | None:
     if found.alike:
         return Statement(

@@ -4,7 +4,7 @@ from .evidence import OfRows
 from .registry import Statement, finding
 
 
-@finding("duplicate-rows", "Rows written twice", lambda found: found.copies > 0)
+@finding("duplicate-rows", "Rows written twice", lambda found: found.copies > 0, cause="rows")
 def duplicate_rows(found: OfRows) -> Statement:
     return Statement(
         "warning",

@@ -43,8 +43,8 @@ class OfEstimate:
       model: the reward model of `direct` or `dr`; None for other estimators.
     - bounded: the spelling of the estimator with bounded weights. method: of the interval.
     - normalised: whether the weights have expectation 1. plain: not divided or corrected by the mean weight.
-      clipped: the wrapper that bounds the weights, None where none does. corrects: whether they weight what a model
-      missed.
+      clipped: what bounds the weights does, in a word, None where nothing does; parameter: of that. corrects: whether
+      they weight what a model missed.
     - ess, max_weight_share, tail_index, mean_weight: as in `Estimate`.
     - hidden: share of the target's slates or items at weights so large that such a log has fewer than five expected
       rows with one of them; None where the policies do not determine it.
@@ -70,6 +70,7 @@ class OfEstimate:
     normalised: bool = True
     plain: bool = True
     clipped: str | None = None
+    parameter: str = "maximum"
     corrects: bool = False
     ess: float = math.inf
     max_weight_share: float = 0.0

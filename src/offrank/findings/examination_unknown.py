@@ -11,7 +11,7 @@ RESTLESS = 0.02
 """Variance of ranks below which the continuation rests on a few documents that moved by chance."""
 
 
-@finding("examination-unknown", "Examination")
+@finding("examination-unknown", "Examination", cause="click model")
 def examination_unknown(found: OfFit) -> Statement | None:
     if found.hidden >= MANY:
         return Statement(

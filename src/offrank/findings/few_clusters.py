@@ -10,7 +10,7 @@ _UNLIKE = 0.9
 """Ratio of effective to actual clusters below which their unequal size is mentioned."""
 
 
-@finding("few-clusters", "Clusters")
+@finding("few-clusters", "Clusters", cause="dependence")
 def few_clusters(found: OfClusters) -> Statement | None:
     worth = round(found.effective, 6)
     if found.column is None or worth >= FEW:

@@ -7,7 +7,7 @@ FEW = 100.0
 """Clicked impressions."""
 
 
-@finding("few-comparisons", "Comparisons", lambda found: found.ess < FEW)
+@finding("few-comparisons", "Comparisons", lambda found: found.ess < FEW, cause="measure")
 def few_comparisons(found: OfComparison) -> Statement:
     message = f"The comparisons are worth {found.ess:.0f} clicked impressions."
     return Statement("serious", message, "Log more, or log more randomly.")

@@ -4,7 +4,7 @@ from .evidence import OfCmip
 from .registry import Statement, finding
 
 
-@finding("few-documents", "Documents", lambda found: found.n < found.least)
+@finding("few-documents", "Documents", lambda found: found.n < found.least, cause="measure")
 def few_documents(found: OfCmip) -> Statement:
     return Statement(
         "warning",

@@ -7,7 +7,12 @@ PERMUTABLE = 0.5
 """Share of the documents that should be permutable."""
 
 
-@finding("few-exchanges", "Permutation test", lambda found: found.permutations and found.permutable < PERMUTABLE)
+@finding(
+    "few-exchanges",
+    "Permutation test",
+    lambda found: found.permutations and found.permutable < PERMUTABLE,
+    cause="measure",
+)
 def few_exchanges(found: OfCmip) -> Statement:
     return Statement(
         "warning",

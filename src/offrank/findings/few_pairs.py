@@ -8,7 +8,7 @@ FEW_CLICKS = 30
 """Number of clicks on documents that were also shown at other ranks."""
 
 
-@finding("few-pairs", "Ranks")
+@finding("few-pairs", "Ranks", cause="click model")
 def few_pairs(found: OfHarvest) -> Statement | None:
     few = [linked and clicks < FEW_CLICKS for linked, clicks in zip(found.linked, found.clicks, strict=True)]
     if not any(few):

@@ -1,6 +1,6 @@
 """`few-rewards`: too few rewarded impressions for a normal interval."""
 
-from ..options import option
+from ..wording import Option, Wording
 from .evidence import OfEstimate
 from .registry import Statement, finding
 
@@ -8,7 +8,7 @@ FEW = 30.0
 """Effective number of rewarded impressions."""
 
 
-@finding("few-rewards", "Rewarded impressions")
+@finding("few-rewards", "Rewarded impressions", cause=("overlap", "tail"))
 def few_rewards(found: OfEstimate) -> Statement | None:
     expected = found.effective_rewards * found.luck
     if not expected < FEW:
@@ -19,7 +19,7 @@ def few_rewards(found: OfEstimate) -> Statement | None:
             "No impression that counts for this policy earned anything, so the interval has no width.",
             "Log more; the value is near zero, but how near this log cannot say.",
         )
-    other = f"Too few for a normal interval: use {option('interval', 'studentised')}, and log more."
+    other = Wording("Too few for a normal interval: use {}, and log more.", Option("interval", "studentised"))
     return Statement(
         "warning",
         f"The estimate rests on about {expected:.0f} rewarded impressions.",

@@ -7,7 +7,7 @@ FEW_ROWS = 50.0
 """Rows per context: plain estimates often miss the truth with 20, but not with 80 (benchmarks/cluster_coverage.py)."""
 
 
-@finding("few-rows-per-context", "Counted propensities", lambda found: found.rows < FEW_ROWS)
+@finding("few-rows-per-context", "Counted propensities", lambda found: found.rows < FEW_ROWS, cause="counting")
 def few_rows_per_context(found: OfCounting) -> Statement:
     return Statement(
         "warning",

@@ -9,7 +9,7 @@ is less, 95 % intervals of lognormal rewards (sigma 2) hold the truth in at leas
 (benchmarks/skewed_rewards.py)."""
 
 
-@finding("heavy-rewards", "Tail of the rewards")
+@finding("heavy-rewards", "Tail of the rewards", cause="tail")
 def heavy_rewards(found: OfEstimate) -> Statement | None:
     if found.reward_index is None or not found.reward_skewness > SKEWED:
         return None

@@ -11,7 +11,7 @@ Of 144 logs of benchmarks/mixture_weights.py, the weights of those below err by 
 """
 
 
-@finding("hidden-components", "Components of a mixture", lambda found: found.divided > FARTHEST)
+@finding("hidden-components", "Components of a mixture", lambda found: found.divided > FARTHEST, cause="click model")
 def hidden_components(found: OfFit) -> Statement:
     return Statement(
         "warning",

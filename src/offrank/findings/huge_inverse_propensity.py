@@ -8,7 +8,7 @@ UNLIKELY = 100.0
 exceeds t n in at most one log of t (Markov's inequality)."""
 
 
-@finding("huge-inverse-propensity", "Inverse propensities")
+@finding("huge-inverse-propensity", "Inverse propensities", cause="weights")
 def huge_inverse_propensity(log: OfLog) -> Statement | None:
     times = log.largest_weight / log.impressions
     if not times > UNLIKELY:

@@ -7,7 +7,7 @@ MANY = 0.05
 """Share of the clicks that the model leaves out."""
 
 
-@finding("impossible-clicks", "Impossible clicks", lambda found: found.beyond > 0, convicts=True)
+@finding("impossible-clicks", "Impossible clicks", lambda found: found.beyond > 0, convicts=True, cause="click model")
 def of_fit(found: OfFit) -> Statement:
     return Statement(
         "serious" if found.beyond > MANY else "warning",
@@ -17,7 +17,7 @@ def of_fit(found: OfFit) -> Statement:
     )
 
 
-@finding("impossible-clicks", "Impossible clicks", lambda found: found.impossible, convicts=True)
+@finding("impossible-clicks", "Impossible clicks", lambda found: found.impossible, convicts=True, cause="click model")
 def of_prediction(found: OfPrediction) -> Statement:
     return Statement(
         "serious",

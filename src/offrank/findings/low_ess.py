@@ -9,7 +9,7 @@ FEW_EFFECTIVE = 100.0
 _LUCKY = 0.8
 
 
-@finding("low-ess", "Effective sample size")
+@finding("low-ess", "Effective sample size", cause=("overlap", "effective size", "weights"))
 def low_ess(found: OfEstimate) -> Statement | None:
     effective = found.ess * found.luck
     if not effective < FEW_EFFECTIVE:

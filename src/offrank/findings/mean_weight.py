@@ -1,7 +1,7 @@
 """`mean-weight`: weights whose mean is not 1."""
 
 from ..folds.estimate import Interval
-from ..options import verb
+from ..wording import Verb, Wording
 from .double_subsampling import counted_twice
 from .evidence import OfEstimate, OfLaw, OfLog
 from .odd_mean import (
@@ -36,7 +36,7 @@ KNOWN = 0.1
 """Effective share of the rows above which an unseen tail cannot explain a low mean."""
 
 
-@finding("mean-weight", "Mean weight")
+@finding("mean-weight", "Mean weight", cause="mean weight")
 def mean_weight(found: OfEstimate) -> Statement | None:
     away, mean = deviation(found), found.mean_weight
     if away is None or mean is None or counted_twice(found):
@@ -51,12 +51,16 @@ def mean_weight(found: OfEstimate) -> Statement | None:
     return Statement(
         "serious" if away > IMPOSSIBLE or mean.value > IMPOSSIBLE_BY_MARKOV else "warning",
         f"The mean weight is {_said(mean, away)} for this policy.",
-        f"{reason} would do this; {verb('check')} of the uniform policy tells them apart. A plain estimate is off by "
-        "this factor, a self-normalised one hides it.",
+        Wording(
+            "{} would do this; {} of the uniform policy tells them apart. A plain estimate is off by this factor, a "
+            "self-normalised one hides it.",
+            reason,
+            Verb("check"),
+        ),
     )
 
 
-@finding("mean-weight", "Mean weights")
+@finding("mean-weight", "Mean weights", cause="mean weight")
 def of_law(law: OfLaw) -> Statement | None:
     """Weights whose mean is not 1 refute the logging policy, and so every estimate that depends on it."""
     worst = refuted(law)
@@ -82,7 +86,7 @@ def _said(mean: Interval, away: float) -> str:
     )
 
 
-@finding("mean-weight", "Mean importance weight of uniform")
+@finding("mean-weight", "Mean importance weight of uniform", cause="mean weight")
 def of_uniform(log: OfLog) -> Statement | None:
     """Correct propensities give the uniform policy a mean weight of 1, or less if some slates are never shown."""
     mean, high = log.mean_weight, rise(log)

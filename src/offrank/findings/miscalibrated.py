@@ -1,6 +1,6 @@
 """The shown items do not follow the logging policy."""
 
-from ..options import option
+from ..wording import Option, Wording
 from .evidence import Frequency, OfLog
 from .registry import Statement, finding
 
@@ -8,7 +8,7 @@ UNLIKELY = 1e-3
 """At most one correct log in a thousand is reported as wrong."""
 
 
-@finding("miscalibrated", "What was shown against the logging policy")
+@finding("miscalibrated", "What was shown against the logging policy", cause="calibration", explains="mean weight")
 def miscalibrated(log: OfLog) -> Statement | None:
     """Items are shown more often, or less often, than the logging policy can explain."""
     if log.fit is None or not unfit(log):
@@ -19,10 +19,12 @@ def miscalibrated(log: OfLog) -> Statement | None:
     return Statement(
         "serious",
         f"The slates that were shown are not those of {log.logging}: {deviation_in_words(log.fit)}.{mismatch}",
-        "Look at the score column and the temperature, whether target and logging policy are in each other's place, "
-        "and whether slates were changed after they were drawn (items "
-        "swapped, pinned or filtered out). If propensities were logged with what was shown, use "
-        f"{option('logging', 'logged')}.",
+        Wording(
+            "Look at the score column and the temperature, whether target and logging policy are in each other's "
+            "place, and whether slates were changed after they were drawn (items swapped, pinned or filtered out). If "
+            "propensities were logged with what was shown, use {}.",
+            Option("logging", "logged"),
+        ),
     )
 
 

@@ -1,12 +1,12 @@
 """`model-based`: an estimate that relies on a reward model alone."""
 
-from ..options import estimator
+from ..wording import EstimatorOption, Wording
 from .evidence import OfEstimate, OfModel
 from .registry import Statement, finding
 from .reward_model import fit_in_words
 
 
-@finding("model-based", "Model-based estimate", lambda found: found.kind == "model")
+@finding("model-based", "Model-based estimate", lambda found: found.kind == "model", cause="assumption")
 def model_based(found: OfEstimate) -> Statement:
     model = found.model or OfModel()
     told = "how contexts differ and how well its numbers are known" if model.posterior else "how contexts differ"
@@ -14,5 +14,8 @@ def model_based(found: OfEstimate) -> Statement:
         "warning",
         f"This is what {model.name} expects: the interval tells {told}, not how wrong the model may be."
         + fit_in_words(model),
-        f"Compare with an estimator that looks at the clicks; {estimator('dr(model)')} corrects the model by them.",
+        Wording(
+            "Compare with an estimator that looks at the clicks; {} corrects the model by them.",
+            EstimatorOption("dr(model)"),
+        ),
     )

@@ -1,6 +1,6 @@
 """`mostly-rejected`: clicks that have nothing to be compared with."""
 
-from ..options import option
+from ..wording import Option, Wording
 from .evidence import OfComparison
 from .registry import Statement, finding
 
@@ -8,11 +8,13 @@ MOSTLY = 0.95
 """Share of the clicks."""
 
 
-@finding("mostly-rejected", "Comparisons", lambda found: not found.pairwise and found.rejected > MOSTLY)
+@finding(
+    "mostly-rejected", "Comparisons", lambda found: not found.pairwise and found.rejected > MOSTLY, cause="measure"
+)
 def mostly_rejected(found: OfComparison) -> Statement:
     return Statement(
         "warning",
         f"{found.rejected:.1%} of the clicks have nothing to be compared with: the logging was nearly deterministic, "
         "so the metric speaks of its few random contexts.",
-        f"Look at groups with {option('by', 'COLUMN')}, or log more randomly.",
+        Wording("Look at groups with {}, or log more randomly.", Option("by", "COLUMN")),
     )

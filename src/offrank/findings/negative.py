@@ -4,7 +4,7 @@ from .evidence import OfCmip
 from .registry import Statement, finding
 
 
-@finding("negative", "Sign", lambda found: found.value < 0)
+@finding("negative", "Sign", lambda found: found.value < 0, cause="measure")
 def negative(found: OfCmip) -> Statement:
     return Statement(
         "note",

@@ -4,7 +4,9 @@ from .evidence import OfCmip
 from .registry import Statement, finding
 
 
-@finding("no-information", "Information", lambda found: found.constant and not found.level, convicts=True)
+@finding(
+    "no-information", "Information", lambda found: found.constant and not found.level, convicts=True, cause="measure"
+)
 def no_information(_: OfCmip) -> Statement:
     return Statement(
         "serious",

@@ -4,7 +4,7 @@ from .evidence import OfCmip
 from .registry import Statement, finding
 
 
-@finding("no-policy", "No policy to copy", lambda found: found.level)
+@finding("no-policy", "No policy to copy", lambda found: found.level, cause="measure")
 def no_policy(_: OfCmip) -> Statement:
     return Statement(
         "warning",

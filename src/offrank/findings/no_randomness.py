@@ -6,7 +6,7 @@ from .registry import Statement, finding
 _ROUNDING = 1e-9
 
 
-@finding("no-randomness", "Inverse propensities", lambda found: found.largest <= 1 + _ROUNDING)
+@finding("no-randomness", "Inverse propensities", lambda found: found.largest <= 1 + _ROUNDING, cause="randomness")
 def no_randomness(_: OfPropensities) -> Statement:
     return Statement(
         "serious",

@@ -10,7 +10,7 @@ _EVERY = 0.99
 """Share of the pairs from which rows of one context never differ."""
 
 
-@finding("not-random", "Randomness of what was shown")
+@finding("not-random", "Randomness of what was shown", cause="randomness")
 def not_random(log: OfLog) -> Statement | None:
     """The log is less random than the logging policy says, or not random at all."""
     found = log.repeats

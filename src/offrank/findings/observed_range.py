@@ -4,7 +4,7 @@ from .evidence import OfEstimate
 from .registry import Statement, finding
 
 
-@finding("observed-range", "Range of the values", lambda found: found.method == "bernstein")
+@finding("observed-range", "Range of the values", lambda found: found.method == "bernstein", cause="method")
 def observed_range(_: OfEstimate) -> Statement:
     return Statement(
         "note",

@@ -2,7 +2,7 @@
 
 from itertools import accumulate
 
-from ..options import estimator
+from ..wording import EstimatorOption, Wording
 from .evidence import OfCurve
 from .registry import Statement, finding
 
@@ -12,7 +12,7 @@ ABSURD_RISE = 2.0
 """Ratio to the first rank."""
 
 
-@finding("odd-examination", "Examination curve")
+@finding("odd-examination", "Examination curve", cause="assumption")
 def odd_examination(found: OfCurve) -> Statement | None:
     curve = found.curve
     above = list(accumulate(curve, min))[:-1]
@@ -26,5 +26,8 @@ def odd_examination(found: OfCurve) -> Statement | None:
         "serious" if max(curve) > ABSURD_RISE * curve[0] else "warning",
         f"The examination curve says that rank {lower + 1} is looked at {rise:.3g} times as often as rank {upper + 1}, "
         "which stands above it.",
-        f"Look whether the curve is written top first, and right; compare with {estimator('ipm')}, which needs none.",
+        Wording(
+            "Look whether the curve is written top first, and right; compare with {}, which needs none.",
+            EstimatorOption("ipm"),
+        ),
     )

@@ -4,7 +4,7 @@ from .evidence import OfCmip
 from .registry import Statement, finding
 
 
-@finding("one-grade", "Grades", lambda found: found.grades == 1)
+@finding("one-grade", "Grades", lambda found: found.grades == 1, cause="measure")
 def one_grade(_: OfCmip) -> Statement:
     return Statement(
         "warning",

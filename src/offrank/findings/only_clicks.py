@@ -4,7 +4,7 @@ from .evidence_clicks import OfFit
 from .registry import Statement, finding
 
 
-@finding("only-clicks", "Clicks", lambda found: not found.skipped)
+@finding("only-clicks", "Clicks", lambda found: not found.skipped, cause="click model")
 def only_clicks(_: OfFit) -> Statement:
     return Statement(
         "serious",

@@ -7,7 +7,7 @@ from .evidence_clicks import OfHarvest
 from .registry import Statement, finding
 
 
-@finding("open-intervals", "Ranks")
+@finding("open-intervals", "Ranks", cause="click model")
 def open_intervals(found: OfHarvest) -> Statement | None:
     open_ = [linked and math.isinf(high) for linked, high in zip(found.linked, found.high, strict=True)]
     if not any(open_):

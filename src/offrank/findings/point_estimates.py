@@ -4,7 +4,7 @@ from .evidence import OfPoints
 from .registry import Statement, finding
 
 
-@finding("point-estimates", "Point estimates", lambda found: found.points)
+@finding("point-estimates", "Point estimates", lambda found: found.points, cause="method")
 def point_estimates(_: OfPoints) -> Statement:
     return Statement(
         "warning",

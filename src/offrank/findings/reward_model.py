@@ -5,7 +5,7 @@ from .evidence import OfEstimate, OfModel
 from .registry import Statement, finding
 
 
-@finding("reward-model", "Reward model", lambda found: found.kind != "model")
+@finding("reward-model", "Reward model", lambda found: found.kind != "model", cause="assumption")
 def reward_model(found: OfEstimate) -> Statement | None:
     if found.model is None or (found.model.explained is None and not found.model.rows):
         return None

@@ -3,7 +3,7 @@
 import math
 
 from ..formatting import quote
-from ..options import option
+from ..wording import Option, Wording
 from .evidence import OfTraining
 from .evidence_rows import OfOwnClicks
 from .registry import Statement, finding
@@ -12,15 +12,17 @@ LEAST = 0.05
 """Smallest share of the evaluated rows to report: below it, the optimism is at most that share."""
 
 
-@finding("same-log", "Rows of the training", lambda found: found.share >= LEAST)
+@finding("same-log", "Rows of the training", lambda found: found.share >= LEAST, cause="provenance")
 def same_log(found: OfTraining) -> Statement:
-    held_out = f"{option('held_out', 'policy.npz')} reads those that `learn` kept apart; or take another day's log."
+    held_out = Wording(
+        "{} reads those that `learn` kept apart; or take another day's log.", Option("held_out", "policy.npz")
+    )
     model = "learn the click model from another day's log, or judge another one."
     return Statement(
         "serious",
         f"About {found.share:.0%} of these impressions are what it was learnt from: what was learnt explains them "
         "better than new ones, and the estimate is too kind.",
-        f"Judge it by other impressions: {held_out if found.policy else model}",
+        "Judge it by other impressions: " + (held_out if found.policy else model),
     )
 
 
@@ -50,7 +52,7 @@ def _chance(pairs: int, close: int) -> float:
     return math.exp(-pairs * (share * math.log(share / CLOSE) + rest))
 
 
-@finding("same-log", "Clicks of this log", counted_here)
+@finding("same-log", "Clicks of this log", counted_here, cause="provenance")
 def own_clicks(found: OfOwnClicks) -> Statement:
     return Statement(
         "serious",

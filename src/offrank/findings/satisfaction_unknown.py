@@ -11,7 +11,7 @@ enough (0.2).
 """
 
 
-@finding("satisfaction-unknown", "Satisfaction", lambda found: found.moving < LEAST)
+@finding("satisfaction-unknown", "Satisfaction", lambda found: found.moving < LEAST, cause="click model")
 def satisfaction_unknown(found: OfFit) -> Statement:
     return Statement(
         "warning",

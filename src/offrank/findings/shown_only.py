@@ -4,7 +4,7 @@ from .evidence import OfLog
 from .registry import Statement, finding
 
 
-@finding("shown-only", "Candidates", lambda log: log.shown_only)
+@finding("shown-only", "Candidates", lambda log: log.shown_only, cause="rows")
 def shown_only(_: OfLog) -> Statement:
     """Every impression shows all of its candidates, or the log lists none."""
     return Statement(

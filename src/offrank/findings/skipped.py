@@ -8,7 +8,7 @@ _NAMED = 5
 """Broken files that are named; the result has all of them under `skipped`."""
 
 
-@finding("skipped", "Left out while reading", lambda found: found.count)
+@finding("skipped", "Left out while reading", lambda found: found.count, cause="rows")
 def skipped(found: OfSkipped) -> Statement:
     if found.files:
         named = ", ".join(found.files[:_NAMED]) + (" and others" if len(found.files) > _NAMED else "")

@@ -9,7 +9,7 @@ SMALL_SHARE = 0.01
 """Share of the impressions."""
 
 
-@finding("small-ess-share", "Effective sample size")
+@finding("small-ess-share", "Effective sample size", cause=("effective size", "weights"))
 def small_ess_share(found: OfEstimate) -> Statement | None:
     if found.ess * found.luck < FEW_EFFECTIVE or not found.ess < SMALL_SHARE * found.n:
         return None

@@ -4,7 +4,7 @@ from .evidence import OfCmip
 from .registry import Statement, finding
 
 
-@finding("small-grade", "Grades", lambda found: found.left_out)
+@finding("small-grade", "Grades", lambda found: found.left_out, cause="measure")
 def small_grade(found: OfCmip) -> Statement:
     told = ", ".join(f"{grade:g} ({size})" for grade, size in found.left_out)
     total = sum(size for _, size in found.left_out)

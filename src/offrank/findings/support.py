@@ -1,6 +1,6 @@
 """`support`: items or slates that the target shows but the logging policy never does."""
 
-from ..options import estimator
+from ..wording import EstimatorOption, Wording
 from .evidence import OfSupport
 from .registry import Statement, finding
 
@@ -8,7 +8,7 @@ MUCH = 0.05
 """Share of the target's items at a rank."""
 
 
-@finding("support", "Support")
+@finding("support", "Support", cause="coverage")
 def support(found: OfSupport) -> Statement | None:
     worst = max(found.shares, default=0.0)
     if not worst > 0:
@@ -17,6 +17,9 @@ def support(found: OfSupport) -> Statement | None:
     return Statement(
         "serious" if found.asked and worst > MUCH else "warning",
         f"The logging policy never shows what {found.target} would show: {ranks}.",
-        "Estimates miss that share. Judge a policy closer to the logging one, widen the window of interpol "
-        f"({estimator('interpol(window=2)')}), or log more randomly.",
+        Wording(
+            "Estimates miss that share. Judge a policy closer to the logging one, widen the window of interpol ({}), "
+            "or log more randomly.",
+            EstimatorOption("interpol(window=2)"),
+        ),
     )

@@ -7,7 +7,7 @@ MANY = 0.05
 """Share of the impressions: with fewer, the order of ties changes a rate by a few per cent at most."""
 
 
-@finding("ties", "Equal scores", lambda found: found.ties > 0)
+@finding("ties", "Equal scores", lambda found: found.ties > 0, cause="assumption")
 def ties(found: OfEstimate) -> Statement:
     return Statement(
         "warning" if found.ties > MANY else "note",

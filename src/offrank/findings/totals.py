@@ -11,7 +11,7 @@ NEAR = 0.005
 """Share of a total: an estimate is off by as much, which changes no decision."""
 
 
-@finding("totals", "Rows against the true totals", lambda kept: kept.totals)
+@finding("totals", "Rows against the true totals", lambda kept: kept.totals, cause="sampling")
 def totals(kept: OfKept) -> Statement | None:
     worst = None
     for which, true in sorted(kept.totals.items()):

@@ -7,7 +7,7 @@ ERROR = 0.35
 """Standard error of the logarithm of hit above which trust and attraction are not told apart."""
 
 
-@finding("trust-unknown", "Trust bias", lambda found: found.split > ERROR)
+@finding("trust-unknown", "Trust bias", lambda found: found.split > ERROR, cause="click model")
 def trust_unknown(found: OfFit) -> Statement:
     return Statement(
         "warning",

@@ -4,7 +4,7 @@ from .evidence_clicks import OfFit
 from .registry import Statement, finding
 
 
-@finding("unlinked-contexts", "Contexts", lambda found: bool(found.unlinked))
+@finding("unlinked-contexts", "Contexts", lambda found: bool(found.unlinked), cause="click model")
 def unlinked_contexts(found: OfFit) -> Statement:
     some = ", ".join(map(repr, found.unlinked[:5])) + (" ..." if len(found.unlinked) > 5 else "")
     return Statement(

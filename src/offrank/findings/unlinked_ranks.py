@@ -5,7 +5,7 @@ from .evidence_clicks import OfHarvest
 from .registry import Statement, finding
 
 
-@finding("unlinked-ranks", "Ranks")
+@finding("unlinked-ranks", "Ranks", cause="click model")
 def unlinked_ranks(found: OfHarvest) -> Statement | None:
     missing = [not linked for linked in found.linked]
     if not any(missing):

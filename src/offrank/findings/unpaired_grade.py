@@ -4,7 +4,7 @@ from .evidence import OfCmip
 from .registry import Statement, finding
 
 
-@finding("unpaired-grade", "Grades", lambda found: found.unpaired)
+@finding("unpaired-grade", "Grades", lambda found: found.unpaired, cause="measure")
 def unpaired_grade(found: OfCmip) -> Statement:
     return Statement(
         "note",

@@ -1,6 +1,6 @@
 """`unseen-documents`: documents that were not in a click model's training log."""
 
-from ..options import option
+from ..wording import Option, Wording
 from .evidence import OfEstimate
 from .evidence_clicks import OfPrediction
 from .registry import Statement, finding
@@ -13,7 +13,12 @@ MANY_UNSEEN = 0.2
 MOST_UNSEEN = 0.5
 
 
-@finding("unseen-documents", "Unseen documents", lambda found: found.kind == "model" and found.control < 1 - UNKNOWN)
+@finding(
+    "unseen-documents",
+    "Unseen documents",
+    lambda found: found.kind == "model" and found.control < 1 - UNKNOWN,
+    cause="click model",
+)
 def of_estimate(found: OfEstimate) -> Statement:
     by_features = found.model is not None and found.model.features
     counts = "as its features predict" if by_features else "like an average document"
@@ -21,11 +26,13 @@ def of_estimate(found: OfEstimate) -> Statement:
         "warning" if by_features or found.control >= 1 - MOSTLY_UNKNOWN else "serious",
         f"{1 - found.control:.0%} of what the target shows was never shown in the log that the model has learnt from, "
         f"and counts as clicked {counts}.",
-        f"Learn from a log that shows more of it, or by items alone ({option('by', None)}) where queries are rare.",
+        Wording(
+            "Learn from a log that shows more of it, or by items alone ({}) where queries are rare.", Option("by", None)
+        ),
     )
 
 
-@finding("unseen-documents", "Unseen documents", lambda found: found.unseen > 0)
+@finding("unseen-documents", "Unseen documents", lambda found: found.unseen > 0, cause="click model")
 def of_prediction(found: OfPrediction) -> Statement:
     if found.features:
         return Statement(

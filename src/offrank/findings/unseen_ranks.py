@@ -4,7 +4,7 @@ from .evidence_clicks import OfPrediction
 from .registry import Statement, finding
 
 
-@finding("unseen-ranks", "Unseen ranks", lambda found: 0 < found.learnt < found.slots)
+@finding("unseen-ranks", "Unseen ranks", lambda found: 0 < found.learnt < found.slots, cause="click model")
 def unseen_ranks(found: OfPrediction) -> Statement:
     return Statement(
         "warning",

@@ -4,7 +4,7 @@ from .evidence_clicks import OfFit
 from .registry import Statement, finding
 
 
-@finding("unsettled", "Learning that did not settle", lambda found: not found.settled)
+@finding("unsettled", "Learning that did not settle", lambda found: not found.settled, cause="click model")
 def unsettled(found: OfFit) -> Statement:
     return Statement(
         "warning",

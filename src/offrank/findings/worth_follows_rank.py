@@ -7,7 +7,7 @@ BENT = 0.01
 """How far a prior that all documents share may move a continuation, before the order of the documents matters."""
 
 
-@finding("worth-follows-rank", "Continuation", lambda found: abs(found.bend) > BENT)
+@finding("worth-follows-rank", "Continuation", lambda found: abs(found.bend) > BENT, cause="click model")
 def worth_follows_rank(found: OfFit) -> Statement:
     return Statement(
         "note",

@@ -7,7 +7,7 @@ from dataclasses import dataclass, fields
 from typing import Any, Protocol
 
 from ..errors import ColumnError, UsageError
-from ..options import option
+from ..wording import Option, Wording
 from .batch import LogBatch
 
 
@@ -82,7 +82,9 @@ def refuse_unknown_clusters(needed: Needs, known: Collection[str], source: Sourc
         ColumnError: one is not among the `known`.
     """
     for name in sorted(needed.clusters - set(known)):
-        raise ColumnError(f"{source.describe()} has no column {name!r} to cluster by", f"say {option('cluster', None)}")
+        raise ColumnError(
+            f"{source.describe()} has no column {name!r} to cluster by", Wording("say {}", Option("cluster", None))
+        )
 
 
 def refuse_once(source: Source, why: str) -> None:

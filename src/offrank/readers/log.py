@@ -10,14 +10,14 @@ from typing import Any, get_args
 from ..errors import EmptyLogError, LogError, UsageError
 from ..log.schema import Columns, check_renamed
 from ..log.source import Source
-from ..options import option
 from ..spelling import parse
+from ..wording import Option, Wording
 from .broken import sound
 from .csv_json import CsvJsonTable
 from .dataset import DatasetTable
 from .decode import Duplicates
 from .files import Files, find, is_paths, suffix
-from .formats.registry import Reader, readers
+from .formats.registry import READERS, Reader
 from .long import LongLog
 from .spark import SPARK, SparkTable
 from .stored import ArrowTable, ParquetTable
@@ -106,9 +106,11 @@ def read_log(
 def _refuse_beside(chosen: Reader, renamed: Mapping[str, str], skip_broken_files: bool) -> None:
     """Refuse options that the reader of a public data set has no use for."""
     if skip_broken_files:
-        raise UsageError(f"the {chosen} format reads all of its files", f"leave out {option('skip_broken_files')}")
+        raise UsageError(
+            f"the {chosen} format reads all of its files", Wording("leave out {}", Option("skip_broken_files"))
+        )
     if renamed:
-        raise UsageError(f"the columns of the {chosen} format are fixed", f"leave out {option('columns')}")
+        raise UsageError(f"the columns of the {chosen} format are fixed", Wording("leave out {}", Option("columns")))
 
 
 def _check_choices(invalid: str, gaps: str, duplicates: str | None, top_k: int | None) -> None:
@@ -136,7 +138,7 @@ def is_open(log: Any) -> bool:
 
 def _formats() -> Mapping[str, Callable[..., Any]]:
     """Return the makers of format spellings by name: file formats and readers of public data."""
-    return {kind: partial(_itself, kind) for kind in dict.fromkeys(_SUFFIXES.values())} | dict(readers())
+    return {kind: partial(_itself, kind) for kind in dict.fromkeys(_SUFFIXES.values())} | dict(READERS)
 
 
 def _itself(kind: str) -> str:
@@ -150,7 +152,9 @@ def _is_wide(table: Table, renamed: Mapping[str, str], gaps: Gaps) -> bool:
     for role in ("slate",) if wide else ("impression", "item", "position"):
         known.of(role)
     if wide and gaps == "close":
-        raise UsageError("gaps can be closed in the long layout alone", f"leave out {option('gaps', 'close')}")
+        raise UsageError(
+            "gaps can be closed in the long layout alone", Wording("leave out {}", Option("gaps", "close"))
+        )
     return wide
 
 
@@ -236,6 +240,6 @@ def _kind(path: str) -> str:
     if kind is None:
         raise UsageError(
             f"cannot tell the format of {path!r} by its suffix",
-            f"name it with {option('format')}: " + ", ".join(sorted(_formats())),
+            Wording("name it with {}: ", Option("format")) + ", ".join(sorted(_formats())),
         )
     return kind

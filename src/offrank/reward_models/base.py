@@ -51,6 +51,11 @@ class RewardModel(ABC):
         """Its name in words, how it was learnt and how well it predicts, as far as that is known."""
         return OfModel()
 
+    @property
+    def prediction_columns(self) -> tuple[str, ...]:
+        """The columns beside the candidates whose numbers are its predictions."""
+        return ()
+
     def draws(self) -> tuple[RewardModel, ...]:
         """The same model with draws from its posterior in its place, for its own doubt; none if it has no posterior."""
         return ()

@@ -33,6 +33,10 @@ class PredictionColumn(RewardModel):
     def evidence(self) -> OfModel:
         return OfModel(name=f"the column {quote(self.column)}")
 
+    @property
+    def prediction_columns(self) -> tuple[str, ...]:
+        return (self.column,)
+
     def needs(self, target: AnyPolicy) -> Needs:
         return needs("candidates", scores=self.column) | law_needs(target, "rank_probs")
 

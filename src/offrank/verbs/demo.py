@@ -18,6 +18,7 @@ from ..report.document import Document, Section
 from ..report.printable import Printed
 from ..running.executors import Progress
 from ..simulation.search import LOGGING, SearchWorld
+from ..wording import Style
 from .check import check
 from .evaluate import evaluate
 
@@ -75,6 +76,7 @@ def demo(
     seed: int = 7,
     say: Say = silent,
     progress: Progress | None = None,
+    style: Style = "python",
 ) -> Demo:
     """Simulate a log, check it, evaluate a better and a worse ranker, and write the report.
 
@@ -82,6 +84,7 @@ def demo(
     - impressions, seed: size of the log, and seed of the simulation.
     - say: called with a description of each step.
     - progress: called with (parts done, total parts).
+    - style: whether advice in the report names arguments or command-line options ("command line").
 
     Examples:
         >>> offrank.demo("small-demo", impressions=5000).report.name
@@ -101,8 +104,8 @@ def demo(
     truths = {name: world.truth(target) for name, target in TARGETS.items()}
     shown = {"checks": checked.background.checks, "slots": checked.background.slots}
     evaluated = evaluated.with_truths(truths).with_facts(kind="demo", command=_command(folder, world), **shown)
-    evaluated.save_html(report)
-    evaluated.to_json(place / "result.json")
+    evaluated.save_html(report, style)
+    evaluated.to_json(place / "result.json", style=style)
     return Demo(log, report, checked, evaluated)
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import reduce
 from os import PathLike, fspath
 from typing import Any, TypedDict
 
@@ -23,7 +22,6 @@ from ..checks.rows import Impressions, ImpressionsFold, TiesFold
 from ..clicks.documents import TextsFold
 from ..errors import AbilityError, ColumnError, EmptyLogError, OffrankError
 from ..findings.evidence import OfLog
-from ..folds.base import Tee
 from ..folds.sampled import SampledRows, SampledRowsFold
 from ..log.schema import GROUPING, WRITTEN
 from ..log.source import Needs, Source, refuse_once
@@ -41,6 +39,7 @@ from ..readers.log import is_open, read_log
 from ..readers.long import LongLog
 from ..readers.wide import Gaps, WideLog
 from ..running.executors import Executor, Progress, run
+from ..running.quantities import Quantities
 from .evaluate import evaluate
 from .inspection import Inspection, Next
 
@@ -160,17 +159,13 @@ def _read(source: Source, how: _Run) -> tuple[Inspection, OfLog, SampledRows]:
     contexts: dict[By, WholeContextsFold] = {
         by: WholeContextsFold(shown, by, arms) for by in every if by == "candidates" or by in groups
     }
-    folds: dict[str, Any] = {
-        "log": log,
-        "impressions": ImpressionsFold(),
-        "overview": OverviewFold(groups, rewards),
-        "ties": TiesFold(tuple(map(Top, scores))),
-        "outcomes": OutcomesFold(tuple(scores)),
-        "sample": SampledRowsFold(shown),
-    }
-    folds |= {f"contexts {by}": fold for by, fold in contexts.items()}
-    wanted = reduce(Needs.__or__, (one.needs() for one in contexts.values()), needed | log.needs())
-    found = run(source.select(wanted), Tee(folds), **how)
+    asked = Quantities(source, needed)
+    asked.add(log.needs(), log=log, impressions=ImpressionsFold())
+    asked.add(overview=OverviewFold(groups, rewards), ties=TiesFold(tuple(map(Top, scores))))
+    asked.add(outcomes=OutcomesFold(tuple(scores)), sample=SampledRowsFold(shown))
+    for by, fold in contexts.items():
+        asked.add(fold.needs(), **{f"contexts {by}": fold})
+    found = asked.reduce(**how)
     _refuse_empty(source, found["impressions"])
     outcomes: dict[str, str] = found["outcomes"]
     apart = [name for name, kind in outcomes.items() if kind]
@@ -262,7 +257,7 @@ def _next(seen: Inspection, law: Policy | None, source: Source, sample: SampledR
     answers = evaluate(source, list(questions), logging, asked, **how).verdicts
     first = next((name for name in questions if answers[name].usable), None)
     if first is None:
-        return {"declined": str(answers[next(iter(questions))].reasons[0])}
+        return {"declined": answers[next(iter(questions))].reasons[0].text}
     return {"next": questions[first]}
 
 

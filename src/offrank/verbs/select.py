@@ -7,26 +7,21 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from ..errors import UsageError
-from ..estimators.bounded import Bounded
-from ..estimators.family import Auto
-from ..estimators.logged import LoggedMean
-from ..estimators.wrappers import bare
-from ..evaluation import arguments, reproducibility
+from ..argument import asks
+from ..evaluation import arguments
 from ..evaluation.pages.document import again
-from ..evaluation.selection import CANDIDATES, Chooser, EstimatorChoice
+from ..evaluation.question import EstimatorSelection
+from ..evaluation.selection import Chooser, EstimatorChoice
 from ..evaluation.simulated_selection import CONTEXTS, NEAR, Rehearsal, rehearse
 from ..findings import cautions_for
 from ..findings.assumptions import in_words
 from ..folds.estimate import Caution, PlacedCaution
 from ..formatting import Span, finite, listing, percent, plural, quote
-from ..inference.spec import AUTO, IntervalSpec
+from ..inference.spec import IntervalSpec
 from ..policies.fit import fitted
-from ..policies.propensities import AnyPolicy
 from ..report.document import Answer, Document, Figures, Section
 from ..report.plots import Forest, ForestRow
 from ..reward_models.fitting import fit_models
-from ..running.executors import Executor, Progress
 from ..selection.estimators import EstimatedError
 from .clicks.base import Delivered, facts
 
@@ -227,28 +222,13 @@ def rehearsed(found: Rehearsal, given: Iterable[str]) -> Section:
     return Section(title, (told,), tables=(table,))
 
 
-def select_estimators(
-    log: Any,
-    target: str | AnyPolicy,
-    logging: str | AnyPolicy = "logged",
-    estimators: arguments.Estimators = CANDIDATES,
-    *,
-    examination: arguments.Examination | None = None,
-    cluster: str | None = AUTO,
-    worlds: int = 10,
-    executor: Executor | None = None,
-    progress: Progress | None = None,
-) -> SelectedEstimators:
+@asks(EstimatorSelection)
+def select_estimators(question: EstimatorSelection) -> SelectedEstimators:
     """Choose the estimator of least estimated error for a log and a target.
 
     The bias of each candidate shows in its differences to estimates that assume less, for the target and for
     pseudo-targets that the log tells about more precisely; docs/selection.md has the rule and how often it is right.
     `evaluate(..., "auto")` uses the choice.
-
-    - log: from `read_log`, or anything that it takes. target: one policy. logging: the policy that drew the log.
-    - estimators: the candidates, by default all that the log and the policies allow.
-    - examination, cluster, executor: as in `evaluate`.
-    - worlds: simulated logs of each kind of users, in which such choices are compared with the truth; 0 for none.
 
     Raises:
         UsageError: arguments that cannot work. LogError: the log breaks a rule.
@@ -260,49 +240,14 @@ def select_estimators(
         >>> offrank.select_estimators("log.parquet", target, logging, ["snips", "snipm"], worlds=0).chosen
         'snipm'
     """
-    source = arguments.source(log)
-    spec = IntervalSpec("normal", cluster=cluster).finding(source)
-    drawn, asked = arguments.policy(logging), arguments.policy(_one(target))
-    listed = tuple(fit_models(candidates(estimators), source, executor, progress))
-    curve = arguments.examination(examination).curve
-    drawn, wanted = fitted(drawn, source, executor), fitted(asked, source, executor)
-    if worlds < 0:
-        raise UsageError(f"worlds is {worlds!r}", "give a number of simulated logs, or 0 for none")
+    source, executor, progress = arguments.source(question.log), question.executor, question.progress
+    spec = IntervalSpec("normal", cluster=question.cluster).finding(source)
+    listed = tuple(fit_models(question.candidates, source, executor, progress))
+    curve, worlds = question.trained.curve, question.worlds
+    drawn, wanted = (fitted(one, source, executor) for one in (question.drawn_by, question.asked))
     chooser = Chooser(source, drawn, curve, spec, listed, executor, progress, sample=CONTEXTS if worlds else 0)
     choice = chooser.choose(wanted)
     rehearsal = rehearse(chooser, wanted, choice, worlds, progress)
-    said: dict[str, Any] = {"target": repr(asked), "logging": repr(drawn), "estimators": tuple(map(repr, listed))}
-    said |= {"examination": None if curve is None else list(curve), "cluster": spec.cluster, "worlds": worlds}
-    defaults = {"estimators": CANDIDATES, **(select_estimators.__kwdefaults__ or {})}
-    command = reproducibility.call("select_estimators", arguments.spelled_log(log), said, defaults)
-    title = f"Which estimator for {asked!r}?"
-    return SelectedEstimators(
-        choice, rehearsal, facts=facts("estimator-selection", title, source, command=command, **said)
-    )
-
-
-def candidates(given: arguments.Estimators) -> tuple[Any, ...]:
-    """Return the estimators to choose from.
-
-    Raises:
-        UsageError: none, or one that is no candidate.
-    """
-    found = arguments.estimators(given)
-    for one in found:
-        if isinstance(one, Auto) or _logged(one):
-            raise UsageError(f"`{one!r}` cannot be chosen", "give estimators of the target, such as snips and snipm")
-    return tuple(found)
-
-
-def _logged(one: Any) -> bool:
-    """Whether it is the logged mean, with a bound or without."""
-    plain = bare(one)
-    while isinstance(plain, Bounded):
-        plain = plain.base
-    return isinstance(plain, LoggedMean)
-
-
-def _one(target: Any) -> Any:
-    if isinstance(target, Mapping | list | tuple):
-        raise UsageError("the choice is for one target", "give one policy, and choose for each of several")
-    return target
+    title = f"Which estimator for {question.asked!r}?"
+    said = {**question.said("question"), "command": question.command("select_estimators")}
+    return SelectedEstimators(choice, rehearsal, facts=facts("estimator-selection", title, source, **said))

@@ -23,6 +23,8 @@ from ...policies.top import Top
 from ...policies.uniform import Uniform
 from ..base import Asked, Outcome, Weighted, Weights, refuse_impossible
 from ..items import IPM
+from ..registry import ESTIMATORS
+from ..wrappers import self_normalised
 from . import _kernels
 from .grouping import Grouped, content, distinct, relevant, unpadded
 from .inverses import cases_of
@@ -36,6 +38,8 @@ _FEW_NUMBERS = 1 << 21
 """So few may stay in memory as long as a batch, for other estimators."""
 
 
+@self_normalised
+@ESTIMATORS.register
 @dataclass(frozen=True, repr=False)
 class PI(Weighted):
     """w = q_target' Gamma_logging^+ 1_slate (paper slate-pseudoinverse, Eq. 6).

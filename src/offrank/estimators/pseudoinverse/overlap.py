@@ -15,7 +15,6 @@ from ...folds.base import MappedFold, Sample
 from ...folds.estimate import Interval
 from ...folds.moments import Moments, MomentsFold
 from ...log.batch import Contexts, Floats, Integers, LogBatch, RunCache
-from ...options import option
 from ...policies.base import Policy
 from ...policies.named import policy as named_policy
 from ...policies.propensities import AnyPolicy, law
@@ -23,6 +22,7 @@ from ...policies.sorting import Sorting
 from ...policies.uniform import Uniform
 from ...readers.log import opened
 from ...running.executors import Executor, run
+from ...wording import Option, Wording
 from .estimator import PI, drawn_slates
 from .gamma import Inverse, UniformInverse
 from .grouping import Grouped, distinct, grouped, relevant
@@ -64,7 +64,7 @@ class Overlap:
             raise UsageError(
                 "Theorem 1 takes every impression as logged, and some rows were kept with probability "
                 f"{self.inclusion:g} only",
-                f"use {option('interval', 'bernstein')}",
+                Wording("use {}", Option("interval", "bernstein")),
             )
         if not 0 < confidence < 1:
             raise UsageError(f"confidence is {confidence}", "give a level between 0 and 1, such as 0.95")

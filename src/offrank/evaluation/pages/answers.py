@@ -11,6 +11,7 @@ from ...findings.verdict import ASSUMED, EXPLAINED, Decision, Trust, Verdict
 from ...folds.estimate import Estimate
 from ...formatting import Span, count, listing, number, percent, plural, quote
 from ...report.document import Answer
+from ...wording import joined
 from ..differences import Difference
 from ..estimates import Found, ResultData
 from ..metadata import Status
@@ -139,7 +140,7 @@ def _reason(reason: Reason) -> str:
     """Describe a finding, with the estimators that it is about unless it names them."""
     names = [quote(name) for name in reason.estimators]
     whose = f" ({listing(names)})" if any(name not in reason.message for name in names) else ""
-    return f"{quote(reason.code)}{whose}: {reason.message} {reason.remedy}".strip()
+    return joined(" ", (f"{quote(reason.code)}{whose}:", reason.message, reason.remedy))
 
 
 def _amount(found: ResultData, earned: object) -> str:

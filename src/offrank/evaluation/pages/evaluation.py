@@ -12,6 +12,7 @@ from ...formatting import MISSING, Span, count, percent, quote
 from ...report.document import Document, Figures, Item, Section
 from ...report.plots import Forest, ForestRow
 from ...report.svg import standalone
+from ...wording import joined
 from ..differences import Difference
 from ..estimates import ResultData
 from ..metadata import Background, Check, Diagnoses, Path, R
@@ -105,7 +106,7 @@ def _checks(checks: Sequence[Check], folded: bool) -> Section:
         title += "" if check.expected is None else f", expected {check.expected:g}"
         more = "" if check.status == "ok" and check.value is not None else check.message
         remedy = "" if check.status in ("ok", "skipped") else check.remedy
-        items.append(Item(title, f"{more} {remedy}".strip(), check.status))
+        items.append(Item(title, joined(" ", (more, remedy)), check.status))
     return Section("Checks of the log", items=tuple(items), folded=folded)
 
 

@@ -12,11 +12,13 @@ from ...log.batch import Contexts, Floats, Integers
 from ...log.source import Needs
 from ...spelling import Spelled
 from ..base import Ability, OrderGivenSet, PairProbs, log_product, refuse_no_column, unable
+from ..registry import POLICIES
 from . import _kernels_sets
 from .laws import order_given_set, rank_law, sample_rows
 from .pairs import pair_laws
 
 
+@POLICIES.register
 @dataclass(frozen=True, repr=False)
 class PlackettLuce(Spelled, PairProbs, OrderGivenSet):
     """Plackett-Luce with weights score^(1 / temperature), or exp(score / temperature) with `log=True`.
