@@ -50,11 +50,11 @@ def click_kinds(clicks):
     """[n] 0 where all clicks [n, k] are 0, 1 where the others are 1, 2 where one is neither."""
     kinds = np.zeros(len(clicks), dtype=np.int64)
     for row in range(len(clicks)):
-        kind = 0
+        none, one = 0, 0
         for slot in range(clicks.shape[1]):
-            click = clicks[row, slot]
-            kind = max(kind, 0 if click == 0.0 else 1 if click == 1.0 else 2)
-        kinds[row] = kind
+            none += clicks[row, slot] == 0.0
+            one += clicks[row, slot] == 1.0
+        kinds[row] = 2 if none + one < clicks.shape[1] else min(one, 1)
     return kinds
 
 
