@@ -164,7 +164,7 @@ def misses(here: World, rows: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
         folded[name] = fold.add(fold.empty(), sample)
     missed, values = np.zeros((len(MEANS), len(METHODS), 2)), np.zeros(len(MEANS))
     for place, method in enumerate(METHODS):
-        spread = IntervalSpec(method).spread(folded)
+        spread = IntervalSpec(method).inference(folded)
         for number, mean in enumerate(MEANS.values()):
             found = spread.ratio(mean)
             missed[number, place] = found.low > here.truth, found.high < here.truth

@@ -157,7 +157,7 @@ def test_results_are_shown_written_and_saved_in_the_style_of_who_asks(
             assert mine in text
             assert other not in text
     assert result.to_json() == result.to_json(style="python")
-    assert str(result) == terminal.render_text(worded(result.sheet(), "python"))
+    assert str(result) == terminal.render_text(worded(result.to_document(), "python"))
     [caution] = [one for one in pickle.loads(pickle.dumps(result["ips"])).warnings if one.code == "few-rewards"]
     assert "--interval studentised" in worded(caution.remedy, "command line")
 
@@ -175,15 +175,15 @@ def test_no_words_of_the_other_style_in_any_finding() -> None:
     named = [caution for caution in found if PYTHON.search(caution.remedy)]
     assert len({caution.code for caution in named}) > 15
     sections = (Section("Findings", findings=of_models([("model", found)])),)
-    sheet = worded(Document("All", "", sections), "command line")
-    said = [remedy for finding in sheet.sections[0].findings for _, remedy in finding.remedies(10**6)]
+    document = worded(Document("All", "", sections), "command line")
+    said = [remedy for finding in document.sections[0].findings for _, remedy in finding.remedies(10**6)]
     assert said
     assert [text for text in said if PYTHON.search(text)] == []
     assert [text for text in (one.remedy for one in named) if re.search(r"(?<!\w)--?[a-z]", text)] == []
 
 
 def of_case(code: str, evidence: object) -> list[Caution]:
-    [kind] = [kind for kind in findings.kinds(type(evidence)) if kind.code == code]
+    [kind] = [kind for kind in findings.all_findings(type(evidence)) if kind.code == code]
     said = kind.find(evidence)
     return [] if said is None else [Caution(code, *said)]
 

@@ -92,7 +92,7 @@ def test_it_goes_on_where_it_was_interrupted(tmp_path: Path, monkeypatch: pytest
     said: list[str] = []
     with monkeypatch.context() as patch:
         second = counting(patch)
-        sheet = made(design, None, tmp_path, said.append)
+        document = made(design, None, tmp_path, said.append)
     assert set(second) == set(design.studies()) - set(first[1:])
     assert any("2 of 5 studies stand in" in text for text in said)
     assert any("3 studies will take about" in text for text in said)
@@ -101,7 +101,7 @@ def test_it_goes_on_where_it_was_interrupted(tmp_path: Path, monkeypatch: pytest
 
     with monkeypatch.context() as patch:
         third = counting(patch)
-        assert made(design, None, tmp_path, len).render() == sheet.render()
+        assert made(design, None, tmp_path, len).render() == document.render()
         assert third == []
         more = replace(design, runs=3, fewer=(5, 2))
         patch.setattr(resume, "studied", lambda *_: {"models": {}})
@@ -111,19 +111,19 @@ def test_it_goes_on_where_it_was_interrupted(tmp_path: Path, monkeypatch: pytest
         found = resume.all_studies(StudyQueries.of(replace(design, seed=5), None, len), tmp_path, len)
         assert set(map(len, found.values())) == {1}  # other settings: nothing of before is used
     assert len(list(tmp_path.iterdir())) == 2
-    check_page(sheet)
+    check_page(document)
 
 
-def check_page(sheet: Document) -> None:
-    headings = [section.heading for section in sheet.sections]
+def check_page(document: Document) -> None:
+    headings = [section.heading for section in document.sections]
     assert [heading[-9:-1] for heading in headings[1:5]] == ["Figure 1", "Figure 2", "(Table 1", "(Table 2"]
-    claims = [claim for section in sheet.sections for claim in section.claims]
+    claims = [claim for section in document.sections for claim in section.claims]
     assert len(claims) == 24
     assert all(claim.evidence for claim in claims)
-    assert "not a number" not in (page := sheet.render())
+    assert "not a number" not in (page := document.render())
     assert "temperature 0" in page
     assert "NCM and CACM, which need JAX" in page
-    by_sessions, measured = (section.tables[0] for section in sheet.sections[-2:])
+    by_sessions, measured = (section.tables[0] for section in document.sections[-2:])
     assert [row[0] for row in by_sessions.rows] == ["5, points", "5, draws", "20, points", "20, draws"]
     assert len(measured.rows) == len(MICRO.models)
 
@@ -132,7 +132,7 @@ def test_without_jax_the_neural_models_are_left_out(tmp_path: Path, monkeypatch:
     def lacking() -> None:
         raise MissingExtraError("needs JAX, which is missing", "pip install 'offrank[neural]'")
 
-    page = importlib.import_module("offrank_papers.cmip.sheet")  # the package has a function of that name
+    page = importlib.import_module("offrank_papers.cmip.page")  # the package has a function of that name
     monkeypatch.setattr(page, "libraries", lacking)
     monkeypatch.setattr(page, "all_studies", lambda queries, *_: asked.append(queries.design) or {})
     monkeypatch.setattr(page, "_sections", lambda *_: iter(()))
@@ -249,7 +249,7 @@ def test_sizes_have_names(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
         return Document("empty", "", ())
 
     for name in ("cmip", "interpol"):
-        monkeypatch.setitem(REPRODUCTIONS, name, replace(REPRODUCTIONS[name], sheet=fake))
+        monkeypatch.setitem(REPRODUCTIONS, name, replace(REPRODUCTIONS[name], document=fake))
     for name, words in (("cmip", ["--scale", "small", "fold1"]), ("cmip", []), ("interpol", ["--scale", "small"])):
         done = CliRunner().invoke(main, ["reproduce", name, *words[2:], *words[:2], "-o", str(tmp_path / "made")])
         assert done.exit_code == 0, done.output

@@ -73,13 +73,13 @@ def test_heavy_weights_are_warned_of_where_they_count() -> None:
 def test_the_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(criteo_checks, "_LOGS", 4)
     made = offrank.reproduce("criteo-checks", tmp_path / "made", scale=0.01)
-    headings = [section.heading for section in made.sheet.sections]
+    headings = [section.heading for section in made.document.sections]
     assert headings[0] == "Propensities (Table 1)"
     assert [heading.split(":")[0] for heading in headings[-6:]] == [
         "1 slot",
         *(f"{slots} slots" for slots in range(2, 7)),
     ]
-    tables = made.sheet.sections[-1].tables[0]
+    tables = made.document.sections[-1].tables[0]
     assert len(tables.rows) == len(EPSILONS) == 12
     assert (tables.rows[0][0], tables.rows[1][0], tables.rows[-1][0]) == ("6, 0", "6, 2^-10", "6, 1")
     assert "verdict" not in tables.header  # a simulated log is not the published one
@@ -89,7 +89,7 @@ def test_the_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_the_published_log_is_compared(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(criteo_checks, "same_size", lambda *_: True)
     made = offrank.reproduce("criteo-checks", tmp_path, log=WORLD.source())
-    first, *_, last = made.sheet.sections
+    first, *_, last = made.document.sections
     assert first.prose[-1].endswith(": 1, 3.")
     assert first.tables[0].header[-1] == last.tables[0].header[-1] == "verdict"
     assert first.tables[0].rows[0][-1] == "not confirmed"  # 4,000 impressions are not 21 million
@@ -100,8 +100,8 @@ def test_a_log_of_ones_own(tmp_path: Path) -> None:
     WORLD.write_text(tmp_path / "log.txt")
     log = offrank.read_log(tmp_path / "log.txt", format="criteo_paper")
     made = offrank.reproduce("criteo-checks", tmp_path / "made", log=log)
-    assert [section.heading[:7] for section in made.sheet.sections][2:] == ["1 slot:", "3 slots"]
-    assert "truth" not in made.sheet.sections[-1].tables[0].header
+    assert [section.heading[:7] for section in made.document.sections][2:] == ["1 slot:", "3 slots"]
+    assert "truth" not in made.document.sections[-1].tables[0].header
     with pytest.raises(UsageError, match="takes no log"):
         offrank.reproduce("interpol", tmp_path / "made", log=log)
 

@@ -35,7 +35,7 @@ def test_simulated_log(tmp_path: Path, quick: None) -> None:
     for row in rows.values():
         assert float(row["truth"]) > 0
         assert float(row["± of SNIPS, as in the paper"]) < float(row["effective sample"])
-    learnt, intervals = made.sheet.sections
+    learnt, intervals = made.document.sections
     assert any("earns more than regression" in claim.text for claim in learnt.claims)
     (claim,) = intervals.claims
     found = re.search(r"truth (\d+)% of the time, .* (\d+)%\.", claim.evidence)
@@ -53,7 +53,7 @@ def test_published_interval_is_the_square_root_of_the_rows_too_narrow(tmp_path: 
     ratio = float(first["± of SNIPS"]) / float(first["± of SNIPS, as in the paper"])
     one_slot = 3_000 * 203 / 975  # the paper's traffic, roughly: the rest has more slots
     assert math.isclose(ratio**2, one_slot / 3, rel_tol=0.2)
-    assert len(made.sheet.sections) == 1  # the truth of a user's log is not known
+    assert len(made.document.sections) == 1  # the truth of a user's log is not known
     assert "truth" not in first
     assert "verdict" not in first  # nor is it the published log
     assert float(first["IPS, published"]) == 44.676

@@ -64,7 +64,7 @@ def test_the_cliff_between_windows_6_and_7() -> None:
 
 
 def test_each_claim_has_its_verdict(made: Reproduced) -> None:
-    claims = [claim for section in made.sheet.sections for claim in section.claims]
+    claims = [claim for section in made.document.sections for claim in section.claims]
     assert len(claims) == 26
     assert [claim.text for claim in claims if claim.status != claim.recorded] == []
     assert sum(claim.text.startswith("Windowed: ") for claim in claims) == 10
@@ -72,13 +72,13 @@ def test_each_claim_has_its_verdict(made: Reproduced) -> None:
 
 
 def test_every_figure_of_the_paper_is_drawn(made: Reproduced) -> None:
-    titles = " ".join(chart.title for section in made.sheet.sections for chart in section.charts)
+    titles = " ".join(chart.title for section in made.document.sections for chart in section.charts)
     for figure in ("Figure 1a", "Figure 1b", "Figure 1c", "Figure 2", "Figure 3", "Figure 4"):
         assert figure in titles
 
 
 def test_it_is_written_and_seeded(made: Reproduced) -> None:
-    assert interpol.sheet(Run(scale=0.1, seed=4)) == made.sheet
+    assert interpol.document(Run(scale=0.1, seed=4)) == made.document
     assert SimulatedLogs(1, 4).of(1, 1.0) != SimulatedLogs(1, 5).of(1, 1.0)
     names = {path.name for path in made.folder.iterdir()}
     assert {"index.html", "result.json", "figure-2-1.svg", "table-9-1.csv"} <= names

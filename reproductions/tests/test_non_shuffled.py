@@ -22,7 +22,7 @@ SMALL = BannerWorld(6_000, slots=(3, 4), candidates=6, models=4, queries=50)
 @pytest.mark.slow
 def test_the_papers_main_claims_hold(tmp_path: Path) -> None:
     made = reproduce("non-shuffled", tmp_path, scale=0.1)
-    claims = {claim.text: claim for section in made.sheet.sections for claim in section.claims}
+    claims = {claim.text: claim for section in made.document.sections for claim in section.claims}
     assert len(claims) == 9
     assert [text for text, claim in claims.items() if claim.status != claim.recorded] == []
     assert any("Correlation 0.9" in claim.evidence for claim in claims.values() if claim.status == "new")
@@ -39,10 +39,10 @@ def test_a_reproduction_is_written_whole(tmp_path: Path, monkeypatch: pytest.Mon
         Claim("It rains.", "confirmed", "Seen " + 11 * "often "),
         Claim("It snows.", "not confirmed", "Not seen."),
     )
-    sheet = Document(
+    document = Document(
         "A title & more", "lead", (Section("Weather", ("Prose.",), claims), Section("Nothing", ("More.",)))
     )
-    monkeypatch.setitem(REPRODUCTIONS, "empty", Reproduction(lambda _: sheet))
+    monkeypatch.setitem(REPRODUCTIONS, "empty", Reproduction(lambda _: document))
     done = CliRunner().invoke(main, ["reproduce", "empty", "-o", str(tmp_path / "new")])
     assert done.exit_code == 0, done.output
     told = [

@@ -11,8 +11,8 @@ from offrank_papers.expectations import Run
 
 
 def claims(seed: int) -> list[Claim]:
-    sheet = slates_math.sheet(Run(scale=0.2, seed=seed))
-    return [claim for section in sheet.sections for claim in section.claims]
+    document = slates_math.document(Run(scale=0.2, seed=seed))
+    return [claim for section in document.sections for claim in section.claims]
 
 
 @pytest.mark.parametrize("seed", [4, 5])
@@ -37,6 +37,6 @@ def test_a_wrong_inverse_would_be_seen(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_the_page_shows_the_weights() -> None:
-    page = slates_math.sheet(Run(scale=0.1)).render()
+    page = slates_math.document(Run(scale=0.1)).render()
     assert "3.546" in page
     assert page.count("<svg") == 2

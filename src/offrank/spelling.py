@@ -42,6 +42,10 @@ class Spelled:
 
     name: ClassVar[str]
 
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        cls.__repr__ = cls.__repr__  # type: ignore[method-assign]  # a dataclass writes none where a class has its own
+
     def __repr__(self) -> str:
         words, named = [], []
         for field in dataclasses.fields(self):  # type: ignore[arg-type]

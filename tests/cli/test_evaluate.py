@@ -113,7 +113,7 @@ def test_results_on_stdout_and_nothing_else(log: Path) -> None:
     done = call("evaluate", log, *TARGET, *LOGGING)
     assert (done.exit_code, done.stderr) == (0, "")
     result = offrank.evaluate(log, "top(new_score)", "plackett_luce(old_score)")
-    assert done.stdout == terminal.render_text(worded(result.sheet(), "command line"))
+    assert done.stdout == terminal.render_text(worded(result.to_document(), "command line"))
     assert "\x1b" not in done.stdout
     assert max(map(len, done.stdout.splitlines())) <= 80
     checked = call("check", log, *LOGGING)

@@ -13,7 +13,7 @@ from click.testing import CliRunner
 import offrank
 from offrank.cli.command import main
 from offrank.findings import cautions_for
-from offrank.findings.evidence import OfClusters, OfEstimate, OfTraining
+from offrank.findings.evidence import ClustersEvidence, EstimateEvidence, TrainingEvidence
 from offrank.wording import worded
 from tests.verbs.logs import LOGGING, TARGET, coins, replaced, search
 
@@ -57,12 +57,12 @@ def test_no_item_level_estimator_for_slates_of_one_item_nor_for_item_level_estim
     ],
 )
 def test_only_whole_slates_of_several_slots_are_sent_to_items(code: str, evidence: dict[str, Any]) -> None:
-    helped = remedy(code, OfEstimate(slots=2, **evidence))
+    helped = remedy(code, EstimateEvidence(slots=2, **evidence))
     for other in ({"slots": 1}, {"slots": 0}, {"slots": 2, "kind": "items"}):
-        assert remedy(code, OfEstimate(**other, **evidence)) != helped
+        assert remedy(code, EstimateEvidence(**other, **evidence)) != helped
     word = "assumes more" if code == "small-ess-share" else "item-level"
     assert word in helped
-    assert word not in remedy(code, OfEstimate(slots=1, **evidence))
+    assert word not in remedy(code, EstimateEvidence(slots=1, **evidence))
 
 
 def test_another_interval_only_instead_of_the_normal_one() -> None:
@@ -81,12 +81,12 @@ def test_no_clipping_where_weights_are_clipped_and_else_how_it_is_spelled() -> N
 
 
 def test_a_click_model_is_not_sent_to_the_part_that_learn_kept_apart() -> None:
-    assert "held_out" in remedy("same-log", OfTraining(share=1.0))
-    assert "held_out" not in remedy("same-log", OfTraining(share=1.0, policy=False))
+    assert "held_out" in remedy("same-log", TrainingEvidence(share=1.0))
+    assert "held_out" not in remedy("same-log", TrainingEvidence(share=1.0, policy=False))
 
 
 def test_clusters_are_named_in_the_users_language() -> None:
-    some = OfClusters(column="query", clusters=50, effective=50, design_effect=4.0, chosen=True)
+    some = ClustersEvidence(column="query", clusters=50, effective=50, design_effect=4.0, chosen=True)
     assert "cluster=None" in remedy("clustered", some)
     assert "--cluster" not in remedy("clustered", some)
     said = worded(remedy("clustered", some), "command line")

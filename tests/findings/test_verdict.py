@@ -11,7 +11,7 @@ import pytest
 
 from offrank import Caution, Estimate
 from offrank.estimators.named import estimator
-from offrank.estimators.wrappers import bare
+from offrank.estimators.wrappers import without_normalisation
 from offrank.findings.untested import ROWS_KEPT
 from offrank.findings.verdict import Candidate, Verdict, on_log, verdict
 from offrank.folds.estimate import Interval
@@ -33,7 +33,7 @@ def caution(severity: Any, code: str = "low-ess") -> Caution:
 
 
 def assumed(name: str) -> frozenset[str]:
-    return bare(estimator(name)).assumptions
+    return without_normalisation(estimator(name)).assumptions
 
 
 def one(name: str, value: float, half: float, *warnings: Caution, **fields: Any) -> Candidate:

@@ -49,6 +49,25 @@ def test_every_public_name_resolves_and_is_documented(name: str) -> None:
     assert value.__doc__, f"offrank.{name} has no docstring"
 
 
+def told_to_type_checkers() -> dict[str, str | None]:
+    """Name -> module of what the package imports for type checkers only; modules have none."""
+    tree = ast.parse(Path(offrank.__file__).read_text(encoding="utf-8"))
+    inside = next(node for node in tree.body if isinstance(node, ast.If)).body
+    return {alias.name: node.module for node in inside if isinstance(node, ast.ImportFrom) for alias in node.names}
+
+
+def test_type_checkers_are_told_what_is_there_at_run_time() -> None:
+    told = told_to_type_checkers()
+    values = {name: module for name, module in told.items() if module is not None}
+    assert set(values) == set(offrank.__all__)
+    for name, module in values.items():
+        assert getattr(importlib.import_module(f"offrank.{module}"), name) is getattr(offrank, name)
+    # The other names that answer without an import are modules.
+    code = "import offrank; print(*(set(dir(offrank)) - set(vars(offrank)) - set(offrank.__all__)))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert set(done.stdout.split()) == set(told) - set(values), done.stderr
+
+
 def test_dir_lists_the_public_names() -> None:
     assert set(offrank.__all__) <= set(dir(offrank))
     assert offrank.__all__ == sorted(offrank.__all__)

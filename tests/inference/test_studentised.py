@@ -31,7 +31,7 @@ def spread(values: Floats, method: str = "studentised", confidence: float = 0.95
         for part in np.array_split(np.arange(len(values)), parts):
             state = fold.merge(state, fold.add(fold.empty(), sample.take(part)))
         folded[name] = state
-    return spec.spread(folded)
+    return spec.inference(folded)
 
 
 def exponential(n: int) -> Floats:

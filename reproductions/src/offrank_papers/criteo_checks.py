@@ -30,7 +30,7 @@ Truths = Mapping[int, tuple[float, float]]
 
 
 @PAPER.page
-def sheet(asked: Run) -> Iterator[Section]:
+def document(asked: Run) -> Iterator[Section]:
     """Return the reproduction; see the module."""
     world = None if asked.log is not None else AdvertWorld(asked.size(400_000, 5_000), asked.seed, sharpness=_SHARPNESS)
     source: Source = arguments.source(asked.log) if world is None else world.source()

@@ -71,7 +71,7 @@ class TestedPolicy:
 
 
 @PAPER.page
-def sheet(asked: Run) -> Iterator[Section]:
+def document(asked: Run) -> Iterator[Section]:
     """Return the reproduction; see the module."""
     world = AdvertWorld(asked.size(200_000, 3_000), asked.seed, slots=1) if asked.log is None else None
     source: Source = OneSlot(arguments.source(asked.log)) if world is None else world.source()

@@ -124,9 +124,9 @@ class Expectations:
 
     def page(self, sections: Callable[[Run], Iterable[Section]]) -> Callable[[Run], Document]:
         """Return a reproduction, given the function that computes its sections."""
-        return lambda asked: self.sheet(sections(asked))
+        return lambda asked: self.to_document(sections(asked))
 
-    def sheet(self, sections: Iterable[Section], title: str = "") -> Document:
+    def to_document(self, sections: Iterable[Section], title: str = "") -> Document:
         """Return the page; title: what follows its title."""
         return Document(self.content["title"] + title, self.content["lead"], tuple(sections))
 

@@ -29,7 +29,7 @@ CASES = {"wrong PBM": (10, STEEP), "IPM": (0, STEEP), "right PBM": (10, 1.0)}
 
 
 @PAPER.page
-def sheet(asked: Run) -> Iterator[Section]:
+def document(asked: Run) -> Iterator[Section]:
     """Return the reproduction; see the module."""
     asked.say("1. Exact bias and variance of every window, in both forms")
     published, windowed = Exact("paper"), Exact("windowed")

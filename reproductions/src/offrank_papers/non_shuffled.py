@@ -95,7 +95,7 @@ class BannerStudy:
 
 
 @PAPER.page
-def sheet(asked: Run) -> Iterator[Section]:
+def document(asked: Run) -> Iterator[Section]:
     """Return the reproduction; see the module."""
     world = BannerWorld(impressions=asked.size(300_000, 3_000), seed=asked.seed)
     study = BannerStudy(world, VARIANTS)

@@ -20,14 +20,14 @@ from offrank.report import terminal
 from offrank.report.charts import chart_svg
 from offrank.report.document import Answer, Document, Section
 
-from .cmip import sheet as cmip
-from .criteo_checks import sheet as criteo_checks
-from .criteo_learning import sheet as criteo_learning
+from .cmip import document as cmip
+from .criteo_checks import document as criteo_checks
+from .criteo_learning import document as criteo_learning
 from .expectations import Run
-from .interpol import sheet as interpol
-from .non_shuffled import sheet as non_shuffled
-from .slates import sheet as slates
-from .slates_math import sheet as slates_math
+from .interpol import document as interpol
+from .non_shuffled import document as non_shuffled
+from .slates import document as slates
+from .slates_math import document as slates_math
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ class Reproduction:
     small: the scale of that name.
     """
 
-    sheet: Callable[[Run], Document]
+    document: Callable[[Run], Document]
     takes: Literal["nothing", "log", "judged"] = "nothing"
     small: float = 0.1
 
@@ -60,7 +60,7 @@ REPRODUCTIONS: dict[str, Reproduction] = {
 class Reproduced:
     """The results, and their folder."""
 
-    sheet: Document
+    document: Document
     folder: Path
 
     @property
@@ -71,11 +71,11 @@ class Reproduced:
     @property
     def summary(self) -> Document:
         """Return the summary for a terminal: how many claims were confirmed, and each with its verdict."""
-        sections = tuple(Section(one.heading, claims=one.claims) for one in self.sheet.sections if one.claims)
+        sections = tuple(Section(one.heading, claims=one.claims) for one in self.document.sections if one.claims)
         counts = Counter(claim.status for section in sections for claim in section.claims)
         told = f"**{counts['confirmed']} of {counts.total() - counts['new']} claims of the paper are confirmed**"
         told += f", {counts['in part']} in part." if counts["in part"] else "."
-        return Document(self.sheet.title, "", sections, (Answer(told),) if sections else ())
+        return Document(self.document.title, "", sections, (Answer(told),) if sections else ())
 
     def show(self) -> None:
         """Print the summary, in colour on a terminal, and the path of the page."""
@@ -107,7 +107,9 @@ def reproduce(
         having = (other for other, one in REPRODUCTIONS.items() if one.takes != "nothing")
         raise UsageError(f"{name} takes no log", "leave it out, or say one of " + ", ".join(having))
     into = Path(folder or f"reproduce-{name}")
-    made = Reproduced(known.sheet(Run(_scale(scale, {"full": 1.0, "small": known.small}), seed, log, into, say)), into)
+    made = Reproduced(
+        known.document(Run(_scale(scale, {"full": 1.0, "small": known.small}), seed, log, into, say)), into
+    )
     write(made)
     return made
 
@@ -130,10 +132,10 @@ def _scale(given: float | str, named: Mapping[float | str, float]) -> float:
 def write(made: Reproduced) -> None:
     """Write the page and all its parts."""
     made.folder.mkdir(parents=True, exist_ok=True)
-    write_text(made.page, made.sheet.render())
-    content = {**asdict(made.sheet), "versions": reproducibility.versions()}
+    write_text(made.page, made.document.render())
+    content = {**asdict(made.document), "versions": reproducibility.versions()}
     write_text(made.folder / "result.json", json.dumps(content, indent=2))
-    for number, section in enumerate(made.sheet.sections, 1):
+    for number, section in enumerate(made.document.sections, 1):
         for index, table in enumerate(section.tables, 1):
             write_text(made.folder / f"table-{number}-{index}.csv", table.to_csv())
         for index, chart in enumerate(section.charts, 1):

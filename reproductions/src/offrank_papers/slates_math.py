@@ -101,7 +101,7 @@ def rankings(rng: np.random.Generator) -> Iterator[tuple[Law, Law]]:
 
 
 @PAPER.page
-def sheet(asked: Run) -> Iterator[Section]:
+def document(asked: Run) -> Iterator[Section]:
     """Return all statements of the paper that can be checked numerically; all but Theorem 1 exactly."""
     facts = dict[str, float]()
     for check in CHECKS:

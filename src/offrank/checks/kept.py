@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from ..findings.evidence_rows import OfKept
+from ..findings.evidence_rows import KeptEvidence
 from ..folds.base import MappedFold, TotalFold
 from ..log.batch import Floats, LogBatch
 
@@ -15,7 +15,7 @@ _ROUNDING = 1e-6
 
 
 class KeptFold(MappedFold):
-    """Reduces batches to `OfKept`, by clicks or, where only rewards are logged, by rewards of 0 and 1."""
+    """Reduces batches to `KeptEvidence`, by clicks or, where only rewards are logged, by rewards of 0 and 1."""
 
     reducer: ClassVar = TotalFold((3, 5))
 
@@ -37,9 +37,9 @@ class KeptFold(MappedFold):
             found[:, column] = np.bincount(kind, values, minlength=3)
         return found
 
-    def result(self, found: Floats) -> OfKept:
+    def result(self, found: Floats) -> KeptEvidence:
         rows, impressions, variance, kept, squares = found[:2].T
-        return OfKept(
+        return KeptEvidence(
             rows=(float(rows[0]), float(rows[1])),
             impressions=(float(impressions[0]), float(impressions[1])),
             variance=(float(variance[0]), float(variance[1])),

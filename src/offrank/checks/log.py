@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from .. import findings
-from ..findings.evidence import OfCounting, OfLaw, OfLog, OfRows, Repeats
+from ..findings.evidence import CountingEvidence, LawEvidence, LogEvidence, Repeats, RowsEvidence
 from ..findings.not_random import never_drawn
 from ..findings.registry import CAUSES, SEVERITIES, Cause
 from ..folds.base import Fold, MappedFold, Tee
@@ -42,20 +42,23 @@ _CONTEXTS: tuple[By, ...] = ("candidates", "query", "user")
 """What makes a context, in which rows that repeat what they show are counted."""
 
 
-NO_LAW = OfLaw()
+NO_LAW = LawEvidence()
 Totals = Mapping[str, float]
 """True numbers of impressions before any were left out: `clicked` and `all`."""
 
 
-def about_log(log: OfLog, law: OfLaw = NO_LAW, totals: Totals | None = None) -> tuple[Caution, ...]:
+def about_log(log: LogEvidence, law: LawEvidence = NO_LAW, totals: Totals | None = None) -> tuple[Caution, ...]:
     """Return the problems of a log, the worst first, and causes before effects of the same severity.
 
     law: the mean weights of the run. totals: the true numbers of impressions. Each problem is said once, and none
     that another one explains.
     """
     rows = replace(log.kept, totals=totals or {})
-    counting = OfCounting() if log.counted_by is None else OfCounting(rows=log.rows_per_context, by=log.counted_by)
-    found = findings.cautions_for(log, OfRows(copies=log.copies), rows, counting, replace(law, copies=log.copies))
+    counting = (
+        CountingEvidence() if log.counted_by is None else CountingEvidence(rows=log.rows_per_context, by=log.counted_by)
+    )
+    law = replace(law, copies=log.copies, unlisted=log.unlisted)
+    found = findings.cautions_for(log, RowsEvidence(copies=log.copies), rows, counting, law)
     known = findings.explained(found)
     last: Cause | None = None if never_drawn(log) else "randomness"  # a few repeats may follow from any other fault
     once: dict[str, Caution] = {}
@@ -118,10 +121,10 @@ class LogFold(MappedFold):
     def reducer(self) -> Tee:
         return Tee(self.folds)
 
-    def result(self, found: dict[str, Any]) -> OfLog:
+    def result(self, found: dict[str, Any]) -> LogEvidence:
         known = given(found)
-        rows, more = map(int, known["candidates"])
-        made = OfLog(
+        rows, more, listed = map(int, known["candidates"])
+        made = LogEvidence(
             rows=rows,
             logging="" if self.logging is None else repr(confirmed(self.logging)),
             unconfirmed=None if self.logging is None else departure(self.logging),
@@ -129,6 +132,7 @@ class LogFold(MappedFold):
             copies=known["contents"].repeated(),
             repeats=_worst([one for name, one in known.items() if name.startswith("repeats ")]),
             shown_only=rows > 0 and not more,
+            unlisted=rows > 0 and not more and not listed,
             rows_per_context=known.get("contexts", math.inf),
             counted_by=None if self.logging is None else counted_by(self.logging),
             unknown={**self.unknown, **refused(found)},

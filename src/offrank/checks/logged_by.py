@@ -9,7 +9,7 @@ from typing import Any, Literal
 import numpy as np
 
 from ..findings import has_cause
-from ..findings.evidence import OfLog
+from ..findings.evidence import LogEvidence
 from ..findings.unconfirmed_logging import BLIND
 from ..folds.base import MappedFold, Sample
 from ..folds.estimate import Caution
@@ -76,7 +76,7 @@ class LoggedBy:
 
 
 def logged_by(
-    random: Randomness, found: Sequence[Drawn], log: OfLog, written: Sequence[str], agreed: bool | None = None
+    random: Randomness, found: Sequence[Drawn], log: LogEvidence, written: Sequence[str], agreed: bool | None = None
 ) -> LoggedBy:
     """Return what drew a log. found: the tried laws, those that fit first; log: the checks of what was written.
 

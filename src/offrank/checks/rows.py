@@ -13,7 +13,7 @@ from typing import ClassVar
 import numpy as np
 
 from ..errors import EmptyLogError
-from ..findings.evidence import OfClusters
+from ..findings.evidence import ClustersEvidence
 from ..folds.base import MappedFold, PlusFold, TotalFold, total
 from ..folds.counts import KeyedCounts, KeyedCountsFold
 from ..folds.estimate import Interval
@@ -103,12 +103,13 @@ def _click_rate(rank: int, sums: Floats, quantile: float) -> RankRow:
 
 @dataclass(frozen=True)
 class CandidatesFold(MappedFold):
-    """Reduces batches to [2]: rows, and rows with candidates that were not shown."""
+    """Reduces batches to [3]: rows, rows with candidates that were not shown, and rows with a column of candidates."""
 
-    reducer: ClassVar = TotalFold((2,))
+    reducer: ClassVar = TotalFold((3,))
 
     def mapped(self, batch: LogBatch) -> Floats:
-        return np.array([len(batch), (batch.contexts.size > batch.contexts.length).sum()])
+        n = len(batch)
+        return np.array([n, (batch.contexts.size > batch.contexts.length).sum(), n * batch.listed])
 
 
 @dataclass(frozen=True)
@@ -154,12 +155,12 @@ class TiesFold(MappedFold):
         return np.asarray(found[:-1] / found[-1]) if found[-1] else found[:-1]
 
 
-def dependence(spread: Inference, mean: Mean, weight: int, *, group: bool = False) -> OfClusters:
+def dependence(spread: Inference, mean: Mean, weight: int, *, group: bool = False) -> ClustersEvidence:
     """Return the clustering statistics of a mean.
 
     weight: the column that weights each row in it. group: whether it is for one of several groups of the log.
     """
-    found = OfClusters(method=spread.method, group=group, chosen=spread.chosen)
+    found = ClustersEvidence(method=spread.method, group=group, chosen=spread.chosen)
     if (used := spread.clustered(mean)) is not None:
         effect = spread.design_effect(mean, used)
         # Effective number of clusters of equal size, Satterthwaite's degrees of freedom + 1: the smaller of two, by

@@ -1,6 +1,6 @@
 """Estimators turn log batches into a value and a weight per impression; each named method has its own file."""
 
-from .base import Estimator, Terms, Weighted, Weights
+from .base import Estimator, Reference, Terms, Weighted, Weights
 from .bounded import Bounded
 from .clip import Clip, clip
 from .direct import Direct
@@ -34,6 +34,7 @@ __all__ = [
     "LoggedMean",
     "ModelBased",
     "PositionBased",
+    "Reference",
     "SelfNormalised",
     "Shrink",
     "Switch",

@@ -15,9 +15,9 @@ from typing import Any, ClassVar, Literal, Self, final
 import numpy as np
 from numpy.typing import NDArray
 
+from ..assumptions import OWN_ITEM
 from ..errors import ImpossibleSlateError, UsageError
-from ..findings.assumptions import OWN_ITEM
-from ..findings.evidence import OfModel
+from ..findings.evidence import ModelEvidence
 from ..folds.fingerprint import Fingerprint
 from ..log.batch import Floats, Integers, LogBatch
 from ..log.source import Needs
@@ -111,7 +111,7 @@ class Estimator(Spelled, ABC):
 
     @property
     def assumptions(self) -> frozenset[str]:
-        """The assumptions about users, as in `findings.assumptions`; empty for ips. A subset assumes less."""
+        """The assumptions about users, as in `offrank.assumptions`; empty for ips. A subset assumes less."""
         return frozenset()
 
     @property
@@ -155,7 +155,7 @@ class Estimator(Spelled, ABC):
         return False
 
     @property
-    def model_evidence(self) -> OfModel | None:
+    def model_evidence(self) -> ModelEvidence | None:
         """How its reward model was learnt and how well it predicts; None where it has none."""
         return None
 

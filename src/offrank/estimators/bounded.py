@@ -12,8 +12,8 @@ from typing import Any, ClassVar, Literal, Self, final
 
 import numpy as np
 
+from ..assumptions import CLIPPED
 from ..errors import UsageError
-from ..findings.assumptions import CLIPPED
 from ..log.batch import Floats, LogBatch
 from ..policies.propensities import Propensities
 from .base import Bound, Weighted, Weights, forwarded, refuse_other

@@ -6,9 +6,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
+from ..assumptions import ADDITIVE, ADDITIVE_MODEL
 from ..clicks.fitted import Fitted
 from ..errors import UsageError
-from ..findings.assumptions import ADDITIVE, ADDITIVE_MODEL
 from ..log.batch import LogBatch
 from ..policies.propensities import Propensities
 from ..reward_models.base import RewardModel

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import ClassVar, Literal
 
+from ..assumptions import ITEM_POSITION
 from ..errors import UsageError
-from ..findings.assumptions import ITEM_POSITION
 from ..log.batch import LogBatch
 from ..policies.propensities import Propensities
 from .base import Asked, Estimator, Terms, Weighted, Weights

@@ -22,9 +22,9 @@ from ..policies.base import Ability
 from ..policies.propensities import AnyPolicy, ShownAbility, law_needs, propensities, shown_needs
 from . import _kernels, _kernels_slots
 from .base import Asked, Estimator, Reference, Terms, terms_of
+from .effective_size import BLOCKS, EffectiveSizeLayout, EffectiveSizeTerms, blocks
 from .marks import marks
-from .worth import BLOCKS, EffectiveSizeLayout, EffectiveSizeTerms, blocks
-from .wrappers import weighing
+from .wrappers import weights_of
 
 ROWS, REWARD, CLICKS = 0, 1, 2
 """The first columns of a sample."""
@@ -76,9 +76,9 @@ class Layout:
         return 1 + 2 * len(self.targets) * len(self.per_slot) if self.per_slot else 0
 
     @cached_property
-    def worth(self) -> EffectiveSizeLayout:
+    def effective_sizes(self) -> EffectiveSizeLayout:
         """The layout of the sums for effective sample sizes."""
-        weighed = (weighing(estimator) for estimator in self.estimators)
+        weighed = (weights_of(estimator) for estimator in self.estimators)
         slotted = tuple(one is not None and one.outcome == "clicks" for one in weighed)
         return EffectiveSizeLayout(slotted * len(self.targets))
 
@@ -166,7 +166,9 @@ class TermsFold(MappedFold):
         if layout.per_slot:
             self._slots(values, batch, every)
         rewards, earned = (values[:, REWARD].copy(), values[:, CLICKS].copy()), [outcome_index(one) for _, one in every]
-        summed = EffectiveSizeTerms(layout.worth, batch, rewards, tuple(zip(every.values(), earned, strict=True)))
+        summed = EffectiveSizeTerms(
+            layout.effective_sizes, batch, rewards, tuple(zip(every.values(), earned, strict=True))
+        )
         if (batch.inclusion != 1).any():
             values /= batch.inclusion[:, None]
         row, column = _kernels.settle(values, 1 / LARGEST, LARGEST)

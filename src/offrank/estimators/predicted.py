@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 from ..clicks.fitted import Fitted
 from ..errors import UsageError
-from ..findings.evidence import OfModel
+from ..findings.evidence import ModelEvidence
 from ..folds.fingerprint import Fingerprint
 from ..log.batch import Floats, LogBatch
 from ..log.source import Needs
@@ -59,7 +59,7 @@ class ModelBased(Estimator):
         return ClickPredictions(loaded(self.model) if isinstance(self.model, str) else self.model)
 
     @property
-    def model_evidence(self) -> OfModel:
+    def model_evidence(self) -> ModelEvidence:
         return self.reward_model.evidence
 
     @property

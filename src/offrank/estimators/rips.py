@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from ..findings import assumptions
+from .. import assumptions
 from ..log.batch import Floats, LogBatch
 from ..policies.propensities import Propensities
 from . import _kernels

@@ -97,14 +97,14 @@ def self_normalised(base: Maker) -> Maker:
     return base
 
 
-def bare(estimator: Estimator | SelfNormalised) -> Estimator:
+def without_normalisation(estimator: Estimator | SelfNormalised) -> Estimator:
     """The estimator without self-normalisation."""
     return estimator.base if isinstance(estimator, SelfNormalised) else estimator
 
 
-def weighing(estimator: Estimator | SelfNormalised) -> Weighted | None:
+def weights_of(estimator: Estimator | SelfNormalised) -> Weighted | None:
     """How an estimator weights the logged rewards; None where it does not."""
-    return bare(estimator).weighting
+    return without_normalisation(estimator).weighting
 
 
 def wrapped(base: Estimator | SelfNormalised, wrap: Callable[[Any], Estimator]) -> Estimator | SelfNormalised:

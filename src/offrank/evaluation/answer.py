@@ -30,7 +30,7 @@ def answered(question: Question) -> Result:
         source, left_out = kept_apart(source, question.held_out, executor, progress)
     found = counted(pass_of(question, source), question, source).result()
     if left_out is not None:
-        found = found.with_facts(log=replace(found.background.log, learnt_from=left_out))
+        found = found.with_facts(log=replace(found.metadata.log, learnt_from=left_out))
     return refuse_empty(found)
 
 
@@ -43,9 +43,9 @@ def pass_of(question: Question, source: Source) -> Pass:
         shown = frozenset(one for name, one in targets.items() if counts(one) and one is not question.targets[name])
         examined = replace(examined, shown=shown)
     # The choice among estimators depends on errors only.
-    plain = IntervalSpec("normal", question.confidence, question.cluster).finding(source)
+    plain = IntervalSpec("normal", question.confidence, question.cluster).with_clusters_of(source)
     chooser = Chooser(source, logging, examined.curve, plain, executor=executor, progress=progress)
     families, picks = picked(fit_models(question.estimator_list, source, executor, progress), targets, chooser)
-    spec = question.spec.finding(source)
+    spec = question.spec.with_clusters_of(source)
     job = Pass(targets, logging, families, spec, question.by, examined, picks=picks, totals=question.true_totals)
     return job.referenced(source)

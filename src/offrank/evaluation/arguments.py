@@ -9,7 +9,7 @@ from os import PathLike
 from typing import Protocol, runtime_checkable
 
 from ..clicks.fitted import Fitted
-from ..clicks.loading import load
+from ..clicks.model import load
 from ..errors import UsageError
 from ..estimators.base import Estimator
 from ..estimators.family import Auto

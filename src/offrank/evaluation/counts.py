@@ -15,13 +15,13 @@ from ..checks.log import of_rows
 from ..checks.rows import dependence
 from ..errors import NoOverlapError
 from ..estimators.base import Estimator, Weighted
+from ..estimators.effective_size import EffectiveSize, effective_size
 from ..estimators.fold import REWARD, ROWS, Layout, outcome_index
 from ..estimators.marks import Marks
 from ..estimators.tails import reward_tails
-from ..estimators.worth import EffectiveSize, worth
-from ..estimators.wrappers import SelfNormalised, bare, weighing
+from ..estimators.wrappers import SelfNormalised, weights_of, without_normalisation
 from ..findings import cautions_for, explained, has_cause
-from ..findings.evidence import OfEstimate
+from ..findings.evidence import EstimateEvidence
 from ..findings.few_rewards import FEW as FEW_REWARDS
 from ..findings.low_ess import FEW_EFFECTIVE
 from ..findings.untested import Assumption
@@ -50,12 +50,13 @@ class Counts:
     """The reduced log, from which estimates follow.
 
     counted: whether the logging probabilities were counted in it. products: pairs of columns whose products are summed
-    too. group: whether this is one of several groups of the log. losses: whether outcomes are below 0 in the rest of
-    the log. slots: how many ranks have clicks. about_log: problems of the log that affect every estimate; those of its
-    propensities affect only estimates that require the logging policy. ties: share of the impressions in which equal
-    scores do not determine the order, by sorting target.
+    too. group: how many groups the log has, one of which this is, or 0. losses: whether outcomes are below 0 in the
+    rest of the log. slots: how many ranks have clicks. about_log: problems of the log that affect every estimate; those
+    of its propensities affect only estimates that require the logging policy. ties: share of the impressions in which
+    equal scores do not determine the order, by sorting target.
     trained: targets evaluated on their own training rows. designs: weight statistics that depend on the policies only,
-    for each pair of the layout; or none. tested: assumptions that this log could test.
+    for each pair of the layout; or none. tested: assumptions that this log could test. of_group: what refutes the
+    logging policy in this group.
     """
 
     layout: Layout
@@ -63,7 +64,7 @@ class Counts:
     folded: Mapping[str, Any]
     counted: bool = False
     products: Products = ()
-    group: bool = False
+    group: int = 0
     losses: bool = False
     slots: int = 0
     about_log: tuple[Caution, ...] = ()
@@ -71,6 +72,7 @@ class Counts:
     trained: Provenance = NOTHING
     designs: tuple[Design | None, ...] = ()
     tested: frozenset[Assumption] = frozenset()
+    of_group: tuple[Caution, ...] = ()
     made: dict[tuple[AnyPolicy, AnyEstimator], Estimate | NoOverlapError] = field(
         default_factory=dict, init=False, compare=False, repr=False
     )
@@ -81,9 +83,9 @@ class Counts:
         return cast(Moments, self.folded["moments"])
 
     @cached_property
-    def spread(self) -> Inference:
+    def inference(self) -> Inference:
         """Return the inference that intervals are made from."""
-        found = self.spec.spread(self.folded, self.products)
+        found = self.spec.inference(self.folded, self.products)
         return with_unseen(self, found, self._tails)
 
     @cached_property
@@ -103,12 +105,12 @@ class Counts:
         independently. A few clusters would detect wrong propensities less well than the many rows do.
         """
         if self.spec.cluster != AUTO:
-            return self.spread
-        return replace(self.spec, cluster=None).spread(self.folded, self.products)
+            return self.inference
+        return replace(self.spec, cluster=None).inference(self.folded, self.products)
 
     def logged(self, estimator: Estimator) -> Interval:
         """Return the logged mean of the outcome that the estimator weights."""
-        return self.spread.ratio(self.layout.logged(estimator))
+        return self.inference.ratio(self.layout.logged(estimator))
 
     def estimate(self, target: AnyPolicy, estimator: AnyEstimator) -> Estimate | NoOverlapError:
         """Return the estimate of one estimator for one target, or the reason why there is none."""
@@ -117,13 +119,13 @@ class Counts:
         return self.made[target, estimator]
 
     def _estimate(self, target: AnyPolicy, estimator: AnyEstimator) -> Estimate | NoOverlapError:
-        weighting = bare(estimator)
+        weighting = without_normalisation(estimator)
         index, value, weight = self.layout.places[target, weighting]
         if not self.moments.sums[weight] > 0:
             cancelled = bool(self.moments.squares[weight] > 0)
             return no_overlap(target, estimator, self.moments.n, self.slots, cancelled=cancelled)
         ratio = self.mean(target, estimator)
-        earned = self.spread.ratio(ratio)
+        earned = self.inference.ratio(ratio)
         made = Estimate(
             earned.value,
             earned.low,
@@ -133,9 +135,9 @@ class Counts:
             ess=math.nan,
             mean_weight=None,
             max_weight_share=math.nan,
-            difference=self.spread.difference(ratio, self.layout.logged(weighting)),
+            difference=self.inference.difference(ratio, self.layout.logged(weighting)),
         )
-        depending = dependence(self.spread, ratio, weight, group=self.group)
+        depending = dependence(self.inference, ratio, weight, group=self.group > 0)
         if depending.column is not None:
             made = replace(
                 made,
@@ -143,10 +145,10 @@ class Counts:
                 design_effect=depending.design_effect,
                 effective_clusters=depending.effective,
             )
-        weighed = weighing(estimator)
+        weighed = weights_of(estimator)
         design = self.designs[index] if self.designs else None
-        luck = self.shown(design, index, weight)
-        made = replace(made, design=design, detectable=self.detectable(made.difference, made.standard_error, luck))
+        ess_ratio = self.ess_ratio(design, index, weight)
+        made = replace(made, design=design, detectable=self.detectable(made.difference, made.standard_error, ess_ratio))
         made = made if weighed is None else self._of_weights(made, weighting, weighed, index, value)
         evidence = [
             self._evidence(made, target, estimator, value),
@@ -157,9 +159,10 @@ class Counts:
         known, counted = explained(about_log), target in self.trained.shown
         said = cautions_for(*evidence)
         base = () if any(has_cause(one, "mean weight") for one in said) else self._of_base(target, weighting)
+        law = self.of_group if weighting.requires_logging else ()
         new = (caution for caution in (*base, *said) if caution.code not in known)
-        warnings = tuple(caution for caution in new if not (counted and has_cause(caution, "mean weight")))
-        return replace(made, warnings=warnings, about_log=about_log)
+        warnings = [caution for caution in new if not ((counted or law) and has_cause(caution, "mean weight"))]
+        return replace(made, warnings=(*law, *warnings), about_log=about_log)
 
     def _of_weights(self, made: Estimate, estimator: Estimator, weighed: Weighted, index: int, value: int) -> Estimate:
         """Add the weight diagnostics to an estimate."""
@@ -174,43 +177,43 @@ class Counts:
             mean_weight_interval=mean_weight,
         )
 
-    def shown(self, design: Design | None, index: int, weight: int) -> float:
+    def ess_ratio(self, design: Design | None, index: int, weight: int) -> float:
         """Return the typical effective sample size of such logs over that of this log, at most 1."""
         if design is None:
             return 1.0
-        return min(design.visible / self._worth.kish(index, float(self.moments.sums[weight])), 1.0)
+        return min(design.visible / self._effective_sizes.kish(index, float(self.moments.sums[weight])), 1.0)
 
-    def luck(self, target: AnyPolicy, estimator: AnyEstimator) -> float:
+    def error_ratio(self, target: AnyPolicy, estimator: AnyEstimator) -> float:
         """Return the typical error of such logs over the error of this log, at least 1."""
-        index, _, weight = self.layout.places[target, bare(estimator)]
-        luck = self.shown(self.designs[index] if self.designs else None, index, weight)
-        return 1 / math.sqrt(luck) if luck > 0 else math.inf
+        index, _, weight = self.layout.places[target, without_normalisation(estimator)]
+        ess_ratio = self.ess_ratio(self.designs[index] if self.designs else None, index, weight)
+        return 1 / math.sqrt(ess_ratio) if ess_ratio > 0 else math.inf
 
-    def detectable(self, difference: Interval | None, error: float, luck: float) -> float:
+    def detectable(self, difference: Interval | None, error: float, ess_ratio: float) -> float:
         """Return the true difference that is detected with probability POWER; error: of the comparison.
 
         If the weights of this log vary less than is typical for such logs, it grows in proportion.
         """
-        if difference is None or not luck > 0:
+        if difference is None or not ess_ratio > 0:
             return math.nan
         if difference.standard_error < 1e-6 * error:
             return 0.0  # both are the same policy, up to rounding
         deviates = sum(map(NormalDist().inv_cdf, (0.5 + self.spec.confidence / 2, POWER)))
-        return deviates * difference.standard_error / math.sqrt(luck)
+        return deviates * difference.standard_error / math.sqrt(ess_ratio)
 
     @cached_property
-    def _worth(self) -> EffectiveSize:
-        return EffectiveSize(self.layout.worth, self.folded["worth"], float(self.moments.sums[ROWS]))
+    def _effective_sizes(self) -> EffectiveSize:
+        return EffectiveSize(self.layout.effective_sizes, self.folded["worth"], float(self.moments.sums[ROWS]))
 
     def _ess(self, error: float, estimator: Estimator, weighed: Weighted, index: int, value: int) -> float:
         """Return how many impressions of the target would give the same standard error."""
         moments, weight = self.moments, float(self.moments.sums[value + 1])
         logged = float(self.layout.logged(estimator).value(moments.sums)), outcome_index(estimator)
         each_slot, normalised = weighed.each_slot, weighed.normalised
-        variance = self._worth.variance(index, weight, logged, normalised=normalised, each_slot=each_slot)
-        kish = self._worth.kish(index, weight)
+        variance = self._effective_sizes.variance(index, weight, logged, normalised=normalised, each_slot=each_slot)
+        kish = self._effective_sizes.kish(index, weight)
         known = kish >= FEW_EFFECTIVE and self.effective_rewards(estimator, value) >= FEW_REWARDS
-        return worth(variance * moments.n / max(moments.n - 1, 1), error, kish, known=known)
+        return effective_size(variance * moments.n / max(moments.n - 1, 1), error, kish, known=known)
 
     def error_is_reliable(self, target: AnyPolicy, estimator: AnyEstimator, estimate: Estimate) -> bool:
         """Whether the standard error is reliable enough to compare the estimate with others.
@@ -223,18 +226,18 @@ class Counts:
 
     def weighted_rows(self, target: AnyPolicy, estimator: AnyEstimator) -> float:
         """Return the effective number of rows with a weight."""
-        _, _, weight = self.layout.places[target, bare(estimator)]
+        _, _, weight = self.layout.places[target, without_normalisation(estimator)]
         squares = float(self.moments.squares[weight])
         return float(self.moments.sums[weight] ** 2) / squares if squares > 0 else 0.0
 
     def kept(self, target: AnyPolicy, estimator: AnyEstimator) -> float:
         """Return the mean weight, after any bound; where weights have no expectation of 1, the covered share."""
-        _, _, weight = self.layout.places[target, bare(estimator)]
+        _, _, weight = self.layout.places[target, without_normalisation(estimator)]
         return float(self.moments.sums[weight] / self.moments.sums[ROWS])
 
     def relative(self, one: Mean, other: Mean) -> Interval | None:
         """Return the difference of two means as a share of the second; None if that is not clearly above 0."""
-        return self.spread.ratio(RelativeChange(one, other)) if self.spread.ratio(other).low > 0 else None
+        return self.inference.ratio(RelativeChange(one, other)) if self.inference.ratio(other).low > 0 else None
 
     def at(self, confidence: float) -> Counts:
         """Return the same summary at this confidence level."""
@@ -242,14 +245,15 @@ class Counts:
             return self
         return replace(self, spec=replace(self.spec, confidence=confidence))
 
-    def weight_of(self, target: AnyPolicy, estimator: AnyEstimator) -> OfEstimate | None:
+    def weight_of(self, target: AnyPolicy, estimator: AnyEstimator) -> EstimateEvidence | None:
         """Return the evidence that its mean weight is of the logging policy; None where it has no expectation of 1."""
-        index, _, weight = self.layout.places[target, bare(estimator)]
-        weighed, design = weighing(estimator), self.designs[index] if self.designs else None
+        index, _, weight = self.layout.places[target, without_normalisation(estimator)]
+        weighed, design = weights_of(estimator), self.designs[index] if self.designs else None
         told = self.counted or target in self.trained.shown  # by what was shown, so that it does not test it
         if weighed is None or not (weighed.normalised and self.moments.sums[weight] > 0) or told:
             return None
-        return OfEstimate(
+        return EstimateEvidence(
+            groups=self.group,
             clipped=None if weighed.bound is None else weighed.bound.done,
             control=self.kept(target, estimator),
             mean_weight=self._alone.ratio(Ratio(weight, ROWS)),
@@ -275,17 +279,20 @@ class Counts:
 
     def rewarded(self, target: AnyPolicy, estimator: AnyEstimator) -> float:
         """Return the effective number of impressions behind an estimate that earned more than the least reward."""
-        _, value, weight = self.layout.places[target, bare(estimator)]
-        return self._above(self._least(bare(estimator)), value, weight)
+        _, value, weight = self.layout.places[target, without_normalisation(estimator)]
+        return self._above(self._least(without_normalisation(estimator)), value, weight)
 
     def rewarded_share(self, estimator: AnyEstimator) -> float:
         """Return the effective share of impressions of the log that earned more than the least reward."""
-        at, least = self.layout.logged(bare(estimator)).numerator, self._least(bare(estimator))
+        at, least = (
+            self.layout.logged(without_normalisation(estimator)).numerator,
+            self._least(without_normalisation(estimator)),
+        )
         return self._above(least, at, ROWS) / self.moments.n
 
     def one_more(self, estimator: AnyEstimator, largest: float | None = None) -> float:
         """Return what one more impression of the largest reward would add to the logged mean."""
-        logged, moments = self.layout.logged(bare(estimator)), self.moments
+        logged, moments = self.layout.logged(without_normalisation(estimator)), self.moments
         most = max(float(moments.largest[logged.numerator]), -math.inf if largest is None else largest)
         return max(most - float(logged.value(moments.sums)), 0.0) / float(moments.sums[ROWS])
 
@@ -310,13 +317,13 @@ class Counts:
         It is that of mean(w (reward - least)): weights that are never seen, or too rarely, lower it. None if the
         logging policy is known to show all that the target shows, often enough for a log of this length.
         """
-        weighting = bare(estimator)
+        weighting = without_normalisation(estimator)
         index, value, weight = self.layout.places[target, weighting]
         design = self.designs[index] if self.designs else None
         if design is not None and design.unsupported + design.hidden < _NOTHING:
             return None
         logged = self.layout.logged(weighting)
-        return self.spread.difference(Controlled(value, weight, ROWS, self._least(weighting)), logged)
+        return self.inference.difference(Controlled(value, weight, ROWS, self._least(weighting)), logged)
 
     @property
     def nonnegative(self) -> bool:
@@ -325,7 +332,7 @@ class Counts:
 
     def mean(self, target: AnyPolicy, estimator: AnyEstimator) -> Mean:
         """Return an estimate as a function of the columns' sums."""
-        weighting = bare(estimator)
+        weighting = without_normalisation(estimator)
         _, value, weight = self.layout.places[target, weighting]
         if estimator.normalisation == "control":
             return Controlled.best(self.moments, value, weight, ROWS)
@@ -344,11 +351,12 @@ class Counts:
         """Whether clicks are logged, and the reward is their sum in every row."""
         return self.rewards_are_clicks and bool(self.marks.clicks)
 
-    def _evidence(self, made: Estimate, target: AnyPolicy, estimator: AnyEstimator, value: int) -> OfEstimate:
+    def _evidence(self, made: Estimate, target: AnyPolicy, estimator: AnyEstimator, value: int) -> EstimateEvidence:
         """Return the input of the findings, apart from clusters and the log itself."""
-        weighting, weighed = bare(estimator), weighing(estimator)
-        found = OfEstimate(
+        weighting, weighed = without_normalisation(estimator), weights_of(estimator)
+        found = EstimateEvidence(
             n=made.n,
+            groups=self.group,
             slots=self.slots,
             kind=weighting.weighs,
             method=self.spec.method,
@@ -366,7 +374,7 @@ class Counts:
         if (design := made.design) is not None:
             found = replace(
                 found,
-                luck=self.shown(design, *self.layout.places[target, weighting][::2]),
+                ess_ratio=self.ess_ratio(design, *self.layout.places[target, weighting][::2]),
                 hidden=design.hidden if weighed.normalised else 0.0,
                 unsupported=design.unsupported if weighed.normalised else 0.0,
                 visible=design.visible,

@@ -11,8 +11,8 @@ from ..checks.actions import ActionsTest
 from ..checks.propensities import SlotsRow
 from ..checks.rows import Impressions
 from ..errors import NoOverlapError
-from ..findings import cautions_for, has_cause, title_of
-from ..findings.evidence import OfLog, OfPropensities, OfSkipped, OfSupport
+from ..findings import cautions_for, explained, has_cause, title_of
+from ..findings.evidence import LogEvidence, PropensitiesEvidence, SkippedEvidence, SupportEvidence
 from ..findings.miscalibrated import unfit
 from ..folds.estimate import Caution, Estimate
 from ..formatting import finite
@@ -33,7 +33,7 @@ def check(code: str, title: str, status: Status, message: str, remedy: str = "",
     return Check(code, title, status, message, remedy, *known)
 
 
-def of_log(log: OfLog, known: Sequence[Caution]) -> Iterator[Check]:
+def of_log(log: LogEvidence, known: Sequence[Caution]) -> Iterator[Check]:
     """Return the problems of the log that affect every estimate, which are known; if there are none, what was checked.
 
     Mean weights have rows of their own.
@@ -53,7 +53,7 @@ def of_weights(
     estimates: Estimates,
     target: AnyPolicy | None,
     reasons: Mapping[str, str],
-    log: OfLog,
+    log: LogEvidence,
     of_log: Sequence[Caution],
 ) -> Iterator[Check]:
     """Return the mean weight of slates and items for uniform and the target, and all warnings about their weights.
@@ -92,7 +92,7 @@ def of_slots(slots: Sequence[SlotsRow] | None, reason: str | None) -> Iterator[C
     if slots is None:
         yield check("inverse-propensity", title, "skipped", f"Not checked: {reason}.")
         return
-    if none := cautions_for(OfPropensities(largest=max(part.max_inverse_propensity for part in slots))):
+    if none := cautions_for(PropensitiesEvidence(largest=max(part.max_inverse_propensity for part in slots))):
         yield from of_cautions(none)
         return
     total = sum(part.estimated_impressions for part in slots)
@@ -101,7 +101,7 @@ def of_slots(slots: Sequence[SlotsRow] | None, reason: str | None) -> Iterator[C
     yield check("inverse-propensity", title, "ok", message, value=mean)
 
 
-def of_actions(tests: Mapping[str, ActionsTest] | None, reason: str | None, log: OfLog) -> Iterator[Check]:
+def of_actions(tests: Mapping[str, ActionsTest] | None, reason: str | None, log: LogEvidence) -> Iterator[Check]:
     """Return the arithmetic and harmonic tests: they read every row, since a few rows would not show the error."""
     title = "Items against their propensities"
     if tests is None:
@@ -111,8 +111,8 @@ def of_actions(tests: Mapping[str, ActionsTest] | None, reason: str | None, log:
     for name, test in tests.items():
         seen = "stood there" if name == "arithmetic" else "averages 1 / probability to"
         message = (
-            f"The worst of {test.actions:,} (item, rank) pairs, item {test.item} at rank {test.rank}: {seen} "
-            f"{test.observed:.6g} where {test.expected:.6g} is expected ({test.deviation:+.1f} standard errors)."
+            f"The worst of {test.actions:,} (item, rank) pairs, item {test.name or test.item} at rank {test.rank}: "
+            f"{seen} {test.observed:.6g} where {test.expected:.6g} is expected ({test.deviation:+.1f} standard errors)."
         )
         remedy = "The logged probabilities are not those with which these items were shown." if test.alarming else ""
         alarm: Status = "note" if unfit(log) else "serious"  # no second finding for what a few rows show already
@@ -127,7 +127,7 @@ def of_support(shares: Floats | None, target: str, asked: bool, reason: str | No
     if shares is None:
         yield check("support", title, "skipped", f"Not checked: {reason}.")
         return
-    found = cautions_for(OfSupport(target=target, shares=tuple(shares.tolist()), asked=asked))
+    found = cautions_for(SupportEvidence(target=target, shares=tuple(shares.tolist()), asked=asked))
     if not found:
         yield check("support", title, "ok", "The logging policy shows every item at every rank that the target uses.")
     yield from of_cautions(found, f" for {target}", value=float(shares.max(initial=0.0)), expected=0.0)
@@ -142,9 +142,9 @@ def of_cautions(cautions: Iterable[Caution], whose: str = "", **numbers: float |
 def of_reading(impressions: Impressions) -> Iterator[Check]:
     """Report rows that were left out."""
     rules = {rule: count for rule, count in impressions.skipped.items() if not rule.startswith(BROKEN_FILE)}
-    found = [OfSkipped(rule=rule, count=count) for rule, count in sorted(rules.items())]
+    found = [SkippedEvidence(rule=rule, count=count) for rule, count in sorted(rules.items())]
     files = tuple(rule.removeprefix(f"{BROKEN_FILE} ") for rule in sorted(impressions.skipped.keys() - rules))
-    for one in [*found, OfSkipped(rule=BROKEN_FILE, count=len(files), files=files)]:
+    for one in [*found, SkippedEvidence(rule=BROKEN_FILE, count=len(files), files=files)]:
         yield from of_cautions(cautions_for(one), value=one.count)
 
 
@@ -163,13 +163,13 @@ def _mean_weight(title: str, estimate: Estimate) -> Check:
     return check("mean-weight", title, status, message, **numbers)
 
 
-def _said_once(mean: Check, log: OfLog, of_log: Sequence[Caution], *, asked: bool, again: bool) -> Check:
+def _said_once(mean: Check, log: LogEvidence, of_log: Sequence[Caution], *, asked: bool, again: bool) -> Check:
     """Return the row of a mean weight that is off: a note where it is explained, or as severe as for the log."""
     known = {one.code: one.severity for one in of_log}
     reason = None
     if again:
         reason = "As for slates."
-    elif any(has_cause(one, "calibration") for one in of_log):
+    elif mean.code in explained(of_log):
         reason = "What was found above would do this."
     elif mean.code in known:
         return replace(mean, status=known[mean.code])

@@ -10,7 +10,7 @@ from typing import Any
 from ..checks.rows import Impressions
 from ..errors import NoOverlapError, SupportError, UsageError
 from ..estimators.fold import ROWS
-from ..estimators.wrappers import bare
+from ..estimators.wrappers import without_normalisation
 from ..findings.release import Release
 from ..findings.verdict import Verdict
 from ..folds.estimate import Interval
@@ -21,9 +21,10 @@ from .counts import Counts
 from .diagnostics import Diagnosed, Diagnostics, window_path
 from .differences import Difference, Pair
 from .estimates import Estimates
-from .metadata import Background, LogRead
+from .item_names import named
+from .metadata import LogRead, ResultMetadata
 from .reduction import Pass, listed
-from .refutation import judged_log
+from .refutation import judged_group, judged_log
 from .release_rule import released
 from .result import Result, Side
 
@@ -33,7 +34,7 @@ class LogCounts:
     """The counts of a log: they give all numbers at any level, and the difference of any two targets.
 
     job: the pass that counted them. whole, groups: results of the folds. known, designs: as in `Counts`.
-    where: the log in words.
+    where: the log in words. copies: a lower bound of the share of rows that are copies of others.
     """
 
     job: Pass
@@ -45,6 +46,7 @@ class LogCounts:
     where: str
     diagnosed: Mapping[str, Any]
     diagnostics: Diagnostics
+    copies: float
 
     @classmethod
     def of(
@@ -70,10 +72,10 @@ class LogCounts:
         trained = job.trained.judged(job.parts(), found["rows"])
         known = {"slots": impressions.slots, "ties": ties, "trained": trained}
         counted = job.counts(whole, **known, designs=found["design"])
-        known["about_log"] = judged_log(found["log"], [counted], job.totals)
+        known["about_log"] = judged_log(named(found["log"], asked.source), [counted], job.totals)
         diagnostics = replace(job.diagnostics(asked.needs), bases=bases or {})
         made = whole, groups, known, found["design"], impressions, where, found["diagnostics"], diagnostics
-        return cls(job, *made)
+        return cls(job, *made, found["log"].copies)
 
     def __getstate__(self) -> dict[str, Any]:
         return {one.name: getattr(self, one.name) for one in fields(self)}  # derived values are recomputed
@@ -91,8 +93,8 @@ class LogCounts:
     @cached_property
     def by_group(self) -> dict[str, tuple[Counts, dict[str, TargetEstimates]]]:
         """Return the judged estimates of each group."""
-        known = {**self.known, "group": True, "losses": not self.summary.nonnegative}
-        parts = {name: self.job.counts(part, **known) for name, part in self.groups.items()}
+        known = {**self.known, "group": len(self.groups), "losses": not self.summary.nonnegative}
+        parts = {name: judged_group(self.job.counts(part, **known), self.copies) for name, part in self.groups.items()}
         return {name: (part, self.job.judged(part, len(parts))) for name, part in parts.items()}
 
     def result(self) -> Result:
@@ -101,8 +103,8 @@ class LogCounts:
         estimates, about_log = listed(self.judged), self.summary.about_log
         every = {name: one.verdict(name, about_log) for name, one in self.judged.items()}
         verdicts = {name: one for name, one in every.items() if one is not None}
-        background = self._background(estimates, verdicts)
-        return Result(estimates, background, groups, about_log=about_log, verdicts=verdicts, reduced=self)
+        metadata = self._metadata(estimates, verdicts)
+        return Result(estimates, metadata, groups, about_log=about_log, verdicts=verdicts, reduced=self)
 
     def at(self, confidence: float) -> Result:
         """Return the same reduced log at another confidence level."""
@@ -154,19 +156,19 @@ class LogCounts:
             key = taken.estimator if taken is not None and taken.estimator in given else next(iter(given), None)
             if key is not None and (estimate := given[key].estimate) is not None:
                 chosen = one.found[key]
-                _, *columns = self.summary.layout.places[one.target, bare(chosen.estimator)]
+                _, *columns = self.summary.layout.places[one.target, without_normalisation(chosen.estimator)]
                 terms = self.summary.moments.of((ROWS, *columns))
                 yield Diagnosed(name, key, chosen.estimator, estimate, terms, self.summary.nonnegative)
 
-    def _background(self, estimates: Estimates, verdicts: Mapping[str, Verdict]) -> Background:
+    def _metadata(self, estimates: Estimates, verdicts: Mapping[str, Verdict]) -> ResultMetadata:
         job, summary, spec, rows = self.job, self.summary, self.job.spec, self.impressions
-        earned = {bare(one).outcome for one in job.members}
+        earned = {without_normalisation(one).outcome for one in job.members}
         one_unit = len(earned) == 1 or summary.rewards_are_clicks
         clicked = summary.clicks_alone or earned == {"clicks"}
         used = dict.fromkeys(one.cluster for one in estimates.given.values() if one.cluster is not None)
         each = ((name, key, one) for name, judged in self.judged.items() for key, one in judged.found.items())
         windows = (window_path(name, key, one) for name, key, one in each if one.considered)
-        return Background(
+        return ResultMetadata(
             kind="evaluate",
             title="What the new ranking would have earned",
             log=LogRead(self.where, rows.n, rows.estimated, rows.skipped),

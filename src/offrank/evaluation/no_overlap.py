@@ -5,7 +5,7 @@ from __future__ import annotations
 from ..errors import NoOverlapError
 from ..estimators.base import Estimator
 from ..estimators.clip import Clip
-from ..estimators.wrappers import SelfNormalised, bare, weighing, wrapped
+from ..estimators.wrappers import SelfNormalised, weights_of, without_normalisation, wrapped
 from ..findings.advice import items_help
 from ..policies.propensities import AnyPolicy
 from ..wording import Option, Wording
@@ -17,7 +17,7 @@ _BOUND = 100.0
 
 def no_overlap(target: AnyPolicy, estimator: AnyEstimator, n: int, slots: int, *, cancelled: bool) -> NoOverlapError:
     """Return the refusal. n: rows. slots: ranks with clicks. cancelled: whether weights below 0 cancel the others."""
-    weighed = weighing(estimator)
+    weighed = weights_of(estimator)
     if weighed is None:
         return NoOverlapError(
             f"{estimator!r}: the model has learnt of nothing that {target!r} shows, in any of {n:,} impressions",
@@ -33,7 +33,7 @@ def no_overlap(target: AnyPolicy, estimator: AnyEstimator, n: int, slots: int, *
         return NoOverlapError(
             f"{estimator!r}: none of {n:,} impressions has a weight for {target!r} that is above 0 and at most "
             f"{bound.drops:g}",
-            ("ask for the prediction alone, " if bare(estimator).predicts else "")
+            ("ask for the prediction alone, " if without_normalisation(estimator).predicts else "")
             + f"raise the {bound.parameter}, evaluate a policy closer to the logging one, or log more randomly",
         )
     items = "use an item-level estimator (ipm, interpol(window=2), pbm), "

@@ -11,9 +11,9 @@ from typing import Any
 
 from ..checks.own_clicks import KINDS, OwnClicksFold
 from ..errors import AbilityError
-from ..estimators.wrappers import bare
-from ..findings.evidence import OfTraining
-from ..findings.evidence_rows import OfOwnClicks
+from ..estimators.wrappers import without_normalisation
+from ..findings.evidence import TrainingEvidence
+from ..findings.evidence_rows import OwnClicksEvidence
 from ..findings.same_log import counted_here
 from ..folds.base import Tee
 from ..folds.fingerprint import Fingerprint, FingerprintFold
@@ -42,13 +42,13 @@ class Provenance:
     curve: tuple[float, ...] | None = None
     curve_rows: Fingerprint | None = None
     shares: Mapping[Fingerprint, float] = field(default_factory=dict)
-    counted: Mapping[str, OfOwnClicks] = field(default_factory=dict)
+    counted: Mapping[str, OwnClicksEvidence] = field(default_factory=dict)
     shown: frozenset[AnyPolicy] = frozenset()
 
     def of(self, *parts: Part) -> Iterator[Fingerprint]:
         """Collect from targets and estimators and the parts that they wrap, each once."""
         found = [one for part in parts for one in _rows(part)]
-        curves = [bare(part).curve for part in parts if not is_policy(part)]
+        curves = [without_normalisation(part).curve for part in parts if not is_policy(part)]
         if self.curve is not None and self.curve_rows is not None and self.curve in curves:
             found.append(self.curve_rows)
         yield from dict.fromkeys(found)
@@ -73,11 +73,11 @@ class Provenance:
         known = [one for of in KINDS for one in found.get(of, {}).values() if counted_here(one)]
         return replace(self, shares=shares, counted={one.column: one for one in reversed(known)})
 
-    def evidence(self, target: Any, estimator: Any) -> tuple[OfTraining | OfOwnClicks, ...]:
+    def evidence(self, target: Any, estimator: Any) -> tuple[TrainingEvidence | OwnClicksEvidence, ...]:
         """Return the worst evidence about the learnt parts of an estimate."""
         policy, model = max(self._share(target), float(target in self.shown)), self._share(estimator)
         counted = (self.counted[name] for part in (target, estimator) for name in _scores(part) if name in self.counted)
-        return (OfTraining(share=max(policy, model), policy=policy >= model), *islice(counted, 1))
+        return (TrainingEvidence(share=max(policy, model), policy=policy >= model), *islice(counted, 1))
 
     def _share(self, part: Any) -> float:
         return max((self.shares.get(one, 0.0) for one in self.of(part)), default=0.0)
@@ -90,14 +90,14 @@ def _rows(part: Part) -> tuple[Fingerprint, ...]:
     """Return the rows that a target, or the model of an estimator, was learnt from; most were not learnt."""
     if is_policy(part):
         return learnt_rows(part)
-    found = bare(part).learnt_rows()
+    found = without_normalisation(part).learnt_rows()
     return () if found is None else (found,)
 
 
 def _scores(part: Part) -> Iterator[str]:
     """Return the columns of scores that a target, or the reward model of an estimator, reads."""
     if not is_policy(part):
-        yield from bare(part).prediction_columns
+        yield from without_normalisation(part).prediction_columns
         return
     for ability in _LAWS:
         with suppress(AbilityError):

@@ -15,7 +15,7 @@ from .. import from_text
 from ..argument import Arguments, argument, arguments
 from ..errors import UsageError
 from ..estimators.family import Auto
-from ..estimators.wrappers import bare
+from ..estimators.wrappers import without_normalisation
 from ..interval_arguments import Clustered, Intervals
 from ..policies.base import Policy
 from ..policies.propensities import AnyPolicy
@@ -226,7 +226,7 @@ class EstimatorSelection(Clustered, WithExamination, OfTarget):
         """The estimators to choose from."""
         found = checked.estimators(self.estimators)
         for one in found:
-            if isinstance(one, Auto) or bare(one).weighs == "logged":
+            if isinstance(one, Auto) or without_normalisation(one).weighs == "logged":
                 raise UsageError(
                     f"`{one!r}` cannot be chosen", "give estimators of the target, such as snips and snipm"
                 )

@@ -14,9 +14,9 @@ from ..estimators.design import design_fold
 from ..estimators.family import Family
 from ..estimators.fold import Layout, TermsFold, needs
 from ..estimators.named import REFERENCES
-from ..estimators.wrappers import bare, weighing
+from ..estimators.wrappers import weights_of, without_normalisation
 from ..findings import cautions_for
-from ..findings.evidence import OfCurve
+from ..findings.evidence import CurveEvidence
 from ..findings.untested import ROWS_KEPT
 from ..folds.group_by import Grouping, by_column
 from ..folds.sums import Products
@@ -66,7 +66,7 @@ class Pass:
         found, needed = self, self.needs()
         for one in REFERENCES:
             if one in self.layout.estimators or not any(
-                one.assumptions < bare(e).assumptions for e in self._of_targets
+                one.assumptions < without_normalisation(e).assumptions for e in self._of_targets
             ):
                 continue
             more = replace(found, references=(*found.references, one))
@@ -87,7 +87,7 @@ class Pass:
     @property
     def _of_targets(self) -> list[AnyEstimator]:
         """Return the estimators that depend on the target."""
-        return [one for one in self.members if bare(one).weighs != "logged"]
+        return [one for one in self.members if without_normalisation(one).weighs != "logged"]
 
     @property
     def only_target(self) -> AnyPolicy:
@@ -97,8 +97,8 @@ class Pass:
     @property
     def layout(self) -> Layout:
         """Return each distinct weighting once: ips and snips share one."""
-        weighed, targets = dict.fromkeys(map(bare, self.members)), dict.fromkeys(self.targets.values())
-        per_slot = dict.fromkeys(bare(e) for e in self.members if e.normalisation == "slot")
+        weighed, targets = dict.fromkeys(map(without_normalisation, self.members)), dict.fromkeys(self.targets.values())
+        per_slot = dict.fromkeys(without_normalisation(e) for e in self.members if e.normalisation == "slot")
         return Layout(tuple(targets), (*weighed, *self.references), tuple(per_slot), self.references)
 
     @property
@@ -108,7 +108,7 @@ class Pass:
 
     def log_fold(self, source: Source) -> LogFold:
         """Return the fold of the log's own checks; they include the logging policy if any estimator requires it."""
-        asked = any(bare(estimator).requires_logging is not None for estimator in self._of_targets)
+        asked = any(without_normalisation(estimator).requires_logging is not None for estimator in self._of_targets)
         return LogFold.of(source, self.logging if asked else None)
 
     @property
@@ -116,7 +116,7 @@ class Pass:
         """Return the products of columns that a bootstrap also sums, to refit slopes in each replicate."""
         if self.spec.method != "bootstrap":
             return ()
-        controlled = {bare(e) for e in self.members if e.normalisation == "control"}
+        controlled = {without_normalisation(e) for e in self.members if e.normalisation == "control"}
         found = [
             pair
             for _, estimator, value, weight in self.layout.pairs()
@@ -183,13 +183,13 @@ class Pass:
 
     def examination(self) -> list[float] | None:
         """Return the examination curve that an estimator uses."""
-        curves = (bare(one).curve for one in self.members)
+        curves = (without_normalisation(one).curve for one in self.members)
         return next((list(curve) for curve in curves if curve), None)
 
     def models(self) -> Iterator[ModelOf]:
         """Return how the reward model of each estimator was learnt, and how well it predicts."""
         for key, members in self.estimators.items():
-            models = (bare(one).model_evidence for one in members.values())
+            models = (without_normalisation(one).model_evidence for one in members.values())
             yield from dict.fromkeys(ModelOf(key, one) for one in models if one is not None)
 
     def histograms(self, summary: Counts) -> Iterator[WeightsOf]:
@@ -197,9 +197,9 @@ class Pass:
         for name, target in self.targets.items():
             named: dict[Estimator, str] = {}
             for key, one in self._chosen(summary, name).items():
-                named.setdefault(bare(one.estimator), key)
+                named.setdefault(without_normalisation(one.estimator), key)
             for estimator, key in named.items():
-                if weighing(estimator) is None:
+                if weights_of(estimator) is None:
                     continue
                 place, _, _ = summary.layout.places[target, estimator]
                 yield WeightsOf(name, key, summary.folded["histogram"][place])
@@ -213,10 +213,10 @@ def _examined(key: str, found: SelectedEstimate) -> SelectedEstimate:
     estimate = found.estimate
     if isinstance(estimate, NoOverlapError):
         return found
-    plain = bare(found.estimator)
+    plain = without_normalisation(found.estimator)
     # With a window of one rank, no click moves to another rank.
     curve = None if plain.window_size == 0 else plain.curve
-    said = cautions_for(OfCurve(curve=curve)) if curve else ()
+    said = cautions_for(CurveEvidence(curve=curve)) if curve else ()
     spelled = key if estimate.chosen is None else repr(found.estimator)
     own = (replace(one, remedy=one.remedy.replace(repr(found.estimator), spelled)) for one in estimate.warnings)
     return replace(found, estimate=replace(estimate, warnings=(*said, *own)))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from ..errors import UsageError
-from ..estimators.wrappers import bare
+from ..estimators.wrappers import without_normalisation
 from ..findings.reasons import Reason
 from ..findings.release import Release, nothing_earned, release
 from .candidates import TargetEstimates
@@ -37,7 +37,7 @@ def _unearned(one: TargetEstimates, summary: Counts, deciding: AnyEstimator, lev
     """Return the reason that a less assuming estimate saw many impressions of the target, none of which earned."""
     for key, found in one.found.items():
         less = found.estimator
-        if not bare(less).assumptions < bare(deciding).assumptions:
+        if not without_normalisation(less).assumptions < without_normalisation(deciding).assumptions:
             continue
         rows = summary.weighted_rows(one.target, less)
         expected = rows * summary.rewarded_share(less)

@@ -16,9 +16,9 @@ from ..estimators.base import terms_of
 from ..estimators.design import design_fold
 from ..estimators.family import Auto, Family, family
 from ..estimators.named import estimator
-from ..estimators.wrappers import bare
+from ..estimators.wrappers import without_normalisation
 from ..findings import has_cause
-from ..findings.evidence import OfEstimatorChoice
+from ..findings.evidence import EstimatorChoiceEvidence
 from ..findings.few_rewards import FEW as FEW_REWARDS
 from ..folds.estimate import Estimate
 from ..folds.sampled import SampledRows, SampledRowsFold
@@ -32,6 +32,7 @@ from ..selection.estimators import COARSE, Contrast, EstimatorCandidate, Estimat
 from ..selection.pseudo_targets import DistanceFold, pseudo_targets
 from .candidates import Pick
 from .counts import AnyEstimator, Counts
+from .item_names import named
 from .reduction import Pass, Picks
 from .refutation import judged_log
 
@@ -72,11 +73,11 @@ class EstimatorChoice:
         """The spelling of the choice."""
         return self.ranking.chosen
 
-    def evidence(self) -> OfEstimatorChoice:
+    def evidence(self) -> EstimatorChoiceEvidence:
         """Return what the finding about the choice says."""
         ranked = {one.candidate.name: one for one in self.ranking.ranked}
         trusted = ranked.get(self.ranking.trusted or "")
-        return OfEstimatorChoice(
+        return EstimatorChoiceEvidence(
             chosen=self.chosen,
             error=ranked[self.chosen].error if self.chosen in ranked else None,
             among=len(self.given),
@@ -186,7 +187,7 @@ class Chooser:
         """Whether an estimate can be computed; if not, the reason is put into `refused`."""
         try:
             if few is not None:
-                terms_of(bare(one), few, self.logging, policy)
+                terms_of(without_normalisation(one), few, self.logging, policy)
         except OffrankError as error:
             refused[name] = error
         return name not in refused
@@ -239,7 +240,7 @@ class Chooser:
         impressions.refuse_none(self.source.describe())
         designs = (*found["design"], *(None for _ in range(len(policies[1:]) * len(layout.estimators))))
         plain = job.counts(found["terms"]["whole"], designs=designs, slots=impressions.slots)
-        summary = replace(plain, about_log=judged_log(found["log"], [plain]))
+        summary = replace(plain, about_log=judged_log(named(found["log"], self.source), [plain]))
         away = found.get("distance", np.ones(1))
         rates = np.array([one.click_rate.value for one in impressions.by_rank(0.95)])
         if away[0] <= _SAME:
@@ -279,7 +280,7 @@ class Reading:
             found = self.summary.estimate(self.policies[0], one)
             if not isinstance(found, Estimate):
                 reasons[name] = found
-            elif bare(one).outcome == "clicks" and not self.summary.rewards_are_clicks:
+            elif without_normalisation(one).outcome == "clicks" and not self.summary.rewards_are_clicks:
                 message = "it estimates clicks, which are not the reward of this log"
                 reasons[name] = UsageError(message, "give estimators of the reward, such as snips or wpi")
             else:
@@ -291,13 +292,13 @@ class Reading:
         target: dict[str, Contrast] = {}
         others: dict[str, list[Contrast]] = {}
         for other, reference in every.items():
-            if bare(reference).assumptions < bare(one).assumptions:
+            if without_normalisation(reference).assumptions < without_normalisation(one).assumptions:
                 first, *more = (self._contrast(number, one, reference) for number in range(len(self.policies)))
                 target |= {} if first is None else {other: first}
                 others[other] = [each for each in more if each is not None]
         found = self.summary.estimate(self.policies[0], one)
         assert isinstance(found, Estimate)
-        assumes, doubt = bare(one).assumptions, self._doubt(one, found)
+        assumes, doubt = without_normalisation(one).assumptions, self._doubt(one, found)
         return EstimatorCandidate(name, assumes, found.value, found.standard_error, doubt, target, others)
 
     def _doubt(self, one: AnyEstimator, found: Estimate) -> float:
@@ -314,7 +315,7 @@ class Reading:
         policy, summary = self.policies[number], self.summary
         if not (self._sound(policy, one) and self._sound(policy, other)):
             return None
-        away = summary.spread.difference(summary.mean(policy, one), summary.mean(policy, other))
+        away = summary.inference.difference(summary.mean(policy, one), summary.mean(policy, other))
         return Contrast(repr(policy), away.value, away.standard_error, float(self.distances[number]))
 
     def _sound(self, policy: AnyPolicy, one: AnyEstimator) -> bool:

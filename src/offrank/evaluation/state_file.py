@@ -100,7 +100,7 @@ class State:
 
 def _pass_of(question: Question, learnt: Fingerprint | None, source: Source) -> Pass:
     """The pass of a question by which nothing is learnt; only the columns of the source matter."""
-    curve, spec = question.trained.curve, question.spec.finding(source)
+    curve, spec = question.trained.curve, question.spec.with_clusters_of(source)
     families = {repr(one): family(one, curve) for one in question.estimator_list}
     targets, logging, trained = question.targets, question.drawn_by, Provenance(curve, learnt)
     job = Pass(targets, logging, families, spec, question.by, trained, totals=question.true_totals)

@@ -33,7 +33,7 @@ class CountsOfLog(Protocol):
 
     def effective_rewards(self, estimator: Estimator, value: int) -> float: ...
 
-    def shown(self, design: Design | None, index: int, weight: int) -> float: ...
+    def ess_ratio(self, design: Design | None, index: int, weight: int) -> float: ...
 
 
 def with_unseen(summary: CountsOfLog, found: Inference, tails: Mapping[int, Tail]) -> Inference:
@@ -50,6 +50,8 @@ def _hidden(summary: CountsOfLog, width: int) -> Iterator[tuple[tuple[int, ...],
         if design is None or not weighting.normalised or not summary.moments.sums[weight] > 0:
             continue
         share = design.unsupported + design.hidden
-        rewards = summary.effective_rewards(weighting, value) * summary.shown(design, index, weight) if share else 0.0
+        rewards = (
+            summary.effective_rewards(weighting, value) * summary.ess_ratio(design, index, weight) if share else 0.0
+        )
         if hides(share, design.visible, rewards):
             yield columns_of(summary.layout, value, width), weight, share

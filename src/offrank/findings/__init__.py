@@ -10,13 +10,13 @@ from .registry import (
     Cause,
     Kind,
     Statement,
+    all_findings,
     causes_of,
     cautions_for,
     convicting,
     explained,
     finding,
     has_cause,
-    kinds,
     title_of,
 )
 
@@ -25,12 +25,12 @@ __all__ = [
     "Cause",
     "Kind",
     "Statement",
+    "all_findings",
     "causes_of",
     "cautions_for",
     "convicting",
     "explained",
     "finding",
     "has_cause",
-    "kinds",
     "title_of",
 ]

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from ..wording import EstimatorOption, Wording
-from .evidence import OfEstimate
+from .evidence import EstimateEvidence
 
 CLOSER = "evaluate a policy closer to the logging one"
 
@@ -13,7 +13,7 @@ def items_help(slots: int, kind: str) -> bool:
     return slots > 1 and kind == "slates"
 
 
-def log_more(found: OfEstimate) -> str:
+def log_more(found: EstimateEvidence) -> str:
     """The remedy for too few effective rows."""
     if found.kind == "logged":
         return "Log more."
@@ -23,7 +23,7 @@ def log_more(found: OfEstimate) -> str:
     return Wording("Log more, {}, or use an item-level estimator ({}).", CLOSER, items)
 
 
-def clip(found: OfEstimate, verb: str = "clip") -> str:
+def clip(found: EstimateEvidence, verb: str = "clip") -> str:
     """The remedy of bounding the weights of an estimate. verb: as a sentence begins, if it is the first word."""
     return Wording("{} the weights ({})", verb, EstimatorOption(found.bounded))
 

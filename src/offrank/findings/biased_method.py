@@ -1,6 +1,6 @@
 """`biased-method`: a method with a known bias."""
 
-from .evidence import OfCmip
+from .evidence import CmipEvidence
 from .registry import Statement, finding
 
 _OFF = {
@@ -21,5 +21,5 @@ _OFF = {
 @finding(
     "biased-method", "Bias of the method", lambda found: not found.constant and found.method in _OFF, cause="method"
 )
-def biased_method(found: OfCmip) -> Statement:
+def biased_method(found: CmipEvidence) -> Statement:
     return _OFF[found.method]

@@ -1,6 +1,6 @@
 """`clipped`: weight that a bound on the weights removed."""
 
-from .evidence import OfEstimate
+from .evidence import EstimateEvidence
 from .registry import Statement, finding
 
 LITTLE = 0.98
@@ -14,7 +14,7 @@ MUCH = 0.8
     lambda found: found.clipped and found.normalised and found.control < LITTLE,
     cause="assumption",
 )
-def clipped(found: OfEstimate) -> Statement:
+def clipped(found: EstimateEvidence) -> Statement:
     # Divided or corrected by the remaining weight, the estimate may move either way.
     bound = ", or read it as a lower bound (rewards and weights being >= 0)."
     free = ": divided by the weight that is left, or added to a model's prediction, it can be too high or too low."

@@ -1,14 +1,14 @@
 """`clustered`: clusters that were chosen automatically, and their effect on the interval."""
 
 from ..wording import Option, Wording
-from .evidence import OfClusters
+from .evidence import ClustersEvidence
 from .registry import Statement, finding
 
 LARGE_DESIGN_EFFECT = 1.5
 
 
 @finding("clustered", "Clusters", cause="dependence")
-def clustered(found: OfClusters) -> Statement | None:
+def clustered(found: ClustersEvidence) -> Statement | None:
     effect = found.design_effect
     if found.column is None or not found.chosen or effect is None or not effect > LARGE_DESIGN_EFFECT:
         return None

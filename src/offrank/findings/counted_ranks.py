@@ -1,12 +1,12 @@
 """`counted-ranks`: expected ranks that were estimated by mean ranks in the log."""
 
 from ..wording import Option, Wording
-from .evidence_clicks import OfSelection
+from .evidence_clicks import SelectionEvidence
 from .registry import Statement, finding
 
 
 @finding("counted-ranks", "Counted ranks", lambda found: found.counted, cause="counting")
-def counted_ranks(_: OfSelection) -> Statement:
+def counted_ranks(_: SelectionEvidence) -> Statement:
     return Statement(
         "note",
         "The logging policy cannot say where it places a document: the mean rank that the log shows was taken, with "

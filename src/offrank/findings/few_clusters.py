@@ -1,6 +1,6 @@
 """`few-clusters`: an interval from too few clusters."""
 
-from .evidence import OfClusters
+from .evidence import ClustersEvidence
 from .registry import Statement, finding
 
 FEW = 20
@@ -11,7 +11,7 @@ _UNLIKE = 0.9
 
 
 @finding("few-clusters", "Clusters", cause="dependence")
-def few_clusters(found: OfClusters) -> Statement | None:
+def few_clusters(found: ClustersEvidence) -> Statement | None:
     worth = round(found.effective, 6)
     if found.column is None or worth >= FEW:
         return None

@@ -1,6 +1,6 @@
 """`few-comparisons`: too few clicks that could be compared."""
 
-from .evidence import OfComparison
+from .evidence import ComparisonEvidence
 from .registry import Statement, finding
 
 FEW = 100.0
@@ -8,6 +8,6 @@ FEW = 100.0
 
 
 @finding("few-comparisons", "Comparisons", lambda found: found.ess < FEW, cause="measure")
-def few_comparisons(found: OfComparison) -> Statement:
+def few_comparisons(found: ComparisonEvidence) -> Statement:
     message = f"The comparisons are worth {found.ess:.0f} clicked impressions."
     return Statement("serious", message, "Log more, or log more randomly.")

@@ -1,6 +1,6 @@
 """`few-exchanges`: documents that no permutation can move."""
 
-from .evidence import OfCmip
+from .evidence import CmipEvidence
 from .registry import Statement, finding
 
 PERMUTABLE = 0.5
@@ -13,7 +13,7 @@ PERMUTABLE = 0.5
     lambda found: found.permutations and found.permutable < PERMUTABLE,
     cause="measure",
 )
-def few_exchanges(found: OfCmip) -> Statement:
+def few_exchanges(found: CmipEvidence) -> Statement:
     return Statement(
         "warning",
         f"Only {found.permutable:.0%} of the documents share their grade and cluster with another one: the p-value "

@@ -1,7 +1,7 @@
 """`few-pairs`: ranks whose examination is estimated from few clicks."""
 
 from .advice import ranks
-from .evidence_clicks import OfHarvest
+from .evidence_clicks import HarvestEvidence
 from .registry import Statement, finding
 
 FEW_CLICKS = 30
@@ -9,7 +9,7 @@ FEW_CLICKS = 30
 
 
 @finding("few-pairs", "Ranks", cause="click model")
-def few_pairs(found: OfHarvest) -> Statement | None:
+def few_pairs(found: HarvestEvidence) -> Statement | None:
     few = [linked and clicks < FEW_CLICKS for linked, clicks in zip(found.linked, found.clicks, strict=True)]
     if not any(few):
         return None

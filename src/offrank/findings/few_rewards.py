@@ -1,7 +1,7 @@
 """`few-rewards`: too few rewarded impressions for a normal interval."""
 
 from ..wording import Option, Wording
-from .evidence import OfEstimate
+from .evidence import EstimateEvidence
 from .registry import Statement, finding
 
 FEW = 30.0
@@ -9,8 +9,8 @@ FEW = 30.0
 
 
 @finding("few-rewards", "Rewarded impressions", cause=("overlap", "tail"))
-def few_rewards(found: OfEstimate) -> Statement | None:
-    expected = found.effective_rewards * found.luck
+def few_rewards(found: EstimateEvidence) -> Statement | None:
+    expected = found.effective_rewards * found.ess_ratio
     if not expected < FEW:
         return None
     if found.effective_rewards == 0:

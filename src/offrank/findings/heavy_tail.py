@@ -3,7 +3,7 @@
 import math
 
 from .advice import CLOSER, clip, items_help
-from .evidence import OfEstimate
+from .evidence import EstimateEvidence
 from .registry import Statement, finding
 
 HEAVY = 0.5
@@ -13,7 +13,7 @@ VERY_HEAVY = 0.7
 
 
 @finding("heavy-tail", "Tail of the weights", cause=("overlap", "weights", "tail"))
-def heavy_tail(found: OfEstimate) -> Statement | None:
+def heavy_tail(found: EstimateEvidence) -> Statement | None:
     # A tail that ends at the maximum is not heavy: clipping costs bias instead, which `clipped` reports.
     # Where the policies determine which weights can occur, `hidden-mass` reports those not yet seen.
     known = found.hidden is not None

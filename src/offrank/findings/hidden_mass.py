@@ -1,7 +1,7 @@
 """`hidden-mass`: slates or items of the target that a log of this size is unlikely to contain."""
 
 from .advice import CLOSER, clip, items_help
-from .evidence import OfEstimate
+from .evidence import EstimateEvidence
 from .registry import Statement, finding
 
 HIDDEN = 1.0
@@ -18,9 +18,9 @@ def hides(share: float, visible: float, effective_rewards: float) -> bool:
 
 
 @finding("hidden-mass", "What the log cannot show", cause=("overlap", "tail"))
-def hidden_mass(found: OfEstimate) -> Statement | None:
+def hidden_mass(found: EstimateEvidence) -> Statement | None:
     share = (found.hidden or 0.0) + found.unsupported
-    if not (hides(share, found.visible, found.effective_rewards * found.luck) or share > MOSTLY_HIDDEN):
+    if not (hides(share, found.visible, found.effective_rewards * found.ess_ratio) or share > MOSTLY_HIDDEN):
         return None
     never = f" ({found.unsupported:.1%} never)" if found.unsupported > 0.0005 else ""
     further = "" if found.clipped else ", or " + clip(found)

@@ -1,7 +1,7 @@
 """`kept-by-outcome`: rows that were kept or left out by what was clicked, at rates that the log cannot test."""
 
 from ..wording import Option, Wording
-from .evidence_rows import OfKept
+from .evidence_rows import KeptEvidence
 from .registry import Statement, finding
 
 FAR = 5.0
@@ -14,7 +14,7 @@ FAR = 5.0
     lambda kept: kept.clicks and set(kept.totals) < {"clicked", "all"},
     cause="outcome",
 )
-def kept_by_outcome(kept: OfKept) -> Statement | None:
+def kept_by_outcome(kept: KeptEvidence) -> Statement | None:
     if not kept.apart > FAR:
         return None
     clicked, every = kept.estimated("clicked")[0], kept.estimated("all")[0]

@@ -2,7 +2,7 @@
 
 from ..wording import Wording, joined
 from .advice import clip, items_help
-from .evidence import OfEstimate
+from .evidence import EstimateEvidence
 from .registry import Statement, finding
 
 LARGE = 0.05
@@ -13,7 +13,7 @@ VERY_LARGE = 0.2
 @finding(
     "large-weight", "Largest weight", lambda found: found.max_weight_share > LARGE, cause=("overlap", "weights", "tail")
 )
-def large_weight(found: OfEstimate) -> Statement:
+def large_weight(found: EstimateEvidence) -> Statement:
     ways = [] if found.clipped or found.kind == "logged" else [clip(found)]
     ways += ["compare with an item-level estimator"] if items_help(found.slots, found.kind) else []
     return Statement(

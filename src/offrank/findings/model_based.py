@@ -1,14 +1,14 @@
 """`model-based`: an estimate that relies on a reward model alone."""
 
 from ..wording import EstimatorOption, Wording
-from .evidence import OfEstimate, OfModel
+from .evidence import EstimateEvidence, ModelEvidence
 from .registry import Statement, finding
 from .reward_model import fit_in_words
 
 
 @finding("model-based", "Model-based estimate", lambda found: found.kind == "model", cause="assumption")
-def model_based(found: OfEstimate) -> Statement:
-    model = found.model or OfModel()
+def model_based(found: EstimateEvidence) -> Statement:
+    model = found.model or ModelEvidence()
     told = "how contexts differ and how well its numbers are known" if model.posterior else "how contexts differ"
     return Statement(
         "warning",

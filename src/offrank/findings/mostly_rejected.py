@@ -1,7 +1,7 @@
 """`mostly-rejected`: clicks that have nothing to be compared with."""
 
 from ..wording import Option, Wording
-from .evidence import OfComparison
+from .evidence import ComparisonEvidence
 from .registry import Statement, finding
 
 MOSTLY = 0.95
@@ -11,7 +11,7 @@ MOSTLY = 0.95
 @finding(
     "mostly-rejected", "Comparisons", lambda found: not found.pairwise and found.rejected > MOSTLY, cause="measure"
 )
-def mostly_rejected(found: OfComparison) -> Statement:
+def mostly_rejected(found: ComparisonEvidence) -> Statement:
     return Statement(
         "warning",
         f"{found.rejected:.1%} of the clicks have nothing to be compared with: the logging was nearly deterministic, "

@@ -3,7 +3,7 @@
 from itertools import accumulate
 
 from ..wording import EstimatorOption, Wording
-from .evidence import OfCurve
+from .evidence import CurveEvidence
 from .registry import Statement, finding
 
 ODD_RISE = 1.2
@@ -13,7 +13,7 @@ ABSURD_RISE = 2.0
 
 
 @finding("odd-examination", "Examination curve", cause="assumption")
-def odd_examination(found: OfCurve) -> Statement | None:
+def odd_examination(found: CurveEvidence) -> Statement | None:
     curve = found.curve
     above = list(accumulate(curve, min))[:-1]
     rises = [here / least for least, here in zip(above, curve[1:], strict=True)]

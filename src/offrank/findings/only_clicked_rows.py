@@ -1,7 +1,7 @@
 """`only-clicked-rows`: a log in which every impression was clicked."""
 
 from ..wording import Option, Wording
-from .evidence_rows import OfKept
+from .evidence_rows import KeptEvidence
 from .registry import Statement, finding
 
 FEWEST = 100
@@ -9,7 +9,7 @@ FEWEST = 100
 
 
 @finding("only-clicked-rows", "Rows without a click", lambda kept: kept.clicks and not kept.rows[0], cause="sampling")
-def only_clicked_rows(kept: OfKept) -> Statement | None:
+def only_clicked_rows(kept: KeptEvidence) -> Statement | None:
     if kept.rows[1] < FEWEST or (kept.totals and kept.totals.get("clicked") == kept.totals.get("all")):
         return None
     rows = int(kept.rows[1])

@@ -1,12 +1,12 @@
 """`position-bias`: pairs of shown items favour those at the top."""
 
 from ..wording import Option, Wording
-from .evidence import OfComparison
+from .evidence import ComparisonEvidence
 from .registry import Statement, finding
 
 
 @finding("position-bias", "Position bias", lambda found: found.pairwise and not found.shuffled, cause="measure")
-def position_bias(_: OfComparison) -> Statement:
+def position_bias(_: ComparisonEvidence) -> Statement:
     return Statement(
         "note",
         "Pairwise metrics favour what was shown at the top, unless the slates were shuffled uniformly.",

@@ -1,7 +1,7 @@
 """The propensities in the log are not those of the given logging policy."""
 
 from ..wording import Option, Wording
-from .evidence import OfLog
+from .evidence import LogEvidence
 from .miscalibrated import unfit
 from .registry import Statement, finding
 
@@ -15,7 +15,7 @@ MANY = 0.01
     lambda log: log.apart and not unfit(log),
     cause="propensities",
 )
-def propensity_mismatch(log: OfLog) -> Statement:
+def propensity_mismatch(log: LogEvidence) -> Statement:
     """Logged propensities differ from the policy's, unless the shown items already prove the policy wrong."""
     remedy: str = Wording(
         "One of them is wrong: look at the score column and the temperature, or use {}.", Option("logging", "logged")

@@ -113,14 +113,14 @@ def finding(
     return registered
 
 
-def kinds(evidence: type | None = None) -> tuple[Kind, ...]:
+def all_findings(evidence: type | None = None) -> tuple[Kind, ...]:
     """All findings, or those for one type of evidence, by code."""
     return tuple(kind for kind in FINDINGS.values() if evidence in (None, kind.evidence))
 
 
 def title_of(code: str) -> str:
     """The title of the finding with this code."""
-    return next(kind.title for kind in kinds() if kind.code == code)
+    return next(kind.title for kind in all_findings() if kind.code == code)
 
 
 def causes_of(code: str) -> frozenset[Cause]:
@@ -144,12 +144,12 @@ def explained(found: Iterable[Caution]) -> frozenset[str]:
 
 def convicting(cautions: Iterable[Caution]) -> tuple[str, ...]:
     """The codes of those for which the model that they are about is not to be chosen by default."""
-    codes = {kind.code for kind in kinds() if kind.convicts}
+    codes = {kind.code for kind in all_findings() if kind.convicts}
     return tuple(dict.fromkeys(caution.code for caution in cautions if caution.code in codes))
 
 
 def cautions_for(*evidence: object) -> tuple[Caution, ...]:
     """All findings for the evidence, the worst first."""
-    said = [(kind.code, kind.find(one)) for one in evidence for kind in kinds(type(one))]
+    said = [(kind.code, kind.find(one)) for one in evidence for kind in all_findings(type(one))]
     found = [Caution(code, *words) for code, words in said if words is not None]
     return tuple(sorted(found, key=lambda caution: SEVERITIES[caution.severity]))

@@ -4,8 +4,8 @@ import math
 
 from ..formatting import quote
 from ..wording import Option, Wording
-from .evidence import OfTraining
-from .evidence_rows import OfOwnClicks
+from .evidence import TrainingEvidence
+from .evidence_rows import OwnClicksEvidence
 from .registry import Statement, finding
 
 LEAST = 0.05
@@ -13,7 +13,7 @@ LEAST = 0.05
 
 
 @finding("same-log", "Rows of the training", lambda found: found.share >= LEAST, cause="provenance")
-def same_log(found: OfTraining) -> Statement:
+def same_log(found: TrainingEvidence) -> Statement:
     held_out = Wording(
         "{} reads those that `learn` kept apart; or take another day's log.", Option("held_out", "policy.npz")
     )
@@ -37,7 +37,7 @@ UNLIKELY = 1e-8
 """Largest probability that so many neighbours are close and in order, of some ten comparisons in a run."""
 
 
-def counted_here(found: OfOwnClicks) -> bool:
+def counted_here(found: OwnClicksEvidence) -> bool:
     """Whether a score gives the noise of this log's own click counts, which no score from elsewhere knows."""
     enough = found.cells >= _FEWEST_CELLS and found.counts >= _FEWEST_COUNTS
     return (enough and found.reproduced >= REPRODUCED) or _chance(found.pairs, found.close) < UNLIKELY
@@ -53,7 +53,7 @@ def _chance(pairs: int, close: int) -> float:
 
 
 @finding("same-log", "Clicks of this log", counted_here, cause="provenance")
-def own_clicks(found: OfOwnClicks) -> Statement:
+def own_clicks(found: OwnClicksEvidence) -> Statement:
     return Statement(
         "serious",
         f"The column {quote(found.column)} counts the clicks of this very log, by {found.of}: it knows their noise, "

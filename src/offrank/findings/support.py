@@ -1,7 +1,7 @@
 """`support`: items or slates that the target shows but the logging policy never does."""
 
 from ..wording import EstimatorOption, Wording
-from .evidence import OfSupport
+from .evidence import SupportEvidence
 from .registry import Statement, finding
 
 MUCH = 0.05
@@ -9,7 +9,7 @@ MUCH = 0.05
 
 
 @finding("support", "Support", cause="coverage")
-def support(found: OfSupport) -> Statement | None:
+def support(found: SupportEvidence) -> Statement | None:
     worst = max(found.shares, default=0.0)
     if not worst > 0:
         return None

@@ -1,6 +1,6 @@
 """`ties`: a target whose tied scores leave the order of items open."""
 
-from .evidence import OfEstimate
+from .evidence import EstimateEvidence
 from .registry import Statement, finding
 
 MANY = 0.05
@@ -8,7 +8,7 @@ MANY = 0.05
 
 
 @finding("ties", "Equal scores", lambda found: found.ties > 0, cause="assumption")
-def ties(found: OfEstimate) -> Statement:
+def ties(found: EstimateEvidence) -> Statement:
     return Statement(
         "warning" if found.ties > MANY else "note",
         f"In {found.ties:.2%} of the impressions items that the new policy would show have the same score as another "

@@ -1,6 +1,6 @@
 """`trust-unknown`: clicks of trust that the log does not tell from the worth of documents."""
 
-from .evidence_clicks import OfFit
+from .evidence_clicks import FitEvidence
 from .registry import Statement, finding
 
 ERROR = 0.35
@@ -8,7 +8,7 @@ ERROR = 0.35
 
 
 @finding("trust-unknown", "Trust bias", lambda found: found.split > ERROR, cause="click model")
-def trust_unknown(found: OfFit) -> Statement:
+def trust_unknown(found: FitEvidence) -> Statement:
     return Statement(
         "warning",
         "This log does not tell clicks of trust in high ranks from the worth of the documents there: too few documents "

@@ -3,7 +3,7 @@
 import math
 
 from ..wording import Option, Wording
-from .evidence import OfClusters
+from .evidence import ClustersEvidence
 from .registry import Statement, finding
 
 CHANCE = 0.01
@@ -11,7 +11,7 @@ CHANCE = 0.01
 
 
 @finding("unclustered", "Clusters", cause="dependence")
-def unclustered(found: OfClusters) -> Statement | None:
+def unclustered(found: ClustersEvidence) -> Statement | None:
     if found.apart is None or (found.group and found.values == 1):
         return None  # a group of this column has only one of its values
     effect, column = found.missed or 1.0, found.apart

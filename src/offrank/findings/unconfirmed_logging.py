@@ -1,7 +1,7 @@
 """The logging policy was read off the log, and nobody has confirmed it."""
 
 from ..wording import Option, Wording
-from .evidence import OfLog
+from .evidence import LogEvidence
 from .registry import Statement, finding
 
 BLIND = 0.2
@@ -12,7 +12,7 @@ UNCONFIRMED = "unconfirmed-logging"
 
 
 @finding(UNCONFIRMED, "What drew the log", lambda log: log.unconfirmed is not None, cause="logging policy")
-def unconfirmed_logging(log: OfLog) -> Statement:
+def unconfirmed_logging(log: LogEvidence) -> Statement:
     """The log does not contradict the policy; that does not make it the one that drew the log."""
     least = log.unconfirmed or 0.0
     blind = least > BLIND

@@ -1,8 +1,8 @@
 """`unseen-documents`: documents that were not in a click model's training log."""
 
 from ..wording import Option, Wording
-from .evidence import OfEstimate
-from .evidence_clicks import OfPrediction
+from .evidence import EstimateEvidence
+from .evidence_clicks import PredictionEvidence
 from .registry import Statement, finding
 
 UNKNOWN = 0.01
@@ -19,7 +19,7 @@ MOST_UNSEEN = 0.5
     lambda found: found.kind == "model" and found.control < 1 - UNKNOWN,
     cause="click model",
 )
-def of_estimate(found: OfEstimate) -> Statement:
+def of_estimate(found: EstimateEvidence) -> Statement:
     by_features = found.model is not None and found.model.features
     counts = "as its features predict" if by_features else "like an average document"
     return Statement(
@@ -33,7 +33,7 @@ def of_estimate(found: OfEstimate) -> Statement:
 
 
 @finding("unseen-documents", "Unseen documents", lambda found: found.unseen > 0, cause="click model")
-def of_prediction(found: OfPrediction) -> Statement:
+def of_prediction(found: PredictionEvidence) -> Statement:
     if found.features:
         return Statement(
             "note",

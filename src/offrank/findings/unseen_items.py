@@ -1,7 +1,7 @@
 """`unseen-items`: items that the target shows but the log's slates do not contain."""
 
 from ..wording import EstimatorOption, Wording
-from .evidence import OfEstimate
+from .evidence import EstimateEvidence
 from .registry import Statement, finding
 
 COVERED = 0.99
@@ -9,7 +9,7 @@ COVERED = 0.99
 
 
 @finding("unseen-items", "Unseen items", cause=("overlap", "coverage"))
-def unseen_items(found: OfEstimate) -> Statement | None:
+def unseen_items(found: EstimateEvidence) -> Statement | None:
     if found.normalised or found.kind == "model" or not found.control < COVERED:
         return None
     return Statement(

@@ -18,9 +18,9 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, NoReturn
 
+from ..assumptions import in_words
 from ..folds.estimate import Caution, Estimate, Interval
 from ..formatting import nine_digits
-from .assumptions import in_words
 from .reasons import MOST_REASONS, Reason, against_all, reasons
 from .registry import SEVERITIES, causes_of, has_cause
 from .untested import Assumption, untested

@@ -1,6 +1,6 @@
 """`worth-follows-rank`: good documents that were shown high."""
 
-from .evidence_clicks import OfFit
+from .evidence_clicks import FitEvidence
 from .registry import Statement, finding
 
 BENT = 0.01
@@ -8,7 +8,7 @@ BENT = 0.01
 
 
 @finding("worth-follows-rank", "Continuation", lambda found: abs(found.bend) > BENT, cause="click model")
-def worth_follows_rank(found: OfFit) -> Statement:
+def worth_follows_rank(found: FitEvidence) -> Statement:
     return Statement(
         "note",
         "Good documents were shown high, or bad ones: one prior for all documents would change the continuation by "

@@ -11,9 +11,10 @@ import numpy as np
 
 from ..errors import UsageError
 from ..folds.base import Fold, Sample
+from ..folds.buckets import BUCKETS, BucketsFold
 from ..folds.clusters import Clusters
 from ..folds.moments import Block, MomentsFold
-from ..folds.sums import BUCKETS, BootstrapFold, BucketsFold, Products
+from ..folds.sums import BootstrapFold, Products
 from ..log.batch import Floats
 from ..log.source import Needs, Source, has
 from .registry import INTERVALS, IntervalKind
@@ -70,7 +71,7 @@ class IntervalSpec:
     def _kind(self) -> IntervalKind:
         return INTERVALS[self.method]
 
-    def finding(self, source: Source) -> IntervalSpec:
+    def with_clusters_of(self, source: Source) -> IntervalSpec:
         """The specification with the cluster columns of the source, if none was given."""
         if self.cluster != AUTO:
             return self
@@ -101,7 +102,7 @@ class IntervalSpec:
             made[BUCKETS_OF + name] = BucketsFold(columns, name, buckets, products)
         return made
 
-    def spread(self, folded: Mapping[str, Any], products: Products = ()) -> Inference:
+    def inference(self, folded: Mapping[str, Any], products: Products = ()) -> Inference:
         """The inference from the results of `folds`."""
         every = [Clusters.of(name, folded[BUCKETS_OF + name], products) for name in self.columns]
         dropped: list[Clusters] = []

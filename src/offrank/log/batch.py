@@ -176,6 +176,7 @@ class LogBatch:
     inclusion: [n] probability that the row was kept in the log. row: [n] stable impression id.
     clusters: name -> [n] codes of columns whose equal values mark dependent rows; a null depends on no other row.
     skipped: rule -> number of rows (or clicks) left out while reading.
+    listed: whether a column has the candidates; if not, they are the items shown, and in a long log those of all rows.
     file: where the rows stand; base: rows in the files before it, so that row - base is a file's own row.
     run: cache that is kept until the whole log is read. limits: of one pass over it.
     texts: those of the items and keys, for jobs that ask for them; None if all are whole numbers.
@@ -195,6 +196,7 @@ class LogBatch:
     run: RunCache = field(default_factory=RunCache, compare=False, repr=False)
     limits: Limits = field(default_factory=Limits, compare=False, repr=False)
     texts: Texts | None = field(default=None, compare=False, repr=False)
+    listed: bool = field(default=True, compare=False, repr=False)
     _known: dict[Hashable, Any] = field(default_factory=dict, init=False, compare=False, repr=False)
 
     def __len__(self) -> int:

@@ -95,11 +95,18 @@ def refuse_once(source: Source, why: str) -> None:
     Raises:
         UsageError: it can be read once.
     """
+    if is_read_once(source):
+        raise read_once(source.describe(), why)
+
+
+def is_read_once(source: Source) -> bool:
+    """Whether a log is a stream that can be read once only."""
     inner: Any = source
     while inner is not None:
         if getattr(inner, "once", False):
-            raise read_once(source.describe(), why)
+            return True
         inner = getattr(inner, "source", None) or getattr(inner, "table", None)
+    return False
 
 
 def read_once(where: str, why: str) -> UsageError:

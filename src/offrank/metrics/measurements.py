@@ -12,7 +12,7 @@ from ..argument import asks
 from ..checks.rows import Impressions, ImpressionsFold, dependence
 from ..errors import NoOverlapError
 from ..findings import cautions_for
-from ..findings.evidence import OfComparison
+from ..findings.evidence import ComparisonEvidence
 from ..inference.ratio import Ratio
 from ..inference.spread import Inference
 from ..log.source import Source
@@ -42,7 +42,7 @@ def measure_models(question: MetricsQuestion) -> Measurements:
         comparisons.metrics(question.metrics),
         (score,) if isinstance(score, str) else tuple(dict.fromkeys(score)),
         fitted(named_policy(question.logging), source, executor),
-        question.spec.finding(source),
+        question.spec.with_clusters_of(source),
         question.by,
     )
     asked = Quantities(source)
@@ -105,7 +105,7 @@ class Comparisons:
 
     def measurements(self, source: Source, impressions: Impressions) -> Measurements:
         """Every metric of every model, for the whole log and for each group."""
-        fold, whole = self.fold, self.fold.spec.spread(self.reduced["whole"])
+        fold, whole = self.fold, self.fold.spec.inference(self.reduced["whole"])
         facts = {
             "schema": 1,
             "kind": "metrics",
@@ -118,7 +118,7 @@ class Comparisons:
             "by": fold.by,
         }
         groups = {
-            name: self._of(fold.spec.spread(one), group=True) for name, one in self.reduced.get("groups", {}).items()
+            name: self._of(fold.spec.inference(one), group=True) for name, one in self.reduced.get("groups", {}).items()
         }
         return Measurements(self._of(whole), groups, facts)
 
@@ -155,7 +155,7 @@ class Comparisons:
         value = spread.ratio(cost)
         rejected = max(1 - float(sums[weight] / sums[clicks]), 0.0)
         ess = float(sums[weight] ** 2 / squares[weight])
-        compared = OfComparison(
+        compared = ComparisonEvidence(
             ess=ess,
             rejected=rejected,
             pairwise=metric.against == "pairwise",

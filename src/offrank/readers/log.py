@@ -22,7 +22,7 @@ from .long import LongLog
 from .spark import SPARK, SparkTable
 from .stored import ArrowTable, ParquetTable
 from .streams import SQL, CallTable, IbisTable, LazyTable, OnceTable, QueryTable, RelationTable
-from .tables import MemoryTable, Table, arrow_table, table_of_dicts
+from .tables import MemoryTable, Table, arrow_table, refuse_twice, table_of_dicts
 from .wide import Gaps, Invalid, WideLog
 
 _SUFFIXES = {
@@ -78,7 +78,7 @@ def read_log(
     Raises:
         UsageError: the source cannot be read.
         EmptyLogError: there are no rows.
-        ColumnError: the columns of neither layout are there.
+        ColumnError: the columns of neither layout are there. LogError: two columns have the same name.
 
     Examples:
         >>> offrank.read_log([{"slate": ["a", "b"], "clicks": [1, 0]}])
@@ -94,7 +94,7 @@ def read_log(
         _refuse_beside(chosen, renamed, skip_broken_files)
         found: WideLog = chosen(source, invalid=invalid)
         return replace(found, top_k=top_k, duplicates=duplicates or found.duplicates)
-    table = _table(source, chosen, skip_broken_files)
+    table = _named_once(_table(source, chosen, skip_broken_files))
     table, left_out = sound(table) if skip_broken_files else (table, {})
     if not table.parts():
         raise EmptyLogError(f"{table.describe()} has no rows", "give a log with at least one impression")
@@ -164,7 +164,17 @@ def open_table(source: Any, kind: str | None = None) -> Table:
     Raises:
         OffrankError: it cannot be read, or is not a table.
     """
-    return _table(source, kind if kind in _SUFFIXES.values() else None)
+    return _named_once(_table(source, kind if kind in _SUFFIXES.values() else None))
+
+
+def _named_once(table: Table) -> Table:
+    """Return a table whose columns have different names.
+
+    Raises:
+        LogError: two have the same.
+    """
+    refuse_twice(table.names, table.describe())
+    return table
 
 
 def _table(source: Any, kind: str | None = None, empty: bool = False) -> Table:

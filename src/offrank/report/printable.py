@@ -12,19 +12,19 @@ from .document import Document
 
 
 class Printed(ABC):
-    """A result that is shown as a document, see `sheet`."""
+    """A result that is shown as a document, see `to_document`."""
 
     @abstractmethod
-    def sheet(self) -> Document:
+    def to_document(self) -> Document:
         """Return the document for terminal and page."""
 
     def __str__(self) -> str:
-        return terminal.render_text(self.sheet())
+        return terminal.render_text(self.to_document())
 
     def show(self, style: Style = "python") -> None:
         """Print the result, in colour on a terminal. style: whether advice names arguments or command-line options."""
-        terminal.show(worded(self.sheet(), style))
+        terminal.show(worded(self.to_document(), style))
 
     def save_html(self, path: str | PathLike[str], style: Style = "python") -> None:
         """Write one self-contained HTML page. style: as of `show`."""
-        write_text(path, worded(self.sheet(), style).render())
+        write_text(path, worded(self.to_document(), style).render())

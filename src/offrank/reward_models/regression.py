@@ -10,9 +10,9 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
+from .. import assumptions
 from ..errors import UsageError, optional
-from ..findings import assumptions
-from ..findings.evidence import OfModel
+from ..findings.evidence import ModelEvidence
 from ..formatting import quote
 from ..log.batch import Floats, LogBatch
 from ..log.source import Needs, Source
@@ -79,8 +79,8 @@ class SlateRegression(Spelled, RewardModel, Fits):
         return SlateColumns(self.by)
 
     @property
-    def evidence(self) -> OfModel:
-        return OfModel(name=quote(repr(self))) if self.learnt is None else self.learnt.evidence
+    def evidence(self) -> ModelEvidence:
+        return ModelEvidence(name=quote(repr(self))) if self.learnt is None else self.learnt.evidence
 
     def fit(self, source: Source, executor: Executor | None = None) -> Self:
         """The same, learnt from a log in one pass; good for that log only. `evaluate` does it by itself.

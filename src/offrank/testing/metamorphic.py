@@ -26,10 +26,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from ..assumptions import needs_curve
 from ..errors import OffrankError, UsageError
 from ..estimators import estimator
-from ..estimators.wrappers import bare
-from ..findings.assumptions import needs_curve
+from ..estimators.wrappers import without_normalisation
 from ..reward_models import SlateRegression
 
 Question = Callable[[Any], Any]
@@ -277,7 +277,7 @@ def check_more_estimators(
 
 def _without_policy(spelling: str) -> bool:
     """Whether an estimator does not depend on the logging policy."""
-    return bare(estimator(spelling)).requires_logging is None
+    return without_normalisation(estimator(spelling)).requires_logging is None
 
 
 def answer(ask: Question, log: Any) -> Leaves:
@@ -356,14 +356,14 @@ def _moves(kind: Any, mean_weight: float | None) -> tuple[float, bool] | None:
 def _has_curve(kind: Any) -> bool:
     """Whether an estimator, or one that it stands for, uses an examination curve."""
     try:
-        return any(needs_curve(bare(one).assumptions) for one in kind.members(None))
+        return any(needs_curve(without_normalisation(one).assumptions) for one in kind.members(None))
     except UsageError:  # it needs one to say what it stands for
         return True
 
 
 def _learns(kind: Any) -> bool:
     """Whether an estimator, or the one that it wraps, learns from the rewards of the log."""
-    return isinstance(getattr(bare(kind), "model", None), SlateRegression)
+    return isinstance(getattr(without_normalisation(kind), "model", None), SlateRegression)
 
 
 def _rewarded(log: LogTable, factor: float, by: float) -> pa.Table:

@@ -23,7 +23,8 @@ from ..estimators.wrappers import SelfNormalised
 from ..evaluation import arguments, log_checks, reproducibility
 from ..evaluation.counts import Counts
 from ..evaluation.estimates import Estimates
-from ..evaluation.metadata import Background, Check, LogRead
+from ..evaluation.item_names import item_names, named
+from ..evaluation.metadata import Check, LogRead, ResultMetadata
 from ..evaluation.question import LogCheck
 from ..evaluation.reduction import Pass
 from ..evaluation.refutation import judged_log
@@ -129,7 +130,7 @@ class _Checking:
 
     def run(self, executor: Executor | None, progress: Progress | None) -> Result:
         """Read the source once and report the findings."""
-        found = self.tried.reduce(executor, progress)
+        found = self._named(self.tried.reduce(executor, progress))
         impressions = found["impressions"]
         impressions.refuse_none(self.source.describe())
         self._refuse_swapped(found)
@@ -147,11 +148,20 @@ class _Checking:
         # Weights of other policies have rows of their own, as `evaluate` does not ask for them.
         tested = () if self.target is None else summaries.values()
         of_log = judged_log(found["log"], tested, self.totals, of=self.target)
-        background = self._background(found, summaries, estimates, of_log)
+        metadata = self._metadata(found, summaries, estimates, of_log)
         known = {one.code for one in of_log}
-        others = (one.caution for one in background.checks if one.caution is not None and one.code not in known)
+        others = (one.caution for one in metadata.checks if one.caution is not None and one.code not in known)
         verdict = on_log([*of_log, *others])
-        return Result(estimates, background, groups, about_log=of_log, verdicts={"the log": verdict})
+        return Result(estimates, metadata, groups, about_log=of_log, verdicts={"the log": verdict})
+
+    def _named(self, found: dict[str, Any]) -> dict[str, Any]:
+        """Name the items that are told by their codes as the log does."""
+        found["log"] = named(found["log"], self.source)
+        tests = found.get("actions") or {}
+        odd = {name: test for name, test in tests.items() if test.alarming}
+        names = item_names((test.item for test in odd.values()), self.source)
+        called = {name: replace(test, name=names.get(test.item, "")) for name, test in odd.items()}
+        return found | {"actions": {**tests, **called}} if called else found
 
     def _refuse_swapped(self, found: Mapping[str, Any]) -> None:
         """Raise if the log is the target's, and not the logging policy's.
@@ -195,15 +205,15 @@ class _Checking:
         every = [self.plans[name].estimates(summary).found for name, summary in summaries.items()]
         return Estimates({key: one for found in every for key, one in found.items()})
 
-    def _background(
+    def _metadata(
         self,
         found: Mapping[str, Any],
         summaries: Mapping[str, Counts],
         estimates: Estimates,
         of_log: Sequence[Caution],
-    ) -> Background:
+    ) -> ResultMetadata:
         impressions, plans = found["impressions"], [self.plans[name] for name in summaries]
-        return Background(
+        return ResultMetadata(
             kind="check",
             title="Is this log fit to judge other rankings by?",
             log=LogRead(self.source.describe(), impressions.n, impressions.estimated, impressions.skipped),

@@ -47,10 +47,10 @@ class Demo(Printed):
     checked: Result
     evaluated: Result
 
-    def sheet(self) -> Document:
+    def to_document(self) -> Document:
         """Return one screen: the question, the verdicts beside the truth, the report's place, and next steps."""
-        answers = tuple(replace(one, reasons=()) for one in self.evaluated.sheet().answers)
-        size = self.evaluated.background.log.impressions
+        answers = tuple(replace(one, reasons=()) for one in self.evaluated.to_document().answers)
+        size = self.evaluated.metadata.log.impressions
         title = "Would two new rankers have earned more clicks than the old one?"
         steps = ["", f"The report: {self.report}", "Try it yourself:", *(f"  {line}" for line in self.next_steps)]
         again = Section("To try it yourself", code="\n".join(steps))
@@ -102,7 +102,7 @@ def demo(
     say(f"3. Evaluating a better and a worse ranker with {len(ESTIMATORS)} estimators, in one pass")
     evaluated = evaluate(source, TARGETS, LOGGING, ESTIMATORS, examination=list(world.examination), progress=progress)
     truths = {name: world.truth(target) for name, target in TARGETS.items()}
-    shown = {"checks": checked.background.checks, "slots": checked.background.slots}
+    shown = {"checks": checked.metadata.checks, "slots": checked.metadata.slots}
     evaluated = evaluated.with_truths(truths).with_facts(kind="demo", command=_command(folder, world), **shown)
     evaluated.save_html(report, style)
     evaluated.to_json(place / "result.json", style=style)

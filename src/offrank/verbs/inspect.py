@@ -19,9 +19,9 @@ from ..checks.propensities import AgreementFold
 from ..checks.randomness import WholeContextsFold, randomness
 from ..checks.repeats import By
 from ..checks.rows import Impressions, ImpressionsFold, TiesFold
-from ..clicks.documents import TextsFold
 from ..errors import AbilityError, ColumnError, EmptyLogError, OffrankError
-from ..findings.evidence import OfLog
+from ..evaluation.item_names import item_names
+from ..findings.evidence import LogEvidence
 from ..folds.sampled import SampledRows, SampledRowsFold
 from ..log.schema import GROUPING, WRITTEN
 from ..log.source import Needs, Source, refuse_once
@@ -53,8 +53,6 @@ _ARM = re.compile(
     "arm|variant|bucket|group|experiment|treatment|ranker|policy|model|algo|version|system", re.IGNORECASE
 )
 _REAL = re.compile("float|double|decimal|half")
-_HASHED = 2**53
-"""Smallest size of a code that is taken for the hash of a text; others are whole numbers."""
 _TRIED = 4
 """Targets that are tried before one is suggested."""
 _TEXT_FORMATS = ("criteo", "yandex", "open_bandit", "criteo_paper", "clax", "tiangong", "sogou")
@@ -139,7 +137,7 @@ def _reads(name: str, log: Any) -> bool:
     return True
 
 
-def _read(source: Source, how: _Run) -> tuple[Inspection, OfLog, SampledRows]:
+def _read(source: Source, how: _Run) -> tuple[Inspection, LogEvidence, SampledRows]:
     """Return the statistics from one pass over a log, the checks of what was written, and a sample of its rows.
 
     Raises:
@@ -206,21 +204,16 @@ def _arms(columns: Sequence[LogColumn]) -> tuple[str, ...]:
 
 def _named(found: list[Drawn], source: Source, how: _Run) -> list[Drawn]:
     """Name the items that are told by their codes as the log does."""
-    codes = np.array([one.item for one in found if one.item is not None], np.int64)
-    if not len(codes) or not (np.abs(codes) >= _HASHED).any():
-        return found
-    needed = Needs(frozenset(["candidates"]), texts=True)
-    texts = run(source.select(needed), TextsFold(), **how).only(codes)
-    names = dict(zip(codes.tolist(), texts.ids(codes).to_pylist(), strict=True))
+    names = item_names((one.item for one in found if one.item is not None), source, **how)
     return [
-        one
-        if one.item is None
-        else replace(one, against=one.against.replace(f"item {one.item} ", f"item {names[one.item]} "))
+        replace(one, against=one.against.replace(f"item {one.item} ", f"item {names[one.item]} "))
+        if one.item in names
+        else one
         for one in found
     ]
 
 
-def _logging(seen: Inspection, log: OfLog, source: Source, how: _Run) -> LoggedBy:
+def _logging(seen: Inspection, log: LogEvidence, source: Source, how: _Run) -> LoggedBy:
     """Return what drew the log, and how far that is known."""
     random, agreed = seen.logging.randomness, None if seen.agreement is None else seen.agreement.share_apart <= APART
     found = logged_by(random, seen.drawn, log, seen.written, agreed)

@@ -161,7 +161,7 @@ class Inspection(Printed, Plain):
         found: dict[str, Any] = plain({"schema": 2, "kind": "inspect", **asdict(replace(self, drawn=[])), **made})
         return found
 
-    def sheet(self) -> Document:
+    def to_document(self) -> Document:
         """Return the page: how columns are read, which policies may have drawn the log, and what to run next."""
         row = "an item" if self.layout == "long" else "an impression"
         kind = f", format {self.format}" if self.format else ""

@@ -121,9 +121,9 @@ class LearntPolicy(Printed, Plain):
             "tested": None if self.tested is None else self.tested.to_dict(),
         }
 
-    def sheet(self) -> Document:
+    def to_document(self) -> Document:
         """Return the page: whether the policy is better, how it was tested, and which settings were tried."""
-        found = Document("", "", ()) if self.tested is None else self.tested.sheet()
+        found = Document("", "", ()) if self.tested is None else self.tested.to_document()
         severity = next((one.severity for one in found.answers if one.about == formatting.quote(self._used)), "note")
         names = tuple(name for name in _ESTIMATED if getattr(self.tried[0], name) is not None)
         rows: tuple[tuple[Cell, ...], ...] = tuple(

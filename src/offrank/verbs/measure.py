@@ -42,8 +42,8 @@ class MetricsReport(Printed, Measurements):
         """Return the metrics, under the name that `evaluate` uses."""
         return self
 
-    def sheet(self) -> Document:
+    def to_document(self) -> Document:
         """Return the page of the report and the terminal."""
-        return metrics_page.sheet(self)
+        return metrics_page.document(self)
 
     __repr__ = Printed.__str__

@@ -8,13 +8,13 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from ..argument import asks
+from ..assumptions import in_words
 from ..evaluation import arguments
 from ..evaluation.pages.document import again
 from ..evaluation.question import EstimatorSelection
 from ..evaluation.selection import Chooser, EstimatorChoice
-from ..evaluation.simulated_selection import CONTEXTS, NEAR, Rehearsal, rehearse
+from ..evaluation.simulated_selection import CONTEXTS, NEAR, SimulatedSelection, simulate_selection
 from ..findings import cautions_for
-from ..findings.assumptions import in_words
 from ..folds.estimate import Caution, PlacedCaution
 from ..formatting import Span, finite, listing, percent, plural, quote
 from ..inference.spec import IntervalSpec
@@ -46,12 +46,12 @@ _PSEUDO = "none: the policies allow none, or not with these candidates and colum
 class SelectedEstimators(Delivered):
     """Which estimator to believe for one target, and the estimated error of every candidate.
 
-    choice: the spelling of the chosen one is `choice.chosen`. rehearsal: how often such a choice is right in simulated
+    choice: the spelling of the chosen one is `choice.chosen`. simulated: how often such a choice is right in simulated
     worlds like the log.
     """
 
     choice: EstimatorChoice
-    rehearsal: Rehearsal = field(default_factory=Rehearsal)
+    simulated: SimulatedSelection = field(default_factory=SimulatedSelection)
 
     headings = (
         "estimator",
@@ -126,10 +126,10 @@ class SelectedEstimators(Delivered):
         """Return the result as plain lists, dicts and numbers (None for unknown values)."""
         shared = {"chosen": self.chosen, "trusted": self.choice.ranking.trusted, "pseudo": list(self.choice.pseudo)}
         said = [asdict(one) for one in self.findings]
-        simulated = {**asdict(self.rehearsal), "right": self.rehearsal.right, "fixed": self.rehearsal.fixed()}
+        simulated = {**asdict(self.simulated), "right": self.simulated.right, "fixed": self.simulated.fixed()}
         return {**self.facts, **shared, "candidates": self.records(), "simulated": simulated, "findings": said}
 
-    def sheet(self) -> Document:
+    def to_document(self) -> Document:
         """Return the page: the choice, the estimated errors, what cannot be had, and how it was found."""
         rows, severity = self.records(), self.severity
         lead = f"{self.choice.rows:,} impressions, {plural(len(self.choice.given), 'candidate', 'candidates')}, "
@@ -152,7 +152,7 @@ class SelectedEstimators(Delivered):
             Section("The candidates", tables=(table,), findings=self.findings_by_code()),
             Section("Not to be used", items=_reasons(row for row in unfit if row["status"] != "missing")),
             Section("Cannot be had", items=_reasons(row for row in unfit if row["status"] == "missing")),
-            rehearsed(self.rehearsal, self.choice.given),
+            simulated_section(self.simulated, self.choice.given),
             Section("How they were judged", (_RULE,), items=pseudo, folded=True, printed=False),
             again(self.facts, "log", "target", "logging", "examination", "cluster"),
         ]
@@ -193,7 +193,7 @@ def _short(number: float | None) -> str | None:
     return None if number is None else f"{number:.2g}"
 
 
-def rehearsed(found: Rehearsal, given: Iterable[str]) -> Section:
+def simulated_section(found: SimulatedSelection, given: Iterable[str]) -> Section:
     """Return the section about simulated choices. given: the candidates."""
     title = "How often such a choice is right"
     if not (found.kinds or found.missing):
@@ -238,16 +238,16 @@ def select_estimators(question: EstimatorSelection) -> SelectedEstimators:
         >>> simulated = offrank.simulate("log.parquet", sessions=5000, queries=50, slots=3, temperature=1.0)
         >>> target, logging = (f"plackett_luce(noisy_oracle, temperature={t}, log=True)" for t in (0.5, 1))
         >>> offrank.select_estimators("log.parquet", target, logging, ["snips", "snipm"], worlds=0).chosen
-        'snipm'
+        'snips'
     """
     source, executor, progress = arguments.source(question.log), question.executor, question.progress
-    spec = IntervalSpec("normal", cluster=question.cluster).finding(source)
+    spec = IntervalSpec("normal", cluster=question.cluster).with_clusters_of(source)
     listed = tuple(fit_models(question.candidates, source, executor, progress))
     curve, worlds = question.trained.curve, question.worlds
     drawn, wanted = (fitted(one, source, executor) for one in (question.drawn_by, question.asked))
     chooser = Chooser(source, drawn, curve, spec, listed, executor, progress, sample=CONTEXTS if worlds else 0)
     choice = chooser.choose(wanted)
-    rehearsal = rehearse(chooser, wanted, choice, worlds, progress)
+    simulated = simulate_selection(chooser, wanted, choice, worlds, progress)
     title = f"Which estimator for {question.asked!r}?"
     said = {**question.said("question"), "command": question.command("select_estimators")}
-    return SelectedEstimators(choice, rehearsal, facts=facts("estimator-selection", title, source, **said))
+    return SelectedEstimators(choice, simulated, facts=facts("estimator-selection", title, source, **said))

@@ -24,7 +24,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ...log.batch import Floats, Integers
-from ..counts import Counts
+from ..counts import ClickCounts
 from . import _kernels
 
 _WEAK = 0.05
@@ -127,7 +127,7 @@ def _moments(entries: _Entries, clicks: Floats, pooled: Pooled, log: Floats) -> 
 
 
 def fit_curve(
-    counts: Counts,
+    counts: ClickCounts,
     pooled: Pooled,
     *,
     start: Floats | None = None,
@@ -215,7 +215,7 @@ def _bordered(covariance: Floats) -> Floats:
     return np.pad(covariance, ((1, 0), (1, 0)))
 
 
-def relative_rates(counts: Counts) -> tuple[Floats, Floats]:
+def relative_rates(counts: ClickCounts) -> tuple[Floats, Floats]:
     """([cells] click rates, [cells] clicks), with half a click each at the rate of all."""
     shown, clicked = counts.by_cell()
     everywhere = (clicked.sum() + 1) / (shown.sum() + 2)

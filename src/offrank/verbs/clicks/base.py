@@ -11,7 +11,7 @@ from typing import Any, Self
 
 from ...clicks.evaluation import Predictor
 from ...clicks.fitted import Fitted
-from ...clicks.loading import load
+from ...clicks.model import load
 from ...errors import UsageError
 from ...evaluation import reproducibility
 from ...evaluation.pages.document import eyebrow
