@@ -89,6 +89,9 @@ def test_how_many_contents_and_copies_it_takes() -> None:
     assert contents(*often, 75, 25) == pytest.approx(0.5 * 0.75)
     # Of 4,000 that occur once and 300 twice, 12 at least would occur three times: (300 - 52)^2 / (1.5 * 4,190) = 9.8.
     assert contents(4_000, 300, 0) == pytest.approx(300 / 4_600)
+    # None of 9.2 or more is rarer than 1e-4: (293 - 51.4)^2 / (1.5 * 4,191) = 9.3, and (290 - 51.1)^2 to that 9.1.
+    assert contents(4_000, 293, 0) == pytest.approx(293 / 4_586)
+    assert contents(4_000, 290, 0) == 0
     assert contents(4_000, 280, 0) == 0
     assert contents(4_000, 300, 1) == 0
 

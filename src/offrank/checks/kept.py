@@ -25,9 +25,14 @@ class KeptFold(MappedFold):
         outcome = batch.outcome if batch.clicks is None else batch.clicks
         if outcome is None or not len(batch):
             return found
-        kind = np.where(((outcome == 0) | (outcome == 1)).reshape(len(batch), -1).all(axis=1), 0, 2)
-        kind[(kind == 0) & (outcome != 0).reshape(len(batch), -1).any(axis=1)] = 1
+        if batch.clicks is not None:
+            kind = batch.click_kinds
+        else:
+            kind = np.where((outcome == 0) | (outcome == 1), outcome, 2).astype(np.int64)
         p = batch.inclusion
+        if (p == 1).all():
+            found += np.bincount(kind, minlength=3)[:, None] * np.array([1, 1, 0, 1, 1])
+            return found
         for column, values in enumerate((np.ones(len(p)), 1 / p, (1 - p) / p**2, p, p**2)):
             found[:, column] = np.bincount(kind, values, minlength=3)
         return found

@@ -9,8 +9,6 @@ from functools import cached_property
 from statistics import NormalDist
 from typing import Any, cast
 
-import numpy as np
-
 from ..checks.log import of_rows
 from ..checks.rows import dependence
 from ..errors import NoOverlapError
@@ -39,8 +37,6 @@ from .provenance import NOTHING, Provenance
 from .unseen import with_unseen
 
 AnyEstimator = Estimator | SelfNormalised
-_NOTHING = 1e-9
-"""A share of the target's slates that is a rounding error."""
 POWER = 0.8
 """The power at which a detectable difference is reported."""
 
@@ -276,54 +272,6 @@ class Counts:
     @property
     def _sampling_factor(self) -> float:
         return float(self.moments.squares[ROWS] / self.moments.sums[ROWS])
-
-    def rewarded(self, target: AnyPolicy, estimator: AnyEstimator) -> float:
-        """Return the effective number of impressions behind an estimate that earned more than the least reward."""
-        _, value, weight = self.layout.places[target, without_normalisation(estimator)]
-        return self._above(self._least(without_normalisation(estimator)), value, weight)
-
-    def rewarded_share(self, estimator: AnyEstimator) -> float:
-        """Return the effective share of impressions of the log that earned more than the least reward."""
-        at, least = (
-            self.layout.logged(without_normalisation(estimator)).numerator,
-            self._least(without_normalisation(estimator)),
-        )
-        return self._above(least, at, ROWS) / self.moments.n
-
-    def one_more(self, estimator: AnyEstimator, largest: float | None = None) -> float:
-        """Return what one more impression of the largest reward would add to the logged mean."""
-        logged, moments = self.layout.logged(without_normalisation(estimator)), self.moments
-        most = max(float(moments.largest[logged.numerator]), -math.inf if largest is None else largest)
-        return max(most - float(logged.value(moments.sums)), 0.0) / float(moments.sums[ROWS])
-
-    def _above(self, least: float, value: int, weight: int) -> float:
-        """Return the effective number of rows by the values less `least` times their weights."""
-        moments, f = self.moments, np.zeros(len(self.moments.mean))
-        f[weight], f[value] = -least, 1.0
-        total = moments.n * float(f @ moments.mean)
-        square = moments.variation(f) + total**2 / moments.n
-        rounding = 1e-12 * (moments.squares[value] + least**2 * moments.squares[weight])
-        return total**2 / square if square > rounding else 0.0
-
-    def _least(self, weighting: Estimator) -> float:
-        """Return the least logged reward; at most 0 where rewards are divided by inclusion, or counted slot by slot."""
-        least = float(self.moments.least[self.layout.logged(weighting).numerator])
-        divided = least > 0 and self.moments.largest[ROWS] > 1
-        return min(least, 0.0) if weighting.each_slot or divided else least
-
-    def missing(self, target: AnyPolicy, estimator: AnyEstimator) -> Interval | None:
-        """Return the difference to the log if whatever the log lacks of the target earned the least logged reward.
-
-        It is that of mean(w (reward - least)): weights that are never seen, or too rarely, lower it. None if the
-        logging policy is known to show all that the target shows, often enough for a log of this length.
-        """
-        weighting = without_normalisation(estimator)
-        index, value, weight = self.layout.places[target, weighting]
-        design = self.designs[index] if self.designs else None
-        if design is not None and design.unsupported + design.hidden < _NOTHING:
-            return None
-        logged = self.layout.logged(weighting)
-        return self.inference.difference(Controlled(value, weight, ROWS, self._least(weighting)), logged)
 
     @property
     def nonnegative(self) -> bool:

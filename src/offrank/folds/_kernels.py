@@ -183,3 +183,23 @@ def half_octaves(counts, values, columns):
         for line in range(len(columns)):
             bits = np.float64(values[row, columns[line]] * _ABOVE).view(np.uint64)
             counts[line, bits >> np.uint64(51)] += 1
+
+
+@numba.njit(cache=True, nogil=True)
+def largest(kept, values, absolute):
+    """[keep] the largest of `kept` and of the values [n], descending; absolute: whether signs do not count.
+
+    Many values are equal (weights of 0), at which a selection by partition is slow.
+    """
+    keep = len(kept)
+    both, count, least = np.empty(4 * keep), keep, kept[keep - 1]
+    both[:keep] = kept
+    for value in values:
+        size = abs(value) if absolute else value
+        if size > least:
+            both[count] = size
+            count += 1
+            if count == len(both):
+                both[:keep] = np.sort(both)[::-1][:keep]
+                count, least = keep, both[keep - 1]
+    return np.sort(both[:count])[::-1][:keep].copy()

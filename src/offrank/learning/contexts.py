@@ -147,11 +147,13 @@ class ContextSums:
             )
         phi = np.zeros_like(theta)
         for case in cases(law(self.logging, "pair_probs"), self.contexts, RunCache()):
-            rows, m, k = case.rows, int(self.contexts.size[case.rows[0]]), int(self.contexts.length[case.rows[0]])
-            lines = self.sums.first[rows][:, None] + np.arange(m)
-            solved = case.inverse.solve(case.same.reordered(rows, theta[lines][:, :, :k])).reshape(-1, m, k)
-            place = case.same.place[case.same.row[rows], :m]
-            phi[lines, :k] = np.take_along_axis(solved, place[:, :, None], axis=1)
+            m, k = int(self.contexts.size[case.rows[0]]), int(self.contexts.length[case.rows[0]])
+            for places, inverse in case.each(np.arange(len(case.rows))):
+                rows = case.rows[places]
+                lines = self.sums.first[rows][:, None] + np.arange(m)
+                solved = inverse.solve(case.same.reordered(rows, theta[lines][:, :, :k])).reshape(-1, m, k)
+                place = case.same.place[case.same.row[rows], :m]
+                phi[lines, :k] = np.take_along_axis(solved, place[:, :, None], axis=1)
         return phi
 
 

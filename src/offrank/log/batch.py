@@ -16,6 +16,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from . import _kernels
 from .texts import Texts
 
 T = TypeVar("T")
@@ -24,6 +25,8 @@ Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
 NO_LIMIT = np.uint64(2**64 - 1)
+PRICED = 2
+"""The kind of a row with a click that is neither 0 nor 1, such as a price."""
 
 
 @dataclass(frozen=True)
@@ -250,3 +253,9 @@ class LogBatch:
         """[n] the sum of the clicks of each impression, whose log has clicks."""
         assert self.clicks is not None
         return np.asarray(np.einsum("nk->n", self.clicks))  # four times as fast as sum(axis=1) of few slots
+
+    @cached_property
+    def click_kinds(self) -> Integers:
+        """[n] 0 for a row without a click, 1 with a click, `PRICED` with one that is neither 0 nor 1."""
+        assert self.clicks is not None
+        return np.asarray(_kernels.click_kinds(self.clicks))

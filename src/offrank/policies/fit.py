@@ -56,8 +56,8 @@ def with_parts(policy: AnyPolicy) -> Iterator[AnyPolicy]:
     """The policy and, recursively, the policies that it holds."""
     yield policy
     held: Any = policy
-    fields = [value for _, value in _fields(held)] if dataclasses.is_dataclass(held) else vars(held).values()
-    for value in fields:
+    fields = dict(_fields(held)) if dataclasses.is_dataclass(held) else getattr(held, "__dict__", {})
+    for value in fields.values():
         for one in filter(is_policy, _several(value)):
             yield from with_parts(one)
 
