@@ -73,7 +73,7 @@ def found(
     fold, _ = design_fold(layout, drawn, MemorySource((batch,)), Needs(), RunCache())
     fold = replace(fold, **how)
     designs = fold.finish(fold.add(fold.empty(), batch))
-    known = {(repr(t), e): one for (t, e, _, _), one in zip(layout.pairs(), designs, strict=True)}
+    known = {(repr(t), e): one for (t, e, *_), one in zip(layout.pairs, designs, strict=True)}
     return {(target, name): known[target, given[name]] for target in targets for name in names}
 
 

@@ -14,7 +14,7 @@ from ..checks.rows import dependence
 from ..errors import NoOverlapError
 from ..estimators.base import Estimator, Weighted
 from ..estimators.effective_size import EffectiveSize, effective_size
-from ..estimators.fold import REWARD, ROWS, Layout, outcome_index
+from ..estimators.fold import REWARD, ROWS, Layout, Pair, outcome_index
 from ..estimators.marks import Marks
 from ..estimators.tails import reward_tails
 from ..estimators.wrappers import SelfNormalised, weights_of, without_normalisation
@@ -115,10 +115,10 @@ class Counts:
         return self.made[target, estimator]
 
     def _estimate(self, target: AnyPolicy, estimator: AnyEstimator) -> Estimate | NoOverlapError:
-        weighting = without_normalisation(estimator)
-        index, value, weight = self.layout.places[target, weighting]
-        if not self.moments.sums[weight] > 0:
-            cancelled = bool(self.moments.squares[weight] > 0)
+        at = self.columns(target, estimator)
+        weighting = at.estimator
+        if not self.moments.sums[at.weight] > 0:
+            cancelled = bool(self.moments.squares[at.weight] > 0)
             return no_overlap(target, estimator, self.moments.n, self.slots, cancelled=cancelled)
         ratio = self.mean(target, estimator)
         earned = self.inference.ratio(ratio)
@@ -133,7 +133,7 @@ class Counts:
             max_weight_share=math.nan,
             difference=self.inference.difference(ratio, self.layout.logged(weighting)),
         )
-        depending = dependence(self.inference, ratio, weight, group=self.group > 0)
+        depending = dependence(self.inference, ratio, at.weight, group=self.group > 0)
         if depending.column is not None:
             made = replace(
                 made,
@@ -142,12 +142,11 @@ class Counts:
                 effective_clusters=depending.effective,
             )
         weighed = weights_of(estimator)
-        design = self.designs[index] if self.designs else None
-        ess_ratio = self.ess_ratio(design, index, weight)
+        design, ess_ratio = self.design(at), self.ess_ratio(at)
         made = replace(made, design=design, detectable=self.detectable(made.difference, made.standard_error, ess_ratio))
-        made = made if weighed is None else self._of_weights(made, weighting, weighed, index, value)
+        made = made if weighed is None else self._of_weights(made, at, weighed)
         evidence = [
-            self._evidence(made, target, estimator, value),
+            self._evidence(made, estimator, at),
             depending,
             *self.trained.evidence(target, estimator),
         ]
@@ -160,29 +159,37 @@ class Counts:
         warnings = [caution for caution in new if not ((counted or law) and has_cause(caution, "mean weight"))]
         return replace(made, warnings=(*law, *warnings), about_log=about_log)
 
-    def _of_weights(self, made: Estimate, estimator: Estimator, weighed: Weighted, index: int, value: int) -> Estimate:
+    def columns(self, target: AnyPolicy, estimator: AnyEstimator) -> Pair:
+        """Return the columns of an estimator for a target; the same with and without normalisation."""
+        return self.layout.places[target, without_normalisation(estimator)]
+
+    def design(self, at: Pair) -> Design | None:
+        """Return the distribution of weights that follows from the policies; None where it is not known."""
+        return self.designs[at.number] if self.designs else None
+
+    def _of_weights(self, made: Estimate, at: Pair, weighed: Weighted) -> Estimate:
         """Add the weight diagnostics to an estimate."""
-        sums, weight = self.moments.sums, value + 1
+        sums, weight = self.moments.sums, at.weight
         mean_weight = self._alone.ratio(Ratio(weight, ROWS)) if weighed.normalised else None
         return replace(
             made,
-            ess=self._ess(made.standard_error, estimator, weighed, index, value),
+            ess=self._ess(made.standard_error, at, weighed),
             mean_weight=None if mean_weight is None else mean_weight.value,
             max_weight_share=float(self.moments.largest[weight] / sums[weight]),
-            tail_index=tail_index(self.folded["largest"][index], self.moments.n),
+            tail_index=tail_index(self.folded["largest"][at.number], self.moments.n),
             mean_weight_interval=mean_weight,
         )
 
-    def ess_ratio(self, design: Design | None, index: int, weight: int) -> float:
+    def ess_ratio(self, at: Pair) -> float:
         """Return the typical effective sample size of such logs over that of this log, at most 1."""
+        design = self.design(at)
         if design is None:
             return 1.0
-        return min(design.visible / self._effective_sizes.kish(index, float(self.moments.sums[weight])), 1.0)
+        return min(design.visible / self._effective_sizes.kish(at.number, float(self.moments.sums[at.weight])), 1.0)
 
     def error_ratio(self, target: AnyPolicy, estimator: AnyEstimator) -> float:
         """Return the typical error of such logs over the error of this log, at least 1."""
-        index, _, weight = self.layout.places[target, without_normalisation(estimator)]
-        ess_ratio = self.ess_ratio(self.designs[index] if self.designs else None, index, weight)
+        ess_ratio = self.ess_ratio(self.columns(target, estimator))
         return 1 / math.sqrt(ess_ratio) if ess_ratio > 0 else math.inf
 
     def detectable(self, difference: Interval | None, error: float, ess_ratio: float) -> float:
@@ -201,14 +208,14 @@ class Counts:
     def _effective_sizes(self) -> EffectiveSize:
         return EffectiveSize(self.layout.effective_sizes, self.folded["worth"], float(self.moments.sums[ROWS]))
 
-    def _ess(self, error: float, estimator: Estimator, weighed: Weighted, index: int, value: int) -> float:
+    def _ess(self, error: float, at: Pair, weighed: Weighted) -> float:
         """Return how many impressions of the target would give the same standard error."""
-        moments, weight = self.moments, float(self.moments.sums[value + 1])
-        logged = float(self.layout.logged(estimator).value(moments.sums)), outcome_index(estimator)
+        moments, weight = self.moments, float(self.moments.sums[at.weight])
+        logged = float(self.layout.logged(at.estimator).value(moments.sums)), outcome_index(at.estimator)
         each_slot, normalised = weighed.each_slot, weighed.normalised
-        variance = self._effective_sizes.variance(index, weight, logged, normalised=normalised, each_slot=each_slot)
-        kish = self._effective_sizes.kish(index, weight)
-        known = kish >= FEW_EFFECTIVE and self.effective_rewards(estimator, value) >= FEW_REWARDS
+        variance = self._effective_sizes.variance(at.number, weight, logged, normalised=normalised, each_slot=each_slot)
+        kish = self._effective_sizes.kish(at.number, weight)
+        known = kish >= FEW_EFFECTIVE and self.effective_rewards(at.estimator, at.value) >= FEW_REWARDS
         return effective_size(variance * moments.n / max(moments.n - 1, 1), error, kish, known=known)
 
     def error_is_reliable(self, target: AnyPolicy, estimator: AnyEstimator, estimate: Estimate) -> bool:
@@ -222,13 +229,13 @@ class Counts:
 
     def weighted_rows(self, target: AnyPolicy, estimator: AnyEstimator) -> float:
         """Return the effective number of rows with a weight."""
-        _, _, weight = self.layout.places[target, without_normalisation(estimator)]
+        weight = self.columns(target, estimator).weight
         squares = float(self.moments.squares[weight])
         return float(self.moments.sums[weight] ** 2) / squares if squares > 0 else 0.0
 
     def kept(self, target: AnyPolicy, estimator: AnyEstimator) -> float:
         """Return the mean weight, after any bound; where weights have no expectation of 1, the covered share."""
-        _, _, weight = self.layout.places[target, without_normalisation(estimator)]
+        weight = self.columns(target, estimator).weight
         return float(self.moments.sums[weight] / self.moments.sums[ROWS])
 
     def relative(self, one: Mean, other: Mean) -> Interval | None:
@@ -243,8 +250,8 @@ class Counts:
 
     def weight_of(self, target: AnyPolicy, estimator: AnyEstimator) -> EstimateEvidence | None:
         """Return the evidence that its mean weight is of the logging policy; None where it has no expectation of 1."""
-        index, _, weight = self.layout.places[target, without_normalisation(estimator)]
-        weighed, design = weights_of(estimator), self.designs[index] if self.designs else None
+        at = self.columns(target, estimator)
+        weight, weighed, design = at.weight, weights_of(estimator), self.design(at)
         told = self.counted or target in self.trained.shown  # by what was shown, so that it does not test it
         if weighed is None or not (weighed.normalised and self.moments.sums[weight] > 0) or told:
             return None
@@ -256,7 +263,7 @@ class Counts:
             hidden=getattr(design, "hidden", None),
             unsupported=getattr(design, "unsupported", 0.0),
             max_weight_share=float(self.moments.largest[weight] / self.moments.sums[weight]),
-            tail_index=tail_index(self.folded["largest"][index], self.moments.n) if design is None else None,
+            tail_index=tail_index(self.folded["largest"][at.number], self.moments.n) if design is None else None,
             sampling_factor=self._sampling_factor,
         )
 
@@ -280,14 +287,13 @@ class Counts:
 
     def mean(self, target: AnyPolicy, estimator: AnyEstimator) -> Mean:
         """Return an estimate as a function of the columns' sums."""
-        weighting = without_normalisation(estimator)
-        _, value, weight = self.layout.places[target, weighting]
+        at = self.columns(target, estimator)
         if estimator.normalisation == "control":
-            return Controlled.best(self.moments, value, weight, ROWS)
+            return Controlled.best(self.moments, at.value, at.weight, ROWS)
         if estimator.normalisation == "slot":
-            return self.layout.by_slot(target, weighting, len(self.moments.mean))
-        drawn = self.layout.drawn_places[target, weighting]
-        return Ratio(value, ROWS if estimator.normalisation is None else weight, drawn)
+            return self.layout.by_slot(target, at.estimator, len(self.moments.mean))
+        drawn = self.layout.drawn_places[target, at.estimator]
+        return Ratio(at.value, ROWS if estimator.normalisation is None else at.weight, drawn)
 
     @property
     def rewards_are_clicks(self) -> bool:
@@ -299,9 +305,9 @@ class Counts:
         """Whether clicks are logged, and the reward is their sum in every row."""
         return self.rewards_are_clicks and bool(self.marks.clicks)
 
-    def _evidence(self, made: Estimate, target: AnyPolicy, estimator: AnyEstimator, value: int) -> EstimateEvidence:
+    def _evidence(self, made: Estimate, estimator: AnyEstimator, at: Pair) -> EstimateEvidence:
         """Return the input of the findings, apart from clusters and the log itself."""
-        weighting, weighed = without_normalisation(estimator), weights_of(estimator)
+        target, weighting, weighed = at.target, at.estimator, weights_of(estimator)
         found = EstimateEvidence(
             n=made.n,
             groups=self.group,
@@ -309,9 +315,9 @@ class Counts:
             kind=weighting.weighs,
             method=self.spec.method,
             control=self.kept(target, estimator),
-            effective_rewards=self.effective_rewards(weighting, value),
+            effective_rewards=self.effective_rewards(weighting, at.value),
             ties=self.ties.get(target, 0.0),
-            reward_index=None if (tail := self._tails.get(value)) is None else tail.heavy,
+            reward_index=None if (tail := self._tails.get(at.value)) is None else tail.heavy,
             reward_skewness=0.0 if tail is None else tail.skewness,
             counted=self.counted and weighting.requires_logging is not None,
             other_outcome=weighting.outcome == "clicks" and not self.rewards_are_clicks,
@@ -322,7 +328,7 @@ class Counts:
         if (design := made.design) is not None:
             found = replace(
                 found,
-                ess_ratio=self.ess_ratio(design, *self.layout.places[target, weighting][::2]),
+                ess_ratio=self.ess_ratio(at),
                 hidden=design.hidden if weighed.normalised else 0.0,
                 unsupported=design.unsupported if weighed.normalised else 0.0,
                 visible=design.visible,

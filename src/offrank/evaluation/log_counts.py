@@ -156,8 +156,8 @@ class LogCounts:
             key = taken.estimator if taken is not None and taken.estimator in given else next(iter(given), None)
             if key is not None and (estimate := given[key].estimate) is not None:
                 chosen = one.found[key]
-                _, *columns = self.summary.layout.places[one.target, without_normalisation(chosen.estimator)]
-                terms = self.summary.moments.of((ROWS, *columns))
+                at = self.summary.columns(one.target, chosen.estimator)
+                terms = self.summary.moments.of((ROWS, at.value, at.weight))
                 yield Diagnosed(name, key, chosen.estimator, estimate, terms, self.summary.nonnegative)
 
     def _metadata(self, estimates: Estimates, verdicts: Mapping[str, Verdict]) -> ResultMetadata:

@@ -119,7 +119,7 @@ class Pass:
         controlled = {without_normalisation(e) for e in self.members if e.normalisation == "control"}
         found = [
             pair
-            for _, estimator, value, weight in self.layout.pairs()
+            for _, estimator, _, value, weight in self.layout.pairs
             if estimator in controlled
             for pair in Controlled.products(value, weight, 0)
         ]
@@ -201,8 +201,7 @@ class Pass:
             for estimator, key in named.items():
                 if weights_of(estimator) is None:
                     continue
-                place, _, _ = summary.layout.places[target, estimator]
-                yield WeightsOf(name, key, summary.folded["histogram"][place])
+                yield WeightsOf(name, key, summary.folded["histogram"][summary.columns(target, estimator).number])
 
 
 def _examined(key: str, found: SelectedEstimate) -> SelectedEstimate:

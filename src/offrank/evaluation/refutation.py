@@ -42,7 +42,7 @@ def judged_group(group: Counts, copies: float = 0.0) -> Counts:
     if any(one.severity == "serious" for one in group.about_log):
         return group
     weights, targets = [], set()
-    for target, estimator, _, place in group.layout.pairs():
+    for target, estimator, _, _, place in group.layout.pairs:
         found = group.weight_of(target, estimator)
         if found is None or found.mean_weight is None or group.moments.least[place] < 0:
             continue
@@ -63,7 +63,7 @@ def _chance(moments: Moments, weight: int, copies: float) -> float:
 
 
 def _weights(summary: Counts) -> Iterator[tuple[AnyPolicy, str, EstimateEvidence]]:
-    for target, estimator, _, _ in summary.layout.pairs():
+    for target, estimator, *_ in summary.layout.pairs:
         found = summary.weight_of(target, estimator)
         if found is not None:
             yield target, f"`{estimator!r}` for {target!r}", found

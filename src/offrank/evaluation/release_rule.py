@@ -63,9 +63,8 @@ def _unearned(one: TargetEstimates, summary: Counts, deciding: AnyEstimator, lev
 
 def _rewarded(counts: Counts, target: AnyPolicy, estimator: AnyEstimator) -> float:
     """Return the effective number of impressions behind an estimate that earned more than the least reward."""
-    weighting = without_normalisation(estimator)
-    _, value, weight = counts.layout.places[target, weighting]
-    return _above(counts, _least(counts, weighting), value, weight)
+    at = counts.columns(target, estimator)
+    return _above(counts, _least(counts, at.estimator), at.value, at.weight)
 
 
 def _rewarded_share(counts: Counts, estimator: AnyEstimator) -> float:
@@ -105,10 +104,9 @@ def _missing(counts: Counts, target: AnyPolicy, estimator: AnyEstimator) -> Inte
     It is that of mean(w (reward - least)): weights that are never seen, or too rarely, lower it. None if the
     logging policy is known to show all that the target shows, often enough for a log of this length.
     """
-    weighting = without_normalisation(estimator)
-    index, value, weight = counts.layout.places[target, weighting]
-    design = counts.designs[index] if counts.designs else None
+    at = counts.columns(target, estimator)
+    design = counts.design(at)
     if design is not None and design.unsupported + design.hidden < _NOTHING:
         return None
-    logged = counts.layout.logged(weighting)
-    return counts.inference.difference(Controlled(value, weight, ROWS, _least(counts, weighting)), logged)
+    least = _least(counts, at.estimator)
+    return counts.inference.difference(Controlled(at.value, at.weight, ROWS, least), counts.layout.logged(at.estimator))

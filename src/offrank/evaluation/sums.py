@@ -16,7 +16,7 @@ from ..inference.spec import IntervalSpec
 
 def inner_fold(spec: IntervalSpec, layout: Layout, products: Products = (), *, grouped: bool = False) -> Tee:
     """Return the fold that computes the sums of the estimates; for many groups a smaller one, without histograms."""
-    weights = tuple(weight for _, _, _, weight in layout.pairs())
+    weights = tuple(one.weight for one in layout.pairs)
     third = layout.blocks
     always = {"worth": SumsFold(layout.effective_sizes.columns), "marks": MarksFold(MARKS)}
     whole = {**spec.folds(layout.columns, products, blocks=third), **always, "histogram": HistogramFold(weights)}
