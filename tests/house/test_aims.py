@@ -31,17 +31,17 @@ def of_row(key: str, *options: str) -> Callable[[], int]:
 
 WAIST = ("verbs", "evaluation")
 AIMS = [
-    Aim("functions that one snips enters", of_row("functions"), 795, 815, 350),
-    Aim("files that one snips enters", of_row("files"), 137, 140, 60),
+    Aim("functions that one snips enters", of_row("functions"), 807, 830, 350),
+    Aim("files that one snips enters", of_row("files"), 139, 143, 60),
     Aim("rooms that one snips enters", of_row("rooms"), 21, 21, 13),
-    Aim("classes that one snips enters", of_row("classes"), 113, 116, 50),
-    Aim("functions from the command line", of_row("functions", "--cli"), 834, 855, 400),
+    Aim("classes that one snips enters", of_row("classes"), 114, 117, 50),
+    Aim("functions from the command line", of_row("functions", "--cli"), 846, 870, 400),
     Aim("modules that offrank evaluate imports", of_row("modules", "--cli"), 424, 432, 250),
-    Aim("files of verbs/ and evaluation/", lambda: len(within(*WAIST)), 56, 57, 34),
-    Aim("lines of verbs/ and evaluation/", lambda: measures.lines(within(*WAIST)), 8615, 8800, 5500),
+    Aim("files of verbs/ and evaluation/", lambda: len(within(*WAIST)), 57, 59, 34),
+    Aim("lines of verbs/ and evaluation/", lambda: measures.lines(within(*WAIST)), 8720, 8950, 5500),
     Aim("files of the package", lambda: len(SOURCE), 509, 515, 450),
-    Aim("lines of the package", lambda: measures.lines(SOURCE), 56835, 57800, 47000),
-    Aim("functions with two homes", lambda: len(measures.with_two_homes(measures.functions_defined)), 79, 81, 15),
+    Aim("lines of the package", lambda: measures.lines(SOURCE), 57758, 59000, 47000),
+    Aim("functions with two homes", lambda: len(measures.with_two_homes(measures.functions_defined)), 80, 82, 15),
     Aim("constants with two homes", lambda: len(measures.with_two_homes(measures.constants_defined)), 55, 57, 30),
     Aim("lists of evaluate's arguments", lambda: measures.lists_of_arguments(SOURCE), 1, 1, 1),
     Aim("lists of codes of findings", lambda: measures.lists_of(measures.finding_codes(), SOURCE), 0, 0, 0),
@@ -52,8 +52,8 @@ AIMS = [
         3,
         0,
     ),
-    Aim("getattr and hasattr", lambda: measures.attributes_asked_for(SOURCE), 142, 145, 80),
-    Aim("state of the whole process", lambda: len(measures.process_wide()), 2, 2, 2),
+    Aim("getattr and hasattr", lambda: measures.attributes_asked_for(SOURCE), 144, 148, 80),
+    Aim("state of the whole process", lambda: len(measures.process_wide()), 1, 1, 2),
 ]
 
 
