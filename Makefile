@@ -1,11 +1,14 @@
 # `make demo` and `make test` need nothing but a python3 (3.11 or newer) with its venv module; see `make help`.
 VENV := .venv
 BIN := $(VENV)/bin
+PACKAGING := pyproject.toml reproductions/pyproject.toml reproductions/version.py
 PYTEST_ARGS ?= -n 2 --dist loadgroup
 OLDER ?= tests/folds tests/inference tests/reward_models tests/estimators/test_normaliser.py
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint format types layers docs pytest older bench chromium java clean
+.PHONY: help demo test fast lint format types layers docs pytest older mutants bench chromium java clean
+# Tests start many processes: what is compiled of the sources is kept, whatever the shell says.
+export PYTHONDONTWRITEBYTECODE :=
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -14,6 +17,9 @@ demo: $(VENV)/.installed ## Simulate a log, judge two new rankers from it, write
 	$(BIN)/offrank demo
 
 test: lint docs pytest older ## Everything that CI checks, the tests last
+
+fast: lint ## While you work: style, types, layers and the tests that matter most, in a minute
+	$(BIN)/pytest -q -n 2 -m "not slow and not browser" @tests/fast.txt
 
 lint: $(VENV)/.installed-dev ## Style, types and import layers
 	$(BIN)/ruff check .
@@ -34,6 +40,9 @@ pytest: $(VENV)/.installed-dev chromium java ## Only the tests; PYTEST_ARGS="-n 
 older: $(VENV)/.installed-dev ## Folds and intervals as an older processor computes them; OLDER=tests/clicks picks others
 	PYTHON=$(abspath $(BIN)/python) scripts/as-older-processor $(BIN)/pytest -q $(PYTEST_ARGS) $(OLDER)
 
+mutants: $(VENV)/.installed-dev ## Change a line of the code at a time: do its tests notice? (an hour)
+	$(BIN)/python scripts/mutants.py
+
 bench: $(VENV)/.installed-dev ## Run each script in benchmarks/ (minutes)
 	@shopt -s nullglob; for script in benchmarks/[a-z]*.py; do \
 		echo "== $$script"; $(BIN)/python "$$script" || exit; \
@@ -49,13 +58,13 @@ clean: ## Remove the environment, caches and builds
 	rm -rf $(VENV) site build dist .*_cache .hypothesis .benchmarks
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
-# Each stamp is as old as the newest install from the present pyproject.toml.
-$(VENV)/.installed: pyproject.toml scripts/ensure-venv
+# Each stamp is as old as the newest install from the present files. Both packages are installed: offrank and offrank-papers.
+$(VENV)/.installed: $(PACKAGING) scripts/ensure-venv
 	scripts/ensure-venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable .
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable . --editable reproductions
 	touch $@
 
-$(VENV)/.installed-dev: pyproject.toml scripts/ensure-venv
+$(VENV)/.installed-dev: $(PACKAGING) scripts/ensure-venv
 	scripts/ensure-venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev,docs]'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev,docs]' --editable reproductions
 	touch $@ $(VENV)/.installed

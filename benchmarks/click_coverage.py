@@ -37,9 +37,9 @@ from _worlds import table as table_of
 
 import offrank
 from offrank.clicks import Fitted, click_model
-from offrank.clicks.chain_doubt import moving
+from offrank.clicks.chain_uncertainty import moving
 from offrank.clicks.documents import Documents
-from offrank.clicks.sessions import Gathered, Sessions, Tally, collapsed
+from offrank.clicks.sessions import Sessions, Tally, TrainingData, collapsed
 from offrank.errors import SupportError
 from offrank.folds.estimate import Caution
 from offrank.metrics.cmip_models import judged, views
@@ -52,12 +52,12 @@ Measured = dict[str, Any]
 with a known truth, mean error, mean absolute error, share covered, mean width)."""
 
 
-def gathered(log: Log) -> Gathered:
+def gathered(log: Log) -> TrainingData:
     """The log as a pass over it would have gathered it."""
     documents = len(log.grade)
     whole = Sessions(log.document, log.click, np.ones(len(log.click)), documents, np.arange(documents) // RANKS)
     sessions = collapsed(whole)
-    return Gathered(Documents(np.arange(documents)), sessions, Tally(len(log.click), ranks=RANKS))
+    return TrainingData(Documents(np.arange(documents)), sessions, Tally(len(log.click), ranks=RANKS))
 
 
 def groups(log: Log) -> dict[str, np.ndarray]:

@@ -149,7 +149,7 @@ def fit(spelling: str, sessions: int) -> dict[str, Any]:
     model, world = click_model(spelling), World()
     model.fit(world.draw(2_000, 1), by="query")  # loads compiled code
     train = world.draw(sessions, 2)
-    fold, seconds = model.gather("query"), 0.0
+    fold, seconds = model.collect("query"), 0.0
     state = fold.empty()
     for batch in train.batches(0):
         start = time.process_time()

@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 
 from offrank.clicks import Fitted, click_model
 from offrank.clicks.documents import Documents, SlateDocuments
-from offrank.clicks.sessions import Gathered, Sessions, Tally, collapsed
+from offrank.clicks.sessions import Sessions, Tally, TrainingData, collapsed
 
 SIZES = ((2_000, 2_000), (500, 500), (100, 300), (30, 60))
 """Queries and sessions."""
@@ -78,7 +78,7 @@ def lost(kind: str, size: tuple[int, int], temperature: float, models: list[str]
     seen, document = np.unique(shown, return_inverse=True)
     document = document.reshape(shown.shape).astype(np.int32)
     whole = Sessions(document, click.astype(np.uint8), np.ones(sessions), len(seen), seen // RANKS)
-    data = Gathered(Documents(np.arange(len(seen))), collapsed(whole), Tally(sessions, ranks=RANKS))
+    data = TrainingData(Documents(np.arange(len(seen))), collapsed(whole), Tally(sessions, ranks=RANKS))
     found = [likelihood(click_model(name).of(data), seen, *new) for name in ("rctr", *models)]
     return [found[0] - one for one in found[1:]]
 

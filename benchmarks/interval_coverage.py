@@ -25,7 +25,7 @@ from rich.table import Table
 
 import offrank
 from offrank.folds import Sample
-from offrank.inference import IntervalSpec, Method, Ratio
+from offrank.inference import IntervalSpec, Ratio
 from offrank.log import Contexts
 from offrank.policies import PlackettLuce
 from offrank.simulation.search import SearchWorld
@@ -144,7 +144,7 @@ def show(shares: dict[tuple[str, ...], float], logs: int, rows: int) -> None:
 SKEWED = ((2, 0.6, "sharp"), (3, 0.6, "top"), (3, 1.3, "uniform"))
 """Slots, spread of the logging scores, target."""
 MEANS = {"ips": Ratio(2, 0), "snips": Ratio(2, 3), "rips": Ratio(4, 0), "ipm": Ratio(6, 0)}
-METHODS: tuple[Method, ...] = ("normal", "studentised", "bootstrap", "bernstein")
+METHODS: tuple[str, ...] = ("normal", "studentised", "bootstrap", "bernstein")
 
 
 def columns(here: World, rows: int, rng: np.random.Generator) -> np.ndarray:
@@ -164,7 +164,7 @@ def misses(here: World, rows: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
         folded[name] = fold.add(fold.empty(), sample)
     missed, values = np.zeros((len(MEANS), len(METHODS), 2)), np.zeros(len(MEANS))
     for place, method in enumerate(METHODS):
-        spread = IntervalSpec(method).spread(folded)
+        spread = IntervalSpec(method).inference(folded)
         for number, mean in enumerate(MEANS.values()):
             found = spread.ratio(mean)
             missed[number, place] = found.low > here.truth, found.high < here.truth

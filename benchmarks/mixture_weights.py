@@ -76,7 +76,7 @@ def measured(pair: str, temperature: float, queries: int, per: int, weight: floa
     place = 0 if pair == "pbm, dbn" else int(np.argmax([learnt.parameters[f"{i}.continuation"][0] for i in (0, 1)]))
     found = {"value": learnt.parameters["weight"][place], "low": low[place], "high": high[place]}
     said = [one for one in learnt.cautions if one.code == "hidden-components"]
-    apart = learnt.facts["weights_apart"]
+    apart = learnt.info["weights_apart"]
     return {"task": [pair, temperature, queries, per, weight, seed], **found, "apart": apart, "said": bool(said)} | {
         "seconds": seconds
     }

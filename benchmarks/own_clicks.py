@@ -20,7 +20,7 @@ from trust_worlds import HEALTHY, World
 
 import offrank
 from offrank.checks.own_clicks import KINDS, OwnClicksFold
-from offrank.findings.evidence_rows import OfOwnClicks
+from offrank.findings.evidence_rows import OwnClicksEvidence
 from offrank.findings.same_log import counted_here
 from offrank.folds.base import Tee
 from offrank.log.source import Needs
@@ -57,14 +57,14 @@ def _cells(log: pa.Table, column: str, by_query: bool) -> tuple[tuple[int, int],
     return (len(rows), len(rows[0])), items + 10_000_019 * query if by_query else items
 
 
-def found(log: pa.Table, column: str) -> list[OfOwnClicks]:
+def found(log: pa.Table, column: str) -> list[OwnClicksEvidence]:
     """What a score knows of the clicks of a log, by item and by item of a candidate set."""
     source = offrank.read_log(log).select(Needs(frozenset(["candidates", "clicks"]), scores=frozenset([column])))
     every = run(source, Tee({of: OwnClicksFold((column,), of) for of in KINDS}))
     return [one[column] for one in every.values()]
 
 
-def looked_at(world: World, rows: int, seed: int) -> Iterator[tuple[str, list[OfOwnClicks]]]:
+def looked_at(world: World, rows: int, seed: int) -> Iterator[tuple[str, list[OwnClicksEvidence]]]:
     """What is found, by the kind of score: the world's own, of another day, or of this one."""
     log, other = world.table(rows, seed), world.table(rows, seed + 1_000)
     for name in log.column_names:

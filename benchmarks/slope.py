@@ -20,10 +20,10 @@ from rich.table import Table
 from offrank.estimators.items import Form, Interpol
 from offrank.findings.low_ess import FEW_EFFECTIVE
 from offrank.log.batch import Contexts, Floats, LogBatch, Shown
-from offrank.papers.interpol_numbers import POWERS, STAYS, curve
 from offrank.policies import propensities
 from offrank.selection import slope
 from offrank.simulation import toy
+from offrank_papers.interpol_numbers import POWERS, STAYS, curve
 
 WINDOWS = range(toy.ITEMS)
 MULTIPLES = (1.0, 2.0, 4.0)

@@ -15,11 +15,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from offrank.cli.options import listed
 from offrank.errors import SpellingError, UsageError
 from offrank.estimators.named import ESTIMATORS, estimator
 from offrank.policies.named import POLICIES, policy
-from offrank.spelling import Spelled, example, parse, split
+from offrank.spelling import Spelled, example, listed, parse, split
 
 
 @dataclass(frozen=True, repr=False)

@@ -27,7 +27,6 @@ if TYPE_CHECKING:  # for type checkers; `_HOMES` and `_MODULES` say the same at 
     from .findings.verdict import Verdict as Verdict
     from .folds.estimate import Caution as Caution
     from .folds.estimate import Estimate as Estimate
-    from .papers.registry import reproduce as reproduce
     from .policies.boosted import Boosted as Boosted
     from .policies.counted import Counted as Counted
     from .policies.epsilon import EpsilonUniform as EpsilonUniform
@@ -58,6 +57,7 @@ if TYPE_CHECKING:  # for type checkers; `_HOMES` and `_MODULES` say the same at 
     from .verbs.learn import learn as learn
     from .verbs.measure import measure as measure
     from .verbs.merge import merge as merge
+    from .verbs.reproduce import reproduce as reproduce
     from .verbs.select import select_estimators as select_estimators
     from .verbs.simulate import simulate as simulate
 
@@ -99,7 +99,7 @@ _HOMES = {
     "merge": "verbs.merge",
     "predict_clicks": "verbs.clicks.predict",
     "read_log": "readers.log",
-    "reproduce": "papers.registry",
+    "reproduce": "verbs.reproduce",
     "select_clicks": "verbs.clicks.select",
     "select_estimators": "verbs.select",
     "simulate": "verbs.simulate",

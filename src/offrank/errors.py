@@ -22,6 +22,8 @@ from __future__ import annotations
 import importlib
 from typing import Any
 
+from .wording import Style, worded
+
 __all__ = [
     "AbilityError",
     "ColumnError",
@@ -62,8 +64,13 @@ class OffrankError(Exception):
         """Code, message and remedy."""
         return {"code": self.code, "message": self.message, "remedy": self.remedy}
 
+    def said(self, style: Style) -> str:
+        """Return the message and the remedy, in words for Python or the command line."""
+        message, remedy = worded(self.message, style), worded(self.remedy, style)
+        return f"{message}\n  what to do: {remedy}" if remedy else message
+
     def __str__(self) -> str:
-        return f"{self.message}\n  what to do: {self.remedy}" if self.remedy else self.message
+        return self.said("python")
 
 
 class UsageError(OffrankError, ValueError):

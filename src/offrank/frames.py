@@ -24,6 +24,7 @@ from .errors import LogError, MissingExtraError, NoOverlapError, UsageError
 from .files import atomic_write, write_text
 from .folds.estimate import Caution, Interval
 from .formatting import printable, with_ends
+from .wording import Style, worded
 
 Record = Mapping[str, Any]
 Key = tuple[str, str]
@@ -125,9 +126,12 @@ class Plain(ABC):
     def to_dict(self) -> dict[str, Any]:
         """Return the result as plain lists, dicts and numbers (None for unknown values)."""
 
-    def to_json(self, path: str | PathLike[str] | None = None, indent: int | None = 2) -> str:
-        """Return everything as JSON text; written to `path` if given."""
-        text = json.dumps(self.to_dict(), indent=indent, allow_nan=False)
+    def to_json(self, path: str | PathLike[str] | None = None, indent: int | None = 2, style: Style = "python") -> str:
+        """Return everything as JSON text; written to `path` if given.
+
+        style: whether advice names arguments or command-line options.
+        """
+        text = json.dumps(worded(self.to_dict(), style), indent=indent, allow_nan=False)
         if path is not None:
             write_text(path, text)
         return text

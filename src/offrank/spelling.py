@@ -16,7 +16,7 @@ import keyword
 import math
 import re
 import unicodedata
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from itertools import chain, repeat
 from typing import Any, ClassVar
 
@@ -41,6 +41,10 @@ class Spelled:
     """
 
     name: ClassVar[str]
+
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        cls.__repr__ = cls.__repr__  # type: ignore[method-assign]  # a dataclass writes none where a class has its own
 
     def __repr__(self) -> str:
         words, named = [], []
@@ -85,6 +89,11 @@ def split(text: str) -> list[str]:
         return [text]
     parts = node.elts if isinstance(node, ast.List | ast.Tuple) else [node]
     return [ast.get_source_segment(text.strip(), part) or text for part in parts]
+
+
+def listed(texts: Iterable[str]) -> list[str]:
+    """Split several texts, each of which may be a list: `-e "ips, clip(snips, 10)" -e pbm`."""
+    return [spelling for text in texts for spelling in split(text)]
 
 
 def example(makers: Makers) -> str:
@@ -143,7 +152,7 @@ class _Reader:
             return self.made(word, [], [])
         if takes_text is None:
             error = _unknown(word, self.makers, "name")
-            raise SpellingError(f"{error.message} in {self.text!r}", f"{error.remedy}; a file is quoted: '{word}'")
+            raise SpellingError(f"{error.message} in {self.text!r}", error.remedy + f"; a file is quoted: '{word}'")
         return math.inf if word == "inf" and not takes_text else word
 
     def made(self, name: str, arguments: list[ast.expr], keywords: list[ast.keyword]) -> Any:

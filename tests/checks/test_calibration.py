@@ -12,7 +12,7 @@ import pytest
 from scipy.stats import binom
 
 from offrank import EpsilonUniform, PlackettLuce, Top
-from offrank.checks.calibration import CalibrationFold, bennett
+from offrank.checks.calibration import CalibrationFold, ShownCounts, bennett
 from offrank.findings.evidence import Frequency
 from offrank.folds.sampled import SampledRowsFold
 from offrank.log.batch import Contexts, LogBatch
@@ -219,3 +219,11 @@ def test_how_many_rows_are_kept() -> None:
     assert np.array_equal(kept(kept=1_000, cells=109), every[:10])  # each row has 5 * 2 of them
     assert np.array_equal(kept(kept=1_000, cells=110), every[:11])
     assert len(kept(kept=1_000, cells=1)) == 1
+
+
+@pytest.mark.parametrize(("most", "variance"), [(1.0, 9.0), (4.0, 16.0)])
+def test_the_chance_of_a_deviation_is_that_of_both_sides(most: float, variance: float) -> None:
+    """Twice Bennett's bound; where rows were left out, which may depend on clicks, with the larger variance."""
+    found = ShownCounts(*(np.array([one]) for one in (30.0, 10.0, 9.0, 16.0))).chance(most)
+    u = most * 20 / variance
+    assert found == pytest.approx([2 * math.exp(-variance / most**2 * ((1 + u) * math.log1p(u) - u))], rel=1e-12)

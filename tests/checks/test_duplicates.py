@@ -12,7 +12,7 @@ import offrank
 from offrank import Counted, Uniform
 from offrank.checks.duplicates import Contents, ContentsFold
 from offrank.findings import cautions_for
-from offrank.findings.evidence import OfCounting
+from offrank.findings.evidence import CountingEvidence
 from offrank.simulation import SearchWorld
 from offrank.testing import check_fold
 from tests.exact.worlds import world
@@ -89,6 +89,9 @@ def test_how_many_contents_and_copies_it_takes() -> None:
     assert contents(*often, 75, 25) == pytest.approx(0.5 * 0.75)
     # Of 4,000 that occur once and 300 twice, 12 at least would occur three times: (300 - 52)^2 / (1.5 * 4,190) = 9.8.
     assert contents(4_000, 300, 0) == pytest.approx(300 / 4_600)
+    # None of 9.2 or more is rarer than 1e-4: (293 - 51.4)^2 / (1.5 * 4,191) = 9.3, and (290 - 51.1)^2 to that 9.1.
+    assert contents(4_000, 293, 0) == pytest.approx(293 / 4_586)
+    assert contents(4_000, 290, 0) == 0
     assert contents(4_000, 280, 0) == 0
     assert contents(4_000, 300, 1) == 0
 
@@ -137,7 +140,7 @@ def test_a_check_says_so_too() -> None:
 
 def test_many_small_contexts_count_beside_a_large_one() -> None:
     # 5,000 rows of one query and 200 queries of 10: a row in seven, but the contexts have 35 rows on average.
-    assert len(cautions_for(OfCounting(rows=7_000 / 201))) == 1
+    assert len(cautions_for(CountingEvidence(rows=7_000 / 201))) == 1
     log = coins(7_000, query=np.r_[np.zeros(5_000), 1 + np.arange(2_000) // 10].astype(int))
     found = offrank.evaluate(log, Uniform(), Counted(), ["ipm"])
     assert "few-rows-per-context" in [caution.code for caution in found.about_log]

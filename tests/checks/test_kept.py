@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,8 +12,10 @@ import pyarrow.parquet as pq
 import pytest
 
 import offrank
+from offrank.checks.kept import KeptFold
 from offrank.errors import StateError, UsageError
 from tests.cli.commands import call
+from tests.exact.worlds import world
 from tests.verbs.logs import coins, dice, replaced
 
 ROWS = 20_000
@@ -166,3 +169,13 @@ def test_totals_on_the_command_line(tmp_path: Path) -> None:
     wrong = call("evaluate", path, "--totals", "clicked=many", "--target", TARGET)
     assert wrong.exit_code
     assert "--totals" in wrong.output + str(wrong.stderr)
+
+
+def test_the_variance_of_how_many_there_were() -> None:
+    """A row kept with probability p stands for 1 / p, with variance (1 - p) / p^2: 12 at a quarter."""
+    batch = world("full", "position").batch(offrank.PlackettLuce("old"))
+    fold, quarter = KeptFold(), replace(batch, clicks=np.rint(batch.clicks), inclusion=np.full(len(batch), 0.25))
+    found = fold.finish(fold.add(fold.empty(), quarter))
+    assert sum(found.rows) == len(batch)
+    assert sum(found.impressions) == pytest.approx(4 * len(batch), rel=1e-12)
+    assert sum(found.variance) == pytest.approx(12 * len(batch), rel=1e-12)

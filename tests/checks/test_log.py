@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import re
 from dataclasses import replace
 from typing import Any
 
@@ -11,9 +13,11 @@ import pytest
 
 import offrank
 from offrank import Counted, PlackettLuce
-from offrank.checks.log import CAUSES, LogFold, about_log
+from offrank.checks.log import LogFold, about_log
 from offrank.errors import AbilityError
-from offrank.findings.evidence import Frequency, OfLog, Repeats
+from offrank.findings import causes_of
+from offrank.findings.evidence import Frequency, LogEvidence, Repeats
+from offrank.findings.registry import CAUSES
 from offrank.folds.estimate import Interval
 from tests.verbs.logs import LOGGING, TARGET, coins, dice, replaced, search
 
@@ -140,6 +144,58 @@ def test_candidates_that_are_the_shown_items_only() -> None:
     assert codes(evaluated(replaced(log, candidates=one_more))) == []
 
 
+@pytest.mark.parametrize("layout", ["wide", "long"])
+@pytest.mark.parametrize(("items", "slots", "text"), [(8, 3, True), (12, 2, False), (5, 1, True)])
+def test_propensities_of_more_items_than_are_listed(items: int, slots: int, text: bool, layout: str) -> None:
+    """They are right, and the cause is that the candidates are missing."""
+    whole = chosen(2_000, items, slots, text=text)
+    log = whole.drop_columns("candidates")
+    given = evaluated(as_long(log) if layout == "long" else log)
+    assert [one.code for one in given.about_log][:1] == ["unlisted-candidates"]
+    assert "mean-weight" not in codes(given) + [one.code for one in given["ips"].warnings]
+    assert given.verdict.trust == "none"
+    reason = given.verdict.reasons[0]
+    assert (reason.code, "`candidates`" in reason.remedy) == ("unlisted-candidates", True)
+    times = re.search(r"are ([\d.]+) times too small", reason.message)
+    assert times is not None
+    assert float(times[1]) == pytest.approx(math.comb(items, slots), rel=0.15)
+    checked = offrank.check(log, logging="logged")
+    assert [one.code for one in checked.verdict.reasons] == ["unlisted-candidates"]
+    assert "unlisted-candidates" in str(offrank.inspect(log))
+    assert codes(evaluated(whole)) == []
+
+
+def test_a_list_of_candidates_is_believed() -> None:
+    """If all candidates were shown, and they are listed, propensities that are too small are wrong."""
+    log = dice(3_000, sides=3, slots=3)
+    wrong = replaced(log, propensity=0.5 * propensity(log))
+    assert codes(evaluated(wrong)) == ["mean-weight", "shown-only"]
+    assert codes(evaluated(replaced(wrong, candidates=None))) == ["unlisted-candidates", "shown-only"]
+    assert codes(evaluated(replaced(log, candidates=None))) == ["shown-only"]
+
+
+def chosen(rows: int, items: int, slots: int, *, text: bool) -> pa.Table:
+    """Slates drawn without replacement by unlike weights, with their propensities and all candidates."""
+    rng = np.random.default_rng(items)
+    names = np.array([f"article {item}" for item in range(items)]) if text else np.arange(items)
+    weights = rng.uniform(0.5, 2.0, (rows, items))
+    slates = np.argsort(-np.log(weights) - rng.gumbel(size=weights.shape), axis=1)[:, :slots]
+    drawn = np.take_along_axis(weights, slates, axis=1)
+    left = weights.sum(axis=1, keepdims=True) - np.cumsum(drawn, axis=1) + drawn
+    clicks = (rng.random((rows, slots)) < 0.3).astype(float)
+    columns = {"slate": names[slates].tolist(), "candidates": [names.tolist()] * rows, "clicks": clicks.tolist()}
+    return pa.table(columns | {"propensity": (drawn / left).prod(axis=1)})
+
+
+def as_long(log: pa.Table) -> list[dict[str, Any]]:
+    """The same log with a row for each item that was shown."""
+    return [
+        {"impression": n, "item": item, "position": rank, "click": click, "propensity": row["propensity"]}
+        for n, row in enumerate(log.to_pylist())
+        for rank, (item, click) in enumerate(zip(row["slate"], row["clicks"], strict=True), start=1)
+    ]
+
+
 def test_counted_propensities_agree_by_construction() -> None:
     log = coins(4_000, query=np.arange(4_000) % 4, propensity=np.full(4_000, 0.1))
     assert evaluated(log, Counted(), names=["ipm"]).about_log == ()
@@ -165,20 +221,21 @@ def test_what_cannot_be_looked_at_is_named_with_the_reason() -> None:
 
 def test_the_cause_comes_before_what_follows_from_it() -> None:
     weight = Interval(3.0, 2.8, 3.2, 0.1)
-    log = OfLog(rows=100, compared=100, apart=100, mean_weight=weight, copies=0.4, shown_only=True)
+    log = LogEvidence(rows=100, compared=100, apart=100, mean_weight=weight, copies=0.4, shown_only=True)
     assert [one.code for one in about_log(log)] == [
         "propensity-mismatch",
         "mean-weight",
         "duplicate-rows",
         "shown-only",
     ]
-    unfit = OfLog(rows=100, compared=100, apart=100, fit=Frequency(1, 1.0, 9.0, 1e-9, lift=2.0))
+    unfit = LogEvidence(rows=100, compared=100, apart=100, fit=Frequency(1, 1.0, 9.0, 1e-9, lift=2.0))
     assert [one.code for one in about_log(unfit)] == ["miscalibrated"]
     fixed = replace(unfit, unconfirmed=0.5, repeats=Repeats(pairs=9.0, observed=9.0, chance=1e-9))
     assert [one.code for one in about_log(fixed)] == ["unconfirmed-logging", "not-random", "miscalibrated"]
-    assert len(set(CAUSES)) == len(CAUSES)
-    of_rows = {"double-subsampling", "only-clicked-rows", "totals"}
-    assert {one.code for log in (log, unfit, fixed) for one in about_log(log)} >= set(CAUSES) - of_rows
+    short = replace(log, unlisted=True)
+    assert [one.code for one in about_log(short)][:2] == ["propensity-mismatch", "unlisted-candidates"]
+    found = {cause for log in (log, unfit, fixed) for one in about_log(log) for cause in causes_of(one.code)}
+    assert found >= set(CAUSES[: CAUSES.index("rows") + 1]) - {"sampling"}
 
 
 def test_check_finds_the_same() -> None:
@@ -208,6 +265,6 @@ def test_check_finds_the_same() -> None:
     ],
 )
 def test_what_is_off_is_said_in_words(fit: Frequency, said: str) -> None:
-    [caution] = about_log(OfLog(rows=9_000, logging="top(score)", fit=fit))
+    [caution] = about_log(LogEvidence(rows=9_000, logging="top(score)", fit=fit))
     assert said in caution.message
     assert "top(score)" in caution.message

@@ -70,7 +70,9 @@ def test_the_same_seed_gives_the_same_json(tmp_path: Path) -> None:
         assert done.stdout.startswith("Would two new rankers have earned more")
         assert done.stdout.count("In this simulated world the truth is known") <= 2
         assert len(done.stdout.splitlines()) <= 28  # one screen
-        document = json.loads((tmp_path / folder / "result.json").read_text())
+        written = [(tmp_path / folder / name).read_text() for name in ("report.html", "result.json")]
+        assert all("then --cluster none takes rows" in text for text in written)  # advice for who typed the command
+        document = json.loads(written[1])
         return {name: document[name] for name in document.keys() - {"created", "command", "log"}}
 
     assert run("one") == run("two")

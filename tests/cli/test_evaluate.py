@@ -14,8 +14,9 @@ import pytest
 import offrank
 from offrank.estimators import IPM as ItemPosition
 from offrank.estimators import DoublyRobust, Interpol, clip
-from offrank.options import command_line
 from offrank.readers import read_log
+from offrank.report import terminal
+from offrank.wording import worded
 from tests.cli.commands import LOGGING, TARGET, call, written
 from tests.verbs.logs import coins, replaced, search
 from tests.verbs.schema import assert_document
@@ -51,11 +52,11 @@ def test_what_is_printed_can_be_typed_back_nested_and_in_lists(tmp_path: Path, l
         Interpol(window=1, examination=(1, 0.5, 0.25)),
         clip(Interpol(window=0), 3),
     ]
-    with command_line():
-        result = offrank.evaluate(log, "top(new_score)", "plackett_luce(old_score)", made)
+    result = offrank.evaluate(log, "top(new_score)", "plackett_luce(old_score)", made)
     printed = [name for _, name in result]
     assert printed == list(map(repr, made))
-    expected = {name: value for name, value in result.to_dict().items() if name not in ("created", "command")}
+    whole = worded(result.to_dict(), "command line")
+    expected = {name: value for name, value in whole.items() if name not in ("created", "command")}
     said = ("evaluate", *TARGET, *LOGGING)
     assert saved(tmp_path, log, *said, "-e", ", ".join(printed)) == expected
     assert saved(tmp_path, log, *said, "-e", f"[{', '.join(printed)}]") == expected
@@ -76,22 +77,22 @@ def test_metrics_may_stand_in_a_list_with_their_options(tmp_path: Path, log: Pat
 
 
 def test_the_command_line_and_python_say_the_same(tmp_path: Path, log: Path) -> None:
-    with command_line():  # remedies name options instead of arguments
-        result = offrank.evaluate(
-            log,
-            {"new": "top(new_score)", "b": "epsilon(top(naive_score), 0.5)"},
-            "plackett_luce(old_score)",
-            ["snips", "interpol(window=2)", "clip(ipm, 9)"],
-            examination=[1, 0.5, 0.33],
-            confidence=0.9,
-            interval="bootstrap",
-            replicates=20,
-            seed=3,
-            cluster="query",
-            by="device",
-        )
+    result = offrank.evaluate(
+        log,
+        {"new": "top(new_score)", "b": "epsilon(top(naive_score), 0.5)"},
+        "plackett_luce(old_score)",
+        ["snips", "interpol(window=2)", "clip(ipm, 9)"],
+        examination=[1, 0.5, 0.33],
+        confidence=0.9,
+        interval="bootstrap",
+        replicates=20,
+        seed=3,
+        cluster="query",
+        by="device",
+    )
+    whole = worded(result.to_dict(), "command line")  # remedies name options instead of arguments
     found = saved(tmp_path, log, "evaluate", *ALL_OPTIONS)
-    assert found == {name: value for name, value in result.to_dict().items() if name in found}
+    assert found == {name: value for name, value in whole.items() if name in found}
 
 
 def test_the_same_seed_gives_the_same_json_whatever_the_workers(tmp_path: Path, log: Path) -> None:
@@ -102,17 +103,17 @@ def test_the_same_seed_gives_the_same_json_whatever_the_workers(tmp_path: Path, 
 
 
 def test_check_says_the_same_as_python(tmp_path: Path, log: Path) -> None:
-    with command_line():
-        result = offrank.check(log, "top(new_score)", "plackett_luce(old_score)", confidence=0.9)
+    result = offrank.check(log, "top(new_score)", "plackett_luce(old_score)", confidence=0.9)
+    whole = worded(result.to_dict(), "command line")
     found = saved(tmp_path, log, "check", *LOGGING, *TARGET, "--confidence", "0.9")
-    assert found == {name: value for name, value in result.to_dict().items() if name in found}
+    assert found == {name: value for name, value in whole.items() if name in found}
 
 
 def test_results_on_stdout_and_nothing_else(log: Path) -> None:
     done = call("evaluate", log, *TARGET, *LOGGING)
     assert (done.exit_code, done.stderr) == (0, "")
-    with command_line():
-        assert done.stdout == str(offrank.evaluate(log, "top(new_score)", "plackett_luce(old_score)"))
+    result = offrank.evaluate(log, "top(new_score)", "plackett_luce(old_score)")
+    assert done.stdout == terminal.render_text(worded(result.to_document(), "command line"))
     assert "\x1b" not in done.stdout
     assert max(map(len, done.stdout.splitlines())) <= 80
     checked = call("check", log, *LOGGING)

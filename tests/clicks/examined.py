@@ -8,9 +8,9 @@ from functools import cached_property
 import numpy as np
 
 from offrank.clicks import ClickModel
+from offrank.clicks.base import FitResult
 from offrank.clicks.documents import Documents, SlateDocuments
 from offrank.clicks.fitted import Fitted
-from offrank.clicks.learnt import Learnt
 from offrank.clicks.sessions import Sessions, Tally
 
 RANKS = 6
@@ -46,20 +46,20 @@ class World:
         click = self.model.law(self.parameters, slots).sample(np.random.default_rng(seed + 1000))
         return Sessions(slots.document.astype(np.int32), click.astype(np.uint8), np.ones(n), len(self.attraction))
 
-    def learnt(self, n: int, seed: int = 0) -> Learnt:
+    def learnt(self, n: int, seed: int = 0) -> FitResult:
         return self.model.learn(self.model.from_sessions(self.sessions(n, seed)))
 
-    def fitted(self, learnt: Learnt) -> Fitted:
+    def fitted(self, learnt: FitResult) -> Fitted:
         return Fitted(self.model, Documents(np.arange(len(self.attraction))), learnt, Tally())
 
-    def error(self, learnt: Learnt, order: float) -> float:
+    def error(self, learnt: FitResult, order: float) -> float:
         """Root mean square error of the chances of a click on slates of another order."""
         slots = self.slates(20_000, 77, order)
         found, true = (self.model.law(tables, slots).marginal() for tables in (learnt.parameters, self.parameters))
         return float(np.sqrt(((found - true) ** 2).mean()))
 
 
-def covered(world: World, learnt: Learnt, table: str, truth: np.ndarray) -> float:
+def covered(world: World, learnt: FitResult, table: str, truth: np.ndarray) -> float:
     """Share of the 90 % intervals that hold the truth."""
     low, high = world.fitted(learnt).interval(table, 0.9)
     return float(((low[: len(truth)] <= truth) & (truth <= high[: len(truth)])).mean())

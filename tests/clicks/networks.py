@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from offrank.clicks.base import FitResult
 from offrank.clicks.documents import SlateDocuments
-from offrank.clicks.learnt import Learnt
 from offrank.clicks.neural.models import RecurrentModel
 from offrank.clicks.sessions import Sessions
 
@@ -41,7 +41,7 @@ def quick() -> Iterator[None]:
     jax.config.update("jax_disable_most_optimizations", False)
 
 
-def learnt(model: RecurrentModel, data: Sessions, **how: Any) -> Learnt:
+def learnt(model: RecurrentModel, data: Sessions, **how: Any) -> FitResult:
     pytest.importorskip("jax")
     pytest.importorskip("optax")
     return model.learn(data, **how)

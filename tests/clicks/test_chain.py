@@ -10,11 +10,11 @@ import pytest
 
 from offrank.clicks import CCM, CM, DBN, DCM, SDBN, click_model
 from offrank.clicks.chain import Chain
+from offrank.clicks.fit.chain_em import EM
+from offrank.clicks.fit.compressed_sessions import HiddenCounts, SessionTails
 from offrank.clicks.fit.design import PriorDesign
-from offrank.clicks.fit.doubt import reduced, shared
 from offrank.clicks.fit.priors import Beta, EvidenceGrid, PriorRegression
-from offrank.clicks.fit.reading import EM
-from offrank.clicks.fit.tails import HiddenCounts, Tails
+from offrank.clicks.fit.uncertainty import reduced, shared
 from offrank.clicks.laws import log_probs
 from offrank.clicks.sessions import Sessions
 from offrank.errors import UsageError
@@ -42,7 +42,7 @@ def everything(name: str) -> tuple[Sessions, list[list[int | None]]]:
 def em_of(name: str, sessions: Sessions) -> EM:
     model = TOLD[name].model
     assert isinstance(model, Chain)
-    return EM(model, Tails.of(sessions, by_rank=model.by_rank), {}, len)
+    return EM(model, SessionTails.of(sessions, by_rank=model.by_rank), {}, len)
 
 
 def expected(name: str, sessions: Sessions) -> HiddenCounts:
@@ -181,7 +181,7 @@ def test_the_end_is_a_maximum(name: str) -> None:
         assert learnt.trace[-1] == pytest.approx(best, rel=1e-9)
     rng = np.random.default_rng(0)
     for _ in range(20):
-        # The continuation is learnt with other priors (see `Alone`), so it need not be where this is highest.
+        # The continuation is learnt with other priors (see `ContinuationFit`), so it need not be where this is highest.
         moved = {n: t for n, t in learnt.parameters.items() if n.endswith(("prior", "regression", "continuation"))}
         for table in sorted(set(learnt.parameters) - set(moved)):
             p = learnt.parameters[table]

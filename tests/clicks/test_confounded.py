@@ -8,15 +8,15 @@ import numpy as np
 import pytest
 
 from offrank.clicks import CCM, DBN, DCM, SDBN
+from offrank.clicks.base import FitResult
 from offrank.clicks.chain import Chain
-from offrank.clicks.chain_doubt import moving, restlessness
+from offrank.clicks.chain_uncertainty import moving, rank_variability
 from offrank.clicks.documents import Documents, SlateDocuments
-from offrank.clicks.fit.alone import counts
+from offrank.clicks.fit.chain_em import EM
+from offrank.clicks.fit.compressed_sessions import SessionTails
+from offrank.clicks.fit.continuation import counts
 from offrank.clicks.fit.priors import Beta
-from offrank.clicks.fit.reading import EM
-from offrank.clicks.fit.tails import Tails
 from offrank.clicks.fitted import Fitted
-from offrank.clicks.learnt import Learnt
 from offrank.clicks.sessions import Sessions, Tally, collapsed
 
 QUERIES, RANKS, N = 120, 8, 15_000
@@ -42,11 +42,11 @@ def drawn(name: str, *, oracle: bool, temperature: float = 0.1, seed: int = 0) -
 
 
 @cache
-def learnt(name: str, oracle: bool) -> Learnt:
+def learnt(name: str, oracle: bool) -> FitResult:
     return MODELS[name].learn(drawn(name, oracle=oracle))
 
 
-def interval(name: str, found: Learnt) -> tuple[np.ndarray, np.ndarray]:
+def interval(name: str, found: FitResult) -> tuple[np.ndarray, np.ndarray]:
     fitted = Fitted(MODELS[name], Documents(np.arange(QUERIES * RANKS)), found, Tally())
     low, high = fitted.interval("continuation", 0.99)
     return low[SURE[name]], high[SURE[name]]
@@ -84,7 +84,7 @@ def test_learning_twice_says_the_same() -> None:
 def test_one_order_for_ever_does_not_tell_how_far_users_read() -> None:
     """Then documents below may be worse, or less looked at."""
     sessions = drawn("dbn", oracle=True, temperature=1e-6)
-    assert restlessness(sessions) == pytest.approx(0, abs=1e-9)
+    assert rank_variability(sessions) == pytest.approx(0, abs=1e-9)
     found = DBN().learn(sessions)
     assert [caution.code for caution in found.cautions] == ["satisfaction-unknown", "examination-unknown"]
     low, high = interval("dbn", found)
@@ -96,7 +96,7 @@ def test_restlessness() -> None:
     """Document 0 at ranks 0, 0 and 2, document 1 at rank 1 always: variances 8 / 9 and 0, by 3 and 3 showings."""
     document = np.array([[0, 1, -1], [-1, 1, 0]], np.int32)
     sessions = Sessions(document, np.zeros((2, 3), np.uint8), np.array([2.0, 1.0]), 2)
-    assert restlessness(sessions) == pytest.approx(3 * (8 / 9) / 6)
+    assert rank_variability(sessions) == pytest.approx(3 * (8 / 9) / 6)
 
 
 def test_the_share_of_ranks_within_documents() -> None:
@@ -156,7 +156,9 @@ def test_a_session_is_judged_by_documents_of_the_others() -> None:
     What the session has added to the satisfaction of 0 and to the skips of 1 is taken away again.
     """
     sessions = Sessions(np.array([[0, 1]], np.int32), np.array([[1, 0]], np.uint8), np.ones(1), 2)
-    em = EM(DBN(), Tails.of(sessions, by_rank=False), dict.fromkeys(("attraction", "satisfaction"), Beta(1, 1)), len)
+    em = EM(
+        DBN(), SessionTails.of(sessions, by_rank=False), dict.fromkeys(("attraction", "satisfaction"), Beta(1, 1)), len
+    )
     here = {"attraction": np.full(3, 0.4), "satisfaction": np.full(3, 0.3), "continuation": np.array([0.8])}
     plain = em.counts(here)
     entered, satisfaction = 0.0, 0.3

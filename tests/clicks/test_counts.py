@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 from offrank.clicks import DBN, DCTR, PBM, ClickModel
-from offrank.clicks.counts import Counts, CountsFold, CountTable, browsing_cell, counted, rank_of
+from offrank.clicks.counts import ClickCounts, CountsFold, CountTable, browsing_cell, counted, rank_of
 from offrank.clicks.documents import keys
-from offrank.clicks.sessions import Gathered, Sessions, SessionsFold
+from offrank.clicks.sessions import Sessions, SessionsFold, TrainingData
 from offrank.errors import EmptyLogError, UsageError
 from offrank.log.batch import Contexts, LogBatch, Shown
 from offrank.testing import check_fold
@@ -56,7 +56,7 @@ def by_hand(log: LogBatch, by: str | None, *, browsing: bool) -> dict[Cell, list
     return dict(found)
 
 
-def as_dict(gathered: Gathered) -> dict[Cell, list[float]]:
+def as_dict(gathered: TrainingData) -> dict[Cell, list[float]]:
     counts: Any = gathered.data
     rank = rank_of(counts.cell) if counts.browsing else counts.cell
     last = counts.cell - browsing_cell(rank, np.zeros_like(rank)) if counts.browsing else np.zeros_like(rank)
@@ -88,7 +88,7 @@ def test_sessions_in_memory_give_the_same_counts(browsing: bool) -> None:
     rows, fold, sessions = batch(seed=2), CountsFold("query", browsing), SessionsFold("query")
     gathered = sessions.finish(sessions.add(sessions.empty(), rows))
     assert isinstance(gathered.data, Sessions)
-    again = Gathered(gathered.documents, counted(gathered.data, browsing=browsing), gathered.tally)
+    again = TrainingData(gathered.documents, counted(gathered.data, browsing=browsing), gathered.tally)
     direct = as_dict(fold.finish(fold.add(fold.empty(), rows)))
     assert as_dict(again) == {cell: pytest.approx(counts) for cell, counts in direct.items()}
 
@@ -96,14 +96,14 @@ def test_sessions_in_memory_give_the_same_counts(browsing: bool) -> None:
 def test_counts_by_last_click_add_up_to_those_by_rank() -> None:
     rows, fold = batch(seed=3), CountsFold("query", browsing=True)
     found = fold.finish(fold.add(fold.empty(), rows))
-    assert isinstance(found.data, Counts)
-    ranks = Gathered(found.documents, found.data.by_rank(), found.tally)
+    assert isinstance(found.data, ClickCounts)
+    ranks = TrainingData(found.documents, found.data.by_rank(), found.tally)
     expected = by_hand(rows, "query", browsing=False)
     assert as_dict(ranks) == {cell: pytest.approx(counts) for cell, counts in expected.items()}
 
 
 def test_totals() -> None:
-    counts = Counts(
+    counts = ClickCounts(
         np.array([0, 0, 2]), np.array([0, 1, 1]), np.array([5.0, 3.0, 2.0]), np.array([4.0, 1.0, 0.0]), 3, 3
     )
     shown, clicked = counts.by_document()
@@ -113,7 +113,7 @@ def test_totals() -> None:
 
 
 def test_thinned_counts_keep_whole_documents() -> None:
-    counts = Counts(np.arange(10), np.zeros(10, int), np.arange(10.0), np.zeros(10), 10, 1)
+    counts = ClickCounts(np.arange(10), np.zeros(10, int), np.arange(10.0), np.zeros(10), 10, 1)
     assert counts.thinned(4).shown.tolist() == [0, 3, 6, 9]
     assert counts.thinned(4).documents == 4
     assert counts.thinned(10).documents == 10

@@ -7,7 +7,7 @@ import pytest
 
 import offrank
 from offrank.clicks import DCTR, GCTR, RCTR, RDCTR, ClickModel
-from offrank.clicks.counts import Counts
+from offrank.clicks.counts import ClickCounts
 from offrank.clicks.documents import SlateDocuments
 from tests.clicks.click_patterns import independent
 from tests.clicks.readers import log
@@ -15,7 +15,7 @@ from tests.clicks.same_law import assert_same_law
 
 #                 document, rank: (shown, clicked)
 TABLE = {(0, 0): (6, 3), (0, 1): (4, 1), (1, 1): (5, 2), (2, 0): (3, 0)}
-COUNTS = Counts(
+COUNTS = ClickCounts(
     np.array([d for d, _ in TABLE]),
     np.array([k for _, k in TABLE]),
     np.array([float(n) for n, _ in TABLE.values()]),
@@ -106,7 +106,7 @@ def test_documents_with_little_data_are_near_the_prior() -> None:
     shown = np.append(rng.integers(1, 50, 3000), [1.0, 1000.0]).astype(float)
     clicked = np.append(rng.binomial(shown[:-2].astype(int), rng.beta(2, 8, 3000)), [1.0, 900.0]).astype(float)
     every = np.arange(len(shown))
-    learnt = DCTR().learn(Counts(every, 0 * every, shown, clicked, len(shown), 1))
+    learnt = DCTR().learn(ClickCounts(every, 0 * every, shown, clicked, len(shown), 1))
     rate = learnt.parameters["rate"]
     assert rate[-1] == pytest.approx(0.2, abs=0.01)
     assert 0.2 < rate[-3] < 0.35

@@ -9,13 +9,21 @@ import pytest
 from scipy.optimize import minimize
 
 from offrank.clicks import PBM, TrustBias
+<<<<<<< HEAD
 from offrank.clicks.counts import Counts
 from offrank.clicks.examined import mean_attraction, prior_of
 from offrank.clicks.fit.curve import ExaminationCurve, Pooled, fit_curve, walk
 from offrank.clicks.fit.doubt import Doubt, attractions, beta_covariance, directions, kept, of_logarithms
 from offrank.clicks.fit.em import expit, logit
+=======
+from offrank.clicks.counts import ClickCounts
+from offrank.clicks.examined import prior_of
+from offrank.clicks.fit.curve import ExaminationCurve, Pooled, fit_curve
+from offrank.clicks.fit.em import expit
+>>>>>>> main
 from offrank.clicks.fit.posterior import Attractions, Chances, Fixed, fit_attractions, log_normaliser
 from offrank.clicks.fit.priors import Beta, PriorRegression
+from offrank.clicks.fit.uncertainty import Uncertainty, attractions, beta_covariance, directions, kept, of_logarithms
 from offrank.clicks.pbm import rank_rates
 from offrank.clicks.trust import Trusting
 from tests.clicks.examined import RANKS, World
@@ -25,11 +33,11 @@ WORLD = World(PBM(), {"examination": CURVE}, queries=40)
 
 
 @pytest.fixture(scope="module")
-def counts() -> Counts:
+def counts() -> ClickCounts:
     return PBM().from_sessions(WORLD.sessions(3000, 0))
 
 
-def tables(counts: Counts) -> tuple[np.ndarray, np.ndarray]:
+def tables(counts: ClickCounts) -> tuple[np.ndarray, np.ndarray]:
     """[documents, cells] shown and clicked."""
     shown, clicked = np.zeros((2, counts.documents, counts.cells))
     shown[counts.document, counts.cell] = counts.shown
@@ -37,7 +45,7 @@ def tables(counts: Counts) -> tuple[np.ndarray, np.ndarray]:
     return shown, clicked
 
 
-def document_scores(logs: np.ndarray, counts: Counts) -> np.ndarray:
+def document_scores(logs: np.ndarray, counts: ClickCounts) -> np.ndarray:
     """[documents, cells - 1] of the multinomial of where each document's clicks are."""
     shown, clicked = tables(counts)
     share = shown * np.exp(np.append(0.0, logs))
@@ -45,7 +53,7 @@ def document_scores(logs: np.ndarray, counts: Counts) -> np.ndarray:
     return (clicked - clicked.sum(axis=1, keepdims=True) * share)[:, 1:]
 
 
-def test_where_click_rates_may_be_wrong_by_anything_it_is_the_conditional_estimate(counts: Counts) -> None:
+def test_where_click_rates_may_be_wrong_by_anything_it_is_the_conditional_estimate(counts: ClickCounts) -> None:
     shown, clicked = tables(counts)
 
     def loss(logs: np.ndarray) -> float:
@@ -69,7 +77,7 @@ def test_where_click_rates_may_be_wrong_by_anything_it_is_the_conditional_estima
     assert (np.sqrt(np.diag(bread)) / np.sqrt(np.diag(sandwich))).max() > 1.1
 
 
-def test_a_curve_relative_to_another_rank(counts: Counts) -> None:
+def test_a_curve_relative_to_another_rank(counts: ClickCounts) -> None:
     found = fit_curve(counts, rank_rates(counts))
     other = found.over(2)
     assert other.value == pytest.approx(found.value / found.value[2])
@@ -108,7 +116,7 @@ def test_a_sparse_log_falls_back_to_click_rates() -> None:
     document = np.append(np.arange(len(rank)), [0, 1, 2])
     cell, clicked = np.append(rank, [1, 2, 3]), np.append(clicks, [0, 1, 0]).astype(float)
     order = np.lexsort([cell, document])
-    sparse = Counts(document[order], cell[order], np.ones(len(cell)), clicked[order], len(rank), 4)
+    sparse = ClickCounts(document[order], cell[order], np.ones(len(cell)), clicked[order], len(rank), 4)
     learnt = PBM().learn(sparse)
     assert learnt.parameters["examination"] == pytest.approx(np.exp(rank_rates(sparse).log), rel=0.1)
     assert [caution.code for caution in learnt.cautions] == ["examination-unknown"]
@@ -126,14 +134,14 @@ def test_normalisers_and_their_slopes(a: float, b: float) -> None:
     assert by_b == pytest.approx(np.trapezoid(density * log_v, x), rel=1e-6)
 
 
-def fitted(counts: Counts, chances: Chances, prior: str | tuple[float, float]) -> Attractions:
+def fitted(counts: ClickCounts, chances: Chances, prior: str | tuple[float, float]) -> Attractions:
     of = prior_of(prior, counts)
     begin = None if isinstance(of, Beta) else PriorRegression.flat(of, 0.2, 4.0)
     return fit_attractions(counts, Fixed(chances), of, begin, tolerance=1e-8, say=len)
 
 
 @pytest.mark.parametrize("prior", [(1.0, 4.0), "common", "fit"])
-def test_what_the_curve_does_to_documents(counts: Counts, prior: str | tuple[float, float]) -> None:
+def test_what_the_curve_does_to_documents(counts: ClickCounts, prior: str | tuple[float, float]) -> None:
     """The loadings against refits of prior and documents with another curve."""
     step, along = 1e-3, np.zeros((RANKS, 2))
     along[1, 0], along[2:, 1] = 1.0, 0.5
@@ -149,7 +157,7 @@ def test_what_the_curve_does_to_documents(counts: Counts, prior: str | tuple[flo
         assert found.loading[:, direction] == pytest.approx(slope, rel=1e-3, abs=1e-6 if prior == (1.0, 4.0) else 0.1)
 
 
-def test_the_prior_s_own_doubt_moves_documents(counts: Counts) -> None:
+def test_the_prior_s_own_doubt_moves_documents(counts: ClickCounts) -> None:
     """Its size by refits to halves of the documents: that of the mean of all attractions."""
     chances = Chances(CURVE, np.zeros(RANKS))
     design = prior_of("common", counts)
@@ -173,7 +181,7 @@ def test_what_is_kept_of_doubts_has_all_of_their_variance() -> None:
     rng = np.random.default_rng(0)
     value, variance = rng.uniform(0.05, 0.9, 30), rng.uniform(1e-4, 1e-2, 30)
     loading = rng.normal(size=(30, 7)) * np.linspace(0.6, 0.01, 7)
-    strength, loadings = kept({"attraction": Doubt(value, variance, loading)})
+    strength, loadings = kept({"attraction": Uncertainty(value, variance, loading)})
     assert loadings["attraction"].shape == (30, 4)
     spread = value * (1 - value)
     total = spread / (strength["attraction"] + 1) + spread**2 * (loadings["attraction"] ** 2).sum(axis=1)
@@ -189,7 +197,7 @@ def test_directions_of_a_covariance() -> None:
     assert leading == pytest.approx(every[:, :2])
 
 
-def test_draws_have_the_doubt_of_curve_and_documents(counts: Counts) -> None:
+def test_draws_have_the_doubt_of_curve_and_documents(counts: ClickCounts) -> None:
     fitted = WORLD.fitted(PBM().learn(counts))
     rng = np.random.default_rng(0)
     drawn = [fitted.draw(rng).learnt.parameters for _ in range(400)]
@@ -203,8 +211,13 @@ def test_draws_have_the_doubt_of_curve_and_documents(counts: Counts) -> None:
     assert (clicks.std(axis=0) / clicks.mean(axis=0) < curves[:, 1:].std(axis=0) / curves[:, 1:].mean(axis=0)).all()
 
 
+<<<<<<< HEAD
 def test_scores_of_trust_bias_are_slopes_of_the_likelihood(counts: Counts) -> None:
     """By Fisher's identity; at the maximum they add up to the weak priors'."""
+=======
+def test_scores_of_trust_bias_are_slopes_of_the_likelihood(counts: ClickCounts) -> None:
+    """By Fisher's identity; at the maximum they add up to the weak prior's."""
+>>>>>>> main
     curve = fit_curve(counts, rank_rates(counts), tolerance=1e-4).value
     for prior in ((1.0, 4.0), "common"):
         learnt = TrustBias(prior, tolerance=1e-7).learn(counts)

@@ -9,8 +9,8 @@ import numpy as np
 from scipy.special import betaincinv
 
 from offrank.clicks import PBM, Fitted, load
+from offrank.clicks.base import FitResult
 from offrank.clicks.documents import Documents
-from offrank.clicks.learnt import Learnt
 from offrank.clicks.sessions import Tally
 
 
@@ -21,7 +21,7 @@ def model(**more: Any) -> Fitted:
         "attraction_prior": np.ones(2),
     }
     strength = {"attraction": np.array([20.0, 50.0, 5.0])}
-    return Fitted(PBM(), Documents(np.array([3, 7])), Learnt(tables, strength, **more), Tally(ranks=2))
+    return Fitted(PBM(), Documents(np.array([3, 7])), FitResult(tables, strength, **more), Tally(ranks=2))
 
 
 def drawn(fitted: Fitted, table: str, seed: int = 0, n: int = 4000) -> np.ndarray:

@@ -163,7 +163,7 @@ def test_any_partition_gives_the_same(order: list[int], cluster: str | None) -> 
     assert left["moments"].comoment == pytest.approx(whole.spread.moments.comoment)
     assert left["moments"].least == pytest.approx(whole.spread.moments.least)
     if cluster:
-        [clusters] = fold.inference.spread(left).clusters
+        [clusters] = fold.inference.inference(left).clusters
         assert clusters.sums == pytest.approx(whole.spread.clusters[0].sums)
 
 

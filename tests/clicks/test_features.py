@@ -19,6 +19,9 @@ from offrank.log.batch import Contexts, Floats, Integers
 from offrank.policies import PlackettLuce
 from offrank.reward_models.click_model import predicted
 
+# One worker: what these tests share is made once.
+pytestmark = pytest.mark.xdist_group("features")
+
 QUERIES, ITEMS, WIDTH = 150, 4, 3
 WEIGHTS = np.array([1.2, -0.6, 0.0])
 CURVE = 1 / np.arange(1, ITEMS + 1)
@@ -321,7 +324,7 @@ def by(devices: pa.Table) -> Fitted:
 
 
 def test_each_device_has_its_curve(by: Fitted, devices: pa.Table, tmp_path: Any) -> None:
-    table, names = by.learnt.parameters["examination"], by.learnt.facts["contexts"]
+    table, names = by.learnt.parameters["examination"], by.learnt.info["contexts"]
     low, high = by.interval("examination", 0.999)
     for name, curve in {"desktop": CURVE, "phone": 0.8 * 0.5 ** np.arange(ITEMS)}.items():
         row = names.index(name)
@@ -340,7 +343,7 @@ def test_predictions_take_the_curve_of_the_row(by: Fitted, devices: pa.Table) ->
     contexts, slates = contexts_of(devices.slice(0, 3), by)
     for device, name in (("phone", "phone"), ("desktop", "desktop"), ("fridge", None)):
         rows = devices.slice(0, 3).set_column(3, "device", pa.array([device] * 3))
-        row = -1 if name is None else by.learnt.facts["contexts"].index(name)
+        row = -1 if name is None else by.learnt.info["contexts"].index(name)
         relevance = np.take_along_axis(by.relevance(contexts), slates, 1)
         expected = relevance * by.learnt.parameters["examination"][row]
         assert by.click_probs(*contexts_of(rows, by)) == pytest.approx(expected)

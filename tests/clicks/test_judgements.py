@@ -17,9 +17,9 @@ from scipy.stats import beta
 
 import offrank
 from offrank.clicks import DBN, DCTR, GCTR, NCM, PBM, RDCTR, ClickModel, Fitted, Mixture, load
+from offrank.clicks.base import FitResult
 from offrank.clicks.documents import Documents, TextsFold
 from offrank.clicks.judgements import cuts_of
-from offrank.clicks.learnt import Learnt
 from offrank.clicks.sessions import Tally
 from offrank.errors import UsageError
 from offrank.log.source import Needs
@@ -137,7 +137,7 @@ def product(strength: float = 40.0) -> Fitted:
     }
     doubt = {name: np.full(3, strength) for name in ("attraction", "satisfaction")}
     documents = Documents(np.array([3, 7]), item=np.array([3, 7]), texts=Texts.none())
-    return Fitted(DBN(), documents, Learnt(tables, doubt), Tally())
+    return Fitted(DBN(), documents, FitResult(tables, doubt), Tally())
 
 
 def test_intervals_of_products_are_those_of_draws() -> None:

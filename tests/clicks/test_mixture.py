@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from offrank.clicks import DBN, SDBN, ClickModel, Mixture, click_model
+from offrank.clicks.base import FitResult
 from offrank.clicks.documents import Documents, SlateDocuments
 from offrank.clicks.fitted import Fitted
 from offrank.clicks.laws import log_probs
-from offrank.clicks.learnt import Learnt
 from offrank.clicks.mixture import known_of
 from offrank.clicks.model import CLICK_MODELS
 from offrank.clicks.sessions import Sessions, Tally
@@ -43,11 +43,11 @@ def sessions() -> Sessions:
 
 
 @pytest.fixture(scope="module")
-def learnt(sessions: Sessions) -> Learnt:
+def learnt(sessions: Sessions) -> FitResult:
     return Mixture(DBN(), DBN()).learn(sessions)
 
 
-def test_the_likelihood_rises(learnt: Learnt) -> None:
+def test_the_likelihood_rises(learnt: FitResult) -> None:
     """Components learn by their own lights, which need not raise the likelihood."""
     assert learnt.converged
     assert len(learnt.trace) > 2
@@ -55,7 +55,7 @@ def test_the_likelihood_rises(learnt: Learnt) -> None:
     assert np.diff(learnt.trace).min() >= -1e-4 * abs(learnt.trace[0])
 
 
-def test_two_of_one_kind_find_their_users(learnt: Learnt) -> None:
+def test_two_of_one_kind_find_their_users(learnt: FitResult) -> None:
     first = int(np.argmax(learnt.parameters["weight"]))
     low, high = (learnt.parameters["weight"][first] + z / 2 for z in (-0.1, 0.1))
     assert low < 0.7 < high
@@ -66,7 +66,7 @@ def test_two_of_one_kind_find_their_users(learnt: Learnt) -> None:
         assert np.abs(found - told.parameters["attraction"][:-1]).mean() < most
 
 
-def test_weights_know_their_doubt(learnt: Learnt) -> None:
+def test_weights_know_their_doubt(learnt: FitResult) -> None:
     """Far less than if somebody said whose each session was: 1 / (6000 .7 .3) is the variance of that logit.
 
     The method itself adds .16^2 to it.
@@ -79,7 +79,7 @@ def test_weights_know_their_doubt(learnt: Learnt) -> None:
     assert (np.abs(np.log(np.sort(p) / (1 - np.sort(p))) - np.log([3 / 7, 7 / 3])) < 3.5 * np.sqrt(sampled[0])).all()
 
 
-def test_a_mixture_predicts_new_sessions_better_than_its_part(sessions: Sessions, learnt: Learnt) -> None:
+def test_a_mixture_predicts_new_sessions_better_than_its_part(sessions: Sessions, learnt: FitResult) -> None:
     fresh = drawn(BOTH, 6000, 9, ranks=8)
     seen, click = SlateDocuments(fresh.document.astype(np.int64), fresh.document >= 0), fresh.click.astype(float)
     alone, both, best = (
@@ -93,7 +93,7 @@ def test_a_mixture_predicts_new_sessions_better_than_its_part(sessions: Sessions
     assert alone + 0.05 < both < best < both + 0.02
 
 
-def test_a_start_changes_nothing(sessions: Sessions, learnt: Learnt) -> None:
+def test_a_start_changes_nothing(sessions: Sessions, learnt: FitResult) -> None:
     again = Mixture(DBN(), DBN()).learn(sessions, start=learnt.parameters)
     assert again.trace[0] == pytest.approx(learnt.trace[-1], rel=1e-5)
     for name in set(learnt.parameters) - {
@@ -180,7 +180,7 @@ def test_spellings(text: str) -> None:
     assert click_model(repr(click_model(text))) == click_model(text)
 
 
-def test_components_have_intervals(sessions: Sessions, learnt: Learnt) -> None:
+def test_components_have_intervals(sessions: Sessions, learnt: FitResult) -> None:
     """Wider than if their sessions were known, and those of the larger component narrower."""
     fitted = Fitted(Mixture(DBN(), DBN()), Documents(np.arange(12)), learnt, Tally())
     alone = Fitted(DBN(), Documents(np.arange(12)), DBN().learn(sessions), Tally())

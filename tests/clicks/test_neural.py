@@ -18,6 +18,9 @@ from offrank.clicks.neural.models import RecurrentModel
 from offrank.clicks.sessions import Sessions
 from offrank.errors import MissingExtraError, UsageError
 
+# One worker: what these tests share is made once.
+pytestmark = pytest.mark.xdist_group("neural")
+
 DOCUMENTS, RANKS = 6, 4
 QUERY_OF = [0.0, 0, 0, 1, 1, 1, 2]
 MODELS = [NCM(hidden=3, embedding=2, click_embedding=2), CACM(hidden=3, embedding=2, click_embedding=2)]

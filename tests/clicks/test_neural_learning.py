@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from offrank.clicks.base import FitResult
 from offrank.clicks.documents import SlateDocuments
 from offrank.clicks.laws import log_probs
-from offrank.clicks.learnt import Learnt
 from offrank.clicks.neural import CACM, NCM, training
 from offrank.clicks.neural.law import Recurrent
 from offrank.clicks.neural.models import RecurrentModel
@@ -23,6 +23,9 @@ from offrank.clicks.sessions import Sessions
 from offrank.errors import UsageError
 from tests.clicks import networks
 from tests.clicks.networks import BESIDE, quick, sessions, slots
+
+# One worker: what these tests share is made once.
+pytestmark = pytest.mark.xdist_group("neural")
 
 __all__ = ["quick"]
 
@@ -82,15 +85,15 @@ def test_copies_of_a_session_are_held_out_one_by_one() -> None:
 SMALL: dict[str, Any] = {"hidden": 4, "batch": 3, "validation": 0.0}
 
 
-def learnt(model: RecurrentModel, data: Sessions = MIXED, **how: Any) -> Learnt:
+def learnt(model: RecurrentModel, data: Sessions = MIXED, **how: Any) -> FitResult:
     return networks.learnt(model, data, **how)
 
 
-def law_of(model: RecurrentModel, found: Learnt, data: Sessions) -> Recurrent:
+def law_of(model: RecurrentModel, found: FitResult, data: Sessions) -> Recurrent:
     return model.law(found.parameters, SlateDocuments(data.document, data.document >= 0))
 
 
-def log_loss(model: RecurrentModel, found: Learnt, data: Sessions) -> float:
+def log_loss(model: RecurrentModel, found: FitResult, data: Sessions) -> float:
     likelihood = log_probs(law_of(model, found, data), data.click.astype(float))
     return float(-(data.weight * likelihood).sum() / data.weight.sum())
 
@@ -114,7 +117,7 @@ def test_gradients_are_those_of_the_law(kind: type[RecurrentModel], monkeypatch:
 
     def loss(weights: dict[str, Any], rows: dict[str, Any]) -> float:
         named = {f"{name}_embedding": row for name, row in rows.items()} | {"query": queries_of(MIXED)}
-        return log_loss(model, Learnt(weights | named), MIXED) * MIXED.weight.sum()
+        return log_loss(model, FitResult(weights | named), MIXED) * MIXED.weight.sum()
 
     exact = [{name: array.astype(float) for name, array in part.items()} for part in (weights, rows)]
     assert total == pytest.approx(loss(*exact), rel=1e-5)
@@ -145,9 +148,9 @@ def test_the_best_epoch_is_what_is_kept(kind: type[RecurrentModel]) -> None:
     for rate, epochs in ((0.05, 6), (30.0, 2)):
         model = kind(**SMALL, rate=rate, epochs=epochs, patience=99)
         found = learnt(model)
-        losses = found.facts["held-out log-loss by epoch"]
+        losses = found.info["held-out log-loss by epoch"]
         assert len(losses) == found.rounds + 1 == epochs + 1
-        assert losses[found.facts["best epoch"]] == min(losses)
+        assert losses[found.info["best epoch"]] == min(losses)
         assert log_loss(model, found, MIXED) == pytest.approx(min(losses), rel=1e-4)
         assert not found.converged
         assert rate < 1 or losses[-1] > min(losses)
@@ -156,7 +159,7 @@ def test_the_best_epoch_is_what_is_kept(kind: type[RecurrentModel]) -> None:
 def test_learning_stops_where_nothing_gets_better() -> None:
     found = learnt(NCM(**SMALL, rate=0.05, epochs=500, patience=3))
     assert found.converged
-    assert found.rounds == found.facts["best epoch"] + 3 < 500
+    assert found.rounds == found.info["best epoch"] + 3 < 500
 
 
 @pytest.mark.parametrize("kind", [NCM, CACM])
@@ -201,11 +204,11 @@ FOLLOWER = NCM(hidden=8, embedding=8, batch=128, rate=0.02, epochs=30)
 
 
 @pytest.fixture(scope="module")
-def follows() -> Learnt:
+def follows() -> FitResult:
     return learnt(FOLLOWER, copied())
 
 
-def test_clicks_that_depend_on_clicks_are_learnt(follows: Learnt) -> None:
+def test_clicks_that_depend_on_clicks_are_learnt(follows: FitResult) -> None:
     model, found = FOLLOWER, follows
     order = np.array([[0, 1], [1, 2], [2, 0]])
     for click, expected in ((1, 0.9), (0, 0.1)):
@@ -245,8 +248,8 @@ def test_learning_goes_on_from_where_it_was() -> None:
     first = learnt(model)
     second = learnt(CACM(**SMALL, epochs=1), start=first.parameters)
     assert second.rounds == 1
-    losses = second.facts["held-out log-loss by epoch"]
-    assert losses[0] == pytest.approx(first.facts["held-out log-loss by epoch"][first.facts["best epoch"]], rel=1e-5)
+    losses = second.info["held-out log-loss by epoch"]
+    assert losses[0] == pytest.approx(first.info["held-out log-loss by epoch"][first.info["best epoch"]], rel=1e-5)
 
 
 def test_parameters_that_say_nothing_are_refused() -> None:
@@ -285,12 +288,12 @@ def test_an_interrupted_fit_leaves_nothing_running(monkeypatch: pytest.MonkeyPat
     assert [array.is_ready() for array in jax.live_arrays()].count(True) == len(jax.live_arrays()) > 0
 
 
-def test_a_network_ahead_of_ubm_has_no_caution(follows: Learnt) -> None:
-    assert follows.facts[BESIDE].startswith("+")
+def test_a_network_ahead_of_ubm_has_no_caution(follows: FitResult) -> None:
+    assert follows.info[BESIDE].startswith("+")
     assert not follows.cautions
 
 
 def test_nothing_held_out_is_not_compared() -> None:
     found = learnt(CACM(**SMALL, epochs=1))
-    assert BESIDE not in found.facts
+    assert BESIDE not in found.info
     assert not found.cautions

@@ -22,6 +22,9 @@ from offrank.readers.log import read_log
 from tests.clicks.networks import BESIDE, learnt, quick, slots
 from tests.clicks.readers import log
 
+# One worker: what these tests share is made once.
+pytestmark = pytest.mark.xdist_group("neural")
+
 __all__ = ["quick"]
 
 # Queries --------------------------------------------------------------------------------------------------------------
@@ -67,7 +70,7 @@ def test_queries_outlive_a_file(by_query: Fitted, tmp_path: Path) -> None:
     again = load(tmp_path / "m.json")
     for query, slate in (("good", [7, 8]), ("bad", [7]), ("new", [7]), ("good", [1, 8]), ("new", [1])):
         assert top_chance(again, query, slate) == top_chance(by_query, query, slate)
-    assert by_query.learnt.facts["queries"] == 2
+    assert by_query.learnt.info["queries"] == 2
     earlier = json.loads((tmp_path / "m.json").read_text())
     earlier["parameters"]["query_of"] = earlier["parameters"].pop("query")
     (tmp_path / "m.json").write_text(json.dumps(earlier))
@@ -95,7 +98,7 @@ def test_a_network_behind_ubm_says_so() -> None:
     found = learnt(NCM(hidden=4, embedding=4, rate=1e-4, epochs=1), data)
     (caution,) = found.cautions
     assert (caution.code, caution.severity) == ("behind-ubm", "warning")
-    (ahead, error) = (float(word) for word in re.findall(r"[-+]?[.\d]+", found.facts[BESIDE])[:2])
+    (ahead, error) = (float(word) for word in re.findall(r"[-+]?[.\d]+", found.info[BESIDE])[:2])
     assert ahead < -5 * error < 0
 
     # The figures, from both models' laws on the sessions that the same seed holds out.

@@ -8,12 +8,12 @@ from scipy.integrate import quad
 
 import offrank
 from offrank.clicks import PBM, UBM, TrustBias
-from offrank.clicks.counts import Counts
+from offrank.clicks.base import FitResult
+from offrank.clicks.counts import ClickCounts
 from offrank.clicks.documents import SlateDocuments
 from offrank.clicks.fit.curve import fit_curve
 from offrank.clicks.fit.posterior import Chances, Fixed, fit_attractions
 from offrank.clicks.fit.priors import Beta
-from offrank.clicks.learnt import Learnt
 from offrank.clicks.pbm import rank_rates
 from tests.clicks.click_patterns import position_based
 from tests.clicks.examined import RANKS, World, covered
@@ -26,7 +26,7 @@ TABLES = {"attraction": np.array([0.3, 0.8, 0.25]), "examination": np.array([1.0
 
 
 @pytest.fixture(scope="module")
-def learnt() -> Learnt:
+def learnt() -> FitResult:
     return WORLD.learnt(30_000)
 
 
@@ -37,7 +37,7 @@ def test_the_law_is_its_story() -> None:
     assert_same_law(PBM().law(TABLES, slots), story)
 
 
-def test_parameters_are_recovered(learnt: Learnt) -> None:
+def test_parameters_are_recovered(learnt: FitResult) -> None:
     assert learnt.converged
     assert learnt.parameters["examination"] == pytest.approx(CURVE, rel=0.1)
     assert learnt.parameters["attraction"][-1] == pytest.approx(0.2, abs=0.02)
@@ -58,7 +58,7 @@ def test_the_curve_is_not_bent_by_rankers_that_know() -> None:
     assert noise.max() < 0.03
 
 
-def test_intervals_cover_the_truth(learnt: Learnt) -> None:
+def test_intervals_cover_the_truth(learnt: FitResult) -> None:
     assert 0.85 < covered(WORLD, learnt, "attraction", WORLD.attraction) < 0.95
     curves = [covered(WORLD, WORLD.learnt(4000, seed), "examination", CURVE) for seed in range(16)]
     # The first rank's is known; of the others, nine in ten.
@@ -93,10 +93,10 @@ DOCUMENTS = [[(0, 4, 2), (1, 3, 0)], [(1, 7, 0)], [(0, 1, 1)], [(0, 3, 3), (1, 2
 """Of each document, (cell, shown, clicked)."""
 
 
-def of_documents() -> Counts:
+def of_documents() -> ClickCounts:
     rows = [(d, *entry) for d, entries in enumerate(DOCUMENTS) for entry in entries]
     document, cell, shown, clicked = np.array(rows).T
-    return Counts(document, cell, shown.astype(float), clicked.astype(float), len(DOCUMENTS), 2)
+    return ClickCounts(document, cell, shown.astype(float), clicked.astype(float), len(DOCUMENTS), 2)
 
 
 @pytest.mark.parametrize("prior", [Beta(1.0, 4.0), Beta(0.5, 0.7), Beta(8.0, 20.0)])
@@ -177,7 +177,7 @@ def test_tiny_logs(slates: list[list[int]], clicks: list[list[int]]) -> None:
 
 def test_a_log_that_never_changes_its_rankings_does_not_tell() -> None:
     sessions = WORLD.sessions(3000, 0)
-    still = Counts(np.arange(3), np.arange(3), np.full(3, 1000.0), np.array([300.0, 200.0, 100.0]), 3, 3)
+    still = ClickCounts(np.arange(3), np.arange(3), np.full(3, 1000.0), np.array([300.0, 200.0, 100.0]), 3, 3)
     learnt = PBM().learn(still)
     assert [caution.code for caution in learnt.cautions] == ["examination-unknown"]
     assert "67%" in learnt.cautions[0].message
@@ -201,7 +201,7 @@ def test_a_given_prior_is_kept() -> None:
     learnt = PBM((2, 7)).learn(PBM().from_sessions(WORLD.sessions(500, 0)))
     assert learnt.parameters["attraction_prior"].tolist() == [2, 7]
     assert learnt.parameters["attraction"][-1] == pytest.approx(2 / 9)
-    assert learnt.facts["attraction_prior"] == [2, 7]
+    assert learnt.info["attraction_prior"] == [2, 7]
 
 
 def test_examination_is_the_curve() -> None:

@@ -6,12 +6,15 @@ import numpy as np
 import pytest
 
 from offrank.clicks import CCM, CM, DBN, DCM, SDBN, ClickModel
+from offrank.clicks.base import FitResult
 from offrank.clicks.documents import Documents, SlateDocuments
 from offrank.clicks.draws import total_strength
 from offrank.clicks.fitted import Fitted
 from offrank.clicks.laws import ClickLaw, log_probs
-from offrank.clicks.learnt import Learnt
 from offrank.clicks.sessions import Sessions, Tally
+
+# One worker: what these tests share is made once.
+pytestmark = pytest.mark.xdist_group("recovery")
 
 QUERIES, RANKS = 60, 8
 N = 40_000
@@ -46,7 +49,7 @@ def law(name: str, parameters: dict[str, np.ndarray], document: np.ndarray) -> C
 
 
 @pytest.fixture(scope="module", params=MODELS)
-def fit(request: pytest.FixtureRequest) -> tuple[str, dict[str, np.ndarray], Learnt]:
+def fit(request: pytest.FixtureRequest) -> tuple[str, dict[str, np.ndarray], FitResult]:
     name = request.param
     true, document = world(MODELS[name][1]), shown(N, 1)
     click = law(name, true, document).sample(np.random.default_rng(2))
@@ -54,7 +57,7 @@ def fit(request: pytest.FixtureRequest) -> tuple[str, dict[str, np.ndarray], Lea
     return name, true, MODELS[name][0].learn(sessions)
 
 
-Fit = tuple[str, dict[str, np.ndarray], Learnt]
+Fit = tuple[str, dict[str, np.ndarray], FitResult]
 
 
 def test_the_tables_are_found(fit: Fit) -> None:

@@ -52,7 +52,7 @@ def assert_same(found: Fitted, kept: Fitted) -> None:
             assert np.array_equal(values, others[key], equal_nan=True)
     for name in ("trace", "rounds", "converged", "cautions"):
         assert getattr(found.learnt, name) == getattr(kept.learnt, name)
-    assert found.learnt.facts == plain(kept.learnt.facts)  # what is not finite is null
+    assert found.learnt.info == plain(kept.learnt.info)  # what is not finite is null
     assert (found.tally, found.source) == (kept.tally, kept.source)
 
 
@@ -89,7 +89,7 @@ def test_large_tables_what_is_not_finite_and_cautions_are_kept(tmp_path: Path) -
             strength={"odd": odd, "many": many, "none": np.empty((0, 3))},
             trace=(-math.inf, -1 / 3),
             cautions=(Caution("a-code", "note", "Ünïcode “quoted”.", "Nothing."),),
-            facts={"words": "yes", "pair": [1, 2.5], "nothing": None},
+            info={"words": "yes", "pair": [1, 2.5], "nothing": None},
         ),
         source="säule.parquet",
     )

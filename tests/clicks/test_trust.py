@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from offrank.clicks import PBM, TrustBias
+from offrank.clicks.base import FitResult
 from offrank.clicks.documents import SlateDocuments
-from offrank.clicks.learnt import Learnt
 from tests.clicks.click_patterns import trust_bias
 from tests.clicks.examined import RANKS, World, covered
 from tests.clicks.readers import log
@@ -21,7 +21,7 @@ WORLD = World(TrustBias(), CHANCES, queries=100)
 
 
 @pytest.fixture(scope="module")
-def learnt() -> Learnt:
+def learnt() -> FitResult:
     sessions = WORLD.sessions(40_000, 0, order=0)
     return TrustBias().learn(TrustBias().from_sessions(sessions))
 
@@ -35,7 +35,7 @@ def test_the_law_is_its_story() -> None:
     assert_same_law(law, first)
 
 
-def test_trust_is_recovered(learnt: Learnt) -> None:
+def test_trust_is_recovered(learnt: FitResult) -> None:
     assert learnt.converged
     assert np.diff(learnt.trace).min() >= -1e-7 * abs(learnt.trace[0])
     assert learnt.parameters["hit"] == pytest.approx(CHANCES["hit"], abs=0.06)
@@ -44,7 +44,7 @@ def test_trust_is_recovered(learnt: Learnt) -> None:
     assert 0.85 < covered(WORLD, learnt, "attraction", WORLD.attraction) < 0.95
 
 
-def test_it_predicts_what_the_position_based_model_cannot(learnt: Learnt) -> None:
+def test_it_predicts_what_the_position_based_model_cannot(learnt: FitResult) -> None:
     sessions = WORLD.sessions(40_000, 0, order=0)
     pbm = PBM().learn(PBM().from_sessions(sessions))
     slots = WORLD.slates(5000, 9, order=0)
@@ -64,13 +64,13 @@ def test_without_trust_it_is_the_position_based_model() -> None:
     assert learnt.parameters["hit"] == pytest.approx(curve, abs=0.04)
 
 
-def test_conventions(learnt: Learnt) -> None:
+def test_conventions(learnt: FitResult) -> None:
     assert learnt.parameters["hit"][0] == 1
     assert learnt.parameters["false"][-1] == 0
     assert TrustBias().examination(learnt.parameters) is None
 
 
-def test_a_start_changes_nothing_but_the_rounds(learnt: Learnt) -> None:
+def test_a_start_changes_nothing_but_the_rounds(learnt: FitResult) -> None:
     """Not even that of another log."""
     counts = TrustBias().from_sessions(WORLD.sessions(3000, 3))
     alone, again = TrustBias().learn(counts), TrustBias().learn(counts, start=learnt.parameters)
@@ -89,7 +89,7 @@ def test_one_rank_all_alike(clicked: int) -> None:
     assert ((rates > 0) & (rates < 1)).all()
 
 
-def test_intervals_of_chances_have_the_truth(learnt: Learnt) -> None:
+def test_intervals_of_chances_have_the_truth(learnt: FitResult) -> None:
     fitted, held = WORLD.fitted(learnt), []
     for name, free in (("hit", slice(1, None)), ("false", slice(None, -1))):
         low, high = fitted.interval(name, 0.95)

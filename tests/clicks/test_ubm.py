@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from offrank.clicks import PBM, UBM
+from offrank.clicks.base import FitResult
 from offrank.clicks.counts import browsing_cell, rank_of
 from offrank.clicks.documents import SlateDocuments
-from offrank.clicks.learnt import Learnt
 from offrank.clicks.ubm import cells_table
 from tests.clicks.click_patterns import browsing
 from tests.clicks.examined import RANKS, World, covered
@@ -24,7 +24,7 @@ WORLD = World(UBM(), {"examination": CELLS})
 
 
 @pytest.fixture(scope="module")
-def learnt() -> Learnt:
+def learnt() -> FitResult:
     return WORLD.learnt(40_000)
 
 
@@ -41,7 +41,7 @@ def test_cells_in_a_table() -> None:
     assert cells_table(KNOWN, 2).tolist() == [row[:3] for row in expected[:2]]
 
 
-def test_parameters_are_recovered(learnt: Learnt) -> None:
+def test_parameters_are_recovered(learnt: FitResult) -> None:
     assert learnt.converged
     error = np.log(learnt.parameters["examination"] / CELLS)
     assert np.abs(error).max() < 0.35
@@ -50,7 +50,7 @@ def test_parameters_are_recovered(learnt: Learnt) -> None:
     assert WORLD.error(learnt, order=0) < 0.03
 
 
-def test_deviations_of_cells_are_honest(learnt: Learnt) -> None:
+def test_deviations_of_cells_are_honest(learnt: FitResult) -> None:
     p, strength = learnt.parameters["examination"], learnt.strength["examination"]
     free = (p > 0) & (p < 1)
     z = (p - CELLS)[free] / np.sqrt(p * (1 - p) / (strength + 1))[free]

@@ -30,7 +30,7 @@ def given(path: Path) -> set[str]:
 
 def codes() -> set[str]:
     modules = [path for folder in ("checks", "verbs", "log") for path in SOURCE.glob(f"{folder}/*.py")]
-    found = set().union(*map(given, modules)) | {kind.code for kind in findings.kinds()}
+    found = set().union(*map(given, modules)) | {kind.code for kind in findings.all_findings()}
     raised = {kind.code for kind in vars(errors).values() if isinstance(kind, type) and hasattr(kind, "code")}
     return found | raised | {"arithmetic", "harmonic", "click-outside-slate", "click-repeated"}
 

@@ -139,6 +139,8 @@ def test_examples(page: Path, request: pytest.FixtureRequest, monkeypatch: pytes
 
 @pytest.mark.parametrize("name", offrank.__all__)
 def test_the_example_of_a_docstring(name: str, demo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    if name == "reproduce":
+        pytest.importorskip("offrank_papers")
     (tmp_path / "offrank-demo").symlink_to(demo / "offrank-demo")
     monkeypatch.chdir(tmp_path)
     example = doctest.DocTestParser().get_doctest(getattr(offrank, name).__doc__, {"offrank": offrank}, name, None, 0)

@@ -9,10 +9,10 @@ from typing import ClassVar
 import numpy as np
 
 from offrank.clicks import Fitted
+from offrank.clicks.base import FitResult
 from offrank.clicks.documents import Documents, SlateDocuments
 from offrank.clicks.features import Regression
 from offrank.clicks.laws import Cascading, ClickLaw, Independent, Mixed
-from offrank.clicks.learnt import Learnt
 from offrank.clicks.model import of_documents
 from offrank.clicks.sessions import Tally
 from offrank.log.batch import Floats, Integers
@@ -85,4 +85,4 @@ def fitted(model: Hand, attraction: Sequence[Sequence[float]], known: Sequence[i
     ]
     codes, chances = zip(*keys, strict=True)
     tables = {"attraction": np.array([*chances, 0.5])}
-    return Fitted(model, Documents(np.array(codes, dtype=np.int64)), Learnt(tables), Tally())
+    return Fitted(model, Documents(np.array(codes, dtype=np.int64)), FitResult(tables), Tally())

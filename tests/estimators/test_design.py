@@ -13,7 +13,7 @@ import offrank
 from offrank.estimators import ESTIMATORS, estimator
 from offrank.estimators.design import design_fold
 from offrank.estimators.fold import Layout
-from offrank.estimators.wrappers import bare, weighing
+from offrank.estimators.wrappers import weights_of, without_normalisation
 from offrank.folds.estimate import Design
 from offrank.log.batch import LogBatch, RunCache
 from offrank.log.source import Needs
@@ -42,7 +42,7 @@ REPEATS = 31
 def made(name: str) -> Any:
     """The weighting of an example."""
     given = EXAMPLES[name]
-    return bare(estimator(given).with_examination(EXAMINATION))
+    return without_normalisation(estimator(given).with_examination(EXAMINATION))
 
 
 def contexts_of(shape: str, repeats: int = REPEATS) -> LogBatch:
@@ -73,14 +73,14 @@ def found(
     fold, _ = design_fold(layout, drawn, MemorySource((batch,)), Needs(), RunCache())
     fold = replace(fold, **how)
     designs = fold.finish(fold.add(fold.empty(), batch))
-    known = {(repr(t), e): one for (t, e, _, _), one in zip(layout.pairs(), designs, strict=True)}
+    known = {(repr(t), e): one for (t, e, *_), one in zip(layout.pairs, designs, strict=True)}
     return {(target, name): known[target, given[name]] for target in targets for name in names}
 
 
 def enumerated(shape: str, logging: str, target: str, name: str, n: int) -> Design:
     """The same from every slate that the logging policy can show, by the weights that the estimator gives it."""
     batch, one = world(shape, "position").batch(policy(logging)), made(name)
-    weighting: Any = weighing(one)
+    weighting: Any = weights_of(one)
     plain = weighting
     while hasattr(plain, "base"):
         plain = plain.base

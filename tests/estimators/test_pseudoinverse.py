@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from concurrent.futures import ThreadPoolExecutor
 from itertools import permutations
-from threading import Event
+from threading import Barrier, Event, Lock
 
 import numpy as np
 import pytest
@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 from offrank.errors import SupportError, UsageError
 from offrank.estimators import PI, SelfNormalised, estimator
 from offrank.estimators.pseudoinverse import Overlap, action_rewards, pseudoinverse
-from offrank.estimators.pseudoinverse.gamma import UniformInverse, solve_uniform
+from offrank.estimators.pseudoinverse.cache import SizedCache
+from offrank.estimators.pseudoinverse.gamma import Inverses, UniformInverse, pseudoinverses, solve_uniform
 from offrank.estimators.pseudoinverse.grouping import distinct, grouped
-from offrank.estimators.pseudoinverse.inverses import SizedCache
 from offrank.log.batch import Contexts, Floats
 from offrank.policies.plackett_luce import pair_probs
 
@@ -128,6 +128,28 @@ def test_it_is_the_moore_penrose_inverse(data: st.DataObject) -> None:
     assert flat @ found @ flat == pytest.approx(flat, abs=1e-10)
     assert found @ flat @ found == pytest.approx(found, abs=1e-8 * np.abs(found).max())
     assert found @ flat == pytest.approx((found @ flat).T, abs=1e-8)
+
+
+def test_several_are_inverted_as_each_alone() -> None:
+    # The second cannot show item 3, the third shows two of all orders only: neither has the null space of the others.
+    laws = [plackett_luce(weights, 2) for weights in ((4.0, 2.0, 1.0, 1.0), (4.0, 2.0, 1.0, 0.0), (1.0, 1.0, 2.0, 9.0))]
+    laws[1] = {slate: chance for slate, chance in laws[1].items() if chance > 0}
+    laws.insert(2, {(0, 1): 0.5, (2, 3): 0.5})
+    gamma = np.stack([second_moments(law, 4) for law in laws])
+    several = pseudoinverses(gamma)
+    assert [one.whole for one in several] == [True, False, False, True]
+    for one, law, found in zip(gamma, laws, several, strict=True):
+        flat = one.reshape(8, 8)
+        assert found.matrix == pytest.approx(np.linalg.pinv(flat, rcond=1e-9, hermitian=True), abs=1e-9)
+        slates = coordinates(*law)
+        alone = pseudoinverse(one).weights(slates, slates[::-1])
+        assert found.weights(slates, slates[::-1]) == pytest.approx(alone, abs=1e-12)
+    wanted, shown = coordinates((0, 1), (0, 3), (2, 3), (1, 0)), coordinates((0, 1), (1, 0), (2, 3), (3, 2))
+    each = [one.weights(wanted[[row]], shown[[row]])[0] for row, one in enumerate(several)]
+    assert Inverses(several).weights(np.arange(4), wanted, shown) == pytest.approx(each, abs=1e-12)
+    assert each[1] == 0  # item 3 is never shown
+    tables = Inverses(several).tables(np.arange(4), wanted)
+    assert [table[row].sum() for table, row in zip(tables, shown, strict=True)] == pytest.approx(each, abs=1e-12)
 
 
 def test_far_scores_keep_their_digits() -> None:
@@ -269,6 +291,40 @@ def test_what_is_dear_is_made_once_however_many_ask() -> None:
         go.set()
         assert len({id(future.result()) for future in asked}) == 1
     assert len(made) == 1
+
+
+def test_threads_share_the_work_on_many() -> None:
+    kept: SizedCache[Floats] = SizedCache(1 << 20)
+    keys, made, both = list(range(50)), Lock(), Barrier(2, timeout=5)
+    done: list[int] = []
+
+    def make(places: list[int]) -> list[Floats]:
+        if places in ([0], [1]):
+            both.wait()  # each thread has begun one
+        with made:
+            done.extend(places)
+        return [np.array([float(place)]) for place in places]
+
+    with ThreadPoolExecutor(2) as threads:
+        asked = [threads.submit(kept.every, keys, make) for _ in range(2)]
+        for future in asked:
+            assert np.concatenate(future.result()).tolist() == keys
+    assert sorted(done) == keys
+    assert kept.held == 8 * len(keys)
+
+
+def test_a_failure_of_several_is_forgotten_and_what_was_made_before_is_kept() -> None:
+    kept: SizedCache[Floats] = SizedCache(1 << 20)
+
+    def make(places: list[int]) -> list[Floats]:
+        if 2 in places:
+            raise SupportError("no", "")
+        return [np.zeros(1) for _ in places]
+
+    with pytest.raises(SupportError):
+        kept.every([0, 1, 2, 3], make)
+    assert kept.known([0, 1, 2, 3]) == [True, False, False, False]
+    assert len(kept.every([0, 1, 2, 3], lambda places: [np.ones(1) for _ in places])) == 4
 
 
 def test_the_longest_unused_is_let_go() -> None:

@@ -121,7 +121,7 @@ def test_a_bound_by_hand(name: str, expected: list[float]) -> None:
     """Negative weights, as of the pseudoinverse, by their size; controls in proportion to what is left."""
     free, made = np.array([-3.0, -1.5, 0.0, 0.5, 2.0, 1e200]), estimator(name)
     assert isinstance(made, Bounded)
-    found = made.bound(Weights(free, np.full(6, 0.25)))
+    found = made.bounded(Weights(free, np.full(6, 0.25)))
     assert found.weight == pytest.approx(expected, rel=1e-12)
     kept = np.array([1.0 if weight == 0 else left / weight for weight, left in zip(free, expected, strict=True)])
     assert found.control == pytest.approx(0.25 * kept, rel=1e-12)

@@ -11,7 +11,7 @@ import pytest
 from offrank.errors import AbilityError, ImpossibleSlateError, NoOverlapError
 from offrank.estimators import PI, estimator
 from offrank.estimators.pseudoinverse import diagnostics, inverses, overlap
-from offrank.estimators.pseudoinverse.inverses import SizedCache
+from offrank.estimators.pseudoinverse.cache import SizedCache
 from offrank.evaluation.result import Result
 from offrank.log.batch import Contexts, Floats, Integers, LogBatch, RunCache, Shown, SparseFeatures
 from offrank.log.source import Needs

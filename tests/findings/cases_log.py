@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from offrank.findings.evidence import Frequency, OfEstimate, OfLaw, OfLog
-from offrank.findings.evidence_rows import OfKept
+from offrank.findings.evidence import EstimateEvidence, Frequency, LawEvidence, LogEvidence
+from offrank.findings.evidence_rows import GroupEvidence, KeptEvidence
 from offrank.folds.estimate import Interval
 
 
@@ -17,23 +17,31 @@ class Case(NamedTuple):
     severity: str | None
 
 
-def weight(value: float, away: float = 0.0, **known: Any) -> OfEstimate:
+def weight(value: float, away: float = 0.0, **known: Any) -> EstimateEvidence:
     """A mean weight that is so many standard errors from 1; without a number, exactly known."""
     error = abs(value - 1) / away if away else 0.0
-    return OfEstimate(mean_weight=Interval(value, value - error, value + error, error), **known)
+    return EstimateEvidence(mean_weight=Interval(value, value - error, value + error, error), **known)
 
 
-def uniform(value: float, away: float, **known: Any) -> OfLog:
+def uniform(value: float, away: float, **known: Any) -> LogEvidence:
     """A log in which the mean weight of uniform is so many standard errors from 1."""
     error = abs(value - 1) / away
-    return OfLog(mean_weight=Interval(value, value - error, value + error, error), **known)
+    return LogEvidence(mean_weight=Interval(value, value - error, value + error, error), **known)
 
 
-def law(*weights: OfEstimate, **known: Any) -> OfLaw:
+def law(*weights: EstimateEvidence, **known: Any) -> LawEvidence:
     """The mean weights of a run."""
-    return OfLaw(weights=tuple(("`ips` for top(new)", one) for one in weights), **known)
+    return LawEvidence(weights=tuple(("`ips` for top(new)", one) for one in weights), **known)
 
 
+def group(value: float, chance: float, tested: int = 1) -> GroupEvidence:
+    """One mean weight of a group."""
+    return GroupEvidence(weights=(("`ips` for top(new)", Interval(value, 0.0, 9.0, 0.01), chance),), tested=tested)
+
+
+#: The normal deviate of a twentieth of the tail beyond 3.3 (any table: .000483, .0000242).
+ODD_OF_20 = 4.064
+REFUTED_CHANCE = 0.0005 / 20
 #: The normal deviate of two tails of .0005 / 20, and of half as much (any table).
 REFUTING, REFUTING_TWO = 4.2148, 4.3687
 
@@ -43,27 +51,27 @@ KEPT: dict[str, Any] = {"rows": (20.0, 50.0), "impressions": (100.0, 50.0), "var
 ALL_CLICKED: dict[str, Any] = {"rows": (0.0, 100.0), "impressions": (0.0, 100.0)}
 
 CASES = [
-    Case("kept-by-outcome", OfKept(apart=4.99), None),
-    Case("kept-by-outcome", OfKept(apart=5.01), "note"),
-    Case("kept-by-outcome", OfKept(apart=9.0, totals={"all": 9.0}), "note"),
-    Case("kept-by-outcome", OfKept(apart=9.0, totals={"clicked": 1.0, "all": 9.0}), None),
-    Case("kept-by-outcome", OfKept(apart=9.0, clicks=False), None),
-    Case("only-clicked-rows", OfKept(**ALL_CLICKED), "serious"),
-    Case("only-clicked-rows", OfKept(**{**ALL_CLICKED, "rows": (0.0, 99.0)}), None),
-    Case("only-clicked-rows", OfKept(**{**ALL_CLICKED, "rows": (1.0, 100.0)}), None),
-    Case("only-clicked-rows", OfKept(**ALL_CLICKED, clicks=False), None),
-    Case("only-clicked-rows", OfKept(**ALL_CLICKED, totals={"clicked": 100.0, "all": 100.0}), None),
-    Case("only-clicked-rows", OfKept(**ALL_CLICKED, totals={"clicked": 100.0, "all": 101.0}), "serious"),
-    Case("totals", OfKept(**KEPT), None),
-    Case("totals", OfKept(**KEPT, totals={"all": 150.0 + 3.49 * 20}), None),
-    Case("totals", OfKept(**KEPT, totals={"all": 150.0 + 3.51 * 20}), "serious"),
-    Case("totals", OfKept(**KEPT, totals={"clicked": 50.0, "all": 150.0}), None),
-    Case("totals", OfKept(**KEPT, totals={"clicked": 50.0 / 1.00495}), None),
-    Case("totals", OfKept(**KEPT, totals={"clicked": 50.0 / 1.00505}), "serious"),
-    Case("totals", OfKept(**KEPT, totals={"clicked": 49.0, "all": 150.0}), "serious"),
-    Case("huge-inverse-propensity", OfLog(), None),
-    Case("huge-inverse-propensity", OfLog(largest_weight=99_900.0, impressions=1_000.0), None),
-    Case("huge-inverse-propensity", OfLog(largest_weight=100_100.0, impressions=1_000.0), "warning"),
+    Case("kept-by-outcome", KeptEvidence(apart=4.99), None),
+    Case("kept-by-outcome", KeptEvidence(apart=5.01), "note"),
+    Case("kept-by-outcome", KeptEvidence(apart=9.0, totals={"all": 9.0}), "note"),
+    Case("kept-by-outcome", KeptEvidence(apart=9.0, totals={"clicked": 1.0, "all": 9.0}), None),
+    Case("kept-by-outcome", KeptEvidence(apart=9.0, clicks=False), None),
+    Case("only-clicked-rows", KeptEvidence(**ALL_CLICKED), "serious"),
+    Case("only-clicked-rows", KeptEvidence(**{**ALL_CLICKED, "rows": (0.0, 99.0)}), None),
+    Case("only-clicked-rows", KeptEvidence(**{**ALL_CLICKED, "rows": (1.0, 100.0)}), None),
+    Case("only-clicked-rows", KeptEvidence(**ALL_CLICKED, clicks=False), None),
+    Case("only-clicked-rows", KeptEvidence(**ALL_CLICKED, totals={"clicked": 100.0, "all": 100.0}), None),
+    Case("only-clicked-rows", KeptEvidence(**ALL_CLICKED, totals={"clicked": 100.0, "all": 101.0}), "serious"),
+    Case("totals", KeptEvidence(**KEPT), None),
+    Case("totals", KeptEvidence(**KEPT, totals={"all": 150.0 + 3.49 * 20}), None),
+    Case("totals", KeptEvidence(**KEPT, totals={"all": 150.0 + 3.51 * 20}), "serious"),
+    Case("totals", KeptEvidence(**KEPT, totals={"clicked": 50.0, "all": 150.0}), None),
+    Case("totals", KeptEvidence(**KEPT, totals={"clicked": 50.0 / 1.00495}), None),
+    Case("totals", KeptEvidence(**KEPT, totals={"clicked": 50.0 / 1.00505}), "serious"),
+    Case("totals", KeptEvidence(**KEPT, totals={"clicked": 49.0, "all": 150.0}), "serious"),
+    Case("huge-inverse-propensity", LogEvidence(), None),
+    Case("huge-inverse-propensity", LogEvidence(largest_weight=99_900.0, impressions=1_000.0), None),
+    Case("huge-inverse-propensity", LogEvidence(largest_weight=100_100.0, impressions=1_000.0), "warning"),
     Case("mean-weight", uniform(1.1, 3.29), None),
     Case("mean-weight", uniform(1.1, 3.31), "warning"),
     Case("mean-weight", uniform(1.1, REFUTING - 0.002), "warning"),
@@ -71,6 +79,32 @@ CASES = [
     Case("mean-weight", uniform(1.00499, 9.0), None),
     Case("mean-weight", uniform(1.00501, 9.0), "serious"),
     Case("mean-weight", uniform(2.0, 9.0, sampling_factor=2.0), None),
+    Case("unlisted-candidates", uniform(1.1, 9.0), None),
+    Case("unlisted-candidates", uniform(1.1, 3.29, unlisted=True), None),
+    Case("unlisted-candidates", uniform(1.1, 3.31, unlisted=True), "warning"),
+    Case("unlisted-candidates", uniform(1.1, REFUTING + 0.002, unlisted=True), "serious"),
+    Case("unlisted-candidates", uniform(0.9, 9.0, unlisted=True), None),
+    Case("unlisted-candidates", uniform(2.0, 9.0, unlisted=True, sampling_factor=2.0), None),
+    Case("unlisted-candidates", law(weight(1.1, 9.0)), None),
+    Case("unlisted-candidates", law(weight(1.1, REFUTING - 0.002), unlisted=True), None),
+    Case("unlisted-candidates", law(weight(1.1, REFUTING + 0.002), unlisted=True), "serious"),
+    Case("unlisted-candidates", law(weight(0.9, 9.0, hidden=0.0), unlisted=True), None),
+    Case("unlisted-candidates", law(weight(2.0, 9.0, sampling_factor=2.0), unlisted=True), None),
+    Case("mean-weight", weight(1.1, ODD_OF_20 - 0.01, groups=20), None),
+    Case("mean-weight", weight(1.1, ODD_OF_20 + 0.01, groups=20), "warning"),
+    Case("mean-weight", weight(1.1, 5.01, groups=20), "serious"),
+    Case("mean-weight", weight(39.0, 1.0, groups=2), None),
+    Case("mean-weight", weight(41.0, 1.0, groups=2), "warning"),
+    Case("mean-weight", weight(201.0, 1.0, groups=2), "serious"),
+    Case("mean-weight", weight(0.2, 9.0, groups=20), None),
+    Case("mean-weight", weight(0.2, 9.0, groups=20, tail_index=0.1), None),
+    Case("mean-weight", GroupEvidence(), None),
+    Case("mean-weight", group(1.5, REFUTED_CHANCE * 1.01), None),
+    Case("mean-weight", group(1.5, REFUTED_CHANCE * 0.99), "serious"),
+    Case("mean-weight", group(1.5, REFUTED_CHANCE * 0.99, tested=2), None),
+    Case("mean-weight", group(1.5, REFUTED_CHANCE / 2 * 0.99, tested=2), "serious"),
+    Case("mean-weight", group(1.00499, 1e-9), None),
+    Case("mean-weight", group(1.00501, 1e-9), "serious"),
     Case("mean-weight", law(), None),
     Case("mean-weight", law(weight(1.1, REFUTING - 0.002)), None),
     Case("mean-weight", law(weight(1.1, REFUTING + 0.002)), "serious"),
@@ -88,7 +122,7 @@ CASES = [
     Case("mean-weight", law(weight(99.9, 1.0)), None),
     Case("mean-weight", law(weight(100.1, 1.0)), "serious"),
     Case("mean-weight", law(weight(1.1, 9.0, normalised=False)), None),
-    Case("mean-weight", law(weight(0.9, 9.0, hidden=0.0, clipped="clip", control=0.9)), None),
+    Case("mean-weight", law(weight(0.9, 9.0, hidden=0.0, clipped="Clipping", control=0.9)), None),
     Case("mean-weight", law(weight(2.0, 9.0, sampling_factor=2.0)), None),
     Case("double-subsampling", law(weight(2.0, REFUTING - 0.01, sampling_factor=2.0)), None),
     Case("double-subsampling", law(weight(2.0, REFUTING + 0.01, sampling_factor=2.0)), "serious"),

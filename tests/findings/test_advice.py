@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -14,8 +13,8 @@ from click.testing import CliRunner
 import offrank
 from offrank.cli.command import main
 from offrank.findings import cautions_for
-from offrank.findings.evidence import OfClusters, OfEstimate, OfTraining
-from offrank.options import column, command_line, estimator, option, verb
+from offrank.findings.evidence import ClustersEvidence, EstimateEvidence, TrainingEvidence
+from offrank.wording import worded
 from tests.verbs.logs import LOGGING, TARGET, coins, replaced, search
 
 FEW = np.arange(200) < 20
@@ -28,33 +27,6 @@ def remedy(code: str, *evidence: object) -> str:
 def told(log: Any, name: str, code: str, target: Any = TARGET, **options: Any) -> str:
     found = offrank.evaluate(log, target, LOGGING if "old_score" in log.column_names else "logged", name, **options)
     return next(one.remedy for one in found[name].warnings if one.code == code)
-
-
-def test_an_option_is_written_both_ways() -> None:
-    assert option("interval", "bootstrap") == 'interval="bootstrap"'
-    assert option("cluster", None) == "cluster=None"
-    assert estimator("clip(ips, 100)") == '"clip(ips, 100)"'
-    with command_line():
-        assert option("interval", "bootstrap") == "--interval bootstrap"
-        assert option("held_out", "policy.npz") == "--held-out policy.npz"
-        assert option("cluster", None) == "--cluster none"
-        assert option("logging", "plackett_luce(old)") == "--logging 'plackett_luce(old)'"
-        assert estimator("clip(ips, 100)") == "-e 'clip(ips, 100)'"
-        assert estimator("ipm") == "-e ipm"
-    assert option("interval", "bootstrap") == 'interval="bootstrap"'
-
-
-def test_lists_columns_jobs_and_options_without_a_value_are_written_both_ways() -> None:
-    python = ["examination=[1, 0.5]", "format=", 'columns={"clicks": "c"}', "`offrank.check(...)`"]
-    words = ["--examination 1,0.5", "--format", "--column clicks=c", "`offrank check`"]
-    assert [option("examination", [1, 0.5]), option("format"), column("clicks", "c"), verb("check")] == python
-    with command_line():
-        assert [option("examination", [1, 0.5]), option("format"), column("clicks", "c"), verb("check")] == words
-
-
-def test_errors_in_any_thread_speak_the_users_language() -> None:
-    with ThreadPoolExecutor(1) as pool, command_line():
-        assert pool.submit(option, "interval", "bootstrap").result() == "--interval bootstrap"
 
 
 def test_a_refusal_advises_items_where_they_can_help() -> None:
@@ -85,12 +57,12 @@ def test_no_item_level_estimator_for_slates_of_one_item_nor_for_item_level_estim
     ],
 )
 def test_only_whole_slates_of_several_slots_are_sent_to_items(code: str, evidence: dict[str, Any]) -> None:
-    helped = remedy(code, OfEstimate(slots=2, **evidence))
+    helped = remedy(code, EstimateEvidence(slots=2, **evidence))
     for other in ({"slots": 1}, {"slots": 0}, {"slots": 2, "kind": "items"}):
-        assert remedy(code, OfEstimate(**other, **evidence)) != helped
+        assert remedy(code, EstimateEvidence(**other, **evidence)) != helped
     word = "assumes more" if code == "small-ess-share" else "item-level"
     assert word in helped
-    assert word not in remedy(code, OfEstimate(slots=1, **evidence))
+    assert word not in remedy(code, EstimateEvidence(slots=1, **evidence))
 
 
 def test_another_interval_only_instead_of_the_normal_one() -> None:
@@ -109,17 +81,17 @@ def test_no_clipping_where_weights_are_clipped_and_else_how_it_is_spelled() -> N
 
 
 def test_a_click_model_is_not_sent_to_the_part_that_learn_kept_apart() -> None:
-    assert "held_out" in remedy("same-log", OfTraining(share=1.0))
-    assert "held_out" not in remedy("same-log", OfTraining(share=1.0, policy=False))
+    assert "held_out" in remedy("same-log", TrainingEvidence(share=1.0))
+    assert "held_out" not in remedy("same-log", TrainingEvidence(share=1.0, policy=False))
 
 
 def test_clusters_are_named_in_the_users_language() -> None:
-    some = OfClusters(column="query", clusters=50, effective=50, design_effect=4.0, chosen=True)
+    some = ClustersEvidence(column="query", clusters=50, effective=50, design_effect=4.0, chosen=True)
     assert "cluster=None" in remedy("clustered", some)
     assert "--cluster" not in remedy("clustered", some)
-    with command_line():
-        assert "--cluster none" in remedy("clustered", some)
-        assert "cluster=None" not in remedy("clustered", some)
+    said = worded(remedy("clustered", some), "command line")
+    assert "--cluster none" in said
+    assert "cluster=None" not in said
 
 
 def test_the_command_advises_options_and_python_arguments(tmp_path: Path) -> None:

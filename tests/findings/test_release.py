@@ -181,6 +181,18 @@ def test_a_page_that_never_earned_is_not_released_by_an_assumption(earns: bool) 
     assert (NOTHING_EARNED in {one.code for one in found.reasons}) == (not earns)
 
 
+@pytest.mark.parametrize(("chance", "said"), [(0.015, False), (0.08, True)])
+def test_nothing_is_said_of_a_page_that_would_hardly_have_earned(chance: float, said: bool) -> None:
+    """Of a hundred such pages 1.5 rewards were to be expected, or 8: three are a chance of 0.05 of none."""
+    log = pages(600, earns=False)
+    luck = np.random.default_rng(5).permutation(len(log)) < chance * len(log)
+    for row, lucky in zip(log, luck, strict=True):
+        row["reward"] = float(lucky and row["slate"] != [0, 1])
+    found = offrank.evaluate(log, {"best": "top(score)"}, "uniform", ["ips", "wpi"]).release("best")
+    assert found.estimator == "wpi"
+    assert (NOTHING_EARNED in {one.code for one in found.reasons}) == said
+
+
 def sampled(rows: int, kept: float) -> list[dict[str, Any]]:
     """Item 1 earns about 10 and item 0 about 9.2; in a tenth of the rows only item 0 is shown. Half are sub-sampled."""
     out: list[dict[str, Any]] = []

@@ -13,16 +13,16 @@ from types import ModuleType
 import pytest
 
 from offrank import findings
-from offrank.findings.evidence import OfChoice, OfEstimatorChoice
+from offrank.findings.evidence import ChoiceEvidence, EstimatorChoiceEvidence
 from tests.findings.cases import CASES, Case
 
 TRUST = (Path(__file__).resolve().parents[2] / "docs" / "trust.md").read_text(encoding="utf-8")
-ALWAYS = {("chosen", OfChoice), ("chosen-estimator", OfEstimatorChoice)}
+ALWAYS = {("chosen", ChoiceEvidence), ("chosen-estimator", EstimatorChoiceEvidence)}
 """What is said of every choice is no alarm."""
 
 
 def said(case: Case) -> str | None:
-    [kind] = [kind for kind in findings.kinds(type(case.evidence)) if kind.code == case.code]
+    [kind] = [kind for kind in findings.all_findings(type(case.evidence)) if kind.code == case.code]
     found = kind.find(case.evidence)
     return None if found is None else found.severity
 
@@ -36,7 +36,7 @@ def identity(kind: findings.Kind) -> str:
     return f"{kind.code}-{kind.evidence.__name__}"
 
 
-@pytest.mark.parametrize("kind", findings.kinds(), ids=identity)
+@pytest.mark.parametrize("kind", findings.all_findings(), ids=identity)
 def test_every_finding_has_a_case_on_either_side(kind: findings.Kind) -> None:
     found = {case.severity for case in CASES if (case.code, type(case.evidence)) == (kind.code, kind.evidence)}
     assert found - {None}
@@ -58,7 +58,7 @@ def homes(name: str, value: float) -> list[ModuleType]:
     return [module for module in modules if getattr(module, name, None) == value]
 
 
-@pytest.mark.parametrize("kind", findings.kinds(), ids=identity)
+@pytest.mark.parametrize("kind", findings.all_findings(), ids=identity)
 @pytest.mark.parametrize("factor", [0.98, 1.02])
 def test_a_threshold_that_moves_by_2_per_cent_is_noticed(
     kind: findings.Kind, factor: float, monkeypatch: pytest.MonkeyPatch
@@ -76,7 +76,7 @@ def spellings(value: float) -> list[str]:
     return [f"{value:,g}", f"{value:g}", f"{round(100 * value, 9):g} %", f"{round(100 * (1 - value), 9):g} %"]
 
 
-@pytest.mark.parametrize("kind", findings.kinds(), ids=identity)
+@pytest.mark.parametrize("kind", findings.all_findings(), ids=identity)
 def test_the_docs_tell_every_finding_and_its_thresholds(kind: findings.Kind) -> None:
     section = re.search(rf"^### {kind.code}$(.*?)(?=^#)", TRUST, re.MULTILINE | re.DOTALL)
     assert section, f"docs/trust.md has no section {kind.code}"
@@ -85,7 +85,7 @@ def test_the_docs_tell_every_finding_and_its_thresholds(kind: findings.Kind) -> 
         assert any(re.search(word, section[1]) for word in written), f"{name} = {value} of {kind.code}"
 
 
-@pytest.mark.parametrize("kind", findings.kinds(), ids=identity)
+@pytest.mark.parametrize("kind", findings.all_findings(), ids=identity)
 def test_a_finding_is_a_file_of_its_name_and_says_what_to_do(kind: findings.Kind) -> None:
     assert kind.find.__module__ == f"offrank.findings.{kind.code.replace('-', '_')}"
     assert kind.title

@@ -11,7 +11,7 @@ import pytest
 
 from offrank import Caution, Estimate
 from offrank.estimators.named import estimator
-from offrank.estimators.wrappers import bare
+from offrank.estimators.wrappers import without_normalisation
 from offrank.findings.untested import ROWS_KEPT
 from offrank.findings.verdict import Candidate, Verdict, on_log, verdict
 from offrank.folds.estimate import Interval
@@ -33,7 +33,7 @@ def caution(severity: Any, code: str = "low-ess") -> Caution:
 
 
 def assumed(name: str) -> frozenset[str]:
-    return bare(estimator(name)).assumptions
+    return without_normalisation(estimator(name)).assumptions
 
 
 def one(name: str, value: float, half: float, *warnings: Caution, **fields: Any) -> Candidate:
@@ -57,6 +57,7 @@ def hidden(name: str, value: float, half: float, *warnings: Caution, **fields: A
 
 WARNING, SERIOUS, NOTE = (caution(severity) for severity in ("warning", "serious", "note"))
 ITEMS = assumed("ipm")
+CLICKS = one("ips", 0.5, 0.09, caution("note", "clicks-not-reward"), outcome="clicks")
 IPM, INTERPOL = "ipm", "interpol(window=2, examination=[1, 0.5, 0.3])"
 
 BETTER, WORSE, OPEN, UNKNOWN = "better", "worse", "no clear difference", "unknown"
@@ -193,6 +194,9 @@ CASES: dict[str, tuple[list[Candidate], str, str, str | None, tuple[float, float
         (0.42, 0.48),
     ),
 }
+
+
+CASES["clicks for a reward"] = ([one("pi", 0.5, 0.05, SERIOUS), CLICKS], BETTER, CARE, "ips", (0.41, 0.59))
 
 
 @pytest.mark.parametrize("case", CASES)

@@ -14,7 +14,7 @@ from offrank.errors import AbilityError
 from offrank.estimators import estimator
 from offrank.estimators.fold import Layout, TermsFold
 from offrank.folds import BootstrapFold, BucketsFold, HistogramFold, LargestFold, MomentsFold, Tee
-from offrank.folds.base import Fold, Sample
+from offrank.folds.base import Fold, Sample, TotalFold
 from offrank.folds.counts import KeyedCountsFold, join
 from offrank.folds.group_by import Grouping, by_column, by_slots, with_groups
 from offrank.folds.optional import OptionalFold, Unavailable
@@ -28,7 +28,8 @@ seeds = st.integers(0, 2**32 - 1).map(np.random.default_rng)
 SAMPLE_FOLDS: dict[str, Fold[Any, Sample, Any]] = {
     "moments": MomentsFold(3),
     "bootstrap": BootstrapFold(3, replicates=21, seed=5),
-    "buckets": BucketsFold(3),
+    "clusters": BucketsFold(3),
+    "buckets": BucketsFold(3, buckets=4),
     "histogram": HistogramFold((0, 2)),
     "largest": LargestFold((1, 2), keep=7),
     "together": Tee({"moments": MomentsFold(3), "largest": LargestFold((0,), keep=200)}),
@@ -72,8 +73,8 @@ def by(groups: Grouping, each: Fold[Any, Sample, Any]) -> TermsFold:
 LOG_FOLDS: dict[str, Fold[Any, Any, Any]] = {
     "terms": TERMS,
     "clustered": TermsFold(LAYOUT, policy("uniform"), BucketsFold(LAYOUT.columns, "query"), clusters=("query",)),
-    "worth": TermsFold(LAYOUT, policy("uniform"), SumsFold(LAYOUT.worth.columns)),
-    "worth by column": by(by_column("situation"), SumsFold(LAYOUT.worth.columns)),
+    "worth": TermsFold(LAYOUT, policy("uniform"), SumsFold(LAYOUT.effective_sizes.columns)),
+    "worth by column": by(by_column("situation"), SumsFold(LAYOUT.effective_sizes.columns)),
     "by column": by(by_column("situation"), MomentsFold(LAYOUT.columns)),
     "by slots": by(by_slots, MomentsFold(LAYOUT.columns)),
 }
@@ -113,15 +114,18 @@ class Last(MomentsFold):
 
 
 @dataclass(frozen=True)
-class Careless(BucketsFold):
+class Careless(TotalFold):
     """No fold: merges into the left state."""
+
+    def add(self, state: Any, batch: Any) -> Any:
+        return super().add(state, batch.values.sum(axis=0))
 
     def merge(self, left: Any, right: Any) -> Any:
         left += right
         return left
 
 
-@pytest.mark.parametrize("fold", [Last(2), Careless(2)])
+@pytest.mark.parametrize("fold", [Last(2), Careless((2,))])
 def test_what_is_no_fold_is_found_out(fold: Fold[Any, Any, Any]) -> None:
     rng = np.random.default_rng(0)
     batch = Sample(rng.random((30, 2)), np.arange(30, dtype=np.uint64))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 
 import numpy as np
@@ -11,6 +12,7 @@ from hypothesis import given
 from offrank.errors import UsageError
 from offrank.folds import BucketsFold, GroupBy, HistogramFold, LargestFold, MomentsFold, Sample
 from offrank.folds import group_by as group_by_module
+from offrank.folds.buckets import ClusterSums
 from offrank.log.batch import Labels
 from offrank.testing.strategies import samples
 
@@ -95,20 +97,55 @@ def test_largest(batch: Sample) -> None:
         assert found[line].tolist() == [*best.tolist(), *[-np.inf] * (6 - len(best))]
 
 
+@pytest.mark.parametrize(("absolute", "kept"), [(False, [3.0, 1.0]), (True, [5.0, 3.0])])
+def test_the_largest_values_count_by_their_size_where_signs_do_not(absolute: bool, kept: list[float]) -> None:
+    fold = LargestFold((0,), keep=2, absolute=absolute)
+    assert fold.add(fold.empty(), keyed(np.array([[3.0], [-5.0], [1.0]]))).tolist() == [kept]
+
+
+@given(batch=samples(2))
+def test_every_cluster_has_sums_of_its_own(batch: Sample) -> None:
+    fold = BucketsFold(2)
+    found = fold.add(fold.empty(), batch)
+    assert found.codes is not None
+    assert found.codes.tolist() == sorted({*batch.key.tolist()})
+    for key, sums in zip(found.codes, found.sums, strict=True):
+        own = batch.key == key
+        assert sums == pytest.approx([own.sum(), *batch.values[own].sum(axis=0)], rel=1e-12, abs=1e-12)
+
+
 @given(batch=samples(2))
 def test_buckets_add_up_the_rows_of_a_key(batch: Sample) -> None:
-    found = BucketsFold(2).add(BucketsFold(2).empty(), batch)
-    assert found[:, 0].sum() == len(batch)
-    assert found[:, 1:].sum(axis=0) == pytest.approx(batch.values.sum(axis=0), rel=1e-12)
+    fold = BucketsFold(2, buckets=2)
+    found = fold.add(fold.empty(), batch)
+    distinct = len(np.unique(batch.key))
+    assert (found.codes is None, found.buckets) == ((True, 2) if distinct > 2 else (False, math.inf))
+    assert found.sums[:, 0].sum() == len(batch)
+    assert found.sums[:, 1:].sum(axis=0) == pytest.approx(batch.values.sum(axis=0), rel=1e-12)
     for key in np.unique(batch.key):
         own = batch.key == key
-        alone = BucketsFold(2).add(BucketsFold(2).empty(), Sample(batch.values[own], batch.key[own]))
-        assert np.count_nonzero(alone[:, 0]) == 1
-        assert found[alone[:, 0] > 0, 0] >= own.sum()
+        alone = fold.merge(fold.add(fold.empty(), Sample(batch.values[own], batch.key[own])), full(2))
+        lines = np.flatnonzero(alone.sums[:, 0] > full(2).sums[:, 0])
+        assert len(lines) == 1
+        if found.codes is None:
+            assert found.sums[lines[0], 0] >= own.sum()
+
+
+def full(buckets: int) -> ClusterSums:
+    """The sums of more clusters than there are buckets, of no value."""
+    fold, keys = BucketsFold(2, buckets=buckets), np.arange(buckets + 1, dtype=np.uint64)
+    return fold.add(fold.empty(), Sample(np.zeros((buckets + 1, 2)), keys))
+
+
+@pytest.mark.parametrize(("clusters", "own"), [(4096, True), (4097, False)])
+def test_as_many_clusters_as_buckets_have_sums_of_their_own(clusters: int, own: bool) -> None:
+    found = BucketsFold(1).add(BucketsFold(1).empty(), keyed(np.ones((clusters, 1))))
+    assert (found.codes is not None) == own
+    assert (np.count_nonzero(found.sums[:, 0]) == clusters) == own
 
 
 def test_buckets_spread_keys_evenly() -> None:
-    found = BucketsFold(1).add(BucketsFold(1).empty(), keyed(np.ones((409_600, 1))))
+    found = BucketsFold(1).add(BucketsFold(1).empty(), keyed(np.ones((409_600, 1)))).sums
     assert (found[:, 0].min(), found[:, 0].max()) == pytest.approx((100, 100), abs=45)
     assert found[:, 0].var() == pytest.approx(100, rel=0.2)
 

@@ -11,6 +11,10 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGE = ROOT / "src" / "offrank"
 
+SOURCES = ("src", "reproductions/src")
+"""The sources of both distributions: offrank and offrank-papers."""
+TESTS = ("tests", "reproductions/tests")
+
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 

@@ -7,7 +7,7 @@ from collections import defaultdict
 
 import pytest
 
-from tests.house.code import Module, modules
+from tests.house.code import SOURCES, TESTS, Module, modules
 
 BLOCK = 6
 LIMIT = 0.03
@@ -47,9 +47,9 @@ def duplicated(files: dict[str, list[tuple[int, str]]]) -> dict[Place, list[Plac
     return found
 
 
-@pytest.mark.parametrize("folder", ["src", "tests", "benchmarks"])
-def test_at_most_three_percent_of_the_lines_stand_in_duplicated_blocks(folder: str) -> None:
-    files = {module.label: code_lines(module) for module in modules(folder)}
+@pytest.mark.parametrize("folders", [SOURCES, TESTS, ("benchmarks", "reproductions/pages")], ids=" ".join)
+def test_at_most_three_percent_of_the_lines_stand_in_duplicated_blocks(folders: tuple[str, ...]) -> None:
+    files = {module.label: code_lines(module) for module in modules(*folders)}
     found = duplicated(files)
     total = sum(map(len, files.values()))
     twins = sorted({" = ".join(f"{label}:{line}" for label, line in places) for places in found.values()})

@@ -16,7 +16,7 @@ from types import ModuleType
 import pytest
 
 import offrank
-from tests.house.code import modules
+from tests.house.code import SOURCES, TESTS, modules
 
 ROOT = Path(__file__).resolve().parents[2]
 REFERENCE = (ROOT / "docs" / "reference" / "api.md").read_text(encoding="utf-8")
@@ -47,6 +47,25 @@ def test_every_public_name_resolves_and_is_documented(name: str) -> None:
     value = getattr(offrank, name)
     assert value is getattr(offrank, name)
     assert value.__doc__, f"offrank.{name} has no docstring"
+
+
+def told_to_type_checkers() -> dict[str, str | None]:
+    """Name -> module of what the package imports for type checkers only; modules have none."""
+    tree = ast.parse(Path(offrank.__file__).read_text(encoding="utf-8"))
+    inside = next(node for node in tree.body if isinstance(node, ast.If)).body
+    return {alias.name: node.module for node in inside if isinstance(node, ast.ImportFrom) for alias in node.names}
+
+
+def test_type_checkers_are_told_what_is_there_at_run_time() -> None:
+    told = told_to_type_checkers()
+    values = {name: module for name, module in told.items() if module is not None}
+    assert set(values) == set(offrank.__all__)
+    for name, module in values.items():
+        assert getattr(importlib.import_module(f"offrank.{module}"), name) is getattr(offrank, name)
+    # The other names that answer without an import are modules.
+    code = "import offrank; print(*(set(dir(offrank)) - set(vars(offrank)) - set(offrank.__all__)))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert set(done.stdout.split()) == set(told) - set(values), done.stderr
 
 
 def test_dir_lists_the_public_names() -> None:
@@ -86,16 +105,17 @@ def test_errors_are_where_they_are_caught() -> None:
 
 
 def test_a_public_class_name_has_one_home() -> None:
-    nodes = [node for module in modules("src") for node in module.tree.body if isinstance(node, ast.ClassDef)]
+    nodes = [node for module in modules(*SOURCES) for node in module.tree.body if isinstance(node, ast.ClassDef)]
     homes = Counter(node.name for node in nodes if not node.name.startswith("_"))
     assert {name for name, count in homes.items() if count > 1} == set()
 
 
 def test_tests_import_no_private_module() -> None:
-    found = {name for module in modules("tests") for node in ast.walk(module.tree) for name in imported(node)}
-    private = re.compile(r"offrank\..*\b_[a-z]")
+    found = {name for module in modules(*TESTS) for node in ast.walk(module.tree) for name in imported(node)}
+    private = re.compile(r"offrank(_papers)?\..*\b_[a-z]")
     assert {name for name in found if private.match(name)} == set()
     assert private.match("offrank.log._kernels")
+    assert private.match("offrank_papers.slates._kernels")
     assert not private.match("offrank.__main__")
 
 

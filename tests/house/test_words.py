@@ -11,7 +11,16 @@ from tests.house.code import ROOT
 
 TEXTS = sorted(
     path
-    for pattern in ("*.md", "*.toml", "Makefile", "docs/**/*", "src/**/*", "benchmarks/**/*", "scripts/*")
+    for pattern in (
+        "*.md",
+        "*.toml",
+        "Makefile",
+        "docs/**/*",
+        "src/**/*",
+        "benchmarks/**/*",
+        "scripts/*",
+        "reproductions/**/*",
+    )
     for path in ROOT.glob(pattern)
     if path.suffix in {"", ".cfg", ".css", ".html", ".jinja", ".js", ".json", ".md", ".py", ".toml"} and path.is_file()
 )

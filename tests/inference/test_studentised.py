@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from statistics import NormalDist
-from typing import get_args
 
 import numpy as np
 import pytest
@@ -14,7 +13,7 @@ import offrank
 from offrank.folds import Interval, MomentsFold, Sample
 from offrank.folds.clusters import Clusters
 from offrank.folds.estimate import transformed, untransformed
-from offrank.inference import METHODS, Inference, IntervalSpec, Method, Ratio
+from offrank.inference import INTERVALS, Inference, IntervalSpec, Ratio
 from offrank.log.batch import Floats
 from tests.estimators.simulated import LOGGING, TARGET, log, source
 
@@ -22,7 +21,7 @@ Z = NormalDist().inv_cdf(0.975)
 PLAIN = Ratio(1, 0)
 
 
-def spread(values: Floats, method: Method = "studentised", confidence: float = 0.95, parts: int = 1) -> Inference:
+def spread(values: Floats, method: str = "studentised", confidence: float = 0.95, parts: int = 1) -> Inference:
     """Of rows of these values."""
     sample = Sample(np.column_stack([np.ones(len(values)), values]), np.arange(len(values), dtype=np.uint64))
     spec = IntervalSpec(method, confidence, replicates=20)
@@ -32,7 +31,7 @@ def spread(values: Floats, method: Method = "studentised", confidence: float = 0
         for part in np.array_split(np.arange(len(values)), parts):
             state = fold.merge(state, fold.add(fold.empty(), sample.take(part)))
         folded[name] = state
-    return spec.spread(folded)
+    return spec.inference(folded)
 
 
 def exponential(n: int) -> Floats:
@@ -184,8 +183,8 @@ def test_clusters_are_skewed_by_their_sums() -> None:
 
 
 def test_every_kind_is_there_and_named() -> None:
-    assert set(METHODS) == set(get_args(Method))
-    for name in get_args(Method):
+    assert {"bernstein", "bootstrap", "normal", "studentised"} <= set(INTERVALS)
+    for name in INTERVALS:
         found = {level: spread(exponential(50), name, level).ratio(PLAIN) for level in (0.5, 0.9)}
         assert found[0.9].low < found[0.5].low < found[0.5].value < found[0.5].high < found[0.9].high
 

@@ -25,7 +25,6 @@ OWN_LOG = {
     "convert": "writes the log itself: tests/readers/test_convert.py",
     "demo": "simulates its log",
     "merge": "reads states, no log: tests/verbs/test_merge.py",
-    "reproduce": "simulates its logs",
     "simulate": "writes a log",
 }
 #: click model -> how it is spelled; None where learning draws, or takes sessions one after another

@@ -15,7 +15,7 @@ from offrank.log.batch import Contexts, Floats, Integers, LogBatch, Shown
 from offrank.log.source import Needs
 from offrank.policies import Counted, Logged, policy, propensities
 from offrank.policies.base import Ability, all_items
-from offrank.policies.fit import counts, fitted
+from offrank.policies.fit import counted_by, counts, fitted
 from offrank.policies.propensities import shown_needs
 from offrank.testing import MemorySource, take
 from offrank.verbs.evaluate import evaluate
@@ -209,3 +209,21 @@ def test_a_refused_ability_names_what_works(name: str, ability: Ability) -> None
         ) as error:
             ask()
         assert WORKS[name] in error.value.remedy
+
+
+class Slotted:
+    """A policy that holds nothing by name."""
+
+    __slots__ = ()
+
+
+def test_parts_are_found_in_any_kind_of_object() -> None:
+    class Holder:
+        def __init__(self) -> None:
+            self.inner, self.other = Counted(by="query"), "text"
+
+    holder: Any = Holder()
+    slotted: Any = Slotted()
+    assert counted_by(holder) == "query"
+    assert counts(holder)
+    assert not counts(slotted)

@@ -12,6 +12,7 @@ from offrank.errors import AbilityError, UsageError
 from offrank.policies import PlackettLuce
 from offrank.policies.base import PairProbs
 from offrank.policies.plackett_luce import pair_probs, pair_seconds, rank_probs
+from offrank.policies.plackett_luce.pairs import pair_laws
 from tests.policies.laws import CASES, WEIGHTS, contexts, slates, spread
 
 
@@ -109,6 +110,14 @@ def test_a_ragged_batch_of_the_policy() -> None:
         expected = np.zeros((5, 3, 5, 3))
         expected[:m, :length, :m, :length] = enumerated(tuple(row), length)
         assert law[index] == pytest.approx(expected, abs=1e-13)
+
+
+def test_each_context_of_a_batch_has_the_law_of_its_own_way() -> None:
+    tied, apart = np.repeat([4.0, 2.0, 1.0], 8), np.random.default_rng(2).uniform(0.5, 5, 24)
+    found = pair_laws(np.stack([tied, apart, tied[::-1]]), 5)
+    assert found[0] == pytest.approx(pair_probs(tied, 5, way="types"), abs=1e-14)
+    assert found[1] == pytest.approx(pair_probs(apart, 5, way="quadrature"), abs=1e-14)
+    assert found[2] == pytest.approx(found[0][::-1, :, ::-1], abs=1e-14)
 
 
 @pytest.mark.parametrize(("scores", "length"), [([1, -1], 1), ([[1, 2]], 1), ([1, 2], 3)])

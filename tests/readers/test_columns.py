@@ -22,6 +22,10 @@ from offrank.readers.wide import WideLog
 from tests.readers.plain import EVERYTHING, code, codes, contents
 
 SLATES = [[3, 1], [2, 4], [1, 9]]
+TWICE = pa.Table.from_arrays(
+    [pa.array(SLATES), pa.array([[1, 0], [0, 0], [0, 1]]), pa.array([1, 2, 3]), pa.array([4, 5, 6])],
+    names=["slate", "clicks", "weekday", "weekday"],
+)
 TEXTS = [[str(item) for item in slate] for slate in SLATES]
 CLICKS = [[1, 0], [0, 0], [0, 1]]
 
@@ -222,3 +226,30 @@ def test_only_needed_columns_of_the_long_layout_are_read() -> None:
     spy = Spy(MemoryTable(pa.table(log | {"heavy": ["x"]})))
     contents(LongLog(spy, {}), Needs(frozenset(["clicks"]), scores=frozenset(["score"])))
     assert spy.asked == {"impression", "item", "position", "click", "score"}
+
+
+def written(form: str, folder: Path) -> Any:
+    """A log with two columns of one name, as a user may have it."""
+    if form == "parquet":
+        pq.write_table(TWICE, folder / "log.parquet")
+        return folder / "log.parquet"
+    if form == "csv":
+        (folder / "log.csv").write_text("impression,item,position,click,weekday,weekday\n1,a,1,0,4,5\n")
+        return folder / "log.csv"
+    if form == "pandas":
+        return (
+            TWICE.rename_columns(["slate", "clicks", "weekday", "other"])
+            .to_pandas()
+            .rename(columns={"other": "weekday"})
+        )
+    return TWICE if form == "table" else TWICE.to_reader()
+
+
+@pytest.mark.parametrize("form", ["parquet", "csv", "table", "pandas", "stream"])
+@pytest.mark.parametrize("verb", ["inspect", "check", "evaluate"])
+def test_two_columns_of_one_name_are_one_clear_error(form: str, verb: str, tmp_path: Path) -> None:
+    log = written(form, tmp_path)
+    asked = {"evaluate": {"target": "uniform", "logging": "uniform"}, "check": {"logging": "uniform"}}.get(verb, {})
+    with pytest.raises(LogError, match="has two columns called 'weekday'") as raised:
+        getattr(offrank, verb)(log, **asked)
+    assert raised.value.remedy == "give each column a name of its own"

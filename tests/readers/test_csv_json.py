@@ -15,6 +15,7 @@ import offrank
 from offrank.errors import EmptyLogError, LogError, UsageError
 from offrank.log.source import Needs
 from offrank.readers import csv_json
+from offrank.readers.json_text import BadCell, from_json
 from tests.readers.plain import contents
 from tests.readers.test_read_log import LOG, NEEDED, expected, lists_as_text
 
@@ -117,3 +118,10 @@ def test_formats_that_are_left_out(name: str, tmp_path: Path) -> None:
     (tmp_path / name).write_bytes(b"Obj\x01")
     with pytest.raises(UsageError, match=r"(?s)is not read.*export Parquet"):
         offrank.read_log(tmp_path / name)
+
+
+@pytest.mark.parametrize("number", [1 << 63, -(1 << 63) - 1])
+def test_a_number_of_more_than_64_bits_is_found_in_its_row(number: int) -> None:
+    with pytest.raises(BadCell) as caught:
+        from_json(pa.array(["[1, 2]", f"[3, {number}]", "[4, 5]"]), "slate", pa.int64())
+    assert caught.value.index == 1

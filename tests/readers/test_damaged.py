@@ -21,6 +21,9 @@ from tests.cli.commands import call
 from tests.readers import damage
 from tests.readers.plain import rows, skipped
 
+# One worker: what these tests share is made once.
+pytestmark = pytest.mark.xdist_group("damaged")
+
 TRIALS = 70
 
 

@@ -16,7 +16,6 @@ from offrank.checks.rows import RankRow
 from offrank.errors import NoOverlapError
 from offrank.evaluation import Estimates
 from offrank.evaluation.metadata import (
-    Background,
     Check,
     Clipped,
     Diagnoses,
@@ -25,6 +24,7 @@ from offrank.evaluation.metadata import (
     Path,
     RankingsCompared,
     RankOverlap,
+    ResultMetadata,
     Status,
     TopOverlap,
     WeightsOf,
@@ -54,7 +54,7 @@ UNCHECKED = Reason(
     "Compare with an estimator that assumes less.",
     ("ipm",),
 )
-BACKGROUND = Background(
+BACKGROUND = ResultMetadata(
     kind="demo",
     title="Two new rankers, judged from the demo log",
     log=LogRead("demo/log.parquet", IMPRESSIONS, 248_310.0, {"duplicate-item": 12, "negative-score": 0}),
@@ -86,7 +86,7 @@ def result(**other: str) -> Result:
         pairs = [(target, name) for target in TARGETS for name in ESTIMATORS]
         return Estimates({(target, other.get(name, name)): estimate(target, name, group) for target, name in pairs})
 
-    background = replace(
+    metadata = replace(
         BACKGROUND,
         weights=tuple(weights(target, name) for target in TARGETS for name in ESTIMATORS if name != "pbm"),
         diagnoses=Diagnoses(
@@ -102,7 +102,7 @@ def result(**other: str) -> Result:
     )
     return Result(
         estimates(),
-        background,
+        metadata,
         {other.get(group, group): estimates(group) for group in GROUPS},
         {name: truth for name, (_, truth) in TARGETS.items()},
         verdicts={target: verdict(answer(target), "ipm", "with care", [UNCHECKED]) for target in TARGETS},
@@ -115,10 +115,10 @@ def only(
     *,
     truths: Mapping[str, float] | None = None,
     verdicts: Mapping[str, Verdict] | None = None,
-    **background: Any,
+    **metadata: Any,
 ) -> Result:
     """A result of these estimates, and nothing else."""
-    about: dict[str, Any] = {"kind": "evaluate", "title": "Only this", "logged": None, **background}
+    about: dict[str, Any] = {"kind": "evaluate", "title": "Only this", "logged": None, **metadata}
     targets = {target: target for target, _ in estimates}
     return Result(
         Estimates(estimates),

@@ -7,11 +7,11 @@ from typing import Any, get_args
 
 import pytest
 
+from offrank.assumptions import ADDITIVE
 from offrank.evaluation.metadata import Status
 from offrank.evaluation.pages.answers import TRUST, answers
 from offrank.evaluation.pages.document import findings_of, groups
 from offrank.evaluation.pages.estimates import grouped_estimator
-from offrank.findings.assumptions import ADDITIVE
 from offrank.findings.reasons import Reason
 from offrank.findings.untested import CLICKS_LOGGED, ONE_LOOK
 from offrank.findings.verdict import Trust, Verdict

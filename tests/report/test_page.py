@@ -20,7 +20,7 @@ from tests.verbs.logs import CURVE, LOGGING, search
 
 
 def render(result: Result) -> str:
-    return result.sheet().render()
+    return result.to_document().render()
 
 
 EVIL = "</script><img src=x onerror=alert(1)>\"'`**&"
@@ -99,7 +99,7 @@ def test_hostile_names_are_text() -> None:
         log, targets, LOGGING, ["ips", "snips", "interpol(window=slope)"], by=EVIL, examination=CURVE
     )
     words = dict.fromkeys(("title", "unit", "command"), EVIL)
-    found = found.with_facts(**words, log=replace(found.background.log, source=EVIL, skipped={EVIL: 3}))
+    found = found.with_facts(**words, log=replace(found.metadata.log, source=EVIL, skipped={EVIL: 3}))
     page = render(found)
     reader = Reader(page)
     assert reader.open == []

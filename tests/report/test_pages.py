@@ -62,14 +62,14 @@ def grouped(changes: list[float]) -> Result:
 
 @pytest.mark.parametrize(("changes", "same"), [([0.01, 0.012, 0.014], True), ([0.01, 0.05, 0.09], False)])
 def test_a_test_says_whether_groups_differ(changes: list[float], same: bool) -> None:
-    text = " ".join(render_text(grouped(changes).sheet(), 80).split())
+    text = " ".join(render_text(grouped(changes).to_document(), 80).split())
     assert ("The groups may all have the same difference to the log" in text) is same
     assert ("The difference to the log is not the same in all groups" in text) is not same
     assert "(Welch's test over the 3 with a sound interval: p " in text
 
 
 def test_hundreds_of_groups_do_not_bury_the_answer() -> None:
-    found = grouped([0.01] * 380).sheet()
+    found = grouped([0.01] * 380).to_document()
     assert [len(plot.rows) for section in found.sections for plot in section.forests if "device" in plot.title] == [10]
     text = render_text(found, 80)
     assert "The 10 largest are shown; 370 smaller ones are not." in text
@@ -80,7 +80,7 @@ def test_hundreds_of_groups_do_not_bury_the_answer() -> None:
 def test_amounts_are_told_in_what_a_unit_is_worth_and_kept_as_they_were() -> None:
     one = sample.result()
     found = one.with_facts(unit="EUR per impression", worth=2.0)
-    text = " ".join(render_text(found.sheet(), 100).split())
+    text = " ".join(render_text(found.to_document(), 100).split())
     # 0.4110 and 0.3812 twice; the share stays
     assert "better would have earned 0.822 EUR per impression" in text
     assert "the logged ranking earned 0.762" in text
@@ -109,7 +109,7 @@ def test_comparisons_come_first_as_a_picture_and_as_a_table() -> None:
         compared("mid", "with care", close),
         compared("bad", "none", None),
     )
-    found = replace(sample.result(), comparisons=rows).with_facts(kind="compare").sheet()
+    found = replace(sample.result(), comparisons=rows).with_facts(kind="compare").to_document()
     plot = found.forests[0]
     assert [(one.label, one.light) for one in plot.rows] == [
         ("new minus old", "better"),
@@ -155,7 +155,7 @@ def test_the_best_model_is_named_and_whether_it_clearly_is(
     metric: str, change: tuple[float, float], best: str, end: str
 ) -> None:
     both = {("a", metric): measured(0.5), ("b", metric): measured(0.5 + sum(change) / 2, change)}
-    found = metrics_page.sheet(Measurements(both, facts=FACTS))
+    found = metrics_page.document(Measurements(both, facts=FACTS))
     [answer] = found.answers
     assert answer.text.startswith(f"`{best}` **agrees best with the clicks**")
     assert answer.text.replace("`", "").endswith(end)
@@ -163,13 +163,13 @@ def test_the_best_model_is_named_and_whether_it_clearly_is(
 
 
 def test_what_cannot_be_measured_is_no_answer() -> None:
-    found = metrics_page.sheet(Measurements({("a", "pairwise_loss"): sample.refused()}, facts=FACTS))
+    found = metrics_page.document(Measurements({("a", "pairwise_loss"): sample.refused()}, facts=FACTS))
     assert (found.answers[0].severity, found.forests[0].rows[0].summary) == ("serious", "no overlap")
 
 
 @pytest.mark.parametrize("width", [60, 80, 100])
 def test_no_line_ends_inside_a_number_or_an_interval(width: int) -> None:
-    lines = render_text(sample.result().sheet(), width).splitlines()
+    lines = render_text(sample.result().to_document(), width).splitlines()
     assert not [line for line in lines if re.search(r"(\bto|\d to|\u00b1|\d \u00b1)$|^(%|to \d|\u00b1)", line)]
     assert max(map(len, lines)) <= width
 

@@ -131,7 +131,7 @@ def test_mean_weights_surround_one_and_skip_estimators_without() -> None:
 
 
 def test_ranks_start_at_zero() -> None:
-    plot = evaluation.ranks_forest(sample.result().background)
+    plot = evaluation.ranks_forest(sample.result().metadata)
     assert plot.bars
     assert plot.axis.low == 0
     assert [row.label for row in plot.rows] == [f"rank {rank}" for rank in range(1, 6)]

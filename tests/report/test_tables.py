@@ -8,13 +8,13 @@ import pytest
 from rich.console import Console
 
 from offrank import Result
-from offrank.report import print_sheet
+from offrank.report import print_document
 from offrank.report import render_text as render_sheet
 from tests.report import sample
 
 
 def render_text(result: Result, width: int | None = None) -> str:
-    return render_sheet(result.sheet(), width)
+    return render_sheet(result.to_document(), width)
 
 
 def line_of(text: str, start: str) -> str:
@@ -60,9 +60,9 @@ def test_plain_text_has_no_colour_and_no_marks() -> None:
 
 def test_a_terminal_gets_colour_and_a_file_does_not() -> None:
     terminal, file = io.StringIO(), io.StringIO()
-    page = sample.result().sheet()
-    print_sheet(page, Console(file=terminal, force_terminal=True, color_system="standard", width=100))
-    print_sheet(page, Console(file=file, width=100))
+    page = sample.result().to_document()
+    print_document(page, Console(file=terminal, force_terminal=True, color_system="standard", width=100))
+    print_document(page, Console(file=file, width=100))
     assert "\x1b[" in terminal.getvalue()
     assert "\x1b[" not in file.getvalue()
 

@@ -159,6 +159,7 @@ def test_a_changed_log_is_noticed_and_named(log: Path, tmp_path: Path, what: str
         with pytest.raises(StateError, match=said[what]) as caught:
             rows(path, CheckpointFolder(keep))
         assert "fresh=True" in caught.value.remedy
+        assert "begin again: --fresh, or delete" in caught.value.said("command line")
         assert rows(path, CheckpointFolder(keep, fresh=True)) == (100 if what == "size" else 200)
         return
     # Of one size and time: what is within tells.

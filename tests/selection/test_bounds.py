@@ -196,4 +196,4 @@ def test_mistakes_are_named(spelling: str, words: str) -> None:
 
 def test_only_its_members_have_weights() -> None:
     with pytest.raises(TypeError, match="each of its family"):
-        estimator("shrink(ips, auto)").bound(None)
+        estimator("shrink(ips, auto)").bounded(None)

@@ -13,6 +13,9 @@ import pytest
 import offrank
 from tests.cli.commands import call
 
+# One worker: what these tests share is made once.
+pytestmark = pytest.mark.xdist_group("clicks convicted")
+
 QUERIES, ITEMS, TEMPERATURE = 150, 10, 0.1
 LOGGING = f"plackett_luce(score, temperature={TEMPERATURE}, log=True)"
 
@@ -112,6 +115,6 @@ def test_cmip_is_read_as_what_is_above_a_right_model(folder: Path) -> None:
             excess[key] for key in ("value", "low", "high")
         ]
         assert written[name]["value"] - written[name]["floor"]["value"]["value"] == pytest.approx(excess["value"])
-    for text in (str(found), found.sheet().render()):
+    for text in (str(found), found.to_document().render()):
         assert "CMIP above a right model" in text
     assert str(found.cmip["pbm"]).startswith("CMIP above a right model's: ")

@@ -16,6 +16,9 @@ from offrank.clicks import load
 from tests.cli.clicked import folder_of
 from tests.report.test_browser import chromium, framed, run  # noqa: F401  a fixture
 
+# One worker: what these tests share is made once.
+pytestmark = pytest.mark.xdist_group("clicks pages")
+
 LONG = "a very long name of a model that nobody would write <img src=x onerror=1>"
 
 
@@ -32,9 +35,9 @@ def pages(folder: Path) -> dict[str, str]:
     selected = offrank.select_clicks(folder / "test.parquet", models, "grade", logging)
     harvested = offrank.harvest_clicks(folder / "train.parquet")
     return {
-        "judged": judged.sheet().render(),
-        "selected": selected.sheet().render(),
-        "harvested": harvested.sheet().render(),
+        "judged": judged.to_document().render(),
+        "selected": selected.to_document().render(),
+        "harvested": harvested.to_document().render(),
     }
 
 
@@ -84,7 +87,7 @@ def test_a_curve_with_holes_has_no_words() -> None:
     assert not made.trustworthy
     assert "has holes" in str(made)
     assert made.to_dict()["curve"][2] is None
-    assert "unlinked-ranks" in words(made.sheet().render())
+    assert "unlinked-ranks" in words(made.to_document().render())
 
 
 def test_what_reading_left_out_is_told_everywhere(folder: Path) -> None:
@@ -96,9 +99,9 @@ def test_what_reading_left_out_is_told_everywhere(folder: Path) -> None:
     models = {name: folder / f"{name}.json" for name in ("dbn", "pbm")}
     judged = offrank.evaluate_clicks(log, models, other=log)
     for made in (judged, offrank.select_clicks(log, models, "grade"), offrank.harvest_clicks(log)):
-        for told in (str(made), made.sheet().render()):
+        for told in (str(made), made.to_document().render()):
             assert "3 sessions were left out while reading: duplicate-item" in words(told)
-    assert "3 sessions of the other log were left out" in words(judged.sheet().render())
+    assert "3 sessions of the other log were left out" in words(judged.to_document().render())
     assert offrank.harvest_clicks(log).to_dict()["tally"]["skipped"] == {"duplicate-item": 3}
 
 

@@ -141,8 +141,7 @@ def test_where_one_value_holds_all_the_weight_the_default_still_has_an_interval(
 )
 def test_few_clusters_of_one_size(clusters: int, severity: str | None) -> None:
     found = offrank.evaluate(sized([100] * clusters), BEST, "logged", ["logged"], cluster="query")["logged"]
-    # Values may share a hash bucket, of 30 here two pairs; up to 20 none do.
-    assert found.effective_clusters == pytest.approx(clusters, abs=1e-9 if clusters <= 20 else 2)
+    assert found.effective_clusters == pytest.approx(clusters, rel=1e-9)
     assert said(found).get("few-clusters") == severity
 
 
@@ -158,7 +157,7 @@ def test_clusters_of_unlike_size_are_worth_fewer() -> None:
     sizes = np.round(1_000 / np.arange(1, 61)).astype(int)
     found = offrank.evaluate(sized(sizes), BEST, "logged", ["logged"])["logged"]
     assert 8 < found.effective_clusters < 20
-    assert found.effective_clusters == pytest.approx(1 + satterthwaite(sizes), rel=0.1)  # some share a bucket
+    assert found.effective_clusters == pytest.approx(1 + satterthwaite(sizes), rel=1e-9)
     assert said(found)["few-clusters"] == "warning"
     half = found.high - found.value
     assert half / found.standard_error == pytest.approx(stats.t.ppf(0.975, found.effective_clusters - 1), rel=1e-6)

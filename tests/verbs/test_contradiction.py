@@ -11,7 +11,7 @@ import pytest
 import offrank
 from offrank import findings
 from offrank.estimators import Interpol
-from offrank.findings.evidence import OfDisagreement
+from offrank.findings.evidence import DisagreementEvidence, EstimateEvidence
 from offrank.folds.estimate import Interval
 from offrank.simulation import SearchWorld
 from tests.verbs.logs import coins
@@ -65,6 +65,19 @@ def test_one_alone_is_held_against_what_nobody_asked_for(world: SearchWorld, log
     assert fine.facts["unit"] == together.facts["unit"]
 
 
+@pytest.mark.parametrize(("cause", "contradicts"), [("tail", False), ("effective size", True)])
+def test_what_may_be_off_by_luck_contradicts_nothing(
+    world: SearchWorld, log: pa.Table, monkeypatch: pytest.MonkeyPatch, cause: findings.Cause, contradicts: bool
+) -> None:
+    doubtful = findings.Statement("warning", "Doubtful.", "Log more.")
+    kind = findings.Kind("doubtful", "Doubtful", EstimateEvidence, lambda _: doubtful, (cause,))
+    monkeypatch.setattr(findings.FINDINGS, "_parts", {**findings.FINDINGS, "doubtful": kind})
+    few, asked = log.slice(0, 20_000), "interpol(window=1)"
+    result = offrank.evaluate(few, TARGET, LOGGING, asked, examination=world.examination**3, cluster=None)
+    assert "doubtful" in _codes(result, asked)
+    assert ("disagreement" in _codes(result, asked)) == contradicts
+
+
 def test_a_reference_reads_no_column_that_nobody_named_and_refuses_no_row() -> None:
     log = coins(400)
     alone = {"estimators": "pbm", "examination": [1.0]}
@@ -81,10 +94,12 @@ def test_a_reference_reads_no_column_that_nobody_named_and_refuses_no_row() -> N
 MORE: dict[str, Any] = {"further": frozenset({"own item and rank"})}
 
 
-def pair(deviations: float, pairs: int = 1, luck: float = 1.0, width: float = 1.0) -> OfDisagreement:
+def pair(deviations: float, pairs: int = 1, error_ratio: float = 1.0, width: float = 1.0) -> DisagreementEvidence:
     """Two estimates so many standard errors of their difference apart."""
     apart = Interval(deviations, 0, 0, 1.0)
-    return OfDisagreement(other="ips", difference=apart, width=width, luck=luck, pairs=pairs, **MORE)
+    return DisagreementEvidence(
+        other="ips", difference=apart, width=width, error_ratio=error_ratio, pairs=pairs, **MORE
+    )
 
 
 @pytest.mark.parametrize(
@@ -101,8 +116,8 @@ def test_one_run_in_a_thousand_however_many_pairs(pairs: int, below: float, abov
 
 
 def test_an_error_that_is_small_by_luck_contradicts_less() -> None:
-    assert findings.cautions_for(pair(2 * 3.290, luck=2.0)) == ()
-    assert findings.cautions_for(pair(2 * 3.291, luck=2.0)) != ()
+    assert findings.cautions_for(pair(2 * 3.290, error_ratio=2.0)) == ()
+    assert findings.cautions_for(pair(2 * 3.291, error_ratio=2.0)) != ()
 
 
 def test_what_differs_by_less_than_a_quarter_of_the_interval_is_left_alone() -> None:
@@ -112,11 +127,11 @@ def test_what_differs_by_less_than_a_quarter_of_the_interval_is_left_alone() -> 
 
 def test_advice_is_to_believe_only_what_is_sound_and_assumes_nothing() -> None:
     apart: dict[str, Any] = {"difference": Interval(9.0, 0, 0, 1.0), "width": 1.0, **MORE}
-    [clear] = findings.cautions_for(OfDisagreement(other="ips", **apart))
+    [clear] = findings.cautions_for(DisagreementEvidence(other="ips", **apart))
     assert clear.remedy.endswith("which is wrong here: believe `ips`.")
-    [unsound] = findings.cautions_for(OfDisagreement(other="ips", other_sound=False, **apart))
+    [unsound] = findings.cautions_for(DisagreementEvidence(other="ips", other_sound=False, **apart))
     less = frozenset({"reads from the top"})
-    [assuming] = findings.cautions_for(OfDisagreement(other="rips", other_assumes=less, **apart))
+    [assuming] = findings.cautions_for(DisagreementEvidence(other="rips", other_assumes=less, **apart))
     for caution in (unsound, assuming):
         assert "believe" not in caution.remedy
     assert "users read from the top" in assuming.remedy

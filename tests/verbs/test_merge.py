@@ -20,6 +20,9 @@ from offrank.readers import by_file
 from offrank.running.states import dumps, loads
 from tests.cli.commands import call
 
+# One worker: what these tests share is made once.
+pytestmark = pytest.mark.xdist_group("days")
+
 TARGETS = {"new": "top(new)", "soft": "plackett_luce(new)"}
 QUESTION: dict[str, Any] = {"target": TARGETS, "logging": "plackett_luce(old)", "estimators": ["snips", "pbm"]}
 HOW: dict[str, dict[str, Any]] = {
@@ -96,26 +99,40 @@ def test_the_days_make_the_week(name: str, folder: Path, whole: dict[str, offran
     assert len(found.groups) == (2 if name == "bootstrap" else 0)
 
 
-def test_estimates_and_intervals_are_those_of_an_evaluation_without_state(
-    folder: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    # Users that are null are alone, in a hash bucket by their rows' numbers. These begin at a hash of the file's whole
-    # name; in some temporary folders a heavy row meets a heavy user there, which moves intervals by 1 to 20 %.
-    alone = by_file.first_row
-    for module in ("readers.by_file", "evaluation.state_file"):
-        monkeypatch.setattr(f"offrank.{module}.first_row", lambda name: alone(Path(name).name))
+def test_estimates_and_intervals_are_those_of_an_evaluation_without_state(folder: Path) -> None:
     every = [str(folder / f"{day}.parquet") for day in range(len(SIZES))]
     plain = offrank.evaluate(every, **QUESTION, **HOW["clusters"])
-    for day, path in enumerate(every):
-        offrank.evaluate(path, **QUESTION, **HOW["clusters"], state=tmp_path / f"{day}.state")
-    found = offrank.merge(str(tmp_path / "*.state"))
+    found = offrank.merge(str(folder / "clusters-*.state"))
     for one, other in zip(found.values(), plain.values(), strict=True):
         assert (one.cluster, one.n) == (other.cluster, sum(SIZES))
         assert one.value == pytest.approx(other.value, rel=1e-12)
-        assert [one.low, one.high] == pytest.approx([other.low, other.high], rel=0.01)
+        assert [one.low, one.high] == pytest.approx([other.low, other.high], rel=1e-12)
     heavy = [[row["row"] for path in one.to_dict()["heaviest"] for row in path["rows"]] for one in (found, plain)]
     assert set(heavy[0]) == set(heavy[1])  # numbers of rows in the whole log
     assert max(heavy[0]) > SIZES[0]
+
+
+def test_the_name_of_the_folder_changes_nothing(tmp_path: Path) -> None:
+    """Users that are null are alone, wherever the file lies, also if a few rows have most of the weight."""
+    log = table(640, 7)
+    log = log.set_column(3, "old", pa.array((np.random.default_rng(1).normal(size=(640, 4)) ** 2 + 0.02).tolist()))
+    found = []
+    for name in ("here", "there", "elsewhere"):
+        (tmp_path / name).mkdir()
+        pq.write_table(log, tmp_path / name / "log.parquet", row_group_size=100)
+        read, state = str(tmp_path / name / "log.parquet"), tmp_path / name / "log.state"
+        found += [offrank.evaluate(read, **QUESTION, **HOW["clusters"], state=state)]
+    found += [offrank.evaluate(log, **QUESTION, **HOW["clusters"])]
+    for one in found[1:]:
+        for key, estimate in one.items():
+            first = found[0][key]
+            assert first.cluster == estimate.cluster == "user"
+            ends = [estimate.low, estimate.high, estimate.effective_clusters]
+            assert ends == pytest.approx([first.low, first.high, first.effective_clusters], rel=1e-12)
+            assert list(map(str, estimate.warnings)) == list(map(str, first.warnings))
+        assert one.verdicts.keys() == found[0].verdicts.keys()
+        for name, verdict in one.verdicts.items():
+            assert str(verdict) == str(found[0].verdicts[name])
 
 
 def test_states_of_states_and_other_orders_make_the_same(folder: Path, tmp_path: Path) -> None:
@@ -295,10 +312,10 @@ def test_the_days_of_a_comparison_make_the_comparison_of_the_week(folder: Path, 
     whole = offrank.compare(days, estimators="ipm", **asked, baseline="soft", state=tmp_path / "whole")
     alike(found.to_dict(), whole.to_dict())
     assert str(found) == str(whole)
-    assert (found.background.baseline, len(found.comparisons)) == ("soft", 1)
-    assert "whole', baseline='soft')" in str(whole.background.command)
+    assert (found.metadata.baseline, len(found.comparisons)) == ("soft", 1)
+    assert "whole', baseline='soft')" in str(whole.metadata.command)
     again = offrank.compare(days[1], estimators="ipm", **asked, state=tmp_path / "other")
-    assert again.background.baseline == "new"
+    assert again.metadata.baseline == "new"
     with pytest.raises(StateError, match=r"baseline is 'soft' in .*, and 'new' in .*other"):
         offrank.merge([tmp_path / "0.state", tmp_path / "other"])
     offrank.evaluate(days[1], estimators="ipm", **asked, state=tmp_path / "evaluated")

@@ -51,8 +51,8 @@ def test_rewards_of_the_same_total_on_other_rows_are_no_clicks() -> None:
     assert CODE in codes(result, "snipm")
     assert CODE not in codes(result, "ips")
     assert result.verdict.estimator in ("ips", "snips")
-    assert result.background.unit == "per impression"
-    assert result.background.logged is None
+    assert result.metadata.unit == "per impression"
+    assert result.metadata.logged is None
 
 
 def test_clicks_are_not_told_for_a_reward_that_the_target_never_earns() -> None:
@@ -76,17 +76,17 @@ def test_rewards_that_are_clicks_or_missing_are_no_other_outcome() -> None:
     for reward in (clicks(), None):
         result = offrank.evaluate(log(clicks(), reward), **ASKED)
         assert CODE not in codes(result, "ipm")
-        assert result.background.unit == "clicks per impression"
+        assert result.metadata.unit == "clicks per impression"
         assert result["ipm"].value == pytest.approx(0.6)
 
 
 def test_rewards_alone_are_not_called_clicks() -> None:
     without = log(clicks(), clicks()).drop_columns(["clicks"])
     result = offrank.evaluate(without, **{**ASKED, "estimators": ["ips", "snips"]})
-    assert result.background.unit == "per impression"
+    assert result.metadata.unit == "per impression"
     assert result["ips"].value == pytest.approx(0.6)
     nothing = without.set_column(without.column_names.index("reward"), "reward", pa.array(np.zeros(ROWS)))
-    assert offrank.evaluate(nothing, **{**ASKED, "estimators": ["ips"]}).background.unit == "per impression"
+    assert offrank.evaluate(nothing, **{**ASKED, "estimators": ["ips"]}).metadata.unit == "per impression"
 
 
 @pytest.mark.parametrize(("away", "said"), [(0.9e-6, False), (1.1e-6, True)])

@@ -22,6 +22,9 @@ from offrank.estimators import Direct, DoublyRobust, Interpol
 from offrank.policies.linear import Model
 from offrank.simulation.search import SearchWorld
 
+# One worker: what these tests share is made once.
+pytestmark = pytest.mark.xdist_group("same log")
+
 ITEMS, NOISE, ROWS = 5, 600, 3_000
 EARNS = np.array([0.1, 0.1, 0.1, 0.1, 0.13])
 """Chance of a click on each item; features 0 to 4 tell which it is, the others say nothing at all."""

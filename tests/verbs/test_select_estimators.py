@@ -11,19 +11,18 @@ import pyarrow as pa
 import pytest
 
 import offrank
+from offrank.assumptions import ITEM_POSITION
 from offrank.errors import LogError, NoOverlapError, UsageError
 from offrank.evaluation import selection as choosing
 from offrank.evaluation.selection import Chooser
-from offrank.evaluation.simulated_selection import Rehearsal, Rehearsed
-from offrank.findings.assumptions import ITEM_POSITION
+from offrank.evaluation.simulated_selection import Rehearsed, SimulatedSelection
 from offrank.log.batch import Contexts, LogBatch
 from offrank.log.source import Needs
 from offrank.policies import policy
 from offrank.selection.estimators import EstimatorRanking
 from offrank.simulation.like_log import BEHAVIOURS, LikeLog
 from offrank.testing import MemorySource
-from offrank.verbs.select import SelectedEstimators
-from offrank.verbs.select import rehearsed as rehearsed_section
+from offrank.verbs.select import SelectedEstimators, simulated_section
 from tests.verbs.logs import CURVE, LOGGING, TARGET, replaced, search
 
 QUERIES, ITEMS = 8, 4
@@ -144,7 +143,7 @@ def test_a_refuted_choice_has_its_whole_error(monkeypatch: pytest.MonkeyPatch) -
     page = _select(source)
     assert (page.records()[0]["status"], page.records()[0]["chosen"]) == ("refuted", True)
     assert "chosen, refuted" in str(page)
-    assert page.sheet().forests[0].rows[0].light == "serious"
+    assert page.to_document().forests[0].rows[0].light == "serious"
 
 
 def test_clicks_that_are_not_the_reward_and_the_first_reason() -> None:
@@ -176,22 +175,22 @@ def test_the_logging_policy_as_target_has_no_pseudo_targets() -> None:
     source = MemorySource((log("position-based"),))
     found = offrank.select_estimators(source, "uniform", "uniform", ["snips", "rips"], cluster=None, worlds=0)
     assert found.choice.pseudo == ()
-    assert "none: the policies allow none" in "".join(map(str, found.sheet().sections))
+    assert "none: the policies allow none" in "".join(map(str, found.to_document().sections))
 
 
 def test_what_is_not_simulated_says_why() -> None:
     batch, names = log("position-based"), ["snips"]
     none = _select(MemorySource((replace(batch, clicks=np.zeros((3000, ITEMS))),)), names, worlds=1)
-    assert none.rehearsal.missing == "the log has no clicks"
+    assert none.simulated.missing == "the log has no clicks"
     half = _select(Rewards((replace(batch, clicks=None, outcome=np.arange(3000) % 2 / 2),)), names, worlds=1)
-    assert "no whole numbers" in half.rehearsal.missing
+    assert "no whole numbers" in half.simulated.missing
     whole = _select(Rewards((replace(batch, clicks=None, outcome=np.arange(3000) % 2.0),)), names, worlds=1)
     assert "equal at all ranks" in str(whole)
 
 
 def test_simulated_rates_that_are_off_are_reported() -> None:
-    told = rehearsed_section(
-        Rehearsal((Rehearsed("cascade", 2, 1, "ips", 1.1, {"ips": 1.0}),), 10, 5, off=0.034), ["ips"]
+    told = simulated_section(
+        SimulatedSelection((Rehearsed("cascade", 2, 1, "ips", 1.1, {"ips": 1.0}),), 10, 5, off=0.034), ["ips"]
     )
     assert "differ from the log's by up to 3" in told.prose[0]
 
@@ -205,7 +204,7 @@ def test_a_simulated_log_without_overlap_is_not_right(monkeypatch: pytest.Monkey
         return real(self, target)
 
     monkeypatch.setattr(Chooser, "choose", choose)
-    found = _select(MemorySource((log("position-based"),)), ["snips"], worlds=2).rehearsal
+    found = _select(MemorySource((log("position-based"),)), ["snips"], worlds=2).simulated
     assert [(one.logs, one.right, one.auto) for one in found.kinds] == [(2, 1, 1.0)] * 3
 
 
@@ -234,13 +233,13 @@ def test_written_propensities_allow_no_pseudo_targets() -> None:
 
 
 @cache
-def rehearsed() -> SelectedEstimators:
+def simulated() -> SelectedEstimators:
     table = search().slice(0, 1500)
     return offrank.select_estimators(table, TARGET, LOGGING, ["snips", "snipm"], examination=CURVE, worlds=2)
 
 
-def test_choices_are_rehearsed_in_worlds_like_the_log() -> None:
-    found = rehearsed().rehearsal
+def test_choices_are_simulated_in_worlds_like_the_log() -> None:
+    found = simulated().simulated
     assert (found.logs, found.rows, found.contexts) == (6, 1500, 256)
     assert [one.users for one in found.kinds] == ["position-based", "cascade", "neighbours"]
     assert all(one.errors[one.best] == 1 and min(one.errors.values()) == 1 for one in found.kinds)
@@ -249,7 +248,7 @@ def test_choices_are_rehearsed_in_worlds_like_the_log() -> None:
 
 
 def test_the_result_is_a_page_a_table_and_json(tmp_path: Any) -> None:
-    found = rehearsed()
+    found = simulated()
     assert f"{found.chosen} is the choice" in str(found)
     assert "How often such a choice is right" in str(found)
     found.save_html(tmp_path / "page.html")

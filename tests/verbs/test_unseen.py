@@ -109,7 +109,7 @@ def test_intervals_hold_what_rare_slates_of_the_target_may_earn() -> None:
     narrow = 1.96 * snips.standard_error
     assert [snips.low, snips.high] == pytest.approx([0.9 * 0.5 - narrow, 1.1 * 0.5 + narrow], rel=0.02)
     # of the difference to the log the same share is not known, and of the relative one
-    logged = result.background.logged.value
+    logged = result.metadata.logged.value
     assert ips.difference.high == pytest.approx(ips.high - logged, abs=0.02)
     assert result.verdict.relative.high > 0
 
@@ -132,8 +132,8 @@ def test_intervals_of_outcomes_end_at_zero() -> None:
             assert getattr(found[name], "low", 0.0) >= 0  # a group without clicks may refuse
     assert result["ips"].low == 0.0
     assert min(row["low"] for row in result.to_dict()["estimates"]) == 0.0
-    assert all(row.click_rate.low >= 0 for row in result.background.ranks)
-    assert result.background.logged.low >= 0
+    assert all(row.click_rate.low >= 0 for row in result.metadata.ranks)
+    assert result.metadata.logged.low >= 0
     assert result["ips"].difference.low < 0
 
 

@@ -26,7 +26,7 @@ _SUMS = 8
 
 @dataclass(frozen=True)
 class ActionsTest:
-    """The worst of `actions` tests: of item (its code) at rank (1 at the top).
+    """The worst of `actions` tests: of item (its code, with what the log calls it as name) at rank (1 at the top).
 
     observed, expected: weighted counts for the arithmetic test; mean of 1 / P and 1 for the harmonic
     one. deviation: in standard errors. alarming: beyond the chance level of the worst of all tests.
@@ -38,6 +38,7 @@ class ActionsTest:
     expected: float
     deviation: float
     actions: int
+    name: str = ""
 
     @property
     def alarming(self) -> bool:

@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import AbilityError
-from ..findings.evidence import OfLog
+from ..findings.evidence import LogEvidence
 from ..findings.miscalibrated import UNLIKELY, deviation_in_words, unfit
 from ..findings.not_random import repeated, repeats_in_words
 from ..folds.sampled import SampledRows
@@ -113,10 +113,10 @@ def _judged(one: Drawn, best: Drawn, compare: bool, sample: _Sampled) -> Drawn:
     # A score that sways what is drawn shows at the top; in whole slates only what fixes them does.
     least = [pair.least for pair in found if pair.what != "slate"] or [pair.least for pair in found]
     one = replace(one, departure=min(least, default=1.0))
-    if fit is not None and unfit(OfLog(fit=fit, copies=sample.copies)):
+    if fit is not None and unfit(LogEvidence(fit=fit, copies=sample.copies)):
         return replace(one, against=deviation_in_words(fit), item=fit.item)
     worst = min(found, key=lambda pair: pair.chance, default=None)
-    if worst is None or not repeated(OfLog(repeats=corrected(worst, len(found)), copies=sample.copies)):
+    if worst is None or not repeated(LogEvidence(repeats=corrected(worst, len(found)), copies=sample.copies)):
         return one
     return replace(one, against=one.against or repeats_in_words(worst))
 

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from ..findings.evidence_rows import OfKept
+from ..findings.evidence_rows import KeptEvidence
 from ..folds.base import MappedFold, TotalFold
 from ..log.batch import Floats, LogBatch
 
@@ -15,7 +15,7 @@ _ROUNDING = 1e-6
 
 
 class KeptFold(MappedFold):
-    """Reduces batches to `OfKept`, by clicks or, where only rewards are logged, by rewards of 0 and 1."""
+    """Reduces batches to `KeptEvidence`, by clicks or, where only rewards are logged, by rewards of 0 and 1."""
 
     reducer: ClassVar = TotalFold((3, 5))
 
@@ -25,16 +25,21 @@ class KeptFold(MappedFold):
         outcome = batch.outcome if batch.clicks is None else batch.clicks
         if outcome is None or not len(batch):
             return found
-        kind = np.where(((outcome == 0) | (outcome == 1)).reshape(len(batch), -1).all(axis=1), 0, 2)
-        kind[(kind == 0) & (outcome != 0).reshape(len(batch), -1).any(axis=1)] = 1
+        if batch.clicks is not None:
+            kind = batch.click_kinds
+        else:
+            kind = np.where((outcome == 0) | (outcome == 1), outcome, 2).astype(np.int64)
         p = batch.inclusion
+        if (p == 1).all():
+            found += np.bincount(kind, minlength=3)[:, None] * np.array([1, 1, 0, 1, 1])
+            return found
         for column, values in enumerate((np.ones(len(p)), 1 / p, (1 - p) / p**2, p, p**2)):
             found[:, column] = np.bincount(kind, values, minlength=3)
         return found
 
-    def result(self, found: Floats) -> OfKept:
+    def result(self, found: Floats) -> KeptEvidence:
         rows, impressions, variance, kept, squares = found[:2].T
-        return OfKept(
+        return KeptEvidence(
             rows=(float(rows[0]), float(rows[1])),
             impressions=(float(impressions[0]), float(impressions[1])),
             variance=(float(variance[0]), float(variance[1])),

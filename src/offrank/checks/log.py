@@ -8,82 +8,76 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from .. import findings
-from ..findings.evidence import OfCounting, OfLaw, OfLog, OfRows, Repeats
+from ..findings.evidence import CountingEvidence, LawEvidence, LogEvidence, Repeats, RowsEvidence
 from ..findings.not_random import never_drawn
-from ..findings.registry import SEVERITIES
+from ..findings.registry import CAUSES, SEVERITIES, Cause
 from ..folds.base import Fold, MappedFold, Tee
 from ..folds.estimate import Caution
 from ..folds.moments import Moments
-from ..folds.optional import OptionalFolds, given, refused
+from ..folds.optional import given, refused
 from ..inference.ratio import Ratio
 from ..inference.spread import Inference
 from ..log.batch import LogBatch
 from ..log.source import Needs, Source, has
-from ..policies.fit import counts
+from ..policies.fit import counted_by, counts
 from ..policies.propensities import AnyPolicy, is_law
 from ..policies.unconfirmed import confirmed, departure
 from ..policies.written import WrittenPolicy
+from ..running.quantities import Quantities
 from .calibration import CalibrationFold
 from .duplicates import ContentsFold
 from .kept import KeptFold
 from .propensities import AgreementFold, UniformWeightsFold
 from .repeats import By, RepeatsFold, corrected
-from .rows import CandidatesFold, RowsPerContextFold, counted_by
+from .rows import CandidatesFold, RowsPerContextFold
 
 _SHOWN = Needs(frozenset(["candidates"]))
 CONFIDENCE = 0.99
 
-CAUSES = (
-    "unconfirmed-logging",
-    "only-clicked-rows",
-    "totals",
-    "not-random",
-    "miscalibrated",
-    "propensity-mismatch",
-    "double-subsampling",
-    "mean-weight",
-    "duplicate-rows",
-)
-"""The order of findings: the first one causes those that follow."""
-OF_ROWS = ("only-clicked-rows", "totals", "kept-by-outcome", "duplicate-rows", "shown-only")
-"""Problems of the rows that do not depend on their propensities."""
+_ORDER = CAUSES[: CAUSES.index("rows") + 1]
+"""The causes of problems of a log: the first ones lead to those that follow."""
+OF_ROWS: tuple[Cause, ...] = ("sampling", "rows", "outcome")
+"""Causes that do not depend on the propensities of the rows."""
 _CONTEXTS: tuple[By, ...] = ("candidates", "query", "user")
 """What makes a context, in which rows that repeat what they show are counted."""
-OF_MEAN_WEIGHT = ("double-subsampling", "mean-weight")
-EXPLAINED = {"miscalibrated": OF_MEAN_WEIGHT, "double-subsampling": ("mean-weight",)}
-"""Problems of the log, and which findings about a policy's weights are then redundant."""
 
 
-NO_LAW = OfLaw()
+NO_LAW = LawEvidence()
 Totals = Mapping[str, float]
 """True numbers of impressions before any were left out: `clicked` and `all`."""
 
 
-def about_log(log: OfLog, law: OfLaw = NO_LAW, totals: Totals | None = None) -> tuple[Caution, ...]:
+def about_log(log: LogEvidence, law: LawEvidence = NO_LAW, totals: Totals | None = None) -> tuple[Caution, ...]:
     """Return the problems of a log, the worst first, and causes before effects of the same severity.
 
     law: the mean weights of the run. totals: the true numbers of impressions. Each problem is said once, and none
     that another one explains.
     """
-    kept = replace(log.kept, totals=totals or {})
-    counting = OfCounting() if log.counted_by is None else OfCounting(rows=log.rows_per_context, by=log.counted_by)
-    found = findings.cautions_for(log, OfRows(copies=log.copies), kept, counting, replace(law, copies=log.copies))
-    known = explained(found)
-    codes = [*CAUSES, *(caution.code for caution in found)]
-    if not never_drawn(log):  # what repeats a little more often may follow from any other fault
-        codes = [*(code for code in codes if code != "not-random"), "not-random"]
-    once = {one.code: one for one in reversed(found) if one.code not in known}
-    return tuple(sorted(once.values(), key=lambda one: (SEVERITIES[one.severity], codes.index(one.code))))
+    rows = replace(log.kept, totals=totals or {})
+    counting = (
+        CountingEvidence() if log.counted_by is None else CountingEvidence(rows=log.rows_per_context, by=log.counted_by)
+    )
+    law = replace(law, copies=log.copies, unlisted=log.unlisted)
+    found = findings.cautions_for(log, RowsEvidence(copies=log.copies), rows, counting, law)
+    known = findings.explained(found)
+    last: Cause | None = None if never_drawn(log) else "randomness"  # a few repeats may follow from any other fault
+    once: dict[str, Caution] = {}
+    for one in found:
+        once.setdefault(one.code, one)
+    kept = [one for one in once.values() if one.code not in known]
+    return tuple(sorted(kept, key=lambda one: (SEVERITIES[one.severity], _place(one, last))))
+
+
+def _place(one: Caution, last: Cause | None) -> int:
+    """The place of a problem of the log: causes before effects, and one cause after all others."""
+    causes = findings.causes_of(one.code)
+    places = [place for place, cause in enumerate(_ORDER) if cause in causes]
+    return len(_ORDER) + 1 if last in causes else min(places, default=len(_ORDER))
 
 
 def of_rows(found: Iterable[Caution]) -> tuple[Caution, ...]:
     """Return the problems that also affect estimates which do not require the logging policy."""
-    return tuple(caution for caution in found if caution.code in OF_ROWS)
-
-
-def explained(found: Iterable[Caution]) -> frozenset[str]:
-    """Return the codes that are redundant for an estimate, given the problems of the log."""
-    return frozenset(code for caution in found for code in EXPLAINED.get(caution.code, ()))
+    return tuple(caution for caution in found if findings.has_cause(caution, *OF_ROWS))
 
 
 @dataclass(frozen=True)
@@ -104,19 +98,19 @@ class LogFold(MappedFold):
 
         logging: None if no estimate requires it.
         """
-        tried = OptionalFolds(source)
-        tried.sure(_SHOWN, contents=ContentsFold(), candidates=CandidatesFold(), kept=KeptFold())
+        tried = Quantities(source)
+        tried.add(_SHOWN, contents=ContentsFold(), candidates=CandidatesFold(), kept=KeptFold())
         if logging is not None and (by := counted_by(logging)) is not None:
-            tried.add("contexts", RowsPerContextFold(by))
+            tried.attempt("contexts", RowsPerContextFold(by))
         if logging is not None and not counts(logging):  # a policy counted in the log agrees with it by construction
             if is_law(logging):
-                tried.add("fit", CalibrationFold(logging))
-            tried.add("weights", UniformWeightsFold(logging))
+                tried.attempt("fit", CalibrationFold(logging))
+            tried.attempt("weights", UniformWeightsFold(logging))
             for by in _CONTEXTS:
                 if by == "candidates" or has(source, Needs(clusters=frozenset([by]))):
-                    tried.add(f"repeats {by}", RepeatsFold(logging, by))
+                    tried.attempt(f"repeats {by}", RepeatsFold(logging, by))
             if not isinstance(confirmed(logging), WrittenPolicy):
-                tried.add("agreement", AgreementFold(logging))
+                tried.attempt("agreement", AgreementFold(logging))
         return cls(logging, tried.folds, tried.reasons, tried.needs)
 
     def needs(self) -> Needs:
@@ -127,10 +121,10 @@ class LogFold(MappedFold):
     def reducer(self) -> Tee:
         return Tee(self.folds)
 
-    def result(self, found: dict[str, Any]) -> OfLog:
+    def result(self, found: dict[str, Any]) -> LogEvidence:
         known = given(found)
-        rows, more = map(int, known["candidates"])
-        made = OfLog(
+        rows, more, listed = map(int, known["candidates"])
+        made = LogEvidence(
             rows=rows,
             logging="" if self.logging is None else repr(confirmed(self.logging)),
             unconfirmed=None if self.logging is None else departure(self.logging),
@@ -138,6 +132,7 @@ class LogFold(MappedFold):
             copies=known["contents"].repeated(),
             repeats=_worst([one for name, one in known.items() if name.startswith("repeats ")]),
             shown_only=rows > 0 and not more,
+            unlisted=rows > 0 and not more and not listed,
             rows_per_context=known.get("contexts", math.inf),
             counted_by=None if self.logging is None else counted_by(self.logging),
             unknown={**self.unknown, **refused(found)},

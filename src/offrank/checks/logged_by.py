@@ -8,7 +8,8 @@ from typing import Any, Literal
 
 import numpy as np
 
-from ..findings.evidence import OfLog
+from ..findings import has_cause
+from ..findings.evidence import LogEvidence
 from ..findings.unconfirmed_logging import BLIND
 from ..folds.base import MappedFold, Sample
 from ..folds.estimate import Caution
@@ -28,7 +29,6 @@ Status = Literal["written", "agrees", "not contradicted", "refuted", "arms", "no
 
 CERTIFIED: frozenset[Status] = frozenset({"written", "agrees"})
 """Statements by which other rankings can be judged without anybody's word for it."""
-_REFUTING = ("mean-weight", "double-subsampling")
 SURE = 0.99
 """Expected share of pairs that repeat from which written propensities say that nothing was drawn."""
 
@@ -76,7 +76,7 @@ class LoggedBy:
 
 
 def logged_by(
-    random: Randomness, found: Sequence[Drawn], log: OfLog, written: Sequence[str], agreed: bool | None = None
+    random: Randomness, found: Sequence[Drawn], log: LogEvidence, written: Sequence[str], agreed: bool | None = None
 ) -> LoggedBy:
     """Return what drew a log. found: the tried laws, those that fit first; log: the checks of what was written.
 
@@ -102,7 +102,7 @@ def logged_by(
 
 
 def _refutes(one: Caution, severities: Sequence[str]) -> bool:
-    return one.code == "not-random" or (one.code in _REFUTING and one.severity in severities)
+    return has_cause(one, "randomness") or (has_cause(one, "mean weight") and one.severity in severities)
 
 
 def _unwritten(random: Randomness, law: Drawn | None) -> LoggedBy:

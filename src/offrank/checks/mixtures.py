@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ..findings import cautions_for
-from ..findings.evidence import OfEstimate
+from ..findings.evidence import EstimateEvidence
 from ..folds.base import MappedFold, Sample, Tee
 from ..folds.estimate import Caution, Interval
 from ..folds.group_by import GroupBy, by_slots
@@ -109,11 +109,11 @@ class Mixtures:
         third: dict[Block, Floats] = {(0, 1, 2): np.einsum("ai,bj,ck,ijk->abc", few, few, few, found.third[_THIRD[0]])}
         return Moments(found.n, linear @ found.mean, linear @ found.comoment @ linear.T, unknown, unknown, third)
 
-    def _evidence(self, epsilon: float, mixed: Moments, weight: Interval, ess: float) -> OfEstimate:
+    def _evidence(self, epsilon: float, mixed: Moments, weight: Interval, ess: float) -> EstimateEvidence:
         """Return the evidence; the tail counts if it makes up most of the variance of the estimate."""
         spread = np.diagonal(self.moments.comoment)
         tail_counts = epsilon**2 * spread[_VALUE] > 0.5 * mixed.comoment[1, 1]
-        return OfEstimate(
+        return EstimateEvidence(
             n=self.impressions,
             ess=ess,
             max_weight_share=(1 - epsilon + epsilon * max(float(self.largest[0]), 0.0)) / float(mixed.sums[2]),

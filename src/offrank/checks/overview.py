@@ -84,8 +84,8 @@ class OverviewFold:
         if not self.rewards or not state["slots"]:
             return Overview(slots, candidates, distinct)
         folded = self._earned.finish(state["earned"])
-        alone = IntervalSpec().spread(folded)
-        earned = IntervalSpec(cluster="auto", found=self.columns).spread(folded).ratio(_MEAN)
+        alone = IntervalSpec().inference(folded)
+        earned = IntervalSpec(cluster="auto", found=self.columns).inference(folded).ratio(_MEAN)
         clusters = {name: Clusters.of(name, folded[BUCKETS_OF + name]) for name in self.columns}
         effects = {name: alone.design_effect(_MEAN, one) for name, one in clusters.items()}
         return Overview(slots, candidates, distinct, earned, effects)

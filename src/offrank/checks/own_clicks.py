@@ -18,7 +18,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from ..findings.evidence_rows import OfOwnClicks
+from ..findings.evidence_rows import OwnClicksEvidence
 from ..log.batch import Floats, LogBatch
 from . import _kernels
 
@@ -85,7 +85,7 @@ class OwnClicksFold:
         both = zip(vars(left).values(), vars(right).values(), strict=True)
         return self._together(*(np.concatenate([one, two]) for one, two in both))
 
-    def finish(self, state: CellCounts) -> dict[str, OfOwnClicks]:
+    def finish(self, state: CellCounts) -> dict[str, OwnClicksEvidence]:
         return {name: self._found(state, place) for place, name in enumerate(self.scores)}
 
     def _together(self, key: Bits, sums: Floats, low: Floats, high: Floats) -> CellCounts:
@@ -122,17 +122,17 @@ class OwnClicksFold:
         _kernels.join_sets(key, codes, codes, batch.contexts.size)
         return key
 
-    def _found(self, state: CellCounts, place: int) -> OfOwnClicks:
+    def _found(self, state: CellCounts, place: int) -> OwnClicksEvidence:
         low, high, rows = state.low[:, place], state.high[:, place], state.sums[:, 0]
         constant = high - low <= _SAME * np.maximum(np.abs(low), np.abs(high))
         constant &= np.isfinite(low) & np.isfinite(high)
-        nothing = OfOwnClicks(column=self.scores[place], of=self.of)
+        nothing = OwnClicksEvidence(column=self.scores[place], of=self.of)
         if not constant.any() or rows[constant].sum() < _MOSTLY * rows.sum():
             return nothing
         score, sums = low[constant], state.sums[constant]
         cells, counts, reproduced = _reproduced(score, sums)
         pairs, close = _close(score, sums)
-        return OfOwnClicks(
+        return OwnClicksEvidence(
             column=self.scores[place],
             of=self.of,
             cells=cells,

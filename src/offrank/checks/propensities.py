@@ -13,10 +13,10 @@ from ..folds.group_by import GroupBy, by_slots
 from ..folds.moments import Moments, MomentsFold
 from ..log.batch import Floats, LogBatch
 from ..log.source import Needs
-from ..options import option
 from ..policies.propensities import AnyPolicy, complete, is_law, law_needs, propensities, shown_needs
 from ..policies.uniform import Uniform
 from ..policies.written import Logged
+from ..wording import Option, Wording
 
 _UNIFORM = Uniform()
 _WRITTEN = Logged()
@@ -169,7 +169,9 @@ class SupportFold(MappedFold):
             written = self.target if is_law(self.logging) else self.logging
             raise AbilityError(
                 f"{written!r} tells of the displayed items only, and some candidates were not displayed",
-                "if the scores behind the slates were logged, name them: "
-                f"{option('logging', 'plackett_luce(old_score)')}",
+                Wording(
+                    "if the scores behind the slates were logged, name them: {}",
+                    Option("logging", "plackett_luce(old_score)"),
+                ),
             )
         return propensities(policy, batch).rank_law.written_out(batch.contexts.length)

@@ -28,7 +28,7 @@ from ..findings.miscalibrated import UNLIKELY
 from ..log.batch import NO_LIMIT, Contexts, Floats, Integers, LogBatch
 from ..log.hashing import hashed
 from ..log.source import Needs
-from ..policies.propensities import AnyPolicy, is_law, propensities, shown_needs
+from ..policies.propensities import AnyPolicy, is_law, law, propensities, shown_needs
 from . import _kernels
 from .calibration import bennett
 from .duplicates import content_keys
@@ -97,19 +97,22 @@ class RepeatsFold:
         return RepeatRows(none, np.empty((0, 2), np.uint64), none, np.empty((0, 2)), np.empty(0), np.empty(0, np.bool_))
 
     def add(self, state: RepeatRows, batch: LogBatch) -> RepeatRows:
-        context = self._contexts(batch)
-        key = (hashed(context) & _HIGH) | (batch.once("hashed", lambda: hashed(batch.row)) >> _HALF)
-        limit = batch.limits.of(self)
-        rows = np.flatnonzero(key <= limit)
+        told = self._told(batch)
+        if not told.any():
+            return state
+        key = (hashed(self._contexts(batch)) & _HIGH) | (batch.once("hashed", lambda: hashed(batch.row)) >> _HALF)
+        rows = np.flatnonzero((key <= batch.limits.of(self)) & told)  # few, once this or another part is full
+        if not len(rows):
+            return state
         if len(rows) > self.kept:
             rows = rows[np.argsort(key[rows], kind="stable")[: self.kept]]
         contexts, slates = replace(batch.contexts, scores={}, rankings={}, keys={}, features=None), batch.slates
-        contexts, slates = contexts.take(rows), slates[rows]  # few, once this or another part is full
+        contexts, slates = contexts.take(rows), slates[rows]
         found = RepeatRows(
             key[rows],
             shown_keys(contexts, slates),
             batch.once("contents", lambda: content_keys(batch))[rows],
-            self._propensities(batch)[rows],
+            self._propensities(batch, rows),
             1 / batch.inclusion[rows],
             numbered_as_shown(contexts, slates),
         )
@@ -141,16 +144,23 @@ class RepeatsFold:
             _kernels.join_rows(key, batch.dependent([self.by])[self.by])
         return key
 
-    def _propensities(self, batch: LogBatch) -> Floats:
-        found = np.full((len(batch), 2), np.nan)
-        asked = propensities(self.logging, batch)
-        found[:, 0] = np.exp(asked.log_prob)
+    def _told(self, batch: LogBatch) -> NDArray[np.bool_]:
+        """Return of which rows the probability of what was shown is known, given the context [n].
+
+        Candidates that are only what was shown are a part of what was drawn, not of what it was drawn from.
+        """
+        if self.by == "query" or is_law(self.logging):
+            return np.ones(len(batch), np.bool_)
+        return np.asarray(batch.contexts.size > batch.contexts.length)
+
+    def _propensities(self, batch: LogBatch, rows: NDArray[np.int64]) -> Floats:
+        """Return the probabilities of the slate and of the item at the top [r, 2] of some rows."""
+        found = np.full((len(rows), 2), np.nan)
+        found[:, 0] = np.exp(propensities(self.logging, batch).log_prob[rows])
         if is_law(self.logging) and batch.slates.shape[1] > 1:
             with suppress(AbilityError):
-                found[:, 1] = asked.slot_probs[:, 0]
-        if self.by != "query" and not is_law(self.logging):
-            # Candidates that are only what was shown are a part of what was drawn, not of what it was drawn from.
-            found[batch.contexts.size <= batch.contexts.length] = np.nan
+                some = batch.contexts.take(rows), batch.slates[rows]
+                found[:, 1] = law(self.logging, "slot_probs").slot_probs(*some)[:, 0]
         return found
 
 

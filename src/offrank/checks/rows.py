@@ -11,9 +11,9 @@ from statistics import NormalDist
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ..findings.evidence import OfClusters
+from ..errors import EmptyLogError
+from ..findings.evidence import ClustersEvidence
 from ..folds.base import MappedFold, PlusFold, TotalFold, total
 from ..folds.counts import KeyedCounts, KeyedCountsFold
 from ..folds.estimate import Interval
@@ -21,13 +21,8 @@ from ..inference.ratio import Mean
 from ..inference.spread import Inference
 from ..log.batch import Floats, Integers, LogBatch
 from ..log.source import Needs
-from ..policies.boosted import Boosted
-from ..policies.counted import Counted
-from ..policies.fit import with_parts
-from ..policies.linear import Linear
-from ..policies.mixture import UniformMixture
-from ..policies.propensities import AnyPolicy, complete, law_needs, propensities
-from ..policies.sorting import Sorting
+from ..policies.propensities import AnyPolicy, law_needs
+from ..policies.ties import tied
 from . import _kernels
 
 _ROUNDING = 1e-12
@@ -68,6 +63,16 @@ class Impressions:
         """Number of ranks that have clicks, or could have; 0 if none are logged."""
         return int(np.count_nonzero(self.ranks[:, 1]))
 
+    def refuse_none(self, where: str) -> None:
+        """Raise if there are none. where: the log in words.
+
+        Raises:
+            EmptyLogError: the log has no impressions.
+        """
+        if not self.n:
+            skipped = f"; {sum(self.skipped.values())} were skipped" if self.skipped else ""
+            raise EmptyLogError(f"{where} has no impressions{skipped}", "give a log with some")
+
     def by_rank(self, confidence: float) -> list[RankRow]:
         """Return the click rate at each rank, with its interval."""
         quantile = NormalDist().inv_cdf(0.5 + confidence / 2)
@@ -98,17 +103,13 @@ def _click_rate(rank: int, sums: Floats, quantile: float) -> RankRow:
 
 @dataclass(frozen=True)
 class CandidatesFold(MappedFold):
-    """Reduces batches to [2]: rows, and rows with candidates that were not shown."""
+    """Reduces batches to [3]: rows, rows with candidates that were not shown, and rows with a column of candidates."""
 
-    reducer: ClassVar = TotalFold((2,))
+    reducer: ClassVar = TotalFold((3,))
 
     def mapped(self, batch: LogBatch) -> Floats:
-        return np.array([len(batch), (batch.contexts.size > batch.contexts.length).sum()])
-
-
-def counted_by(policy: AnyPolicy) -> str | None:
-    """Return the column by whose values a policy, or one inside it, was counted in the log."""
-    return next((one.by for one in with_parts(policy) if isinstance(one, Counted)), None)
+        n = len(batch)
+        return np.array([n, (batch.contexts.size > batch.contexts.length).sum(), n * batch.listed])
 
 
 @dataclass(frozen=True)
@@ -154,31 +155,12 @@ class TiesFold(MappedFold):
         return np.asarray(found[:-1] / found[-1]) if found[-1] else found[:-1]
 
 
-def sorts(policy: AnyPolicy) -> bool:
-    """Whether the policy sorts by a score, at least most of the time."""
-    if isinstance(policy, UniformMixture):
-        return sorts(policy.base)
-    return isinstance(policy, Sorting) or (isinstance(policy, Boosted | Linear) and policy.sorts)
-
-
-def tied(policy: AnyPolicy, batch: LogBatch) -> NDArray[np.bool_]:
-    """Whether equal scores leave open the order of what a policy shows [n]."""
-    if isinstance(policy, UniformMixture):
-        return tied(policy.base, batch)
-    if isinstance(policy, Sorting) and complete(batch):  # estimators have most often asked for the same law
-        width = propensities(policy, batch).rank_law.width
-        return np.asarray((width > 1).any(axis=1)) if width.max(initial=1) > 1 else np.zeros(len(batch), np.bool_)
-    if isinstance(policy, Sorting | Boosted | Linear):
-        return policy.tied(batch.contexts)
-    return np.zeros(len(batch), np.bool_)
-
-
-def dependence(spread: Inference, mean: Mean, weight: int, *, group: bool = False) -> OfClusters:
+def dependence(spread: Inference, mean: Mean, weight: int, *, group: bool = False) -> ClustersEvidence:
     """Return the clustering statistics of a mean.
 
     weight: the column that weights each row in it. group: whether it is for one of several groups of the log.
     """
-    found = OfClusters(method=spread.method, group=group, chosen=spread.chosen)
+    found = ClustersEvidence(method=spread.method, group=group, chosen=spread.chosen)
     if (used := spread.clustered(mean)) is not None:
         effect = spread.design_effect(mean, used)
         # Effective number of clusters of equal size, Satterthwaite's degrees of freedom + 1: the smaller of two, by

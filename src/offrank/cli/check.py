@@ -8,15 +8,11 @@ import click
 
 import offrank
 
-from .options import confidence, log_options, totals_option
-from .running import judge
+from .options import QuestionCommand
+from .running import run_verb
 
 
-@click.command()
-@log_options
-@click.option("--target", help="A policy whose support in the log is of interest.")
-@totals_option
-@confidence(0.99)
+@click.command(cls=QuestionCommand, question="evaluation.question:LogCheck")
 def check(log: str, **options: Any) -> None:
     """Is LOG fit to judge other rankings by? Propensities, weights, support, sub-sampling."""
-    judge(offrank.check, log, options)
+    run_verb(offrank.check, log, options)

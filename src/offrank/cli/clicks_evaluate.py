@@ -8,6 +8,7 @@ import click
 
 import offrank
 
+from ..from_text import named_files
 from .options import (
     checkpoint_options,
     confidence,
@@ -15,7 +16,6 @@ from .options import (
     graded_by,
     grades_option,
     models_option,
-    named_files,
     page_options,
     results_options,
     sessions_cluster,

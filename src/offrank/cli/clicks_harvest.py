@@ -17,7 +17,7 @@ from .options import (
     results_options,
     written_options,
 )
-from .running import judge
+from .running import run_verb
 
 
 @click.command()
@@ -41,4 +41,4 @@ def harvest(log: str, **options: Any) -> None:
 
     offrank clicks harvest log.parquet
     """
-    judge(offrank.harvest_clicks, log, options)
+    run_verb(offrank.harvest_clicks, log, options)

@@ -16,18 +16,18 @@ from .compare import compare
 from .convert import convert
 from .demo import demo
 from .evaluate import evaluate
+from .extended import ExtendedGroup
 from .inspect import inspect
 from .learn import learn
 from .measure import measure
 from .merge import merge
-from .reproduce import reproduce
 from .running import safely
 from .select_clicks import clicks as select_clicks
 from .select_estimators import estimators as select_estimators
 from .simulate import simulate
 
 
-class _Group(click.Group):
+class _Group(ExtendedGroup):
     """Records the command line for the report, and shows an error of any verb as one message."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
@@ -59,5 +59,5 @@ for _verb in (clicks_fit, clicks_evaluate, clicks_harvest, clicks_judge, clicks_
     clicks.add_command(_verb)
 for _verb in (select_clicks, select_estimators):
     select.add_command(_verb)
-for _verb in (inspect, evaluate, compare, check, measure, merge, convert, learn, demo, reproduce, simulate):
+for _verb in (inspect, evaluate, compare, check, measure, merge, convert, learn, demo, simulate):
     main.add_command(_verb)

@@ -8,19 +8,22 @@ import click
 
 import offrank
 
-from .options import evaluation_options, state
-from .running import judge
+from .options import QuestionCommand, worth_options
+from .require import require
+from .running import run_verb
 
 
-@click.command()
-@evaluation_options
-@state
-@click.option(
-    "--baseline", metavar="NAME", help="What TARGETs are compared with: one of them, by default the first; logged."
+@click.command(
+    cls=QuestionCommand,
+    question="evaluation.question:TargetComparison",
+    more=(
+        worth_options,
+        require,
+    ),
 )
 def compare(log: str, **options: Any) -> None:
     """Which TARGET would have earned more? Paired differences, on the same impressions of LOG.
 
     offrank compare log.parquet --target 'a=top(a)' --target 'b=top(b)' --logging 'plackett_luce(old_score)'
     """
-    judge(offrank.compare, log, options)
+    run_verb(offrank.compare, log, options)

@@ -20,5 +20,5 @@ from .running import reading, saying, tell
 def demo(**options: Any) -> None:
     """See what offrank is for: simulate a log into FOLDER, check it, judge a better and a worse ranker."""
     with reading(options) as (progress, _):
-        made = offrank.demo(**arguments(options), say=saying(options), progress=progress)
+        made = offrank.demo(**arguments(options), say=saying(options), progress=progress, style="command line")
     tell(made, options)

@@ -8,16 +8,22 @@ import click
 
 import offrank
 
-from .options import evaluation_options, state
-from .running import judge
+from .options import QuestionCommand, worth_options
+from .require import require
+from .running import run_verb
 
 
-@click.command()
-@evaluation_options
-@state
+@click.command(
+    cls=QuestionCommand,
+    question="evaluation.question:Question",
+    more=(
+        worth_options,
+        require,
+    ),
+)
 def evaluate(log: str, **options: Any) -> None:
     """What would TARGET have earned per impression, had it drawn the slates of LOG?
 
     offrank evaluate log.parquet --target 'top(new_score)' --logging 'plackett_luce(old_score)' -e snips -e ipm
     """
-    judge(offrank.evaluate, log, options)
+    run_verb(offrank.evaluate, log, options)

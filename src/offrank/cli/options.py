@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import dataclasses
+import importlib
 import os
-import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -12,15 +13,12 @@ import click
 
 import offrank
 
+from ..argument import Argument, Arguments, arguments_of
 from ..errors import UsageError
-from ..spelling import split
 from .config import COLUMNS, config_option
-from .require import require
 
 Decorator = Callable[[Callable[..., None]], Callable[..., None]]
 Callback = Callable[[click.Context, click.Parameter, Any], Any]
-
-_NAMED = re.compile(r"^([A-Za-z][\w .-]*?)\s*=\s*(.+)$", re.DOTALL)
 
 FILE = click.Path(dir_okay=False, writable=True)
 FILE_OR_DASH = click.Path(dir_okay=False, writable=True, allow_dash=True)
@@ -38,73 +36,31 @@ def writable(_context: click.Context, option: click.Parameter, path: str | None)
     return path
 
 
-def listed(texts: tuple[str, ...]) -> list[str]:
-    """Parse estimators or metrics, also several in one word: `-e "ips, clip(snips, 10)"`."""
-    return [spelling for text in texts for spelling in split(text)]
-
-
 def column_or_none(name: str | None) -> str | None:
     """Parse a column name; the word `none` means no column."""
     return None if name == "none" else name
 
 
-def examination(text: str | None) -> list[float] | str | None:
-    """Parse numbers, or otherwise the name of a file.
-
-    Raises:
-        UsageError: the numbers cannot be parsed.
-    """
-    try:
-        return None if text is None else [float(word) for word in split(text)]
-    except ValueError as error:
-        if text is not None and "," not in text:
-            return text
-        raise UsageError(f"--examination {text!r}", "write numbers with commas: 1,.5,.33") from error
+def options_of(kind: type[Arguments]) -> Decorator:
+    """Return the options of a verb's arguments, one for each field."""
+    known, fields = arguments_of(kind), {one.name: one for one in dataclasses.fields(kind)}
+    return with_options(*(_option(fields[name], one) for name, one in known.items() if one.part != "run"))
 
 
-def totals(text: str | None) -> dict[str, float] | None:
-    """Parse numbers by name: `clicked=1200,all=50000`.
-
-    Raises:
-        UsageError: the numbers cannot be parsed.
-    """
-    pairs = [part.partition("=") for part in (text or "").split(",")]
-    try:
-        return None if text is None else {name.strip(): float(number) for name, _, number in pairs}
-    except ValueError as error:
-        raise UsageError(f"--totals {text!r}", "write numbers by name: --totals clicked=1200,all=50000") from error
-
-
-def named_policies(texts: tuple[str, ...]) -> Any:
-    """Parse one policy, or several by name, `NAME=POLICY`; without a name, the spelling is the name.
-
-    Raises:
-        UsageError: two policies have one name.
-    """
-    pairs = [_named(text, text) for text in texts]
-    alone = len(texts) == 1 and pairs[0][0] == texts[0]
-    return texts[0] if alone else _distinct(pairs, "targets", "--target NAME=POLICY")
-
-
-def named_files(texts: tuple[str, ...]) -> dict[str, str]:
-    """Parse files by name, `NAME=FILE`; without a name, the file's name is used.
-
-    Raises:
-        UsageError: two files have one name.
-    """
-    return _distinct([_named(text, Path(text).stem) for text in texts], "models", "--model NAME=FILE")
-
-
-def _named(text: str, otherwise: str) -> tuple[str, str]:
-    match = _NAMED.match(text)
-    return (match[1], match[2]) if match else (otherwise, text)
-
-
-def _distinct(pairs: list[tuple[str, str]], what: str, remedy: str) -> dict[str, str]:
-    names = [name for name, _ in pairs]
-    if twice := [name for name in names if names.count(name) > 1]:
-        raise UsageError(f"two {what} are called {twice[0]!r}", f"give each another name: {remedy}")
-    return dict(pairs)
+def _option(field: dataclasses.Field[Any], known: Argument) -> Decorator:
+    required, default = field.default is dataclasses.MISSING, field.default
+    settings: dict[str, Any] = {"help": known.says, "metavar": known.metavar, "type": known.type}
+    settings |= {"multiple": known.many, "required": required}
+    if not required:
+        settings |= {"default": default, "show_default": not known.many and default is not None}
+    if default is False:
+        settings["is_flag"] = True
+    if known.read is not None:
+        settings["callback"] = read_by(known.read)
+    if known.output:
+        settings |= {"type": FILE, "callback": writable}
+    flags = known.flags or (f"--{field.name.replace('_', '-')}",)
+    return click.option(*flags, field.name, **settings)
 
 
 def _columns(context: click.Context, _option: click.Parameter, texts: tuple[str, ...]) -> dict[str, str]:
@@ -132,23 +88,8 @@ workers = click.option("--workers", type=click.IntRange(1), help="Threads; by de
 quiet = click.option("--quiet", is_flag=True, help="Print nothing but errors.")
 json = click.option("--json", type=FILE_OR_DASH, callback=writable, help="Write everything for programs; -: print it.")
 html = click.option("--html", type=FILE, callback=writable, help="Write a report for people.")
-state = click.option("--state", type=FILE, callback=writable, help="Write what was counted, for `offrank merge`.")
 
 logging_option = click.option("--logging", default="logged", show_default=True, help="The policy that drew the log.")
-cluster_option = click.option(
-    "--cluster",
-    metavar="COLUMN",
-    default="auto",
-    show_default=True,
-    callback=read_by(column_or_none),
-    help="Rows with the same value depend on each other; auto: query, user or session; none: independent rows.",
-)
-totals_option = click.option(
-    "--totals",
-    metavar="clicked=N,all=N",
-    callback=read_by(totals),
-    help="How many impressions there were: tests the rates in `inclusion`.",
-)
 sessions_cluster = click.option(
     "--cluster", metavar="COLUMN", help="Sessions with the same value depend on each other."
 )
@@ -246,52 +187,41 @@ checkpoint_options = with_options(
 )
 """Options of what can be taken up again."""
 
-log_options = with_options(source_options, results_options, checkpoint_options, page_options)
-"""Options of every verb that evaluates with a log."""
 
-interval_options = with_options(
-    confidence(),
-    click.option(
-        "--interval", default="studentised", show_default=True, help="studentised, normal, bootstrap or bernstein."
-    ),
-    click.option("--replicates", default=200, show_default=True, help="Replicates of the bootstrap."),
-    click.option("--seed", default=0, show_default=True, help="Seed of the bootstrap."),
-    cluster_option,
-    click.option("--by", metavar="COLUMN", help="A table per value of this column."),
-)
-"""Options of the intervals and groups."""
+class QuestionCommand(click.Command):
+    """A verb whose options are the arguments of a question, made when first needed: that imports what it evaluates by.
 
-evaluation_options = with_options(
-    log_options,
-    click.option(
-        "--target",
-        multiple=True,
-        required=True,
-        callback=read_by(named_policies),
-        help="A new policy: top(new_score), or NAME=POLICY.",
-    ),
-    click.option(
-        "-e",
-        "--estimator",
-        "estimators",
-        multiple=True,
-        default=("ips", "snips"),
-        callback=read_by(listed),
-        help="ips, snips, interpol(window=2), clip(ips, 10) ...",
-    ),
-    click.option(
-        "--examination",
-        metavar="P,P,...|MODEL",
-        callback=read_by(examination),
-        help="Probability that each rank is looked at, or a click model's file.",
-    ),
-    interval_options,
-    worth_options,
-    click.option("--held-out", metavar="POLICY.NPZ", help="Read only the third of LOG that `learn` kept apart."),
-    totals_option,
-    require,
-)
-"""Options of the verbs that estimate the value of targets."""
+    question: `module:class` in offrank. more: options of the command line only.
+    """
+
+    def __init__(self, *given: Any, question: str, more: tuple[Decorator, ...] = (), **known: Any) -> None:
+        self._made: list[click.Parameter] | None = None
+        self._question, self._more = question, more
+        super().__init__(*given, **known)
+
+    @property
+    def params(self) -> list[click.Parameter]:
+        """The options: the log's location, what is asked, and what is written."""
+        if self._made is None:
+            module, name = self._question.split(":")
+            asked = options_of(getattr(importlib.import_module(f"offrank.{module}"), name))
+            last = (results_options, checkpoint_options, page_options)
+            self._made = _made_by(written_options, asked, *self._more, *last)
+        return self._made
+
+    @params.setter
+    def params(self, _given: list[click.Parameter]) -> None:
+        """Ignore what a decorator gives: there is none."""
+
+
+def _made_by(*options: Decorator) -> list[click.Parameter]:
+    """Return the options that these decorators add to a command."""
+
+    def command() -> None: ...
+
+    with_options(*options)(command)
+    return command.__click_params__[::-1]  # type: ignore[attr-defined]
+
 
 _OURS: tuple[str, ...] = ("columns", "format", "gaps", "top_k", "duplicates", "skip_invalid", "title", "unit", "worth")
 _OURS += ("skip_broken_files", "html", "json", "strict", "require", "workers", "quiet", "checkpoint", "fresh")

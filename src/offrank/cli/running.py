@@ -20,11 +20,13 @@ import offrank
 
 from ..errors import OffrankError, UsageError
 from ..files import remove_unfinished
-from ..options import command_line, silent
+from ..options import silent
+from ..wording import Style, worded
 from .options import arguments, source
 from .pace import Pace
 from .require import gate
 
+_STYLE: Style = "command line"
 _PATIENCE = 1.0
 """Seconds of compiling before it is shown."""
 
@@ -35,10 +37,10 @@ def safely(command: Callable[..., Any]) -> Callable[..., None]:
     @wraps(command)
     def guarded(*arguments: Any, **options: Any) -> None:
         try:
-            with _interruptible(), command_line():
+            with _interruptible():
                 command(*arguments, **options)
         except OffrankError as error:
-            click.echo(f"error: {error}", err=True)
+            click.echo(f"error: {error.said(_STYLE)}", err=True)
             sys.exit(2 if isinstance(error, UsageError) else 1)
         except BrokenPipeError:
             raise  # the reader of the output has closed it: no message is possible
@@ -153,7 +155,7 @@ def saying(options: dict[str, Any]) -> Callable[[str], object]:
     return silent if options["quiet"] else partial(click.echo, err=True)
 
 
-def judge(verb: Callable[..., Any], log: str, options: dict[str, Any]) -> None:
+def run_verb(verb: Callable[..., Any], log: str, options: dict[str, Any]) -> None:
     """Run a verb on LOG, with the options that are its keywords, and deliver the result."""
     with reading(options) as (progress, executor):
         result = verb(source(log, options), **arguments(options), executor=executor, progress=progress)
@@ -184,13 +186,13 @@ def tell(made: Any, options: dict[str, Any]) -> None:
     """Print the result of a verb, and write it as a page and as JSON if requested."""
     json, html = options.get("json"), options.get("html")
     if json == "-":
-        click.echo(made.to_json())
+        click.echo(made.to_json(style=_STYLE))
     elif not options["quiet"]:
-        made.show()
+        made.show(_STYLE)
     if html:
-        made.save_html(html)
+        made.save_html(html, _STYLE)
     if json not in (None, "-"):
-        made.to_json(json)
+        made.to_json(json, style=_STYLE)
 
 
 def _refusals(result: Any) -> list[str]:
@@ -198,5 +200,5 @@ def _refusals(result: Any) -> list[str]:
     if result.facts.get("kind") == "check" or not hasattr(result, "estimates"):
         return []
     refused = list(result.estimates.refused.values())
-    remedies = dict.fromkeys(f"  what to do: {error.remedy}" for error in refused)
-    return [*(f"error: {error.message}" for error in refused), *remedies]
+    remedies = dict.fromkeys(f"  what to do: {worded(error.remedy, _STYLE)}" for error in refused)
+    return [*(f"error: {worded(error.message, _STYLE)}" for error in refused), *remedies]

@@ -9,8 +9,9 @@ import click
 
 import offrank
 
+from ..from_text import named_files
 from .clicks_evaluate import judged_options
-from .options import named_files, source, source_options
+from .options import source, source_options
 from .running import deliver, reading
 
 

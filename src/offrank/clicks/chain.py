@@ -2,7 +2,7 @@
 
 Good documents are shown high: a common prior of all documents mistakes their attraction for examination. So the prior
 of a document depends on its mean logged rank, in its mean and in its strength; and how far users read is learnt with
-weak priors, see `Alone`.
+weak priors, see `ContinuationFit`.
 """
 
 from __future__ import annotations
@@ -16,17 +16,16 @@ from ..errors import UsageError
 from ..folds.estimate import Caution
 from ..log.batch import Integers
 from ..options import Say, silent
-from .chain_doubt import SharedDoubt
+from .base import FitResult, Parameters, Role, Roles, prior_name, regression_name
+from .chain_uncertainty import SharedUncertainty
 from .documents import SlateDocuments
-from .fit.alone import Alone
+from .fit.chain_em import EM, SHARED, CascadeSpec, Designs
+from .fit.compressed_sessions import SessionTails
+from .fit.continuation import ContinuationFit
 from .fit.design import PriorDesign
 from .fit.priors import FLAT, Beta, Prior, given
-from .fit.reading import EM, SHARED, Designs, TopDown, prior_of, regression_of
-from .fit.tails import Tails
 from .laws import Cascading, ClickLaw
-from .learnt import Learnt
-from .model import FromFeatures, of_documents, of_ranks
-from .parameters import Parameters, Role, Roles
+from .model import FromFeatures, SessionModel, of_documents, of_ranks
 from .sessions import Sessions, sample
 
 Continuation = Literal["fit"] | float | tuple[float, ...]
@@ -38,7 +37,7 @@ _ENOUGH = 30_000
 
 
 @dataclass(frozen=True, repr=False, kw_only=True)
-class Chain(TopDown, FromFeatures):
+class Chain(CascadeSpec, FromFeatures, SessionModel):
     """A user who examines the first result, clicks it with its attraction, and then goes on or stops.
 
     Tables: `attraction` [documents + 1]; `continuation` [few], with a uniform prior; where the model has it,
@@ -65,8 +64,8 @@ class Chain(TopDown, FromFeatures):
     @final
     def roles(self) -> Roles:
         shared = {SHARED: Role.RANK if self.by_rank else Role.SHARED} if self.begin else {}
-        priors = {prior_of(name): Role.PRIOR for name in self.tables}
-        regressions = {regression_of(name): Role.REGRESSION for name in self.tables}
+        priors = {prior_name(name): Role.PRIOR for name in self.tables}
+        regressions = {regression_name(name): Role.REGRESSION for name in self.tables}
         return {**dict.fromkeys(self.tables, Role.DOCUMENT), **shared, **priors, **regressions}
 
     @final
@@ -76,7 +75,7 @@ class Chain(TopDown, FromFeatures):
         return Cascading(of_documents(parameters["attraction"], slots), clicked, np.full((n, k), float(after_skip)))
 
     @final
-    def learn(self, data: Sessions, *, start: Parameters | None = None, say: Say = silent) -> Learnt:
+    def learn(self, data: Sessions, *, start: Parameters | None = None, say: Say = silent) -> FitResult:
         """Learn how far users read, then the priors of documents, then the documents; priors of a start are kept."""
         if start is not None:
             return self._under(data, start, say)
@@ -84,7 +83,7 @@ class Chain(TopDown, FromFeatures):
         return doubt.of(learnt)
 
     @final
-    def estimated(self, data: Sessions, *, start: Parameters | None = None, say: Say = silent) -> Learnt:
+    def estimated(self, data: Sessions, *, start: Parameters | None = None, say: Say = silent) -> FitResult:
         """As `learn`, without the doubt, begun at the result for similar data."""
         doubt, learnt = self._fitted(data, start, say)
         if doubt.alone is None:
@@ -92,33 +91,33 @@ class Chain(TopDown, FromFeatures):
         before = doubt.whole.leading_to(learnt.parameters)
         return replace(learnt, priors={**learnt.priors, SHARED: (np.asarray(before.a), np.asarray(before.b))})
 
-    def _under(self, data: Sessions, start: Parameters, say: Say) -> Learnt:
+    def _under(self, data: Sessions, start: Parameters, say: Say) -> FitResult:
         """The tables under the priors of a start: of each document, if it has these, or by its regressions."""
         sessions, cautions = self.readable(data)
-        each = {name: Beta(*start[prior_of(name)].T) for name in self.tables if start[prior_of(name)].ndim == 2}
-        tails, shared = Tails.of(sessions, by_rank=self.by_rank), start.get(prior_of(SHARED))
+        each = {name: Beta(*start[prior_name(name)].T) for name in self.tables if start[prior_name(name)].ndim == 2}
+        tails, shared = SessionTails.of(sessions, by_rank=self.by_rank), start.get(prior_name(SHARED))
         em = EM(self, tails, each or self._priors(sessions), say, FLAT if shared is None else Beta(*shared.T))
-        here, priors = em.begun(start)
+        here, priors = em.initial(start)
         found = em.climbed(here, priors)
         rest = {name: start[name] for name in self.roles() if name not in found.parameters and name in start}
         rest = {name: table[-1] if table.ndim == 2 else table for name, table in rest.items()}
         betas = {name: beta.of_seen(sessions.documents) for name, beta in em.betas(priors).items()}
         course = (found.trace, found.rounds, found.converged)
-        return Learnt({**rest, **found.parameters}, {}, *course, cautions=cautions, priors=betas)
+        return FitResult({**rest, **found.parameters}, {}, *course, cautions=cautions, priors=betas)
 
-    def _fitted(self, data: Sessions, start: Parameters | None, say: Say) -> tuple[SharedDoubt, Learnt]:
+    def _fitted(self, data: Sessions, start: Parameters | None, say: Say) -> tuple[SharedUncertainty, FitResult]:
         sessions, cautions = self.readable(data)
         part, codes = sample(sessions, _ENOUGH)
         designs = self._priors(sessions)
-        whole = EM(self, Tails.of(sessions, by_rank=self.by_rank), designs, say)
-        here, priors = whole.begun(start)
+        whole = EM(self, SessionTails.of(sessions, by_rank=self.by_rank), designs, say)
+        here, priors = whole.initial(start)
         some, there = whole, here
         if part is not sessions:
-            some = EM(self, Tails.of(part, by_rank=self.by_rank), _taken(designs, codes), say)
+            some = EM(self, SessionTails.of(part, by_rank=self.by_rank), _taken(designs, codes), say)
             there = {name: table if name == SHARED else table[np.append(codes, -1)] for name, table in here.items()}
         alone = None
         if self.begin and self.fixed is None:
-            alone = Alone.of(some, there, priors, known=start is not None)
+            alone = ContinuationFit.of(some, there, priors, known=start is not None)
             shared = alone.here[SHARED]
             if some is not whole:
                 here = alone.of_all(whole, here)
@@ -128,9 +127,9 @@ class Chain(TopDown, FromFeatures):
                 shared = alone.common
             here, there = {**here, SHARED: shared}, {**there, SHARED: shared}
         still = alone is not None
-        there, priors = some.together(there, priors, still=still)
+        there, priors = some.fit_jointly(there, priors, still=still)
         found = whole.climbed(there if some is whole else here, priors, still=still)
-        doubt = SharedDoubt(whole, some, part, found.parameters, there, priors, alone)
+        doubt = SharedUncertainty(whole, some, part, found.parameters, there, priors, alone)
         return doubt, whole.learnt(found, priors, cautions)
 
     def _priors(self, sessions: Sessions) -> Designs:

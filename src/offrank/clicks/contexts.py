@@ -15,8 +15,7 @@ from ..errors import UsageError
 from ..log.batch import Contexts, Floats, Integers, LogBatch
 from ..log.hashing import hashed
 from ..log.source import Needs
-from .learnt import Learnt
-from .parameters import Parameters
+from .base import FitResult, Parameters
 
 CODES = "contexts"
 """The name of the table of the values' codes."""
@@ -67,7 +66,7 @@ def dense(cell: Integers, ranks: int, names: Mapping[int, str]) -> tuple[Integer
     return place * ranks + rank, Values(found, tuple(names[int(one)] for one in found))
 
 
-def by_value(learnt: Learnt, values: Values, shown: Floats) -> Learnt:
+def by_value(learnt: FitResult, values: Values, shown: Floats) -> FitResult:
     """Examination as a table [v + 1, k], from that of the cells; the last row is the mean over values by impressions.
 
     shown: [cells] impressions.
@@ -93,8 +92,8 @@ def by_value(learnt: Learnt, values: Values, shown: Floats) -> Learnt:
         moved = ((weight * spread)[..., None] * shared).sum(axis=0)
         loadings["examination"] = with_mean(shared, moved / np.maximum(mean * (1 - mean), 1e-300)[:, None])
     tables = {**learnt.parameters, "examination": with_mean(value, mean), CODES: values.codes.astype(np.float64)}
-    facts = {**learnt.facts, CODES: list(values.names)}
-    return replace(learnt, parameters=tables, strength=strength, loadings=loadings, facts=facts)
+    info = {**learnt.info, CODES: list(values.names)}
+    return replace(learnt, parameters=tables, strength=strength, loadings=loadings, info=info)
 
 
 def rows(parameters: Parameters, contexts: Contexts, column: str | None) -> Integers | None:

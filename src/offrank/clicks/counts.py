@@ -16,17 +16,17 @@ from ..errors import EmptyLogError
 from ..log.batch import Floats, Integers, LogBatch
 from . import contexts
 from ._kernels_counting import add_blocks, add_sessions, look_at
+from .base import Parameters
 from .contexts import Values
 from .documents import Documents
-from .parameters import Parameters
-from .sessions import Gathered, Sessions, Tally, Weighed, tally, whole_clicks
+from .sessions import Sessions, Tally, TrainingData, Weighed, tally, whole_clicks
 
 _BLOCK = 8
 """Adjacent cells of a document whose counts are together."""
 
 
 @dataclass(frozen=True)
-class Counts:
+class ClickCounts:
     """Impressions shown[i] and clicks clicked[i] of document[i] in cell[i], each divided by its inclusion probability.
 
     All [c], one entry per distinct (document, cell), sorted by both. documents: their number; ranks: the
@@ -57,7 +57,7 @@ class Counts:
         """The rank of each cell."""
         return rank_of(cell) if self.browsing else cell % self.ranks
 
-    def by_rank(self) -> Counts:
+    def by_rank(self) -> ClickCounts:
         """The counts per document and rank, summed over the last clicks above."""
         if not self.browsing:
             return self
@@ -65,7 +65,7 @@ class Counts:
         document, cell, shown, clicked = _summed(self.document, rank, self.ranks, self.shown, self.clicked)
         return replace(self, document=document, cell=cell, shown=shown, clicked=clicked, browsing=False)
 
-    def thinned(self, most: int) -> Counts:
+    def thinned(self, most: int) -> ClickCounts:
         """The counts of at most `most` documents, evenly chosen."""
         every = -(-self.documents // most)
         kept = self.document % every == 0
@@ -80,7 +80,7 @@ class Counts:
             covariates={name: rows[::every] for name, rows in self.covariates.items()},
         )
 
-    def scaled(self, share: float) -> Counts:
+    def scaled(self, share: float) -> ClickCounts:
         """The same counts, all multiplied by a number."""
         return replace(self, shown=self.shown * share, clicked=self.clicked * share)
 
@@ -223,7 +223,10 @@ class Counting(NamedTuple):
 
 @dataclass(frozen=True)
 class CountsFold:
-    """Reduces a log to `Counts`. context: a column whose values have cells of their own. Memory: see `CountTable`."""
+    """Reduces a log to `ClickCounts`. context: a column whose values have cells of their own.
+
+    Memory: see `CountTable`.
+    """
 
     by: str | None = None
     browsing: bool = False
@@ -254,7 +257,7 @@ class CountsFold:
         names = {**left.names, **right.names}
         return Counting(left.table.merged(right.table), left.tally + right.tally, ranks, weighed, names)
 
-    def finish(self, state: Counting) -> Gathered:
+    def finish(self, state: Counting) -> TrainingData[ClickCounts]:
         """The counts.
 
         Raises:
@@ -267,14 +270,14 @@ class CountsFold:
         shown = np.add.reduceat(found.shown, np.flatnonzero(first))
         documents = Documents.of(found.document[first], found.query[first], found.item[first], self.by, shown)
         size = len(documents), state.ranks, self.browsing, documents.query
-        counts = Counts(np.cumsum(first) - 1, found.cell, found.shown, found.clicked, *size)
+        counts = ClickCounts(np.cumsum(first) - 1, found.cell, found.shown, found.clicked, *size)
         if self.context is not None:
             cell, values = contexts.dense(found.cell, state.ranks, state.names)
             counts = replace(counts, cell=cell, values=values)
-        return Gathered(documents, counts, state.tally, state.weighed.worth)
+        return TrainingData(documents, counts, state.tally, state.weighed.worth)
 
 
-def counted(sessions: Sessions, *, browsing: bool = False) -> Counts:
+def counted(sessions: Sessions, *, browsing: bool = False) -> ClickCounts:
     """The weighted counts of sessions in memory."""
     shown, (n, k) = sessions.document >= 0, sessions.document.shape
     rank = np.broadcast_to(np.arange(k), (n, k))
@@ -283,7 +286,7 @@ def counted(sessions: Sessions, *, browsing: bool = False) -> Counts:
     cells = k * (k + 1) // 2 if browsing else k
     document, clicked = sessions.document[shown].astype(np.int64), weight * (sessions.click[shown] > 0)
     found = _summed(document, cell[shown], cells, weight, clicked)
-    return Counts(*found, sessions.documents, k, browsing, sessions.query)
+    return ClickCounts(*found, sessions.documents, k, browsing, sessions.query)
 
 
 def last_clicks(clicks: np.ndarray) -> Integers:

@@ -5,12 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from ..log.batch import Floats
+from .base import FitResult, Parameters
 from .fit.em import expit, logit
-from .learnt import Learnt
-from .parameters import Parameters
 
 
-def interval(learnt: Learnt, table: str, confidence: float) -> tuple[Floats, Floats]:
+def interval(learnt: FitResult, table: str, confidence: float) -> tuple[Floats, Floats]:
     """(low, high) of the credible interval of each entry of a table that has strength or loadings.
 
     On the logit scale each end is as far away as the root of the squared distances of the Beta of its strength and of
@@ -32,7 +31,7 @@ def interval(learnt: Learnt, table: str, confidence: float) -> tuple[Floats, Flo
     return np.where(value == 1, tail ** (1 / strength), low), high
 
 
-def probability(learnt: Learnt, table: str, low: Floats, high: Floats) -> Floats:
+def probability(learnt: FitResult, table: str, low: Floats, high: Floats) -> Floats:
     """The posterior probability of each document's entry to be from low to high, [d] each; see `interval`."""
     from scipy.special import betainc
 
@@ -50,12 +49,12 @@ def probability(learnt: Learnt, table: str, low: Floats, high: Floats) -> Floats
     return np.asarray(top - np.where(low <= 0, 0.0, below(low)))
 
 
-def own_strength(learnt: Learnt, table: str) -> Floats:
+def own_strength(learnt: FitResult, table: str) -> Floats:
     """The effective sample size of each entry given what all have in common; infinite where there is none."""
     return np.maximum(learnt.strength.get(table, np.full(learnt.parameters[table].shape, np.inf)), 1e-9)
 
 
-def total_strength(learnt: Learnt, table: str) -> Floats:
+def total_strength(learnt: FitResult, table: str) -> Floats:
     """The effective sample size of each entry with what all have in common: that of a Beta of equal variance.
 
     The variance of a Beta(v s, (1 - v) s) is v (1 - v) / (s + 1); loadings add (v (1 - v))^2 |loadings|^2 to it.
@@ -69,7 +68,7 @@ def total_strength(learnt: Learnt, table: str) -> Floats:
     return np.where(shared > 0, np.maximum(1 / np.maximum(variance, 1e-300) - 1, 1e-3), strength)
 
 
-def draw(learnt: Learnt, rng: np.random.Generator) -> Parameters:
+def draw(learnt: FitResult, rng: np.random.Generator) -> Parameters:
     """All tables, drawn once from their joint posterior; weights that sum to one, with loadings alone, still do."""
     ranks = {loading.shape[-1] for loading in learnt.loadings.values()}
     z = rng.standard_normal(max(ranks, default=0))

@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 from ..errors import EmptyLogError, UsageError
 from ..findings import cautions_for
-from ..findings.evidence import OfTraining
-from ..findings.evidence_clicks import OfPrediction
+from ..findings.evidence import TrainingEvidence
+from ..findings.evidence_clicks import PredictionEvidence
 from ..folds.base import MappedFold, Sample, Tee
 from ..folds.estimate import Caution, Interval
 from ..folds.fingerprint import FingerprintFold
@@ -174,13 +174,13 @@ def evaluate(
     found = run(source.select(fold.needs()), folds, executor, progress)
     if not found["tally"].impressions:
         raise EmptyLogError(f"{source.describe()} has no sessions", "give a log with at least one impression")
-    spread = fold.inference.spread(found["sums"])
+    spread = fold.inference.inference(found["sums"])
     each = {
         name: _evaluated(index, one, fold.columns, spread, found["tally"])
         for index, (name, one) in enumerate(models.items())
     }
     for name, judged in found["rows"].items():
-        seen = cautions_for(OfTraining(share=share_learnt(learnt[name], judged), policy=False))
+        seen = cautions_for(TrainingEvidence(share=share_learnt(learnt[name], judged), policy=False))
         each[name] = replace(each[name], cautions=(*seen, *each[name].cautions))
     return Evaluations(each, spread)
 
@@ -200,7 +200,7 @@ def _evaluated(index: int, model: Predictor, columns: PredictionColumns, spread:
     missing = float(sums[unseen]) / float(sums[columns.shown]) if fitted and sums[columns.shown] else None
     ahead = spread.difference(Ratio(likelihood, columns.sessions), Ratio(by_rank, columns.sessions))
     known = not refuted and fitted is not None and fitted.rank_rates is not None
-    evidence = OfPrediction(
+    evidence = PredictionEvidence(
         sessions=tally.impressions,
         unseen=missing or 0.0,
         learnt=fitted.tally.ranks if fitted else 0,

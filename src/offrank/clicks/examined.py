@@ -8,19 +8,22 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ..findings import cautions_for
-from ..findings.evidence_clicks import OfFit
+from ..findings.evidence_clicks import FitEvidence
 from ..log.batch import Floats
 from ..options import Say, silent
-from .counts import Counts
+from .base import FitResult, Parameters, Role, Roles
+from .counts import ClickCounts
 from .fit.curve import ExaminationCurve, Pooled, fit_curve
 from .fit.design import PriorDesign
+<<<<<<< HEAD
 from .fit.doubt import Doubt, attractions, directions, kept, of_logarithms
 from .fit.persistence import of_mean_ranks
+=======
+>>>>>>> main
 from .fit.posterior import Attractions, Chances, Fixed, fit_attractions
 from .fit.priors import Beta, Prior, PriorRegression, given
-from .learnt import Learnt
+from .fit.uncertainty import Uncertainty, attractions, directions, kept, of_logarithms
 from .model import FromFeatures, WithPrior
-from .parameters import Parameters, Role, Roles
 
 _UNKNOWN = 1.0
 """Standard error of a log-examination above which the log does not identify it: a factor of e either way."""
@@ -53,14 +56,14 @@ class Examined(WithPrior, FromFeatures, ABC):
         FromFeatures.__post_init__(self)
 
     @abstractmethod
-    def pooled(self, data: Counts) -> Pooled:
+    def pooled(self, data: ClickCounts) -> Pooled:
         """The examination by click rates, for where the log does not identify it."""
 
     def roles(self) -> Roles:
-        cells = Role.RANK_AND_LAST_CLICK if self.browsing else Role.RANK
+        cells = Role.RANK_AND_LAST_CLICK if self.browsing else Role.EXAMINATION
         return {"attraction": Role.DOCUMENT, "examination": cells, **PRIOR_ROLES}
 
-    def learn(self, data: Counts, *, start: Parameters | None = None, say: Say = silent) -> Learnt:
+    def learn(self, data: ClickCounts, *, start: Parameters | None = None, say: Say = silent) -> FitResult:
         curve, value = self._curve(data, start, say)
         prior, initial = self._prior(data, value, start)
         if start is not None and initial is not None and isinstance(prior, PriorDesign):
@@ -70,15 +73,15 @@ class Examined(WithPrior, FromFeatures, ABC):
             kept = {name: start[name] for name in PRIOR_ROLES if name in start}
             kept = {name: table[-1] if table.ndim == 2 else table for name, table in kept.items()}
             return replace(learnt, parameters={**learnt.parameters, **kept})
-        strength, loadings = _doubt(data, curve, found, prior)
+        strength, loadings = _uncertainty(data, curve, found, prior)
         return replace(learnt, strength=strength, loadings=loadings)
 
-    def estimated(self, data: Counts, *, start: Parameters | None = None, say: Say = silent) -> Learnt:
+    def estimated(self, data: ClickCounts, *, start: Parameters | None = None, say: Say = silent) -> FitResult:
         """As `learn`, without the doubt, begun at the result for similar data."""
         curve, value = self._curve(data, start, say)
         return self._attractions(data, curve, *self._prior(data, value, start), say)[1]
 
-    def _curve(self, data: Counts, start: Parameters | None, say: Say) -> tuple[ExaminationCurve, Floats]:
+    def _curve(self, data: ClickCounts, start: Parameters | None, say: Say) -> tuple[ExaminationCurve, Floats]:
         """The examination curve relative to its largest, and the examination."""
 
         def tell(likelihood: float) -> None:
@@ -90,33 +93,33 @@ class Examined(WithPrior, FromFeatures, ABC):
         return curve, np.minimum(curve.value, 1.0)
 
     def _prior(
-        self, data: Counts, examination: Floats, start: Parameters | None
+        self, data: ClickCounts, examination: Floats, start: Parameters | None
     ) -> tuple[Beta | PriorDesign, PriorRegression | None]:
         """The prior, and where its fit begins; that of each document, where the start has it."""
         if start is not None and start["attraction_prior"].ndim == 2:
             return Beta(*start["attraction_prior"].T), None
         prior = prior_of(self.prior, data)
-        return prior, begun(prior, mean_attraction(data, examination), start)
+        return prior, initial_prior(prior, mean_attraction(data, examination), start)
 
     def _attractions(
         self,
-        data: Counts,
+        data: ClickCounts,
         curve: ExaminationCurve,
         prior: Beta | PriorDesign,
         initial: PriorRegression | None,
         say: Say,
-    ) -> tuple[Attractions, Learnt]:
+    ) -> tuple[Attractions, FitResult]:
         """The attractions given the curve, and all tables, without their doubt."""
         value = np.minimum(curve.value, 1.0)
         chances = Chances(value, np.zeros(len(value)))
         found = fit_attractions(data, Fixed(chances), prior, initial, tolerance=10 * self.tolerance, say=say)
-        return found, Learnt(
+        return found, FitResult(
             {"attraction": found.tables()[0], "examination": value, **prior_tables(found)},
             trace=found.trace,
             rounds=curve.rounds + found.rounds,
             converged=curve.converged and found.converged,
-            facts={"attraction_prior": found.betas.of_unseen.table.tolist()},
-            cautions=cautions_for(OfFit(hidden=_hidden(data, curve))),
+            info={"attraction_prior": found.betas.of_unseen.table.tolist()},
+            cautions=cautions_for(FitEvidence(hidden=_hidden(data, curve))),
             priors={"attraction": found.each},
         )
 
@@ -125,7 +128,7 @@ PRIOR_ROLES = {"attraction_prior": Role.PRIOR, "attraction_regression": Role.REG
 """Of the prior of an unseen document, and of the regression that gives those of others."""
 
 
-def prior_of(setting: Prior, data: Counts) -> Beta | PriorDesign:
+def prior_of(setting: Prior, data: ClickCounts) -> Beta | PriorDesign:
     """The prior that a setting gives, or the design of the one to be fitted."""
     if known := given(setting):
         return known
@@ -138,7 +141,7 @@ def prior_of(setting: Prior, data: Counts) -> Beta | PriorDesign:
     return curve if covariates is None else curve.with_covariates(covariates)
 
 
-def begun(prior: Beta | PriorDesign, mean: float, start: Parameters | None) -> PriorRegression | None:
+def initial_prior(prior: Beta | PriorDesign, mean: float, start: Parameters | None) -> PriorRegression | None:
     """Initial values of a prior that is to be fitted: those of `start` if they are of such a design."""
     if isinstance(prior, Beta):
         return None
@@ -154,19 +157,19 @@ def prior_tables(found: Attractions) -> dict[str, Floats]:
     return {"attraction_prior": unseen.table, "attraction_regression": regression.table}
 
 
-def mean_attraction(data: Counts, examination: Floats) -> float:
+def mean_attraction(data: ClickCounts, examination: Floats) -> float:
     """Clicks per examined impression, kept away from 0 and 1."""
     return float((data.clicked.sum() + 1) / (data.shown @ examination[data.cell] + 2))
 
 
-def _hidden(data: Counts, curve: ExaminationCurve) -> float:
+def _hidden(data: ClickCounts, curve: ExaminationCurve) -> float:
     """The share of the impressions in cells whose examination the log does not identify."""
     shown, _ = data.by_cell()
     return float(shown[curve.alone > _UNKNOWN].sum() / shown.sum())
 
 
-def _doubt(
-    data: Counts, curve: ExaminationCurve, found: Attractions, prior: Beta | PriorDesign
+def _uncertainty(
+    data: ClickCounts, curve: ExaminationCurve, found: Attractions, prior: Beta | PriorDesign
 ) -> tuple[Parameters, Parameters]:
     """(strength, loadings) of attraction and examination."""
     value = found.chances.hit
@@ -175,7 +178,7 @@ def _doubt(
     documents = attractions(found, of_logarithms(found.chances, along), prior)
     # The logit moves by 1 / (1 - examination) of what the logarithm does; other directions count as the cell's own.
     rest = np.maximum(curve.deviation**2 - (along**2).sum(axis=1), 0.0)
-    cells = Doubt(value, value**2 * rest, along / np.where(free, 1 - value, 1.0)[:, None])
+    cells = Uncertainty(value, value**2 * rest, along / np.where(free, 1 - value, 1.0)[:, None])
     strength, loadings = kept({"attraction": documents, "examination": cells})
     strength["examination"] = np.where(free, strength["examination"], _AT_ONE / np.maximum(curve.deviation, 1e-9))
     return strength, loadings

@@ -24,10 +24,9 @@ from numpy.typing import NDArray
 from ..errors import UsageError, optional
 from ..log.batch import Contexts, Floats, Integers
 from ..policies.boosted import TreeEnsemble
+from .base import FitResult, Parameters, Role, Roles
 from .covariates import Covariates, FeatureColumns, single
 from .fit.em import expit, logit
-from .learnt import Learnt
-from .parameters import Parameters, Role, Roles
 
 Regression = Literal["table", "linear", "boosted", "network"]
 """How a table of documents depends on features: not at all, or by one of the regressions."""
@@ -65,10 +64,10 @@ class WithColumns(Protocol):
 class FeatureModel(WithColumns, Protocol):
     """The methods of a click model that learning from features uses."""
 
-    def learn(self, data: Any, *, start: Parameters | None = None, say: Callable[[str], object]) -> Learnt: ...
+    def learn(self, data: Any, *, start: Parameters | None = None, say: Callable[[str], object]) -> FitResult: ...
 
 
-def learn(model: FeatureModel, data: Any, found: Covariates, say: Callable[[str], object]) -> Learnt:
+def learn(model: FeatureModel, data: Any, found: Covariates, say: Callable[[str], object]) -> FitResult:
     """Learn a model, regress what clicks tell of each document on its features, learn it again with these priors."""
     first = model.learn(data, say=say)
     scale = np.stack([found.mean.mean(axis=0), found.mean.std(axis=0)])
@@ -85,7 +84,7 @@ def learn(model: FeatureModel, data: Any, found: Covariates, say: Callable[[str]
     return replace(learnt, features={**features, **levels})
 
 
-def _expected(learnt: Learnt, name: str) -> tuple[Floats, Floats]:
+def _expected(learnt: FitResult, name: str) -> tuple[Floats, Floats]:
     """([d], [d]) clicks and trials that tell of a table what its posterior says beyond the prior.
 
     Near the posterior mean v of strength S, a log-likelihood has slope v S - m s and curvature (S - s) v (1 - v) by the
@@ -105,7 +104,7 @@ def _standardised(values: Floats, scale: Floats) -> Floats:
 
 def with_unseen(
     model: WithColumns,
-    learnt: Learnt,
+    learnt: FitResult,
     contexts: Contexts,
     candidates: Integers,
     document: Integers,

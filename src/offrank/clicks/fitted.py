@@ -27,16 +27,15 @@ from ..report.document import Document, of_models
 from ..running.engines import refuse_placed
 from ..running.executors import Progress, run
 from . import draws, storage
+from .base import FitResult, Parameters
 from .contexts import rows
 from .covariates import needs_of
 from .documents import Documents, needs
 from .features import with_unseen
 from .judgements import GRADES, Judgements, judge
-from .kind import ModelKind
 from .laws import ClickLaw, log_probs
-from .learnt import Learnt
-from .parameters import Parameters
 from .sessions import Tally, no_impressions, whole_clicks
+from .spec import ModelSpec
 from .summary import known, learnt_section
 
 
@@ -50,9 +49,9 @@ class Fitted:
     learnt from them; None likewise.
     """
 
-    model: ModelKind
+    model: ModelSpec
     documents: Documents
-    learnt: Learnt
+    learnt: FitResult
     tally: Tally
     source: str = "log"
     training: Fingerprint | None = None
@@ -62,9 +61,9 @@ class Fitted:
         return repr(self.model)
 
     def __str__(self) -> str:
-        return terminal.render_text(self.sheet()).rstrip()
+        return terminal.render_text(self.to_document()).rstrip()
 
-    def sheet(self, confidence: float = 0.95) -> Document:
+    def to_document(self, confidence: float = 0.95) -> Document:
         """The training data, convergence, tables that do not belong to documents, and cautions."""
         sessions = formatting.plural(self.tally.impressions, "session", "sessions")
         documents = formatting.plural(len(self.documents), "document", "documents")
@@ -258,7 +257,7 @@ class Fitted:
 
         Whatever is computed from several draws has the model's own doubt: a relevance, a click probability, CMIP.
         """
-        found = Learnt(draws.draw(self.learnt, rng), cautions=self.learnt.cautions, features=self.learnt.features)
+        found = FitResult(draws.draw(self.learnt, rng), cautions=self.learnt.cautions, features=self.learnt.features)
         return replace(self, learnt=found)
 
     def needs(self) -> Needs:
@@ -273,8 +272,8 @@ class Fitted:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model as JSON, atomically; `offrank.clicks.load` reads it."""
-        about = (self.documents, self.learnt, self.tally, self.source, self.training, self.rank_rates)
-        storage.write(path, repr(self), *about)
+        parts = (self.documents, self.learnt, self.tally, self.source, self.training, self.rank_rates)
+        storage.write(path, storage.Stored(repr(self), *parts))
 
 
 def _check_contexts(given: Any) -> None:

@@ -22,14 +22,14 @@ from numpy.typing import NDArray
 
 from ..errors import SupportError, UsageError
 from ..findings import cautions_for
-from ..findings.evidence_clicks import OfHarvest
+from ..findings.evidence_clicks import HarvestEvidence
 from ..folds.counts import join
 from ..folds.estimate import Caution
 from ..log.batch import Floats, Integers
 from ..log.source import Source
-from ..options import option
 from ..running.executors import Executor, Progress, run
-from .counts import Counts, CountsFold
+from ..wording import Option, Wording
+from .counts import ClickCounts, CountsFold
 from .documents import grouping
 from .sessions import Tally
 
@@ -154,7 +154,7 @@ def harvest(
         raise UsageError(f"confidence is {confidence}, replicates {replicates}", "say 0.95 or so, and at least 20")
     selected, column = grouping(source, by)
     gathered = run(selected, CountsFold(column), executor, progress)
-    counts: Counts = gathered.data
+    counts: ClickCounts = gathered.data
     parts, documents = _grouped(counts, gathered.documents.keys, method, weigh)
     several = np.bincount(counts.document)[counts.document] > 1
     clicks, views = (
@@ -166,14 +166,16 @@ def harvest(
     if linked.sum() < 2:
         raise SupportError(
             f"ranks 1 to {counts.ranks} cannot be compared: no clicked document links the first rank to another",
-            "log rankings that vary (the same item of a query at several ranks), or know items by themselves "
-            f"({option('by', None)})",
+            Wording(
+                "log rankings that vary (the same item of a query at several ranks), or know items by themselves ({})",
+                Option("by", None),
+            ),
         )
     tail = (1 - confidence) / 2
     low, high = _ends(_resampled(parts, replicates, seed), tail)
     high = np.maximum(high, _without_clicks(whole, views, clicks, tail))
     curve, low, high = (np.where(linked, values, np.nan) for values in (whole.curve(), low, high))
-    evidence = OfHarvest(linked=tuple(linked.tolist()), clicks=tuple(clicks.tolist()), high=tuple(high.tolist()))
+    evidence = HarvestEvidence(linked=tuple(linked.tolist()), clicks=tuple(clicks.tolist()), high=tuple(high.tolist()))
     tally = gathered.tally
     return Harvested(curve, low, high, documents, clicks, tally.impressions, method, cautions_for(evidence), tally)
 
@@ -200,7 +202,7 @@ def _without_clicks(whole: Pairs, views: Floats, clicks: Floats, tail: float) ->
     return np.where(rate > 0, expected.curve(), 0.0)
 
 
-def _grouped(counts: Counts, keys: Integers, method: Method, weigh: Weigh) -> tuple[Pairs, Integers]:
+def _grouped(counts: ClickCounts, keys: Integers, method: Method, weigh: Weigh) -> tuple[Pairs, Integers]:
     """[g, k, k] pairs by group of documents; [k, k] number of documents that were shown at both ranks."""
     k = counts.ranks
     group = (join(keys).view(np.uint64) % np.uint64(_CLUSTERS)).astype(np.int64)

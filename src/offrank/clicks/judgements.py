@@ -12,15 +12,14 @@ import pyarrow.compute as pc
 
 from ..errors import UsageError
 from ..findings import cautions_for
-from ..findings.evidence_clicks import OfJudgements
+from ..findings.evidence_clicks import JudgementsEvidence
 from ..folds.estimate import Caution
 from ..frames import Tabular, plain
 from ..log.batch import Floats, Integers
 from . import draws
+from .base import FitResult, Parameters, Role, Roles
 from .documents import Documents
-from .kind import ModelKind
-from .learnt import Learnt
-from .parameters import Parameters, Role, Roles
+from .spec import ModelSpec
 
 TOP = 0.99
 """The quantile of the relevances that earns the full gain; above it are those that are best by luck."""
@@ -92,7 +91,7 @@ class Judgements(Tabular):
     def cautions(self) -> tuple[Caution, ...]:
         """The cautions about the judgements."""
         return cautions_for(
-            OfJudgements(
+            JudgementsEvidence(
                 documents=len(self),
                 wide=self.wide,
                 intervals=bool(np.isfinite(self.low).all()),
@@ -127,8 +126,8 @@ def cuts_of(relevance: Floats, grades: int | Sequence[float]) -> Floats:
 
 def judge(
     documents: Documents,
-    learnt: Learnt,
-    model: ModelKind,
+    learnt: FitResult,
+    model: ModelSpec,
     confidence: float,
     grades: int | Sequence[float],
     samples: int,
@@ -160,15 +159,15 @@ def _order(query: pa.Array, item: pa.Array, value: Floats) -> Integers:
     return np.asarray(pc.sort_indices(table, sort_keys=keys)).astype(np.int64)
 
 
-def _has_posterior(learnt: Learnt, roles: Roles) -> bool:
+def _has_posterior(learnt: FitResult, roles: Roles) -> bool:
     """Whether every table of documents has a posterior."""
     known = {*learnt.strength, *learnt.loadings}
-    per_document = {name for name, role in roles.items() if role in (Role.DOCUMENT, Role.DOCUMENT_AND_RANK)}
+    per_document = {name for name, role in roles.items() if role.by_document}
     return Role.WEIGHTS not in roles.values() and per_document <= known and bool(known)
 
 
 def _by_draws(
-    learnt: Learnt, model: ModelKind, confidence: float, begin: Floats, end: Floats, samples: int, seed: int
+    learnt: FitResult, model: ModelSpec, confidence: float, begin: Floats, end: Floats, samples: int, seed: int
 ) -> Floats:
     """[3, d] the ends of each interval, and the probability to be from `begin` to `end` [d], by draws of all tables."""
     documents, tail, rng = len(begin), (1 - confidence) / 2, np.random.default_rng(seed)
@@ -182,11 +181,10 @@ def _by_draws(
     return found
 
 
-def _of_block(learnt: Learnt, roles: Roles, rows: Integers) -> Learnt:
+def _of_block(learnt: FitResult, roles: Roles, rows: Integers) -> FitResult:
     """The same model with the tables of some documents only."""
 
     def cut(tables: Parameters) -> Parameters:
-        by_document = (Role.DOCUMENT, Role.DOCUMENT_AND_RANK)
-        return {name: table[rows] if roles[name] in by_document else table for name, table in tables.items()}
+        return {name: table[rows] if roles[name].by_document else table for name, table in tables.items()}
 
-    return Learnt(cut(learnt.parameters), cut(learnt.strength), loadings=cut(learnt.loadings))
+    return FitResult(cut(learnt.parameters), cut(learnt.strength), loadings=cut(learnt.loadings))

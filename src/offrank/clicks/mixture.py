@@ -10,18 +10,17 @@ import numpy as np
 
 from ..errors import UsageError
 from ..findings import cautions_for
-from ..findings.evidence_clicks import OfFit
+from ..findings.evidence_clicks import FitEvidence
 from ..formatting import nine_digits
 from ..log.batch import Floats, Integers
 from ..options import Say, silent
 from ..spelling import spell
+from .base import CERTAIN, FitResult, Parameters, Role, Roles, prior_name
 from .documents import SlateDocuments
-from .fit.division import LEAST, Division, divided, weights
+from .fit.mixture_em import LEAST, SharesFit, fit_shares, weights
 from .laws import ClickLaw, Mixed, log_probs
-from .learnt import Learnt
-from .mixture_own import DOCUMENTS, OwnTrials, blocks
-from .model import ClickModel
-from .parameters import Parameters, Role, Roles
+from .leave_one_out import LeaveOneOutCounts, blocks
+from .model import ClickModel, SessionModel
 from .sessions import Sessions
 
 _TOLERANCE = 1e-4
@@ -34,8 +33,6 @@ _NEAR, _STILL, _NOISE, _APART = 5e-3, 1e-3, 0.1, 0.05
 """Changes of the weights, and of what the documents of a component share, below which its priors are found: from each
 beginning; of the best end, at least, in units of 1 / sqrt(sessions), and of how far apart the weights of the ends are.
 """
-_SURE = 1e9
-"""Strength of what is known."""
 _FAVOUR = 4.0
 """How much larger the share of the favoured component is at the beginning."""
 _WITHIN = 1.96
@@ -49,12 +46,12 @@ _LEAST_KNOWN = 1e-3
 """Smallest share of the information about weights that hidden components can leave."""
 
 _Tables = dict[str, Floats]
-Own = Sequence[OwnTrials]
+Own = Sequence[LeaveOneOutCounts]
 """The trials of each component; empty where sessions vouch for themselves."""
 
 
 @dataclass(frozen=True, repr=False, init=False)
-class Mixture(ClickModel):
+class Mixture(SessionModel):
     """`mixture(pbm, dbn)`: a session follows component c with probability `weight[c]`.
 
     Sessions are divided by the posterior of the components, and each component learns from its share as it would alone,
@@ -100,7 +97,7 @@ class Mixture(ClickModel):
 
     __str__ = __repr__
 
-    def learn(self, data: Sessions, *, start: Parameters | None = None, say: Say = silent) -> Learnt:
+    def learn(self, data: Sessions, *, start: Parameters | None = None, say: Say = silent) -> FitResult:
         """Learn from a division of the sessions that favours each component in turn; keep what predicts best."""
         if start is not None:
             return self._under(data, start, say)
@@ -114,10 +111,10 @@ class Mixture(ClickModel):
         near = max(_STILL, _NOISE / float(np.sqrt(data.weight.sum())), _APART * apart)
         best = self._further(data, best, _MORE, near, say)
         parts = self._each(data, best.share, lambda model, mine, _: model.learn(mine, say=say))
-        told = [*(one for part in parts for one in part.cautions), *cautions_for(OfFit(divided=apart))]
-        strength, loadings = self._doubt(data, best.share, parts)
-        loadings["weight"] = self._doubt_of_weights(data, best, reached, say)
-        return Learnt(
+        told = [*(one for part in parts for one in part.cautions), *cautions_for(FitEvidence(divided=apart))]
+        strength, loadings = self._uncertainty(data, best.share, parts)
+        loadings["weight"] = self._uncertainty_of_weights(data, best, reached, say)
+        return FitResult(
             self._joined(parts, best.weight),
             strength,
             (*best.trace, self._shared(data, [part.parameters for part in parts], best.weight)[1]),
@@ -128,7 +125,7 @@ class Mixture(ClickModel):
             loadings,
         )
 
-    def _under(self, data: Sessions, start: Parameters, say: Say) -> Learnt:
+    def _under(self, data: Sessions, start: Parameters, say: Say) -> FitResult:
         """The documents and the weights, given what is learnt from all documents together."""
         starts = [_held(model, part) for model, part in self._parts(start)]
         share, likelihood = self._shared(data, starts, start["weight"])
@@ -136,16 +133,16 @@ class Mixture(ClickModel):
         end = self._divided(data, share, start["weight"], starts, self._own(data, share, parts), say)
         parts = self._each(data, end.share, lambda model, mine, place: model.learn(mine, start=starts[place]))
         trace = (likelihood, *end.trace)
-        return Learnt(self._joined(parts, end.weight), {}, trace, end.rounds, end.converged)
+        return FitResult(self._joined(parts, end.weight), {}, trace, end.rounds, end.converged)
 
     def _further(self, data: Sessions, end: _End, sweeps: int, near: float, say: Say) -> _End:
         """Divisions under given priors, which each part then learns anew, until these are still.
 
-        A session's share is its posterior given what the others taught, see `OwnTrials`: otherwise the component with
-        more freedom, which has learnt each session a little by heart, takes those of the others.
+        A session's share is its posterior given what the others taught, see `LeaveOneOutCounts`: otherwise the
+        component with more freedom, which has learnt each session a little by heart, takes those of the others.
         """
 
-        def learnt(model: ClickModel, mine: Any, place: int) -> Learnt:
+        def learnt(model: ClickModel, mine: Any, place: int) -> FitResult:
             return model.estimated(mine, start=end.starts[place] if end.starts else None, say=say)
 
         for _ in range(sweeps):
@@ -174,6 +171,10 @@ class Mixture(ClickModel):
         each = [model.relevance(part, document) for model, part in self._parts(parameters)]
         return np.asarray(np.tensordot(parameters["weight"], np.stack(each), 1))
 
+    def examination(self, parameters: Parameters) -> Floats | None:
+        """None: which rank is examined depends on the component."""
+        return None
+
     def _parts(self, parameters: Parameters) -> Iterator[tuple[ClickModel, Parameters]]:
         """Each component with its own tables, whose names begin with its number."""
         for place, model in enumerate(self.components):
@@ -188,10 +189,10 @@ class Mixture(ClickModel):
         common = np.where(alike, best.share.T @ end.share, -1.0 - len(end.share))
         return np.asarray(end.weight[linear_sum_assignment(common, maximize=True)[1]])
 
-    def _own(self, data: Sessions, share: Floats, parts: Sequence[Learnt]) -> Own:
+    def _own(self, data: Sessions, share: Floats, parts: Sequence[FitResult]) -> Own:
         """The trials of each component, which has learnt from its shares."""
         each = zip(self.components, parts, np.maximum(share, LEAST).T, strict=True)
-        return [OwnTrials.of(model, part, data, one) for model, part, one in each]
+        return [LeaveOneOutCounts.of(model, part, data, one) for model, part, one in each]
 
     def _divided(
         self,
@@ -203,7 +204,7 @@ class Mixture(ClickModel):
         say: Say,
         *,
         profile: bool = False,
-    ) -> Division:
+    ) -> SharesFit:
         """The division of the sessions under the priors of `starts`. profile: at the given weights, more precisely."""
         here = list(starts)
 
@@ -218,25 +219,27 @@ class Mixture(ClickModel):
             say(f"{self}: log-likelihood {likelihood:.8g}")
 
         near, rounds = (self.tolerance / 10, _PROFILE) if profile else (self.tolerance, _ROUNDS)
-        return divided(step, share, weight, data.weight, still=profile, tolerance=near, rounds=rounds, say=tell)
+        return fit_shares(step, share, weight, data.weight, still=profile, tolerance=near, rounds=rounds, say=tell)
 
-    def _each(self, data: Sessions, share: Floats, learn: Callable[[ClickModel, Any, int], Learnt]) -> list[Learnt]:
+    def _each(
+        self, data: Sessions, share: Floats, learn: Callable[[ClickModel, Any, int], FitResult]
+    ) -> list[FitResult]:
         """Each component, learnt from its share of the sessions; a tiny one of all keeps its tables complete."""
         lent = (replace(data, weight=data.weight * np.maximum(one, LEAST)) for one in share.T)
         each = enumerate(zip(self.components, lent, strict=True))
         return [learn(model, model.from_sessions(mine), place) for place, (model, mine) in each]
 
-    def _joined(self, parts: Sequence[Learnt], weight: Floats) -> Parameters:
+    def _joined(self, parts: Sequence[FitResult], weight: Floats) -> Parameters:
         each = enumerate(part.parameters for part in parts)
         return {**{f"{place}.{name}": table for place, part in each for name, table in part.items()}, "weight": weight}
 
-    def _doubt(self, data: Sessions, share: Floats, parts: Sequence[Learnt]) -> tuple[_Tables, _Tables]:
+    def _uncertainty(self, data: Sessions, share: Floats, parts: Sequence[FitResult]) -> tuple[_Tables, _Tables]:
         """(strength, loadings) of the components' tables, each component with standard normals of its own."""
         strength, loadings, first = dict[str, Floats](), dict[str, Floats](), len(self.components) - 1
         for place, (part, model) in enumerate(zip(parts, self.components, strict=True)):
             known, all_known = known_of(data, share[:, place])
             for name, table in part.strength.items():
-                if model.roles()[name] in DOCUMENTS:
+                if model.roles()[name].by_document:
                     each = known.reshape(-1, *[1] * (table.ndim - 1))
                     strength[f"{place}.{name}"] = table[-1] + np.maximum(table - table[-1], 0.0) * each
                 else:
@@ -248,7 +251,7 @@ class Mixture(ClickModel):
             first += size
         return strength, loadings
 
-    def _doubt_of_weights(self, data: Sessions, best: _End, ends: Floats, say: Say) -> Floats:
+    def _uncertainty_of_weights(self, data: Sessions, best: _End, ends: Floats, say: Say) -> Floats:
         """[c, c - 1] loadings of the weights: from their profile over all tables, and from where other ends are.
 
         Each log(weight / last weight) is moved a little; the changes of all scores give the information. The weights of
@@ -314,13 +317,13 @@ class _End(NamedTuple):
 
 def _held(model: ClickModel, start: Parameters) -> Parameters:
     """The same with priors so strong that nothing changes but tables of documents."""
-    each = {name: start[name] for name, role in model.roles().items() if role in (Role.SHARED, Role.RANK)}
-    return {**start, **{f"{name}_prior": _SURE * np.stack([one, 1 - one], axis=-1) for name, one in each.items()}}
+    each = {name: start[name] for name, role in model.roles().items() if role is Role.SHARED or role.by_rank}
+    return {**start, **{prior_name(name): CERTAIN * np.stack([one, 1 - one], axis=-1) for name, one in each.items()}}
 
 
 def _moved(model: ClickModel, before: Parameters, after: Parameters) -> float:
     """The largest change of a probability that documents share."""
-    names = [name for name, role in model.roles().items() if role.is_probability and role not in DOCUMENTS]
+    names = [name for name, role in model.roles().items() if role.is_probability and not role.by_document]
     return max((float(np.abs(after[name] - before[name]).max(initial=0.0)) for name in names), default=0.0)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, replace
@@ -9,36 +10,37 @@ from typing import Any, ClassVar, Self, final
 
 import numpy as np
 
-from ..errors import UsageError
+from ..errors import SpellingError, UsageError
 from ..findings import cautions_for
-from ..findings.evidence_clicks import OfFit
+from ..findings.evidence_clicks import FitEvidence
 from ..folds.base import Fold, Tee
 from ..folds.fingerprint import Content, Fingerprint, FingerprintFold
 from ..log.batch import Floats
 from ..options import Say, silent
 from ..readers.log import opened
+from ..registry import Registry
 from ..running.executors import Executor, Progress, run
 from ..spelling import Spelled, parse, spell
-from . import contexts, documents, features
-from .counts import Counts, CountsFold, counted
+from . import contexts, documents, features, storage
+from .base import FitResult, Parameters, check
+from .counts import ClickCounts, CountsFold, counted
 from .covariates import FEATURES, CovariatesFold, FeatureColumns, needs_of
 from .documents import SlateDocuments
 from .features import Regression, checked
 from .fit.priors import Prior, given
 from .fitted import Fitted
-from .kind import ModelKind
-from .learnt import Learnt
-from .parameters import Parameters
-from .sessions import Gathered, Sessions, SessionsFold
+from .sessions import Sessions, SessionsFold, TrainingData
+from .spec import ModelSpec
 
-CLICK_MODELS: dict[str, Callable[..., Any]] = {}
-"""The click models by name: every class of this package that has one."""
+CLICK_MODELS: Registry[Callable[..., Any]] = Registry("offrank.clicks", "click model")
+"""The click models by name: every class that has one, of this package or another."""
 
 
-class ClickModel(Spelled, ModelKind):
+@dataclass(frozen=True)
+class ClickModel(Spelled, ModelSpec):
     """A kind of click model, a frozen dataclass of settings whose repr is its spelling (`dbn`, `ubm(tolerance=1e-6)`).
 
-    A class that defines a `name` can be spelled by it.
+    A class that defines a `name` can be spelled by it. Models of one's own extend `CountModel` or `SessionModel`.
     """
 
     name: ClassVar[str]
@@ -48,7 +50,7 @@ class ClickModel(Spelled, ModelKind):
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
         if "name" in vars(cls):
-            CLICK_MODELS[cls.name] = cls
+            CLICK_MODELS.add(cls.name, cls, cls)
 
     @final
     def fit(
@@ -75,7 +77,7 @@ class ClickModel(Spelled, ModelKind):
         source = opened(log)
         _, column = documents.grouping(source, by)
         folds: dict[str, Fold[Any, Any, Any]] = {
-            "gathered": self.gather(column),
+            "gathered": self.collect(column),
             "training": FingerprintFold(Content(column)),
             "texts": documents.TextsFold(),
         }
@@ -90,7 +92,7 @@ class ClickModel(Spelled, ModelKind):
     @final
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """The settings by name, as scikit-learn asks for them."""
-        return {one.name: getattr(self, one.name) for one in fields(self)}  # type: ignore[arg-type]
+        return {one.name: getattr(self, one.name) for one in fields(self)}
 
     @final
     def set_params(self, **settings: Any) -> Self:
@@ -118,7 +120,12 @@ class ClickModel(Spelled, ModelKind):
 
     @final
     def of(
-        self, gathered: Gathered, *, say: Say = silent, source: str = "log", training: Fingerprint | None = None
+        self,
+        gathered: TrainingData[Any],
+        *,
+        say: Say = silent,
+        source: str = "log",
+        training: Fingerprint | None = None,
     ) -> Fitted:
         """Learn from data gathered before, so that one pass over the log serves several models."""
         data = gathered.counted()
@@ -126,35 +133,51 @@ class ClickModel(Spelled, ModelKind):
             data = self.from_sessions(data)
         known = gathered.covariates
         learnt = self.learn(data, say=say) if known is None else features.learn(self, data, known, say)
-        ended = OfFit(settled=learnt.converged, rounds=learnt.rounds)
+        _check_learnt(self, learnt, len(gathered.documents))
+        ended = FitEvidence(settled=learnt.converged, rounds=learnt.rounds)
         about = cautions_for(_evidence(gathered.data), ended)
         learnt = replace(learnt, cautions=(*about, *learnt.cautions))
         rates = rank_rates(gathered.counted())
         return Fitted(self, gathered.documents, learnt, gathered.tally, source, training, rates)
 
-    def gather(self, by: str | None) -> Fold[Any, Any, Gathered]:
+    @abstractmethod
+    def collect(self, by: str | None) -> Fold[Any, Any, TrainingData[Any]]:
         """The fold that reduces a log to the training data of this model."""
-        return SessionsFold(by)
-
-    def from_sessions(self, sessions: Sessions) -> Any:
-        """The training data from sessions in memory, whose weights may be any positive numbers, as in mixtures."""
-        return sessions
 
     @abstractmethod
-    def learn(self, data: Any, *, start: Parameters | None = None, say: Say = silent) -> Learnt:
-        """Learn the parameters from the data that `gather` found.
+    def from_sessions(self, sessions: Sessions) -> Any:
+        """The training data from sessions in memory, whose weights may be any positive numbers, as in mixtures."""
 
-        start: `Learnt.parameters` of similar data, whose priors of documents are kept. Otherwise it may save time, and
-        changes the result by `tolerance` at most. Mixtures learn so repeatedly, from `Learnt.start`; `strength` may
-        then be left out.
+    @abstractmethod
+    def learn(self, data: Any, *, start: Parameters | None = None, say: Say = silent) -> FitResult:
+        """Learn the parameters from the data that `collect` found.
+
+        start: `FitResult.parameters` of similar data, whose priors of documents are kept. Otherwise it may save time,
+        and changes the result by `tolerance` at most. Mixtures learn so repeatedly, from `FitResult.start`; `strength`
+        may then be left out.
         """
 
-    def estimated(self, data: Any, *, start: Parameters | None = None, say: Say = silent) -> Learnt:
+    def estimated(self, data: Any, *, start: Parameters | None = None, say: Say = silent) -> FitResult:
         """As `learn`, without a start; here it saves time. `strength`, `loadings` and cautions may be left out."""
         return self.learn(data, say=say)
 
 
-class Countable(ClickModel, ABC):
+class SessionModel(ClickModel, ABC):
+    """A click model that learns from sessions."""
+
+    def collect(self, by: str | None) -> Fold[Any, Any, TrainingData[Sessions]]:
+        """The fold that keeps each distinct session once."""
+        return SessionsFold(by)
+
+    def from_sessions(self, sessions: Sessions) -> Sessions:
+        """The sessions themselves."""
+        return sessions
+
+    @abstractmethod
+    def learn(self, data: Sessions, *, start: Parameters | None = None, say: Say = silent) -> FitResult: ...
+
+
+class CountModel(ClickModel, ABC):
     """A click model that only needs to know how often each document was shown and clicked in each cell.
 
     Once sessions are counted, the cost of learning does not grow with their number.
@@ -163,17 +186,20 @@ class Countable(ClickModel, ABC):
     browsing: ClassVar[bool] = False
     """Whether a cell is a rank and the last click above it, instead of a rank."""
 
-    def gather(self, by: str | None) -> Fold[Any, Any, Gathered]:
+    @abstractmethod
+    def learn(self, data: ClickCounts, *, start: Parameters | None = None, say: Say = silent) -> FitResult: ...
+
+    def collect(self, by: str | None) -> Fold[Any, Any, TrainingData[ClickCounts]]:
         """The fold that counts in one pass."""
         return CountsFold(by, self.browsing, self.context)
 
-    def from_sessions(self, sessions: Sessions) -> Counts:
+    def from_sessions(self, sessions: Sessions) -> ClickCounts:
         """The counts of sessions in memory."""
         return counted(sessions, browsing=self.browsing)
 
 
 @dataclass(frozen=True, repr=False)
-class WithPrior(Countable, ABC):
+class WithPrior(CountModel, ABC):
     """A click model with a Beta prior of documents: "fit", by the likelihood of all documents, or given as (a, b)."""
 
     prior: Prior = "fit"
@@ -219,11 +245,24 @@ class FromFeatures(ClickModel, ABC):
         return FeatureColumns(tuple(self.features)) if self.regressions else None
 
 
-def _evidence(data: Any) -> OfFit:
+def _check_learnt(model: ClickModel, learnt: FitResult, documents: int) -> None:
+    """Check that a model's tables are those of its roles, and that these say what relevance is.
+
+    Raises:
+        UsageError: they are not, or do not.
+    """
+    try:
+        check(learnt.parameters, model.roles(), documents)
+    except ValueError as error:
+        raise UsageError(f"{model!r} did not learn the tables of its roles: {error}", "mend learn or roles") from error
+    model.relevance(learnt.parameters, np.array([-1]))
+
+
+def _evidence(data: Sessions | ClickCounts) -> FitEvidence:
     """Whether sessions or counts have any click, and any document that was not clicked."""
     if isinstance(data, Sessions):
-        return OfFit(clicked=bool(data.click.any()), skipped=bool((data.click < (data.document >= 0)).any()))
-    return OfFit(clicked=bool(data.clicked.any()), skipped=bool((data.clicked < data.shown).any()))
+        return FitEvidence(clicked=bool(data.click.any()), skipped=bool((data.click < (data.document >= 0)).any()))
+    return FitEvidence(clicked=bool(data.clicked.any()), skipped=bool((data.clicked < data.shown).any()))
 
 
 def of_documents(table: Floats, slots: SlateDocuments) -> Floats:
@@ -231,7 +270,7 @@ def of_documents(table: Floats, slots: SlateDocuments) -> Floats:
     return np.where(slots.shown, table[slots.document], 0.0)
 
 
-def rank_rates(data: Sessions | Counts) -> Floats:
+def rank_rates(data: Sessions | ClickCounts) -> Floats:
     """[ranks] the click rate of each rank: the posterior mean under a uniform prior, as `rctr` predicts."""
     shown, clicked = data.by_position()
     return np.asarray((clicked + 1) / (shown + 2))
@@ -252,3 +291,38 @@ def click_model(spelling: str | ClickModel) -> ClickModel:
     if not isinstance(found, ClickModel):
         raise UsageError(f"{spelling!r} is not a click model", "give one such as 'dbn' or offrank.clicks.DBN()")
     return found
+
+
+def load(path: str | os.PathLike[str]) -> Fitted:
+    """Read a model that `Fitted.save` wrote, exactly as it was. Nothing in the file is executed.
+
+    Raises:
+        UsageError: no such file, not a click model, a damaged one, or one of a later format.
+        MissingExtraError: a neural model, and the extra `neural` is not installed.
+    """
+    found = storage.read(path)
+    about = (found.documents, found.learnt, found.tally, found.source, found.training, found.rank_rates)
+    try:
+        with storage.damage_told(path):
+            fitted = Fitted(click_model(found.spelling), *about)
+            _try(fitted)
+    except SpellingError as error:
+        raise UsageError(
+            f"{str(path)!r} holds a model that this offrank does not know: {error.message}",
+            "import the module that defines it, update offrank, or fit the model again",
+        ) from error
+    return fitted
+
+
+def _try(fitted: Fitted) -> None:
+    """Predict a slate of the first, the last and an unseen document, so that tables that do not fit are found now.
+
+    Invalid numbers are found anywhere in a table.
+    """
+    parameters, model = fitted.learnt.parameters, fitted.model
+    check(parameters, model.roles(), len(fitted.documents))
+    document = np.array([[0, len(fitted.documents) - 1, -1]])
+    relevance = model.relevance(parameters, document)
+    click = model.law(parameters, SlateDocuments(document, np.ones(document.shape, np.bool_))).marginal()
+    if not (np.isfinite(relevance).all() and ((click >= 0) & (click <= 1)).all()):
+        raise ValueError("its probabilities are none")

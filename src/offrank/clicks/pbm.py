@@ -8,20 +8,18 @@ from typing import ClassVar
 import numpy as np
 
 from ..findings import cautions_for
-from ..findings.evidence_clicks import OfFit
-from ..log.batch import Floats
+from ..findings.evidence_clicks import FitEvidence
 from ..options import Say, silent
+from .base import FitResult, Parameters, Role, Roles
 from .contexts import CODES, by_value, unlinked
-from .counts import Counts
+from .counts import ClickCounts
 from .documents import SlateDocuments
 from .examined import Examined
 from .fit.click_rates import of_ranks as rates_of_ranks
 from .fit.curve import Pooled, walk
 from .fit.persistence import intraclass
 from .laws import ClickLaw, Independent
-from .learnt import Learnt
 from .model import of_documents, of_ranks
-from .parameters import Parameters, Role, Roles
 
 _LEVEL = 4.0
 """Variance of the bias of a context's level, in units of that of a step from a rank to the next."""
@@ -42,16 +40,16 @@ class PBM(Examined):
 
     name: ClassVar[str] = "pbm"
 
-    def pooled(self, data: Counts) -> Pooled:
+    def pooled(self, data: ClickCounts) -> Pooled:
         """The click rates of ranks; their bias adds up from rank to rank."""
         return rank_rates(data)
 
-    def learn(self, data: Counts, *, start: Parameters | None = None, say: Say = silent) -> Learnt:
+    def learn(self, data: ClickCounts, *, start: Parameters | None = None, say: Say = silent) -> FitResult:
         found, data = super().learn(data.by_rank(), start=start, say=say), data.by_rank()
         if data.values is None:
             return found
         entries = (data.document, data.cell, data.clicked, data.ranks, data.values)
-        missing = cautions_for(OfFit(unlinked=unlinked(*entries)))
+        missing = cautions_for(FitEvidence(unlinked=unlinked(*entries)))
         found = replace(found, cautions=(*found.cautions, *missing))
         return by_value(found, data.values, data.by_cell()[0])
 
@@ -71,11 +69,8 @@ class PBM(Examined):
         examination = of_ranks(curve, slots.shown.shape[1])
         return Independent(examination * of_documents(parameters["attraction"], slots))
 
-    def examination(self, parameters: Parameters) -> Floats:
-        return parameters["examination"] if self.examination_by is None else parameters["examination"][-1]
 
-
-def rank_rates(data: Counts) -> Pooled:
+def rank_rates(data: ClickCounts) -> Pooled:
     """The click rates of cells relative to the first's, whose bias adds up from rank to rank.
 
     Contexts have other queries: the level of each but the first has a bias of its own, of any size.

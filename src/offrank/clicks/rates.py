@@ -9,23 +9,22 @@ import numpy as np
 
 from ..log.batch import Floats, Integers
 from ..options import Say, silent
-from .counts import Counts
+from .base import FitResult, Parameters, Role, Roles
+from .counts import ClickCounts
 from .documents import SlateDocuments
 from .examined import prior_of
 from .fit.design import PriorDesign
-from .fit.doubt import Doubt, kept
 from .fit.priors import FLAT, Beta, PriorRegression, beta_binomial, fit_rates, given
+from .fit.uncertainty import Uncertainty, kept
 from .laws import ClickLaw, Independent
-from .learnt import Learnt
-from .model import Countable, WithPrior, of_documents, of_ranks, rank_rates
-from .parameters import Parameters, Role, Roles
+from .model import CountModel, WithPrior, of_documents, of_ranks, rank_rates
 
 _DOCUMENTS = 20_000
 """Evenly chosen documents that are enough for the prior of all."""
 
 
 @dataclass(frozen=True, repr=False)
-class GCTR(Countable):
+class GCTR(CountModel):
     """The global click rate: every document is clicked with the same probability at every rank.
 
     The simplest baseline. Its relevance is uninformative: the same for every document. The rate is the posterior
@@ -37,10 +36,10 @@ class GCTR(Countable):
     def roles(self) -> Roles:
         return {"rate": Role.SHARED}
 
-    def learn(self, data: Counts, *, start: Parameters | None = None, say: Say = silent) -> Learnt:
+    def learn(self, data: ClickCounts, *, start: Parameters | None = None, say: Say = silent) -> FitResult:
         shown, clicked = data.shown.sum(), data.clicked.sum()
         rate, strength = np.array([(clicked + 1) / (shown + 2)]), np.array([shown + 2])
-        return Learnt({"rate": rate}, {"rate": strength})
+        return FitResult({"rate": rate}, {"rate": strength})
 
     def law(self, parameters: Parameters, slots: SlateDocuments) -> ClickLaw:
         return Independent(np.where(slots.shown, parameters["rate"][0], 0.0))
@@ -50,7 +49,7 @@ class GCTR(Countable):
 
 
 @dataclass(frozen=True, repr=False)
-class RCTR(Countable):
+class RCTR(CountModel):
     """The click rate of each rank, whichever document is shown there.
 
     Its relevance is uninformative: the same for every document. It is not an examination curve: good documents
@@ -62,9 +61,9 @@ class RCTR(Countable):
     def roles(self) -> Roles:
         return {"rate": Role.RANK}
 
-    def learn(self, data: Counts, *, start: Parameters | None = None, say: Say = silent) -> Learnt:
+    def learn(self, data: ClickCounts, *, start: Parameters | None = None, say: Say = silent) -> FitResult:
         shown, _ = data.by_position()
-        return Learnt({"rate": rank_rates(data)}, {"rate": shown + 2})
+        return FitResult({"rate": rank_rates(data)}, {"rate": shown + 2})
 
     def law(self, parameters: Parameters, slots: SlateDocuments) -> ClickLaw:
         rates = of_ranks(parameters["rate"], slots.shown.shape[1])
@@ -84,12 +83,11 @@ class DCTR(WithPrior):
     """
 
     name: ClassVar[str] = "dctr"
-    relevance_table: ClassVar[str | None] = "rate"
 
     def roles(self) -> Roles:
         return {"rate": Role.DOCUMENT, "rate_prior": Role.PRIOR, "rate_regression": Role.REGRESSION}
 
-    def learn(self, data: Counts, *, start: Parameters | None = None, say: Say = silent) -> Learnt:
+    def learn(self, data: ClickCounts, *, start: Parameters | None = None, say: Say = silent) -> FitResult:
         setting, (shown, clicked) = prior_of(self.prior, data), data.by_document()
         loadings: dict[str, Floats] = {}
         if isinstance(setting, PriorDesign):
@@ -101,12 +99,14 @@ class DCTR(WithPrior):
         strength = np.append(shown, 0.0) + betas.strength
         rate = betas.posterior_mean(np.append(clicked, 0.0), np.append(shown, 0.0))
         if isinstance(setting, PriorDesign):
-            doubt = Doubt(rate, rate * (1 - rate) / (strength + 1), _moved(regression, setting, shown, clicked, some))
+            doubt = Uncertainty(
+                rate, rate * (1 - rate) / (strength + 1), _moved(regression, setting, shown, clicked, some)
+            )
             known, loadings = kept({"rate": doubt})
             strength = known["rate"]
         unseen = betas.of_unseen.table
         tables = {"rate": rate, "rate_prior": unseen, "rate_regression": regression.table}
-        return Learnt(tables, {"rate": strength}, facts={"rate_prior": unseen.tolist()}, loadings=loadings)
+        return FitResult(tables, {"rate": strength}, info={"rate_prior": unseen.tolist()}, loadings=loadings)
 
     def law(self, parameters: Parameters, slots: SlateDocuments) -> ClickLaw:
         return Independent(of_documents(parameters["rate"], slots))
@@ -127,7 +127,7 @@ class RDCTR(WithPrior):
     def roles(self) -> Roles:
         return {"rate": Role.DOCUMENT_AND_RANK, "rate_prior": Role.PRIOR, "rank_rate": Role.RANK}
 
-    def learn(self, data: Counts, *, start: Parameters | None = None, say: Say = silent) -> Learnt:
+    def learn(self, data: ClickCounts, *, start: Parameters | None = None, say: Say = silent) -> FitResult:
         data = data.by_rank()
         priors = self._priors(data)
         strength = np.tile(priors.sum(axis=1), (data.documents + 1, 1))
@@ -138,7 +138,7 @@ class RDCTR(WithPrior):
         shown, clicked = data.by_cell()
         ranks = np.divide(clicked, shown, out=np.zeros_like(shown), where=shown > 0)
         tables = {"rate": rate, "rate_prior": priors, "rank_rate": ranks}
-        return Learnt(tables, {"rate": strength}, facts={"rate_prior": priors.tolist()})
+        return FitResult(tables, {"rate": strength}, info={"rate_prior": priors.tolist()})
 
     def law(self, parameters: Parameters, slots: SlateDocuments) -> ClickLaw:
         rate, ranks = parameters["rate"], np.arange(slots.shown.shape[1])
@@ -149,7 +149,7 @@ class RDCTR(WithPrior):
         found = parameters["rate"][:, clicked] @ (1.0 / parameters["rank_rate"][clicked])
         return np.asarray(found[document])
 
-    def _priors(self, data: Counts) -> Floats:
+    def _priors(self, data: ClickCounts) -> Floats:
         """[ranks, 2] the prior of each rank."""
         ranks = [data.cell == rank for rank in range(data.ranks)]
         fitted = (

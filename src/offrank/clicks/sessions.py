@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar, NamedTuple
+from typing import ClassVar, Generic, NamedTuple, Protocol, Self, TypeVar
 
 import numpy as np
 import pyarrow as pa
@@ -15,9 +15,9 @@ from ..errors import EmptyLogError, UsageError
 from ..folds.base import MappedFold, PlusFold
 from ..folds.counts import join
 from ..log.batch import Floats, Integers, LogBatch
+from .base import Parameters
 from .covariates import Covariates
 from .documents import Documents, shown_keys
-from .parameters import Parameters
 
 
 @dataclass(frozen=True)
@@ -84,7 +84,7 @@ class Sessions:
 
 @dataclass(frozen=True)
 class Tally:
-    """Counts from a pass over the log.
+    """ClickCounts from a pass over the log.
 
     impressions: sessions read. repeated: repeated clicks on a result, which count once. skipped: rule -> rows
     left out while reading. ranks: of the longest session. holes: ranks above a session's lowest where nothing was
@@ -122,20 +122,29 @@ class Weighed(NamedTuple):
         return self.total / self.squares if self.squares else 1.0
 
 
+class Scalable(Protocol):
+    """Data whose weights can be multiplied."""
+
+    def scaled(self, share: float) -> Self: ...
+
+
+Data = TypeVar("Data", bound=Scalable, covariant=True)
+
+
 @dataclass(frozen=True)
-class Gathered:
-    """The training data of a click model. data: `Sessions`, or `Counts` where these suffice; worth: see `Weighed`.
+class TrainingData(Generic[Data]):
+    """The training data of a click model. data: `Sessions`, or `ClickCounts` where these suffice; worth: see `Weighed`.
 
     covariates: what else the model asks for.
     """
 
     documents: Documents
-    data: Any
+    data: Data
     tally: Tally
     worth: float = 1.0
     covariates: Covariates | None = None
 
-    def counted(self) -> Any:
+    def counted(self) -> Data:
         """The data scaled to the effective sample size: a sampled session that stands for ten does not count as ten."""
         return self.data if self.worth == 1.0 else self.data.scaled(self.worth)
 
@@ -254,7 +263,7 @@ class SessionsFold(MappedFold):
     def mapped(self, batch: LogBatch) -> Pile:
         return Pile((Chunk.of(batch, self.by),) if len(batch) else (), tally(batch))
 
-    def result(self, found: Pile) -> Gathered:
+    def result(self, found: Pile) -> TrainingData[Sessions]:
         """The sessions.
 
         Raises:
@@ -267,7 +276,7 @@ class SessionsFold(MappedFold):
         weight = np.broadcast_to(sessions.weight[:, None], there.shape)[there]
         shown = np.bincount(sessions.document[there], weight, len(documents))
         documents = replace(documents, shown=shown.astype(np.float64, copy=False))
-        return Gathered(documents, collapsed(sessions), found.tally, worth)
+        return TrainingData(documents, collapsed(sessions), found.tally, worth)
 
 
 @dataclass(frozen=True)

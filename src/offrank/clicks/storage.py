@@ -7,22 +7,26 @@ import binascii
 import json
 import math
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
 from .. import __version__
-from ..errors import UsageError
+from ..errors import SpellingError, UsageError
 from ..files import write_text
+from ..folds.counts import join
+from ..folds.estimate import Caution
 from ..folds.fingerprint import Fingerprint
 from ..frames import plain
 from ..log.batch import Floats
+from ..log.texts import Texts
+from .base import FitResult
 from .documents import Documents
-from .learnt import Learnt
 from .sessions import Tally
 
 FORMAT = "offrank click model"
@@ -35,22 +39,26 @@ _SMALL = 64
 """Arrays of up to this many numbers are written in readable form."""
 
 
-def write(
-    path: str | os.PathLike[str],
-    spelling: str,
-    documents: Documents,
-    learnt: Learnt,
-    tally: Tally,
-    source: str,
-    training: Fingerprint | None,
-    rank_rates: Floats | None,
-) -> None:
-    """Write a fitted model, with `facts` as plain numbers, words, lists and dicts."""
+class Stored(NamedTuple):
+    """The parts of a fitted model, and the spelling of what it is a fit of; see `Fitted`."""
+
+    spelling: str
+    documents: Documents
+    learnt: FitResult
+    tally: Tally
+    source: str
+    training: Fingerprint | None
+    rank_rates: Floats | None
+
+
+def write(path: str | os.PathLike[str], stored: Stored) -> None:
+    """Write a fitted model, with `info` as plain numbers, words, lists and dicts."""
+    documents, learnt, training, rank_rates = stored.documents, stored.learnt, stored.training, stored.rank_rates
     found = {
         "format": FORMAT,
         "version": VERSION,
         "offrank": __version__,
-        "model": spelling,
+        "model": stored.spelling,
         "by": documents.by,
         "documents": encoded(documents.keys),
         "ids": None if documents.item is None else _ids(documents),
@@ -61,11 +69,11 @@ def write(
         "trace": encoded(np.asarray(learnt.trace, dtype=np.float64)),
         "rounds": learnt.rounds,
         "converged": learnt.converged,
-        "facts": plain(dict(learnt.facts)),
+        "facts": plain(dict(learnt.info)),
         "cautions": plain(learnt.cautions),
-        "tally": plain(tally),
-        "source": source,
-        "training": None if training is None else _training(training),
+        "tally": plain(stored.tally),
+        "source": stored.source,
+        "training": None if training is None else _fingerprint(training),
         "rank_rates": None if rank_rates is None else encoded(rank_rates),
     }
     write_text(path, json.dumps(found, indent=1, allow_nan=False) + "\n")
@@ -80,25 +88,44 @@ def _ids(documents: Documents) -> dict[str, Any]:
     return found
 
 
-def _training(found: Fingerprint) -> dict[str, Any]:
+def _fingerprint(found: Fingerprint) -> dict[str, Any]:
     keys, counts = encoded(found.keys.view(np.int64)), encoded(found.counts)
     return {"by": found.content.key, "rows": found.rows, "keys": keys, "counts": counts}
 
 
-def read(path: str | os.PathLike[str]) -> Mapping[str, Any]:
-    """Read the document that `write` wrote.
+def read(path: str | os.PathLike[str]) -> Stored:
+    """Read the parts that `write` wrote, exactly as they were.
 
     Raises:
-        UsageError: no such file, not a click model, or one of a later format.
+        UsageError: no such file, not a click model, a damaged one, or one of a later format.
     """
+    found = _document(path)
+    with damage_told(path):
+        return _stored(found)
+
+
+@contextmanager
+def damage_told(path: str | os.PathLike[str]) -> Iterator[None]:
+    """Within this context, errors that damaged content leads to say which file it is that is damaged."""
+    try:
+        yield
+    except SpellingError:  # of a model that is not known here
+        raise
+    except (KeyError, ValueError, TypeError, IndexError, AttributeError) as error:
+        what = f"no {error}" if isinstance(error, KeyError) else str(error)
+        raise UsageError(f"the click model {str(path)!r} is damaged: {what}", "fit the model again") from error
+
+
+def _document(path: str | os.PathLike[str]) -> Mapping[str, Any]:
+    """The content of a file of this format."""
     try:
         found = json.loads(Path(path).read_text(encoding="utf-8"))
     except FileNotFoundError as error:
         raise UsageError(f"there is no click model {str(path)!r}", "write one with `offrank clicks fit`") from error
     except (ValueError, RecursionError) as error:  # not JSON, not UTF-8, or nested without end
-        raise foreign(path, ": it is no JSON, or its end is missing") from error
+        raise _foreign(path, ": it is no JSON, or its end is missing") from error
     if not isinstance(found, dict) or found.get("format") != FORMAT:
-        raise foreign(path)
+        raise _foreign(path)
     if found.get("version") != VERSION:
         raise UsageError(
             f"{str(path)!r} is of version {found.get('version')!r}, written by offrank {found.get('offrank')}",
@@ -107,15 +134,87 @@ def read(path: str | os.PathLike[str]) -> Mapping[str, Any]:
     return found
 
 
-def foreign(path: str | os.PathLike[str], why: str = "") -> UsageError:
+def _foreign(path: str | os.PathLike[str], why: str = "") -> UsageError:
     """The error for a file that is not a click model."""
     return UsageError(f"{str(path)!r} is not a click model{why}", "give a file that `offrank clicks fit` has written")
 
 
-def damaged(path: str | os.PathLike[str], error: Exception) -> UsageError:
-    """The error for a file whose content is damaged."""
-    what = f"no {error}" if isinstance(error, KeyError) else str(error)
-    return UsageError(f"the click model {str(path)!r} is damaged: {what}", "fit the model again")
+def _stored(found: Mapping[str, Any]) -> Stored:
+    spelling, tally, by = found["model"], found["tally"], _column(found["by"], "its documents are not in order")
+    if not isinstance(spelling, str) or len(spelling) > 10_000:
+        raise ValueError("its model is not the spelling of one")
+    documents = _known_documents(found, by)
+    tables: dict[str, Any] = {
+        kind: {name: decoded(table) for name, table in found[kind].items()}
+        for kind in ("parameters", "strength", *(each for each in ("loadings", "features") if each in found))
+    }
+    learnt = FitResult(
+        **tables,
+        trace=tuple(decoded(found["trace"]).tolist()),
+        rounds=int(found["rounds"]),
+        converged=bool(found["converged"]),
+        info=dict(found["facts"]),
+        cautions=tuple(_caution(caution) for caution in found["cautions"]),
+    )
+    read, repeated, skipped = int(tally["impressions"]), float(tally["repeated"]), dict(tally["skipped"])
+    met = Tally(read, repeated, skipped, int(tally["ranks"]), int(tally.get("holes", 0)))
+    training = _training(found.get("training"))
+    rates = _rates(found.get("rank_rates"))
+    return Stored(spelling, documents, learnt, met, str(found["source"]), training, rates)
+
+
+def _known_documents(found: Mapping[str, Any], by: str | None) -> Documents:
+    """The documents with their ids; files of earlier releases have none."""
+    keys, ids = decoded(found["documents"]), found.get("ids")
+    if keys.dtype != np.int64 or keys.ndim != 1 or (keys[1:] <= keys[:-1]).any():
+        raise ValueError("its documents are not in order")
+    if ids is None:
+        return Documents(keys, by)
+    item, grouped = decoded(ids["item"]), by is not None
+    query, codes = (decoded(ids[name]) if grouped else None for name in ("query", "query_codes"))
+    same = item if query is None or codes is None else join(codes[query], item)
+    if not np.array_equal(same, keys) or (query is not None and query.min(initial=0) < 0):
+        raise ValueError("its ids are not those of its documents")
+    texts = ids.get("texts")
+    if texts is not None:
+        texts = Texts(decoded(texts["codes"]), decoded_texts(texts))
+        if len(texts) != len(texts.texts) or (texts.codes[1:] <= texts.codes[:-1]).any():
+            raise ValueError("its texts are not in order")
+    shown = decoded(ids["shown"]) if "shown" in ids else None
+    if shown is not None and shown.shape != keys.shape:
+        raise ValueError("its counts are not those of its documents")
+    return Documents(keys, by, item, query, codes, texts, shown)
+
+
+def _training(found: Any) -> Fingerprint | None:
+    """The fingerprint of the training rows; files of the first releases have none."""
+    if found is None:
+        return None
+    keys, counts = decoded(found["keys"]), decoded(found["counts"])
+    by = _column(found["by"], "its fingerprint of the rows is none")
+    return Fingerprint.read(by, False, int(found["rows"]), keys, counts)
+
+
+def _rates(found: Any) -> Floats | None:
+    """The click rates by rank of the training log; files of earlier releases have none."""
+    if found is None:
+        return None
+    rates = decoded(found)
+    if rates.ndim != 1 or not rates.size or not ((rates > 0) & (rates < 1)).all():
+        raise ValueError("its click rates by rank are none")
+    return rates
+
+
+def _column(found: Any, otherwise: str) -> str | None:
+    if not (found is None or type(found) is str):
+        raise ValueError(otherwise)
+    return found
+
+
+def _caution(found: Mapping[str, Any]) -> Caution:
+    if not all(type(part) is str for part in found.values()):
+        raise ValueError("its cautions are no words")
+    return Caution(**found)
 
 
 def encoded(array: NDArray[Any]) -> dict[str, Any]:

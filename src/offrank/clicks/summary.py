@@ -14,29 +14,28 @@ from ..formatting import with_ends
 from ..log.batch import Floats
 from ..log.rules import COUNTED_AGAIN
 from ..report.document import Figures, Finding, Section
+from .base import FitResult, Role, Roles, ranks_of
 from .contexts import CODES
 from .counts import rank_of
-from .learnt import Learnt
-from .parameters import Role, Roles, ranks_of
 from .sessions import Tally
 
 _LONGEST = 20
 """Largest number of entries, or ranks, of a table that is shown."""
-_CURVES = (Role.RANK, Role.RANK_AND_LAST_CLICK, Role.SHARED)
+_CURVES = (Role.EXAMINATION, Role.RANK, Role.RANK_AND_LAST_CLICK, Role.SHARED)
 """Roles of the tables that are shown entry by entry."""
 
 Ends = Callable[[str], tuple[Floats, Floats]]
 """The interval of each entry of a table that has a posterior."""
 
 
-def learnt_section(learnt: Learnt, roles: Roles, ends: Ends, confidence: float) -> Section:
+def learnt_section(learnt: FitResult, roles: Roles, ends: Ends, confidence: float) -> Section:
     """Convergence, tables that do not belong to documents, and the expectations for an unseen document."""
     items, others, tables = [*_course(learnt)], [], []
-    items += [f"{name.replace('_', ' ')}: {_spelled(value)}" for name, value in learnt.facts.items()]
+    items += [f"{name.replace('_', ' ')}: {_spelled(value)}" for name, value in learnt.info.items()]
     for name, values in learnt.parameters.items():
         role = roles[name]
-        if name in learnt.facts:
-            continue  # shown among the facts
+        if name in learnt.info:
+            continue  # shown above
         if role is Role.REGRESSION:
             continue  # what it gives a document is seen in the document
         if role is Role.PRIOR:
@@ -50,11 +49,11 @@ def learnt_section(learnt: Learnt, roles: Roles, ends: Ends, confidence: float) 
         elif role is Role.CONTEXT_AND_RANK and values.shape[1] <= _LONGEST:
             cells = np.array(_entries(learnt, name, ends)).reshape(values.shape).T.tolist()
             rows = tuple((str(rank), *row) for rank, row in enumerate(cells, 1))
-            tables.append(Figures(name, ("rank", *learnt.facts[CODES], "any other"), rows))
+            tables.append(Figures(name, ("rank", *learnt.info[CODES], "any other"), rows))
         elif role in _CURVES and role is not Role.RANK_AND_LAST_CLICK and len(values) <= _LONGEST:
             heading = f"{100 * confidence:g} % interval" if name in learnt.strength else "value"
             rows = tuple((str(place), entry) for place, entry in enumerate(_entries(learnt, name, ends), 1))
-            tables.append(Figures(name.replace("_", " "), ("rank" if role is Role.RANK else "", heading), rows))
+            tables.append(Figures(name.replace("_", " "), ("rank" if role.by_rank else "", heading), rows))
         else:
             others.append(f"{name} ({' x '.join(map(str, values.shape))})")
     items += [f"other tables: {', '.join(others)}"] if others else []
@@ -85,7 +84,7 @@ def _reading(tally: Tally, what: str = "") -> Iterator[str]:
         yield f"note: {count:,} {unit}{what} were left out while reading: {rule}"
 
 
-def _course(learnt: Learnt) -> Iterator[str]:
+def _course(learnt: FitResult) -> Iterator[str]:
     """How learning converged, where it took rounds."""
     if learnt.rounds:
         end = "settled" if learnt.converged else "stopped before it settled"
@@ -93,7 +92,7 @@ def _course(learnt: Learnt) -> Iterator[str]:
         yield f"{formatting.plural(learnt.rounds, 'round', 'rounds')}, {end}{posterior}"
 
 
-def _entries(learnt: Learnt, name: str, ends: Ends) -> list[str]:
+def _entries(learnt: FitResult, name: str, ends: Ends) -> list[str]:
     values = learnt.parameters[name].ravel().tolist()
     if name not in learnt.strength:
         return [f"{value:.4g}" for value in values]

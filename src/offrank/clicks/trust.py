@@ -8,23 +8,22 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 
 from ..findings import cautions_for
-from ..findings.evidence_clicks import OfFit
+from ..findings.evidence_clicks import FitEvidence
 from ..log.batch import Floats
 from ..options import Say, silent
-from .counts import Counts
+from .base import FitResult, Parameters, Role, Roles
+from .counts import ClickCounts
 from .documents import SlateDocuments
-from .examined import PRIOR_ROLES, begun, mean_attraction, prior_of
+from .examined import PRIOR_ROLES, initial_prior, mean_attraction, prior_of
 from .fit.curve import ExaminationCurve, fit_curve
 from .fit.design import PriorDesign
-from .fit.doubt import MOST, Doubt, attractions, directions, kept
 from .fit.em import expit, logit
 from .fit.persistence import intraclass
 from .fit.posterior import Attractions, Chances, fit_attractions
 from .fit.priors import Beta, PriorRegression
+from .fit.uncertainty import MOST, Uncertainty, attractions, directions, kept
 from .laws import ClickLaw, Independent
-from .learnt import Learnt
 from .model import WithPrior, of_documents, of_ranks
-from .parameters import Parameters, Role, Roles
 from .pbm import rank_rates
 
 _RATIO, _LOWEST = 0.2, 0.1
@@ -63,7 +62,7 @@ class TrustBias(WithPrior):
     def roles(self) -> Roles:
         return {"attraction": Role.DOCUMENT, "hit": Role.RANK, "false": Role.RANK, **PRIOR_ROLES}
 
-    def learn(self, data: Counts, *, start: Parameters | None = None, say: Say = silent) -> Learnt:
+    def learn(self, data: ClickCounts, *, start: Parameters | None = None, say: Say = silent) -> FitResult:
         data = data.by_rank()
         prior = prior_of(self.prior, data)
         curve = fit_curve(data, rank_rates(data), tolerance=1e-4)
@@ -71,12 +70,16 @@ class TrustBias(WithPrior):
         curves = Trusting.of(curve.value, level, shifted=isinstance(prior, PriorDesign))
         table = (start or {}).get("attraction_regression", np.empty(0))
         before = {"attraction_regression": table[: -1 if curves.shifted else None]}
+<<<<<<< HEAD
         initial = begun(prior, level, before)
+=======
+        initial = initial_prior(prior, mean_attraction(data, curve.value), before)
+>>>>>>> main
         at = None if start is None else curves.numbers(start["hit"], start["false"], table)
         others = () if start is not None else curves.elsewhere
         found = fit_attractions(data, curves, prior, initial, at=at, others=others, tolerance=self.tolerance, say=say)
         lowest = curves.parts(found.numbers).lowest
-        strength, loadings = _doubt(found, curves, prior, curve) if start is None else ({}, {})
+        strength, loadings = _uncertainty(found, curves, prior, curve) if start is None else ({}, {})
         unseen = _unseen(found.betas.of_unseen, lowest).table
         regression = (found.prior or PriorRegression.of(found.betas.of_unseen)).table
         tables = {
@@ -85,14 +88,19 @@ class TrustBias(WithPrior):
             "attraction_prior": unseen,
             "attraction_regression": np.append(regression, found.numbers[-1:]) if curves.shifted else regression,
         }
-        return Learnt(
+        return FitResult(
             tables,
             strength,
             trace=found.trace,
             rounds=found.rounds,
             converged=found.converged,
+<<<<<<< HEAD
             facts={"attraction_prior": unseen.tolist()},
             cautions=cautions_for(OfFit(split=_unsure(data, tables, strength, loadings), mobile=1 - intraclass(data))),
+=======
+            info={"attraction_prior": unseen.tolist()},
+            cautions=cautions_for(FitEvidence(split=_unsure(data, tables, strength, loadings))),
+>>>>>>> main
             loadings=loadings,
         )
 
@@ -199,7 +207,7 @@ def _unseen(scaled: Beta, lowest: float) -> Beta:
     return Beta(mean * strength, (1 - mean) * strength)
 
 
-def _doubt(
+def _uncertainty(
     found: Attractions, curves: Trusting, prior: Beta | PriorDesign, curve: ExaminationCurve
 ) -> tuple[Parameters, Parameters]:
     """(strength, loadings) of all tables: by the products of the scores of documents, and what these do not know."""
@@ -211,9 +219,9 @@ def _doubt(
     of_numbers, of_prior = np.split(moved, [r])
     (hit, ratio, lowest), below = curves.parts(found.numbers), curves.ranks - 1
 
-    def chance(value: Floats, by: Floats) -> Doubt:
+    def chance(value: Floats, by: Floats) -> Uncertainty:
         """by: [ranks, r] the derivatives of its logits by the numbers."""
-        return Doubt(value, (value * (1 - value)) ** 2 * (by**2 @ rest), by @ of_numbers)
+        return Uncertainty(value, (value * (1 - value)) ** 2 * (by**2 @ rest), by @ of_numbers)
 
     by_hit, by_ratio = np.eye(curves.ranks, r, -1), np.eye(curves.ranks, r, below)
     by_hit[:, below:] = by_ratio[-1] = 0.0
@@ -241,7 +249,7 @@ def _confounded(found: Attractions, covariance: Floats, curve: ExaminationCurve)
     return np.asarray(_POWER * max(0.0, 1 - told) * np.append(slope, others @ np.linalg.solve(first, slope)))
 
 
-def _unsure(data: Counts, tables: Parameters, strength: Parameters, loadings: Parameters) -> float:
+def _unsure(data: ClickCounts, tables: Parameters, strength: Parameters, loadings: Parameters) -> float:
     """The standard error of the logarithm of hit below the first rank: root mean square over views."""
     if not strength or data.ranks == 1:
         return 0.0
@@ -251,9 +259,9 @@ def _unsure(data: Counts, tables: Parameters, strength: Parameters, loadings: Pa
     return float(np.sqrt(variance @ shown[1:] / shown[1:].sum()))
 
 
-def _raised(scaled: Doubt, lowest: float, loading: Floats) -> Doubt:
+def _raised(scaled: Uncertainty, lowest: float, loading: Floats) -> Uncertainty:
     """The doubt of attractions, from that on the scale of the prior and the loading of the logit of the lowest."""
     value, above = lowest + (1 - lowest) * scaled.value, 1 - scaled.value
     by_scaled, by_lowest = (1 - lowest) * scaled.value * above, lowest * (1 - lowest) * above
     moved = by_scaled[:, None] * scaled.loading + by_lowest[:, None] * loading
-    return Doubt(value, (1 - lowest) ** 2 * scaled.variance, moved / (value * (1 - value))[:, None])
+    return Uncertainty(value, (1 - lowest) ** 2 * scaled.variance, moved / (value * (1 - value))[:, None])

@@ -8,7 +8,8 @@ from typing import ClassVar
 import numpy as np
 
 from ..log.batch import Floats, Integers
-from .counts import Counts, browsing_cell, rank_of
+from .base import Parameters
+from .counts import ClickCounts, browsing_cell, rank_of
 from .documents import SlateDocuments
 from .examined import Examined
 from .fit.click_rates import drawn, of_ranks
@@ -16,7 +17,6 @@ from .fit.curve import Pooled, walk
 from .fit.persistence import intraclass
 from .laws import Browsing, ClickLaw
 from .model import of_documents
-from .parameters import Parameters
 
 _OWN = 0.1
 """Variance of a cell's own bias, in units of that of a step from a rank to the next."""
@@ -36,7 +36,7 @@ class UBM(Examined):
     name: ClassVar[str] = "ubm"
     browsing: ClassVar[bool] = True
 
-    def pooled(self, data: Counts) -> Pooled:
+    def pooled(self, data: ClickCounts) -> Pooled:
         """The click rates of cells, drawn to that of the cell's rank as far as the cells of a rank are alike."""
         rank, (shown, clicked) = rank_of(np.arange(data.cells)), data.by_cell()
         rates = drawn(clicked, shown, of_ranks(data.by_rank()), rank)

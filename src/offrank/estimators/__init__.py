@@ -1,6 +1,6 @@
 """Estimators turn log batches into a value and a weight per impression; each named method has its own file."""
 
-from .base import Estimator, Terms, Weighted, Weights
+from .base import Estimator, Reference, Terms, Weighted, Weights
 from .bounded import Bounded
 from .clip import Clip, clip
 from .direct import Direct
@@ -9,13 +9,14 @@ from .family import InterpolWindows
 from .ips import IPS
 from .items import IPM, Interpol, PositionBased
 from .logged import LoggedMean
-from .named import ESTIMATORS, estimator
+from .named import estimator
 from .predicted import ModelBased
 from .pseudoinverse.estimator import PI
+from .registry import ESTIMATORS
 from .rips import RIPS
 from .shrink import Shrink, shrink
 from .switch import Switch, switch
-from .wrappers import SelfNormalised
+from .wrappers import SelfNormalised, self_normalised
 
 __all__ = [
     "ESTIMATORS",
@@ -33,6 +34,7 @@ __all__ = [
     "LoggedMean",
     "ModelBased",
     "PositionBased",
+    "Reference",
     "SelfNormalised",
     "Shrink",
     "Switch",
@@ -41,6 +43,7 @@ __all__ = [
     "Weights",
     "clip",
     "estimator",
+    "self_normalised",
     "shrink",
     "switch",
 ]

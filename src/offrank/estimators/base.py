@@ -8,25 +8,36 @@ Self-normalisation is a final step, clipping a wrapper.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal, Self, final
+from typing import Any, ClassVar, Literal, Self, final
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ..assumptions import OWN_ITEM
 from ..errors import ImpossibleSlateError, UsageError
+from ..findings.evidence import ModelEvidence
+from ..folds.fingerprint import Fingerprint
 from ..log.batch import Floats, Integers, LogBatch
 from ..log.source import Needs
-from ..options import option
 from ..policies.base import Ability
 from ..policies.propensities import AnyPolicy, Propensities, ShownAbility, propensities
 from ..spelling import Spelled
+from ..wording import Option, Wording
 from . import _kernels
 
 Outcome = Literal["reward", "clicks"]
+Weighs = Literal["slates", "items", "model", "logged"]
+"""What is weighted: whole slates or their first slots, or items at their ranks. Nothing where a model alone predicts,
+and all rows alike for the mean of the log."""
+Normalisation = Literal["mean", "slot", "control"]
+"""How a mean weight is used: it divides, that of each slot divides its clicks, or it is a control variate."""
 Asked = ShownAbility | Ability
 """Abilities for shown slates (`log_prob`, `slot_probs`, `rank_law`), or for any slate, which only a law has."""
+Follows = Literal["ratios", "every rank"]
+"""The distribution of weights under the logging policy: they are ratios of the probabilities of what the target shows,
+or they move clicks between ranks, so that every item has to be tried at every rank."""
 _FAR = 1e60
 """The weight of a row that the logging policy cannot have drawn; one such row makes the estimate unsound."""
 
@@ -43,6 +54,15 @@ class Weights:
 
     weight: Floats
     control: Floats
+
+
+@dataclass(frozen=True)
+class Bound:
+    """How weights are bounded: in a word, the name of the parameter, and the weight above which nothing is left."""
+
+    done: str
+    parameter: str
+    drops: float | None = None
 
 
 @dataclass(frozen=True)
@@ -91,13 +111,66 @@ class Estimator(Spelled, ABC):
 
     @property
     def assumptions(self) -> frozenset[str]:
-        """The assumptions about users, as in `findings.assumptions`; empty for ips. A subset assumes less."""
+        """The assumptions about users, as in `offrank.assumptions`; empty for ips. A subset assumes less."""
         return frozenset()
 
     @property
     @abstractmethod
     def weighting(self) -> Weighted | None:
         """How it weights the logged rewards; None where it does not use them."""
+
+    @property
+    def normalisation(self) -> Normalisation | None:
+        """How it uses its mean weight, as a self-normalised estimator does."""
+        return None
+
+    @property
+    def weighs(self) -> Weighs:
+        """What it weights."""
+        return "model" if self.weighting is None else self.weighting.weighs
+
+    @property
+    def unbounded(self) -> Weighted | None:
+        """Its weighting without a bound on the weights."""
+        return None if self.weighting is None else self.weighting.unbounded
+
+    @property
+    def bound(self) -> Bound | None:
+        """How its weights are bounded; None where they are not."""
+        return None if self.weighting is None else self.weighting.bound
+
+    @property
+    def window_size(self) -> int | None:
+        """The window of ranks that the data may choose; None where it has none."""
+        return None if self.weighting is None else self.weighting.window_size
+
+    @property
+    def curve(self) -> tuple[float, ...] | None:
+        """The examination curve that it has; None where it has none."""
+        return None if self.weighting is None else self.weighting.curve
+
+    @property
+    def predicts(self) -> bool:
+        """Whether a reward model predicts, alone or corrected by weights."""
+        return False
+
+    @property
+    def model_evidence(self) -> ModelEvidence | None:
+        """How its reward model was learnt and how well it predicts; None where it has none."""
+        return None
+
+    @property
+    def prediction_columns(self) -> tuple[str, ...]:
+        """The columns beside the candidates whose numbers are the predictions."""
+        return ()
+
+    def learnt_rows(self) -> Fingerprint | None:
+        """The rows that its model was learnt from; None where there is none, or where they are not known."""
+        return None
+
+    def with_weights(self, wrap: Callable[[Weighted], Weighted]) -> Estimator:
+        """The same estimator with its weighting wrapped, such as in a bound; itself where it has no such weights."""
+        return self
 
     def with_examination(self, examination: Sequence[float] | None) -> Self:
         """The same estimator with this examination curve, if it needs one and has none."""
@@ -132,6 +205,34 @@ class Weighted(Estimator):
     def weighting(self) -> Weighted:
         return self
 
+    @property
+    def weighs(self) -> Weighs:
+        return "items" if OWN_ITEM in self.assumptions else "slates"
+
+    @property
+    def unbounded(self) -> Weighted:
+        return self
+
+    @property
+    def bound(self) -> Bound | None:
+        return None
+
+    @property
+    def window_size(self) -> int | None:
+        return None
+
+    @property
+    def curve(self) -> tuple[float, ...] | None:
+        return None
+
+    @property
+    def follows(self) -> Follows | None:
+        """How the distribution of its weights follows from the policies; None where it is not computed."""
+        return None
+
+    def with_weights(self, wrap: Callable[[Weighted], Weighted]) -> Estimator:
+        return wrap(self)
+
     @abstractmethod
     def weights(self, batch: LogBatch, logging: Propensities, target: Propensities) -> Weights:
         """The weights of a batch."""
@@ -146,7 +247,13 @@ def forwarded(field: str, name: str) -> Any:
 
 
 class Reference(Weighted):
-    """A weighting by the ratio of target and logging probabilities, with which other estimators are compared."""
+    """A weighting by the ratio of target and logging probabilities, with which other estimators are compared.
+
+    The ability that it requires of both says of what: of slates (`log_prob`), their first slots (`slot_probs`), or
+    items at their ranks (`rank_law`).
+    """
+
+    follows: ClassVar[Follows] = "ratios"
 
     @abstractmethod
     def ratios(self, batch: LogBatch, logging: Propensities, target: Propensities) -> tuple[Floats, NDArray[np.bool_]]:
@@ -211,7 +318,10 @@ def refuse_impossible(batch: LogBatch, impossible: np.ndarray, logging: Propensi
         raise ImpossibleSlateError(
             f"{batch.file}, row {row}: {logging.policy!r} gives the logged slate probability 0 "
             f"({len(rows)} such rows in this batch of {len(batch)})",
-            "this cannot be the policy that drew the log: check the score column, the temperature and "
-            "the candidates, whether target and logging policy are in each other's place, or use "
-            f"the propensities that were logged ({option('logging', 'logged')})",
+            Wording(
+                "this cannot be the policy that drew the log: check the score column, the temperature and the "
+                "candidates, whether target and logging policy are in each other's place, or use the propensities "
+                "that were logged ({})",
+                Option("logging", "logged"),
+            ),
         )

@@ -12,12 +12,11 @@ from typing import Any, ClassVar, Literal, Self, final
 
 import numpy as np
 
+from ..assumptions import CLIPPED
 from ..errors import UsageError
-from ..findings.assumptions import CLIPPED
 from ..log.batch import Floats, LogBatch
 from ..policies.propensities import Propensities
-from .base import Weighted, Weights, forwarded, refuse_other
-from .logged import LoggedMean
+from .base import Bound, Weighted, Weights, forwarded, refuse_other
 
 Limit = float | Literal["auto"]
 AUTO: Literal["auto"] = "auto"
@@ -29,20 +28,26 @@ LARGEST_LEFT = (1e5, 1e4, 1e3, 1e2, 1e1, 1e0)
 class Bounded(Weighted):
     """The base estimator with bounded weights. A subclass has one more field, the parameter of its `cut`.
 
-    grid: the parameters that `auto` chooses from, the one that bounds least first.
+    done: what it does to weights, in a word. grid: the parameters that `auto` chooses from, the one that bounds least
+    first.
     """
 
+    done: ClassVar[str] = "Bounding"
     grid: ClassVar[tuple[float, ...]] = LARGEST_LEFT
     outcome = forwarded("base", "outcome")
     requires_logging = forwarded("base", "requires_logging")
     requires_target = forwarded("base", "requires_target")
     normalised = forwarded("base", "normalised")
+    weighs = forwarded("base", "weighs")
+    unbounded = forwarded("base", "unbounded")
+    window_size = forwarded("base", "window_size")
+    curve = forwarded("base", "curve")
     each_slot = forwarded("base", "each_slot")
     base: Weighted
 
     def __post_init__(self) -> None:
         refuse_other(self.base)
-        if isinstance(self.base, LoggedMean):
+        if self.base.weighs == "logged":
             raise UsageError("logged has no weights, so there is nothing to bound", f"write {self.name}(ips, 10)")
         if not isinstance(self.base, Weighted):
             raise UsageError(
@@ -63,6 +68,10 @@ class Bounded(Weighted):
         """The parameter; the larger it is, the more of the weight is left."""
         found: Limit = getattr(self, self.parameter)
         return found
+
+    @property
+    def bound(self) -> Bound:
+        return Bound(self.done, self.parameter)
 
     @property
     def assumptions(self) -> frozenset[str]:
@@ -86,14 +95,14 @@ class Bounded(Weighted):
         free = logging.batch.once(
             ("weights", self.base, logging, target), lambda: self.base.weights(batch, logging, target)
         )
-        return self.bound(free)
+        return self.bounded(free)
 
     @abstractmethod
     def cut(self, weight: Floats, limit: float) -> Floats:
         """What a limit leaves of weights [...]: of the same sign, and no larger."""
 
     @final
-    def bound(self, free: Weights) -> Weights:
+    def bounded(self, free: Weights) -> Weights:
         """The weights of the base after the cut, with controls reduced in proportion."""
         if isinstance(self.limit, str):
             raise TypeError(f"{self!r} stands for several estimators: weigh each of its family")

@@ -10,6 +10,7 @@ import numpy as np
 from ..log.batch import Floats
 from .base import Estimator
 from .bounded import Bounded, Limit
+from .registry import ESTIMATORS
 from .wrappers import SelfNormalised, wrapped
 
 
@@ -18,12 +19,14 @@ class Clip(Bounded):
     """The base estimator with absolute weights of at most `maximum`: less variance, some bias."""
 
     name: ClassVar[str] = "clip"
+    done: ClassVar[str] = "Clipping"
     maximum: Limit
 
     def cut(self, weight: Floats, limit: float) -> Floats:
         return np.clip(weight, -limit, limit)
 
 
+@ESTIMATORS.register
 def clip(base: Estimator | SelfNormalised, maximum: Limit) -> Estimator | SelfNormalised:
     """The estimator with no weight above `maximum`, self-normalised if it was before; `auto`: left to the data."""
     return wrapped(base, lambda inner: Clip(inner, maximum))

@@ -1,8 +1,8 @@
 """The moments of estimators' weights that follow from two policies alone, before any reward is seen.
 
 The weights in a log say nothing of those that happened not to occur in it. Here the moments of the weights come
-from the policies, over a random sample of the log's contexts, by slates of the target (see `atoms`); those of the
-pseudoinverse from E[w^2 | context] = q' Gamma^+ q. Rows kept with probability p count 1 / p times, and p is
+from the policies, over a random sample of the log's contexts, by slates of the target (see `unique_weights`); those of
+the pseudoinverse from E[w^2 | context] = q' Gamma^+ q. Rows kept with probability p count 1 / p times, and p is
 assumed to be a function of the context.
 """
 
@@ -20,13 +20,12 @@ from ..folds.sampled import SampledRows, SampledRowsFold
 from ..log.batch import Floats, Integers, RunCache
 from ..log.source import Needs, Source, has
 from ..policies.propensities import AnyPolicy, is_law, law, law_needs, shown_needs
-from . import visits as slates
-from .atoms import Atoms, asked, atoms, weighted
 from .base import Estimator
 from .fold import Layout
-from .items import Interpol, PositionBased
 from .pseudoinverse.estimator import PI
 from .pseudoinverse.overlap import overlap
+from .sampled_slates import DRAWS, SampledSlates, sampled_slates
+from .unique_weights import UniqueWeights, asked, unique_weights, weighted
 
 KEPT = 2048
 """Largest number of contexts examined in a log."""
@@ -56,7 +55,7 @@ class DesignFold(MappedFold):
     able: frozenset[int]
     read: Needs
     kept: int = KEPT
-    draws: int = slates.DRAWS
+    draws: int = DRAWS
     cache: RunCache = field(default_factory=RunCache, compare=False, repr=False)
 
     @property
@@ -66,10 +65,11 @@ class DesignFold(MappedFold):
     def result(self, state: SampledRows) -> tuple[Design | None, ...]:
         sampled: dict[bool, _Sampled] = {}  # one target at a time
         found = []
-        for number, (target, estimator, _, _) in enumerate(self.layout.pairs()):
+        for target, estimator, number, *_ in self.layout.pairs:
             made = None
             if number in self.able and len(state):
-                turned = isinstance(weighted(estimator)[1], Interpol | PositionBased)
+                plain = estimator.unbounded
+                turned = plain is not None and plain.follows == "every rank"
                 most = TURNED if turned else self.kept
                 known = sampled.get(turned)
                 if known is None or known.target is not target:
@@ -85,7 +85,7 @@ def design_fold(
 ) -> tuple[DesignFold, Needs]:
     """The fold that finds the designs, and all columns read, including those `needed` anyway."""
     able = set()
-    for number, (target, estimator, _, _) in enumerate(layout.pairs()):
+    for target, estimator, number, *_ in layout.pairs:
         more = _needs(target, estimator, logging)
         if more is not None and _has(source, needed, more):
             able.add(number)
@@ -125,7 +125,7 @@ class _Sampled:
         self.contexts, self.inclusion = state.contexts.take(few), state.inclusion[few]
         cells = max(self.contexts.candidates.shape[1], slots**2)
         self.draws = min(draws, max(PAIRS // cells, 1))
-        self._visits: tuple[slates.Visits, Integers] | None = None
+        self._slates: tuple[SampledSlates, Integers] | None = None
 
     def design(self, estimator: Estimator) -> Design | None:
         if isinstance(estimator, PI):
@@ -133,11 +133,11 @@ class _Sampled:
         weighting, plain = weighted(estimator)
         if weighting is None or plain is None:
             return None
-        if self._visits is None:
+        if self._slates is None:
             given = law(self.target, "sample"), law(self.logging, "log_prob"), self.contexts, self.inclusion
-            self._visits = slates.visits(*given, self.cache, self.draws)
-        visits, order = self._visits
-        found = atoms(weighting, plain, visits)
+            self._slates = sampled_slates(*given, self.cache, self.draws)
+        slates, order = self._slates
+        found = unique_weights(weighting, plain, slates)
         length = np.ones(len(order)) if plain.outcome == "reward" else self.contexts.length[order]
         number = (np.arange(found.weight.shape[1]) < length[:, None]).astype(np.float64)
         return _design(found, number, 1 / self.inclusion[order], self.state.read)
@@ -162,8 +162,8 @@ class _Sampled:
         )
 
 
-def _design(found: Atoms, number: Floats, counts: Floats, read: int) -> Design:
-    """The design from the atoms. number: [rows, c] which slots exist; counts: [rows] 1 / inclusion; read: log rows."""
+def _design(found: UniqueWeights, number: Floats, counts: Floats, read: int) -> Design:
+    """The design of weights. number: [rows, c] which slots exist; counts: [rows] 1 / inclusion; read: log rows."""
     count = counts[found.row, None]
     each, repeats = count * found.chance, read / len(counts)
     slots = float((counts @ number).sum())

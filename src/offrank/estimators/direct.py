@@ -13,8 +13,10 @@ from ..reward_models.base import RewardModel
 from ..spelling import File
 from .base import Outcome, Terms
 from .predicted import ModelBased
+from .registry import ESTIMATORS
 
 
+@ESTIMATORS.register
 @dataclass(frozen=True, repr=False)
 class Direct(ModelBased):
     """The mean over logged contexts of the reward predicted for the target's slate; logged rewards are not weighted.

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
+from ..assumptions import ADDITIVE, ADDITIVE_MODEL
 from ..clicks.fitted import Fitted
 from ..errors import UsageError
-from ..findings.assumptions import ADDITIVE, ADDITIVE_MODEL
 from ..log.batch import LogBatch
 from ..policies.propensities import Propensities
 from ..reward_models.base import RewardModel
@@ -18,8 +18,10 @@ from .family import InterpolWindows
 from .ips import IPS
 from .logged import LoggedMean
 from .predicted import ModelBased
+from .registry import ESTIMATORS
 
 
+@ESTIMATORS.register
 @dataclass(frozen=True, repr=False)
 class DoublyRobust(ModelBased):
     """direct(model) + sum of weight * (reward - reward predicted by the model), with the weights of `residual`.
@@ -76,6 +78,9 @@ class DoublyRobust(ModelBased):
     @property
     def weighting(self) -> Weighted:
         return self.residual
+
+    def with_weights(self, wrap: Callable[[Weighted], Weighted]) -> DoublyRobust:
+        return replace(self, residual=wrap(self.residual))
 
     def with_examination(self, examination: Sequence[float] | None) -> DoublyRobust:
         return replace(self, residual=self.residual.with_examination(examination))

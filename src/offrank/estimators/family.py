@@ -6,13 +6,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import ClassVar, Literal
 
+from ..assumptions import ITEM_POSITION
 from ..errors import UsageError
-from ..findings.assumptions import ITEM_POSITION
 from ..log.batch import LogBatch
 from ..policies.propensities import Propensities
 from .base import Asked, Estimator, Terms, Weighted, Weights
 from .items import Form, Interpol
-from .wrappers import SelfNormalised
+from .registry import ESTIMATORS
+from .wrappers import SelfNormalised, self_normalised
 
 Family = dict[str, Estimator | SelfNormalised]
 """The estimators of one spelling, each by its own spelling; the one with the fewest assumptions comes first."""
@@ -33,6 +34,10 @@ class InterpolWindows(Weighted):
     window: Literal["slope"] = field(kw_only=True)
     form: Form = field(default="paper", kw_only=True)
     examination: tuple[float, ...] | None = field(default=None, kw_only=True)
+
+    @property
+    def curve(self) -> tuple[float, ...] | None:
+        return self.examination
 
     def with_examination(self, examination: Sequence[float] | None) -> InterpolWindows:
         found = Interpol(window=1, form=self.form, examination=self.examination).with_examination(examination)
@@ -60,6 +65,8 @@ class Auto(Estimator):
         raise UsageError("`auto` is not one estimator", "use it with `evaluate` or `compare`, which choose one")
 
 
+@self_normalised
+@ESTIMATORS.register
 def interpol(
     *, window: int | Literal["slope"], form: Form = "paper", examination: tuple[float, ...] | None = None
 ) -> Interpol | InterpolWindows:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property, reduce
 from itertools import product
-from typing import Any, cast, get_args
+from typing import Any, NamedTuple, cast, get_args
 
 import numpy as np
 
@@ -22,9 +22,9 @@ from ..policies.base import Ability
 from ..policies.propensities import AnyPolicy, ShownAbility, law_needs, propensities, shown_needs
 from . import _kernels, _kernels_slots
 from .base import Asked, Estimator, Reference, Terms, terms_of
+from .effective_size import BLOCKS, EffectiveSizeLayout, EffectiveSizeTerms, blocks
 from .marks import marks
-from .worth import BLOCKS, EffectiveSizeLayout, EffectiveSizeTerms, blocks
-from .wrappers import weighing
+from .wrappers import weights_of
 
 ROWS, REWARD, CLICKS = 0, 1, 2
 """The first columns of a sample."""
@@ -32,6 +32,16 @@ LARGEST = 1e150
 """Largest value or weight of a row whose square can be summed. Values below its inverse count as zero."""
 TOGETHER = 10
 """Up to this many estimators have third moments of their differences, whose number grows with its third power."""
+
+
+class Pair(NamedTuple):
+    """A target and an estimator: their number among all pairs, and the columns of values and weights."""
+
+    target: AnyPolicy
+    estimator: Estimator
+    number: int
+    value: int
+    weight: int
 
 
 @dataclass(frozen=True)
@@ -76,21 +86,22 @@ class Layout:
         return 1 + 2 * len(self.targets) * len(self.per_slot) if self.per_slot else 0
 
     @cached_property
-    def worth(self) -> EffectiveSizeLayout:
+    def effective_sizes(self) -> EffectiveSizeLayout:
         """The layout of the sums for effective sample sizes."""
-        weighed = (weighing(estimator) for estimator in self.estimators)
+        weighed = (weights_of(estimator) for estimator in self.estimators)
         slotted = tuple(one is not None and one.outcome == "clicks" for one in weighed)
         return EffectiveSizeLayout(slotted * len(self.targets))
 
-    def pairs(self) -> Iterator[tuple[AnyPolicy, Estimator, int, int]]:
-        """Every (target, estimator, value column, weight column)."""
-        return ((*pair, value, weight) for pair, (_, value, weight) in self.places.items())
+    @cached_property
+    def pairs(self) -> tuple[Pair, ...]:
+        """Every target with every estimator, and their columns."""
+        every = enumerate(product(self.targets, self.estimators))
+        return tuple(Pair(*pair, number, 3 + 2 * number, 4 + 2 * number) for number, pair in every)
 
     @cached_property
-    def places(self) -> dict[tuple[AnyPolicy, Estimator], tuple[int, int, int]]:
-        """(target, estimator) -> (index of the pair, its value column, its weight column)."""
-        every = enumerate(product(self.targets, self.estimators))
-        return {pair: (number, 3 + 2 * number, 4 + 2 * number) for number, pair in every}
+    def places(self) -> dict[tuple[AnyPolicy, Estimator], Pair]:
+        """(target, estimator) -> the pair of them."""
+        return {(one.target, one.estimator): one for one in self.pairs}
 
     @property
     def blocks(self) -> tuple[Block, ...]:
@@ -153,7 +164,7 @@ class TermsFold(MappedFold):
         logging = propensities(self.logging, batch)
         every: dict[tuple[int, Estimator], Terms] = {}
         lenient: dict[Estimator, Any] = {one: one.lenient_terms for one in layout.references}
-        for target, estimator, value, weight in layout.pairs():
+        for target, estimator, _, value, weight in layout.pairs:
             if estimator in lenient:
                 found: Terms = lenient[estimator](batch, logging, propensities(target, batch))
             else:
@@ -166,7 +177,9 @@ class TermsFold(MappedFold):
         if layout.per_slot:
             self._slots(values, batch, every)
         rewards, earned = (values[:, REWARD].copy(), values[:, CLICKS].copy()), [outcome_index(one) for _, one in every]
-        summed = EffectiveSizeTerms(layout.worth, batch, rewards, tuple(zip(every.values(), earned, strict=True)))
+        summed = EffectiveSizeTerms(
+            layout.effective_sizes, batch, rewards, tuple(zip(every.values(), earned, strict=True))
+        )
         if (batch.inclusion != 1).any():
             values /= batch.inclusion[:, None]
         row, column = _kernels.settle(values, 1 / LARGEST, LARGEST)
@@ -178,7 +191,7 @@ class TermsFold(MappedFold):
     def _beyond(self, batch: LogBatch, row: int, column: int, values: Floats) -> OffrankError:
         """The error for a row whose [d] values cannot be summed, because the one in `column` is too large or NaN."""
         place, number = int(batch.row[row]) - batch.base, f"{values[column]:.3g}"
-        for target, estimator, value, weight in self.layout.pairs():
+        for target, estimator, _, value, weight in self.layout.pairs:
             if column == weight or (column == value and not abs(values[weight]) <= LARGEST):
                 return ImpossibleSlateError(
                     f"{batch.file}, row {place} (the first is 0): {estimator!r} gives the logged slate the weight "

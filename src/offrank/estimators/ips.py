@@ -11,8 +11,12 @@ from numpy.typing import NDArray
 from ..log.batch import Floats, LogBatch
 from ..policies.propensities import Propensities
 from .base import Asked, Outcome, Reference
+from .registry import ESTIMATORS
+from .wrappers import self_normalised
 
 
+@self_normalised
+@ESTIMATORS.register
 @dataclass(frozen=True, repr=False)
 class IPS(Reference):
     """w = target(slate) / logging(slate); unbiased under full support (paper criteo-test-bed, Eq. 3)."""

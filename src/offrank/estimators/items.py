@@ -9,19 +9,23 @@ from typing import ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from .. import assumptions
 from ..errors import UsageError
-from ..findings import assumptions
 from ..log.batch import Floats, LogBatch
-from ..options import option
 from ..policies.propensities import Propensities
+from ..wording import Option, Wording
 from . import _kernels
-from .base import Asked, Reference, Weighted, Weights, refuse_impossible
+from .base import Asked, Follows, Reference, Weighted, Weights, refuse_impossible
+from .registry import ESTIMATORS
+from .wrappers import self_normalised
 
 Form = Literal["paper", "windowed"]
 
 _FAR = 1e50  # beyond any curve, while ratios of two of its numbers can be squared
 
 
+@self_normalised
+@ESTIMATORS.register
 @dataclass(frozen=True, repr=False)
 class IPM(Reference):
     """Item-position model: w = P(item at this rank | target) / P(item at this rank | logging).
@@ -56,6 +60,7 @@ class Interpol(Weighted):
     name: ClassVar[str] = "interpol"
     requires_logging: ClassVar[Asked] = "rank_law"
     requires_target: ClassVar[Asked] = "rank_law"
+    follows: ClassVar[Follows] = "every rank"
     window: int = field(kw_only=True)
     form: Form = field(default="paper", kw_only=True)
     examination: tuple[float, ...] | None = field(default=None, kw_only=True)
@@ -73,6 +78,14 @@ class Interpol(Weighted):
     @property
     def assumptions(self) -> frozenset[str]:
         return assumptions.window(self.window)
+
+    @property
+    def window_size(self) -> int:
+        return self.window
+
+    @property
+    def curve(self) -> tuple[float, ...] | None:
+        return self.examination
 
     def with_examination(self, examination: Sequence[float] | None) -> Interpol:
         if self.examination is not None or (examination is None and self.window == 0):
@@ -106,6 +119,7 @@ class Interpol(Weighted):
         return Weights(weight, control)
 
 
+@ESTIMATORS.register
 @dataclass(frozen=True, repr=False)
 class PositionBased(Weighted):
     """Position-based model: w = p(target's rank) / p(logged rank) (paper interpol, Eq. 3).
@@ -117,11 +131,16 @@ class PositionBased(Weighted):
     name: ClassVar[str] = "pbm"
     requires_target: ClassVar[Asked] = "rank_law"
     normalised: ClassVar[bool] = False
+    follows: ClassVar[Follows] = "every rank"
     assumptions: ClassVar[frozenset[str]] = assumptions.POSITION_BASED
     examination: tuple[float, ...] | None = field(default=None, kw_only=True)
 
     def __post_init__(self) -> None:
         _tidy(self)
+
+    @property
+    def curve(self) -> tuple[float, ...] | None:
+        return self.examination
 
     def with_examination(self, examination: Sequence[float] | None) -> PositionBased:
         if self.examination is not None:
@@ -154,7 +173,7 @@ def _required(examination: Sequence[float] | None, estimator: Interpol | Positio
     if examination is None:
         raise UsageError(
             f"{estimator!r} needs an examination curve",
-            f"pass {option('examination', [1, 0.5, 0.33])}, a number per rank, top first",
+            Wording("pass {}, a number per rank, top first", Option("examination", [1, 0.5, 0.33])),
         )
     return tuple(examination)
 

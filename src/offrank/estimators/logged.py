@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 
-from ..findings import assumptions
+from .. import assumptions
 from ..log.batch import LogBatch
 from ..policies.propensities import Propensities
-from .base import Outcome, Weighted, Weights
+from .base import Outcome, Weighs, Weighted, Weights
+from .registry import ESTIMATORS
 
 
+@ESTIMATORS.register
 @dataclass(frozen=True, repr=False)
 class LoggedMean(Weighted):
     """The on-policy mean: the mean reward of the logging policy, whatever the target."""
@@ -20,6 +23,10 @@ class LoggedMean(Weighted):
     name: ClassVar[str] = "logged"
     outcome: ClassVar[Outcome] = "reward"
     assumptions: ClassVar[frozenset[str]] = frozenset({assumptions.LOGGED})
+    weighs: ClassVar[Weighs] = "logged"
+
+    def with_weights(self, wrap: Callable[[Weighted], Weighted]) -> LoggedMean:
+        return self
 
     def weights(self, batch: LogBatch, logging: Propensities, target: Propensities) -> Weights:
         ones = np.ones(len(batch))

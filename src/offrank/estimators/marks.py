@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ..log.batch import Floats, LogBatch
+from ..log.batch import PRICED, Floats, LogBatch
 
 MARKS = 5
 ROUNDING = 1e-6
@@ -42,7 +42,7 @@ def marks(batch: LogBatch, reward: Floats, clicks: Floats) -> NDArray[np.bool_]:
     if batch.clicks is None:
         return found
     found[:, 0] = True
-    found[:, 2] = ((batch.clicks != 0) & (batch.clicks != 1)).any(axis=1)
+    found[:, 2] = batch.click_kinds == PRICED
     if batch.outcome is not None:
         rows = np.flatnonzero(reward != clicks)
         larger = np.maximum(clicks[rows], np.abs(reward[rows]))

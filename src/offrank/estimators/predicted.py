@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 from ..clicks.fitted import Fitted
 from ..errors import UsageError
+from ..findings.evidence import ModelEvidence
 from ..folds.fingerprint import Fingerprint
 from ..log.batch import Floats, LogBatch
 from ..log.source import Needs
@@ -27,6 +28,7 @@ class ModelBased(Estimator):
     Where nothing is weighted, the weight of its terms is the share of the target's items that the model knows.
     """
 
+    predicts: ClassVar[bool] = True
     model: Any
     column: str | None
     draws: int
@@ -56,8 +58,15 @@ class ModelBased(Estimator):
             return self.model
         return ClickPredictions(loaded(self.model) if isinstance(self.model, str) else self.model)
 
+    @property
+    def model_evidence(self) -> ModelEvidence:
+        return self.reward_model.evidence
+
+    @property
+    def prediction_columns(self) -> tuple[str, ...]:
+        return self.reward_model.prediction_columns
+
     def learnt_rows(self) -> Fingerprint | None:
-        """The rows that the model was learnt from; None where they are not known."""
         return self.reward_model.learnt_rows()
 
     def needs(self, target: AnyPolicy) -> Needs:

@@ -8,13 +8,17 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from ..findings import assumptions
+from .. import assumptions
 from ..log.batch import Floats, LogBatch
 from ..policies.propensities import Propensities
 from . import _kernels
 from .base import Asked, Reference
+from .registry import ESTIMATORS
+from .wrappers import self_normalised
 
 
+@self_normalised
+@ESTIMATORS.register
 @dataclass(frozen=True, repr=False)
 class RIPS(Reference):
     """w_k = target(first k slots) / logging(first k slots), for the click in slot k.

@@ -10,6 +10,7 @@ import numpy as np
 from ..log.batch import Floats
 from .base import Estimator
 from .bounded import LARGEST_LEFT, Bounded, Limit
+from .registry import ESTIMATORS
 from .wrappers import SelfNormalised, wrapped
 
 
@@ -23,6 +24,7 @@ class Shrink(Bounded):
     """
 
     name: ClassVar[str] = "shrink"
+    done: ClassVar[str] = "Shrinking"
     grid: ClassVar[tuple[float, ...]] = tuple(4 * largest**2 for largest in LARGEST_LEFT)
     strength: Limit
 
@@ -31,6 +33,7 @@ class Shrink(Bounded):
             return weight / (1 + weight / limit * weight)
 
 
+@ESTIMATORS.register
 def shrink(base: Estimator | SelfNormalised, strength: Limit) -> Estimator | SelfNormalised:
     """The estimator with weights shrunk by lambda = `strength`, self-normalised if it was; `auto`: left to the data."""
     return wrapped(base, lambda inner: Shrink(inner, strength))

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
 
 from ..log.batch import Floats
-from .base import Estimator
+from .base import Bound, Estimator
 from .bounded import Bounded, Limit
+from .registry import ESTIMATORS
 from .wrappers import SelfNormalised, wrapped
 
 
@@ -23,12 +24,18 @@ class Switch(Bounded):
     """
 
     name: ClassVar[str] = "switch"
+    done: ClassVar[str] = "Switching"
     threshold: Limit
+
+    @property
+    def bound(self) -> Bound:
+        return replace(super().bound, drops=None if isinstance(self.threshold, str) else self.threshold)
 
     def cut(self, weight: Floats, limit: float) -> Floats:
         return np.where(np.abs(weight) <= limit, weight, 0.0)
 
 
+@ESTIMATORS.register
 def switch(base: Estimator | SelfNormalised, threshold: Limit) -> Estimator | SelfNormalised:
     """The estimator without weights above `threshold`, self-normalised if it was before; `auto`: left to the data."""
     return wrapped(base, lambda inner: Switch(inner, threshold))

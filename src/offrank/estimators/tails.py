@@ -14,7 +14,7 @@ from .marks import Marks
 
 def largest_rewards(layout: Layout, keep: int) -> LargestFold:
     """The fold of the largest rewards: as logged, then those of each pair of the layout."""
-    return LargestFold((REWARD, CLICKS, *(value for _, _, value, _ in layout.pairs())), keep, absolute=True)
+    return LargestFold((REWARD, CLICKS, *(one.value for one in layout.pairs)), keep, absolute=True)
 
 
 def reward_tails(layout: Layout, moments: Moments, marks: Marks, largest: Floats) -> dict[int, Tail]:
@@ -22,7 +22,7 @@ def reward_tails(layout: Layout, moments: Moments, marks: Marks, largest: Floats
 
     Clicks that are 0 or 1 have none.
     """
-    lines = dict(zip((REWARD, CLICKS, *(value for _, _, value, _ in layout.pairs())), largest, strict=True))
+    lines = dict(zip((REWARD, CLICKS, *(one.value for one in layout.pairs)), largest, strict=True))
     rows = {REWARD: marks.rewarded, CLICKS: marks.clicked}
 
     def tail(column: int, outcome: int) -> Tail | None:
@@ -33,7 +33,7 @@ def reward_tails(layout: Layout, moments: Moments, marks: Marks, largest: Floats
     sums_of_clicks = (REWARD, CLICKS) if not marks.unlike else (CLICKS,)
     asked = [one for one in (REWARD, CLICKS) if not (marks.bounded and one in sums_of_clicks)]
     found = {one: logged for one in asked if (logged := tail(one, one)) is not None}
-    for _, estimator, value, _ in layout.pairs():
+    for _, estimator, _, value, _ in layout.pairs:
         outcome = (REWARD, CLICKS)[outcome_index(estimator)]
         if outcome in found and (weighted := tail(value, outcome)) is not None:
             found[value] = weighted
@@ -45,7 +45,7 @@ def columns_of(layout: Layout, column: int, width: int) -> tuple[int, ...]:
     slots = [
         place
         for pair, first in layout.slot_places.items()
-        if layout.places[pair][1] == column
+        if layout.places[pair].value == column
         for place in range(first, width, layout.stride)
     ]
     return (column, *slots)

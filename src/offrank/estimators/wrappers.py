@@ -4,14 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal
+from functools import wraps
+from typing import Any, Literal, TypeVar
 
 from ..errors import UsageError
 from ..spelling import Spelled, spell
-from .base import Estimator, Weighted, refuse_other
+from .base import Estimator, Normalisation, Weighted, refuse_other
 from .bounded import Bounded
+from .registry import ESTIMATORS
 
 Normaliser = Literal["slot", "pooled"]
+PREFIX = "sn"
+"""What the name of a self-normalised estimator begins with; one with a `prefix` of its own has that."""
+Maker = TypeVar("Maker", bound=Callable[..., Any])
 
 
 @dataclass(frozen=True, repr=False)
@@ -55,16 +60,18 @@ class SelfNormalised(Spelled):
             )
 
     @property
-    def by_slot(self) -> bool:
-        """Whether each slot is divided by its own mean weight."""
-        return self.base.each_slot and self.normaliser == "slot" and not self.controlled
+    def normalisation(self) -> Normalisation:
+        """How it uses its mean weight."""
+        if self.controlled:
+            return "control"
+        return "slot" if self.base.each_slot and self.normaliser == "slot" else "mean"
 
     def __repr__(self) -> str:
         if self.controlled:
             return f"controlled({self.base!r})"
         if isinstance(self.base, Bounded):
             return f"{self.base.name}({replace(self, base=self.base.base)!r}, {spell(self.base.limit)})"
-        plain = f"{getattr(self.base, 'prefix', 'sn')}{self.base!r}"
+        plain = f"{getattr(self.base, 'prefix', PREFIX)}{self.base!r}"
         if self.normaliser == "slot":
             return plain
         return f"{plain[:-1]}, normaliser=pooled)" if plain.endswith(")") else f"{plain}(normaliser=pooled)"
@@ -78,14 +85,26 @@ class SelfNormalised(Spelled):
         return tuple(replace(self, base=one) for one in self.base.members(examination))
 
 
-def bare(estimator: Estimator | SelfNormalised) -> Estimator:
+def self_normalised(base: Maker) -> Maker:
+    """Register the self-normalised form of an estimator too, as a decorator: `snips` for `ips`, `wpi` for `pi`."""
+    name = getattr(base, "name", base.__name__)
+
+    @wraps(base, updated=())
+    def make(*arguments: Any, normaliser: Normaliser = "slot", **keywords: Any) -> SelfNormalised:
+        return SelfNormalised(base(*arguments, **keywords), normaliser=normaliser)
+
+    ESTIMATORS.add(f"{getattr(base, 'prefix', PREFIX)}{name}", make, base)
+    return base
+
+
+def without_normalisation(estimator: Estimator | SelfNormalised) -> Estimator:
     """The estimator without self-normalisation."""
     return estimator.base if isinstance(estimator, SelfNormalised) else estimator
 
 
-def weighing(estimator: Estimator | SelfNormalised) -> Weighted | None:
+def weights_of(estimator: Estimator | SelfNormalised) -> Weighted | None:
     """How an estimator weights the logged rewards; None where it does not."""
-    return bare(estimator).weighting
+    return without_normalisation(estimator).weighting
 
 
 def wrapped(base: Estimator | SelfNormalised, wrap: Callable[[Any], Estimator]) -> Estimator | SelfNormalised:
@@ -93,6 +112,7 @@ def wrapped(base: Estimator | SelfNormalised, wrap: Callable[[Any], Estimator]) 
     return replace(base, base=wrap(base.base)) if isinstance(base, SelfNormalised) else wrap(base)
 
 
+@ESTIMATORS.register
 def controlled(base: Estimator | SelfNormalised) -> SelfNormalised:
     """The estimator with its mean weight as a control variate.
 

@@ -5,24 +5,22 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from numbers import Real
-from os import PathLike, fspath
-from typing import Any, Protocol, TypedDict, runtime_checkable
+from os import PathLike
+from typing import Protocol, runtime_checkable
 
 from ..clicks.fitted import Fitted
-from ..clicks.loading import load
+from ..clicks.model import load
 from ..errors import UsageError
 from ..estimators.base import Estimator
 from ..estimators.family import Auto
 from ..estimators.named import estimator as named_estimator
 from ..estimators.wrappers import SelfNormalised
-from ..inference.registry import Method
 from ..log.batch import Floats
-from ..options import option
 from ..policies.mixture import is_policy
 from ..policies.named import policy as named_policy
 from ..policies.propensities import AnyPolicy
 from ..readers.log import opened
-from ..running.executors import Executor, Progress
+from ..wording import Option, Wording
 from .provenance import Provenance
 
 TOTALS = ("clicked", "all")
@@ -42,34 +40,8 @@ class Examines(Protocol):
 Examination = Sequence[float] | Floats | Examines | str | PathLike[str]
 
 
-class Intervals(TypedDict, total=False):
-    """Keywords of the verbs that give intervals, also by group; `offrank.evaluate` documents them."""
-
-    confidence: float
-    interval: Method
-    cluster: str | None
-    by: str | None
-    replicates: int
-    seed: int
-    executor: Executor | None
-    progress: Progress | None
-
-
-class Evaluation(Intervals, total=False):
-    """Keywords of the verbs that evaluate target policies."""
-
-    examination: Examination | None
-    held_out: str | PathLike[str] | None
-    totals: Mapping[str, float] | None
-
-
 source = opened
 """The log that a verb is given: open already, or what `read_log` takes."""
-
-
-def spelled_log(log: Any) -> str:
-    """Return how the call that repeats a job spells the log: its path, or the name `log` if it has none."""
-    return repr(fspath(log)) if isinstance(log, str | PathLike) else "log"
 
 
 def totals(given: Mapping[str, float] | None) -> dict[str, float] | None:
@@ -84,8 +56,10 @@ def totals(given: Mapping[str, float] | None) -> dict[str, float] | None:
     real = all(isinstance(one, Real) and not isinstance(one, bool) and 0 <= one < math.inf for one in numbers)
     known = real and len(numbers) > 0 and set(given) <= set(TOTALS)
     if not known or given.get("clicked", 0) > given.get("all", math.inf):
-        example = option("totals", {"clicked": 1200, "all": 50000})
-        raise UsageError(f"totals is {given!r}", f"say how many impressions there were, clicked and in all: {example}")
+        example = Option("totals", {"clicked": 1200, "all": 50000})
+        raise UsageError(
+            f"totals is {given!r}", Wording("say how many impressions there were, clicked and in all: {}", example)
+        )
     return {name: given[name] for name in TOTALS if name in given}
 
 

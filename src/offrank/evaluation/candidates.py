@@ -7,29 +7,24 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import permutations
-from typing import Any
 
 from ..errors import NoOverlapError
 from ..estimators.base import Reference
-from ..estimators.bounded import Bounded
 from ..estimators.family import Family
-from ..estimators.logged import LoggedMean
 from ..estimators.named import REFERENCES
-from ..estimators.wrappers import SelfNormalised, bare, weighing
-from ..findings import cautions_for
-from ..findings.evidence import OfChoice, OfDisagreement, OfEstimatorChoice
+from ..estimators.wrappers import SelfNormalised, without_normalisation
+from ..findings import cautions_for, has_cause
+from ..findings.evidence import ChoiceEvidence, DisagreementEvidence, EstimatorChoiceEvidence
 from ..findings.verdict import Candidate, Verdict, verdict
 from ..folds.estimate import Caution, Estimate, Interval
 from ..formatting import nine_digits
 from ..policies.propensities import AnyPolicy
 from ..selection.bounds import least_error
 from ..selection.windows import slope
-from .counts import AnyEstimator, Summary
+from .counts import AnyEstimator, Counts
 
 Given = dict[str, tuple[AnyEstimator, Estimate]]
 """Estimators by their spelling, each with its estimate."""
-LUCKY = frozenset({"heavy-tail", "large-weight", "hidden-mass", "few-rewards", "heavy-rewards"})
-"""Warnings that the error may be larger than estimated: such an estimate cannot contradict another."""
 
 
 @dataclass(frozen=True)
@@ -54,11 +49,11 @@ class Pick:
 
     chosen: str
     held_to: str
-    evidence: OfEstimatorChoice
+    evidence: EstimatorChoiceEvidence
     margin: float = 0.0
 
 
-def chosen(summary: Summary, target: AnyPolicy, family: Family, pick: Pick | None = None) -> SelectedEstimate:
+def chosen(summary: Counts, target: AnyPolicy, family: Family, pick: Pick | None = None) -> SelectedEstimate:
     """Return the estimate chosen from a family of estimators; most spellings have one member.
 
     pick: the choice, if it was made before.
@@ -72,7 +67,10 @@ def chosen(summary: Summary, target: AnyPolicy, family: Family, pick: Pick | Non
         return _picked(made, pick, summary.nonnegative)
     if len(made) == 1:
         return SelectedEstimate(*next(iter(made.values())))
-    bounded, free = len({_window(one) for one in family.values()}) == 1, next(iter(made.values()))
+    bounded, free = (
+        len({without_normalisation(one).window_size for one in family.values()}) == 1,
+        next(iter(made.values())),
+    )
     if bounded and not isinstance(free[1], Estimate):
         return SelectedEstimate(*free)
     given = {name: (estimator, e) for name, (estimator, e) in made.items() if isinstance(e, Estimate)}
@@ -87,21 +85,10 @@ def chosen(summary: Summary, target: AnyPolicy, family: Family, pick: Pick | Non
         # An estimate without a known error contradicts nothing.
         half_widths = [e.standard_error if sure else math.inf for e, sure in zip(estimates, known, strict=True)]
         choice = slope([estimate.value for estimate in estimates], half_widths)
-        choice_made = OfChoice(names=tuple(names), chosen=choice.index, refuted=choice.refuted)
+        choice_made = ChoiceEvidence(names=tuple(names), chosen=choice.index, refuted=choice.refuted)
     choice_made = replace(choice_made, trusted=trusted)
     held = names[0 if bounded else trusted or 0]
     return _held(given, names[choice_made.chosen], held, cautions_for(choice_made))
-
-
-def _window(estimator: AnyEstimator) -> int | None:
-    """Return the window of an estimator, or of the one inside it; None if it has none."""
-    inner: Any = bare(estimator)
-    while inner is not None:
-        window: int | None = getattr(inner, "window", None)
-        if window is not None:
-            return window
-        inner = getattr(inner, "base", None) or getattr(inner, "residual", None)
-    return None
 
 
 def _held(given: Given, name: str, held: str, warnings: Sequence[Caution]) -> SelectedEstimate:
@@ -118,7 +105,7 @@ def _held(given: Given, name: str, held: str, warnings: Sequence[Caution]) -> Se
     return SelectedEstimate(estimator, honest, given, first_estimator)
 
 
-def _by_error(summary: Summary, target: AnyPolicy, given: Given) -> OfChoice:
+def _by_error(summary: Counts, target: AnyPolicy, given: Given) -> ChoiceEvidence:
     """Return the choice among ever tighter bounds of the weights."""
     means = [summary.mean(target, estimator) for estimator, _ in given.values()]
     kept = [summary.kept(target, estimator) for estimator, _ in given.values()]
@@ -126,10 +113,10 @@ def _by_error(summary: Summary, target: AnyPolicy, given: Given) -> OfChoice:
     choice = least_error(
         [estimate.value for _, estimate in given.values()],
         [estimate.standard_error for _, estimate in given.values()],
-        kept if bare(first).normalised else [one / kept[0] for one in kept],
-        [summary.spread.difference(mean, means[-1]).standard_error for mean in means],
+        kept if without_normalisation(first).normalised else [one / kept[0] for one in kept],
+        [summary.inference.difference(mean, means[-1]).standard_error for mean in means],
     )
-    return OfChoice(names=tuple(given), chosen=choice.index, bias=choice.biases[choice.index])
+    return ChoiceEvidence(names=tuple(given), chosen=choice.index, bias=choice.biases[choice.index])
 
 
 def _picked(
@@ -166,17 +153,19 @@ def span(one: Interval | None, other: Interval | None) -> Interval | None:
 
 
 @dataclass(frozen=True)
-class Assessment:
+class TargetEstimates:
     """The estimates for one target. references: less assuming estimates that the user did not request."""
 
-    summary: Summary
+    summary: Counts
     target: AnyPolicy
     found: Mapping[str, SelectedEstimate]
     references: Given
     estimates: Mapping[str, Estimate | NoOverlapError]
 
     @classmethod
-    def of(cls, summary: Summary, target: AnyPolicy, found: Mapping[str, SelectedEstimate], pairs: int) -> Assessment:
+    def of(
+        cls, summary: Counts, target: AnyPolicy, found: Mapping[str, SelectedEstimate], pairs: int
+    ) -> TargetEstimates:
         """Compare the estimates with each other. pairs: number of comparisons in the whole run."""
         references: Given = {}
         for reference in summary.layout.references:
@@ -213,9 +202,9 @@ class Assessment:
         held_to: AnyEstimator | None = None,
         asked: bool = True,
     ) -> Candidate | None:
-        plain, summary = bare(estimator), self.summary
+        plain, summary = without_normalisation(estimator), self.summary
         held_to = None if held_to == estimator or not self._unwarned(held_to) else held_to
-        if isinstance(plain, LoggedMean):
+        if plain.weighs == "logged":
             return None
         given, logged, relative, refusal = None, None, None, None
         if isinstance(found, Estimate):
@@ -234,7 +223,7 @@ class Assessment:
             plain.requires_logging is not None,
             asked,
             None if held_to is None else repr(held_to),
-            None if held_to is None else bare(held_to).assumptions,
+            None if held_to is None else without_normalisation(held_to).assumptions,
             math.nan if logged is None else abs(logged.value),
             float(summary.moments.largest[summary.layout.logged(plain).numerator]),
         )
@@ -251,7 +240,7 @@ def named(reference: Reference) -> AnyEstimator:
 
 
 def contradicted(
-    summary: Summary, target: AnyPolicy, found: Mapping[str, SelectedEstimate], references: Given, pairs: int
+    summary: Counts, target: AnyPolicy, found: Mapping[str, SelectedEstimate], references: Given, pairs: int
 ) -> dict[str, Estimate]:
     """Return a target's estimates by name, with a warning on those that differ from a less assuming one.
 
@@ -267,7 +256,9 @@ def contradicted(
     every = listed | {name: given for name, given in (considered | references).items() if name not in listed}
     judged: dict[str, Estimate] = {}
     holding: Given = {}
-    for name, (estimator, estimate) in sorted(every.items(), key=lambda one: len(bare(one[1][0]).assumptions)):
+    for name, (estimator, estimate) in sorted(
+        every.items(), key=lambda one: len(without_normalisation(one[1][0]).assumptions)
+    ):
         worst = _against(summary, target, (estimator, estimate), holding, pairs)
         judged[name] = estimate if worst is None else replace(estimate, warnings=(worst, *estimate.warnings))
         if worst is None and _may_contradict(summary, target, estimator, estimate):
@@ -281,21 +272,21 @@ def compared(estimators: Iterable[AnyEstimator], rewards_are_clicks: bool) -> in
 
 
 def _against(
-    summary: Summary, target: AnyPolicy, given: tuple[AnyEstimator, Estimate], holding: Given, pairs: int
+    summary: Counts, target: AnyPolicy, given: tuple[AnyEstimator, Estimate], holding: Given, pairs: int
 ) -> Caution | None:
     """Return the worst contradiction of an estimate by less assuming ones."""
     estimator, estimate = given
-    if any(caution.code == "unseen-items" for caution in estimate.warnings):
+    if any(has_cause(caution, "coverage") for caution in estimate.warnings):
         return None  # the reason why it is off is reported already
     evidence = [
-        OfDisagreement(
+        DisagreementEvidence(
             other=name,
-            difference=summary.spread.difference(summary.mean(target, estimator), summary.mean(target, other)),
+            difference=summary.inference.difference(summary.mean(target, estimator), summary.mean(target, other)),
             width=estimate.high - estimate.low,
-            further=bare(estimator).assumptions - bare(other).assumptions,
-            other_assumes=bare(other).assumptions,
+            further=without_normalisation(estimator).assumptions - without_normalisation(other).assumptions,
+            other_assumes=without_normalisation(other).assumptions,
             other_sound=reference.trustworthy,
-            luck=summary.luck(target, other),
+            error_ratio=summary.error_ratio(target, other),
             pairs=pairs,
             missing=_hidden(reference) * abs(estimate.value),
             own_missing=_hidden(estimate) * abs(reference.value),
@@ -314,14 +305,15 @@ def _hidden(estimate: Estimate) -> float:
     return 0.0 if design is None or estimate.mean_weight is None else min(design.hidden + design.unsupported, 1.0)
 
 
-def _may_contradict(summary: Summary, target: AnyPolicy, estimator: AnyEstimator, estimate: Estimate) -> bool:
-    lucky = any(one.code in LUCKY and one.severity != "note" for one in estimate.warnings)
-    return summary.error_is_reliable(target, estimator, estimate) and not lucky
+def _may_contradict(summary: Counts, target: AnyPolicy, estimator: AnyEstimator, estimate: Estimate) -> bool:
+    # The error may be larger than estimated: such an estimate contradicts no other.
+    uncertain = any(has_cause(one, "tail") and one.severity != "note" for one in estimate.warnings)
+    return summary.error_is_reliable(target, estimator, estimate) and not uncertain
 
 
 def _comparable(estimator: AnyEstimator, other: AnyEstimator, rewards_are_clicks: bool) -> bool:
     """Whether `other` estimates the same quantity under weaker assumptions."""
-    one, two = bare(estimator), bare(other)
-    if any(isinstance(weighing(e), Bounded | LoggedMean) for e in (one, two)):
+    one, two = without_normalisation(estimator), without_normalisation(other)
+    if any(e.bound is not None or e.weighs == "logged" for e in (one, two)):
         return False
     return two.assumptions < one.assumptions and (one.outcome == two.outcome or rewards_are_clicks)

@@ -9,22 +9,17 @@ from functools import cached_property
 from statistics import NormalDist
 from typing import Any, cast
 
-import numpy as np
-
-from ..checks.log import OF_MEAN_WEIGHT, explained, of_rows
+from ..checks.log import of_rows
 from ..checks.rows import dependence
 from ..errors import NoOverlapError
 from ..estimators.base import Estimator, Weighted
-from ..estimators.bounded import Bounded
-from ..estimators.doubly_robust import DoublyRobust
-from ..estimators.fold import REWARD, ROWS, Layout, outcome_index
+from ..estimators.effective_size import EffectiveSize, effective_size
+from ..estimators.fold import REWARD, ROWS, Layout, Pair, outcome_index
 from ..estimators.marks import Marks
-from ..estimators.predicted import ModelBased
 from ..estimators.tails import reward_tails
-from ..estimators.worth import EffectiveSize, worth
-from ..estimators.wrappers import SelfNormalised, bare, weighing
-from ..findings import cautions_for
-from ..findings.evidence import OfEstimate
+from ..estimators.wrappers import SelfNormalised, weights_of, without_normalisation
+from ..findings import cautions_for, explained, has_cause
+from ..findings.evidence import EstimateEvidence
 from ..findings.few_rewards import FEW as FEW_REWARDS
 from ..findings.low_ess import FEW_EFFECTIVE
 from ..findings.untested import Assumption
@@ -37,28 +32,27 @@ from ..inference.spec import AUTO, IntervalSpec
 from ..inference.spread import Inference
 from ..inference.unseen import Tail
 from ..policies.propensities import AnyPolicy
-from .no_overlap import kind_of, no_overlap, with_bound
+from .no_overlap import no_overlap, with_bound
 from .provenance import NOTHING, Provenance
 from .unseen import with_unseen
 
 AnyEstimator = Estimator | SelfNormalised
-_NOTHING = 1e-9
-"""A share of the target's slates that is a rounding error."""
 POWER = 0.8
 """The power at which a detectable difference is reported."""
 
 
 @dataclass(frozen=True)
-class Summary:
+class Counts:
     """The reduced log, from which estimates follow.
 
     counted: whether the logging probabilities were counted in it. products: pairs of columns whose products are summed
-    too. group: whether this is one of several groups of the log. losses: whether outcomes are below 0 in the rest of
-    the log. slots: how many ranks have clicks. about_log: problems of the log that affect every estimate; those of its
-    propensities affect only estimates that require the logging policy. ties: share of the impressions in which equal
-    scores do not determine the order, by sorting target.
+    too. group: how many groups the log has, one of which this is, or 0. losses: whether outcomes are below 0 in the
+    rest of the log. slots: how many ranks have clicks. about_log: problems of the log that affect every estimate; those
+    of its propensities affect only estimates that require the logging policy. ties: share of the impressions in which
+    equal scores do not determine the order, by sorting target.
     trained: targets evaluated on their own training rows. designs: weight statistics that depend on the policies only,
-    for each pair of the layout; or none. tested: assumptions that this log could test.
+    for each pair of the layout; or none. tested: assumptions that this log could test. of_group: what refutes the
+    logging policy in this group.
     """
 
     layout: Layout
@@ -66,7 +60,7 @@ class Summary:
     folded: Mapping[str, Any]
     counted: bool = False
     products: Products = ()
-    group: bool = False
+    group: int = 0
     losses: bool = False
     slots: int = 0
     about_log: tuple[Caution, ...] = ()
@@ -74,6 +68,7 @@ class Summary:
     trained: Provenance = NOTHING
     designs: tuple[Design | None, ...] = ()
     tested: frozenset[Assumption] = frozenset()
+    of_group: tuple[Caution, ...] = ()
     made: dict[tuple[AnyPolicy, AnyEstimator], Estimate | NoOverlapError] = field(
         default_factory=dict, init=False, compare=False, repr=False
     )
@@ -84,9 +79,9 @@ class Summary:
         return cast(Moments, self.folded["moments"])
 
     @cached_property
-    def spread(self) -> Inference:
+    def inference(self) -> Inference:
         """Return the inference that intervals are made from."""
-        found = self.spec.spread(self.folded, self.products)
+        found = self.spec.inference(self.folded, self.products)
         return with_unseen(self, found, self._tails)
 
     @cached_property
@@ -106,12 +101,12 @@ class Summary:
         independently. A few clusters would detect wrong propensities less well than the many rows do.
         """
         if self.spec.cluster != AUTO:
-            return self.spread
-        return replace(self.spec, cluster=None).spread(self.folded, self.products)
+            return self.inference
+        return replace(self.spec, cluster=None).inference(self.folded, self.products)
 
     def logged(self, estimator: Estimator) -> Interval:
         """Return the logged mean of the outcome that the estimator weights."""
-        return self.spread.ratio(self.layout.logged(estimator))
+        return self.inference.ratio(self.layout.logged(estimator))
 
     def estimate(self, target: AnyPolicy, estimator: AnyEstimator) -> Estimate | NoOverlapError:
         """Return the estimate of one estimator for one target, or the reason why there is none."""
@@ -120,13 +115,13 @@ class Summary:
         return self.made[target, estimator]
 
     def _estimate(self, target: AnyPolicy, estimator: AnyEstimator) -> Estimate | NoOverlapError:
-        weighting = bare(estimator)
-        index, value, weight = self.layout.places[target, weighting]
-        if not self.moments.sums[weight] > 0:
-            cancelled = bool(self.moments.squares[weight] > 0)
+        at = self.columns(target, estimator)
+        weighting = at.estimator
+        if not self.moments.sums[at.weight] > 0:
+            cancelled = bool(self.moments.squares[at.weight] > 0)
             return no_overlap(target, estimator, self.moments.n, self.slots, cancelled=cancelled)
         ratio = self.mean(target, estimator)
-        earned = self.spread.ratio(ratio)
+        earned = self.inference.ratio(ratio)
         made = Estimate(
             earned.value,
             earned.low,
@@ -136,9 +131,9 @@ class Summary:
             ess=math.nan,
             mean_weight=None,
             max_weight_share=math.nan,
-            difference=self.spread.difference(ratio, self.layout.logged(weighting)),
+            difference=self.inference.difference(ratio, self.layout.logged(weighting)),
         )
-        depending = dependence(self.spread, ratio, weight, group=self.group)
+        depending = dependence(self.inference, ratio, at.weight, group=self.group > 0)
         if depending.column is not None:
             made = replace(
                 made,
@@ -146,73 +141,82 @@ class Summary:
                 design_effect=depending.design_effect,
                 effective_clusters=depending.effective,
             )
-        weighed = weighing(estimator)
-        design = self.designs[index] if self.designs else None
-        luck = self.shown(design, index, weight)
-        made = replace(made, design=design, detectable=self.detectable(made.difference, made.standard_error, luck))
-        made = made if weighed is None else self._of_weights(made, weighting, weighed, index, value)
+        weighed = weights_of(estimator)
+        design, ess_ratio = self.design(at), self.ess_ratio(at)
+        made = replace(made, design=design, detectable=self.detectable(made.difference, made.standard_error, ess_ratio))
+        made = made if weighed is None else self._of_weights(made, at, weighed)
         evidence = [
-            self._evidence(made, target, estimator, value),
+            self._evidence(made, estimator, at),
             depending,
             *self.trained.evidence(target, estimator),
         ]
         about_log = self.about_log if weighting.requires_logging else of_rows(self.about_log)
-        known = explained(about_log) | frozenset(OF_MEAN_WEIGHT if target in self.trained.shown else ())
+        known, counted = explained(about_log), target in self.trained.shown
         said = cautions_for(*evidence)
-        base = () if any(one.code in OF_MEAN_WEIGHT for one in said) else self._of_base(target, weighting)
-        warnings = tuple(caution for caution in (*base, *said) if caution.code not in known)
-        return replace(made, warnings=warnings, about_log=about_log)
+        base = () if any(has_cause(one, "mean weight") for one in said) else self._of_base(target, weighting)
+        law = self.of_group if weighting.requires_logging else ()
+        new = (caution for caution in (*base, *said) if caution.code not in known)
+        warnings = [caution for caution in new if not ((counted or law) and has_cause(caution, "mean weight"))]
+        return replace(made, warnings=(*law, *warnings), about_log=about_log)
 
-    def _of_weights(self, made: Estimate, estimator: Estimator, weighed: Weighted, index: int, value: int) -> Estimate:
+    def columns(self, target: AnyPolicy, estimator: AnyEstimator) -> Pair:
+        """Return the columns of an estimator for a target; the same with and without normalisation."""
+        return self.layout.places[target, without_normalisation(estimator)]
+
+    def design(self, at: Pair) -> Design | None:
+        """Return the distribution of weights that follows from the policies; None where it is not known."""
+        return self.designs[at.number] if self.designs else None
+
+    def _of_weights(self, made: Estimate, at: Pair, weighed: Weighted) -> Estimate:
         """Add the weight diagnostics to an estimate."""
-        sums, weight = self.moments.sums, value + 1
+        sums, weight = self.moments.sums, at.weight
         mean_weight = self._alone.ratio(Ratio(weight, ROWS)) if weighed.normalised else None
         return replace(
             made,
-            ess=self._ess(made.standard_error, estimator, weighed, index, value),
+            ess=self._ess(made.standard_error, at, weighed),
             mean_weight=None if mean_weight is None else mean_weight.value,
             max_weight_share=float(self.moments.largest[weight] / sums[weight]),
-            tail_index=tail_index(self.folded["largest"][index], self.moments.n),
+            tail_index=tail_index(self.folded["largest"][at.number], self.moments.n),
             mean_weight_interval=mean_weight,
         )
 
-    def shown(self, design: Design | None, index: int, weight: int) -> float:
+    def ess_ratio(self, at: Pair) -> float:
         """Return the typical effective sample size of such logs over that of this log, at most 1."""
+        design = self.design(at)
         if design is None:
             return 1.0
-        return min(design.visible / self._worth.kish(index, float(self.moments.sums[weight])), 1.0)
+        return min(design.visible / self._effective_sizes.kish(at.number, float(self.moments.sums[at.weight])), 1.0)
 
-    def luck(self, target: AnyPolicy, estimator: AnyEstimator) -> float:
+    def error_ratio(self, target: AnyPolicy, estimator: AnyEstimator) -> float:
         """Return the typical error of such logs over the error of this log, at least 1."""
-        index, _, weight = self.layout.places[target, bare(estimator)]
-        luck = self.shown(self.designs[index] if self.designs else None, index, weight)
-        return 1 / math.sqrt(luck) if luck > 0 else math.inf
+        ess_ratio = self.ess_ratio(self.columns(target, estimator))
+        return 1 / math.sqrt(ess_ratio) if ess_ratio > 0 else math.inf
 
-    def detectable(self, difference: Interval | None, error: float, luck: float) -> float:
+    def detectable(self, difference: Interval | None, error: float, ess_ratio: float) -> float:
         """Return the true difference that is detected with probability POWER; error: of the comparison.
 
         If the weights of this log vary less than is typical for such logs, it grows in proportion.
         """
-        if difference is None or not luck > 0:
+        if difference is None or not ess_ratio > 0:
             return math.nan
         if difference.standard_error < 1e-6 * error:
             return 0.0  # both are the same policy, up to rounding
         deviates = sum(map(NormalDist().inv_cdf, (0.5 + self.spec.confidence / 2, POWER)))
-        return deviates * difference.standard_error / math.sqrt(luck)
+        return deviates * difference.standard_error / math.sqrt(ess_ratio)
 
     @cached_property
-    def _worth(self) -> EffectiveSize:
-        return EffectiveSize(self.layout.worth, self.folded["worth"], float(self.moments.sums[ROWS]))
+    def _effective_sizes(self) -> EffectiveSize:
+        return EffectiveSize(self.layout.effective_sizes, self.folded["worth"], float(self.moments.sums[ROWS]))
 
-    def _ess(self, error: float, estimator: Estimator, weighed: Weighted, index: int, value: int) -> float:
+    def _ess(self, error: float, at: Pair, weighed: Weighted) -> float:
         """Return how many impressions of the target would give the same standard error."""
-        moments, weight = self.moments, float(self.moments.sums[value + 1])
-        logged = float(self.layout.logged(estimator).value(moments.sums)), outcome_index(estimator)
+        moments, weight = self.moments, float(self.moments.sums[at.weight])
+        logged = float(self.layout.logged(at.estimator).value(moments.sums)), outcome_index(at.estimator)
         each_slot, normalised = weighed.each_slot, weighed.normalised
-        variance = self._worth.variance(index, weight, logged, normalised=normalised, each_slot=each_slot)
-        kish = self._worth.kish(index, weight)
-        known = kish >= FEW_EFFECTIVE and self.effective_rewards(estimator, value) >= FEW_REWARDS
-        return worth(variance * moments.n / max(moments.n - 1, 1), error, kish, known=known)
+        variance = self._effective_sizes.variance(at.number, weight, logged, normalised=normalised, each_slot=each_slot)
+        kish = self._effective_sizes.kish(at.number, weight)
+        known = kish >= FEW_EFFECTIVE and self.effective_rewards(at.estimator, at.value) >= FEW_REWARDS
+        return effective_size(variance * moments.n / max(moments.n - 1, 1), error, kish, known=known)
 
     def error_is_reliable(self, target: AnyPolicy, estimator: AnyEstimator, estimate: Estimate) -> bool:
         """Whether the standard error is reliable enough to compare the estimate with others.
@@ -220,107 +224,61 @@ class Summary:
         A small effective sample size does not make its standard error unreliable: enough impressions of the log
         must have a weight, and there must be no other problem with the weights.
         """
-        sound = all(one.severity != "serious" or one.code == "low-ess" for one in estimate.warnings)
+        sound = all(one.severity != "serious" or has_cause(one, "effective size") for one in estimate.warnings)
         return sound and self.weighted_rows(target, estimator) >= FEW_EFFECTIVE and estimate.standard_error > 0
 
     def weighted_rows(self, target: AnyPolicy, estimator: AnyEstimator) -> float:
         """Return the effective number of rows with a weight."""
-        _, _, weight = self.layout.places[target, bare(estimator)]
+        weight = self.columns(target, estimator).weight
         squares = float(self.moments.squares[weight])
         return float(self.moments.sums[weight] ** 2) / squares if squares > 0 else 0.0
 
     def kept(self, target: AnyPolicy, estimator: AnyEstimator) -> float:
         """Return the mean weight, after any bound; where weights have no expectation of 1, the covered share."""
-        _, _, weight = self.layout.places[target, bare(estimator)]
+        weight = self.columns(target, estimator).weight
         return float(self.moments.sums[weight] / self.moments.sums[ROWS])
 
     def relative(self, one: Mean, other: Mean) -> Interval | None:
         """Return the difference of two means as a share of the second; None if that is not clearly above 0."""
-        return self.spread.ratio(RelativeChange(one, other)) if self.spread.ratio(other).low > 0 else None
+        return self.inference.ratio(RelativeChange(one, other)) if self.inference.ratio(other).low > 0 else None
 
-    def at(self, confidence: float) -> Summary:
+    def at(self, confidence: float) -> Counts:
         """Return the same summary at this confidence level."""
         if confidence == self.spec.confidence:
             return self
         return replace(self, spec=replace(self.spec, confidence=confidence))
 
-    def weight_of(self, target: AnyPolicy, estimator: AnyEstimator) -> OfEstimate | None:
+    def weight_of(self, target: AnyPolicy, estimator: AnyEstimator) -> EstimateEvidence | None:
         """Return the evidence that its mean weight is of the logging policy; None where it has no expectation of 1."""
-        index, _, weight = self.layout.places[target, bare(estimator)]
-        weighed, design = weighing(estimator), self.designs[index] if self.designs else None
+        at = self.columns(target, estimator)
+        weight, weighed, design = at.weight, weights_of(estimator), self.design(at)
         told = self.counted or target in self.trained.shown  # by what was shown, so that it does not test it
         if weighed is None or not (weighed.normalised and self.moments.sums[weight] > 0) or told:
             return None
-        return OfEstimate(
-            clipped=weighed.name if isinstance(weighed, Bounded) else None,
+        return EstimateEvidence(
+            groups=self.group,
+            clipped=None if weighed.bound is None else weighed.bound.done,
             control=self.kept(target, estimator),
             mean_weight=self._alone.ratio(Ratio(weight, ROWS)),
             hidden=getattr(design, "hidden", None),
             unsupported=getattr(design, "unsupported", 0.0),
             max_weight_share=float(self.moments.largest[weight] / self.moments.sums[weight]),
-            tail_index=tail_index(self.folded["largest"][index], self.moments.n) if design is None else None,
+            tail_index=tail_index(self.folded["largest"][at.number], self.moments.n) if design is None else None,
             sampling_factor=self._sampling_factor,
         )
 
     def _of_base(self, target: AnyPolicy, weighting: Estimator) -> list[Caution]:
         """Return what refutes the weights that a bound or a model hides, if they are of this run too."""
-        inner: Any = weighting.weighting
-        while isinstance(inner, Bounded):
-            inner = inner.base
-        if inner == weighting or (target, inner) not in self.layout.places:
+        inner = weighting.unbounded
+        if inner is None or inner == weighting or (target, inner) not in self.layout.places:
             return []
         found = self.weight_of(target, inner)
         said = () if found is None else cautions_for(found)
-        return [one for one in said if one.code in OF_MEAN_WEIGHT and one.severity == "serious"]
+        return [one for one in said if has_cause(one, "mean weight") and one.severity == "serious"]
 
     @property
     def _sampling_factor(self) -> float:
         return float(self.moments.squares[ROWS] / self.moments.sums[ROWS])
-
-    def rewarded(self, target: AnyPolicy, estimator: AnyEstimator) -> float:
-        """Return the effective number of impressions behind an estimate that earned more than the least reward."""
-        _, value, weight = self.layout.places[target, bare(estimator)]
-        return self._above(self._least(bare(estimator)), value, weight)
-
-    def rewarded_share(self, estimator: AnyEstimator) -> float:
-        """Return the effective share of impressions of the log that earned more than the least reward."""
-        at, least = self.layout.logged(bare(estimator)).numerator, self._least(bare(estimator))
-        return self._above(least, at, ROWS) / self.moments.n
-
-    def one_more(self, estimator: AnyEstimator, largest: float | None = None) -> float:
-        """Return what one more impression of the largest reward would add to the logged mean."""
-        logged, moments = self.layout.logged(bare(estimator)), self.moments
-        most = max(float(moments.largest[logged.numerator]), -math.inf if largest is None else largest)
-        return max(most - float(logged.value(moments.sums)), 0.0) / float(moments.sums[ROWS])
-
-    def _above(self, least: float, value: int, weight: int) -> float:
-        """Return the effective number of rows by the values less `least` times their weights."""
-        moments, f = self.moments, np.zeros(len(self.moments.mean))
-        f[weight], f[value] = -least, 1.0
-        total = moments.n * float(f @ moments.mean)
-        square = moments.variation(f) + total**2 / moments.n
-        rounding = 1e-12 * (moments.squares[value] + least**2 * moments.squares[weight])
-        return total**2 / square if square > rounding else 0.0
-
-    def _least(self, weighting: Estimator) -> float:
-        """Return the least logged reward; at most 0 where rewards are divided by inclusion, or counted slot by slot."""
-        least = float(self.moments.least[self.layout.logged(weighting).numerator])
-        divided = least > 0 and self.moments.largest[ROWS] > 1
-        return min(least, 0.0) if weighting.each_slot or divided else least
-
-    def missing(self, target: AnyPolicy, estimator: AnyEstimator) -> Interval | None:
-        """Return the difference to the log if whatever the log lacks of the target earned the least logged reward.
-
-        It is that of mean(w (reward - least)): weights that are never seen, or too rarely, lower it. None if the
-        logging policy is known to show all that the target shows, often enough for a log of this length.
-        """
-        weighting = bare(estimator)
-        index, value, weight = self.layout.places[target, weighting]
-        design = self.designs[index] if self.designs else None
-        if design is not None and design.unsupported + design.hidden < _NOTHING:
-            return None
-        logged = self.layout.logged(weighting)
-        return self.spread.difference(Controlled(value, weight, ROWS, self._least(weighting)), logged)
 
     @property
     def nonnegative(self) -> bool:
@@ -329,14 +287,13 @@ class Summary:
 
     def mean(self, target: AnyPolicy, estimator: AnyEstimator) -> Mean:
         """Return an estimate as a function of the columns' sums."""
-        weighting = bare(estimator)
-        _, value, weight = self.layout.places[target, weighting]
-        if isinstance(estimator, SelfNormalised) and estimator.controlled:
-            return Controlled.best(self.moments, value, weight, ROWS)
-        if isinstance(estimator, SelfNormalised) and estimator.by_slot:
-            return self.layout.by_slot(target, weighting, len(self.moments.mean))
-        drawn = self.layout.drawn_places[target, weighting]
-        return Ratio(value, weight if isinstance(estimator, SelfNormalised) else ROWS, drawn)
+        at = self.columns(target, estimator)
+        if estimator.normalisation == "control":
+            return Controlled.best(self.moments, at.value, at.weight, ROWS)
+        if estimator.normalisation == "slot":
+            return self.layout.by_slot(target, at.estimator, len(self.moments.mean))
+        drawn = self.layout.drawn_places[target, at.estimator]
+        return Ratio(at.value, ROWS if estimator.normalisation is None else at.weight, drawn)
 
     @property
     def rewards_are_clicks(self) -> bool:
@@ -348,29 +305,30 @@ class Summary:
         """Whether clicks are logged, and the reward is their sum in every row."""
         return self.rewards_are_clicks and bool(self.marks.clicks)
 
-    def _evidence(self, made: Estimate, target: AnyPolicy, estimator: AnyEstimator, value: int) -> OfEstimate:
+    def _evidence(self, made: Estimate, estimator: AnyEstimator, at: Pair) -> EstimateEvidence:
         """Return the input of the findings, apart from clusters and the log itself."""
-        weighting, weighed = bare(estimator), weighing(estimator)
-        found = OfEstimate(
+        target, weighting, weighed = at.target, at.estimator, weights_of(estimator)
+        found = EstimateEvidence(
             n=made.n,
+            groups=self.group,
             slots=self.slots,
-            kind=kind_of(weighed),
+            kind=weighting.weighs,
             method=self.spec.method,
             control=self.kept(target, estimator),
-            effective_rewards=self.effective_rewards(weighting, value),
+            effective_rewards=self.effective_rewards(weighting, at.value),
             ties=self.ties.get(target, 0.0),
-            reward_index=None if (tail := self._tails.get(value)) is None else tail.heavy,
+            reward_index=None if (tail := self._tails.get(at.value)) is None else tail.heavy,
             reward_skewness=0.0 if tail is None else tail.skewness,
             counted=self.counted and weighting.requires_logging is not None,
             other_outcome=weighting.outcome == "clicks" and not self.rewards_are_clicks,
-            model=weighting.reward_model.evidence if isinstance(weighting, ModelBased) else None,
+            model=weighting.model_evidence,
         )
         if weighed is None:
             return found
         if (design := made.design) is not None:
             found = replace(
                 found,
-                luck=self.shown(design, *self.layout.places[target, weighting][::2]),
+                ess_ratio=self.ess_ratio(at),
                 hidden=design.hidden if weighed.normalised else 0.0,
                 unsupported=design.unsupported if weighed.normalised else 0.0,
                 visible=design.visible,
@@ -380,8 +338,9 @@ class Summary:
             bounded=repr(with_bound(estimator)),
             normalised=weighed.normalised,
             plain=weighed is estimator,
-            clipped=weighed.name if isinstance(weighed, Bounded) else None,
-            corrects=isinstance(weighting, DoublyRobust),
+            clipped=None if weighed.bound is None else weighed.bound.done,
+            parameter="" if weighed.bound is None else weighed.bound.parameter,
+            corrects=weighting.predicts,
             ess=made.ess,
             max_weight_share=made.max_weight_share,
             tail_index=made.tail_index,

@@ -13,9 +13,7 @@ import numpy as np
 from ..estimators.base import Estimator, Weights, rewarded, terms_of
 from ..estimators.clip import Clip
 from ..estimators.family import Family
-from ..estimators.logged import LoggedMean
-from ..estimators.predicted import ModelBased
-from ..estimators.wrappers import SelfNormalised, bare, weighing
+from ..estimators.wrappers import without_normalisation
 from ..folds.base import Sample, Tee
 from ..folds.estimate import Estimate, Interval
 from ..folds.moments import Moments, MomentsFold, without
@@ -27,7 +25,7 @@ from ..policies.propensities import AnyPolicy
 from .candidates import SelectedEstimate
 from .counts import AnyEstimator
 from .metadata import Clipped, Diagnoses, Heavy, Path, Windowed
-from .ranking_overlap import LikenessFold, by_rank, compared
+from .ranking_overlap import RankingOverlapFold, by_rank, compared
 
 ROWS, VALUE, WEIGHT = 0, 1, 2
 """The columns whose moments a clip needs, as the rows have them for one estimator."""
@@ -72,7 +70,7 @@ class ClipsFold:
         for number, (target, estimator) in enumerate(self.pairs if len(batch) else ()):
             terms = terms_of(estimator, batch, self.logging, target)
             weights = terms.weights
-            if weights is None or isinstance(estimator, ModelBased):
+            if weights is None or estimator.predicts:
                 continue
             size = np.abs(weights.weight)
             size = size if size.ndim == 1 else reduce(np.maximum, size.T, np.zeros(len(batch)))
@@ -116,7 +114,7 @@ def _clipped(estimator: Any, maximum: float, free: Weights, batch: LogBatch, row
     """Return value and weight of some rows under `clip(estimator, maximum)`."""
     weight = free.weight[rows]
     control = weight if free.control is free.weight else free.control[rows]
-    bound = Clip(estimator, maximum).bound(Weights(weight, control))
+    bound = Clip(estimator, maximum).bounded(Weights(weight, control))
     slots = None if weight.ndim == 1 or batch.clicks is None else batch.clicks[rows]
     reward = batch.reward[rows] if weight.ndim == 1 else weight[:, 0]
     found = rewarded(bound, reward, slots, batch.contexts.length[rows])
@@ -216,7 +214,9 @@ class Diagnostics:
         every = [one for members in families for one in members.values() if _weighs(one)]
         alone = [one for members in families if len(members) == 1 for one in members.values() if _clips(one)]
         unlike = tuple(dict.fromkeys(targets.values()))
-        weighed, clipped = (tuple(dict.fromkeys((t, bare(e)) for t in unlike for e in some)) for some in (every, alone))
+        weighed, clipped = (
+            tuple(dict.fromkeys((t, without_normalisation(e)) for t in unlike for e in some)) for some in (every, alone)
+        )
         return cls(targets, logging, weighed, clipped, read)
 
     @property
@@ -227,7 +227,7 @@ class Diagnostics:
             {
                 "clips": ClipsFold(self.clipped, self.logging),
                 "heaviest": HeaviestFold(self.weighed, self.logging),
-                "likeness": LikenessFold(policies, self.read),
+                "overlap": RankingOverlapFold(policies, self.read),
             }
         )
 
@@ -239,14 +239,14 @@ class Diagnostics:
         spec: IntervalSpec,
     ) -> Diagnoses:
         """Return the diagnostics of these estimates, and those of their targets."""
-        likeness = dict(zip(self.targets, reduced["likeness"], strict=False))
-        logging = reduced["likeness"][-1]
+        overlaps = dict(zip(self.targets, reduced["overlap"], strict=False))
+        logging = reduced["overlap"][-1]
         return Diagnoses(
             tuple(one for each in diagnosed for one in self._clip_path(reduced["clips"], each, spec)),
             tuple(windows),
             tuple(one for each in diagnosed for one in self._heaviest(reduced["heaviest"], each)),
-            tuple(row for name, one in likeness.items() for row in by_rank(name, one, logging)),
-            tuple(compared(name, one) for name, one in likeness.items() if one is not None),
+            tuple(row for name, one in overlaps.items() for row in by_rank(name, one, logging)),
+            tuple(compared(name, one) for name, one in overlaps.items() if one is not None),
         )
 
     def _clip_path(self, clips: Clips, of: Diagnosed, spec: IntervalSpec) -> Iterator[Path[Clipped]]:
@@ -254,7 +254,7 @@ class Diagnostics:
 
         They are of what the log shows; that of the estimate as it is also counts what the log hides.
         """
-        pair = self.targets[of.target], bare(of.estimator)
+        pair = self.targets[of.target], without_normalisation(of.estimator)
         clippable = _clips(of.estimator) and pair in self.clipped
         path = clip_path(clips, self.clipped.index(pair), of.terms) if clippable else ()
         if not path:
@@ -263,7 +263,7 @@ class Diagnostics:
         spec = IntervalSpec("studentised" if spec.method == "studentised" else "normal", spec.confidence)
         stretch = math.sqrt(estimate.design_effect or 1.0)
         for one in path:
-            made = spec.spread({"moments": one.moments}).ratio(_mean(of.estimator, one.moments))
+            made = spec.inference({"moments": one.moments}).ratio(_mean(of.estimator, one.moments))
             low, high = (made.value + stretch * (end - made.value) for end in (made.low, made.high))
             ends = replace(made, low=low, high=high, standard_error=stretch * made.standard_error)
             ends = ends.above(0.0) if of.nonnegative else ends
@@ -271,7 +271,7 @@ class Diagnostics:
         yield Path(of.target, of.name, (*rows, Clipped(None, 0.0, _interval(estimate))))
 
     def _heaviest(self, found: Sequence[Floats], of: Diagnosed) -> Iterator[Path[Heavy]]:
-        pair = self.targets[of.target], bare(of.estimator)
+        pair = self.targets[of.target], without_normalisation(of.estimator)
         if pair in self.weighed:
             total = float(of.terms.sums[VALUE])
             rows = found[self.weighed.index(pair)].tolist()
@@ -302,26 +302,24 @@ class Diagnosed:
 
 
 def _weighs(estimator: AnyEstimator) -> bool:
-    weighed = weighing(estimator)
-    return weighed is not None and not isinstance(weighed, LoggedMean)
+    return without_normalisation(estimator).weighs in ("slates", "items")
 
 
 def _clips(estimator: AnyEstimator) -> bool:
     """Whether a clipped estimate is a mean of row terms: not if each slot is divided by a weight of its own."""
-    by_slot = isinstance(estimator, SelfNormalised) and estimator.by_slot
-    return not (by_slot or isinstance(bare(estimator), ModelBased | LoggedMean))
+    return estimator.normalisation != "slot" and _weighs(estimator) and not without_normalisation(estimator).predicts
 
 
 def _mean(estimator: AnyEstimator, moments: Moments) -> Mean:
-    if isinstance(estimator, SelfNormalised) and estimator.controlled:
+    if estimator.normalisation == "control":
         return Controlled.best(moments, VALUE, WEIGHT, ROWS)
-    return Ratio(VALUE, WEIGHT if isinstance(estimator, SelfNormalised) else ROWS)
+    return Ratio(VALUE, ROWS if estimator.normalisation is None else WEIGHT)
 
 
 def window_path(target: str, key: str, found: SelectedEstimate) -> Path[Windowed]:
     """Return all windows that the data choose from, the least assuming first."""
     rows = (
-        Windowed(name, getattr(bare(one), "window", None), one == found.estimator, _interval(estimate))
+        Windowed(name, without_normalisation(one).window_size, one == found.estimator, _interval(estimate))
         for name, (one, estimate) in found.considered.items()
     )
     return Path(target, key, tuple(rows))

@@ -8,12 +8,12 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from ..errors import SupportError, UsageError
-from ..estimators.wrappers import bare
+from ..estimators.wrappers import without_normalisation
 from ..findings.verdict import Candidate, Verdict, verdict
 from ..folds.estimate import Caution, Interval
 from ..inference.ratio import Mean
-from .candidates import Assessment, span
-from .counts import AnyEstimator, Summary
+from .candidates import TargetEstimates, span
+from .counts import AnyEstimator, Counts
 
 _ORDER = {"serious": 0, "warning": 1, "note": 2}
 
@@ -57,9 +57,9 @@ class Pair:
     names: of the two targets.
     """
 
-    summary: Summary
-    one: Assessment
-    other: Assessment | None
+    summary: Counts
+    one: TargetEstimates
+    other: TargetEstimates | None
     names: tuple[str, str]
 
     def verdict(self, about_log: Sequence[Caution]) -> Verdict | None:
@@ -89,7 +89,7 @@ class Pair:
 
     def difference(self, mine: str, theirs: str | None = None) -> Interval:
         """Return the difference by these estimators, by default one for both; if the data chose, span all intervals."""
-        first, *more = (self.summary.spread.difference(*means) for means in self._means(mine, theirs or mine))
+        first, *more = (self.summary.inference.difference(*means) for means in self._means(mine, theirs or mine))
         return self._widened(first, more)
 
     def relative(self, mine: str, theirs: str | None = None) -> Interval | None:
@@ -113,10 +113,11 @@ class Pair:
     def _second(self, one: AnyEstimator, other: AnyEstimator | None) -> Mean:
         """Return the mean to subtract: of the second target, or of the log."""
         if self.other is None or other is None:
-            return self.summary.layout.logged(bare(one))
-        if bare(one).outcome != bare(other).outcome and not self.summary.rewards_are_clicks:
+            return self.summary.layout.logged(without_normalisation(one))
+        earned = [without_normalisation(each).outcome for each in (one, other)]
+        if earned[0] != earned[1] and not self.summary.rewards_are_clicks:
             raise UsageError(
-                f"`{one!r}` estimates {bare(one).outcome}, `{other!r}` {bare(other).outcome}",
+                f"`{one!r}` estimates {earned[0]}, `{other!r}` {earned[1]}",
                 "compare estimates of the same outcome",
             )
         return self.summary.mean(self.other.target, other)
@@ -134,7 +135,9 @@ class Pair:
         if mine.estimate is None or theirs.estimate is None:
             return replace(mine, estimate=None, logged=None, relative=None, refusal=refusal)
         away = self.difference(name)
-        luck = max(self.summary.luck(one.target, estimator_of(one, name)) for one in (self.one, self.other) if one)
+        error_ratio = max(
+            self.summary.error_ratio(one.target, estimator_of(one, name)) for one in (self.one, self.other) if one
+        )
         error = max(mine.estimate.standard_error, theirs.estimate.standard_error)
         finite = mine.sound and theirs.sound
         estimate = replace(
@@ -144,7 +147,7 @@ class Pair:
             high=away.high,
             standard_error=away.standard_error,
             difference=away,
-            detectable=self.summary.detectable(away, error, luck**-2),
+            detectable=self.summary.detectable(away, error, error_ratio**-2),
             warnings=self._cautions(mine, theirs),
         )
         return replace(
@@ -191,7 +194,7 @@ def winner(found: Sequence[Difference], compare: Callable[[str, str], Difference
     return best
 
 
-def estimator_of(of: Assessment, name: str, held: bool = False) -> AnyEstimator:
+def estimator_of(of: TargetEstimates, name: str, held: bool = False) -> AnyEstimator:
     """Return the estimator of a spelling; held: the one that a data-driven choice is held to, if any."""
     if name not in of.found:
         return of.references[name][0]

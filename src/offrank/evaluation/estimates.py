@@ -16,7 +16,7 @@ from ..frames import Given, Tabular, cautions, plain
 from ..policies.base import Policy
 from ..policies.named import policy as named_policy
 from .differences import Difference
-from .metadata import Background
+from .metadata import ResultMetadata
 from .rows import comparison_row, estimate_row, verdict_row
 
 Key = tuple[str, str]
@@ -71,7 +71,7 @@ class ResultData(Mapping[Key, Estimate], Tabular):
     """The numbers of `Result`, which documents the fields."""
 
     estimates: Estimates
-    background: Background
+    metadata: ResultMetadata
     groups: Mapping[str, Estimates] = field(default_factory=dict)
     truths: Mapping[str, float] = field(default_factory=dict)
     about_log: tuple[Caution, ...] = ()
@@ -97,7 +97,7 @@ class ResultData(Mapping[Key, Estimate], Tabular):
     @property
     def facts(self) -> dict[str, Any]:
         """Return everything in the reports beside estimates and verdicts (see `to_dict`), as plain values."""
-        facts = plain(self.background)
+        facts = plain(self.metadata)
         if self.comparisons:
             compared = list(map(comparison_row, self.comparisons))
             facts |= {"winner": self.winner, "comparisons": compared}
@@ -109,9 +109,9 @@ class ResultData(Mapping[Key, Estimate], Tabular):
 
         A check is judged by its findings alone: its estimates are of policies that the user did not request.
         """
-        if any(check.status == "serious" for check in self.background.checks):
+        if any(check.status == "serious" for check in self.metadata.checks):
             return False
-        if self.background.kind == "check":
+        if self.metadata.kind == "check":
             return True
         return not self.estimates.refused and all(e.trustworthy for e in self.estimates.given.values())
 
@@ -140,7 +140,7 @@ class ResultData(Mapping[Key, Estimate], Tabular):
         """Return the verdicts that decide: of `compare` on the comparisons, else on the targets against the log."""
         if self.comparisons:
             return {f"{one.target} - {one.against}": one.verdict for one in self.comparisons}
-        return {} if self.background.kind == "check" else dict(self.verdicts)
+        return {} if self.metadata.kind == "check" else dict(self.verdicts)
 
     def meets(self, required: Required) -> bool:
         """Whether a gate may let all targets pass: `better`, or `not-worse`, each with sound trust.
@@ -171,13 +171,13 @@ class ResultData(Mapping[Key, Estimate], Tabular):
         """Return a row per estimate; for `check` per check, for `compare` per comparison."""
         if self.comparisons:
             return list(map(comparison_row, self.comparisons))
-        return plain(self.background.checks) if self.background.kind == "check" else self._rows()
+        return plain(self.metadata.checks) if self.metadata.kind == "check" else self._rows()
 
     @property
     def findings(self) -> tuple[PlacedCaution, ...]:
         """Return the problems of the log, of estimates and of group estimates; for `check`, its findings."""
-        if self.background.kind == "check":
-            return tuple(PlacedCaution(one.caution) for one in self.background.checks if one.caution is not None)
+        if self.metadata.kind == "check":
+            return tuple(PlacedCaution(one.caution) for one in self.metadata.checks if one.caution is not None)
         placed = [PlacedCaution(caution) for caution in self.about_log]
         for group, estimates in self._parts():
             for (target, estimator), one in estimates.found.items():

@@ -11,8 +11,8 @@ from ..checks.actions import ActionsTest
 from ..checks.propensities import SlotsRow
 from ..checks.rows import Impressions
 from ..errors import NoOverlapError
-from ..findings import cautions_for, title_of
-from ..findings.evidence import OfLog, OfPropensities, OfSkipped, OfSupport
+from ..findings import cautions_for, explained, has_cause, title_of
+from ..findings.evidence import LogEvidence, PropensitiesEvidence, SkippedEvidence, SupportEvidence
 from ..findings.miscalibrated import unfit
 from ..folds.estimate import Caution, Estimate
 from ..formatting import finite
@@ -22,11 +22,9 @@ from ..policies.propensities import AnyPolicy
 from .estimates import Estimates
 from .metadata import Check, Status
 
-_OF_WEIGHTS = ("low-ess", "small-ess-share", "large-weight", "heavy-tail", "counted-propensities")
 _MEANS = {"ips": "Mean importance weight", "ipm": "Mean item weight"}
 _ROUNDING = 1e-9
 """Constant weights have an interval of zero width, which misses 1 by a rounding error of at most this."""
-_OF_MEANS = ("mean-weight", "double-subsampling")
 
 
 def check(code: str, title: str, status: Status, message: str, remedy: str = "", **numbers: float | None) -> Check:
@@ -35,12 +33,12 @@ def check(code: str, title: str, status: Status, message: str, remedy: str = "",
     return Check(code, title, status, message, remedy, *known)
 
 
-def of_log(log: OfLog, known: Sequence[Caution]) -> Iterator[Check]:
+def of_log(log: LogEvidence, known: Sequence[Caution]) -> Iterator[Check]:
     """Return the problems of the log that affect every estimate, which are known; if there are none, what was checked.
 
     Mean weights have rows of their own.
     """
-    yield from of_cautions(caution for caution in known if caution.code not in _OF_MEANS)
+    yield from of_cautions(caution for caution in known if not has_cause(caution, "mean weight"))
     fits, same = title_of("miscalibrated"), title_of("propensity-mismatch")
     if log.fit is not None and not unfit(log):
         message = "Items are shown as often as it says, as far as chance allows to tell."
@@ -55,7 +53,7 @@ def of_weights(
     estimates: Estimates,
     target: AnyPolicy | None,
     reasons: Mapping[str, str],
-    log: OfLog,
+    log: LogEvidence,
     of_log: Sequence[Caution],
 ) -> Iterator[Check]:
     """Return the mean weight of slates and items for uniform and the target, and all warnings about their weights.
@@ -94,7 +92,7 @@ def of_slots(slots: Sequence[SlotsRow] | None, reason: str | None) -> Iterator[C
     if slots is None:
         yield check("inverse-propensity", title, "skipped", f"Not checked: {reason}.")
         return
-    if none := cautions_for(OfPropensities(largest=max(part.max_inverse_propensity for part in slots))):
+    if none := cautions_for(PropensitiesEvidence(largest=max(part.max_inverse_propensity for part in slots))):
         yield from of_cautions(none)
         return
     total = sum(part.estimated_impressions for part in slots)
@@ -103,7 +101,7 @@ def of_slots(slots: Sequence[SlotsRow] | None, reason: str | None) -> Iterator[C
     yield check("inverse-propensity", title, "ok", message, value=mean)
 
 
-def of_actions(tests: Mapping[str, ActionsTest] | None, reason: str | None, log: OfLog) -> Iterator[Check]:
+def of_actions(tests: Mapping[str, ActionsTest] | None, reason: str | None, log: LogEvidence) -> Iterator[Check]:
     """Return the arithmetic and harmonic tests: they read every row, since a few rows would not show the error."""
     title = "Items against their propensities"
     if tests is None:
@@ -113,8 +111,8 @@ def of_actions(tests: Mapping[str, ActionsTest] | None, reason: str | None, log:
     for name, test in tests.items():
         seen = "stood there" if name == "arithmetic" else "averages 1 / probability to"
         message = (
-            f"The worst of {test.actions:,} (item, rank) pairs, item {test.item} at rank {test.rank}: {seen} "
-            f"{test.observed:.6g} where {test.expected:.6g} is expected ({test.deviation:+.1f} standard errors)."
+            f"The worst of {test.actions:,} (item, rank) pairs, item {test.name or test.item} at rank {test.rank}: "
+            f"{seen} {test.observed:.6g} where {test.expected:.6g} is expected ({test.deviation:+.1f} standard errors)."
         )
         remedy = "The logged probabilities are not those with which these items were shown." if test.alarming else ""
         alarm: Status = "note" if unfit(log) else "serious"  # no second finding for what a few rows show already
@@ -129,7 +127,7 @@ def of_support(shares: Floats | None, target: str, asked: bool, reason: str | No
     if shares is None:
         yield check("support", title, "skipped", f"Not checked: {reason}.")
         return
-    found = cautions_for(OfSupport(target=target, shares=tuple(shares.tolist()), asked=asked))
+    found = cautions_for(SupportEvidence(target=target, shares=tuple(shares.tolist()), asked=asked))
     if not found:
         yield check("support", title, "ok", "The logging policy shows every item at every rank that the target uses.")
     yield from of_cautions(found, f" for {target}", value=float(shares.max(initial=0.0)), expected=0.0)
@@ -144,9 +142,9 @@ def of_cautions(cautions: Iterable[Caution], whose: str = "", **numbers: float |
 def of_reading(impressions: Impressions) -> Iterator[Check]:
     """Report rows that were left out."""
     rules = {rule: count for rule, count in impressions.skipped.items() if not rule.startswith(BROKEN_FILE)}
-    found = [OfSkipped(rule=rule, count=count) for rule, count in sorted(rules.items())]
+    found = [SkippedEvidence(rule=rule, count=count) for rule, count in sorted(rules.items())]
     files = tuple(rule.removeprefix(f"{BROKEN_FILE} ") for rule in sorted(impressions.skipped.keys() - rules))
-    for one in [*found, OfSkipped(rule=BROKEN_FILE, count=len(files), files=files)]:
+    for one in [*found, SkippedEvidence(rule=BROKEN_FILE, count=len(files), files=files)]:
         yield from of_cautions(cautions_for(one), value=one.count)
 
 
@@ -156,7 +154,7 @@ def _mean_weight(title: str, estimate: Estimate) -> Check:
         return check("mean-weight", title, "skipped", "Not checked: one impression alone has no interval.")
     numbers: dict[str, Any] = {"value": found.value, "low": found.low, "high": found.high, "expected": 1.0}
     for caution in estimate.warnings:
-        if caution.code in _OF_MEANS:
+        if has_cause(caution, "mean weight"):
             return check(caution.code, title, caution.severity, caution.message, caution.remedy, **numbers)
     status: Status = "ok"
     message = "As expected where the propensities are right and the log supports the policy."
@@ -165,13 +163,13 @@ def _mean_weight(title: str, estimate: Estimate) -> Check:
     return check("mean-weight", title, status, message, **numbers)
 
 
-def _said_once(mean: Check, log: OfLog, of_log: Sequence[Caution], *, asked: bool, again: bool) -> Check:
+def _said_once(mean: Check, log: LogEvidence, of_log: Sequence[Caution], *, asked: bool, again: bool) -> Check:
     """Return the row of a mean weight that is off: a note where it is explained, or as severe as for the log."""
     known = {one.code: one.severity for one in of_log}
     reason = None
     if again:
         reason = "As for slates."
-    elif "miscalibrated" in known:
+    elif mean.code in explained(of_log):
         reason = "What was found above would do this."
     elif mean.code in known:
         return replace(mean, status=known[mean.code])
@@ -182,5 +180,5 @@ def _said_once(mean: Check, log: OfLog, of_log: Sequence[Caution], *, asked: boo
 
 def _other_cautions(estimate: Estimate, name: str, asked: bool) -> list[Check]:
     """Return the warnings about the weights other than their mean."""
-    found = [caution for caution in estimate.warnings if caution.code in _OF_WEIGHTS]
+    found = [caution for caution in estimate.warnings if has_cause(caution, "weights")]
     return list(of_cautions((one if asked else replace(one, severity="note") for one in found), f", {name}"))

@@ -8,7 +8,7 @@ from typing import Any, Generic, Literal, TypeVar, cast
 
 from ..checks.propensities import SlotsRow
 from ..checks.rows import RankRow
-from ..findings.evidence import OfModel
+from ..findings.evidence import ModelEvidence
 from ..folds.estimate import Caution, Interval, Severity
 from ..folds.histogram import Histogram
 from ..frames import FLAT
@@ -133,7 +133,7 @@ class ModelOf:
     """The reward model of an estimator: how it was learnt, and how well it predicts."""
 
     estimator: str
-    learnt: OfModel
+    learnt: ModelEvidence
 
     def to_dict(self) -> dict[str, Any]:
         """Return all fields in one row; what is not known is None."""
@@ -153,7 +153,7 @@ class Diagnoses:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Background:
+class ResultMetadata:
     """What a result reports beside its estimates; `Result.facts` is the same as plain values.
 
     - kind: the verb. targets: name -> spelling. logged: the logged mean, if there is one unit. by, cluster: columns.

@@ -11,20 +11,21 @@ from typing import Any
 
 from ..checks.own_clicks import KINDS, OwnClicksFold
 from ..errors import AbilityError
-from ..findings.evidence import OfTraining
-from ..findings.evidence_rows import OfOwnClicks
+from ..estimators.wrappers import without_normalisation
+from ..findings.evidence import TrainingEvidence
+from ..findings.evidence_rows import OwnClicksEvidence
 from ..findings.same_log import counted_here
 from ..folds.base import Tee
 from ..folds.fingerprint import Fingerprint, FingerprintFold
 from ..folds.same_log import share_learnt
 from ..log.source import Needs
 from ..policies.base import Ability
+from ..policies.fit import learnt_rows
 from ..policies.mixture import is_policy
 from ..policies.propensities import AnyPolicy, law_needs
-from ..reward_models.column import PredictionColumn
 
-_ASKED = ("with_examination", "log_prob")
-"""The parts of an estimator or a policy that may have been learnt; wrappers are unwrapped."""
+Part = Any
+"""A target or an estimator."""
 _LAWS: tuple[Ability, ...] = ("rank_probs", "log_prob")
 
 
@@ -41,15 +42,16 @@ class Provenance:
     curve: tuple[float, ...] | None = None
     curve_rows: Fingerprint | None = None
     shares: Mapping[Fingerprint, float] = field(default_factory=dict)
-    counted: Mapping[str, OfOwnClicks] = field(default_factory=dict)
+    counted: Mapping[str, OwnClicksEvidence] = field(default_factory=dict)
     shown: frozenset[AnyPolicy] = frozenset()
 
-    def of(self, *parts: Any) -> Iterator[Fingerprint]:
+    def of(self, *parts: Part) -> Iterator[Fingerprint]:
         """Collect from targets and estimators and the parts that they wrap, each once."""
-        found = [one for part in parts for one in _each(part)]
-        rows = [_rows(one) for one in found]
-        rows += [self.curve_rows for one in found if self.curve and getattr(one, "examination", None) == self.curve]
-        yield from dict.fromkeys(one for one in rows if one is not None)
+        found = [one for part in parts for one in _rows(part)]
+        curves = [without_normalisation(part).curve for part in parts if not is_policy(part)]
+        if self.curve is not None and self.curve_rows is not None and self.curve in curves:
+            found.append(self.curve_rows)
+        yield from dict.fromkeys(found)
 
     def fold(self, parts: Iterable[Any], read: frozenset[str]) -> Tee:
         """Return the fold that compares the log with fingerprints and scores; empty if nothing was learnt.
@@ -71,11 +73,11 @@ class Provenance:
         known = [one for of in KINDS for one in found.get(of, {}).values() if counted_here(one)]
         return replace(self, shares=shares, counted={one.column: one for one in reversed(known)})
 
-    def evidence(self, target: Any, estimator: Any) -> tuple[OfTraining | OfOwnClicks, ...]:
+    def evidence(self, target: Any, estimator: Any) -> tuple[TrainingEvidence | OwnClicksEvidence, ...]:
         """Return the worst evidence about the learnt parts of an estimate."""
         policy, model = max(self._share(target), float(target in self.shown)), self._share(estimator)
         counted = (self.counted[name] for part in (target, estimator) for name in _scores(part) if name in self.counted)
-        return (OfTraining(share=max(policy, model), policy=policy >= model), *islice(counted, 1))
+        return (TrainingEvidence(share=max(policy, model), policy=policy >= model), *islice(counted, 1))
 
     def _share(self, part: Any) -> float:
         return max((self.shares.get(one, 0.0) for one in self.of(part)), default=0.0)
@@ -84,28 +86,19 @@ class Provenance:
 NOTHING = Provenance()
 
 
-def _each(part: Any) -> Iterator[Any]:
-    """Return a policy or an estimator, and those that it wraps, under any field name."""
-    yield part
-    for held in vars(part).values() if hasattr(part, "__dict__") else ():
-        if any(hasattr(held, method) for method in _ASKED) and not isinstance(held, type):
-            yield from _each(held)
-
-
-def _rows(part: Any) -> Fingerprint | None:
-    """Return the rows that a part was learnt from; most parts were not learnt."""
-    found = part.learnt_rows() if hasattr(part, "learnt_rows") else None
-    return found if isinstance(found, Fingerprint) else None
-
-
-def _scores(part: Any) -> Iterator[str]:
-    """Return the columns of scores that a target, or the reward model of an estimator, reads."""
+def _rows(part: Part) -> tuple[Fingerprint, ...]:
+    """Return the rows that a target, or the model of an estimator, was learnt from; most were not learnt."""
     if is_policy(part):
-        for ability in _LAWS:
-            with suppress(AbilityError):
-                yield from sorted(law_needs(part, ability).scores)
+        return learnt_rows(part)
+    found = without_normalisation(part).learnt_rows()
+    return () if found is None else (found,)
+
+
+def _scores(part: Part) -> Iterator[str]:
+    """Return the columns of scores that a target, or the reward model of an estimator, reads."""
+    if not is_policy(part):
+        yield from without_normalisation(part).prediction_columns
         return
-    for one in _each(part):
-        model = getattr(one, "reward_model", None)
-        if isinstance(model, PredictionColumn):
-            yield model.column
+    for ability in _LAWS:
+        with suppress(AbilityError):
+            yield from sorted(law_needs(part, ability).scores)

@@ -26,7 +26,7 @@ _CELLS = 300_000
 
 
 @dataclass(frozen=True)
-class Likeness:
+class RankingOverlap:
     """How similar a policy's slates are to the logged ones, over a random sample of the log's rows.
 
     - rows: sample size. probability: [k] mean probability of the displayed item at its own rank.
@@ -41,8 +41,8 @@ class Likeness:
 
 
 @dataclass(frozen=True)
-class LikenessFold(MappedFold):
-    """Keeps a random sample of the log's rows, and computes the `Likeness` of each policy at the end, or None.
+class RankingOverlapFold(MappedFold):
+    """Keeps a random sample of the log's rows, and computes the `RankingOverlap` of each policy at the end, or None.
 
     read: the context columns that are read anyway; None for a policy that needs more, or that is not a law.
     """
@@ -66,14 +66,13 @@ class LikenessFold(MappedFold):
                     found[number] = wanted
         return found
 
-    def result(self, state: SampledRows) -> list[Likeness | None]:
+    def result(self, state: SampledRows) -> list[RankingOverlap | None]:
         batch = LogBatch(state.contexts, Shown(state.slates), None, None, state.inclusion, state.key)
         return [
-            self._likeness(policy, batch) if number in self.able else None
-            for number, policy in enumerate(self.policies)
+            self._overlap(policy, batch) if number in self.able else None for number, policy in enumerate(self.policies)
         ]
 
-    def _likeness(self, policy: AnyPolicy, batch: LogBatch) -> Likeness | None:
+    def _overlap(self, policy: AnyPolicy, batch: LogBatch) -> RankingOverlap | None:
         contexts, slates, counts = batch.contexts, batch.slates, 1 / batch.inclusion
         if not len(batch):
             return None
@@ -92,16 +91,16 @@ class LikenessFold(MappedFold):
             / float(counts.sum())
             for depth in depths
         }
-        return Likeness(len(batch), (counts @ own) / (counts @ there), overlap, changed)
+        return RankingOverlap(len(batch), (counts @ own) / (counts @ there), overlap, changed)
 
 
-def by_rank(target: str, found: Likeness | None, logging: Likeness | None) -> Iterator[RankOverlap]:
+def by_rank(target: str, found: RankingOverlap | None, logging: RankingOverlap | None) -> Iterator[RankOverlap]:
     """Return the mean probability of the displayed item at each rank, under target and logging policy."""
     for rank, probability in enumerate([] if found is None else found.probability.tolist()):
         yield RankOverlap(target, rank + 1, probability, None if logging is None else float(logging.probability[rank]))
 
 
-def compared(target: str, found: Likeness) -> RankingsCompared:
+def compared(target: str, found: RankingOverlap) -> RankingsCompared:
     """Return a target's rankings beside the displayed ones."""
     overlap = tuple(TopOverlap(depth, share) for depth, share in found.overlap.items())
     return RankingsCompared(target, found.rows, found.changed, overlap)

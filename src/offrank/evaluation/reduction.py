@@ -1,68 +1,226 @@
-"""The one pass over a log that an evaluation makes: its folds, and what follows from their states."""
+"""One pass over a log: what is read and counted for a question, and the counts, from which every number follows."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from ..checks.rows import Impressions, ImpressionsFold
-from ..errors import EmptyLogError
+from ..checks.log import LogFold
+from ..checks.rows import ImpressionsFold, TiesFold
+from ..errors import AbilityError, ColumnError, NoOverlapError
+from ..estimators.base import Estimator, Reference
 from ..estimators.design import design_fold
-from ..estimators.fold import TermsFold
-from ..folds.base import Tee
-from ..folds.group_by import by_column
-from ..log.batch import RunCache
+from ..estimators.family import Family
+from ..estimators.fold import Layout, TermsFold, needs
+from ..estimators.named import REFERENCES
+from ..estimators.wrappers import weights_of, without_normalisation
+from ..findings import cautions_for
+from ..findings.evidence import CurveEvidence
+from ..findings.untested import ROWS_KEPT
+from ..folds.group_by import Grouping, by_column
+from ..folds.sums import Products
+from ..inference.ratio import Controlled
+from ..inference.spec import IntervalSpec
 from ..log.source import Needs, Source
+from ..policies.fit import counts
+from ..policies.propensities import AnyPolicy
+from ..policies.ties import sorts
+from ..running.quantities import Quantities
+from .arguments import TOTALS
+from .candidates import Pick, SelectedEstimate, TargetEstimates, chosen, compared, named
+from .counts import AnyEstimator, Counts
 from .diagnostics import Diagnostics
-from .plan import Plan, Reduced
-from .refutation import judged_log
+from .estimates import Estimates
+from .metadata import ModelOf, WeightsOf
+from .provenance import NOTHING, Provenance
 from .sums import inner_fold
+
+Picks = Mapping[str, Mapping[str, Pick]]
 
 
 @dataclass(frozen=True)
 class Pass:
-    """The pass of a plan over a log. fold: all that is counted; needed: the columns; cache: of batches."""
+    """One pass over a log for a question: what is read and counted, and what follows from it.
 
-    plan: Plan
-    fold: Tee
-    needed: Needs
-    diagnostics: Diagnostics
-    cache: RunCache = field(default_factory=RunCache, compare=False, repr=False)
+    estimators: by their spelling. references: less assuming weightings that the user did not request. picks: by
+    spelling and target, what was chosen before. totals: true numbers of impressions, by which rows are tested.
+    """
 
-    @classmethod
-    def of(cls, plan: Plan, source: Source) -> Pass:
-        """The pass over a source, of which only the columns matter."""
-        layout, cache = plan.layout, RunCache()
-        by, grouped = (None, False) if plan.by is None else (by_column(plan.by), True)
-        inner = inner_fold(plan.spec, layout, plan.products, grouped=grouped)
-        terms = TermsFold(layout, plan.logging, inner, plan.spec.columns, by)
-        needed = plan.needs() | plan.trained.needs(plan.parts())
-        design, needed = design_fold(layout, plan.logging, source, needed, cache)
-        log = plan.log_fold(source)
-        needed |= log.needs()
-        folds: dict[str, Any] = {"terms": terms, "impressions": ImpressionsFold(), "log": log, "design": design}
-        diagnostics = Diagnostics.of(plan.targets, plan.logging, plan.estimators.values(), needed)
-        folds |= {"ties": plan.ties, "rows": plan.trained.fold(plan.parts(), needed.scores), "behind": diagnostics.fold}
-        return cls(plan, Tee(folds), needed, diagnostics, cache)
+    targets: Mapping[str, AnyPolicy]
+    logging: AnyPolicy
+    estimators: Mapping[str, Family]
+    spec: IntervalSpec
+    by: str | None = None
+    trained: Provenance = NOTHING
+    references: tuple[Reference, ...] = ()
+    picks: Picks = field(default_factory=dict)
+    totals: Mapping[str, float] | None = None
 
-    def finish(self, state: dict[str, Any], where: str, bases: Mapping[int, int] | None = None) -> Reduced:
-        """What follows from a state. where: the log in words. bases: first number of a file -> rows before it.
+    def referenced(self, source: Source) -> Pass:
+        """Add less assuming estimators than those requested, if the log and the policies support them.
 
-        Raises:
-            EmptyLogError: the log has no impressions.
+        They read nothing more than the columns that a policy names: logged probabilities of the shown slates may be
+        wrong, and the user did not request them.
         """
-        plan, found = self.plan, self.fold.finish(state)
-        impressions: Impressions = found["impressions"]
-        if not impressions.n:
-            skipped = f"; {sum(impressions.skipped.values())} were skipped" if impressions.skipped else ""
-            raise EmptyLogError(f"{where} has no impressions{skipped}", "give a log with some")
-        whole, groups = found["terms"]["whole"], found["terms"].get("groups", {})
-        ties = dict(zip(plan.ties.policies, found["ties"].tolist(), strict=True))
-        trained = plan.trained.judged(plan.parts(), found["rows"])
-        known = {"slots": impressions.slots, "ties": ties, "trained": trained}
-        known["about_log"] = judged_log(
-            found["log"], [plan.summary(whole, **known, designs=found["design"])], plan.totals
-        )
-        diagnostics = replace(self.diagnostics, bases=bases or {})
-        return Reduced(plan, whole, groups, known, found["design"], impressions, where, found["behind"], diagnostics)
+        found, needed = self, self.needs()
+        for one in REFERENCES:
+            if one in self.layout.estimators or not any(
+                one.assumptions < without_normalisation(e).assumptions for e in self._of_targets
+            ):
+                continue
+            more = replace(found, references=(*found.references, one))
+            try:
+                wanted = more.needs()
+                source.select(wanted)
+            except (AbilityError, ColumnError):
+                continue
+            if (wanted.roles, wanted.written) == (needed.roles, needed.written):
+                found = more
+        return found
+
+    @property
+    def members(self) -> list[AnyEstimator]:
+        """Return the estimators of all spellings."""
+        return [one for members in self.estimators.values() for one in members.values()]
+
+    @property
+    def _of_targets(self) -> list[AnyEstimator]:
+        """Return the estimators that depend on the target."""
+        return [one for one in self.members if without_normalisation(one).weighs != "logged"]
+
+    @property
+    def only_target(self) -> AnyPolicy:
+        """Return the first target."""
+        return next(iter(self.targets.values()))
+
+    @property
+    def layout(self) -> Layout:
+        """Return each distinct weighting once: ips and snips share one."""
+        weighed, targets = dict.fromkeys(map(without_normalisation, self.members)), dict.fromkeys(self.targets.values())
+        per_slot = dict.fromkeys(without_normalisation(e) for e in self.members if e.normalisation == "slot")
+        return Layout(tuple(targets), (*weighed, *self.references), tuple(per_slot), self.references)
+
+    @property
+    def ties(self) -> TiesFold:
+        """Return the fold that counts ties of the sorting targets."""
+        return TiesFold(tuple(filter(sorts, self.layout.targets)))
+
+    def log_fold(self, source: Source) -> LogFold:
+        """Return the fold of the log's own checks; they include the logging policy if any estimator requires it."""
+        asked = any(without_normalisation(estimator).requires_logging is not None for estimator in self._of_targets)
+        return LogFold.of(source, self.logging if asked else None)
+
+    @property
+    def products(self) -> Products:
+        """Return the products of columns that a bootstrap also sums, to refit slopes in each replicate."""
+        if self.spec.method != "bootstrap":
+            return ()
+        controlled = {without_normalisation(e) for e in self.members if e.normalisation == "control"}
+        found = [
+            pair
+            for _, estimator, _, value, weight in self.layout.pairs
+            if estimator in controlled
+            for pair in Controlled.products(value, weight, 0)
+        ]
+        return tuple(dict.fromkeys(found))
+
+    def needs(self) -> Needs:
+        """Return the columns to read."""
+        wanted = needs(self.layout, self.logging) | self.ties.needs() | self.spec.needs()
+        return wanted | Needs(labels=frozenset([self.by] if self.by else []))
+
+    def parts(self) -> list[Any]:
+        """Return all parts that may have been learnt from data."""
+        return [*self.targets.values(), *self.members]
+
+    def terms(self, by: Grouping | None = None) -> TermsFold:
+        """Return the fold of the sums of all estimates. by: the group of each row."""
+        inner = inner_fold(self.spec, self.layout, self.products, grouped=by is not None)
+        return TermsFold(self.layout, self.logging, inner, self.spec.columns, by)
+
+    def quantities(self, source: Source) -> Quantities:
+        """Return all that is counted; of the source only the columns matter."""
+        asked = Quantities(source, self.needs() | self.trained.needs(self.parts()))
+        design, asked.needs = design_fold(self.layout, self.logging, source, asked.needs, asked.cache)
+        log = self.log_fold(source)
+        asked.add(log.needs(), log=log)
+        asked.add(terms=self.terms(None if self.by is None else by_column(self.by)), impressions=ImpressionsFold())
+        asked.add(design=design, ties=self.ties, rows=self.trained.fold(self.parts(), asked.needs.scores))
+        asked.add(diagnostics=self.diagnostics(asked.needs).fold)
+        return asked
+
+    def diagnostics(self, read: Needs) -> Diagnostics:
+        """Return the diagnostics of the estimates. read: the columns that are read anyway."""
+        return Diagnostics.of(self.targets, self.logging, self.estimators.values(), read)
+
+    def counts(self, folded: Any, **known: Any) -> Counts:
+        """Return the counts of the log or of a group, from the folds' results. known: as in `Counts`."""
+        # The true totals are compared with the rows: if they differ, that is said of the log.
+        tested = frozenset([ROWS_KEPT] if self.totals is not None and len(self.totals) == len(TOTALS) else [])
+        made = self.layout, self.spec, folded, counts(self.logging), self.products
+        return Counts(*made, tested=tested, **known)
+
+    def estimates(self, summary: Counts) -> Estimates:
+        """Return every estimator for every target."""
+        return listed(self.judged(summary))
+
+    def judged(self, summary: Counts, groups: int = 1) -> dict[str, TargetEstimates]:
+        """Compare the estimates of every target with each other. groups: number of such summaries."""
+        every = [*self._of_targets, *map(named, self.references)]
+        pairs = compared(every, summary.rewards_are_clicks) * len(self.targets) * groups
+        return {
+            name: TargetEstimates.of(summary, target, self._chosen(summary, name), pairs)
+            for name, target in self.targets.items()
+        }
+
+    def _chosen(self, summary: Counts, name: str) -> dict[str, SelectedEstimate]:
+        """Return the estimate of the target of this name that is chosen for each spelling."""
+        picks = {key: by_target[name] for key, by_target in self.picks.items()}
+        each = self.estimators.items()
+        found = {key: chosen(summary, self.targets[name], members, picks.get(key)) for key, members in each}
+        return {key: _examined(key, one) for key, one in found.items()}
+
+    def examination(self) -> list[float] | None:
+        """Return the examination curve that an estimator uses."""
+        curves = (without_normalisation(one).curve for one in self.members)
+        return next((list(curve) for curve in curves if curve), None)
+
+    def models(self) -> Iterator[ModelOf]:
+        """Return how the reward model of each estimator was learnt, and how well it predicts."""
+        for key, members in self.estimators.items():
+            models = (without_normalisation(one).model_evidence for one in members.values())
+            yield from dict.fromkeys(ModelOf(key, one) for one in models if one is not None)
+
+    def histograms(self, summary: Counts) -> Iterator[WeightsOf]:
+        """Return the weight histograms by target and weighting; ips and snips share one, under the first name."""
+        for name, target in self.targets.items():
+            named: dict[Estimator, str] = {}
+            for key, one in self._chosen(summary, name).items():
+                named.setdefault(without_normalisation(one.estimator), key)
+            for estimator, key in named.items():
+                if weights_of(estimator) is None:
+                    continue
+                yield WeightsOf(name, key, summary.folded["histogram"][summary.columns(target, estimator).number])
+
+
+def _examined(key: str, found: SelectedEstimate) -> SelectedEstimate:
+    """Add the warnings about the estimate's examination curve to the estimate.
+
+    Remedies spell the estimator as the user did: `clip(pbm, 100)`, without the curve given separately.
+    """
+    estimate = found.estimate
+    if isinstance(estimate, NoOverlapError):
+        return found
+    plain = without_normalisation(found.estimator)
+    # With a window of one rank, no click moves to another rank.
+    curve = None if plain.window_size == 0 else plain.curve
+    said = cautions_for(CurveEvidence(curve=curve)) if curve else ()
+    spelled = key if estimate.chosen is None else repr(found.estimator)
+    own = (replace(one, remedy=one.remedy.replace(repr(found.estimator), spelled)) for one in estimate.warnings)
+    return replace(found, estimate=replace(estimate, warnings=(*said, *own)))
+
+
+def listed(judged: Mapping[str, TargetEstimates]) -> Estimates:
+    """Return the estimates of all targets as a list."""
+    return Estimates({(name, key): found for name, one in judged.items() for key, found in one.estimates.items()})

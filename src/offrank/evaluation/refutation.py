@@ -3,16 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
+
+import numpy as np
 
 from ..checks.log import Totals, about_log
-from ..findings.evidence import OfEstimate, OfLaw, OfLog
+from ..estimators.fold import ROWS
+from ..findings import cautions_for
+from ..findings.evidence import EstimateEvidence, LawEvidence, LogEvidence
+from ..findings.evidence_rows import GroupEvidence
 from ..folds.estimate import Caution
+from ..folds.moments import Moments
+from ..inference.betting import chance_above
 from ..policies.propensities import AnyPolicy
-from .counts import Summary
+from .counts import Counts
 
 
 def judged_log(
-    log: OfLog, summaries: Iterable[Summary], totals: Totals | None = None, of: AnyPolicy | None = None
+    log: LogEvidence, summaries: Iterable[Counts], totals: Totals | None = None, of: AnyPolicy | None = None
 ) -> tuple[Caution, ...]:
     """Return the problems of a log, those that the weights of some estimates show included.
 
@@ -22,11 +30,40 @@ def judged_log(
     """
     found = [one for summary in summaries for one in _weights(summary) if of in (None, one[0])]
     targets = len({target for target, _, _ in found})
-    return about_log(log, OfLaw(weights=tuple((name, one) for _, name, one in found), targets=targets), totals)
+    return about_log(log, LawEvidence(weights=tuple((name, one) for _, name, one in found), targets=targets), totals)
 
 
-def _weights(summary: Summary) -> Iterator[tuple[AnyPolicy, str, OfEstimate]]:
-    for target, estimator, _, _ in summary.layout.pairs():
+def judged_group(group: Counts, copies: float = 0.0) -> Counts:
+    """Return the counts of a group with what refutes the logging policy there.
+
+    Nothing is added where the whole log has a serious fault already. copies: a lower bound of the share of rows that
+    are copies of others, which are no further evidence.
+    """
+    if any(one.severity == "serious" for one in group.about_log):
+        return group
+    weights, targets = [], set()
+    for target, estimator, _, _, place in group.layout.pairs:
+        found = group.weight_of(target, estimator)
+        if found is None or found.mean_weight is None or group.moments.least[place] < 0:
+            continue
+        targets.add(target)
+        weights.append((f"`{estimator!r}` for {target!r}", found.mean_weight, _chance(group.moments, place, copies)))
+    return replace(
+        group, of_group=cautions_for(GroupEvidence(weights=tuple(weights), tested=group.group * len(targets)))
+    )
+
+
+def _chance(moments: Moments, weight: int, copies: float) -> float:
+    """Return a bound of the probability of so high a mean weight, given the column of weights."""
+    away, most = np.zeros(len(moments.mean)), float(moments.largest[ROWS])
+    away[weight], away[ROWS] = 1.0, -1.0
+    total = moments.n * float(away @ moments.mean)
+    squares = moments.variation(away) + total**2 / moments.n
+    return chance_above((1 - copies) * total / most, (1 - copies) * squares / most**2)
+
+
+def _weights(summary: Counts) -> Iterator[tuple[AnyPolicy, str, EstimateEvidence]]:
+    for target, estimator, *_ in summary.layout.pairs:
         found = summary.weight_of(target, estimator)
         if found is not None:
             yield target, f"`{estimator!r}` for {target!r}", found

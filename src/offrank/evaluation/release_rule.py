@@ -4,16 +4,26 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
+
 from ..errors import UsageError
-from ..estimators.wrappers import bare
+from ..estimators.base import Estimator
+from ..estimators.fold import ROWS
+from ..estimators.wrappers import without_normalisation
 from ..findings.reasons import Reason
 from ..findings.release import Release, nothing_earned, release
-from .candidates import Assessment
-from .counts import AnyEstimator, Summary
+from ..folds.estimate import Interval
+from ..inference.ratio import Controlled
+from ..policies.propensities import AnyPolicy
+from .candidates import TargetEstimates
+from .counts import AnyEstimator, Counts
 from .differences import estimator_of
 
+_NOTHING = 1e-9
+"""A share of the target's slates that is a rounding error."""
 
-def released(name: str, one: Assessment, summary: Summary, level: float, largest: float | None = None) -> Release:
+
+def released(name: str, one: TargetEstimates, summary: Counts, level: float, largest: float | None = None) -> Release:
     """Return whether a target may replace the logging policy; the intervals are at level 2 level - 1.
 
     largest: a reward that is known to occur, if it is larger than those of this log.
@@ -27,20 +37,76 @@ def released(name: str, one: Assessment, summary: Summary, level: float, largest
     if found.estimator is None:
         return release(level, found)
     estimator = estimator_of(one, found.estimator)
-    rewarded, missing = summary.rewarded(one.target, estimator), summary.missing(one.target, estimator)
+    rewarded, missing = _rewarded(summary, one.target, estimator), _missing(summary, one.target, estimator)
     return release(
-        level, found, rewarded, missing, summary.one_more(estimator, largest), _unearned(one, summary, estimator, level)
+        level,
+        found,
+        rewarded,
+        missing,
+        _one_more(summary, estimator, largest),
+        _unearned(one, summary, estimator, level),
     )
 
 
-def _unearned(one: Assessment, summary: Summary, deciding: AnyEstimator, level: float) -> tuple[Reason, ...]:
+def _unearned(one: TargetEstimates, summary: Counts, deciding: AnyEstimator, level: float) -> tuple[Reason, ...]:
     """Return the reason that a less assuming estimate saw many impressions of the target, none of which earned."""
     for key, found in one.found.items():
         less = found.estimator
-        if not bare(less).assumptions < bare(deciding).assumptions:
+        if not without_normalisation(less).assumptions < without_normalisation(deciding).assumptions:
             continue
         rows = summary.weighted_rows(one.target, less)
-        expected = rows * summary.rewarded_share(less)
-        if expected > -math.log(1 - level) and summary.rewarded(one.target, less) == 0:
+        expected = rows * _rewarded_share(summary, less)
+        if expected > -math.log(1 - level) and _rewarded(summary, one.target, less) == 0:
             return (nothing_earned(key, rows, expected),)
     return ()
+
+
+def _rewarded(counts: Counts, target: AnyPolicy, estimator: AnyEstimator) -> float:
+    """Return the effective number of impressions behind an estimate that earned more than the least reward."""
+    at = counts.columns(target, estimator)
+    return _above(counts, _least(counts, at.estimator), at.value, at.weight)
+
+
+def _rewarded_share(counts: Counts, estimator: AnyEstimator) -> float:
+    """Return the effective share of impressions of the log that earned more than the least reward."""
+    weighting = without_normalisation(estimator)
+    at = counts.layout.logged(weighting).numerator
+    return _above(counts, _least(counts, weighting), at, ROWS) / counts.moments.n
+
+
+def _one_more(counts: Counts, estimator: AnyEstimator, largest: float | None = None) -> float:
+    """Return what one more impression of the largest reward would add to the logged mean."""
+    logged, moments = counts.layout.logged(without_normalisation(estimator)), counts.moments
+    most = max(float(moments.largest[logged.numerator]), -math.inf if largest is None else largest)
+    return max(most - float(logged.value(moments.sums)), 0.0) / float(moments.sums[ROWS])
+
+
+def _above(counts: Counts, least: float, value: int, weight: int) -> float:
+    """Return the effective number of rows by the values less `least` times their weights."""
+    moments, f = counts.moments, np.zeros(len(counts.moments.mean))
+    f[weight], f[value] = -least, 1.0
+    total = moments.n * float(f @ moments.mean)
+    square = moments.variation(f) + total**2 / moments.n
+    rounding = 1e-12 * (moments.squares[value] + least**2 * moments.squares[weight])
+    return total**2 / square if square > rounding else 0.0
+
+
+def _least(counts: Counts, weighting: Estimator) -> float:
+    """Return the least logged reward; at most 0 where rewards are divided by inclusion, or counted slot by slot."""
+    least = float(counts.moments.least[counts.layout.logged(weighting).numerator])
+    divided = least > 0 and counts.moments.largest[ROWS] > 1
+    return min(least, 0.0) if weighting.each_slot or divided else least
+
+
+def _missing(counts: Counts, target: AnyPolicy, estimator: AnyEstimator) -> Interval | None:
+    """Return the difference to the log if whatever the log lacks of the target earned the least logged reward.
+
+    It is that of mean(w (reward - least)): weights that are never seen, or too rarely, lower it. None if the
+    logging policy is known to show all that the target shows, often enough for a log of this length.
+    """
+    at = counts.columns(target, estimator)
+    design = counts.design(at)
+    if design is not None and design.unsupported + design.hidden < _NOTHING:
+        return None
+    least = _least(counts, at.estimator)
+    return counts.inference.difference(Controlled(at.value, at.weight, ROWS, least), counts.layout.logged(at.estimator))

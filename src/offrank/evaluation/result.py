@@ -24,7 +24,7 @@ Side = tuple[str, str | None]
 LOGGED = "logged"
 """The name of the log itself in comparisons of targets."""
 _OF_LEVEL = ("confidence", "logged", "ranks", "simultaneous", "diagnoses")
-"""Parts of the background that depend on the confidence level."""
+"""Parts of the metadata that depend on the confidence level."""
 
 
 class KeptLog(Protocol):
@@ -52,7 +52,7 @@ class Result(Printed, ResultData):
     - estimates: of the whole log.
     - groups: the same for each value of the `by` column.
     - about_log: problems of the log that affect every estimate.
-    - background: everything else in the reports, `facts` as plain values (see `to_dict`).
+    - metadata: everything else in the reports, `facts` as plain values (see `to_dict`).
     - verdicts: by target name, what is decided, how far to trust it, and the answer; for `check`, by `the log`.
     - comparisons: of `compare`, whether one target earns more than another; winner: who earns more than all others.
     - reduced: the part of the log that is kept for other levels and for differences.
@@ -77,10 +77,10 @@ class Result(Printed, ResultData):
             UsageError: a level outside (0, 1), or a result that keeps nothing of its log, such as that of `check`.
         """
         found = self._kept().at(confidence)
-        found = found.comparing(self.background.baseline) if self.comparisons else found
-        new: dict[str, Any] = {name: getattr(found.background, name) for name in _OF_LEVEL}
-        command = f"{self.background.command or 'result'}.at({confidence!r})"
-        return replace(found, truths=self.truths, background=replace(self.background, **new, command=command))
+        found = found.comparing(self.metadata.baseline) if self.comparisons else found
+        new: dict[str, Any] = {name: getattr(found.metadata, name) for name in _OF_LEVEL}
+        command = f"{self.metadata.command or 'result'}.at({confidence!r})"
+        return replace(found, truths=self.truths, metadata=replace(self.metadata, **new, command=command))
 
     def difference(
         self,
@@ -149,7 +149,7 @@ class Result(Printed, ResultData):
 
     def with_facts(self, **facts: Any) -> Result:
         """Return the same result with facts for the report replaced (title, command)."""
-        return replace(self, background=replace(self.background, **facts))
+        return replace(self, metadata=replace(self.metadata, **facts))
 
     def comparing(self, baseline: str | Policy | None = None) -> Result:
         """Return the same result with comparisons of all targets with a baseline, as `offrank.compare` returns.
@@ -160,20 +160,20 @@ class Result(Printed, ResultData):
         Raises:
             UsageError: the baseline is not a target, or is the only one.
         """
-        targets = list(self.background.targets)
+        targets = list(self.metadata.targets)
         against = compared_with(targets, baseline)
         others = [name for name in targets if name != against]
-        level = 1 - (1 - self.background.confidence) / len(others)
+        level = 1 - (1 - self.metadata.confidence) / len(others)
         found = tuple(self._kept().comparison(name, against, level) for name in others)
         pairs = math.comb(len(others) + 1, 2)
-        jointly = 1 - (1 - self.background.confidence) / pairs
+        jointly = 1 - (1 - self.metadata.confidence) / pairs
         best = winner(found, lambda one, other: self._kept().comparison(one, other, jointly))
         kind = {"kind": "compare", "title": "Which ranking earns more?", "baseline": against}
         return replace(self.with_facts(**kind, simultaneous=level), comparisons=found, winner=best)
 
-    def sheet(self) -> Document:
+    def to_document(self) -> Document:
         """Return the document for report and terminal."""
-        return evaluation.sheet(self)
+        return evaluation.document(self)
 
     @property
     def plot(self) -> Plots:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..assumptions import in_words
 from ..errors import OffrankError
-from ..findings.assumptions import in_words
 from ..findings.verdict import Verdict
 from ..folds.estimate import Estimate
 from ..formatting import finite

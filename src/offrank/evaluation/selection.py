@@ -7,35 +7,34 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from statistics import NormalDist
-from typing import Any
 
 import numpy as np
 
 from ..checks.rows import Impressions, ImpressionsFold
-from ..errors import EmptyLogError, OffrankError, UsageError
+from ..errors import OffrankError, UsageError
 from ..estimators.base import terms_of
 from ..estimators.design import design_fold
 from ..estimators.family import Auto, Family, family
-from ..estimators.fold import TermsFold
 from ..estimators.named import estimator
-from ..estimators.wrappers import bare
-from ..findings.evidence import OfEstimatorChoice
+from ..estimators.wrappers import without_normalisation
+from ..findings import has_cause
+from ..findings.evidence import EstimatorChoiceEvidence
 from ..findings.few_rewards import FEW as FEW_REWARDS
-from ..folds.base import Tee
 from ..folds.estimate import Estimate
 from ..folds.sampled import SampledRows, SampledRowsFold
 from ..inference.spec import IntervalSpec
 from ..log.batch import Floats, LogBatch, RunCache
 from ..log.source import Needs, Source, refuse_once
 from ..policies.propensities import AnyPolicy, law_needs
-from ..running.executors import Executor, Progress, run
+from ..running.executors import Executor, Progress
+from ..running.quantities import Quantities
 from ..selection.estimators import COARSE, Contrast, EstimatorCandidate, EstimatorRanking, ranking
 from ..selection.pseudo_targets import DistanceFold, pseudo_targets
 from .candidates import Pick
-from .counts import AnyEstimator, Summary
-from .plan import Picks, Plan
+from .counts import AnyEstimator, Counts
+from .item_names import named
+from .reduction import Pass, Picks
 from .refutation import judged_log
-from .sums import inner_fold
 
 CANDIDATES = (
     *("ips", "snips", "rips", "snrips", "pi", "wpi", "ipm", "snipm"),
@@ -74,11 +73,11 @@ class EstimatorChoice:
         """The spelling of the choice."""
         return self.ranking.chosen
 
-    def evidence(self) -> OfEstimatorChoice:
+    def evidence(self) -> EstimatorChoiceEvidence:
         """Return what the finding about the choice says."""
         ranked = {one.candidate.name: one for one in self.ranking.ranked}
         trusted = ranked.get(self.ranking.trusted or "")
-        return OfEstimatorChoice(
+        return EstimatorChoiceEvidence(
             chosen=self.chosen,
             error=ranked[self.chosen].error if self.chosen in ranked else None,
             among=len(self.given),
@@ -159,7 +158,7 @@ class Chooser:
         for one in self.candidates:
             try:
                 ready = family(one, self.examination)
-                self.source.select(self._plan((target,), ready).needs())
+                self.source.select(self._pass((target,), ready).needs())
                 able |= ready
             except OffrankError as error:
                 refused[repr(one)] = error
@@ -170,13 +169,13 @@ class Chooser:
         found = []
         for one in pseudo_targets(self.logging, target) if self.pseudo else ():
             with suppress(OffrankError):
-                self.source.select(self._plan((one,), able).needs() | self._distance((one,)).needs())
+                self.source.select(self._pass((one,), able).needs() | self._distance((one,)).needs())
                 found.append(one)
         return found
 
     def _few(self, policies: Sequence[AnyPolicy], able: Family) -> LogBatch | None:
         """Return some rows on which everything is tried first, so that what cannot be computed stops nothing else."""
-        needed = self._plan(policies, able).needs() | (self._distance(policies).needs() if policies[1:] else Needs())
+        needed = self._pass(policies, able).needs() | (self._distance(policies).needs() if policies[1:] else Needs())
         for batch in self.source.select(needed).batches(0) if able else ():
             if len(batch):
                 return replace(batch.take(np.arange(min(len(batch), _TRIED))), run=self.cache)
@@ -188,7 +187,7 @@ class Chooser:
         """Whether an estimate can be computed; if not, the reason is put into `refused`."""
         try:
             if few is not None:
-                terms_of(bare(one), few, self.logging, policy)
+                terms_of(without_normalisation(one), few, self.logging, policy)
         except OffrankError as error:
             refused[name] = error
         return name not in refused
@@ -219,31 +218,29 @@ class Chooser:
     def _distance(self, policies: Sequence[AnyPolicy]) -> DistanceFold:
         return DistanceFold(tuple(policies), self.logging)
 
-    def _plan(self, targets: Sequence[AnyPolicy], estimators: Family) -> Plan:
+    def _pass(self, targets: Sequence[AnyPolicy], estimators: Family) -> Pass:
         families = {name: {name: one} for name, one in estimators.items()}
-        return Plan({repr(one): one for one in targets}, self.logging, families, self.spec)
+        return Pass({repr(one): one for one in targets}, self.logging, families, self.spec)
 
     def _read(self, policies: Sequence[AnyPolicy], able: Family) -> Reading:
         """Read the log once. policies: the target and the pseudo-targets."""
-        plan, alone = self._plan(policies, able), self._plan(policies[:1], able)
-        layout, needed = plan.layout, plan.needs()
-        design, needed = design_fold(alone.layout, self.logging, self.source, needed, self.cache)
-        log, distance = plan.log_fold(self.source), self._distance(policies)
-        terms = TermsFold(layout, self.logging, inner_fold(self.spec, layout), self.spec.columns)
-        folds: dict[str, Any] = {"terms": terms, "design": design, "log": log, "impressions": ImpressionsFold()}
+        job, alone = self._pass(policies, able), self._pass(policies[:1], able)
+        layout, log, distance = job.layout, job.log_fold(self.source), self._distance(policies)
+        design, needed = design_fold(alone.layout, self.logging, self.source, job.needs(), self.cache)
+        asked = Quantities(self.source, needed, self.cache)
+        asked.add(terms=job.terms(), design=design, impressions=ImpressionsFold())
         if policies[1:]:
-            folds["distance"] = distance
-            needed |= distance.needs()
+            asked.add(distance.needs(), distance=distance)
         if self.sample:
-            needed |= self._sampled(policies[0])
-            folds["sampled"] = SampledRowsFold(needed, self.sample, each="candidate")
-        found = run(self.source.select(needed | log.needs()), Tee(folds), self.executor, self.progress, self.cache)
+            drawn = self._sampled(policies[0])
+            asked.add(drawn, sampled=SampledRowsFold(asked.needs | drawn, self.sample, each="candidate"))
+        asked.add(log.needs(), log=log)
+        found = asked.reduce(self.executor, self.progress)
         impressions: Impressions = found["impressions"]
-        if not impressions.n:
-            raise EmptyLogError(f"{self.source.describe()} has no impressions", "give a log with some")
+        impressions.refuse_none(self.source.describe())
         designs = (*found["design"], *(None for _ in range(len(policies[1:]) * len(layout.estimators))))
-        plain = plan.summary(found["terms"]["whole"], designs=designs, slots=impressions.slots)
-        summary = replace(plain, about_log=judged_log(found["log"], [plain]))
+        plain = job.counts(found["terms"]["whole"], designs=designs, slots=impressions.slots)
+        summary = replace(plain, about_log=judged_log(named(found["log"], self.source), [plain]))
         away = found.get("distance", np.ones(1))
         rates = np.array([one.click_rate.value for one in impressions.by_rank(0.95)])
         if away[0] <= _SAME:
@@ -269,7 +266,7 @@ class Reading:
     - rates: [k] click rates by rank, empty without clicks. sampled: contexts of the log, if asked for.
     """
 
-    summary: Summary
+    summary: Counts
     policies: tuple[AnyPolicy, ...]
     distances: Floats
     rates: Floats
@@ -283,7 +280,7 @@ class Reading:
             found = self.summary.estimate(self.policies[0], one)
             if not isinstance(found, Estimate):
                 reasons[name] = found
-            elif bare(one).outcome == "clicks" and not self.summary.rewards_are_clicks:
+            elif without_normalisation(one).outcome == "clicks" and not self.summary.rewards_are_clicks:
                 message = "it estimates clicks, which are not the reward of this log"
                 reasons[name] = UsageError(message, "give estimators of the reward, such as snips or wpi")
             else:
@@ -295,13 +292,13 @@ class Reading:
         target: dict[str, Contrast] = {}
         others: dict[str, list[Contrast]] = {}
         for other, reference in every.items():
-            if bare(reference).assumptions < bare(one).assumptions:
+            if without_normalisation(reference).assumptions < without_normalisation(one).assumptions:
                 first, *more = (self._contrast(number, one, reference) for number in range(len(self.policies)))
                 target |= {} if first is None else {other: first}
                 others[other] = [each for each in more if each is not None]
         found = self.summary.estimate(self.policies[0], one)
         assert isinstance(found, Estimate)
-        assumes, doubt = bare(one).assumptions, self._doubt(one, found)
+        assumes, doubt = without_normalisation(one).assumptions, self._doubt(one, found)
         return EstimatorCandidate(name, assumes, found.value, found.standard_error, doubt, target, others)
 
     def _doubt(self, one: AnyEstimator, found: Estimate) -> float:
@@ -309,15 +306,16 @@ class Reading:
         if self._sound(self.policies[0], one):
             return 1.0
         rows = self.summary.weighted_rows(self.policies[0], one)
-        serious = {each.code for each in found.warnings if each.severity == "serious"}
-        return COARSE if serious <= {"low-ess"} and rows >= FEW_REWARDS and found.standard_error > 0 else math.inf
+        serious = [each for each in found.warnings if each.severity == "serious"]
+        few = all(has_cause(each, "effective size") for each in serious)
+        return COARSE if few and rows >= FEW_REWARDS and found.standard_error > 0 else math.inf
 
     def _contrast(self, number: int, one: AnyEstimator, other: AnyEstimator) -> Contrast | None:
         """Return the paired difference of two estimates of a policy, None where the error of either is not known."""
         policy, summary = self.policies[number], self.summary
         if not (self._sound(policy, one) and self._sound(policy, other)):
             return None
-        away = summary.spread.difference(summary.mean(policy, one), summary.mean(policy, other))
+        away = summary.inference.difference(summary.mean(policy, one), summary.mean(policy, other))
         return Contrast(repr(policy), away.value, away.standard_error, float(self.distances[number]))
 
     def _sound(self, policy: AnyPolicy, one: AnyEstimator) -> bool:

@@ -10,8 +10,7 @@ import numpy as np
 
 from ..errors import NoOverlapError, OffrankError
 from ..estimators.fold import REWARD
-from ..estimators.predicted import ModelBased
-from ..estimators.wrappers import bare
+from ..estimators.wrappers import without_normalisation
 from ..formatting import nine_digits
 from ..inference.spec import IntervalSpec
 from ..log.batch import Floats
@@ -49,7 +48,7 @@ class Rehearsed:
 
 
 @dataclass(frozen=True)
-class Rehearsal:
+class SimulatedSelection:
     """Simulated choices. rows, contexts: of each log. missing: why nothing was simulated, otherwise empty.
 
     by_rank: whether the log tells click rates by rank, or only their mean number. off: the largest difference of a
@@ -88,9 +87,9 @@ class Rehearsal:
         return {name: count / max(self.logs, 1) for name, count in good.items()}
 
 
-def rehearse(
+def simulate_selection(
     chooser: Chooser, target: AnyPolicy, choice: EstimatorChoice, logs: int, progress: Progress | None = None
-) -> Rehearsal:
+) -> SimulatedSelection:
     """Simulate logs of each kind of users, and choose in each as in the log itself.
 
     Contexts are a sample of the log's, slates are drawn by its logging policy, click rates by rank are those of the
@@ -99,17 +98,19 @@ def rehearse(
     """
     sampled, rates = choice.reading.sampled, choice.reading.rates
     if sampled is None or not logs:
-        return Rehearsal()
+        return SimulatedSelection()
     clicked = bool(len(rates)) and choice.reading.summary.rewards_are_clicks
     reward, slots = float(choice.reading.summary.moments.mean[REWARD]), sampled.contexts.slots
     if not (rates.any() if clicked else reward):
-        return Rehearsal(missing="the log has no clicks")
+        return SimulatedSelection(missing="the log has no clicks")
     if not clicked:
         rates = np.full(slots, reward / max(slots, 1))
         if not 0 < reward <= slots:
-            return Rehearsal(missing=f"rewards with a mean of {reward:.3g} are not simulated, only numbers of clicks")
+            return SimulatedSelection(
+                missing=f"rewards with a mean of {reward:.3g} are not simulated, only numbers of clicks"
+            )
         if choice.reading.summary.moments.least[REWARD] < 0 or not _whole(chooser):
-            return Rehearsal(missing="rewards that are no whole numbers of 0 or more are not simulated")
+            return SimulatedSelection(missing="rewards that are no whole numbers of 0 or more are not simulated")
     try:
         drawn, wanted = law(chooser.logging, "sample"), law(target, "sample")
         merit = attractions(sampled.contexts, (drawn, wanted), 0)
@@ -117,13 +118,13 @@ def rehearse(
         rows, made, off = min(choice.rows, ROWS), list[Rehearsed](), 0.0
         for name, behaviour in kinds:
             world = LikeLog(sampled.contexts, merit, drawn, behaviour, rates, not clicked)
-            made.append(_rehearsed(name, world, chooser, target, world.truth(wanted), rows, logs))
+            made.append(_simulated(name, world, chooser, target, world.truth(wanted), rows, logs))
             off = max(off, world.off)
             if progress is not None:
                 progress(len(made), len(kinds))
     except OffrankError as error:
-        return Rehearsal(missing=error.message)
-    return Rehearsal(tuple(made), rows, len(sampled), by_rank=clicked, off=off)
+        return SimulatedSelection(missing=error.message)
+    return SimulatedSelection(tuple(made), rows, len(sampled), by_rank=clicked, off=off)
 
 
 def _whole(chooser: Chooser) -> bool:
@@ -134,12 +135,12 @@ def _whole(chooser: Chooser) -> bool:
     return True
 
 
-def _rehearsed(
+def _simulated(
     users: str, world: LikeLog, chooser: Chooser, target: AnyPolicy, truth: float, rows: int, logs: int
 ) -> Rehearsed:
     spec = IntervalSpec("normal", cluster=None)
     # What was learnt from the log itself says nothing about simulated rewards.
-    weighing = tuple(one for one in chooser.candidates if not isinstance(bare(one), ModelBased))
+    weighing = tuple(one for one in chooser.candidates if not without_normalisation(one).predicts)
     here = replace(chooser, candidates=weighing, spec=spec, progress=None, sample=0)
     own = [replace(here, source=world.source(rows, log)) for log in range(logs)]
     found = [one for one in map(_attempted, own, [target] * logs) if one is not None]

@@ -2,37 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import reduce
 from itertools import accumulate, pairwise
-from os import PathLike
 from pathlib import Path
 from typing import Any
 
 from ..errors import OffrankError, StateError, UsageError
 from ..estimators.family import Auto, family
 from ..files import atomic_write
-from ..folds.base import Tee
 from ..folds.fingerprint import Fingerprint
-from ..inference.spec import IntervalSpec
 from ..log.source import Source
-from ..options import option
 from ..policies.fit import replaced
 from ..readers.by_file import ByFile, FilesFold, first_row, layout_of, without_rows
 from ..readers.files import describe
-from ..running.executors import Executor, Progress, reduced
 from ..running.identity import digest
+from ..running.quantities import Quantities
 from ..running.states import dumps, loads
-from . import arguments, reproducibility
-from .counts import AnyEstimator
-from .plan import Plan, Reduced
+from ..wording import Option, Wording
+from . import reproducibility
+from .log_counts import LogCounts
 from .provenance import Provenance
+from .question import Question
 from .reduction import Pass
 
 FORM = "evaluation"
 TOTALS = "totals"
+COLUMNS = "cluster columns"
+"""What the log's answer to `cluster` was, beside what was asked."""
 VERSION = reproducibility.versions()["offrank"]
 _FEWEST = 25
 """Different rows from which two logs do not have the same ones, each as often, by chance."""
@@ -77,7 +76,9 @@ class State:
         try:
             found = loads(path.read_bytes(), str(path))
         except (FileNotFoundError, IsADirectoryError) as error:
-            raise UsageError(f"there is no state {str(path)!r}", f"write one: {option('state', str(path))}") from error
+            raise UsageError(
+                f"there is no state {str(path)!r}", Wording("write one: {}", Option("state", str(path)))
+            ) from error
         if not isinstance(found, dict) or found.pop("form", None) != FORM:
             raise StateError(f"{path} is not the state of an evaluation", "give one that evaluate has written")
         try:
@@ -85,55 +86,36 @@ class State:
         except TypeError as error:
             raise StateError(f"{path} is damaged: {error}", "make it again") from error
 
-    def comparing(self, baseline: str) -> State:
-        """The state of a comparison with a baseline, of what was counted for an evaluation."""
-        return replace(self, question={**self.question, "baseline": baseline})
+    @property
+    def asked(self) -> Question:
+        """The question, made again from the spellings."""
+        return Question.from_dict({name: value for name, value in self.question.items() if name != COLUMNS})
 
-    def passed(self, where: str) -> Pass:
-        """The pass that counted it, made again from the spellings. where: the log in words."""
+    def counted_by(self, where: str) -> tuple[Pass, Quantities]:
+        """The pass that counted it and its quantities, made again from the spellings. where: the log in words."""
         source = without_rows(self.layout, where)
-        return Pass.of(planned(self.question, self.learnt, source), source)
+        job = _pass_of(self.asked, self.learnt, source)
+        return job, job.quantities(source)
 
 
-def asked(plan: Plan, estimators: Iterable[AnyEstimator]) -> dict[str, Any]:
-    """What a plan asks, as plain values by the names of arguments."""
-    spec, curve = plan.spec, plan.trained.curve
-    return {
-        "target": reproducibility.spelled(plan.targets),
-        "logging": repr(plan.logging),
-        "estimators": [repr(one) for one in estimators],
-        "examination": None if curve is None else list(curve),
-        "confidence": spec.confidence,
-        "interval": spec.method,
-        "cluster": spec.cluster,
-        "cluster columns": list(spec.columns),
-        "by": plan.by,
-        "replicates": spec.replicates,
-        "seed": spec.seed,
-        TOTALS: None if plan.totals is None else dict(plan.totals),
-    }
+def _pass_of(question: Question, learnt: Fingerprint | None, source: Source) -> Pass:
+    """The pass of a question by which nothing is learnt; only the columns of the source matter."""
+    curve, spec = question.trained.curve, question.spec.with_clusters_of(source)
+    families = {repr(one): family(one, curve) for one in question.estimator_list}
+    targets, logging, trained = question.targets, question.drawn_by, Provenance(curve, learnt)
+    job = Pass(targets, logging, families, spec, question.by, trained, totals=question.true_totals)
+    return job.referenced(source)
 
 
-def planned(question: Mapping[str, Any], learnt: Fingerprint | None, source: Source) -> Plan:
-    """The plan of a question; only the columns of the source matter."""
-    said = {name: question[name] for name in ("confidence", "cluster", "replicates", "seed")}
-    spec = IntervalSpec(question["interval"], **said).finding(source)
-    curve = None if question["examination"] is None else tuple(question["examination"])
-    families = {repr(one): family(one, curve) for one in arguments.estimators(question["estimators"])}
-    targets, logging = arguments.targets(question["target"]), arguments.policy(question["logging"])
-    plan = Plan(targets, logging, families, spec, question["by"], Provenance(curve, learnt)).referenced(source)
-    return replace(plan, totals=question[TOTALS])
-
-
-def refuse_learnt(state: Any, held_out: Any, parts: Iterable[Any]) -> None:
+def refuse_learnt(question: Question) -> None:
     """Raise if a state is asked for and something would be learnt from each log, so that days have different ones.
 
     Raises:
         UsageError: a policy or an estimator is, or only a part of the log is read.
     """
-    if state is None:
+    if question.state is None:
         return
-    if held_out is not None:
+    if question.held_out is not None:
         raise UsageError("a state is of a whole log, not of the part that a policy left out", "give one of the two")
     found: list[Any] = []
 
@@ -141,62 +123,58 @@ def refuse_learnt(state: Any, held_out: Any, parts: Iterable[Any]) -> None:
         found.append(one)
         return one
 
-    for part in parts:
+    for part in (*question.targets.values(), question.drawn_by, *question.estimator_list):
         _ = seen(part) if isinstance(part, Auto) else replaced(part, seen)
     if found:
         raise UsageError(
             f"{found[0]!r} is learnt from the log itself: the states of two logs could not be merged",
-            "name a policy, an estimator or the file of a model that is the same for every log, "
-            f"or leave out {option('state')}",
+            Wording(
+                "name a policy, an estimator or the file of a model that is the same for every log, or leave out {}",
+                Option("state"),
+            ),
         )
 
 
-def counted(
-    plan: Plan,
-    estimators: Sequence[AnyEstimator],
-    log: Source,
-    path: str | PathLike[str] | None,
-    executor: Executor | None,
-    progress: Progress | None,
-) -> Reduced:
-    """Read a log; with a path for the state, with its rows numbered by file, and write the state.
+def counted(job: Pass, question: Question, log: Source) -> LogCounts:
+    """Read a log; where a state is asked for, with its rows numbered by file, and write the state.
 
     Raises:
         UsageError: the question cannot be made again from its spellings.
     """
-    job = Pass.of(plan, log)
-    if path is None:
-        state = reduced(log.select(job.needed), job.fold, executor, progress, job.cache)
-        return job.finish(state, log.describe())
-    begun = _begun(plan, estimators, log, Path(path), job)
-    source = ByFile.of(log, Path(path))
-    both = Tee({"job": job.fold, "files": FilesFold(source.folder)})
-    found = reduced(source.select(job.needed), both, executor, progress, job.cache)
+    asked, executor, progress = job.quantities(log), question.executor, question.progress
+    if question.state is None:
+        return LogCounts.of(job, asked, asked.state(executor, progress), log.describe())
+    begun = _begun(question, log, job, asked)
+    source = ByFile.of(log, Path(question.state))
+    both = Quantities(source, asked.needs, asked.cache)
+    both.add(job=asked.fold, files=FilesFold(source.folder))
+    found = both.state(executor, progress)
     ended = replace(begun, files=found["files"], counted=found["job"])
-    ended.save(Path(path))
-    return finished(ended, job)
+    ended.save(Path(question.state))
+    return finished(ended, job, asked)
 
 
-def _begun(plan: Plan, estimators: Sequence[AnyEstimator], log: Source, path: Path, job: Pass) -> State:
+def _begun(question: Question, log: Source, job: Pass, quantities: Quantities) -> State:
     """The state before anything was counted, from which the same pass can be made."""
-    layout, question = layout_of(log), asked(plan, estimators)
+    asked = {**question.to_dict(), COLUMNS: list(job.spec.columns)}
     files = getattr(getattr(log, "table", None), "files", None)
     paths = (log.describe(),) if files is None else files.paths
-    state = State(str(path), VERSION, question, layout, digest(job.fold), plan.trained.curve_rows, paths, {}, None)
+    known = layout_of(log), digest(quantities.fold), job.trained.curve_rows, paths
+    state = State(str(question.state), VERSION, asked, *known, {}, None)
     try:
-        again = digest(state.passed(log.describe()).fold)
+        again = digest(state.counted_by(log.describe())[1].fold)
     except OffrankError:
         again = ""
     if again != state.job:
         raise UsageError(
             "a policy, an estimator or a model is not told by its spelling, so that no state can be merged",
-            f"use such as can be typed, and save models to files; or leave out {option('state')}",
+            Wording("use such as can be typed, and save models to files; or leave out {}", Option("state")),
         )
     return state
 
 
-def finished(state: State, job: Pass) -> Reduced:
-    """The reduced log of a state.
+def finished(state: State, job: Pass, asked: Quantities) -> LogCounts:
+    """The counts of the log of a state.
 
     Raises:
         StateError: two files have numbers of rows in common. EmptyLogError: there are no impressions.
@@ -207,11 +185,11 @@ def finished(state: State, job: Pass) -> Reduced:
             raise StateError(said, "rename one of them")
     before = accumulate(state.files.values(), initial=0)
     bases = {first_row(name): base for name, base in zip(state.files, before, strict=False)}
-    return job.finish(state.counted, describe(state.paths), bases)
+    return LogCounts.of(job, asked, state.counted, describe(state.paths), bases)
 
 
-def merged(states: Sequence[State]) -> tuple[State, Pass]:
-    """One state of several, in their order, and the pass that finishes it.
+def merged(states: Sequence[State]) -> tuple[State, Pass, Quantities]:
+    """One state of several, in their order, and the pass that finishes it with its quantities.
 
     Raises:
         StateError: they are of different questions, or two hold the same rows.
@@ -223,15 +201,16 @@ def merged(states: Sequence[State]) -> tuple[State, Pass]:
     paths = tuple(path for one in states for path in one.paths)
     files = {name: rows for one in states for name, rows in one.files.items()}
     first = replace(first, question={**first.question, TOTALS: _added([one.question[TOTALS] for one in states])})
-    job = first.passed(describe(paths))
-    if digest(job.fold) != first.job:
+    job, asked = first.counted_by(describe(paths))
+    fold = asked.fold
+    if digest(fold) != first.job:
         versions = "" if first.offrank == VERSION else f" by offrank {first.offrank}, and this is {VERSION}"
         raise StateError(
             f"a policy or a model is not what it was when {first.where} was counted{versions}",
             "do not change the files of policies and models between the days, or count the days again",
         )
-    total = reduce(job.fold.merge, (one.counted for one in states), job.fold.empty())
-    return replace(first, paths=paths, files=files, counted=total), job
+    total = reduce(fold.merge, (one.counted for one in states), fold.empty())
+    return replace(first, paths=paths, files=files, counted=total), job, asked
 
 
 def _added(totals: Sequence[Mapping[str, float] | None]) -> dict[str, float] | None:

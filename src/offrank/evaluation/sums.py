@@ -6,18 +6,19 @@ from ..estimators.fold import Layout
 from ..estimators.marks import MARKS
 from ..estimators.tails import largest_rewards
 from ..folds.base import Tee
+from ..folds.buckets import BUCKETS_OF_A_GROUP
 from ..folds.group_by import with_groups
 from ..folds.histogram import HistogramFold
 from ..folds.largest import LargestFold
-from ..folds.sums import BUCKETS_OF_A_GROUP, MarksFold, Products, SumsFold
+from ..folds.sums import MarksFold, Products, SumsFold
 from ..inference.spec import IntervalSpec
 
 
 def inner_fold(spec: IntervalSpec, layout: Layout, products: Products = (), *, grouped: bool = False) -> Tee:
     """Return the fold that computes the sums of the estimates; for many groups a smaller one, without histograms."""
-    weights = tuple(weight for _, _, _, weight in layout.pairs())
+    weights = tuple(one.weight for one in layout.pairs)
     third = layout.blocks
-    always = {"worth": SumsFold(layout.worth.columns), "marks": MarksFold(MARKS)}
+    always = {"worth": SumsFold(layout.effective_sizes.columns), "marks": MarksFold(MARKS)}
     whole = {**spec.folds(layout.columns, products, blocks=third), **always, "histogram": HistogramFold(weights)}
     each = {**spec.folds(layout.columns, products, BUCKETS_OF_A_GROUP, third), **always}
     groups = Tee({**each, **_largest(layout, weights, keep=256)}) if grouped else None

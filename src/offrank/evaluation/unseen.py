@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Protocol
 
 from ..estimators.base import Estimator
-from ..estimators.fold import Layout
+from ..estimators.fold import Layout, Pair
 from ..estimators.tails import columns_of
 from ..findings.hidden_mass import hides
 from ..folds.estimate import Design
@@ -16,8 +16,8 @@ from ..inference.spread import Inference
 from ..inference.unseen import Tail
 
 
-class SummaryOfLog(Protocol):
-    """What is asked of a reduced log, as in `Summary`."""
+class CountsOfLog(Protocol):
+    """What is asked of a reduced log, as in `Counts`."""
 
     @property
     def layout(self) -> Layout: ...
@@ -33,23 +33,22 @@ class SummaryOfLog(Protocol):
 
     def effective_rewards(self, estimator: Estimator, value: int) -> float: ...
 
-    def shown(self, design: Design | None, index: int, weight: int) -> float: ...
+    def ess_ratio(self, at: Pair) -> float: ...
 
 
-def with_unseen(summary: SummaryOfLog, found: Inference, tails: Mapping[int, Tail]) -> Inference:
+def with_unseen(summary: CountsOfLog, found: Inference, tails: Mapping[int, Tail]) -> Inference:
     """Return the inference of a log with what the log is too short to show. tails: of the columns of rewards."""
     width = len(summary.moments.mean)
     heavy = tuple((columns_of(summary.layout, column, width), tail) for column, tail in tails.items())
     return replace(found, tails=heavy, nonnegative=summary.nonnegative, hidden=tuple(_hidden(summary, width)))
 
 
-def _hidden(summary: SummaryOfLog, width: int) -> Iterator[tuple[tuple[int, ...], int, float]]:
+def _hidden(summary: CountsOfLog, width: int) -> Iterator[tuple[tuple[int, ...], int, float]]:
     """Yield the share of each estimate that the log cannot show, where it may be more than the standard error."""
-    for index, (design, pair) in enumerate(zip(summary.designs, summary.layout.pairs(), strict=False)):
-        _, weighting, value, weight = pair
-        if design is None or not weighting.normalised or not summary.moments.sums[weight] > 0:
+    for design, at in zip(summary.designs, summary.layout.pairs, strict=False):
+        if design is None or not at.estimator.normalised or not summary.moments.sums[at.weight] > 0:
             continue
         share = design.unsupported + design.hidden
-        rewards = summary.effective_rewards(weighting, value) * summary.shown(design, index, weight) if share else 0.0
+        rewards = summary.effective_rewards(at.estimator, at.value) * summary.ess_ratio(at) if share else 0.0
         if hides(share, design.visible, rewards):
-            yield columns_of(summary.layout, value, width), weight, share
+            yield columns_of(summary.layout, at.value, width), at.weight, share

@@ -5,6 +5,32 @@ line names the type of evidence; it returns how severe it is, what was measured 
 changes, and docs/trust.md explains it.
 """
 
-from .registry import Kind, Statement, cautions_for, convicting, finding, kinds, title_of
+from .registry import (
+    FINDINGS,
+    Cause,
+    Kind,
+    Statement,
+    all_findings,
+    causes_of,
+    cautions_for,
+    convicting,
+    explained,
+    finding,
+    has_cause,
+    title_of,
+)
 
-__all__ = ["Kind", "Statement", "cautions_for", "convicting", "finding", "kinds", "title_of"]
+__all__ = [
+    "FINDINGS",
+    "Cause",
+    "Kind",
+    "Statement",
+    "all_findings",
+    "causes_of",
+    "cautions_for",
+    "convicting",
+    "explained",
+    "finding",
+    "has_cause",
+    "title_of",
+]

@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
-from ..options import estimator
-from .evidence import OfEstimate
+from ..wording import EstimatorOption, Wording
+from .evidence import EstimateEvidence
 
 CLOSER = "evaluate a policy closer to the logging one"
 
@@ -13,19 +13,19 @@ def items_help(slots: int, kind: str) -> bool:
     return slots > 1 and kind == "slates"
 
 
-def log_more(found: OfEstimate) -> str:
+def log_more(found: EstimateEvidence) -> str:
     """The remedy for too few effective rows."""
     if found.kind == "logged":
         return "Log more."
     if not items_help(found.slots, found.kind):
         return f"Log more, or {CLOSER}."
-    items = f"{estimator('ipm')}, {estimator('interpol(window=1)')}"
-    return f"Log more, {CLOSER}, or use an item-level estimator ({items})."
+    items = Wording("{}, {}", EstimatorOption("ipm"), EstimatorOption("interpol(window=1)"))
+    return Wording("Log more, {}, or use an item-level estimator ({}).", CLOSER, items)
 
 
-def clip(found: OfEstimate) -> str:
-    """The remedy of bounding the weights of an estimate."""
-    return f"clip the weights ({estimator(found.bounded)})"
+def clip(found: EstimateEvidence, verb: str = "clip") -> str:
+    """The remedy of bounding the weights of an estimate. verb: as a sentence begins, if it is the first word."""
+    return Wording("{} the weights ({})", verb, EstimatorOption(found.bounded))
 
 
 def ranks(which: Sequence[bool]) -> str:

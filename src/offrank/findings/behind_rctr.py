@@ -2,7 +2,7 @@
 
 import math
 
-from .evidence_clicks import OfPrediction
+from .evidence_clicks import PredictionEvidence
 from .registry import Statement, finding
 
 MUCH = 0.01
@@ -10,20 +10,23 @@ MUCH = 0.01
 prints what models lose."""
 
 
-def _behind(found: OfPrediction) -> bool:
+def _behind(found: PredictionEvidence) -> bool:
     """Whether the model loses much; of a single session nobody knows."""
     return found.ahead is not None and found.ahead.value < -MUCH and math.isfinite(found.ahead.standard_error)
 
 
-@finding("behind-rctr", "Behind click rates by rank", _behind)
-def behind_rctr(found: OfPrediction) -> Statement:
+def behind(message: str, perhaps: str, remedy: str) -> Statement:
+    """The statement that a model predicts worse than a simpler one; perhaps: why it may be chance, empty if not."""
+    return Statement("note" if perhaps else "warning", f"{message}{': ' if perhaps else ''}{perhaps}.", remedy)
+
+
+@finding("behind-rctr", "Behind click rates by rank", _behind, cause="click model")
+def behind_rctr(found: PredictionEvidence) -> Statement:
     assert found.ahead is not None
-    clear = found.ahead.high < 0
-    return Statement(
-        "warning" if clear else "note",
+    return behind(
         f"The model predicts the clicks of a session {-found.ahead.value:.4f} nats (standard error "
-        f"{found.ahead.standard_error:.4f}) less well than the click rates by rank of the log that it has learnt from"
-        + ("." if clear else ": no more than chance may explain."),
+        f"{found.ahead.standard_error:.4f}) less well than the click rates by rank of the log that it has learnt from",
+        "" if found.ahead.high < 0 else "no more than chance may explain",
         "To predict clicks on rankings by the policy of this log take rctr; to judge documents or other rankings, "
         "learn from a log with more sessions of each document.",
     )

@@ -1,6 +1,6 @@
 """`biased-method`: a method with a known bias."""
 
-from .evidence import OfCmip
+from .evidence import CmipEvidence
 from .registry import Statement, finding
 
 _OFF = {
@@ -18,6 +18,8 @@ _OFF = {
 }
 
 
-@finding("biased-method", "Bias of the method", lambda found: not found.constant and found.method in _OFF)
-def biased_method(found: OfCmip) -> Statement:
+@finding(
+    "biased-method", "Bias of the method", lambda found: not found.constant and found.method in _OFF, cause="method"
+)
+def biased_method(found: CmipEvidence) -> Statement:
     return _OFF[found.method]

@@ -1,10 +1,10 @@
 """`carries-policy`: a click model's relevance depends on the logging policy beyond the noise that clicks leave."""
 
-from .evidence import OfCmip
+from .evidence import CmipEvidence
 from .registry import Statement, finding
 
 
-def _carries(found: OfCmip) -> bool:
+def _carries(found: CmipEvidence) -> bool:
     """Whether CMIP is above its floor, and the direction certain: on one side of 0, and clear of the floor's."""
     if found.floor is None or found.direction is None:
         return False
@@ -14,8 +14,8 @@ def _carries(found: OfCmip) -> bool:
     return found.value > value.high and (follows or opposes)
 
 
-@finding("carries-policy", "The policy in the model", _carries, convicts=True)
-def carries_policy(found: OfCmip) -> Statement:
+@finding("carries-policy", "The policy in the model", _carries, convicts=True, cause="measure")
+def carries_policy(found: CmipEvidence) -> Statement:
     assert found.floor is not None
     assert found.direction is not None
     (value, direction), own = found.floor, found.direction.value

@@ -2,12 +2,12 @@
 
 from ..formatting import quote
 from .advice import CLOSER
-from .evidence import OfEstimatorChoice
+from .evidence import EstimatorChoiceEvidence
 from .registry import Statement, finding
 
 
-@finding("chosen-estimator", "Estimator chosen by its error")
-def chosen_estimator(found: OfEstimatorChoice) -> Statement:
+@finding("chosen-estimator", "Estimator chosen by its error", cause="choice")
+def chosen_estimator(found: EstimatorChoiceEvidence) -> Statement:
     name, trusted = quote(found.chosen), quote(found.trusted or "")
     if found.error is None:
         message = f"This is {name}, which assumes least: none of {found.among} estimates can be used."

@@ -1,11 +1,11 @@
 """`clicks-not-reward`: an estimate of clicks although the rewards differ from the clicks."""
 
-from .evidence import OfEstimate
+from .evidence import EstimateEvidence
 from .registry import Statement, finding
 
 
-@finding("clicks-not-reward", "Clicks and rewards", lambda found: found.other_outcome)
-def clicks_not_reward(_: OfEstimate) -> Statement:
+@finding("clicks-not-reward", "Clicks and rewards", lambda found: found.other_outcome, cause="outcome")
+def clicks_not_reward(_: EstimateEvidence) -> Statement:
     return Statement(
         "note",
         "This estimator corrects click by click and estimates clicks; the log's rewards are something else.",

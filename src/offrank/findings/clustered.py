@@ -1,14 +1,14 @@
 """`clustered`: clusters that were chosen automatically, and their effect on the interval."""
 
-from ..options import option
-from .evidence import OfClusters
+from ..wording import Option, Wording
+from .evidence import ClustersEvidence
 from .registry import Statement, finding
 
 LARGE_DESIGN_EFFECT = 1.5
 
 
-@finding("clustered", "Clusters")
-def clustered(found: OfClusters) -> Statement | None:
+@finding("clustered", "Clusters", cause="dependence")
+def clustered(found: ClustersEvidence) -> Statement | None:
     effect = found.design_effect
     if found.column is None or not found.chosen or effect is None or not effect > LARGE_DESIGN_EFFECT:
         return None
@@ -16,6 +16,10 @@ def clustered(found: OfClusters) -> Statement | None:
         "note",
         f"Rows with the same `{found.column}` are alike (design effect {effect:.1f}): the interval is made from the "
         f"sums of about {found.clusters:,} clusters.",
-        f"Keep it, unless the question is about these very values and no others: then {option('cluster', None)} takes "
-        f"rows as independent. {option('cluster', 'column')} names another column.",
+        Wording(
+            "Keep it, unless the question is about these very values and no others: then {} takes rows as "
+            "independent. {} names another column.",
+            Option("cluster", None),
+            Option("cluster", "column"),
+        ),
     )

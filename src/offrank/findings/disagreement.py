@@ -2,8 +2,8 @@
 
 from statistics import NormalDist
 
-from .assumptions import in_words
-from .evidence import OfDisagreement
+from ..assumptions import in_words
+from .evidence import DisagreementEvidence
 from .registry import Statement, finding
 
 FALSE_ALARMS = 0.001
@@ -12,8 +12,8 @@ VISIBLE = 0.25
 """Share of the width of the estimate's interval: smaller differences change no decision."""
 
 
-@finding("disagreement", "Disagreement")
-def disagreement(found: OfDisagreement) -> Statement | None:
+@finding("disagreement", "Disagreement", cause="assumption")
+def disagreement(found: DisagreementEvidence) -> Statement | None:
     """Hausman's test (1978): if the further assumption holds, both estimate the same value."""
     most = -NormalDist().inv_cdf(FALSE_ALARMS / max(found.pairs, 1) / 2)
     if not (abs(found.difference.value) > VISIBLE * found.width and found.deviations > most):
@@ -26,7 +26,7 @@ def disagreement(found: OfDisagreement) -> Statement | None:
     )
 
 
-def _remedy(found: OfDisagreement) -> str:
+def _remedy(found: DisagreementEvidence) -> str:
     wrong = f"It assumes besides that {in_words(found.further)}, which is wrong here"
     if found.other_assumes:
         return (

@@ -1,6 +1,6 @@
 """`double-subsampling`: propensities that already contain the sub-sampling."""
 
-from .evidence import OfEstimate, OfLaw, OfLog
+from .evidence import EstimateEvidence, LawEvidence, LogEvidence
 from .odd_mean import deviation, refuted, rise
 from .registry import Statement, finding
 
@@ -10,31 +10,31 @@ LEAST, MOST = 0.7, 1.3
 """Bounds of the mean weight divided by that factor."""
 
 
-def counted_twice(found: OfEstimate | OfLog) -> bool:
+def counted_twice(found: EstimateEvidence | LogEvidence) -> bool:
     """Whether the sub-sampling factor explains a mean weight that is not 1."""
     mean, factor = found.mean_weight, found.sampling_factor
     return mean is not None and factor > FACTOR and LEAST < mean.value / factor < MOST
 
 
-@finding("double-subsampling", "Mean weight")
-def double_subsampling(found: OfEstimate) -> Statement | None:
+@finding("double-subsampling", "Mean weight", cause="mean weight", explains="mean weight")
+def double_subsampling(found: EstimateEvidence) -> Statement | None:
     known = deviation(found) is not None and counted_twice(found)
     return _said("The mean weight", found) if known else None
 
 
-@finding("double-subsampling", "Mean importance weight of uniform")
-def of_uniform(log: OfLog) -> Statement | None:
+@finding("double-subsampling", "Mean importance weight of uniform", cause="mean weight", explains="mean weight")
+def of_uniform(log: LogEvidence) -> Statement | None:
     known = rise(log) is not None and counted_twice(log)
     return _said("The mean weight of uniform", log) if known else None
 
 
-@finding("double-subsampling", "Mean weights")
-def of_law(law: OfLaw) -> Statement | None:
+@finding("double-subsampling", "Mean weights", cause="mean weight", explains="mean weight")
+def of_law(law: LawEvidence) -> Statement | None:
     worst = refuted(law)
     return _said(f"The mean weight of {worst[0]}", worst[1]) if worst and counted_twice(worst[1]) else None
 
 
-def _said(what: str, found: OfEstimate | OfLog) -> Statement:
+def _said(what: str, found: EstimateEvidence | LogEvidence) -> Statement:
     assert found.mean_weight is not None
     return Statement(
         "serious",

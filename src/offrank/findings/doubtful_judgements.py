@@ -1,6 +1,6 @@
 """`doubtful-judgements`: judgements of documents that say little, or whose doubt is unknown."""
 
-from .evidence_clicks import OfJudgements
+from .evidence_clicks import JudgementsEvidence
 from .registry import Statement, finding
 
 MANY = 0.1
@@ -8,8 +8,8 @@ MANY = 0.1
 MOST = 0.5
 
 
-@finding("doubtful-judgements", "Judgements")
-def doubtful_judgements(found: OfJudgements) -> Statement | None:
+@finding("doubtful-judgements", "Judgements", cause="measure")
+def doubtful_judgements(found: JudgementsEvidence) -> Statement | None:
     if found.alike:
         return Statement(
             "serious",

@@ -1,11 +1,11 @@
 """`duplicate-rows`: rows that were written more than once."""
 
-from .evidence import OfRows
+from .evidence import RowsEvidence
 from .registry import Statement, finding
 
 
-@finding("duplicate-rows", "Rows written twice", lambda found: found.copies > 0)
-def duplicate_rows(found: OfRows) -> Statement:
+@finding("duplicate-rows", "Rows written twice", lambda found: found.copies > 0, cause="rows")
+def duplicate_rows(found: RowsEvidence) -> Statement:
     return Statement(
         "warning",
         f"At least {found.copies:.0%} of the rows are copies of others: equal rows come together far more often than "

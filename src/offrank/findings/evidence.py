@@ -8,11 +8,11 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from ..folds.estimate import Interval
-from .evidence_rows import NOTHING_KEPT, OfKept
+from .evidence_rows import NOTHING_KEPT, KeptEvidence
 
 
 @dataclass(frozen=True, kw_only=True)
-class OfModel:
+class ModelEvidence:
     """A reward model, and how well it predicts what it has not seen.
 
     - name: in words. settings: those chosen by cross-validation, the most frequent first.
@@ -35,16 +35,16 @@ class OfModel:
 
 
 @dataclass(frozen=True, kw_only=True)
-class OfEstimate:
+class EstimateEvidence:
     """The evidence about one estimate of a target.
 
-    - n: impressions read. slots: number of ranks with clicks, 0 if the log has only rewards.
+    - n: impressions read. groups: of the log, one of which it is of, or 0. slots: ranks with clicks, 0 without any.
     - kind: whether whole slates or items are weighted, a reward model predicts (`direct`), or the log's mean is taken.
       model: the reward model of `direct` or `dr`; None for other estimators.
     - bounded: the spelling of the estimator with bounded weights. method: of the interval.
     - normalised: whether the weights have expectation 1. plain: not divided or corrected by the mean weight.
-      clipped: the wrapper that bounds the weights, None where none does. corrects: whether they weight what a model
-      missed.
+      clipped: what bounds the weights does, in a word, None where nothing does; parameter: of that. corrects: whether
+      they weight what a model missed.
     - ess, max_weight_share, tail_index, mean_weight: as in `Estimate`.
     - hidden: share of the target's slates or items at weights so large that such a log has fewer than five expected
       rows with one of them; None where the policies do not determine it.
@@ -52,7 +52,7 @@ class OfEstimate:
       the click model knows.
     - sampling_factor: sum of squared 1 / inclusion over its sum, which the mean weight would be if the propensities
       contained the factor already.
-    - luck: the effective number of weights expected in such logs from the policies alone, over that which this log
+    - ess_ratio: the effective number of weights expected in such logs from the policies alone, over that which this log
       has, at most 1. unsupported, visible: as in `Design`.
     - effective_rewards: effective number of rewarded impressions, infinite where that is not known.
     - reward_index, reward_skewness: of the weighted rewards the Pareto index that their largest allow, and the
@@ -63,6 +63,7 @@ class OfEstimate:
     """
 
     n: int = 0
+    groups: int = 0
     slots: int = 0
     kind: Literal["slates", "items", "model", "logged"] = "slates"
     bounded: str = "clip(ips, 100)"
@@ -70,6 +71,7 @@ class OfEstimate:
     normalised: bool = True
     plain: bool = True
     clipped: str | None = None
+    parameter: str = "maximum"
     corrects: bool = False
     ess: float = math.inf
     max_weight_share: float = 0.0
@@ -78,7 +80,7 @@ class OfEstimate:
     hidden: float | None = None
     control: float = 1.0
     sampling_factor: float = 1.0
-    luck: float = 1.0
+    ess_ratio: float = 1.0
     unsupported: float = 0.0
     visible: float = math.inf
     effective_rewards: float = math.inf
@@ -87,11 +89,11 @@ class OfEstimate:
     ties: float = 0.0
     counted: bool = False
     other_outcome: bool = False
-    model: OfModel | None = None
+    model: ModelEvidence | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
-class OfClusters:
+class ClustersEvidence:
     """The evidence about the dependence between the rows of an estimate.
 
     - column, clusters, effective, design_effect: the clusters used (column None: none), how many there
@@ -114,7 +116,7 @@ class OfClusters:
 
 
 @dataclass(frozen=True, kw_only=True)
-class OfTraining:
+class TrainingEvidence:
     """Evaluation on training rows. share: of the evaluated rows, those in the training log. policy: it is a policy."""
 
     share: float = 0.0
@@ -122,21 +124,21 @@ class OfTraining:
 
 
 @dataclass(frozen=True, kw_only=True)
-class OfCurve:
+class CurveEvidence:
     """An examination curve [k], top first."""
 
     curve: tuple[float, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
-class OfRows:
+class RowsEvidence:
     """The rows of a log. copies: a lower bound of the share that are copies of others."""
 
     copies: float = 0.0
 
 
 @dataclass(frozen=True, kw_only=True)
-class OfCounting:
+class CountingEvidence:
     """Propensities counted in the log. rows: mean number per context, over rows; by: the column of contexts."""
 
     rows: float = math.inf
@@ -144,7 +146,7 @@ class OfCounting:
 
 
 @dataclass(frozen=True, kw_only=True)
-class OfChoice:
+class ChoiceEvidence:
     """The choice between several estimators by the data; the first of them assumes least.
 
     chosen: its index in names. refuted: the first that contradicts those before it. trusted: the first whose error is
@@ -159,7 +161,7 @@ class OfChoice:
 
 
 @dataclass(frozen=True, kw_only=True)
-class OfEstimatorChoice:
+class EstimatorChoiceEvidence:
     """The choice of an estimator by its estimated error.
 
     chosen, error: its spelling and its estimated error, None if no candidate can be used. among: number of candidates.
@@ -179,13 +181,13 @@ class OfEstimatorChoice:
 
 
 @dataclass(frozen=True, kw_only=True)
-class OfDisagreement:
+class DisagreementEvidence:
     """The comparison of an estimate with one of fewer assumptions about users, on the same rows.
 
     - other, other_assumes, other_sound: spelling of that one, its assumptions, and whether nothing serious is known of
       its estimate. further: the further assumptions of the judged one.
     - difference: judged minus other, paired. width: of the judged estimate's interval.
-    - luck: factor by which the sample may underestimate the error (its design's over its own), 1 or more.
+    - error_ratio: factor by which the sample may underestimate the error (its design's over its own), 1 or more.
     - pairs: number of comparisons in the run.
     - missing, own_missing: what each value (of the other, of the judged one) may lack, since so short a log hides a
       share of the target's slates or items from it.
@@ -197,7 +199,7 @@ class OfDisagreement:
     further: frozenset[str] = frozenset()
     other_assumes: frozenset[str] = frozenset()
     other_sound: bool = True
-    luck: float = 1.0
+    error_ratio: float = 1.0
     pairs: int = 1
     missing: float = 0.0
     own_missing: float = 0.0
@@ -209,7 +211,7 @@ class OfDisagreement:
         nearest = min(away, self.missing) if away > 0 else max(away, -self.own_missing)
         if not self.difference.standard_error > 0 or away == nearest:
             return 0.0
-        return self.difference.deviation(nearest) / self.luck
+        return self.difference.deviation(nearest) / self.error_ratio
 
     @property
     def decisive(self) -> bool:
@@ -218,14 +220,14 @@ class OfDisagreement:
 
 
 @dataclass(frozen=True, kw_only=True)
-class OfPropensities:
+class PropensitiesEvidence:
     """The largest of the inverse propensities of the slates shown."""
 
     largest: float = math.inf
 
 
 @dataclass(frozen=True, kw_only=True)
-class OfSupport:
+class SupportEvidence:
     """The share of a target's items that the logging policy never shows.
 
     shares: [k] of the items at each rank, top first. asked: whether the target is to be evaluated.
@@ -237,7 +239,7 @@ class OfSupport:
 
 
 @dataclass(frozen=True, kw_only=True)
-class OfSkipped:
+class SkippedEvidence:
     """Rows that were left out while reading. count: number that broke the rule. files: those that were left out."""
 
     rule: str = ""
@@ -249,9 +251,10 @@ class OfSkipped:
 class Frequency:
     """Observed and expected frequency of items under the logging policy: the worst of many comparisons.
 
-    rank: from 1 at the top, None for any rank. item: its code; else `lift` selects the items: those that the policy
-    shows there at least `lift` times as often as a uniform one would. observed, expected: rows (before sub-sampling).
-    chance: an upper bound of the probability that some comparison of a correct log deviates as much.
+    rank: from 1 at the top, None for any rank. item, name: its code and what the log calls it; else `lift` selects the
+    items: those that the policy shows there at least `lift` times as often as a uniform one would. observed, expected:
+    rows (before sub-sampling). chance: an upper bound of the probability that some comparison of a correct log deviates
+    as much.
     """
 
     rank: int | None
@@ -260,6 +263,7 @@ class Frequency:
     chance: float
     item: int | None = None
     lift: float | None = None
+    name: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -287,7 +291,7 @@ class Repeats:
 
 
 @dataclass(frozen=True, kw_only=True)
-class OfLog:
+class LogEvidence:
     """The evidence about a log, whatever is estimated from it.
 
     - rows: impressions read; logging: the spelling of the logging policy.
@@ -301,7 +305,8 @@ class OfLog:
     - mean_weight: of the uniform policy; sampling_factor: the sum of squared 1 / inclusion over the sum of them;
       ess: effective sample size of those weights; largest_weight: of them, over its inclusion; impressions: number
       before sub-sampling.
-    - shown_only: whether every impression showed all of its candidates.
+    - shown_only: whether every impression showed all of its candidates. unlisted: whether the log has no other list of
+      them, so that there may have been more.
     - rows_per_context, counted_by: if propensities were counted in the log.
     - unknown: check -> why it could not be done. kept: which rows were kept.
     """
@@ -321,27 +326,29 @@ class OfLog:
     largest_weight: float = 0.0
     impressions: float = math.inf
     shown_only: bool = False
+    unlisted: bool = False
     rows_per_context: float = math.inf
     counted_by: str | None = None
     unknown: Mapping[str, str] = field(default_factory=dict)
-    kept: OfKept = NOTHING_KEPT
+    kept: KeptEvidence = NOTHING_KEPT
 
 
 @dataclass(frozen=True, kw_only=True)
-class OfLaw:
+class LawEvidence:
     """The mean weights of a run, each of which tests the logging policy of the log.
 
     weights: of each estimator for each target, asked for or a reference, with its name. targets: their number.
-    copies: a lower bound of the share of rows that are copies of others.
+    copies: a lower bound of the share of rows that are copies of others. unlisted: as in `LogEvidence`.
     """
 
-    weights: tuple[tuple[str, OfEstimate], ...] = ()
+    weights: tuple[tuple[str, EstimateEvidence], ...] = ()
     targets: int = 1
     copies: float = 0.0
+    unlisted: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
-class OfComparison:
+class ComparisonEvidence:
     """The evidence about a metric of a model.
 
     ess: effective number of clicked impressions. rejected: share of the clicks that have nothing to be
@@ -357,14 +364,14 @@ class OfComparison:
 
 
 @dataclass(frozen=True, kw_only=True)
-class OfPoints:
+class PointsEvidence:
     """The relevance that a CMIP is of. points: whether the model has only point estimates of it, and no posterior."""
 
     points: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
-class OfCmip:
+class CmipEvidence:
     """The evidence about a CMIP.
 
     - value: in nats. n: documents. method, least: its name, and how many documents it needs. permutations: of its test.

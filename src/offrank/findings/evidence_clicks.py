@@ -9,7 +9,7 @@ from ..folds.estimate import Interval
 
 
 @dataclass(frozen=True, kw_only=True)
-class OfHarvest:
+class HarvestEvidence:
     """A harvested examination curve [k].
 
     linked: whether a rank can be compared with the first. clicks: on documents also shown at other ranks.
@@ -22,14 +22,14 @@ class OfHarvest:
 
 
 @dataclass(frozen=True, kw_only=True)
-class OfFit:
+class FitEvidence:
     """The evidence about the training data of a click model.
 
     - clicked, skipped: whether there are any clicks, and any documents that were not clicked.
     - beyond: share of the clicks that the model rules out and leaves out.
     - hidden: share of the impressions in cells whose examination the log does not identify.
-    - error, restlessness: of models that read from the top: the standard error of the continuation, on the logit scale
-      (quadratic mean, each entry by its trials), and the variance of a document's rank.
+    - error, rank_variability: of models that read from the top: the standard error of the continuation, on the logit
+      scale (quadratic mean, each entry by its trials), and the variance of a document's rank.
     - bend: of models that read from the top: how much larger a continuation is than under one prior for all documents.
     - moving: of `dbn`: share of the variance of ranks that is within documents.
     - unlinked: values of a context whose examination cannot be compared with that of most impressions.
@@ -44,7 +44,7 @@ class OfFit:
     beyond: float = 0.0
     hidden: float = 0.0
     error: float = 0.0
-    restlessness: float = math.inf
+    rank_variability: float = math.inf
     moving: float = 1.0
     split: float = 0.0
     mobile: float = 1.0
@@ -56,7 +56,7 @@ class OfFit:
 
 
 @dataclass(frozen=True, kw_only=True)
-class OfPrediction:
+class PredictionEvidence:
     """The evaluation of a click model on a log.
 
     sessions: of the log. unseen: share of the shown documents not in the training log. learnt, slots: ranks of the
@@ -75,7 +75,7 @@ class OfPrediction:
 
 
 @dataclass(frozen=True, kw_only=True)
-class OfNetwork:
+class NetworkEvidence:
     """A neural click model beside `ubm`, which has learnt from the same sessions.
 
     ahead: its log-likelihood less that of `ubm`, in nats a held-out session, with its standard error; NaN if unknown.
@@ -88,14 +88,14 @@ class OfNetwork:
 
 
 @dataclass(frozen=True, kw_only=True)
-class OfSelection:
+class SelectionEvidence:
     """The criterion for choosing click models. counted: whether the mean rank in the log replaces the expected one."""
 
     counted: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
-class OfJudgements:
+class JudgementsEvidence:
     """The judgements of documents by a click model.
 
     documents: their number. wide: those whose interval spans more than two grades. intervals: whether there are any.

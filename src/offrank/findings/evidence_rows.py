@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from ..folds.estimate import Interval
+
 Both = tuple[float, float]
 """Of the rows without a click, and of those with one."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class OfKept:
+class KeptEvidence:
     """The rows without and with a click, and the share of them that was kept.
 
     - rows: that were read. impressions: the sum of their 1 / inclusion, with its variance over which rows were kept.
@@ -32,11 +34,23 @@ class OfKept:
         return sum(self.impressions[first:]), sum(self.variance[first:])
 
 
-NOTHING_KEPT = OfKept()
+NOTHING_KEPT = KeptEvidence()
 
 
 @dataclass(frozen=True, kw_only=True)
-class OfOwnClicks:
+class GroupEvidence:
+    """The mean weights of one group of a log, each of which tests the logging policy in its rows.
+
+    weights: the name, the mean, and a bound of the probability of so high a mean under right propensities.
+    tested: targets times groups, which share the false alarms.
+    """
+
+    weights: tuple[tuple[str, Interval, float], ...] = ()
+    tested: int = 1
+
+
+@dataclass(frozen=True, kw_only=True)
+class OwnClicksEvidence:
     """What a score column knows of the clicks of this very log.
 
     - column, of: its name, and what was counted: clicks per `item`, per `item of a query` or `of a candidate set`.

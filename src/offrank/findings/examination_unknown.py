@@ -1,18 +1,18 @@
 """`examination-unknown`: ranks, or cells, whose examination the log does not identify."""
 
-from .evidence_clicks import OfFit
+from .evidence_clicks import FitEvidence
 from .registry import Statement, finding
 
 MANY = 0.01
 """Share of the impressions in cells whose examination is not identified."""
 ERROR = 0.3
 """Standard error of a continuation, in logits, above which a log does not identify how far users read."""
-RESTLESS = 0.02
+VARIABILITY = 0.02
 """Variance of ranks below which the continuation rests on a few documents that moved by chance."""
 
 
-@finding("examination-unknown", "Examination")
-def examination_unknown(found: OfFit) -> Statement | None:
+@finding("examination-unknown", "Examination", cause="click model")
+def examination_unknown(found: FitEvidence) -> Statement | None:
     if found.hidden >= MANY:
         return Statement(
             "warning",
@@ -22,7 +22,7 @@ def examination_unknown(found: OfFit) -> Statement | None:
             "Predict clicks with this model only for rankings like those of the log; its examination and its relevance "
             "need a log in which documents change places.",
         )
-    if found.error > ERROR or found.restlessness < RESTLESS:
+    if found.error > ERROR or found.rank_variability < VARIABILITY:
         return Statement(
             "warning",
             "The log hardly tells how far users read: too few documents were clicked at different ranks. What is said "

@@ -1,6 +1,6 @@
 """`few-clusters`: an interval from too few clusters."""
 
-from .evidence import OfClusters
+from .evidence import ClustersEvidence
 from .registry import Statement, finding
 
 FEW = 20
@@ -10,8 +10,8 @@ _UNLIKE = 0.9
 """Ratio of effective to actual clusters below which their unequal size is mentioned."""
 
 
-@finding("few-clusters", "Clusters")
-def few_clusters(found: OfClusters) -> Statement | None:
+@finding("few-clusters", "Clusters", cause="dependence")
+def few_clusters(found: ClustersEvidence) -> Statement | None:
     worth = round(found.effective, 6)
     if found.column is None or worth >= FEW:
         return None

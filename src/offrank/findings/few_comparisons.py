@@ -1,13 +1,13 @@
 """`few-comparisons`: too few clicks that could be compared."""
 
-from .evidence import OfComparison
+from .evidence import ComparisonEvidence
 from .registry import Statement, finding
 
 FEW = 100.0
 """Clicked impressions."""
 
 
-@finding("few-comparisons", "Comparisons", lambda found: found.ess < FEW)
-def few_comparisons(found: OfComparison) -> Statement:
+@finding("few-comparisons", "Comparisons", lambda found: found.ess < FEW, cause="measure")
+def few_comparisons(found: ComparisonEvidence) -> Statement:
     message = f"The comparisons are worth {found.ess:.0f} clicked impressions."
     return Statement("serious", message, "Log more, or log more randomly.")

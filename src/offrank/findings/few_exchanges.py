@@ -1,14 +1,19 @@
 """`few-exchanges`: documents that no permutation can move."""
 
-from .evidence import OfCmip
+from .evidence import CmipEvidence
 from .registry import Statement, finding
 
 PERMUTABLE = 0.5
 """Share of the documents that should be permutable."""
 
 
-@finding("few-exchanges", "Permutation test", lambda found: found.permutations and found.permutable < PERMUTABLE)
-def few_exchanges(found: OfCmip) -> Statement:
+@finding(
+    "few-exchanges",
+    "Permutation test",
+    lambda found: found.permutations and found.permutable < PERMUTABLE,
+    cause="measure",
+)
+def few_exchanges(found: CmipEvidence) -> Statement:
     return Statement(
         "warning",
         f"Only {found.permutable:.0%} of the documents share their grade and cluster with another one: the p-value "

@@ -1,15 +1,15 @@
 """`few-pairs`: ranks whose examination is estimated from few clicks."""
 
 from .advice import ranks
-from .evidence_clicks import OfHarvest
+from .evidence_clicks import HarvestEvidence
 from .registry import Statement, finding
 
 FEW_CLICKS = 30
 """Number of clicks on documents that were also shown at other ranks."""
 
 
-@finding("few-pairs", "Ranks")
-def few_pairs(found: OfHarvest) -> Statement | None:
+@finding("few-pairs", "Ranks", cause="click model")
+def few_pairs(found: HarvestEvidence) -> Statement | None:
     few = [linked and clicks < FEW_CLICKS for linked, clicks in zip(found.linked, found.clicks, strict=True)]
     if not any(few):
         return None

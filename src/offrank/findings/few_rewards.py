@@ -1,16 +1,16 @@
 """`few-rewards`: too few rewarded impressions for a normal interval."""
 
-from ..options import option
-from .evidence import OfEstimate
+from ..wording import Option, Wording
+from .evidence import EstimateEvidence
 from .registry import Statement, finding
 
 FEW = 30.0
 """Effective number of rewarded impressions."""
 
 
-@finding("few-rewards", "Rewarded impressions")
-def few_rewards(found: OfEstimate) -> Statement | None:
-    expected = found.effective_rewards * found.luck
+@finding("few-rewards", "Rewarded impressions", cause=("overlap", "tail"))
+def few_rewards(found: EstimateEvidence) -> Statement | None:
+    expected = found.effective_rewards * found.ess_ratio
     if not expected < FEW:
         return None
     if found.effective_rewards == 0:
@@ -19,7 +19,7 @@ def few_rewards(found: OfEstimate) -> Statement | None:
             "No impression that counts for this policy earned anything, so the interval has no width.",
             "Log more; the value is near zero, but how near this log cannot say.",
         )
-    other = f"Too few for a normal interval: use {option('interval', 'studentised')}, and log more."
+    other = Wording("Too few for a normal interval: use {}, and log more.", Option("interval", "studentised"))
     return Statement(
         "warning",
         f"The estimate rests on about {expected:.0f} rewarded impressions.",

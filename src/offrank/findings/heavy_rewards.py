@@ -1,6 +1,6 @@
 """`heavy-rewards`: the rare large rewards have not all occurred yet."""
 
-from .evidence import OfEstimate
+from .evidence import EstimateEvidence
 from .registry import Statement, finding
 
 SKEWED = 0.7
@@ -9,8 +9,8 @@ is less, 95 % intervals of lognormal rewards (sigma 2) hold the truth in at leas
 (benchmarks/skewed_rewards.py)."""
 
 
-@finding("heavy-rewards", "Tail of the rewards")
-def heavy_rewards(found: OfEstimate) -> Statement | None:
+@finding("heavy-rewards", "Tail of the rewards", cause="tail")
+def heavy_rewards(found: EstimateEvidence) -> Statement | None:
     if found.reward_index is None or not found.reward_skewness > SKEWED:
         return None
     return Statement(

@@ -1,6 +1,6 @@
 """`hidden-components`: a mixture whose weights depend on where learning began."""
 
-from .evidence_clicks import OfFit
+from .evidence_clicks import FitEvidence
 from .registry import Statement, finding
 
 FARTHEST = 0.1
@@ -11,8 +11,8 @@ Of 144 logs of benchmarks/mixture_weights.py, the weights of those below err by 
 """
 
 
-@finding("hidden-components", "Components of a mixture", lambda found: found.divided > FARTHEST)
-def hidden_components(found: OfFit) -> Statement:
+@finding("hidden-components", "Components of a mixture", lambda found: found.divided > FARTHEST, cause="click model")
+def hidden_components(found: FitEvidence) -> Statement:
     return Statement(
         "warning",
         f"Begun from other divisions of the sessions, learning ends at weights up to {found.divided:.2f} apart. This "

@@ -1,7 +1,7 @@
 """`hidden-mass`: slates or items of the target that a log of this size is unlikely to contain."""
 
 from .advice import CLOSER, clip, items_help
-from .evidence import OfEstimate
+from .evidence import EstimateEvidence
 from .registry import Statement, finding
 
 HIDDEN = 1.0
@@ -17,18 +17,18 @@ def hides(share: float, visible: float, effective_rewards: float) -> bool:
     return share > 0 and share**2 * min(visible, effective_rewards) > HIDDEN**2
 
 
-@finding("hidden-mass", "What the log cannot show")
-def hidden_mass(found: OfEstimate) -> Statement | None:
+@finding("hidden-mass", "What the log cannot show", cause=("overlap", "tail"))
+def hidden_mass(found: EstimateEvidence) -> Statement | None:
     share = (found.hidden or 0.0) + found.unsupported
-    if not (hides(share, found.visible, found.effective_rewards * found.luck) or share > MOSTLY_HIDDEN):
+    if not (hides(share, found.visible, found.effective_rewards * found.ess_ratio) or share > MOSTLY_HIDDEN):
         return None
     never = f" ({found.unsupported:.1%} never)" if found.unsupported > 0.0005 else ""
-    further = "" if found.clipped else f", or {clip(found)}"
+    further = "" if found.clipped else ", or " + clip(found)
     items = ", use an item-level estimator" if items_help(found.slots, found.kind) else ""
     return Statement(
         "serious" if share > MOSTLY_HIDDEN else "warning",
         f"{share:.1%} of what the policy shows is so rare under the logging policy that a log of {found.n:,} "
         f"impressions is expected to hold fewer than five rows of it{never}: value and interval are likely too low.",
-        f"Log more, {CLOSER}{items}{further}.",
+        f"Log more, {CLOSER}{items}" + further + ".",
         missing=share,
     )

@@ -1,6 +1,6 @@
 """`huge-inverse-propensity`: a shown slate that correct propensities would hardly ever show."""
 
-from .evidence import OfLog
+from .evidence import LogEvidence
 from .registry import Statement, finding
 
 UNLIKELY = 100.0
@@ -8,8 +8,8 @@ UNLIKELY = 100.0
 exceeds t n in at most one log of t (Markov's inequality)."""
 
 
-@finding("huge-inverse-propensity", "Inverse propensities")
-def huge_inverse_propensity(log: OfLog) -> Statement | None:
+@finding("huge-inverse-propensity", "Inverse propensities", cause="weights")
+def huge_inverse_propensity(log: LogEvidence) -> Statement | None:
     times = log.largest_weight / log.impressions
     if not times > UNLIKELY:
         return None

@@ -1,14 +1,14 @@
 """`impossible-clicks`: clicks that a model rules out, in its training or evaluation log."""
 
-from .evidence_clicks import OfFit, OfPrediction
+from .evidence_clicks import FitEvidence, PredictionEvidence
 from .registry import Statement, finding
 
 MANY = 0.05
 """Share of the clicks that the model leaves out."""
 
 
-@finding("impossible-clicks", "Impossible clicks", lambda found: found.beyond > 0, convicts=True)
-def of_fit(found: OfFit) -> Statement:
+@finding("impossible-clicks", "Impossible clicks", lambda found: found.beyond > 0, convicts=True, cause="click model")
+def of_fit(found: FitEvidence) -> Statement:
     return Statement(
         "serious" if found.beyond > MANY else "warning",
         f"{found.beyond:.1%} of the clicks follow another one in their session, which the cascade model rules out: "
@@ -17,8 +17,8 @@ def of_fit(found: OfFit) -> Statement:
     )
 
 
-@finding("impossible-clicks", "Impossible clicks", lambda found: found.impossible, convicts=True)
-def of_prediction(found: OfPrediction) -> Statement:
+@finding("impossible-clicks", "Impossible clicks", lambda found: found.impossible, convicts=True, cause="click model")
+def of_prediction(found: PredictionEvidence) -> Statement:
     return Statement(
         "serious",
         f"The model says that {found.impossible:,} of {found.sessions:,} sessions cannot happen: their log-likelihood "

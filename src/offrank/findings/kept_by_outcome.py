@@ -1,7 +1,7 @@
 """`kept-by-outcome`: rows that were kept or left out by what was clicked, at rates that the log cannot test."""
 
-from ..options import option
-from .evidence_rows import OfKept
+from ..wording import Option, Wording
+from .evidence_rows import KeptEvidence
 from .registry import Statement, finding
 
 FAR = 5.0
@@ -9,9 +9,12 @@ FAR = 5.0
 
 
 @finding(
-    "kept-by-outcome", "Rows kept by their outcome", lambda kept: kept.clicks and set(kept.totals) < {"clicked", "all"}
+    "kept-by-outcome",
+    "Rows kept by their outcome",
+    lambda kept: kept.clicks and set(kept.totals) < {"clicked", "all"},
+    cause="outcome",
 )
-def kept_by_outcome(kept: OfKept) -> Statement | None:
+def kept_by_outcome(kept: KeptEvidence) -> Statement | None:
     if not kept.apart > FAR:
         return None
     clicked, every = kept.estimated("clicked")[0], kept.estimated("all")[0]
@@ -19,5 +22,7 @@ def kept_by_outcome(kept: OfKept) -> Statement | None:
         "note",
         "Rows were kept by whether they were clicked. Every estimate is as right as the rates in `inclusion`, which "
         f"this log cannot test; by them there were {every:,.0f} impressions, {clicked:,.0f} of them with a click.",
-        f"Say how many there really were, with a click and in all ({option('totals')}), and the rates are tested.",
+        Wording(
+            "Say how many there really were, with a click and in all ({}), and the rates are tested.", Option("totals")
+        ),
     )

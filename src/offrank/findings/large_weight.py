@@ -1,7 +1,8 @@
 """`large-weight`: one impression dominates the estimate."""
 
+from ..wording import Wording, joined
 from .advice import clip, items_help
-from .evidence import OfEstimate
+from .evidence import EstimateEvidence
 from .registry import Statement, finding
 
 LARGE = 0.05
@@ -9,12 +10,14 @@ LARGE = 0.05
 VERY_LARGE = 0.2
 
 
-@finding("large-weight", "Largest weight", lambda found: found.max_weight_share > LARGE)
-def large_weight(found: OfEstimate) -> Statement:
+@finding(
+    "large-weight", "Largest weight", lambda found: found.max_weight_share > LARGE, cause=("overlap", "weights", "tail")
+)
+def large_weight(found: EstimateEvidence) -> Statement:
     ways = [] if found.clipped or found.kind == "logged" else [clip(found)]
     ways += ["compare with an item-level estimator"] if items_help(found.slots, found.kind) else []
     return Statement(
         "serious" if found.max_weight_share > VERY_LARGE else "warning",
         f"One impression carries {found.max_weight_share:.0%} of all weight.",
-        f"Do not trust the interval; {' or '.join(ways) or 'log more'}.",
+        Wording("Do not trust the interval; {}.", joined(" or ", ways) or "log more"),
     )

@@ -1,21 +1,21 @@
 """`low-ess`: a small effective sample size."""
 
 from .advice import log_more
-from .evidence import OfEstimate
+from .evidence import EstimateEvidence
 from .registry import Statement, finding
 
 FEW_EFFECTIVE = 100.0
 """Effective impressions: with so many, a click rate of 5 % rests on five clicks."""
-_LUCKY = 0.8
+_TYPICAL = 0.8
 
 
-@finding("low-ess", "Effective sample size")
-def low_ess(found: OfEstimate) -> Statement | None:
-    effective = found.ess * found.luck
+@finding("low-ess", "Effective sample size", cause=("overlap", "effective size", "weights"))
+def low_ess(found: EstimateEvidence) -> Statement | None:
+    effective = found.ess * found.ess_ratio
     if not effective < FEW_EFFECTIVE:
         return None
     message = f"The {found.n:,} impressions are worth about {effective:.0f} of the policy itself"
-    if found.luck < _LUCKY:
+    if found.ess_ratio < _TYPICAL:
         message += (
             f", though by its own weights this log seems to be worth {found.ess:.0f}: large ones are still to come"
         )

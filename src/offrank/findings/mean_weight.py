@@ -1,9 +1,10 @@
 """`mean-weight`: weights whose mean is not 1."""
 
 from ..folds.estimate import Interval
-from ..options import verb
+from ..wording import Verb, Wording
 from .double_subsampling import counted_twice
-from .evidence import OfEstimate, OfLaw, OfLog
+from .evidence import EstimateEvidence, LawEvidence, LogEvidence
+from .evidence_rows import GroupEvidence
 from .odd_mean import (
     IMPOSSIBLE,
     IMPOSSIBLE_BY_MARKOV,
@@ -36,8 +37,8 @@ KNOWN = 0.1
 """Effective share of the rows above which an unseen tail cannot explain a low mean."""
 
 
-@finding("mean-weight", "Mean weight")
-def mean_weight(found: OfEstimate) -> Statement | None:
+@finding("mean-weight", "Mean weight", cause="mean weight")
+def mean_weight(found: EstimateEvidence) -> Statement | None:
     away, mean = deviation(found), found.mean_weight
     if away is None or mean is None or counted_twice(found):
         return None
@@ -49,15 +50,19 @@ def mean_weight(found: OfEstimate) -> Statement | None:
         else "Propensities that are too small (a sub-sampling factor in them?), or not those of the slate shown"
     )
     return Statement(
-        "serious" if away > IMPOSSIBLE or mean.value > IMPOSSIBLE_BY_MARKOV else "warning",
+        "serious" if away > IMPOSSIBLE or mean.value > max(found.groups, 1) * IMPOSSIBLE_BY_MARKOV else "warning",
         f"The mean weight is {_said(mean, away)} for this policy.",
-        f"{reason} would do this; {verb('check')} of the uniform policy tells them apart. A plain estimate is off by "
-        "this factor, a self-normalised one hides it.",
+        Wording(
+            "{} would do this; {} of the uniform policy tells them apart. A plain estimate is off by this factor, a "
+            "self-normalised one hides it.",
+            reason,
+            Verb("check"),
+        ),
     )
 
 
-@finding("mean-weight", "Mean weights")
-def of_law(law: OfLaw) -> Statement | None:
+@finding("mean-weight", "Mean weights", cause="mean weight")
+def of_law(law: LawEvidence) -> Statement | None:
     """Weights whose mean is not 1 refute the logging policy, and so every estimate that depends on it."""
     worst = refuted(law)
     if worst is None or counted_twice(worst[1]):
@@ -73,6 +78,24 @@ def of_law(law: OfLaw) -> Statement | None:
     )
 
 
+@finding("mean-weight", "Mean weights of a group", cause="mean weight")
+def of_group(group: GroupEvidence) -> Statement | None:
+    """Weights whose mean in a group is above 1 refute the logging policy there."""
+    level = REFUTED / WEIGHTINGS / group.tested
+    odd = [one for one in group.weights if one[1].value >= 1 + NEAR and one[2] < level]
+    if not odd:
+        return None
+    name, mean, chance = min(odd, key=lambda one: one[2])
+    return Statement(
+        "serious",
+        f"In this group the mean weight of {name} is {_said(mean, mean.deviation(1.0))}; right ones would seldom do "
+        f"this (probability at most {max(chance, 1e-99):.1g}). Every estimate of the group that uses them is wrong, "
+        "whatever its own mean weight is.",
+        "Look whether these rows have the propensities of the slates that were shown. If the groups depend on what was "
+        "shown or clicked, estimates by group mean nothing: group by what was known before the impression.",
+    )
+
+
 def _said(mean: Interval, away: float) -> str:
     low, far = mean.value < 1, f"{away:.1f}" if away < 1000 else "over 1,000"
     factor = 1 / mean.value if low else mean.value
@@ -82,8 +105,8 @@ def _said(mean: Interval, away: float) -> str:
     )
 
 
-@finding("mean-weight", "Mean importance weight of uniform")
-def of_uniform(log: OfLog) -> Statement | None:
+@finding("mean-weight", "Mean importance weight of uniform", cause="mean weight")
+def of_uniform(log: LogEvidence) -> Statement | None:
     """Correct propensities give the uniform policy a mean weight of 1, or less if some slates are never shown."""
     mean, high = log.mean_weight, rise(log)
     if mean is None or (high is not None and counted_twice(log)):

@@ -1,15 +1,15 @@
 """The shown items do not follow the logging policy."""
 
-from ..options import option
-from .evidence import Frequency, OfLog
+from ..wording import Option, Wording
+from .evidence import Frequency, LogEvidence
 from .registry import Statement, finding
 
 UNLIKELY = 1e-3
 """At most one correct log in a thousand is reported as wrong."""
 
 
-@finding("miscalibrated", "What was shown against the logging policy")
-def miscalibrated(log: OfLog) -> Statement | None:
+@finding("miscalibrated", "What was shown against the logging policy", cause="calibration", explains="mean weight")
+def miscalibrated(log: LogEvidence) -> Statement | None:
     """Items are shown more often, or less often, than the logging policy can explain."""
     if log.fit is None or not unfit(log):
         return None
@@ -19,14 +19,16 @@ def miscalibrated(log: OfLog) -> Statement | None:
     return Statement(
         "serious",
         f"The slates that were shown are not those of {log.logging}: {deviation_in_words(log.fit)}.{mismatch}",
-        "Look at the score column and the temperature, whether target and logging policy are in each other's place, "
-        "and whether slates were changed after they were drawn (items "
-        "swapped, pinned or filtered out). If propensities were logged with what was shown, use "
-        f"{option('logging', 'logged')}.",
+        Wording(
+            "Look at the score column and the temperature, whether target and logging policy are in each other's "
+            "place, and whether slates were changed after they were drawn (items swapped, pinned or filtered out). If "
+            "propensities were logged with what was shown, use {}.",
+            Option("logging", "logged"),
+        ),
     )
 
 
-def unfit(log: OfLog) -> bool:
+def unfit(log: LogEvidence) -> bool:
     """Whether a correct log would hardly ever look like this. Rows that are copies add no information."""
     return log.fit is not None and log.fit.chance ** (1 - log.copies) < UNLIKELY
 
@@ -35,7 +37,7 @@ def deviation_in_words(fit: Frequency) -> str:
     """The comparison with the largest deviation, in words."""
     where = "at any rank" if fit.rank is None else f"at rank {fit.rank}"
     how = "too often" if fit.observed > fit.expected else "too rarely"
-    what = f"item {fit.item}" if fit.lift is None else f"items that it puts there {_lift(fit.lift)}"
+    what = f"item {fit.name or fit.item}" if fit.lift is None else f"items that it puts there {_lift(fit.lift)}"
     return f"{where}, {what} stood {how}: in {_number(fit.observed)} rows, where {_number(fit.expected)} are expected"
 
 

@@ -1,18 +1,20 @@
 """`mostly-rejected`: clicks that have nothing to be compared with."""
 
-from ..options import option
-from .evidence import OfComparison
+from ..wording import Option, Wording
+from .evidence import ComparisonEvidence
 from .registry import Statement, finding
 
 MOSTLY = 0.95
 """Share of the clicks."""
 
 
-@finding("mostly-rejected", "Comparisons", lambda found: not found.pairwise and found.rejected > MOSTLY)
-def mostly_rejected(found: OfComparison) -> Statement:
+@finding(
+    "mostly-rejected", "Comparisons", lambda found: not found.pairwise and found.rejected > MOSTLY, cause="measure"
+)
+def mostly_rejected(found: ComparisonEvidence) -> Statement:
     return Statement(
         "warning",
         f"{found.rejected:.1%} of the clicks have nothing to be compared with: the logging was nearly deterministic, "
         "so the metric speaks of its few random contexts.",
-        f"Look at groups with {option('by', 'COLUMN')}, or log more randomly.",
+        Wording("Look at groups with {}, or log more randomly.", Option("by", "COLUMN")),
     )

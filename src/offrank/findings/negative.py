@@ -1,11 +1,11 @@
 """`negative`: a negative estimate of a value that cannot be negative."""
 
-from .evidence import OfCmip
+from .evidence import CmipEvidence
 from .registry import Statement, finding
 
 
-@finding("negative", "Sign", lambda found: found.value < 0)
-def negative(found: OfCmip) -> Statement:
+@finding("negative", "Sign", lambda found: found.value < 0, cause="measure")
+def negative(found: CmipEvidence) -> Statement:
     return Statement(
         "note",
         f"The estimate is below 0 ({found.value:.4f}), where the truth cannot be.",

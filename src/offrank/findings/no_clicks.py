@@ -1,14 +1,14 @@
 """`no-clicks`: a click model learnt from a log without clicks."""
 
-from ..options import column
-from .evidence_clicks import OfFit
+from ..wording import ColumnNames, Wording
+from .evidence_clicks import FitEvidence
 from .registry import Statement, finding
 
 
-@finding("no-clicks", "Clicks", lambda found: not found.clicked)
-def no_clicks(_: OfFit) -> Statement:
+@finding("no-clicks", "Clicks", lambda found: not found.clicked, cause="click model")
+def no_clicks(_: FitEvidence) -> Statement:
     return Statement(
         "serious",
         "Nothing was clicked in any session: what the model says of documents and ranks is its priors, not the log's.",
-        f"Look whether the right column is read as clicks ({column('clicks', 'NAME')}).",
+        Wording("Look whether the right column is read as clicks ({}).", ColumnNames({"clicks": "NAME"})),
     )

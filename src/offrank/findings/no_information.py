@@ -1,11 +1,13 @@
 """`no-information`: a model that does not distinguish documents, or with a policy that does not where it does."""
 
-from .evidence import OfCmip
+from .evidence import CmipEvidence
 from .registry import Statement, finding
 
 
-@finding("no-information", "Information", lambda found: found.constant and not found.level, convicts=True)
-def no_information(_: OfCmip) -> Statement:
+@finding(
+    "no-information", "Information", lambda found: found.constant and not found.level, convicts=True, cause="measure"
+)
+def no_information(_: CmipEvidence) -> Statement:
     return Statement(
         "serious",
         "Within every grade the model finds all documents equally relevant, or the logging policy does: CMIP is 0.",

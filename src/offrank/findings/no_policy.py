@@ -1,11 +1,11 @@
 """`no-policy`: a logging policy that does not distinguish documents, so that no model can copy it."""
 
-from .evidence import OfCmip
+from .evidence import CmipEvidence
 from .registry import Statement, finding
 
 
-@finding("no-policy", "No policy to copy", lambda found: found.level)
-def no_policy(_: OfCmip) -> Statement:
+@finding("no-policy", "No policy to copy", lambda found: found.level, cause="measure")
+def no_policy(_: CmipEvidence) -> Statement:
     return Statement(
         "warning",
         "Within every grade the logging policy finds all documents equally relevant: no model could copy it, and each "

@@ -1,13 +1,13 @@
 """`no-randomness`: a logging policy that was deterministic."""
 
-from .evidence import OfPropensities
+from .evidence import PropensitiesEvidence
 from .registry import Statement, finding
 
 _ROUNDING = 1e-9
 
 
-@finding("no-randomness", "Inverse propensities", lambda found: found.largest <= 1 + _ROUNDING)
-def no_randomness(_: OfPropensities) -> Statement:
+@finding("no-randomness", "Inverse propensities", lambda found: found.largest <= 1 + _ROUNDING, cause="randomness")
+def no_randomness(_: PropensitiesEvidence) -> Statement:
     return Statement(
         "serious",
         "Every propensity is 1: the logging policy always showed the same slate for a context.",

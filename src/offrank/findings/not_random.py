@@ -1,6 +1,6 @@
 """Rows of one context show the same far more often than the logging policy says."""
 
-from .evidence import OfLog, Repeats
+from .evidence import LogEvidence, Repeats
 from .miscalibrated import UNLIKELY
 from .registry import Statement, finding
 
@@ -10,8 +10,8 @@ _EVERY = 0.99
 """Share of the pairs from which rows of one context never differ."""
 
 
-@finding("not-random", "Randomness of what was shown")
-def not_random(log: OfLog) -> Statement | None:
+@finding("not-random", "Randomness of what was shown", cause="randomness")
+def not_random(log: LogEvidence) -> Statement | None:
     """The log is less random than the logging policy says, or not random at all."""
     found = log.repeats
     if found is None or not repeated(log):
@@ -24,7 +24,7 @@ def not_random(log: OfLog) -> Statement | None:
     )
 
 
-def repeated(log: OfLog) -> bool:
+def repeated(log: LogEvidence) -> bool:
     """Whether a correct log would hardly ever repeat itself so often. Rows that are copies add no information."""
     return log.repeats is not None and log.repeats.chance ** (1 - log.copies) < UNLIKELY
 
@@ -36,7 +36,7 @@ def repeats_in_words(found: Repeats) -> str:
     return f"Two rows of {where} show the same {found.what} with frequency {rate}, where {wanted} is expected"
 
 
-def never_drawn(log: OfLog) -> bool:
+def never_drawn(log: LogEvidence) -> bool:
     """Whether rows of one context (hardly) ever differ: then nothing else has to be the cause."""
     return log.repeats is not None and log.repeats.observed >= _EVERY * log.repeats.pairs
 

@@ -1,11 +1,11 @@
 """`observed-range`: a guarantee that relies on the observed range."""
 
-from .evidence import OfEstimate
+from .evidence import EstimateEvidence
 from .registry import Statement, finding
 
 
-@finding("observed-range", "Range of the values", lambda found: found.method == "bernstein")
-def observed_range(_: OfEstimate) -> Statement:
+@finding("observed-range", "Range of the values", lambda found: found.method == "bernstein", cause="method")
+def observed_range(_: EstimateEvidence) -> Statement:
     return Statement(
         "note",
         "The empirical Bernstein interval needs the range of the values, and takes the range that was observed.",

@@ -2,8 +2,8 @@
 
 from itertools import accumulate
 
-from ..options import estimator
-from .evidence import OfCurve
+from ..wording import EstimatorOption, Wording
+from .evidence import CurveEvidence
 from .registry import Statement, finding
 
 ODD_RISE = 1.2
@@ -12,8 +12,8 @@ ABSURD_RISE = 2.0
 """Ratio to the first rank."""
 
 
-@finding("odd-examination", "Examination curve")
-def odd_examination(found: OfCurve) -> Statement | None:
+@finding("odd-examination", "Examination curve", cause="assumption")
+def odd_examination(found: CurveEvidence) -> Statement | None:
     curve = found.curve
     above = list(accumulate(curve, min))[:-1]
     rises = [here / least for least, here in zip(above, curve[1:], strict=True)]
@@ -26,5 +26,8 @@ def odd_examination(found: OfCurve) -> Statement | None:
         "serious" if max(curve) > ABSURD_RISE * curve[0] else "warning",
         f"The examination curve says that rank {lower + 1} is looked at {rise:.3g} times as often as rank {upper + 1}, "
         "which stands above it.",
-        f"Look whether the curve is written top first, and right; compare with {estimator('ipm')}, which needs none.",
+        Wording(
+            "Look whether the curve is written top first, and right; compare with {}, which needs none.",
+            EstimatorOption("ipm"),
+        ),
     )

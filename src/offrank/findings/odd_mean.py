@@ -4,7 +4,7 @@ import math
 from statistics import NormalDist
 
 from ..inference.pareto import odd_weights, unseen
-from .evidence import OfEstimate, OfLaw, OfLog
+from .evidence import EstimateEvidence, LawEvidence, LogEvidence
 
 ODD = 3.3
 """Standard errors from 1: one in a thousand."""
@@ -24,23 +24,32 @@ _ROUNDING = 1e-6
 """If weights do not vary, their mean differs from 1 by rounding errors only."""
 
 
-def deviation(found: OfEstimate) -> float | None:
+def deviation(found: EstimateEvidence) -> float | None:
     """How far the mean weight is from 1, in standard errors; None if it is close enough or cannot be determined.
 
-    A mean below 1 is compared with 1 minus the share of the target that so short a log hides: see `odd_weights`.
+    A mean below 1 is compared with 1 minus the share of the target that so short a log hides: see `odd_weights`. What a
+    group hides is not known, and tails of a few hundred rows tell little of it. Groups share the false alarms.
     """
     mean = found.mean_weight
     if mean is None or not math.isfinite(mean.standard_error) or not found.normalised:
         return None
     if found.clipped and found.control <= 1:
         return None  # clipping makes a mean weight smaller
-    if found.hidden is None:
+    if found.groups:
+        hidden = 1.0
+    elif found.hidden is None:
         hidden = unseen(found.max_weight_share, found.tail_index)
     else:
         hidden = found.hidden + found.unsupported
     away = min(odd_weights(mean, hidden), abs(mean.value - 1) / _ROUNDING)
-    odd = mean.value >= ODD_BY_MARKOV or (away >= ODD and abs(mean.value - 1) >= NEAR)
+    shared = max(found.groups, 1)
+    odd = mean.value >= shared * ODD_BY_MARKOV or (away >= _odd(shared) and abs(mean.value - 1) >= NEAR)
     return away if odd else None
+
+
+def _odd(groups: int) -> float:
+    """Standard errors from which on a mean weight of one of so many groups is reported."""
+    return ODD if groups == 1 else -NormalDist().inv_cdf(NormalDist().cdf(-ODD) / groups)
 
 
 def refuting(targets: int = 1) -> float:
@@ -48,7 +57,7 @@ def refuting(targets: int = 1) -> float:
     return -NormalDist().inv_cdf(REFUTED / WEIGHTINGS / max(targets, 1) / 2)
 
 
-def refuted(law: OfLaw) -> tuple[str, OfEstimate, float] | None:
+def refuted(law: LawEvidence) -> tuple[str, EstimateEvidence, float] | None:
     """The clearest of the mean weights that refute the logging policy, its name, and its standard errors from 1.
 
     A mean above 1 does: with right propensities none is expected above it, whatever the log supports. One below 1
@@ -65,7 +74,7 @@ def refuted(law: OfLaw) -> tuple[str, OfEstimate, float] | None:
     return max(found, key=lambda one: one[2], default=None)
 
 
-def rise(log: OfLog) -> float | None:
+def rise(log: LogEvidence) -> float | None:
     """How far the mean weight of uniform is above 1, in standard errors; None if it is close enough.
 
     With correct propensities its expectation is at most 1. Chance seldom exceeds it: weights are skewed, so that a high

@@ -1,15 +1,15 @@
 """`only-clicked-rows`: a log in which every impression was clicked."""
 
-from ..options import option
-from .evidence_rows import OfKept
+from ..wording import Option, Wording
+from .evidence_rows import KeptEvidence
 from .registry import Statement, finding
 
 FEWEST = 100
 """Rows. Even if 9 of 10 impressions are clicked, so many without an exception have a chance of 1 in 38,000."""
 
 
-@finding("only-clicked-rows", "Rows without a click", lambda kept: kept.clicks and not kept.rows[0])
-def only_clicked_rows(kept: OfKept) -> Statement | None:
+@finding("only-clicked-rows", "Rows without a click", lambda kept: kept.clicks and not kept.rows[0], cause="sampling")
+def only_clicked_rows(kept: KeptEvidence) -> Statement | None:
     if kept.rows[1] < FEWEST or (kept.totals and kept.totals.get("clicked") == kept.totals.get("all")):
         return None
     rows = int(kept.rows[1])
@@ -17,6 +17,9 @@ def only_clicked_rows(kept: OfKept) -> Statement | None:
         "serious",
         f"Each of {rows:,} impressions was clicked: those without a click seem to be missing, so that the log does not "
         "tell how often anything is clicked.",
-        "Take a log that holds the others too, or a known share of them (then write `inclusion`). If really every "
-        f"impression was clicked, say so: {option('totals', {'clicked': rows, 'all': rows})}.",
+        Wording(
+            "Take a log that holds the others too, or a known share of them (then write `inclusion`). If really "
+            "every impression was clicked, say so: {}.",
+            Option("totals", {"clicked": rows, "all": rows}),
+        ),
     )

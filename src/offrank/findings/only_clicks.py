@@ -1,11 +1,11 @@
 """`only-clicks`: a click model learnt from a log that holds clicked documents only."""
 
-from .evidence_clicks import OfFit
+from .evidence_clicks import FitEvidence
 from .registry import Statement, finding
 
 
-@finding("only-clicks", "Clicks", lambda found: not found.skipped)
-def only_clicks(_: OfFit) -> Statement:
+@finding("only-clicks", "Clicks", lambda found: not found.skipped, cause="click model")
+def only_clicks(_: FitEvidence) -> Statement:
     return Statement(
         "serious",
         "Every document of every session was clicked: what was shown and not clicked is missing from the log, so that "

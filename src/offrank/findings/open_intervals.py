@@ -3,12 +3,12 @@
 import math
 
 from .advice import ranks
-from .evidence_clicks import OfHarvest
+from .evidence_clicks import HarvestEvidence
 from .registry import Statement, finding
 
 
-@finding("open-intervals", "Ranks")
-def open_intervals(found: OfHarvest) -> Statement | None:
+@finding("open-intervals", "Ranks", cause="click model")
+def open_intervals(found: HarvestEvidence) -> Statement | None:
     open_ = [linked and math.isinf(high) for linked, high in zip(found.linked, found.high, strict=True)]
     if not any(open_):
         return None

@@ -1,11 +1,11 @@
 """`point-estimates`: CMIP of a model that does not know how uncertain it is."""
 
-from .evidence import OfPoints
+from .evidence import PointsEvidence
 from .registry import Statement, finding
 
 
-@finding("point-estimates", "Point estimates", lambda found: found.points)
-def point_estimates(_: OfPoints) -> Statement:
+@finding("point-estimates", "Point estimates", lambda found: found.points, cause="method")
+def point_estimates(_: PointsEvidence) -> Statement:
     return Statement(
         "warning",
         "The model has no posterior, so that its CMIP is of point estimates. Their noise depends on how often users "

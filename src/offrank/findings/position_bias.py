@@ -1,14 +1,16 @@
 """`position-bias`: pairs of shown items favour those at the top."""
 
-from ..options import option
-from .evidence import OfComparison
+from ..wording import Option, Wording
+from .evidence import ComparisonEvidence
 from .registry import Statement, finding
 
 
-@finding("position-bias", "Position bias", lambda found: found.pairwise and not found.shuffled)
-def position_bias(_: OfComparison) -> Statement:
+@finding("position-bias", "Position bias", lambda found: found.pairwise and not found.shuffled, cause="measure")
+def position_bias(_: ComparisonEvidence) -> Statement:
     return Statement(
         "note",
         "Pairwise metrics favour what was shown at the top, unless the slates were shuffled uniformly.",
-        f"Use counterfactual_... with the logging policy; or say {option('logging', 'uniform')} if they were.",
+        Wording(
+            "Use counterfactual_... with the logging policy; or say {} if they were.", Option("logging", "uniform")
+        ),
     )

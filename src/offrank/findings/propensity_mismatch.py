@@ -1,7 +1,7 @@
 """The propensities in the log are not those of the given logging policy."""
 
-from ..options import option
-from .evidence import OfLog
+from ..wording import Option, Wording
+from .evidence import LogEvidence
 from .miscalibrated import unfit
 from .registry import Statement, finding
 
@@ -9,11 +9,16 @@ MANY = 0.01
 """Share of the impressions above which a few odd rows cannot be the cause."""
 
 
-@finding("propensity-mismatch", "Logged propensities against the policy", lambda log: log.apart and not unfit(log))
-def propensity_mismatch(log: OfLog) -> Statement:
+@finding(
+    "propensity-mismatch",
+    "Logged propensities against the policy",
+    lambda log: log.apart and not unfit(log),
+    cause="propensities",
+)
+def propensity_mismatch(log: LogEvidence) -> Statement:
     """Logged propensities differ from the policy's, unless the shown items already prove the policy wrong."""
-    remedy = (
-        f"One of them is wrong: look at the score column and the temperature, or use {option('logging', 'logged')}."
+    remedy: str = Wording(
+        "One of them is wrong: look at the score column and the temperature, or use {}.", Option("logging", "logged")
     )
     if log.fit is not None:
         remedy = (

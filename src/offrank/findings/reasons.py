@@ -6,14 +6,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from ..folds.estimate import Caution
-from .registry import SEVERITIES
+from ..wording import joined
+from .registry import SEVERITIES, has_cause
 
 MOST_REASONS = 3
-
-_OVERLAP = ("few-rewards", "large-weight", "heavy-tail", "hidden-mass", "low-ess", "no-overlap", "unseen-items")
-"""Codes of one cause: the log has too little of what the target shows. Any fault may lead to them: they come last."""
-_PROPENSITIES = ("mean-weight", "double-subsampling")
-"""Codes of one cause, which a serious finding about the log explains."""
 
 
 @dataclass(frozen=True)
@@ -25,30 +21,38 @@ class Reason:
     remedy: str
     estimators: tuple[str, ...] = ()
 
+    @property
+    def text(self) -> str:
+        """The code, the message and the remedy."""
+        return joined(" ", (f"{self.code}:", self.message, self.remedy))
+
     def __str__(self) -> str:
-        return f"{self.code}: {self.message} {self.remedy}".strip()
+        return str(self.text)
 
 
 def against_all(found: Iterable[tuple[str, Caution]], about_log: Iterable[Caution]) -> tuple[Reason, ...]:
     """The reasons why there is no answer: faults of the log, then of the estimates. found: (estimator, caution)."""
     of_log = [one for one in about_log if one.severity == "serious"]
     serious = [(name, one) for name, one in found if one.severity == "serious"]
-    if of_log:
-        serious = [(name, one) for name, one in serious if one.code not in _PROPENSITIES]
+    if of_log:  # which explains what the weights of an estimate say
+        serious = [(name, one) for name, one in serious if not has_cause(one, "mean weight")]
     ranked = reasons([*(("", one) for one in of_log), *serious])
     return tuple(ranked[:MOST_REASONS]) or (Reason("no-interval", "No estimate has an interval.", "Log more."),)
 
 
 def reasons(found: Iterable[tuple[str, Caution]]) -> list[Reason]:
-    """The findings as reasons: each code once with all its estimators, causes before consequences."""
+    """The findings as reasons: each code once with all its estimators, causes before consequences.
+
+    Too little overlap is one reason, and the last: any fault may lead to it.
+    """
     by_code: dict[str, list[tuple[str, Caution]]] = {}
     for name, one in found:
-        by_code.setdefault("too little overlap" if one.code in _OVERLAP else one.code, []).append((name, one))
+        by_code.setdefault("too little overlap" if has_cause(one, "overlap") else one.code, []).append((name, one))
     ranked = []
     for place, same in enumerate(by_code.values()):
         _, worst = min(same, key=lambda one: SEVERITIES[one[1].severity])
         names = tuple(dict.fromkeys(name for name, one in same if name and one.code == worst.code))
         of_log = any(not name for name, _ in same)
-        key = (SEVERITIES[worst.severity], not of_log, worst.code in _OVERLAP, -len(names), place)
+        key = (SEVERITIES[worst.severity], not of_log, has_cause(worst, "overlap"), -len(names), place)
         ranked.append((key, Reason(worst.code, worst.message, worst.remedy, () if of_log else names)))
     return [reason for _, reason in sorted(ranked, key=lambda one: one[0])]

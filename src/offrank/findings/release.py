@@ -19,8 +19,8 @@ import math
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from ..assumptions import in_words
 from ..folds.estimate import Interval
-from .assumptions import in_words
 from .reasons import Reason
 from .verdict import Verdict
 

@@ -1,12 +1,12 @@
 """`reward-model`: what a reward model that corrects an estimate was learnt from, and how well it predicts."""
 
 from ..formatting import plural
-from .evidence import OfEstimate, OfModel
+from .evidence import EstimateEvidence, ModelEvidence
 from .registry import Statement, finding
 
 
-@finding("reward-model", "Reward model", lambda found: found.kind != "model")
-def reward_model(found: OfEstimate) -> Statement | None:
+@finding("reward-model", "Reward model", lambda found: found.kind != "model", cause="assumption")
+def reward_model(found: EstimateEvidence) -> Statement | None:
     if found.model is None or (found.model.explained is None and not found.model.rows):
         return None
     return Statement(
@@ -16,7 +16,7 @@ def reward_model(found: OfEstimate) -> Statement | None:
     )
 
 
-def fit_in_words(model: OfModel) -> str:
+def fit_in_words(model: ModelEvidence) -> str:
     """What a model was learnt from and how well it predicts, as sentences; empty if that is not known."""
     said = ""
     if model.folds:

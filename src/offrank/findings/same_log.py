@@ -3,24 +3,26 @@
 import math
 
 from ..formatting import quote
-from ..options import option
-from .evidence import OfTraining
-from .evidence_rows import OfOwnClicks
+from ..wording import Option, Wording
+from .evidence import TrainingEvidence
+from .evidence_rows import OwnClicksEvidence
 from .registry import Statement, finding
 
 LEAST = 0.05
 """Smallest share of the evaluated rows to report: below it, the optimism is at most that share."""
 
 
-@finding("same-log", "Rows of the training", lambda found: found.share >= LEAST)
-def same_log(found: OfTraining) -> Statement:
-    held_out = f"{option('held_out', 'policy.npz')} reads those that `learn` kept apart; or take another day's log."
+@finding("same-log", "Rows of the training", lambda found: found.share >= LEAST, cause="provenance")
+def same_log(found: TrainingEvidence) -> Statement:
+    held_out = Wording(
+        "{} reads those that `learn` kept apart; or take another day's log.", Option("held_out", "policy.npz")
+    )
     model = "learn the click model from another day's log, or judge another one."
     return Statement(
         "serious",
         f"About {found.share:.0%} of these impressions are what it was learnt from: what was learnt explains them "
         "better than new ones, and the estimate is too kind.",
-        f"Judge it by other impressions: {held_out if found.policy else model}",
+        "Judge it by other impressions: " + (held_out if found.policy else model),
     )
 
 
@@ -35,7 +37,7 @@ UNLIKELY = 1e-8
 """Largest probability that so many neighbours are close and in order, of some ten comparisons in a run."""
 
 
-def counted_here(found: OfOwnClicks) -> bool:
+def counted_here(found: OwnClicksEvidence) -> bool:
     """Whether a score gives the noise of this log's own click counts, which no score from elsewhere knows."""
     enough = found.cells >= _FEWEST_CELLS and found.counts >= _FEWEST_COUNTS
     return (enough and found.reproduced >= REPRODUCED) or _chance(found.pairs, found.close) < UNLIKELY
@@ -50,8 +52,8 @@ def _chance(pairs: int, close: int) -> float:
     return math.exp(-pairs * (share * math.log(share / CLOSE) + rest))
 
 
-@finding("same-log", "Clicks of this log", counted_here)
-def own_clicks(found: OfOwnClicks) -> Statement:
+@finding("same-log", "Clicks of this log", counted_here, cause="provenance")
+def own_clicks(found: OwnClicksEvidence) -> Statement:
     return Statement(
         "serious",
         f"The column {quote(found.column)} counts the clicks of this very log, by {found.of}: it knows their noise, "

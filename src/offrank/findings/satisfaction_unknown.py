@@ -1,6 +1,6 @@
 """`satisfaction-unknown`: documents hardly change places, so that clicks below them tell little of satisfaction."""
 
-from .evidence_clicks import OfFit
+from .evidence_clicks import FitEvidence
 from .registry import Statement, finding
 
 LEAST = 0.1
@@ -11,8 +11,8 @@ enough (0.2).
 """
 
 
-@finding("satisfaction-unknown", "Satisfaction", lambda found: found.moving < LEAST)
-def satisfaction_unknown(found: OfFit) -> Statement:
+@finding("satisfaction-unknown", "Satisfaction", lambda found: found.moving < LEAST, cause="click model")
+def satisfaction_unknown(found: FitEvidence) -> Statement:
     return Statement(
         "warning",
         f"Documents hardly changed places ({found.moving:.0%} of the variance of ranks is within documents). What "

@@ -1,11 +1,11 @@
 """The log has no information about items that were not shown."""
 
-from .evidence import OfLog
+from .evidence import LogEvidence
 from .registry import Statement, finding
 
 
-@finding("shown-only", "Candidates", lambda log: log.shown_only)
-def shown_only(_: OfLog) -> Statement:
+@finding("shown-only", "Candidates", lambda log: log.shown_only, cause="rows")
+def shown_only(_: LogEvidence) -> Statement:
     """Every impression shows all of its candidates, or the log lists none."""
     return Statement(
         "note",

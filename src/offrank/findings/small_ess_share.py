@@ -1,7 +1,7 @@
 """`small-ess-share`: a small part of the log dominates the estimate."""
 
 from .advice import CLOSER, items_help
-from .evidence import OfEstimate
+from .evidence import EstimateEvidence
 from .low_ess import FEW_EFFECTIVE
 from .registry import Statement, finding
 
@@ -9,9 +9,9 @@ SMALL_SHARE = 0.01
 """Share of the impressions."""
 
 
-@finding("small-ess-share", "Effective sample size")
-def small_ess_share(found: OfEstimate) -> Statement | None:
-    if found.ess * found.luck < FEW_EFFECTIVE or not found.ess < SMALL_SHARE * found.n:
+@finding("small-ess-share", "Effective sample size", cause=("effective size", "weights"))
+def small_ess_share(found: EstimateEvidence) -> Statement | None:
+    if found.ess * found.ess_ratio < FEW_EFFECTIVE or not found.ess < SMALL_SHARE * found.n:
         return None
     more = items_help(found.slots, found.kind)
     further = f", {CLOSER}, or use an estimator that assumes more of users" if more else f", or {CLOSER}"

@@ -1,15 +1,15 @@
 """`support`: items or slates that the target shows but the logging policy never does."""
 
-from ..options import estimator
-from .evidence import OfSupport
+from ..wording import EstimatorOption, Wording
+from .evidence import SupportEvidence
 from .registry import Statement, finding
 
 MUCH = 0.05
 """Share of the target's items at a rank."""
 
 
-@finding("support", "Support")
-def support(found: OfSupport) -> Statement | None:
+@finding("support", "Support", cause="coverage")
+def support(found: SupportEvidence) -> Statement | None:
     worst = max(found.shares, default=0.0)
     if not worst > 0:
         return None
@@ -17,6 +17,9 @@ def support(found: OfSupport) -> Statement | None:
     return Statement(
         "serious" if found.asked and worst > MUCH else "warning",
         f"The logging policy never shows what {found.target} would show: {ranks}.",
-        "Estimates miss that share. Judge a policy closer to the logging one, widen the window of interpol "
-        f"({estimator('interpol(window=2)')}), or log more randomly.",
+        Wording(
+            "Estimates miss that share. Judge a policy closer to the logging one, widen the window of interpol ({}), "
+            "or log more randomly.",
+            EstimatorOption("interpol(window=2)"),
+        ),
     )

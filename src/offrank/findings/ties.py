@@ -1,14 +1,14 @@
 """`ties`: a target whose tied scores leave the order of items open."""
 
-from .evidence import OfEstimate
+from .evidence import EstimateEvidence
 from .registry import Statement, finding
 
 MANY = 0.05
 """Share of the impressions: with fewer, the order of ties changes a rate by a few per cent at most."""
 
 
-@finding("ties", "Equal scores", lambda found: found.ties > 0)
-def ties(found: OfEstimate) -> Statement:
+@finding("ties", "Equal scores", lambda found: found.ties > 0, cause="assumption")
+def ties(found: EstimateEvidence) -> Statement:
     return Statement(
         "warning" if found.ties > MANY else "note",
         f"In {found.ties:.2%} of the impressions items that the new policy would show have the same score as another "

@@ -2,7 +2,7 @@
 
 import math
 
-from .evidence_rows import OfKept
+from .evidence_rows import KeptEvidence
 from .registry import Statement, finding
 
 FAR = 3.5
@@ -11,8 +11,8 @@ NEAR = 0.005
 """Share of a total: an estimate is off by as much, which changes no decision."""
 
 
-@finding("totals", "Rows against the true totals", lambda kept: kept.totals)
-def totals(kept: OfKept) -> Statement | None:
+@finding("totals", "Rows against the true totals", lambda kept: kept.totals, cause="sampling")
+def totals(kept: KeptEvidence) -> Statement | None:
     worst = None
     for which, true in sorted(kept.totals.items()):
         number, variance = kept.estimated(which)

@@ -1,6 +1,6 @@
 """`trust-unknown`: clicks of trust that the log does not tell from the worth of documents."""
 
-from .evidence_clicks import OfFit
+from .evidence_clicks import FitEvidence
 from .registry import Statement, finding
 
 ERROR = 0.35
@@ -12,6 +12,7 @@ Between cells of `benchmarks/click_sorted.py` where its intervals hold the truth
 """
 
 
+<<<<<<< HEAD
 @finding("trust-unknown", "Trust bias", lambda found: found.split > ERROR or found.mobile < LEAST)
 def trust_unknown(found: OfFit) -> Statement:
     known = (
@@ -21,6 +22,10 @@ def trust_unknown(found: OfFit) -> Statement:
         else "too few documents were clicked at different ranks. The chance of a click on an attractive document is "
         f"known to a factor of {1 + found.split:.2f}, one standard error"
     )
+=======
+@finding("trust-unknown", "Trust bias", lambda found: found.split > ERROR, cause="click model")
+def trust_unknown(found: FitEvidence) -> Statement:
+>>>>>>> main
     return Statement(
         "warning",
         f"This log does not tell clicks of trust in high ranks from the worth of the documents there: {known}.",

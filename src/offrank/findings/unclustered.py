@@ -2,16 +2,16 @@
 
 import math
 
-from ..options import option
-from .evidence import OfClusters
+from ..wording import Option, Wording
+from .evidence import ClustersEvidence
 from .registry import Statement, finding
 
 CHANCE = 0.01
 """Share of logs of independent rows whose design effect triggers a warning."""
 
 
-@finding("unclustered", "Clusters")
-def unclustered(found: OfClusters) -> Statement | None:
+@finding("unclustered", "Clusters", cause="dependence")
+def unclustered(found: ClustersEvidence) -> Statement | None:
     if found.apart is None or (found.group and found.values == 1):
         return None  # a group of this column has only one of its values
     effect, column = found.missed or 1.0, found.apart
@@ -19,10 +19,10 @@ def unclustered(found: OfClusters) -> Statement | None:
     if found.column is not None and not (severe and effect > (found.design_effect or 0.0)):
         return None
     reason = f"The log has only {found.values} value{'s' if found.values > 1 else ''} of `{column}`, too few to cluster"
-    reason, remedy = f"{reason} by", f"Log more of them; {option('cluster', column)} gives the wide interval."
+    reason, remedy = f"{reason} by", Wording("Log more of them; {} gives the wide interval.", Option("cluster", column))
     if found.method == "bernstein":
         reason = "Bernstein intervals take no clusters"
-        remedy = f"Use {option('interval', 'studentised')} or bootstrap, which cluster by it."
+        remedy = Wording("Use {} or bootstrap, which cluster by it.", Option("interval", "studentised"))
     return Statement(
         "warning" if severe else "note",
         f"{reason}: rows count as independent, and the interval speaks of these values of `{column}` only"

@@ -1,7 +1,7 @@
 """The logging policy was read off the log, and nobody has confirmed it."""
 
-from ..options import option
-from .evidence import OfLog
+from ..wording import Option, Wording
+from .evidence import LogEvidence
 from .registry import Statement, finding
 
 BLIND = 0.2
@@ -11,8 +11,8 @@ BLIND = 0.2
 UNCONFIRMED = "unconfirmed-logging"
 
 
-@finding(UNCONFIRMED, "What drew the log", lambda log: log.unconfirmed is not None)
-def unconfirmed_logging(log: OfLog) -> Statement:
+@finding(UNCONFIRMED, "What drew the log", lambda log: log.unconfirmed is not None, cause="logging policy")
+def unconfirmed_logging(log: LogEvidence) -> Statement:
     """The log does not contradict the policy; that does not make it the one that drew the log."""
     least = log.unconfirmed or 0.0
     blind = least > BLIND
@@ -25,5 +25,5 @@ def unconfirmed_logging(log: OfLog) -> Statement:
     return Statement(
         "serious" if blind else "warning",
         f"{log.logging} was read off this log, and nobody has confirmed that it drew the slates: {shown}",
-        f"If you know that they were drawn so, say {option('logging', log.logging)}.",
+        Wording("If you know that they were drawn so, say {}.", Option("logging", log.logging)),
     )

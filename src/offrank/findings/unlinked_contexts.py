@@ -1,11 +1,11 @@
 """`unlinked-contexts`: values of a context whose examination cannot be compared with that of the others."""
 
-from .evidence_clicks import OfFit
+from .evidence_clicks import FitEvidence
 from .registry import Statement, finding
 
 
-@finding("unlinked-contexts", "Contexts", lambda found: bool(found.unlinked))
-def unlinked_contexts(found: OfFit) -> Statement:
+@finding("unlinked-contexts", "Contexts", lambda found: bool(found.unlinked), cause="click model")
+def unlinked_contexts(found: FitEvidence) -> Statement:
     some = ", ".join(map(repr, found.unlinked[:5])) + (" ..." if len(found.unlinked) > 5 else "")
     return Statement(
         "warning",

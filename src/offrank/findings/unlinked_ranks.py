@@ -1,12 +1,12 @@
 """`unlinked-ranks`: ranks that cannot be compared with the first."""
 
 from .advice import ranks
-from .evidence_clicks import OfHarvest
+from .evidence_clicks import HarvestEvidence
 from .registry import Statement, finding
 
 
-@finding("unlinked-ranks", "Ranks")
-def unlinked_ranks(found: OfHarvest) -> Statement | None:
+@finding("unlinked-ranks", "Ranks", cause="click model")
+def unlinked_ranks(found: HarvestEvidence) -> Statement | None:
     missing = [not linked for linked in found.linked]
     if not any(missing):
         return None

@@ -1,11 +1,11 @@
 """`unpaired-grade`: documents without a partner of their grade."""
 
-from .evidence import OfCmip
+from .evidence import CmipEvidence
 from .registry import Statement, finding
 
 
-@finding("unpaired-grade", "Grades", lambda found: found.unpaired)
-def unpaired_grade(found: OfCmip) -> Statement:
+@finding("unpaired-grade", "Grades", lambda found: found.unpaired, cause="measure")
+def unpaired_grade(found: CmipEvidence) -> Statement:
     return Statement(
         "note",
         f"Up to {found.unpaired:,} documents had a grade that the other random half lacked, and were left out of a "

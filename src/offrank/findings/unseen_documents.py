@@ -1,8 +1,8 @@
 """`unseen-documents`: documents that were not in a click model's training log."""
 
-from ..options import option
-from .evidence import OfEstimate
-from .evidence_clicks import OfPrediction
+from ..wording import Option, Wording
+from .evidence import EstimateEvidence
+from .evidence_clicks import PredictionEvidence
 from .registry import Statement, finding
 
 UNKNOWN = 0.01
@@ -13,20 +13,27 @@ MANY_UNSEEN = 0.2
 MOST_UNSEEN = 0.5
 
 
-@finding("unseen-documents", "Unseen documents", lambda found: found.kind == "model" and found.control < 1 - UNKNOWN)
-def of_estimate(found: OfEstimate) -> Statement:
+@finding(
+    "unseen-documents",
+    "Unseen documents",
+    lambda found: found.kind == "model" and found.control < 1 - UNKNOWN,
+    cause="click model",
+)
+def of_estimate(found: EstimateEvidence) -> Statement:
     by_features = found.model is not None and found.model.features
     counts = "as its features predict" if by_features else "like an average document"
     return Statement(
         "warning" if by_features or found.control >= 1 - MOSTLY_UNKNOWN else "serious",
         f"{1 - found.control:.0%} of what the target shows was never shown in the log that the model has learnt from, "
         f"and counts as clicked {counts}.",
-        f"Learn from a log that shows more of it, or by items alone ({option('by', None)}) where queries are rare.",
+        Wording(
+            "Learn from a log that shows more of it, or by items alone ({}) where queries are rare.", Option("by", None)
+        ),
     )
 
 
-@finding("unseen-documents", "Unseen documents", lambda found: found.unseen > 0)
-def of_prediction(found: OfPrediction) -> Statement:
+@finding("unseen-documents", "Unseen documents", lambda found: found.unseen > 0, cause="click model")
+def of_prediction(found: PredictionEvidence) -> Statement:
     if found.features:
         return Statement(
             "note",

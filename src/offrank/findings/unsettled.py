@@ -1,11 +1,11 @@
 """`unsettled`: the bound of its rounds ended the learning of a click model, and not its tolerance."""
 
-from .evidence_clicks import OfFit
+from .evidence_clicks import FitEvidence
 from .registry import Statement, finding
 
 
-@finding("unsettled", "Learning that did not settle", lambda found: not found.settled)
-def unsettled(found: OfFit) -> Statement:
+@finding("unsettled", "Learning that did not settle", lambda found: not found.settled, cause="click model")
+def unsettled(found: FitEvidence) -> Statement:
     return Statement(
         "warning",
         f"Learning stopped after {found.rounds:,} rounds, before its numbers had settled. More rounds would have "

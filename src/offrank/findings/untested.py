@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from .assumptions import needs_curve
+from ..assumptions import needs_curve
 
 
 @dataclass(frozen=True)

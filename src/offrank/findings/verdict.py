@@ -18,12 +18,11 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, NoReturn
 
+from ..assumptions import in_words
 from ..folds.estimate import Caution, Estimate, Interval
 from ..formatting import nine_digits
-from .assumptions import in_words
 from .reasons import MOST_REASONS, Reason, against_all, reasons
-from .registry import SEVERITIES
-from .unconfirmed_logging import UNCONFIRMED
+from .registry import SEVERITIES, causes_of, has_cause
 from .untested import Assumption, untested
 
 Decision = Literal["better", "worse", "no clear difference", "unknown"]
@@ -195,10 +194,12 @@ def verdict(
     of_log = _about_log(own, about_log)
     known = _explained(found, [*of_log, *own.cautions], own.most)
     checked = not own.rests_on or (found.spans and not anchor.rests_on)
-    off = [("", one) for one in own.cautions if own.outcome != wanted and one.code == "clicks-not-reward"]
+    off = [("", one) for one in own.cautions if own.outcome != wanted and has_cause(one, "outcome")]
     said = [*_binding(own, of_log), *([] if checked else [_assumed(own, found, anchor)]), *reasons(off)]
     told = dict.fromkeys([*([] if known is None else [known]), *said])
-    doubts = tuple(sorted(told, key=lambda one: one.code != UNCONFIRMED))[:MOST_REASONS]  # all else rests on that
+    doubts = tuple(sorted(told, key=lambda one: "logging policy" not in causes_of(one.code)))[
+        :MOST_REASONS
+    ]  # all else rests on that
     found = replace(
         found,
         decision=_decided(found.difference) if known is None else "no clear difference",

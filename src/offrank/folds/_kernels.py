@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..log.batch import Floats
-from ..log.hashing import splitmix64
+from ..log.hashing import hashed, splitmix64
 
 _fast = numba.njit(cache=True, nogil=True, fastmath={"reassoc", "contract", "nsz", "arcp"})
 
@@ -125,16 +125,51 @@ def poisson_sums(sums, values, key, thresholds):
                 sums[a, b] += times[b] * x
 
 
+_SALT = np.uint64(0x5851F42D4C957F2D)
+"""Makes the buckets of codes unlike other hashes of them."""
+
+
+def bucket_of(code: NDArray[np.uint64], buckets: int) -> NDArray[np.uint64]:
+    """[n] the bucket of each code. buckets: a power of two."""
+    return hashed(code ^ _SALT) & np.uint64(buckets - 1)
+
+
 @_fast
 def bucket_sums(sums, values, key):
     """Count every row in the bucket of its key and add its values there. sums [G, 1 + d], G a power of two."""
     n, d = values.shape
     mask = np.uint64(sums.shape[0] - 1)
     for row in range(n):
-        bucket = splitmix64(key[row] ^ np.uint64(0x5851F42D4C957F2D)) & mask
+        bucket = splitmix64(key[row] ^ _SALT) & mask
         sums[bucket, 0] += 1
         for a in range(d):
             sums[bucket, 1 + a] += values[row, a]
+
+
+@_fast
+def cluster_sums(codes, sums, values, key, table):
+    """Count every row in the line of its key, add its values there, and return the number of different keys.
+
+    -1 if these are more than the lines. codes [G], sums [G, 1 + d]: filled in the order of first occurrence. table: -1
+    each, a power of two in length and longer than the lines.
+    """
+    n, d = values.shape
+    mask, found = np.uint64(len(table) - 1), 0
+    for row in range(n):
+        at = splitmix64(key[row]) & mask
+        while table[at] >= 0 and codes[table[at]] != key[row]:
+            at = (at + np.uint64(1)) & mask
+        if table[at] < 0:
+            if found == len(codes):
+                return -1
+            table[at] = found
+            codes[found] = key[row]
+            found += 1
+        line = table[at]
+        sums[line, 0] += 1
+        for a in range(d):
+            sums[line, 1 + a] += values[row, a]
+    return found
 
 
 @_fast
@@ -148,3 +183,23 @@ def half_octaves(counts, values, columns):
         for line in range(len(columns)):
             bits = np.float64(values[row, columns[line]] * _ABOVE).view(np.uint64)
             counts[line, bits >> np.uint64(51)] += 1
+
+
+@numba.njit(cache=True, nogil=True)
+def largest(kept, values, absolute):
+    """[keep] the largest of `kept` and of the values [n], descending; absolute: whether signs do not count.
+
+    Many values are equal (weights of 0), at which a selection by partition is slow.
+    """
+    keep = len(kept)
+    both, count, least = np.empty(4 * keep), keep, kept[keep - 1]
+    both[:keep] = kept
+    for value in values:
+        size = abs(value) if absolute else value
+        if size > least:
+            both[count] = size
+            count += 1
+            if count == len(both):
+                both[:keep] = np.sort(both)[::-1][:keep]
+                count, least = keep, both[keep - 1]
+    return np.sort(both[:count])[::-1][:keep].copy()

@@ -10,6 +10,7 @@ from functools import cached_property
 import numpy as np
 
 from ..log.batch import Floats
+from .buckets import ClusterSums
 from .sums import Products
 
 
@@ -18,20 +19,21 @@ class Clusters:
     """The clusters of a column of the log; those that share a hash bucket count as one.
 
     sums: [g, d] sums of the columns over each cluster; rows: [g] number of its rows, never 0. buckets: how
-    many there are, with the empty ones. replicates: [b, d] sums of a bootstrap of whole clusters.
+    many there are, with the empty ones; infinite if no clusters share any. replicates: [b, d] sums of a bootstrap of
+    whole clusters.
     """
 
     column: str
     sums: Floats
     rows: Floats
-    buckets: int
+    buckets: float
     replicates: Floats | None = None
 
     @classmethod
-    def of(cls, column: str, buckets: Floats, products: Products = ()) -> Clusters:
+    def of(cls, column: str, found: ClusterSums, products: Products = ()) -> Clusters:
         """The clusters in the state of a `BucketsFold`; sums of products come after those of the columns."""
-        held = buckets[buckets[:, 0] > 0]
-        return cls(column, np.roll(held[:, 1:], -len(products), axis=1), held[:, 0], len(buckets))
+        held = found.sums[found.sums[:, 0] > 0]
+        return cls(column, np.roll(held[:, 1:], -len(products), axis=1), held[:, 0], found.buckets)
 
     def __len__(self) -> int:
         return len(self.rows)

@@ -6,6 +6,8 @@ import math
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
+from ..wording import Wording
+
 Severity = Literal["note", "warning", "serious"]
 
 
@@ -30,8 +32,13 @@ class Caution:
     remedy: str
     missing: float = 0.0
 
+    @property
+    def text(self) -> str:
+        """The code, the message and the remedy."""
+        return Wording("{}: {} {}", self.code, self.message, self.remedy)
+
     def __str__(self) -> str:
-        return f"{self.code}: {self.message} {self.remedy}"
+        return str(self.text)
 
     def to_dict(self) -> dict[str, str | float | None]:
         """The words by name and, where the direction of the error is known, that and its share (None: unknown)."""

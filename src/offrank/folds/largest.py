@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
 
 from ..log.batch import Floats
+from . import _kernels
 from .base import Sample
 
 
@@ -25,20 +27,14 @@ class LargestFold:
         return np.full((len(self.columns), self.keep), -np.inf)
 
     def add(self, state: Floats, batch: Sample) -> Floats:
-        state = state.copy()
-        for line, column in enumerate(self.columns):
-            values = np.abs(batch.values[:, column]) if self.absolute else batch.values[:, column]
-            values = values[values > state[line, -1]]  # few, once the state is full
-            if len(values):
-                state[line] = self._top(state[line], values)
-        return state
+        columns = zip(state, self.columns, strict=True)
+        return self._each(_kernels.largest(kept, batch.values[:, column], self.absolute) for kept, column in columns)
 
     def merge(self, left: Floats, right: Floats) -> Floats:
-        return np.array([self._top(a, b) for a, b in zip(left, right, strict=True)]).reshape(left.shape)
+        return self._each(_kernels.largest(a, b, False) for a, b in zip(left, right, strict=True))
 
     def finish(self, state: Floats) -> Floats:
         return state
 
-    def _top(self, kept: Floats, values: Floats) -> Floats:
-        both = np.concatenate([kept, values])
-        return -np.sort(np.partition(-both, self.keep - 1)[: self.keep])
+    def _each(self, lines: Iterable[Floats]) -> Floats:
+        return np.array(list(lines)).reshape(len(self.columns), self.keep)

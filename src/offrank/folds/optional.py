@@ -6,8 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from ..errors import AbilityError, ColumnError
-from ..log.source import Needs, Source
+from ..errors import AbilityError
 from .base import Fold
 
 
@@ -45,32 +44,6 @@ def _if_able(step: Callable[..., Any], *states: Any) -> Any:
         return step(*states)
     except AbilityError as error:
         return Unavailable(error.message)
-
-
-class OptionalFolds:
-    """The folds that can run over a source. reasons: why others cannot, by name; needs: the columns of all."""
-
-    def __init__(self, source: Source) -> None:
-        self.source, self.needs = source, Needs()
-        self.folds: dict[str, Any] = {}
-        self.reasons: dict[str, str] = {}
-
-    def sure(self, needs: Needs, **folds: Any) -> None:
-        """Add folds that any log allows."""
-        self.folds |= folds
-        self.needs |= needs
-
-    def add(self, name: str, fold: Any, needs: Callable[[], Needs] | None = None) -> bool:
-        """Add a fold if it can run, and return whether it can. needs: the columns it reads, by default `fold.needs`."""
-        try:
-            needed = (needs or fold.needs)()
-            self.source.select(needed)
-        except (AbilityError, ColumnError) as error:
-            self.reasons[name] = error.message
-            return False
-        self.folds[name] = OptionalFold(fold)
-        self.needs |= needed
-        return True
 
 
 def refused(found: Mapping[str, Any]) -> dict[str, str]:

@@ -1,7 +1,6 @@
-"""Sums of columns over all rows, over each replicate of a bootstrap, and over hash buckets of clusters.
+"""Sums of columns over all rows, and over each replicate of a bootstrap.
 
-The Poisson bootstrap is keyed by row: its replicates are the same under any partition of the log. Dependent rows share
-a bucket, so that their errors are not treated as independent.
+The Poisson bootstrap is keyed by row: its replicates are the same under any partition of the log.
 """
 
 from __future__ import annotations
@@ -14,9 +13,6 @@ from ..log.batch import Floats
 from ..log.hashing import ODD
 from . import _kernels
 from .base import MappedFold, Sample, TotalFold
-
-BUCKETS = 4096
-BUCKETS_OF_A_GROUP = 512
 
 Products = tuple[tuple[int, int], ...]
 """Pairs of columns whose products are summed too: second moments, for what is refitted in each replicate."""
@@ -79,26 +75,3 @@ class BootstrapFold(MappedFold):
         key = batch.key + np.uint64((self.seed * int(ODD)) % 2**64)
         _kernels.poisson_sums(sums, values, key, _kernels.POISSON)
         return sums.T
-
-
-@dataclass(frozen=True)
-class BucketsFold(MappedFold):
-    """Reduces samples to the sums [buckets, 1 + products + columns or more] of each bucket; the first counts rows.
-
-    cluster: the clusters of a sample to put into buckets, by default its key. buckets: a power of two.
-    """
-
-    columns: int
-    cluster: str | None = None
-    buckets: int = BUCKETS
-    products: Products = ()
-
-    @property
-    def reducer(self) -> TotalFold:
-        return TotalFold((self.buckets, self.columns + len(self.products) + 1))
-
-    def mapped(self, batch: Sample) -> Floats:
-        values = with_products(batch.values, self.products)
-        sums = np.zeros((self.buckets, 1 + values.shape[1]))
-        _kernels.bucket_sums(sums, values, batch.key if self.cluster is None else batch.clusters[self.cluster])
-        return sums

@@ -6,8 +6,8 @@ follows from it.
 
 from .pareto import tail_index
 from .ratio import Controlled, Mean, Ratio
-from .registry import Method
-from .spec import METHODS, IntervalSpec
+from .registry import INTERVALS, interval
+from .spec import IntervalSpec
 from .spread import Inference
 
-__all__ = ["METHODS", "Controlled", "Inference", "IntervalSpec", "Mean", "Method", "Ratio", "tail_index"]
+__all__ = ["INTERVALS", "Controlled", "Inference", "IntervalSpec", "Mean", "Ratio", "interval", "tail_index"]

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import importlib
-import pkgutil
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache
 from statistics import NormalDist
-from typing import Literal
 
 import numpy as np
 
 from ..folds.estimate import Interval
 from ..log.batch import Floats
+from ..registry import Registry
 
 
 @dataclass(frozen=True)
@@ -57,8 +54,6 @@ class Sampling:
         return Interval(self.value, low, high, self.error if error is None else error, self.freedom, self.skewness)
 
 
-Method = Literal["bernstein", "bootstrap", "normal", "studentised"]
-"""The names of the kinds of intervals, for type checkers; METHODS has the registered ones."""
 Make = Callable[[Sampling], Interval]
 
 
@@ -71,26 +66,18 @@ class IntervalKind:
     replicates: bool = False
 
 
-_KINDS: dict[str, IntervalKind] = {}
+INTERVALS: Registry[IntervalKind] = Registry(str(__package__), "kind of interval")
+"""The kinds of intervals by name."""
 
 
 def interval(name: str, *, clusters: bool = True, replicates: bool = False) -> Callable[[Make], Make]:
     """Register a function as the kind of interval called `name`."""
 
     def registered(make: Make) -> Make:
-        _KINDS[name] = IntervalKind(make, clusters, replicates)
+        INTERVALS.add(name, IntervalKind(make, clusters, replicates), make)
         return make
 
     return registered
-
-
-@cache
-def kinds() -> Mapping[str, IntervalKind]:
-    """All kinds of intervals, by name."""
-    package = __name__.rpartition(".")[0]
-    for module in pkgutil.iter_modules(importlib.import_module(package).__path__):
-        importlib.import_module(f"{package}.{module.name}")
-    return dict(sorted(_KINDS.items()))
 
 
 def student(level: float, freedom: float) -> float:

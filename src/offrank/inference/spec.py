@@ -11,15 +11,15 @@ import numpy as np
 
 from ..errors import UsageError
 from ..folds.base import Fold, Sample
+from ..folds.buckets import BUCKETS, BucketsFold
 from ..folds.clusters import Clusters
 from ..folds.moments import Block, MomentsFold
-from ..folds.sums import BUCKETS, BootstrapFold, BucketsFold, Products
+from ..folds.sums import BootstrapFold, Products
 from ..log.batch import Floats
 from ..log.source import Needs, Source, has
-from .registry import IntervalKind, Method, kinds
+from .registry import INTERVALS, IntervalKind
 from .spread import Inference
 
-METHODS: tuple[str, ...] = tuple(kinds())
 AUTO = "auto"
 CLUSTERS = ("query", "user", "session")
 """The columns whose equal values may mark dependent rows, if none is given."""
@@ -38,7 +38,7 @@ def cluster_column(given: str | None) -> str | None:
 
 @dataclass(frozen=True)
 class IntervalSpec:
-    """How intervals are made: by one of METHODS, with dependent rows in each `cluster`.
+    """How intervals are made: by one of INTERVALS, with dependent rows in each `cluster`.
 
     cluster: a column; None for independent rows; or "auto": for each mean, the column `found` in the log
     that gives the largest error, but not one with fewer than FEWEST values, nor one whose values hardly ever repeat;
@@ -48,7 +48,7 @@ class IntervalSpec:
         UsageError: a level outside (0, 1), an unknown method, or one that does not fit the clusters.
     """
 
-    method: Method = "studentised"
+    method: str = "studentised"
     confidence: float = 0.95
     cluster: str | None = None
     replicates: int = 200
@@ -59,19 +59,19 @@ class IntervalSpec:
         object.__setattr__(self, "cluster", cluster_column(self.cluster))
         if not (isinstance(self.confidence, Real) and 0 < self.confidence < 1):
             raise UsageError(f"confidence is {self.confidence!r}", "give a level between 0 and 1, such as 0.95")
-        if self.method not in METHODS:
-            raise UsageError(f"interval is {self.method!r}", "say " + ", ".join(METHODS))
+        if self.method not in INTERVALS:
+            raise UsageError(f"interval is {self.method!r}", "say " + ", ".join(INTERVALS))
         if not self._kind.clusters and self.cluster not in (None, AUTO):
-            use = ", ".join(name for name, kind in kinds().items() if kind.clusters)
+            use = ", ".join(name for name, kind in INTERVALS.items() if kind.clusters)
             raise UsageError(f"{self.method} intervals take rows as independent", f"with a cluster use one of {use}")
         if self.replicates < 20:
             raise UsageError(f"replicates is {self.replicates}", "give at least 20, better 200")
 
     @property
     def _kind(self) -> IntervalKind:
-        return kinds()[self.method]
+        return INTERVALS[self.method]
 
-    def finding(self, source: Source) -> IntervalSpec:
+    def with_clusters_of(self, source: Source) -> IntervalSpec:
         """The specification with the cluster columns of the source, if none was given."""
         if self.cluster != AUTO:
             return self
@@ -102,7 +102,7 @@ class IntervalSpec:
             made[BUCKETS_OF + name] = BucketsFold(columns, name, buckets, products)
         return made
 
-    def spread(self, folded: Mapping[str, Any], products: Products = ()) -> Inference:
+    def inference(self, folded: Mapping[str, Any], products: Products = ()) -> Inference:
         """The inference from the results of `folds`."""
         every = [Clusters.of(name, folded[BUCKETS_OF + name], products) for name in self.columns]
         dropped: list[Clusters] = []

@@ -14,7 +14,7 @@ from ..folds.moments import Moments
 from ..folds.sums import Products
 from ..log.batch import Floats
 from .ratio import Controlled, Mean, Ratio, RelativeChange, paired_draws
-from .registry import Method, Sampling, Side, kinds, student
+from .registry import INTERVALS, Sampling, Side, student
 from .unseen import Tail
 
 Signed = tuple[tuple[Mean, float], ...]
@@ -40,7 +40,7 @@ class Inference:
     """
 
     moments: Moments
-    method: Method
+    method: str
     confidence: float
     clusters: tuple[Clusters, ...] = ()
     replicates: Floats | None = None
@@ -98,7 +98,7 @@ class Inference:
         lower, upper = self._with_unseen(Side(error, skewness), stretch * influence)
         n, level = self.moments.n, self.confidence
         known = Sampling(value, error, n, level, freedom, skewness, span, lower, upper, draws, stretch)
-        return self._with_hidden(self._with_doubt(kinds()[self.method].make(known), terms), terms)
+        return self._with_hidden(self._with_doubt(INTERVALS[self.method].make(known), terms), terms)
 
     def _with_hidden(self, found: Interval, terms: Signed) -> Interval:
         """The interval extended by what the hidden share of each mean may add, or take away."""

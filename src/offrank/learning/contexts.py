@@ -15,9 +15,9 @@ from ..log.batch import Contexts, Floats, Integers, LogBatch, RunCache
 from ..log.contexts import joined, reordered
 from ..log.hashing import hashed
 from ..log.source import Needs, Source, has
-from ..options import option
 from ..policies.propensities import AnyPolicy, is_law, law, law_needs, propensities, shown_needs
 from ..policies.uniform import Uniform
+from ..wording import Option, Wording
 from .action_rewards import ActionSums
 from .splits import By, Part, rows_of
 
@@ -112,7 +112,7 @@ class ContextSums:
             UsageError: no column of grades was named.
         """
         if self.labels is None:
-            raise UsageError("there are no grades to learn from", f"name their column: {option('labels')}")
+            raise UsageError("there are no grades to learn from", Wording("name their column: {}", Option("labels")))
         column = self.contexts.scores[self.labels]
         return column[np.arange(column.shape[1]) < self.contexts.size[:, None]]
 
@@ -143,15 +143,17 @@ class ContextSums:
         if not is_law(self.logging) and self.unlike_uniform < _NEAR:
             raise AbilityError(
                 "the logged propensities are those of uniform slates only up to rounding",
-                f"if slates were drawn uniformly, say so: {option('logging', 'uniform')}",
+                Wording("if slates were drawn uniformly, say so: {}", Option("logging", "uniform")),
             )
         phi = np.zeros_like(theta)
         for case in cases(law(self.logging, "pair_probs"), self.contexts, RunCache()):
-            rows, m, k = case.rows, int(self.contexts.size[case.rows[0]]), int(self.contexts.length[case.rows[0]])
-            lines = self.sums.first[rows][:, None] + np.arange(m)
-            solved = case.inverse.solve(case.same.reordered(rows, theta[lines][:, :, :k])).reshape(-1, m, k)
-            place = case.same.place[case.same.row[rows], :m]
-            phi[lines, :k] = np.take_along_axis(solved, place[:, :, None], axis=1)
+            m, k = int(self.contexts.size[case.rows[0]]), int(self.contexts.length[case.rows[0]])
+            for places, inverse in case.each(np.arange(len(case.rows))):
+                rows = case.rows[places]
+                lines = self.sums.first[rows][:, None] + np.arange(m)
+                solved = inverse.solve(case.same.reordered(rows, theta[lines][:, :, :k])).reshape(-1, m, k)
+                place = case.same.place[case.same.row[rows], :m]
+                phi[lines, :k] = np.take_along_axis(solved, place[:, :, None], axis=1)
         return phi
 
 

@@ -15,11 +15,11 @@ from ..folds.fingerprint import Content, FingerprintFold
 from ..log.batch import Integers, LogBatch
 from ..log.hashing import ODD, hashed
 from ..log.source import Needs, Source, refuse_once
-from ..options import option
 from ..policies.linear import PolicyFile
 from ..running.checkpoint import stamp_of
 from ..running.engines import Engine, engine_of
 from ..running.executors import Executor, Progress, run
+from ..wording import Option, Wording
 
 Part = Literal["train", "validate", "test"]
 PARTS: tuple[Part, ...] = get_args(Part)
@@ -134,7 +134,9 @@ def kept_apart(
         raise UsageError(
             f"{path!r} was not learnt from {source.describe()}, or from its rows in another order: "
             f"it was learnt from {learnt.rows:,} impressions that are not this log's",
-            "give the log that the policy was learnt from; of any other log every row is new to it: leave out "
-            f"{option('held_out')}",
+            Wording(
+                "give the log that the policy was learnt from; of any other log every row is new to it: leave out {}",
+                Option("held_out"),
+            ),
         )
     return Split(source, "test", by), found.rows

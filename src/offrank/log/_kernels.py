@@ -45,6 +45,19 @@ def pad_square(values, starts, lengths, out):
                 out[row, i, j] = values[starts[row] + i * size + j]
 
 
+@_jit
+def click_kinds(clicks):
+    """[n] 0 where all clicks [n, k] are 0, 1 where the others are 1, 2 where one is neither."""
+    kinds = np.zeros(len(clicks), dtype=np.int64)
+    for row in range(len(clicks)):
+        none, one = 0, 0
+        for slot in range(clicks.shape[1]):
+            none += clicks[row, slot] == 0.0
+            one += clicks[row, slot] == 1.0
+        kinds[row] = 2 if none + one < clicks.shape[1] else min(one, 1)
+    return kinds
+
+
 @numba.njit(cache=True, nogil=True, inline="always")
 def _slot(code, bits):
     """Fibonacci hashing: the top bits of a product, so that neighbouring codes do not collide."""

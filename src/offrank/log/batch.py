@@ -16,6 +16,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from . import _kernels
 from .texts import Texts
 
 T = TypeVar("T")
@@ -24,6 +25,8 @@ Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
 NO_LIMIT = np.uint64(2**64 - 1)
+PRICED = 2
+"""The kind of a row with a click that is neither 0 nor 1, such as a price."""
 
 
 @dataclass(frozen=True)
@@ -173,6 +176,7 @@ class LogBatch:
     inclusion: [n] probability that the row was kept in the log. row: [n] stable impression id.
     clusters: name -> [n] codes of columns whose equal values mark dependent rows; a null depends on no other row.
     skipped: rule -> number of rows (or clicks) left out while reading.
+    listed: whether a column has the candidates; if not, they are the items shown, and in a long log those of all rows.
     file: where the rows stand; base: rows in the files before it, so that row - base is a file's own row.
     run: cache that is kept until the whole log is read. limits: of one pass over it.
     texts: those of the items and keys, for jobs that ask for them; None if all are whole numbers.
@@ -192,6 +196,7 @@ class LogBatch:
     run: RunCache = field(default_factory=RunCache, compare=False, repr=False)
     limits: Limits = field(default_factory=Limits, compare=False, repr=False)
     texts: Texts | None = field(default=None, compare=False, repr=False)
+    listed: bool = field(default=True, compare=False, repr=False)
     _known: dict[Hashable, Any] = field(default_factory=dict, init=False, compare=False, repr=False)
 
     def __len__(self) -> int:
@@ -248,3 +253,9 @@ class LogBatch:
         """[n] the sum of the clicks of each impression, whose log has clicks."""
         assert self.clicks is not None
         return np.asarray(np.einsum("nk->n", self.clicks))  # four times as fast as sum(axis=1) of few slots
+
+    @cached_property
+    def click_kinds(self) -> Integers:
+        """[n] 0 for a row without a click, 1 with a click, `PRICED` with one that is neither 0 nor 1."""
+        assert self.clicks is not None
+        return np.asarray(_kernels.click_kinds(self.clicks))

@@ -7,8 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from ..errors import ColumnError, UsageError
-from ..options import column as named
-from ..options import verb
+from ..wording import ColumnNames, Verb, Wording
 
 ROLES: Mapping[str, str] = {
     "slate": "list of the item ids shown, top first",
@@ -86,8 +85,8 @@ class Columns:
         hint = f"the nearest name is {near[0]!r}" if near else "it has " + _listed(self.available)
         meaning = ROLES.get(role or "", LONG_ROLES.get(role or "", ""))
         what = f"column {column!r}" + (f" ({meaning})" if meaning else "")
-        how = f"; name another with {named(role, '...')}" if role else ""
-        how += f"; {verb('inspect')} tells how a log is written, also public ones" if role == "slate" else ""
+        how = Wording("; name another with {}", ColumnNames({role: "..."})) if role else ""
+        how += Wording("; {} tells how a log is written, also public ones", Verb("inspect")) if role == "slate" else ""
         raise ColumnError(f"{self.source} has no {what}", hint + how)
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, fields
 from typing import Any, Protocol
 
 from ..errors import ColumnError, UsageError
-from ..options import option
+from ..wording import Option, Wording
 from .batch import LogBatch
 
 
@@ -82,7 +82,9 @@ def refuse_unknown_clusters(needed: Needs, known: Collection[str], source: Sourc
         ColumnError: one is not among the `known`.
     """
     for name in sorted(needed.clusters - set(known)):
-        raise ColumnError(f"{source.describe()} has no column {name!r} to cluster by", f"say {option('cluster', None)}")
+        raise ColumnError(
+            f"{source.describe()} has no column {name!r} to cluster by", Wording("say {}", Option("cluster", None))
+        )
 
 
 def refuse_once(source: Source, why: str) -> None:
@@ -93,11 +95,18 @@ def refuse_once(source: Source, why: str) -> None:
     Raises:
         UsageError: it can be read once.
     """
+    if is_read_once(source):
+        raise read_once(source.describe(), why)
+
+
+def is_read_once(source: Source) -> bool:
+    """Whether a log is a stream that can be read once only."""
     inner: Any = source
     while inner is not None:
         if getattr(inner, "once", False):
-            raise read_once(source.describe(), why)
+            return True
         inner = getattr(inner, "source", None) or getattr(inner, "table", None)
+    return False
 
 
 def read_once(where: str, why: str) -> UsageError:

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 
 from ..errors import UsageError
 from ..findings import cautions_for
-from ..findings.evidence import OfCmip
+from ..findings.evidence import CmipEvidence
 from ..folds.estimate import Caution, Interval
 from ..frames import plain, plain_fields
 from ..log.batch import Floats
@@ -241,8 +241,8 @@ def _evidence(
     left_out: dict[float, int],
     towards: Interval | None,
     least: Floor | None,
-) -> OfCmip:
-    return OfCmip(
+) -> CmipEvidence:
+    return CmipEvidence(
         value=found.value,
         n=len(fit),
         method=method.name,

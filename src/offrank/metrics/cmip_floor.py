@@ -7,10 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..clicks import draws
+from ..clicks.base import FitResult, Role, prior_name, regression_name
 from ..clicks.fit.em import expit, logit
 from ..clicks.fitted import Fitted
-from ..clicks.learnt import Learnt
-from ..clicks.parameters import Role
 from ..log.batch import Floats, Integers
 
 _BINS = 10
@@ -36,8 +35,8 @@ def imagined(
 
     In such a world all documents of a grade have one probability, the model's estimate from all of their clicks. A
     document is seen as often as in the log, by its effective sample size: clicks are drawn, the posterior mean follows
-    from them and a prior as strong as the model's, and what all documents have in common (`Learnt.loadings`) errs for
-    all together. Last, if `drawn`, comes a draw from that posterior. Nothing is fitted again: a world costs a draw.
+    from them and a prior as strong as the model's, and what all documents have in common (`FitResult.loadings`) errs
+    for all together. Last, if `drawn`, comes a draw from that posterior. Nothing is fitted again: a world costs a draw.
 
     Where the documents of a grade differ, but not as the policy does, noise matters less than here, and the floor of a
     right model is lower.
@@ -48,7 +47,7 @@ def imagined(
     for world in range(worlds):
         z, learnt = rng.standard_normal(max(ranks, default=0)), model.learnt
         each = {name: table.estimated(z, rng) for name, table in tables.items()}
-        here = Learnt(
+        here = FitResult(
             {**learnt.parameters, **{name: value for name, (value, _) in each.items()}},
             {**learnt.strength, **{name: strength for name, (_, strength) in each.items()}},
             loadings={**learnt.loadings, **{name: table.loading for name, table in tables.items()}},
@@ -62,7 +61,7 @@ def imagined(
 def _learnt_from_clicks(model: Fitted) -> list[str]:
     """The tables of documents with a posterior."""
     roles = model.model.roles()
-    return [name for name in model.learnt.strength if roles[name] in (Role.DOCUMENT, Role.DOCUMENT_AND_RANK)]
+    return [name for name in model.learnt.strength if roles[name].by_document]
 
 
 @dataclass(frozen=True)
@@ -83,7 +82,7 @@ class _Table:
         learnt, ranks = model.learnt, _bins(logging) if _depends_on_rank(model, name) else None
         value, strength = learnt.parameters[name][code], np.minimum(learnt.strength[name][code], _MOST)
         if ranks is None:
-            mean, prior = _common(learnt.parameters.get(f"{name}_prior"), value)
+            mean, prior = _common(learnt.parameters.get(prior_name(name)), value)
         else:
             mean, prior = _by_rank(ranks, value, strength)
         trials = np.maximum(strength - prior, 0.0)
@@ -139,5 +138,5 @@ def _average(bins: Integers, values: Floats) -> Floats:
 def _depends_on_rank(model: Fitted, name: str) -> bool:
     """Whether documents have priors of their own: by a regression with more than a level, a strength and its slope."""
     tables, roles = model.learnt.parameters, model.model.roles()
-    regressions = [one for one in (f"{name}_regression", f"{name}_prior") if roles.get(one) is Role.REGRESSION]
+    regressions = [one for one in (regression_name(name), prior_name(name)) if roles.get(one) is Role.REGRESSION]
     return any(tables[one].size > _COMMON for one in regressions)

@@ -14,11 +14,11 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ..clicks.base import Role
 from ..clicks.fitted import Fitted
-from ..clicks.parameters import Role
 from ..errors import UsageError
 from ..findings import cautions_for
-from ..findings.evidence import OfPoints
+from ..findings.evidence import PointsEvidence
 from ..log.batch import Contexts, Floats, Integers
 from .cmip import METHODS, Cmip, cmip
 from .cmip_floor import imagined
@@ -95,9 +95,8 @@ def views(model: Fitted, relevance: Relevance, seed: int) -> list[Fitted]:
 
 def has_posterior(model: Fitted) -> bool:
     """Whether the model knows how uncertain each of its tables of documents is."""
-    known, uncertain = {*model.learnt.strength, *model.learnt.loadings}, (Role.DOCUMENT, Role.DOCUMENT_AND_RANK)
-    roles = model.model.roles().items()
-    return all(name in known if role in uncertain else role is not Role.EMBEDDING for name, role in roles)
+    known, roles = {*model.learnt.strength, *model.learnt.loadings}, model.model.roles().items()
+    return all(name in known if role.by_document else role is not Role.EMBEDDING for name, role in roles)
 
 
 def judged(
@@ -128,5 +127,5 @@ def judged(
     if permutations is None and chosen is not None and seen.shape[1] > 1:
         permutations = min(chosen.permutations, PERMUTATIONS)
     found = cmip(seen, logging, grade, method, seed=seed, permutations=permutations, floor=floor, **how)
-    points = cautions_for(OfPoints(points=not has_posterior(model)))
+    points = cautions_for(PointsEvidence(points=not has_posterior(model)))
     return replace(found, warnings=(*found.warnings, *points))

@@ -16,9 +16,9 @@ from ..folds.group_by import with_groups
 from ..inference.spec import IntervalSpec
 from ..log.batch import Floats, Integers, LogBatch
 from ..log.source import Needs
-from ..options import option
 from ..policies.base import all_items
 from ..policies.propensities import AnyPolicy, complete, is_law, law_needs, propensities, shown_needs
+from ..wording import Option, Wording
 from . import _kernels
 from .comparisons import Comparison
 from .orders import drawn_order_law, order_law, order_needs
@@ -141,8 +141,11 @@ def alternatives(batch: LogBatch, logging: AnyPolicy, metric: Comparison) -> Alt
     if not complete(batch):  # logged probabilities cover all candidates only if all are displayed
         raise AbilityError(
             f"{logging!r} tells of the displayed items only, and some candidates were not displayed",
-            "use counterfactual_disagreement, which compares displayed items; or name the scores behind the "
-            f"slates: {option('logging', 'plackett_luce(old_score)')}",
+            Wording(
+                "use counterfactual_disagreement, which compares displayed items; or name the scores behind the "
+                "slates: {}",
+                Option("logging", "plackett_luce(old_score)"),
+            ),
         )
     return Alternatives(slates, propensities(logging, batch).rank_law.written_out(batch.contexts.length), shown)
 

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+from ..argument import asks
 from ..checks.rows import Impressions, ImpressionsFold, dependence
-from ..errors import EmptyLogError, NoOverlapError
+from ..errors import NoOverlapError
 from ..findings import cautions_for
-from ..findings.evidence import OfComparison
-from ..folds.base import Tee
+from ..findings.evidence import ComparisonEvidence
 from ..inference.ratio import Ratio
-from ..inference.registry import Method
-from ..inference.spec import AUTO, IntervalSpec
 from ..inference.spread import Inference
 from ..log.source import Source
 from ..policies.fit import counts, fitted
@@ -23,44 +21,35 @@ from ..policies.named import policy as named_policy
 from ..policies.propensities import AnyPolicy
 from ..policies.uniform import Uniform
 from ..readers.log import opened
-from ..running.executors import Executor, Progress, run
+from ..running.quantities import Quantities
 from . import comparisons
-from .comparisons import Comparison, Metrics
+from .comparisons import Comparison
 from .fold import ComparisonsFold
 from .measured import Found, Measured, Measurements, refuse_empty
+from .question import MetricsQuestion, Models
 
-Models = str | Sequence[str]
+
+@asks(MetricsQuestion)
+def measurements(question: MetricsQuestion) -> Measurements:
+    """The measurements that `offrank.measure` reports."""
+    return measure_models(question)
 
 
-def measurements(
-    log: Any,
-    model: Models,
-    logging: str | AnyPolicy = "logged",
-    metrics: Metrics = ("counterfactual_disagreement",),
-    *,
-    confidence: float = 0.95,
-    interval: Method = "studentised",
-    cluster: str | None = AUTO,
-    by: str | None = None,
-    replicates: int = 200,
-    seed: int = 0,
-    executor: Executor | None = None,
-    progress: Progress | None = None,
-) -> Measurements:
-    """The measurements that `offrank.measure` reports. model: its `score`."""
-    source = opened(log)
+def measure_models(question: MetricsQuestion) -> Measurements:
+    """Every metric of every model, in one pass over the log."""
+    source, score, executor = opened(question.log), question.score, question.executor
     fold = ComparisonsFold(
-        comparisons.metrics(metrics),
-        (model,) if isinstance(model, str) else tuple(dict.fromkeys(model)),
-        fitted(named_policy(logging), source, executor),
-        IntervalSpec(interval, confidence, cluster, replicates, seed).finding(source),
-        by,
+        comparisons.metrics(question.metrics),
+        (score,) if isinstance(score, str) else tuple(dict.fromkeys(score)),
+        fitted(named_policy(question.logging), source, executor),
+        question.spec.with_clusters_of(source),
+        question.by,
     )
-    folds = Tee({"comparisons": fold, "impressions": ImpressionsFold()})
-    found = run(source.select(fold.needs()), folds, executor, progress)
+    asked = Quantities(source)
+    asked.add(fold.needs(), comparisons=fold, impressions=ImpressionsFold())
+    found = asked.reduce(executor, question.progress)
     impressions: Impressions = found["impressions"]
-    if not impressions.n:
-        raise EmptyLogError(f"{source.describe()} has no impressions", "give a log with some")
+    impressions.refuse_none(source.describe())
     return refuse_empty(Comparisons(fold, found["comparisons"]).measurements(source, impressions))
 
 
@@ -116,7 +105,7 @@ class Comparisons:
 
     def measurements(self, source: Source, impressions: Impressions) -> Measurements:
         """Every metric of every model, for the whole log and for each group."""
-        fold, whole = self.fold, self.fold.spec.spread(self.reduced["whole"])
+        fold, whole = self.fold, self.fold.spec.inference(self.reduced["whole"])
         facts = {
             "schema": 1,
             "kind": "metrics",
@@ -129,7 +118,7 @@ class Comparisons:
             "by": fold.by,
         }
         groups = {
-            name: self._of(fold.spec.spread(one), group=True) for name, one in self.reduced.get("groups", {}).items()
+            name: self._of(fold.spec.inference(one), group=True) for name, one in self.reduced.get("groups", {}).items()
         }
         return Measurements(self._of(whole), groups, facts)
 
@@ -166,7 +155,7 @@ class Comparisons:
         value = spread.ratio(cost)
         rejected = max(1 - float(sums[weight] / sums[clicks]), 0.0)
         ess = float(sums[weight] ** 2 / squares[weight])
-        compared = OfComparison(
+        compared = ComparisonEvidence(
             ess=ess,
             rejected=rejected,
             pairwise=metric.against == "pairwise",

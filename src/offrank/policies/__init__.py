@@ -1,13 +1,14 @@
 """Policies turn contexts into slates and their probabilities; each has its own file."""
 
-from .base import Fits, OrderGivenSet, PairProbs, Policy
+from .base import Fits, OrderGivenSet, PairProbs, Policy, Trained
 from .counted import Counted
 from .epsilon import EpsilonUniform
-from .named import POLICIES, policy
+from .named import policy
 from .plackett_luce import PlackettLuce
 from .propensities import AnyPolicy, Propensities, ShownPolicy, propensities
 from .ranking import Ranking
-from .sorting import Sorting
+from .registry import POLICIES
+from .sorting import MaySort, Sorting
 from .swaps import Swaps
 from .top import Top
 from .unconfirmed import Unconfirmed
@@ -21,6 +22,7 @@ __all__ = [
     "EpsilonUniform",
     "Fits",
     "Logged",
+    "MaySort",
     "OrderGivenSet",
     "PairProbs",
     "PlackettLuce",
@@ -31,6 +33,7 @@ __all__ = [
     "Sorting",
     "Swaps",
     "Top",
+    "Trained",
     "Unconfirmed",
     "Uniform",
     "Written",

@@ -13,6 +13,7 @@ from typing import Any, Literal, NoReturn, Protocol
 import numpy as np
 
 from ..errors import AbilityError, UsageError
+from ..folds.fingerprint import Fingerprint
 from ..log.batch import Contexts, Floats, Integers
 from ..log.source import Needs, Source
 from ..running.executors import Executor
@@ -54,6 +55,14 @@ class Fits(ABC):
     @abstractmethod
     def fit(self, source: Source, executor: Executor | None = None) -> Any:
         """The same, fitted to the log."""
+
+
+class Trained(ABC):
+    """A policy that was learnt from a log, and remembers of which rows."""
+
+    @abstractmethod
+    def learnt_rows(self) -> Fingerprint | None:
+        """The fingerprint of the training rows; None where it is not known."""
 
 
 class PairProbs(ABC):

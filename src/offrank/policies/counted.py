@@ -14,8 +14,10 @@ from ..log.source import Needs, Source, refuse_once
 from ..running.executors import Executor, run
 from ..spelling import Spelled, spell
 from .base import Ability, Fits, refuse_no_column, unable
+from .registry import POLICIES
 
 
+@POLICIES.register
 @dataclass(frozen=True, repr=False)
 class Counted(Spelled, Fits):
     """P(item at rank | context) as the share of the context's impressions that showed it there.

@@ -12,8 +12,10 @@ from ..log.batch import Contexts, Floats
 from ..spelling import Spelled
 from .mixture import UniformMixture, refuse_no_policy
 from .propensities import AnyPolicy
+from .registry import POLICIES
 
 
+@POLICIES.register
 @dataclass(frozen=True, repr=False)
 class EpsilonUniform(Spelled, UniformMixture):
     """With probability epsilon a uniform slate, else the base policy; paper criteo-test-bed, Eq. 9.

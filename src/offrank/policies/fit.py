@@ -6,9 +6,11 @@ import dataclasses
 from collections.abc import Callable, Iterator
 from typing import Any, TypeVar
 
+from ..folds.fingerprint import Fingerprint
 from ..log.source import Source
 from ..running.executors import Executor
-from .base import Fits
+from .base import Fits, Trained
+from .counted import Counted
 from .mixture import is_policy
 from .propensities import AnyPolicy
 
@@ -39,17 +41,25 @@ def counts(policy: AnyPolicy) -> bool:
     return any(isinstance(one, Fits) for one in with_parts(policy))
 
 
+def counted_by(policy: AnyPolicy) -> str | None:
+    """The column by whose values a policy, or one inside it, was counted in the log."""
+    return next((one.by for one in with_parts(policy) if isinstance(one, Counted)), None)
+
+
+def learnt_rows(policy: AnyPolicy) -> tuple[Fingerprint, ...]:
+    """The fingerprints of the rows that a policy, and those inside it, were learnt from."""
+    rows = (one.learnt_rows() for one in with_parts(policy) if isinstance(one, Trained))
+    return tuple(one for one in rows if one is not None)
+
+
 def with_parts(policy: AnyPolicy) -> Iterator[AnyPolicy]:
-    """The policy and, recursively, the policies in its fields."""
+    """The policy and, recursively, the policies that it holds."""
     yield policy
-    for _, value in _inner(policy):
+    held: Any = policy
+    fields = dict(_fields(held)) if dataclasses.is_dataclass(held) else getattr(held, "__dict__", {})
+    for value in fields.values():
         for one in filter(is_policy, _several(value)):
             yield from with_parts(one)
-
-
-def _inner(policy: Any) -> Iterator[tuple[str, Any]]:
-    """The fields of a policy that hold policies."""
-    return ((name, value) for name, value in _fields(policy) if any(map(is_policy, _several(value))))
 
 
 def _fields(part: Any) -> Iterator[tuple[str, Any]]:

@@ -13,9 +13,11 @@ from ..log.source import Needs
 from ..spelling import Spelled
 from . import _kernels
 from .base import Ability, refuse_no_column, unable
+from .registry import POLICIES
 from .sorting import Sorting
 
 
+@POLICIES.register
 @dataclass(frozen=True, repr=False)
 class Ranking(Spelled, Sorting):
     """The first items of a list column of ids, as many as the row has slots.

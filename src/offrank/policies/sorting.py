@@ -7,7 +7,7 @@ lists its candidates (often the shown ones first) must not decide: all their ord
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import final
+from typing import ClassVar, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,16 +18,27 @@ from .base import all_items, log_product
 from .rank_law import RankLaw
 
 
-class Sorting(ABC):
+class MaySort(ABC):
+    """A policy that may sort candidates, so that equal scores leave their order open."""
+
+    @property
+    @abstractmethod
+    def sorts(self) -> bool:
+        """Whether the scores fix the slate, but for ties."""
+
+    @abstractmethod
+    def tied(self, contexts: Contexts) -> NDArray[np.bool_]:
+        """[n] whether any item that it may show ties with another candidate; never where it draws."""
+
+
+class Sorting(MaySort):
     """A policy that assigns each item to a block of ranks, shared by tied items."""
+
+    sorts: ClassVar[bool] = True
 
     @abstractmethod
     def blocks(self, contexts: Contexts, items: Integers) -> tuple[Integers, Integers]:
         """First rank [n, q] of each item's block, -1 where it is not shown, and the number of its ranks [n, q]."""
-
-    @abstractmethod
-    def tied(self, contexts: Contexts) -> NDArray[np.bool_]:
-        """[n] whether any item that it may show ties with another candidate."""
 
     @final
     def log_prob(self, contexts: Contexts, slates: Integers) -> Floats:

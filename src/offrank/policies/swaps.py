@@ -12,8 +12,10 @@ from ..log.batch import Contexts, Floats
 from ..spelling import Spelled
 from .mixture import UniformMixture, refuse_no_policy
 from .propensities import AnyPolicy
+from .registry import POLICIES
 
 
+@POLICIES.register
 @dataclass(frozen=True, repr=False)
 class Swaps(Spelled, UniformMixture):
     """Every item keeps its base rank with probability `stay`, else any other rank is equally likely.

@@ -13,9 +13,11 @@ from ..log.source import Needs
 from ..spelling import Spelled
 from . import _kernels
 from .base import Ability, refuse_no_column
+from .registry import POLICIES
 from .sorting import Sorting
 
 
+@POLICIES.register
 @dataclass(frozen=True, repr=False)
 class Top(Spelled, Sorting):
     """The candidates of highest score, best first; those of equal score share their ranks equally.

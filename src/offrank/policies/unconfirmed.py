@@ -14,8 +14,10 @@ from ..spelling import Spelled
 from .base import Ability, Policy
 from .mixture import refuse_no_policy
 from .propensities import AnyPolicy, Propensities, ShownAbility, ShownPolicy, is_law, law, propensities, shown_needs
+from .registry import POLICIES
 
 
+@POLICIES.register
 @dataclass(frozen=True, repr=False)
 class Unconfirmed(Spelled, ShownPolicy):
     """The policy `base`, which a log does not contradict: its probabilities, and a warning in every verdict.

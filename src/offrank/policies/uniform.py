@@ -12,8 +12,10 @@ from ..log.source import Needs
 from ..spelling import Spelled
 from .base import Ability, log_product
 from .plackett_luce.laws import sample_rows
+from .registry import POLICIES
 
 
+@POLICIES.register
 @dataclass(frozen=True, repr=False)
 class Uniform(Spelled):
     """Items drawn uniformly without replacement: P(slate) = (m - k)! / m!.

@@ -17,6 +17,7 @@ from ..spelling import Spelled
 from .base import Ability, refuse_no_column, unable
 from .propensities import Propensities, ShownAbility, ShownPolicy
 from .rank_law import RankLaw
+from .registry import POLICIES
 
 _WRITTEN: Mapping[ShownAbility, tuple[str, str, Ability]] = {
     "log_prob": ("propensity", "slate", "log_prob"),
@@ -46,6 +47,7 @@ class WrittenPolicy(ShownPolicy):
         return _OfColumns(self, batch)
 
 
+@POLICIES.register
 @dataclass(frozen=True, repr=False)
 class Logged(Spelled, WrittenPolicy):
     """The logging policy as the log itself describes it: `propensity`, `slot_propensity`, `rank_propensity`.
@@ -74,6 +76,7 @@ class Logged(Spelled, WrittenPolicy):
         )
 
 
+@POLICIES.register
 @dataclass(frozen=True, repr=False)
 class Written(Spelled, WrittenPolicy):
     """A policy whose probabilities of the shown slates are in columns of the log, for a ranker of any kind.

@@ -4,6 +4,7 @@ from .formats.clax import clax
 from .formats.criteo import criteo
 from .formats.criteo_paper import criteo_paper
 from .formats.open_bandit import open_bandit
+from .formats.registry import READERS, Reader
 from .formats.sogou import sogou
 from .formats.tiangong import tiangong
 from .formats.yandex import yandex
@@ -11,6 +12,8 @@ from .log import read_log
 from .svmlight import read_svmlight, write_svmlight
 
 __all__ = [
+    "READERS",
+    "Reader",
     "clax",
     "criteo",
     "criteo_paper",

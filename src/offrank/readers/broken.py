@@ -9,7 +9,7 @@ from typing import Any
 
 from ..errors import LogError, UsageError
 from ..log.rules import BROKEN_FILE
-from ..options import option
+from ..wording import Option, Wording
 from .files import Files
 from .tables import Table
 
@@ -26,7 +26,9 @@ def sound(table: Table) -> tuple[Table, dict[str, int]]:
     given: Any = table
     files: Any = getattr(table, "files", None)
     if not isinstance(files, Files):
-        raise UsageError(f"{table.describe()} has no files to be skipped", f"leave out {option('skip_broken_files')}")
+        raise UsageError(
+            f"{table.describe()} has no files to be skipped", Wording("leave out {}", Option("skip_broken_files"))
+        )
     each = [replace(given, files=replace(files, paths=(path,))) for path in files.paths]
     with ThreadPoolExecutor(os.cpu_count()) as threads:
         found = list(threads.map(_fault, each))

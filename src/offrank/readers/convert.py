@@ -18,8 +18,8 @@ from ..errors import EmptyLogError, UsageError
 from ..files import atomic_write
 from ..log.schema import ROLES, Columns
 from ..log.source import Needs
-from ..options import option
 from ..running.engines import refuse_placed
+from ..wording import Option, Wording
 from . import arrow, checksums
 from .json_text import from_json
 from .log import opened
@@ -76,7 +76,7 @@ def convert(
     if not isinstance(wide, WideLog):
         raise UsageError(f"cannot convert {type(log).__name__}", "give what read_log returns")
     if wide.top_k is not None:
-        raise UsageError("what is written are whole slates", f"say {option('top_k')} when reading them")
+        raise UsageError("what is written are whole slates", Wording("say {} when reading them", Option("top_k")))
     final = Path(path)
     if final.suffix not in (*PARQUET_SUFFIXES, *ARROW_SUFFIXES):
         raise UsageError(f"the suffix of {str(path)!r} does not say how to write it", "call it .parquet or .arrow")

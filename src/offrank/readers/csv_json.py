@@ -12,11 +12,11 @@ import pyarrow as pa
 import pyarrow.csv
 import pyarrow.json
 
-from ..errors import EmptyLogError, LogError
+from ..errors import EmptyLogError
 from . import _kernels_json
 from .files import Files, describe, partition
 from .stored import reading, refuse_missing, with_columns
-from .tables import Piece, bounded, numbered
+from .tables import Piece, bounded, numbered, refuse_twice
 
 _NULLS = ["", "NA", "null", "NULL", "nan", "NaN"]
 _BLOCK = 1 << 20
@@ -81,8 +81,7 @@ class CsvJsonTable:
             else:
                 found = self._csv(stream, None).schema
             names = found.names  # which need not be UTF-8
-        if twice := [name for name in names if names.count(name) > 1]:
-            raise LogError(f"{path} has two columns called {twice[0]!r}", "give each column a name of its own")
+        refuse_twice(names, path)
         return found
 
     def _batches(self, path: str, columns: tuple[str, ...]) -> Iterator[pa.RecordBatch]:

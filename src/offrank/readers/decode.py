@@ -120,6 +120,7 @@ class Decoded:
             self.piece.base,
             {name: np.ascontiguousarray(codes[pick]) for name, codes in self.clusters.items()},
             texts=self.texts,
+            listed="candidates" in self.columns,
         )
 
     def _texts(self) -> Texts:

@@ -14,9 +14,9 @@ import pyarrow as pa
 from ..errors import ColumnError, OffrankError, UsageError
 from ..log.schema import LONG_ROLES, ROLES
 from ..log.source import Source
-from ..options import columns as named_columns
 from ..running.engines import engine_of
 from ..running.executors import Progress
+from ..wording import ColumnNames, Wording
 from . import arrow
 from .log import open_table
 from .long import LongLog
@@ -189,7 +189,7 @@ def not_understood(log: Any, error: OffrankError, columns: Mapping[str, str] | N
         "give every list that was shown an id of its own in a column `impression`"
         if alone
         else "say which column is which"
-        + (f", perhaps {named_columns(fitting)}" if fitting else f": {named_columns({'slate': 'NAME'})}"),
+        + Wording(", perhaps {}" if fitting else ": {}", ColumnNames(fitting or {"slate": "NAME"})),
     )
 
 

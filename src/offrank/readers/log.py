@@ -10,19 +10,19 @@ from typing import Any, get_args
 from ..errors import EmptyLogError, LogError, UsageError
 from ..log.schema import Columns, check_renamed
 from ..log.source import Source
-from ..options import option
 from ..spelling import parse
+from ..wording import Option, Wording
 from .broken import sound
 from .csv_json import CsvJsonTable
 from .dataset import DatasetTable
 from .decode import Duplicates
 from .files import Files, find, is_paths, suffix
-from .formats.registry import Reader, readers
+from .formats.registry import READERS, Reader
 from .long import LongLog
 from .spark import SPARK, SparkTable
 from .stored import ArrowTable, ParquetTable
 from .streams import SQL, CallTable, IbisTable, LazyTable, OnceTable, QueryTable, RelationTable
-from .tables import MemoryTable, Table, arrow_table, table_of_dicts
+from .tables import MemoryTable, Table, arrow_table, refuse_twice, table_of_dicts
 from .wide import Gaps, Invalid, WideLog
 
 _SUFFIXES = {
@@ -78,7 +78,7 @@ def read_log(
     Raises:
         UsageError: the source cannot be read.
         EmptyLogError: there are no rows.
-        ColumnError: the columns of neither layout are there.
+        ColumnError: the columns of neither layout are there. LogError: two columns have the same name.
 
     Examples:
         >>> offrank.read_log([{"slate": ["a", "b"], "clicks": [1, 0]}])
@@ -94,7 +94,7 @@ def read_log(
         _refuse_beside(chosen, renamed, skip_broken_files)
         found: WideLog = chosen(source, invalid=invalid)
         return replace(found, top_k=top_k, duplicates=duplicates or found.duplicates)
-    table = _table(source, chosen, skip_broken_files)
+    table = _named_once(_table(source, chosen, skip_broken_files))
     table, left_out = sound(table) if skip_broken_files else (table, {})
     if not table.parts():
         raise EmptyLogError(f"{table.describe()} has no rows", "give a log with at least one impression")
@@ -106,9 +106,11 @@ def read_log(
 def _refuse_beside(chosen: Reader, renamed: Mapping[str, str], skip_broken_files: bool) -> None:
     """Refuse options that the reader of a public data set has no use for."""
     if skip_broken_files:
-        raise UsageError(f"the {chosen} format reads all of its files", f"leave out {option('skip_broken_files')}")
+        raise UsageError(
+            f"the {chosen} format reads all of its files", Wording("leave out {}", Option("skip_broken_files"))
+        )
     if renamed:
-        raise UsageError(f"the columns of the {chosen} format are fixed", f"leave out {option('columns')}")
+        raise UsageError(f"the columns of the {chosen} format are fixed", Wording("leave out {}", Option("columns")))
 
 
 def _check_choices(invalid: str, gaps: str, duplicates: str | None, top_k: int | None) -> None:
@@ -136,7 +138,7 @@ def is_open(log: Any) -> bool:
 
 def _formats() -> Mapping[str, Callable[..., Any]]:
     """Return the makers of format spellings by name: file formats and readers of public data."""
-    return {kind: partial(_itself, kind) for kind in dict.fromkeys(_SUFFIXES.values())} | dict(readers())
+    return {kind: partial(_itself, kind) for kind in dict.fromkeys(_SUFFIXES.values())} | dict(READERS)
 
 
 def _itself(kind: str) -> str:
@@ -150,7 +152,9 @@ def _is_wide(table: Table, renamed: Mapping[str, str], gaps: Gaps) -> bool:
     for role in ("slate",) if wide else ("impression", "item", "position"):
         known.of(role)
     if wide and gaps == "close":
-        raise UsageError("gaps can be closed in the long layout alone", f"leave out {option('gaps', 'close')}")
+        raise UsageError(
+            "gaps can be closed in the long layout alone", Wording("leave out {}", Option("gaps", "close"))
+        )
     return wide
 
 
@@ -160,7 +164,17 @@ def open_table(source: Any, kind: str | None = None) -> Table:
     Raises:
         OffrankError: it cannot be read, or is not a table.
     """
-    return _table(source, kind if kind in _SUFFIXES.values() else None)
+    return _named_once(_table(source, kind if kind in _SUFFIXES.values() else None))
+
+
+def _named_once(table: Table) -> Table:
+    """Return a table whose columns have different names.
+
+    Raises:
+        LogError: two have the same.
+    """
+    refuse_twice(table.names, table.describe())
+    return table
 
 
 def _table(source: Any, kind: str | None = None, empty: bool = False) -> Table:
@@ -236,6 +250,6 @@ def _kind(path: str) -> str:
     if kind is None:
         raise UsageError(
             f"cannot tell the format of {path!r} by its suffix",
-            f"name it with {option('format')}: " + ", ".join(sorted(_formats())),
+            Wording("name it with {}: ", Option("format")) + ", ".join(sorted(_formats())),
         )
     return kind

@@ -63,7 +63,8 @@ class LongLog:
     def batches(self, part: int) -> Iterator[LogBatch]:
         own = {"slate": "item", "candidates": "item", "clicks": "click"}
         try:
-            yield from self.wide.batches(part)
+            for batch in self.wide.batches(part):
+                yield replace(batch, listed=False)
         except RowError as error:
             if error.column not in own:
                 raise

@@ -92,7 +92,8 @@ class StoredTable(ABC):
     def names(self) -> tuple[str, ...]:
         path = self.files.paths[0]
         with reading(path, self.kind):
-            return tuple(dict.fromkeys([*self._schema(path).names, *partition(path)]))
+            own = self._schema(path).names
+            return (*own, *(name for name in partition(path) if name not in own))
 
     def parts(self) -> int:
         return len(self._parts)

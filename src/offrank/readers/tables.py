@@ -9,12 +9,13 @@ from typing import Any, Protocol
 import numpy as np
 import pyarrow as pa
 
-from ..errors import ColumnError, UsageError
+from ..errors import ColumnError, LogError, UsageError
 from ..log.batch import Integers
 
 MOST_ROWS = 65_536
 _MOST_VALUES = 2_000_000
 _MIXED = "write the same kind of value in every row"
+_OWN_NAME = "give each column a name of its own"
 _NAMED = 3
 """Files left out that the description of a log names; its `repr` names all."""
 
@@ -82,6 +83,17 @@ def outline(layout: str, table: Table, left_out: Iterable[str] = ()) -> str:
     return f"{table.describe()}: {layout} layout{'' if rows is None else f', {rows:,} rows'}{columns}{without}"
 
 
+def refuse_twice(names: Sequence[str], where: str) -> None:
+    """Raise if two columns have the same name.
+
+    Raises:
+        LogError: they have.
+    """
+    if len({*names}) < len(names):
+        twice = next(name for place, name in enumerate(names) if name in names[:place])
+        raise LogError(f"{where} has two columns called {twice!r}", _OWN_NAME)
+
+
 @dataclass(frozen=True)
 class MemoryTable:
     """An Arrow table in memory; a part is a slice of it."""
@@ -125,6 +137,7 @@ def arrow_table(source: Any) -> pa.Table:
     Raises:
         UsageError: it is no table.
         ColumnError: a column holds values of several kinds.
+        LogError: two columns have the same name.
     """
     try:
         return pa.table(source)
@@ -132,6 +145,9 @@ def arrow_table(source: Any) -> pa.Table:
         raise ColumnError(f"the table cannot be read: {'; '.join(map(str, error.args))}", _MIXED) from error
     except TypeError as error:
         raise UsageError(f"cannot read a table from {type(source).__name__}", "give tables or dicts") from error
+    except ValueError as error:  # of pandas with two columns of one name
+        refuse_twice([str(name) for name in getattr(source, "columns", ())], f"the {type(source).__name__}")
+        raise UsageError(f"the table cannot be read: {error}", "give tables or dicts") from error
 
 
 def table_of_dicts(rows: Sequence[Mapping[str, Any]], known: Sequence[str] = ()) -> pa.Table:

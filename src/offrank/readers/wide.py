@@ -16,9 +16,9 @@ from ..log import rules
 from ..log.batch import Integers, LogBatch
 from ..log.schema import GROUPING, WRITTEN, Columns
 from ..log.source import Needs
-from ..options import option
 from ..running.checkpoint import stamp_of
 from ..running.engines import Engine, engine_of
+from ..wording import Option, Wording
 from . import arrow
 from .decode import Decoded, Duplicates
 from .json_text import BadCell
@@ -141,7 +141,9 @@ def _refuse_of_whole_slates(columns: Mapping[str, str]) -> None:
                 f"column {column!r} is of whole slates, so that it says nothing of their first slots",
                 "name the policy that drew the log, or log slot_propensity"
                 if name != "reward"
-                else f"leave the column out, to count the clicks of the first slots, or leave out {option('top_k')}",
+                else Wording(
+                    "leave the column out, to count the clicks of the first slots, or leave out {}", Option("top_k")
+                ),
             )
 
 

@@ -4,6 +4,6 @@ Everything here is a function of a `Document`, which verbs fill.
 """
 
 from offrank.report.page import render
-from offrank.report.terminal import print_sheet, render_text
+from offrank.report.terminal import print_document, render_text
 
-__all__ = ["print_sheet", "render", "render_text"]
+__all__ = ["print_document", "render", "render_text"]

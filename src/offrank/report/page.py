@@ -20,14 +20,14 @@ from .svg import forest_svg
 _MARKS = re.compile(r"(`[^`]+`|\*\*[^*`]+\*\*)")
 
 
-def render(sheet: Any) -> str:
+def render(document: Any) -> str:
     """Return a `Document` as the text of an HTML page.
 
     Sections without content are left out. The page's content security policy forbids scripts and loading of
     resources.
     """
-    codes = [finding.code for section in sheet.sections for finding in section.findings]
-    return _template().render(sheet=sheet, codes=dict.fromkeys(codes), docs=documentation(), marks=MARKS)
+    codes = [finding.code for section in document.sections for finding in section.findings]
+    return _template().render(document=document, codes=dict.fromkeys(codes), docs=documentation(), marks=MARKS)
 
 
 def documentation() -> str:

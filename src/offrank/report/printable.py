@@ -6,24 +6,25 @@ from abc import ABC, abstractmethod
 from os import PathLike
 
 from ..files import write_text
+from ..wording import Style, worded
 from . import terminal
 from .document import Document
 
 
 class Printed(ABC):
-    """A result that is shown as a document, see `sheet`."""
+    """A result that is shown as a document, see `to_document`."""
 
     @abstractmethod
-    def sheet(self) -> Document:
+    def to_document(self) -> Document:
         """Return the document for terminal and page."""
 
     def __str__(self) -> str:
-        return terminal.render_text(self.sheet())
+        return terminal.render_text(self.to_document())
 
-    def show(self) -> None:
-        """Print the result, in colour on a terminal."""
-        terminal.show(self.sheet())
+    def show(self, style: Style = "python") -> None:
+        """Print the result, in colour on a terminal. style: whether advice names arguments or command-line options."""
+        terminal.show(worded(self.to_document(), style))
 
-    def save_html(self, path: str | PathLike[str]) -> None:
-        """Write one self-contained HTML page."""
-        write_text(path, self.sheet().render())
+    def save_html(self, path: str | PathLike[str], style: Style = "python") -> None:
+        """Write one self-contained HTML page. style: as of `show`."""
+        write_text(path, worded(self.to_document(), style).render())

@@ -28,39 +28,39 @@ _NAMES = 18
 """Minimum width of name columns, however many numbers stand beside them."""
 
 
-def show(sheet: Document) -> None:
+def show(document: Document) -> None:
     """Print a document: in colour on a terminal, otherwise as `render_text` returns it."""
     if Console().is_terminal:
-        print_sheet(sheet)
+        print_document(document)
     else:
-        sys.stdout.write(render_text(sheet))
+        sys.stdout.write(render_text(document))
 
 
-def print_sheet(sheet: Document, console: Console | None = None) -> None:
+def print_document(document: Document, console: Console | None = None) -> None:
     """Print a document; in colour only if the console is a terminal with colours."""
     console = console or Console()
     console.width = min(console.width, _WIDEST)
-    for part in _parts(sheet, console):
+    for part in _parts(document, console):
         console.print(part, soft_wrap=isinstance(part, Text) and bool(part.no_wrap))
 
 
-def render_text(sheet: Document, width: int | None = None) -> str:
+def render_text(document: Document, width: int | None = None) -> str:
     """Return a document as plain text, as wide as the terminal (80 columns without one)."""
     width = width or shutil.get_terminal_size((80, 24)).columns
     written = io.StringIO()
-    print_sheet(sheet, Console(file=written, width=width, color_system=None, force_terminal=False))
+    print_document(document, Console(file=written, width=width, color_system=None, force_terminal=False))
     return "\n".join(line.rstrip() for line in written.getvalue().splitlines()) + "\n"
 
 
-def _parts(sheet: Document, console: Console) -> Iterator[RenderableType]:
-    yield Text(printable(sheet.title), style="bold")
-    if sheet.lead:
-        yield _prose(sheet.lead, console)
-    for answer in sheet.answers:
+def _parts(document: Document, console: Console) -> Iterator[RenderableType]:
+    yield Text(printable(document.title), style="bold")
+    if document.lead:
+        yield _prose(document.lead, console)
+    for answer in document.answers:
         yield _spaced(_answer(answer, console))
-    codes = (finding.code for section in sheet.sections if section.printed for finding in section.findings)
+    codes = (finding.code for section in document.sections if section.printed for finding in section.findings)
     marks = {code: index for index, code in enumerate(dict.fromkeys(codes), 1)}
-    for section in sheet.sections:
+    for section in document.sections:
         if section.printed and not section.empty:
             yield from _section(section, marks, console)
 

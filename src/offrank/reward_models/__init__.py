@@ -4,8 +4,8 @@ from .base import Predicted, RewardModel
 from .click_model import ClickPredictions
 from .column import PredictionColumn
 from .fitting import fit_models
+from .registry import REWARD_MODELS
 from .regression import (
-    REWARD_MODELS,
     BoostedRegression,
     LassoRegression,
     OwnRegression,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 
-from ..findings.evidence import OfModel
+from ..findings.evidence import ModelEvidence
 from ..folds.fingerprint import Fingerprint
 from ..log.batch import Floats, LogBatch
 from ..log.source import Needs
@@ -29,7 +29,7 @@ class RewardModel(ABC):
     @property
     @abstractmethod
     def assumptions(self) -> frozenset[str]:
-        """The assumptions of its predictions, as in `findings.assumptions`."""
+        """The assumptions of its predictions, as in `offrank.assumptions`."""
 
     @property
     @abstractmethod
@@ -47,9 +47,14 @@ class RewardModel(ABC):
         return False
 
     @property
-    def evidence(self) -> OfModel:
+    def evidence(self) -> ModelEvidence:
         """Its name in words, how it was learnt and how well it predicts, as far as that is known."""
-        return OfModel()
+        return ModelEvidence()
+
+    @property
+    def prediction_columns(self) -> tuple[str, ...]:
+        """The columns beside the candidates whose numbers are its predictions."""
+        return ()
 
     def draws(self) -> tuple[RewardModel, ...]:
         """The same model with draws from its posterior in its place, for its own doubt; none if it has no posterior."""

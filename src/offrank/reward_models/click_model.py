@@ -10,12 +10,12 @@ from zlib import crc32
 
 import numpy as np
 
+from .. import assumptions
 from ..clicks.documents import UNSEEN, SlateDocuments
 from ..clicks.fitted import Fitted
 from ..clicks.laws import ClickLaw, Independent, Mixed
-from ..clicks.loading import load
-from ..findings import assumptions
-from ..findings.evidence import OfModel
+from ..clicks.model import load
+from ..findings.evidence import ModelEvidence
 from ..folds.fingerprint import Fingerprint
 from ..log.batch import Contexts, Floats, LogBatch
 from ..log.source import Needs
@@ -44,8 +44,8 @@ class ClickPredictions(RewardModel):
         return separable(self.model)
 
     @property
-    def evidence(self) -> OfModel:
-        return OfModel(posterior=self.model.has_posterior, features=self.model.model.columns is not None)
+    def evidence(self) -> ModelEvidence:
+        return ModelEvidence(posterior=self.model.has_posterior, features=self.model.model.columns is not None)
 
     def draws(self) -> tuple[RewardModel, ...]:
         if not self.model.has_posterior:

@@ -7,8 +7,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from ..findings import assumptions
-from ..findings.evidence import OfModel
+from .. import assumptions
+from ..findings.evidence import ModelEvidence
 from ..formatting import quote
 from ..log.batch import Floats, Integers, LogBatch
 from ..log.source import Needs, needs
@@ -30,8 +30,12 @@ class PredictionColumn(RewardModel):
     additive: ClassVar[bool] = True
 
     @property
-    def evidence(self) -> OfModel:
-        return OfModel(name=f"the column {quote(self.column)}")
+    def evidence(self) -> ModelEvidence:
+        return ModelEvidence(name=f"the column {quote(self.column)}")
+
+    @property
+    def prediction_columns(self) -> tuple[str, ...]:
+        return (self.column,)
 
     def needs(self, target: AnyPolicy) -> Needs:
         return needs("candidates", scores=self.column) | law_needs(target, "rank_probs")

@@ -18,7 +18,7 @@ from typing import Any, NoReturn, Protocol, cast
 import numpy as np
 
 from ..errors import EmptyLogError, UsageError
-from ..findings.evidence import OfModel
+from ..findings.evidence import ModelEvidence
 from ..folds.base import Tee
 from ..formatting import nine_digits, plural, quote
 from ..log.batch import Floats, Integers, LogBatch
@@ -61,7 +61,7 @@ class CrossFitted:
     key: str | None
     slots: int
     width: int
-    evidence: OfModel
+    evidence: ModelEvidence
 
     def predict(self, batch: LogBatch, rows: Integers, slates: Integers) -> Floats:
         """[s] the expected reward of slates [s, k] in the contexts of rows [s] of a batch.
@@ -145,7 +145,7 @@ def _cross_fitted(
             progress(number + 1, model.folds)
     settings = Counter(words for words, _ in found if len(model.grid()) > 1)
     chosen = tuple(words for words, _ in sorted(settings.items(), key=lambda one: (-one[1], one[0])))
-    evidence = OfModel(
+    evidence = ModelEvidence(
         name=quote(spelling),
         settings=chosen,
         rows=len(rows),
@@ -161,7 +161,9 @@ def _fitted_elsewhere(model: Regressing, state: TrainingState, spelling: str) ->
     [(_, regressor)], rows = model.grid(), state.rows
     slots, width = _fitted_shape(regressor, getattr(model, "slots", None), state, spelling)
     x = np.pad(rows.x, ((0, 0), (0, slots - state.slots), (0, width - state.width))).reshape(len(rows), -1)
-    evidence = OfModel(name=quote(spelling), explained=_explained(rows, _predicted(regressor, x, spelling), spelling))
+    evidence = ModelEvidence(
+        name=quote(spelling), explained=_explained(rows, _predicted(regressor, x, spelling), spelling)
+    )
     return CrossFitted(spelling, (regressor,), model.columns, None, slots, width, evidence)
 
 

@@ -10,9 +10,9 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
+from .. import assumptions
 from ..errors import UsageError, optional
-from ..findings import assumptions
-from ..findings.evidence import OfModel
+from ..findings.evidence import ModelEvidence
 from ..formatting import quote
 from ..log.batch import Floats, LogBatch
 from ..log.source import Needs, Source
@@ -25,6 +25,7 @@ from . import cross_fitting
 from .base import Predicted, RewardModel
 from .cross_fitting import QUERY, CrossFitted
 from .features import FEATURES, SlateColumns
+from .registry import REWARD_MODELS
 from .slates import needs, slate_laws
 
 PENALTIES = (10.0, 1.0, 0.1, 0.01)
@@ -78,8 +79,8 @@ class SlateRegression(Spelled, RewardModel, Fits):
         return SlateColumns(self.by)
 
     @property
-    def evidence(self) -> OfModel:
-        return OfModel(name=quote(repr(self))) if self.learnt is None else self.learnt.evidence
+    def evidence(self) -> ModelEvidence:
+        return ModelEvidence(name=quote(repr(self))) if self.learnt is None else self.learnt.evidence
 
     def fit(self, source: Source, executor: Executor | None = None) -> Self:
         """The same, learnt from a log in one pass; good for that log only. `evaluate` does it by itself.
@@ -117,6 +118,7 @@ class SlateRegression(Spelled, RewardModel, Fits):
         return Predicted(reward, np.ones(len(batch)))
 
 
+@REWARD_MODELS.register
 @dataclass(frozen=True, repr=False)
 class LassoRegression(SlateRegression):
     """Linear regression with an L1 penalty, by scikit-learn; features are not scaled, as published.
@@ -139,6 +141,7 @@ class LassoRegression(SlateRegression):
         return [(f"penalty={value:g}", library.Lasso(alpha=value, max_iter=30_000)) for value in values]
 
 
+@REWARD_MODELS.register
 @dataclass(frozen=True, repr=False)
 class TreeRegression(SlateRegression):
     """One regression tree, by scikit-learn.
@@ -159,6 +162,7 @@ class TreeRegression(SlateRegression):
         return [(f"depth={d}", library.DecisionTreeRegressor(max_depth=d, random_state=0)) for d in values]
 
 
+@REWARD_MODELS.register
 @dataclass(frozen=True, repr=False)
 class BoostedRegression(SlateRegression):
     """100 boosted trees at a learning rate of 0.1, by LightGBM in one thread.
@@ -226,14 +230,6 @@ class OwnRegression(SlateRegression):
 
     def grid(self) -> list[tuple[str, Any]]:
         return [("", self.regressor)]
-
-
-REWARD_MODELS: dict[str, Any] = {
-    "boosted": BoostedRegression,
-    "lasso": LassoRegression,
-    "tree": TreeRegression,
-}
-"""Reward models by their spelling."""
 
 
 def _positive(name: str, value: float | None, least: float = 0, *, whole: bool = False) -> None:

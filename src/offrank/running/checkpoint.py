@@ -15,7 +15,7 @@ from ..files import atomic_write
 from ..folds.base import Fold
 from ..log.batch import LogBatch
 from ..log.source import Source
-from ..options import option
+from ..wording import Option, Wording
 from .identity import digest
 from .states import dumps, loads
 
@@ -96,7 +96,7 @@ class CheckpointFolder(Executor):
         if stamp is None:
             raise UsageError(
                 f"nothing would tell that the log has changed: {source.describe()}",
-                f"give files, or leave out {option('checkpoint')}",
+                Wording("give files, or leave out {}", Option("checkpoint")),
             )
         try:
             path = self.folder / f"{digest((fold, source))}.state"
@@ -127,7 +127,7 @@ class Kept(Generic[S]):
         Raises:
             StateError: it is damaged, or the log is another than then.
         """
-        remedy = f"begin again: {option('fresh', True)}, or delete {self.path}"
+        remedy = Wording("begin again: {}, or delete {}", Option("fresh", True), self.path)
         found = loads(self.path.read_bytes(), str(self.path))
         if not isinstance(found, dict) or found.keys() != {"stamp", "done", "state"}:
             raise StateError(f"{self.path} is damaged: it is no checkpoint", remedy)

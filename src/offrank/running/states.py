@@ -25,7 +25,7 @@ from ..errors import StateError
 
 __all__ = ["SCHEMA", "dumps", "loads"]
 
-SCHEMA = 2
+SCHEMA = 3
 """The version of the format; it also changes where a state of the same form means something else."""
 
 _HOMES = {
@@ -33,6 +33,7 @@ _HOMES = {
     "Actions": "checks.actions",
     "CellCounts": "checks.own_clicks",
     "Chunk": "clicks.sessions",
+    "ClusterSums": "folds.buckets",
     "Content": "folds.fingerprint",
     "Contents": "checks.duplicates",
     "ContextSums": "learning.contexts",

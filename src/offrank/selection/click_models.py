@@ -156,7 +156,7 @@ class Selection(Tabular):
         table = Figures("Strategies", ("strategy", "chooses", "kept for the last step"), rows, extra=(2,))
         return Section("The choice", items=(*reasons, *left), tables=(table,) if rows else ())
 
-    def sheet(self) -> Document:
+    def to_document(self) -> Document:
         """Return the page of measurements and choices."""
         rows = tuple((one.name, *(_shown(one, metric) for metric in WORDS)) for one in self.candidates)
         measured = Figures("Measured", ("model", *WORDS.values()), rows)
@@ -165,7 +165,7 @@ class Selection(Tabular):
         return Document("Which click model?", lead, sections, (self.answer(),))
 
     def __str__(self) -> str:
-        return terminal.render_text(self.sheet()).rstrip()
+        return terminal.render_text(self.to_document()).rstrip()
 
 
 def select(table: Any, by: str | Strategy | None = None, preset: Preset = "paper") -> Selection:

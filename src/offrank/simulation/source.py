@@ -14,10 +14,10 @@ from ..errors import ColumnError, UsageError
 from ..log.batch import Contexts, Floats, Integers, Labels, LogBatch, Shown
 from ..log.schema import Columns
 from ..log.source import Needs
-from ..options import option
 from ..policies.base import Policy, all_items
 from ..readers.tables import Piece
 from ..readers.wide import WideLog
+from ..wording import Option, Wording
 from .shared import lists
 from .worlds import JudgedWorld
 
@@ -128,7 +128,7 @@ class SimulatedSource:
             if not propensity.all():
                 raise UsageError(
                     f"rankings of {slates.shape[1]} documents are too many for the propensity of one to be a number",
-                    f"show fewer of them: {option('slots', 20)}",
+                    Wording("show fewer of them: {}", Option("slots", 20)),
                 )
             found["propensity"] = propensity
         if "rank_propensity" in roles:

@@ -26,9 +26,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from ..assumptions import needs_curve
 from ..errors import OffrankError, UsageError
-from ..estimators import ModelBased, SelfNormalised, estimator
-from ..estimators.wrappers import bare
+from ..estimators import estimator
+from ..estimators.wrappers import without_normalisation
 from ..reward_models import SlateRegression
 
 Question = Callable[[Any], Any]
@@ -276,7 +277,7 @@ def check_more_estimators(
 
 def _without_policy(spelling: str) -> bool:
     """Whether an estimator does not depend on the logging policy."""
-    return bare(estimator(spelling)).requires_logging is None
+    return without_normalisation(estimator(spelling)).requires_logging is None
 
 
 def answer(ask: Question, log: Any) -> Leaves:
@@ -345,22 +346,24 @@ def _moves(kind: Any, mean_weight: float | None) -> tuple[float, bool] | None:
     """Return the shift of an estimate per unit of reward, and whether its error is unchanged; None: not known."""
     if kind is None or _has_curve(kind) or _learns(kind) or len(kind.members(None)) > 1:
         return None
-    if isinstance(kind, SelfNormalised):
-        return None if kind.by_slot else (1.0, True)
-    if isinstance(kind, ModelBased) and kind.weighting is None:
+    if kind.normalisation is not None:
+        return None if kind.normalisation == "slot" else (1.0, True)
+    if kind.weighs == "model":
         return 0.0, True
     return (mean_weight, False) if kind.normalised and mean_weight is not None else None
 
 
 def _has_curve(kind: Any) -> bool:
-    """Whether an estimator, or the one that it wraps, uses an examination curve."""
-    inner = getattr(kind, "base", None) or getattr(kind, "residual", None)
-    return hasattr(kind, "examination") or (inner is not None and _has_curve(inner))
+    """Whether an estimator, or one that it stands for, uses an examination curve."""
+    try:
+        return any(needs_curve(without_normalisation(one).assumptions) for one in kind.members(None))
+    except UsageError:  # it needs one to say what it stands for
+        return True
 
 
 def _learns(kind: Any) -> bool:
     """Whether an estimator, or the one that it wraps, learns from the rewards of the log."""
-    return isinstance(getattr(kind, "model", None), SlateRegression) or (hasattr(kind, "base") and _learns(kind.base))
+    return isinstance(getattr(without_normalisation(kind), "model", None), SlateRegression)
 
 
 def _rewarded(log: LogTable, factor: float, by: float) -> pa.Table:

@@ -7,43 +7,43 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
+from ..argument import asks
 from ..checks.actions import ActionsFold
 from ..checks.calibration import CalibrationFold
 from ..checks.log import LogFold
 from ..checks.propensities import SlotsFold, SupportFold
 from ..checks.rows import ImpressionsFold
-from ..errors import AbilityError, ColumnError, EmptyLogError, UsageError
+from ..errors import AbilityError, ColumnError, UsageError
 from ..estimators.base import Estimator
 from ..estimators.design import design_fold
 from ..estimators.family import family
-from ..estimators.fold import TermsFold
 from ..estimators.ips import IPS
 from ..estimators.items import IPM
 from ..estimators.wrappers import SelfNormalised
 from ..evaluation import arguments, log_checks, reproducibility
-from ..evaluation.counts import Summary
+from ..evaluation.counts import Counts
 from ..evaluation.estimates import Estimates
-from ..evaluation.metadata import Background, Check, LogRead
-from ..evaluation.plan import Plan
+from ..evaluation.item_names import item_names, named
+from ..evaluation.metadata import Check, LogRead, ResultMetadata
+from ..evaluation.question import LogCheck
+from ..evaluation.reduction import Pass
 from ..evaluation.refutation import judged_log
 from ..evaluation.result import Result
-from ..evaluation.sums import inner_fold
 from ..findings.miscalibrated import unfit
 from ..findings.verdict import on_log
-from ..folds.base import Tee
 from ..folds.estimate import Caution
 from ..folds.group_by import by_slots
-from ..folds.optional import OptionalFolds, given, refused
 from ..inference.spec import IntervalSpec
 from ..log.batch import RunCache
 from ..log.source import Source
-from ..options import option
 from ..policies.epsilon import EpsilonUniform
 from ..policies.fit import counts, fitted
 from ..policies.propensities import AnyPolicy, ShownAbility, is_law, shown_needs
 from ..policies.uniform import Uniform
 from ..policies.written import Logged
-from ..running.executors import Executor, Progress, run
+from ..running.executors import Executor, Progress
+from ..running.quantities import Quantities
+from ..wording import Option, Wording
 
 _ABILITIES: tuple[ShownAbility, ...] = ("log_prob", "rank_law")
 
@@ -51,16 +51,8 @@ EPSILONS = (0.1, 0.5)
 """The mixtures of logging policy and uniform whose mean weight is checked, besides uniform itself."""
 
 
-def check(
-    log: Any,
-    target: str | AnyPolicy | None = None,
-    logging: str | AnyPolicy = "logged",
-    *,
-    totals: Mapping[str, float] | None = None,
-    confidence: float = 0.99,
-    executor: Executor | None = None,
-    progress: Progress | None = None,
-) -> Result:
+@asks(LogCheck)
+def check(question: LogCheck) -> Result:
     """Check a log for problems that would make estimates from it wrong.
 
     For policies between the logging one and uniform (and `target`, if given) the mean importance
@@ -69,8 +61,6 @@ def check(
     how often each item stood at each rank is compared with what the logging policy says. Further: the
     effective sample size, the weights' tail, inverse propensities per slot count, and the share of the
     target (or of uniform) that the logging policy never shows, per rank.
-
-    totals: how many impressions there were, as in `evaluate`.
 
     `result.facts["checks"]` holds the findings; each check that was impossible is listed with the reason.
 
@@ -82,17 +72,13 @@ def check(
         >>> offrank.check("offrank-demo/log.parquet", "plackett_luce(old_score)").trustworthy
         True
     """
-    source, drawn = arguments.source(log), arguments.policy(logging)
-    wanted = None if target is None else fitted(arguments.policy(target), source, executor)
-    for policy in (drawn, wanted or drawn):
+    source, executor = arguments.source(question.log), question.executor
+    wanted = None if question.wanted is None else fitted(question.wanted, source, executor)
+    for policy in (question.drawn_by, wanted or question.drawn_by):
         _refuse_unknown(source, policy)
-    spec = IntervalSpec(confidence=confidence)
-    checking = _Checking(source, fitted(drawn, source, executor), wanted, spec, arguments.totals(totals))
-    said: dict[str, Any] = {"logging": repr(drawn), "target": None if wanted is None else repr(wanted)}
-    said |= {"totals": checking.totals, "confidence": confidence}
-    defaults = {**(check.__kwdefaults__ or {}), "target": None}
-    command = reproducibility.call("check", arguments.spelled_log(log), said, defaults)
-    return checking.run(executor, progress).with_facts(command=command)
+    drawn, spec = fitted(question.drawn_by, source, executor), IntervalSpec(confidence=question.confidence)
+    checking = _Checking(source, drawn, wanted, spec, question.true_totals)
+    return checking.run(executor, question.progress).with_facts(command=question.command("check"))
 
 
 def _refuse_unknown(source: Source, policy: AnyPolicy) -> None:
@@ -106,8 +92,8 @@ def _refuse_unknown(source: Source, policy: AnyPolicy) -> None:
     if len(errors) < len(_ABILITIES):
         return
     if isinstance(policy, Logged):
-        drawn = option("logging", "plackett_luce(old_score)")
-        remedy = f"log the propensity of each slate, or say which policy drew them: {drawn}"
+        drawn = Option("logging", "plackett_luce(old_score)")
+        remedy = Wording("log the propensity of each slate, or say which policy drew them: {}", drawn)
         raise ColumnError(f"{source.describe()} has no propensities to check", remedy) from errors[0]
     raise errors[0]
 
@@ -125,31 +111,28 @@ class _Checking:
     ) -> None:
         self.source, self.logging, self.target, self.spec, self.totals = source, logging, target, spec, totals
         self.counted = counts(logging)
-        self.tried, log = OptionalFolds(source), LogFold.of(source, logging)
-        self.tried.sure(log.needs(), impressions=ImpressionsFold(), log=log)
-        self.plans: dict[str, Plan] = {}
+        self.tried, log = Quantities(source), LogFold.of(source, logging)
+        self.tried.add(log.needs(), impressions=ImpressionsFold(), log=log)
+        self.plans: dict[str, Pass] = {}
         # The law over all candidates comes first: it includes the probabilities of the displayed ones.
-        self.tried.add("actions", ActionsFold(logging))
-        self.tried.add("support", SupportFold(target or Uniform(), logging))
+        self.tried.attempt("actions", ActionsFold(logging))
+        self.tried.attempt("support", SupportFold(target or Uniform(), logging))
         between = [EpsilonUniform(logging, epsilon) for epsilon in EPSILONS]
         if target is not None and is_law(target) and is_law(logging):
             explains = CalibrationFold(target)
-            self.tried.add("explained", explains.reducer, explains.needs)
+            self.tried.attempt("explained", explains.reducer, explains.needs)
         self._weigh("slates", IPS(), [Uniform(), *between])
         if self.counted:
             self.tried.reasons["items"] = "propensities that were counted in the log agree with it by construction"
         if target is not None or not self.counted:
             self._weigh("items", IPM(), [] if self.counted else [Uniform()])
-        self.tried.add("slots", SlotsFold(logging))
+        self.tried.attempt("slots", SlotsFold(logging))
 
     def run(self, executor: Executor | None, progress: Progress | None) -> Result:
         """Read the source once and report the findings."""
-        every = run(self.source.select(self.tried.needs), Tee(self.tried.folds), executor, progress)
-        self.tried.reasons |= refused(every)
-        found = given(every)
+        found = self._named(self.tried.reduce(executor, progress))
         impressions = found["impressions"]
-        if not impressions.n:
-            raise EmptyLogError(f"{self.source.describe()} has no impressions", "give a log with some")
+        impressions.refuse_none(self.source.describe())
         self._refuse_swapped(found)
         weights, slots = {name: found[name] for name in self.plans if name in found}, impressions.slots
         summaries = self._summaries({name: one["whole"] for name, one in weights.items()}, slots)
@@ -165,11 +148,20 @@ class _Checking:
         # Weights of other policies have rows of their own, as `evaluate` does not ask for them.
         tested = () if self.target is None else summaries.values()
         of_log = judged_log(found["log"], tested, self.totals, of=self.target)
-        background = self._background(found, summaries, estimates, of_log)
+        metadata = self._metadata(found, summaries, estimates, of_log)
         known = {one.code for one in of_log}
-        others = (one.caution for one in background.checks if one.caution is not None and one.code not in known)
+        others = (one.caution for one in metadata.checks if one.caution is not None and one.code not in known)
         verdict = on_log([*of_log, *others])
-        return Result(estimates, background, groups, about_log=of_log, verdicts={"the log": verdict})
+        return Result(estimates, metadata, groups, about_log=of_log, verdicts={"the log": verdict})
+
+    def _named(self, found: dict[str, Any]) -> dict[str, Any]:
+        """Name the items that are told by their codes as the log does."""
+        found["log"] = named(found["log"], self.source)
+        tests = found.get("actions") or {}
+        odd = {name: test for name, test in tests.items() if test.alarming}
+        names = item_names((test.item for test in odd.values()), self.source)
+        called = {name: replace(test, name=names.get(test.item, "")) for name, test in odd.items()}
+        return found | {"actions": {**tests, **called}} if called else found
 
     def _refuse_swapped(self, found: Mapping[str, Any]) -> None:
         """Raise if the log is the target's, and not the logging policy's.
@@ -187,39 +179,41 @@ class _Checking:
             raise UsageError(
                 f"what was shown is not drawn by {self.logging!r}, but may be by {self.target!r}: target and logging "
                 "policy seem to be in each other's place",
-                f"the policy to be judged comes first: {option('target', repr(self.logging))}, "
-                f"{option('logging', repr(self.target))}",
+                Wording(
+                    "the policy to be judged comes first: {}, {}",
+                    Option("target", repr(self.logging)),
+                    Option("logging", repr(self.target)),
+                ),
             )
 
     def _weigh(self, name: str, bare: Estimator, targets: list[AnyPolicy]) -> None:
         """Plan the importance weights of some policies and of the target."""
         wanted = {repr(policy): policy for policy in (*targets, self.target) if policy is not None}
         both = {repr(e): family(e, None) for e in (bare, SelfNormalised(bare))}
-        plan = Plan(wanted, self.logging, both, self.spec)
-        inner = inner_fold(self.spec, plan.layout, grouped=True)
-        if self.tried.add(name, TermsFold(plan.layout, self.logging, inner, by=by_slots), plan.needs):
-            self.plans[name] = plan
-            design, needed = design_fold(plan.layout, self.logging, self.source, plan.needs(), RunCache())
-            self.tried.sure(needed, **{f"design of {name}": design})
+        job = Pass(wanted, self.logging, both, self.spec)
+        if self.tried.attempt(name, job.terms(by_slots), job.needs):
+            self.plans[name] = job
+            design, needed = design_fold(job.layout, self.logging, self.source, job.needs(), RunCache())
+            self.tried.add(needed, **{f"design of {name}": design})
 
-    def _summaries(self, found: Mapping[str, Any], slots: int) -> dict[str, Summary]:
+    def _summaries(self, found: Mapping[str, Any], slots: int) -> dict[str, Counts]:
         """Return a summary of the weights for each plan."""
-        return {name: self.plans[name].summary(one, slots=slots) for name, one in found.items()}
+        return {name: self.plans[name].counts(one, slots=slots) for name, one in found.items()}
 
-    def _estimates(self, summaries: Mapping[str, Summary]) -> Estimates:
+    def _estimates(self, summaries: Mapping[str, Counts]) -> Estimates:
         """Return the estimates for the whole log, or for its rows with one number of slots."""
         every = [self.plans[name].estimates(summary).found for name, summary in summaries.items()]
         return Estimates({key: one for found in every for key, one in found.items()})
 
-    def _background(
+    def _metadata(
         self,
         found: Mapping[str, Any],
-        summaries: Mapping[str, Summary],
+        summaries: Mapping[str, Counts],
         estimates: Estimates,
         of_log: Sequence[Caution],
-    ) -> Background:
+    ) -> ResultMetadata:
         impressions, plans = found["impressions"], [self.plans[name] for name in summaries]
-        return Background(
+        return ResultMetadata(
             kind="check",
             title="Is this log fit to judge other rankings by?",
             log=LogRead(self.source.describe(), impressions.n, impressions.estimated, impressions.skipped),

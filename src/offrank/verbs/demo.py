@@ -18,6 +18,7 @@ from ..report.document import Document, Section
 from ..report.printable import Printed
 from ..running.executors import Progress
 from ..simulation.search import LOGGING, SearchWorld
+from ..wording import Style
 from .check import check
 from .evaluate import evaluate
 
@@ -46,10 +47,10 @@ class Demo(Printed):
     checked: Result
     evaluated: Result
 
-    def sheet(self) -> Document:
+    def to_document(self) -> Document:
         """Return one screen: the question, the verdicts beside the truth, the report's place, and next steps."""
-        answers = tuple(replace(one, reasons=()) for one in self.evaluated.sheet().answers)
-        size = self.evaluated.background.log.impressions
+        answers = tuple(replace(one, reasons=()) for one in self.evaluated.to_document().answers)
+        size = self.evaluated.metadata.log.impressions
         title = "Would two new rankers have earned more clicks than the old one?"
         steps = ["", f"The report: {self.report}", "Try it yourself:", *(f"  {line}" for line in self.next_steps)]
         again = Section("To try it yourself", code="\n".join(steps))
@@ -75,6 +76,7 @@ def demo(
     seed: int = 7,
     say: Say = silent,
     progress: Progress | None = None,
+    style: Style = "python",
 ) -> Demo:
     """Simulate a log, check it, evaluate a better and a worse ranker, and write the report.
 
@@ -82,6 +84,7 @@ def demo(
     - impressions, seed: size of the log, and seed of the simulation.
     - say: called with a description of each step.
     - progress: called with (parts done, total parts).
+    - style: whether advice in the report names arguments or command-line options ("command line").
 
     Examples:
         >>> offrank.demo("small-demo", impressions=5000).report.name
@@ -99,10 +102,10 @@ def demo(
     say(f"3. Evaluating a better and a worse ranker with {len(ESTIMATORS)} estimators, in one pass")
     evaluated = evaluate(source, TARGETS, LOGGING, ESTIMATORS, examination=list(world.examination), progress=progress)
     truths = {name: world.truth(target) for name, target in TARGETS.items()}
-    shown = {"checks": checked.background.checks, "slots": checked.background.slots}
+    shown = {"checks": checked.metadata.checks, "slots": checked.metadata.slots}
     evaluated = evaluated.with_truths(truths).with_facts(kind="demo", command=_command(folder, world), **shown)
-    evaluated.save_html(report)
-    evaluated.to_json(place / "result.json")
+    evaluated.save_html(report, style)
+    evaluated.to_json(place / "result.json", style=style)
     return Demo(log, report, checked, evaluated)
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import reduce
 from os import PathLike, fspath
 from typing import Any, TypedDict
 
@@ -20,10 +19,9 @@ from ..checks.propensities import AgreementFold
 from ..checks.randomness import WholeContextsFold, randomness
 from ..checks.repeats import By
 from ..checks.rows import Impressions, ImpressionsFold, TiesFold
-from ..clicks.documents import TextsFold
 from ..errors import AbilityError, ColumnError, EmptyLogError, OffrankError
-from ..findings.evidence import OfLog
-from ..folds.base import Tee
+from ..evaluation.item_names import item_names
+from ..findings.evidence import LogEvidence
 from ..folds.sampled import SampledRows, SampledRowsFold
 from ..log.schema import GROUPING, WRITTEN
 from ..log.source import Needs, Source, refuse_once
@@ -41,6 +39,7 @@ from ..readers.log import is_open, read_log
 from ..readers.long import LongLog
 from ..readers.wide import Gaps, WideLog
 from ..running.executors import Executor, Progress, run
+from ..running.quantities import Quantities
 from .evaluate import evaluate
 from .inspection import Inspection, Next
 
@@ -54,8 +53,6 @@ _ARM = re.compile(
     "arm|variant|bucket|group|experiment|treatment|ranker|policy|model|algo|version|system", re.IGNORECASE
 )
 _REAL = re.compile("float|double|decimal|half")
-_HASHED = 2**53
-"""Smallest size of a code that is taken for the hash of a text; others are whole numbers."""
 _TRIED = 4
 """Targets that are tried before one is suggested."""
 _TEXT_FORMATS = ("criteo", "yandex", "open_bandit", "criteo_paper", "clax", "tiangong", "sogou")
@@ -140,7 +137,7 @@ def _reads(name: str, log: Any) -> bool:
     return True
 
 
-def _read(source: Source, how: _Run) -> tuple[Inspection, OfLog, SampledRows]:
+def _read(source: Source, how: _Run) -> tuple[Inspection, LogEvidence, SampledRows]:
     """Return the statistics from one pass over a log, the checks of what was written, and a sample of its rows.
 
     Raises:
@@ -160,17 +157,13 @@ def _read(source: Source, how: _Run) -> tuple[Inspection, OfLog, SampledRows]:
     contexts: dict[By, WholeContextsFold] = {
         by: WholeContextsFold(shown, by, arms) for by in every if by == "candidates" or by in groups
     }
-    folds: dict[str, Any] = {
-        "log": log,
-        "impressions": ImpressionsFold(),
-        "overview": OverviewFold(groups, rewards),
-        "ties": TiesFold(tuple(map(Top, scores))),
-        "outcomes": OutcomesFold(tuple(scores)),
-        "sample": SampledRowsFold(shown),
-    }
-    folds |= {f"contexts {by}": fold for by, fold in contexts.items()}
-    wanted = reduce(Needs.__or__, (one.needs() for one in contexts.values()), needed | log.needs())
-    found = run(source.select(wanted), Tee(folds), **how)
+    asked = Quantities(source, needed)
+    asked.add(log.needs(), log=log, impressions=ImpressionsFold())
+    asked.add(overview=OverviewFold(groups, rewards), ties=TiesFold(tuple(map(Top, scores))))
+    asked.add(outcomes=OutcomesFold(tuple(scores)), sample=SampledRowsFold(shown))
+    for by, fold in contexts.items():
+        asked.add(fold.needs(), **{f"contexts {by}": fold})
+    found = asked.reduce(**how)
     _refuse_empty(source, found["impressions"])
     outcomes: dict[str, str] = found["outcomes"]
     apart = [name for name, kind in outcomes.items() if kind]
@@ -211,21 +204,16 @@ def _arms(columns: Sequence[LogColumn]) -> tuple[str, ...]:
 
 def _named(found: list[Drawn], source: Source, how: _Run) -> list[Drawn]:
     """Name the items that are told by their codes as the log does."""
-    codes = np.array([one.item for one in found if one.item is not None], np.int64)
-    if not len(codes) or not (np.abs(codes) >= _HASHED).any():
-        return found
-    needed = Needs(frozenset(["candidates"]), texts=True)
-    texts = run(source.select(needed), TextsFold(), **how).only(codes)
-    names = dict(zip(codes.tolist(), texts.ids(codes).to_pylist(), strict=True))
+    names = item_names((one.item for one in found if one.item is not None), source, **how)
     return [
-        one
-        if one.item is None
-        else replace(one, against=one.against.replace(f"item {one.item} ", f"item {names[one.item]} "))
+        replace(one, against=one.against.replace(f"item {one.item} ", f"item {names[one.item]} "))
+        if one.item in names
+        else one
         for one in found
     ]
 
 
-def _logging(seen: Inspection, log: OfLog, source: Source, how: _Run) -> LoggedBy:
+def _logging(seen: Inspection, log: LogEvidence, source: Source, how: _Run) -> LoggedBy:
     """Return what drew the log, and how far that is known."""
     random, agreed = seen.logging.randomness, None if seen.agreement is None else seen.agreement.share_apart <= APART
     found = logged_by(random, seen.drawn, log, seen.written, agreed)
@@ -262,7 +250,7 @@ def _next(seen: Inspection, law: Policy | None, source: Source, sample: SampledR
     answers = evaluate(source, list(questions), logging, asked, **how).verdicts
     first = next((name for name in questions if answers[name].usable), None)
     if first is None:
-        return {"declined": str(answers[next(iter(questions))].reasons[0])}
+        return {"declined": answers[next(iter(questions))].reasons[0].text}
     return {"next": questions[first]}
 
 

@@ -20,11 +20,11 @@ from ..folds.estimate import Caution
 from ..formatting import finite, plural, quote
 from ..frames import Plain, plain
 from ..log import rules
-from ..options import option
 from ..readers.described import LogColumn
 from ..readers.wide import Gaps
 from ..report.document import Answer, Document, Figures, Item, Section
 from ..report.printable import Printed
+from ..wording import Option, Wording
 
 _NAMED = 12
 """How many columns to group by are named."""
@@ -32,7 +32,9 @@ _APART = {
     "outcome": "follows what was shown: not tried as a score",
     "doubtful": "perhaps follows what was shown: not tried as a score; name it in a policy if it is one",
 }
-_RULES = {rule.code: f": {rule.broken}; {rule.remedy}" for rule in vars(rules).values() if isinstance(rule, rules.Rule)}
+_RULES = {
+    rule.code: f": {rule.broken}; " + rule.remedy for rule in vars(rules).values() if isinstance(rule, rules.Rule)
+}
 
 
 @dataclass(frozen=True)
@@ -159,7 +161,7 @@ class Inspection(Printed, Plain):
         found: dict[str, Any] = plain({"schema": 2, "kind": "inspect", **asdict(replace(self, drawn=[])), **made})
         return found
 
-    def sheet(self) -> Document:
+    def to_document(self) -> Document:
         """Return the page: how columns are read, which policies may have drawn the log, and what to run next."""
         row = "an item" if self.layout == "long" else "an impression"
         kind = f", format {self.format}" if self.format else ""
@@ -209,10 +211,10 @@ def _confirming(found: Inspection) -> Iterator[str]:
     """Return what a person has to confirm, and what such a log can give."""
     by = found.logging
     if by.status in ("not contradicted", "unknown") and by.policy is not None:
-        yield f"If you know that the log was drawn so, say {option('logging', by.policy)}; the log cannot."
+        yield Wording("If you know that the log was drawn so, say {}; the log cannot.", Option("logging", by.policy))
     if by.status == "refuted" and (fits := [one.policy for one in found.drawn if one.fits]):
-        said = option("logging", repr(fits[0]))
-        yield f"What was shown fits {fits[0]!r}. If you know that it was drawn so, say {said}."
+        said = Option("logging", repr(fits[0]))
+        yield Wording("What was shown fits {}. If you know that it was drawn so, say {}.", repr(fits[0]), said)
     for value, ranker in by.arms.items():
         yield f"{by.column} = {value}: every slate is that of {ranker}."
     if by.arms:
@@ -223,7 +225,7 @@ def _confirming(found: Inspection) -> Iterator[str]:
             "log itself, show a random slate in a share of the requests, and log the propensity of every slate."
         )
     if found.declined:
-        yield f"Tried: no ranking of the log can be judged by it. {found.declined}"
+        yield "Tried: no ranking of the log can be judged by it. " + found.declined
 
 
 def _toml(values: Mapping[str, Any]) -> Iterator[str]:
@@ -302,7 +304,7 @@ def _laws(found: Inspection) -> Iterator[Item]:
         rows = f"{_number(found.rows / queries)} rows per query; it agrees with the log by construction"
         yield Item(_said("counted(by=query)", rows), status="counted")
     for caution in found.about:
-        yield Item(str(caution), status=caution.severity)
+        yield Item(caution.text, status=caution.severity)
 
 
 def _said(name: str, why: str) -> str:

@@ -26,7 +26,7 @@ from ..learning.named import learner
 from ..learning.pi_opt import PiOpt
 from ..learning.preparation import Preparation
 from ..learning.search import Criterion, Search, Trial
-from ..options import Say, option, silent
+from ..options import Say, silent
 from ..policies.boosted import Boosted
 from ..policies.fit import fitted
 from ..policies.learnt import Learnt, policies_of
@@ -35,6 +35,7 @@ from ..policies.propensities import AnyPolicy
 from ..report.document import Answer, Cell, Document, Figures, Section
 from ..report.printable import Printed
 from ..running.executors import Executor, Progress
+from ..wording import Option, Wording
 from .evaluate import evaluate
 
 _ESTIMATED = ("pi", "ipm", "ips", "snips")
@@ -120,9 +121,9 @@ class LearntPolicy(Printed, Plain):
             "tested": None if self.tested is None else self.tested.to_dict(),
         }
 
-    def sheet(self) -> Document:
+    def to_document(self) -> Document:
         """Return the page: whether the policy is better, how it was tested, and which settings were tried."""
-        found = Document("", "", ()) if self.tested is None else self.tested.sheet()
+        found = Document("", "", ()) if self.tested is None else self.tested.to_document()
         severity = next((one.severity for one in found.answers if one.about == formatting.quote(self._used)), "note")
         names = tuple(name for name in _ESTIMATED if getattr(self.tried[0], name) is not None)
         rows: tuple[tuple[Cell, ...], ...] = tuple(
@@ -251,7 +252,7 @@ def _search(
         optional("lightgbm", f"{method} needs LightGBM", "models")
         if made.graded and labels is None:
             raise UsageError(
-                f"{method} learns from grades beside the candidates", f"name their column: {option('labels')}"
+                f"{method} learns from grades beside the candidates", Wording("name their column: {}", Option("labels"))
             )
     return Search(made, method, criterion or usual, confidence, seed)
 

@@ -3,36 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Unpack
 
+from ..argument import asks
 from ..evaluation import reproducibility
-from ..evaluation.arguments import Intervals
-from ..metrics.comparisons import Metrics
 from ..metrics.measured import Measurements
-from ..metrics.measurements import Models, measurements
-from ..policies.propensities import AnyPolicy
+from ..metrics.measurements import measure_models
+from ..metrics.question import MetricsQuestion
 from ..report.document import Document
 from ..report.printable import Printed
 from . import metrics_page
 
 
-def measure(
-    log: Any,
-    score: Models,
-    logging: str | AnyPolicy = "logged",
-    metrics: Metrics = ("counterfactual_disagreement",),
-    **options: Unpack[Intervals],
-) -> MetricsReport:
+@asks(MetricsQuestion)
+def measure(question: MetricsQuestion) -> MetricsReport:
     """Compute any number of metrics of any number of models, in one pass over the log.
-
-    - log: from `read_log`, or anything that it takes.
-    - score: the score column of a model, or several; differences are to the first.
-    - logging: the policy that drew the log. Metrics use its law of the order of the shown items given the set of
-      these (`counterfactual_...`) or its probability of each candidate at each rank (`banner_...`).
-    - metrics: spellings such as `"pairwise_disagreement"`, `"counterfactual_loss(form=hinge)"`,
-      `"counterfactual_disagreement(several=unclicked)"`; see `offrank.metrics.Comparison`.
-    - options: `confidence`, `interval`, `cluster`, `by`, `replicates`, `seed`, `executor` and `progress`, as in
-      `evaluate`.
 
     Raises:
         UsageError: arguments that cannot work, or a logging policy that lacks what a metric requires.
@@ -44,7 +28,7 @@ def measure(
         >>> round(report["new_score", "counterfactual_disagreement"].value, 2)
         0.35
     """
-    found = measurements(log, score, logging, metrics, **options)
+    found = measure_models(question)
     facts = {**found.facts, "versions": reproducibility.versions(), "created": reproducibility.now()}
     return MetricsReport(found.found, found.groups, facts)
 
@@ -58,8 +42,8 @@ class MetricsReport(Printed, Measurements):
         """Return the metrics, under the name that `evaluate` uses."""
         return self
 
-    def sheet(self) -> Document:
+    def to_document(self) -> Document:
         """Return the page of the report and the terminal."""
-        return metrics_page.sheet(self)
+        return metrics_page.document(self)
 
     __repr__ = Printed.__str__

@@ -41,8 +41,8 @@ def merge(
     if not names:
         raise UsageError("there are no states to merge", "name the files that evaluate has written")
     with well_formed():
-        found, job = merged([State.load(Path(name)) for name in names])
-        result = refuse_empty(finished(found, job).result())
+        found, job, asked = merged([State.load(Path(name)) for name in names])
+        result = refuse_empty(finished(found, job, asked).result())
         if "baseline" in found.question:
             result = result.comparing(found.question["baseline"])
     if state is not None:

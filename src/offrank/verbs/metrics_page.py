@@ -18,7 +18,7 @@ ByModel = Mapping[str, Measured | NoOverlapError]
 """One metric of each model."""
 
 
-def sheet(found: Measurements) -> Document:
+def document(found: Measurements) -> Document:
     """Return the page of a result of `offrank.measure`."""
     names = list(dict.fromkeys(metric for _, metric in found.found))
     whole = {name: _of(found.found, name) for name in names}

@@ -7,26 +7,21 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from ..errors import UsageError
-from ..estimators.bounded import Bounded
-from ..estimators.family import Auto
-from ..estimators.logged import LoggedMean
-from ..estimators.wrappers import bare
-from ..evaluation import arguments, reproducibility
+from ..argument import asks
+from ..assumptions import in_words
+from ..evaluation import arguments
 from ..evaluation.pages.document import again
-from ..evaluation.selection import CANDIDATES, Chooser, EstimatorChoice
-from ..evaluation.simulated_selection import CONTEXTS, NEAR, Rehearsal, rehearse
+from ..evaluation.question import EstimatorSelection
+from ..evaluation.selection import Chooser, EstimatorChoice
+from ..evaluation.simulated_selection import CONTEXTS, NEAR, SimulatedSelection, simulate_selection
 from ..findings import cautions_for
-from ..findings.assumptions import in_words
 from ..folds.estimate import Caution, PlacedCaution
 from ..formatting import Span, finite, listing, percent, plural, quote
-from ..inference.spec import AUTO, IntervalSpec
+from ..inference.spec import IntervalSpec
 from ..policies.fit import fitted
-from ..policies.propensities import AnyPolicy
 from ..report.document import Answer, Document, Figures, Section
 from ..report.plots import Forest, ForestRow
 from ..reward_models.fitting import fit_models
-from ..running.executors import Executor, Progress
 from ..selection.estimators import EstimatedError
 from .clicks.base import Delivered, facts
 
@@ -51,12 +46,12 @@ _PSEUDO = "none: the policies allow none, or not with these candidates and colum
 class SelectedEstimators(Delivered):
     """Which estimator to believe for one target, and the estimated error of every candidate.
 
-    choice: the spelling of the chosen one is `choice.chosen`. rehearsal: how often such a choice is right in simulated
+    choice: the spelling of the chosen one is `choice.chosen`. simulated: how often such a choice is right in simulated
     worlds like the log.
     """
 
     choice: EstimatorChoice
-    rehearsal: Rehearsal = field(default_factory=Rehearsal)
+    simulated: SimulatedSelection = field(default_factory=SimulatedSelection)
 
     headings = (
         "estimator",
@@ -131,10 +126,10 @@ class SelectedEstimators(Delivered):
         """Return the result as plain lists, dicts and numbers (None for unknown values)."""
         shared = {"chosen": self.chosen, "trusted": self.choice.ranking.trusted, "pseudo": list(self.choice.pseudo)}
         said = [asdict(one) for one in self.findings]
-        simulated = {**asdict(self.rehearsal), "right": self.rehearsal.right, "fixed": self.rehearsal.fixed()}
+        simulated = {**asdict(self.simulated), "right": self.simulated.right, "fixed": self.simulated.fixed()}
         return {**self.facts, **shared, "candidates": self.records(), "simulated": simulated, "findings": said}
 
-    def sheet(self) -> Document:
+    def to_document(self) -> Document:
         """Return the page: the choice, the estimated errors, what cannot be had, and how it was found."""
         rows, severity = self.records(), self.severity
         lead = f"{self.choice.rows:,} impressions, {plural(len(self.choice.given), 'candidate', 'candidates')}, "
@@ -157,7 +152,7 @@ class SelectedEstimators(Delivered):
             Section("The candidates", tables=(table,), findings=self.findings_by_code()),
             Section("Not to be used", items=_reasons(row for row in unfit if row["status"] != "missing")),
             Section("Cannot be had", items=_reasons(row for row in unfit if row["status"] == "missing")),
-            rehearsed(self.rehearsal, self.choice.given),
+            simulated_section(self.simulated, self.choice.given),
             Section("How they were judged", (_RULE,), items=pseudo, folded=True, printed=False),
             again(self.facts, "log", "target", "logging", "examination", "cluster"),
         ]
@@ -198,7 +193,7 @@ def _short(number: float | None) -> str | None:
     return None if number is None else f"{number:.2g}"
 
 
-def rehearsed(found: Rehearsal, given: Iterable[str]) -> Section:
+def simulated_section(found: SimulatedSelection, given: Iterable[str]) -> Section:
     """Return the section about simulated choices. given: the candidates."""
     title = "How often such a choice is right"
     if not (found.kinds or found.missing):
@@ -227,28 +222,13 @@ def rehearsed(found: Rehearsal, given: Iterable[str]) -> Section:
     return Section(title, (told,), tables=(table,))
 
 
-def select_estimators(
-    log: Any,
-    target: str | AnyPolicy,
-    logging: str | AnyPolicy = "logged",
-    estimators: arguments.Estimators = CANDIDATES,
-    *,
-    examination: arguments.Examination | None = None,
-    cluster: str | None = AUTO,
-    worlds: int = 10,
-    executor: Executor | None = None,
-    progress: Progress | None = None,
-) -> SelectedEstimators:
+@asks(EstimatorSelection)
+def select_estimators(question: EstimatorSelection) -> SelectedEstimators:
     """Choose the estimator of least estimated error for a log and a target.
 
     The bias of each candidate shows in its differences to estimates that assume less, for the target and for
     pseudo-targets that the log tells about more precisely; docs/selection.md has the rule and how often it is right.
     `evaluate(..., "auto")` uses the choice.
-
-    - log: from `read_log`, or anything that it takes. target: one policy. logging: the policy that drew the log.
-    - estimators: the candidates, by default all that the log and the policies allow.
-    - examination, cluster, executor: as in `evaluate`.
-    - worlds: simulated logs of each kind of users, in which such choices are compared with the truth; 0 for none.
 
     Raises:
         UsageError: arguments that cannot work. LogError: the log breaks a rule.
@@ -258,51 +238,16 @@ def select_estimators(
         >>> simulated = offrank.simulate("log.parquet", sessions=5000, queries=50, slots=3, temperature=1.0)
         >>> target, logging = (f"plackett_luce(noisy_oracle, temperature={t}, log=True)" for t in (0.5, 1))
         >>> offrank.select_estimators("log.parquet", target, logging, ["snips", "snipm"], worlds=0).chosen
-        'snipm'
+        'snips'
     """
-    source = arguments.source(log)
-    spec = IntervalSpec("normal", cluster=cluster).finding(source)
-    drawn, asked = arguments.policy(logging), arguments.policy(_one(target))
-    listed = tuple(fit_models(candidates(estimators), source, executor, progress))
-    curve = arguments.examination(examination).curve
-    drawn, wanted = fitted(drawn, source, executor), fitted(asked, source, executor)
-    if worlds < 0:
-        raise UsageError(f"worlds is {worlds!r}", "give a number of simulated logs, or 0 for none")
+    source, executor, progress = arguments.source(question.log), question.executor, question.progress
+    spec = IntervalSpec("normal", cluster=question.cluster).with_clusters_of(source)
+    listed = tuple(fit_models(question.candidates, source, executor, progress))
+    curve, worlds = question.trained.curve, question.worlds
+    drawn, wanted = (fitted(one, source, executor) for one in (question.drawn_by, question.asked))
     chooser = Chooser(source, drawn, curve, spec, listed, executor, progress, sample=CONTEXTS if worlds else 0)
     choice = chooser.choose(wanted)
-    rehearsal = rehearse(chooser, wanted, choice, worlds, progress)
-    said: dict[str, Any] = {"target": repr(asked), "logging": repr(drawn), "estimators": tuple(map(repr, listed))}
-    said |= {"examination": None if curve is None else list(curve), "cluster": spec.cluster, "worlds": worlds}
-    defaults = {"estimators": CANDIDATES, **(select_estimators.__kwdefaults__ or {})}
-    command = reproducibility.call("select_estimators", arguments.spelled_log(log), said, defaults)
-    title = f"Which estimator for {asked!r}?"
-    return SelectedEstimators(
-        choice, rehearsal, facts=facts("estimator-selection", title, source, command=command, **said)
-    )
-
-
-def candidates(given: arguments.Estimators) -> tuple[Any, ...]:
-    """Return the estimators to choose from.
-
-    Raises:
-        UsageError: none, or one that is no candidate.
-    """
-    found = arguments.estimators(given)
-    for one in found:
-        if isinstance(one, Auto) or _logged(one):
-            raise UsageError(f"`{one!r}` cannot be chosen", "give estimators of the target, such as snips and snipm")
-    return tuple(found)
-
-
-def _logged(one: Any) -> bool:
-    """Whether it is the logged mean, with a bound or without."""
-    plain = bare(one)
-    while isinstance(plain, Bounded):
-        plain = plain.base
-    return isinstance(plain, LoggedMean)
-
-
-def _one(target: Any) -> Any:
-    if isinstance(target, Mapping | list | tuple):
-        raise UsageError("the choice is for one target", "give one policy, and choose for each of several")
-    return target
+    simulated = simulate_selection(chooser, wanted, choice, worlds, progress)
+    title = f"Which estimator for {question.asked!r}?"
+    said = {**question.said("question"), "command": question.command("select_estimators")}
+    return SelectedEstimators(choice, simulated, facts=facts("estimator-selection", title, source, **said))

@@ -14,7 +14,7 @@ import numpy as np
 from .. import formatting
 from ..clicks.documents import UNSEEN
 from ..clicks.fitted import Fitted
-from ..clicks.loading import load
+from ..clicks.model import load
 from ..errors import UsageError
 from ..frames import Plain, plain
 from ..log.judged import Judged
@@ -85,7 +85,7 @@ class Simulated(Printed, Plain):
             "notes": list(self.notes),
         }
 
-    def sheet(self) -> Document:
+    def to_document(self) -> Document:
         """Return the page: the best policy, the true value of each policy, and next steps."""
         best, most = max(self.truths.items(), key=lambda one: formatting.nine_digits(one[1].value))
         left_out = f"; left out: {self.left_out:,} with fewer documents" if self.left_out else ""

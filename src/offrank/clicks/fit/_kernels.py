@@ -5,7 +5,7 @@
   on. A document's are the nodes low[d] : low[d] + count[d] of one level; count is 0 until they are found. nodes: [4,
   nodes] attraction, its logarithm, log(1 - attraction), and the logarithm of the step. Tables of the grid are [cells,
   nodes]: on_click and on_skip, the log-probabilities of a click and of no click. a, b: [documents] their priors.
-- Tails are the ranks below the last click of each session, where examination is hidden: see `Tails`.
+- Tails are the ranks below the last click of each session, where examination is hidden: see `SessionTails`.
 """
 
 from __future__ import annotations

@@ -24,7 +24,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ...log.batch import Floats, Integers
-from ..counts import Counts
+from ..counts import ClickCounts
 from . import _kernels
 from .click_rates import ClickRates
 
@@ -136,7 +136,7 @@ def _moments(entries: _Entries, pooled: Pooled, log: Floats) -> _Moments:
 
 
 def fit_curve(
-    counts: Counts,
+    counts: ClickCounts,
     pooled: Pooled,
     *,
     start: Floats | None = None,
@@ -225,8 +225,16 @@ def _bordered(covariance: Floats) -> Floats:
     return np.pad(covariance, ((1, 0), (1, 0)))
 
 
+<<<<<<< HEAD
 def walk(rank: Integers, kept: float) -> Floats:
     """[cells, cells] covariance of a bias that adds up from rank to rank: a random walk around a slope in log rank.
+=======
+def relative_rates(counts: ClickCounts) -> tuple[Floats, Floats]:
+    """([cells] click rates, [cells] clicks), with half a click each at the rate of all."""
+    shown, clicked = counts.by_cell()
+    everywhere = (clicked.sum() + 1) / (shown.sum() + 2)
+    return (clicked + 0.5) / (shown + 0.5 / everywhere), clicked + 0.5
+>>>>>>> main
 
     kept: the correlation of the ranks of two views of a document: where they are by chance, click rates have no bias.
     """

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from ...log.batch import Floats
-from ..parameters import Parameters
+from ..base import Parameters
 
 Step = Callable[[Parameters], tuple[Parameters, float]]
 """One round of EM: (new parameters, log-posterior of the given parameters)."""
@@ -61,14 +61,24 @@ def _moved(before: Parameters, after: Parameters) -> float:
 
 
 def _extrapolated(here: Parameters, one: Parameters, two: Parameters) -> Parameters:
-    """The extrapolated parameters, by step length S3 of SQUAREM: -|r| / |v|, never less than the two steps."""
-    first = {name: logit(one[name]) - logit(here[name]) for name in here}
-    bend = {name: logit(two[name]) - logit(one[name]) - first[name] for name in here}
-    r, v = _norm(first), _norm(bend)
-    length = min(-r / v, -1.0) if v > 0 else -1.0
-    far = {name: expit(logit(here[name]) - 2 * length * first[name] + length**2 * bend[name]) for name in here}
+    """The extrapolated parameters, on the logit scale."""
+    far = squarem([{name: logit(table) for name, table in at.items()} for at in (here, one, two)], _norm)
     # What does not move stays exactly as it is, and need not be a probability, such as the priors of a component.
-    return {name: far[name] if first[name].any() or bend[name].any() else here[name] for name in here}
+    return {name: expit(far[name]) if name in far else here[name] for name in here}
+
+
+def squarem(path: Sequence[Parameters], size: Callable[[Parameters], float]) -> dict[str, Floats]:
+    """Where two steps lead by step length S3 of SQUAREM, -|r| / |v|, never less than the steps; of tables that move.
+
+    path: the tables before and after each step, on the scale on which steps are added. size: of the changes of all.
+    """
+    here, one, two = path
+    first = {name: one[name] - here[name] for name in here}
+    bend = {name: two[name] - one[name] - first[name] for name in here}
+    r, v = size(first), size(bend)
+    length = min(-r / v, -1.0) if v > 0 else -1.0
+    moving = [name for name in here if first[name].any() or bend[name].any()]
+    return {name: here[name] - 2 * length * first[name] + length**2 * bend[name] for name in moving}
 
 
 def _norm(parts: Parameters) -> float:

@@ -13,7 +13,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 
 from ...log.batch import Floats, Integers
-from ..counts import Counts
+from ..counts import ClickCounts
 from . import _kernels
 from .design import PriorDesign
 from .em import expit, logit
@@ -131,7 +131,7 @@ class Integrals(NamedTuple):
 class Posteriors:
     """The counts of documents, and the part of the grid where each document's posterior has its mass."""
 
-    def __init__(self, counts: Counts) -> None:
+    def __init__(self, counts: ClickCounts) -> None:
         self.counts = counts
         first = np.searchsorted(counts.document, np.arange(counts.documents + 1))
         self.entries = (first, counts.cell, counts.clicked, counts.shown - counts.clicked)
@@ -210,7 +210,7 @@ class Attractions:
 
 
 def fit_attractions(
-    counts: Counts,
+    counts: ClickCounts,
     curves: Curves,
     prior: Beta | PriorDesign,
     begin: PriorRegression | None = None,
@@ -242,7 +242,7 @@ def fit_attractions(
     return _Problem(counts, curves, prior, say).likeliest(begin, (at, *others), tolerance, known)
 
 
-def _every(counts: Counts) -> int:
+def _every(counts: ClickCounts) -> int:
     """One document of how many takes part in the fit of the prior."""
     return max(1, min(counts.documents // _DOCUMENTS, len(counts.cell) // _ENTRIES))
 
@@ -251,7 +251,7 @@ def _every(counts: Counts) -> int:
 class _Problem:
     """Maximum marginal likelihood in the numbers of the curves and the table of the prior."""
 
-    counts: Counts
+    counts: ClickCounts
     curves: Curves
     prior: Beta | PriorDesign
     say: Callable[[str], object]

@@ -17,10 +17,10 @@ from numpy.typing import NDArray
 from ...errors import UsageError
 from ...log.batch import Floats
 from . import _kernels
+from .compressed_sessions import Trials
 from .design import PriorDesign
 from .em import expit, logit
 from .maximise import maximise
-from .tails import Trials
 
 Prior = Literal["fit", "common"] | tuple[float, float]
 """The prior of a document's probability: by regression, fitted and common to all documents, or a given Beta(a, b)."""

@@ -12,16 +12,15 @@ import numpy as np
 
 from ...errors import UsageError
 from ...findings import cautions_for
-from ...findings.evidence_clicks import OfNetwork
+from ...findings.evidence_clicks import NetworkEvidence
 from ...folds.estimate import Caution
 from ...log.batch import Floats, Integers
 from ...options import Say, silent
+from ..base import FitResult, Parameters, Role, Roles
 from ..documents import SlateDocuments
 from ..fit.em import logit
 from ..laws import ClickLaw, log_probs
-from ..learnt import Learnt
-from ..model import ClickModel
-from ..parameters import Parameters, Role, Roles
+from ..model import SessionModel
 from ..sessions import Sessions
 from ..ubm import UBM
 from .law import Array, Arrays, Network, NetworkInput, Recurrent, sigmoid, step
@@ -38,7 +37,7 @@ _LEAST = 1e-12
 
 
 @dataclass(frozen=True, repr=False, kw_only=True)
-class RecurrentModel(ClickModel, Network, ABC):
+class RecurrentModel(SessionModel, Network, ABC):
     """A gated recurrent unit that reads a list from the top, together with the clicks above.
 
     hidden: size of the state. batch: sessions per step of Adam; rate: its learning rate. epochs: the most passes over
@@ -112,7 +111,7 @@ class RecurrentModel(ClickModel, Network, ABC):
         return {**weights, **{name + _TABLE: Role.EMBEDDING for name in self.tables(1, 1)}, QUERY: Role.QUERY}
 
     @final
-    def learn(self, data: Sessions, *, start: Parameters | None = None, say: Say = silent) -> Learnt:
+    def learn(self, data: Sessions, *, start: Parameters | None = None, say: Say = silent) -> FitResult:
         libraries()
         rng, query_of = np.random.default_rng(self.seed), queries_of(data)
         queries = int(query_of[-1])
@@ -126,9 +125,9 @@ class RecurrentModel(ClickModel, Network, ABC):
         weights, tables, losses, learnt = train(bare, *begin, batches, **settings, rng=rng, say=say)
         named = {name + _TABLE: table for name, table in tables.items()}
         parameters = {**weights, **named, QUERY: query_of.astype(np.float64)}
-        facts, cautions = _beside_ubm(self.name, partial(self.law, parameters), data, known, held)
+        info, cautions = _beside_ubm(self.name, partial(self.law, parameters), data, known, held)
         epochs, best = len(learnt), int(np.nanargmin(losses))
-        facts = {
+        info = {
             "queries": queries or "none: the sessions have no queries",
             "epochs": epochs,
             "best epoch": best,
@@ -136,10 +135,10 @@ class RecurrentModel(ClickModel, Network, ABC):
             "training log-loss by epoch": learnt,
             "held-out sessions": float(held.sum()),
             "seed": self.seed,
-            **facts,
+            **info,
         }
-        return Learnt(
-            parameters, rounds=epochs, converged=epochs - best >= self.patience, facts=facts, cautions=cautions
+        return FitResult(
+            parameters, rounds=epochs, converged=epochs - best >= self.patience, info=info, cautions=cautions
         )
 
     def _drawn(self, data: Sessions, shapes: Mapping[str, tuple[int, int]], rng: Any) -> tuple[Arrays, Arrays]:
@@ -259,7 +258,7 @@ class CACM(RecurrentModel):
 def _beside_ubm(
     name: str, law: Callable[[SlateDocuments], ClickLaw], data: Sessions, known: Floats, held: Floats
 ) -> tuple[dict[str, Any], tuple[Caution, ...]]:
-    """(facts, cautions): how well a network predicts held-out sessions, and `ubm`, which learns from the same ones.
+    """(info, cautions): how well a network predicts held-out sessions, and `ubm`, which learns from the same ones.
 
     known, held: [n] the weights of the sessions in training and on testing.
     """
@@ -274,5 +273,5 @@ def _beside_ubm(
     # A session of weight w stands for w like it.
     error = float(np.sqrt(weight @ (away - ahead) ** 2) / weight.sum())
     said = f"{ahead:+.4f} (standard error {error:.4f}) nats a session"
-    evidence = OfNetwork(model=name, ahead=ahead, error=error, sessions=float(weight.sum()))
+    evidence = NetworkEvidence(model=name, ahead=ahead, error=error, sessions=float(weight.sum()))
     return {"held-out log-likelihood less that of ubm": said}, cautions_for(evidence)

@@ -11,6 +11,9 @@ from numpy.typing import NDArray
 
 from ...log.hashing import ODD
 
+ILL_CONDITIONED = 1e10
+TOLERANCE = 1e-7
+
 _jit = numba.njit(cache=True, nogil=True)
 
 
@@ -45,27 +48,46 @@ def uniform_weights(target, size, length, k):
 
 
 @_jit
-def slate_weights(inverse, wanted, shown):
-    """[n] 1_w' Gamma^+ 1_s for the coordinates wanted and shown, both [n, k]."""
+def slate_weights(matrices, which, wanted, shown):
+    """[n] 1_w' Gamma^+ 1_s for the coordinates wanted and shown, both [n, k]; matrices [g, m k, m k], which [n]."""
     n, k = shown.shape
     out = np.zeros(n)
     for row in range(n):
         for i in range(k):
-            line = inverse[wanted[row, i]]
+            line = matrices[which[row], wanted[row, i]]
             for j in range(k):
                 out[row] += line[shown[row, j]]
     return out
 
 
 @_jit
-def expected_weights(inverse, wanted, shown):
+def expected_weights(matrices, which, wanted, shown):
     """[n] q' Gamma^+ 1_s for expected indicators wanted [n, m * k] and coordinates shown [n, k]."""
     n, k = shown.shape
     out = np.zeros(n)
     for row in range(n):
         for j in range(k):
-            out[row] += np.dot(wanted[row], inverse[shown[row, j]])
+            line = matrices[which[row], shown[row, j]]
+            for i in range(len(line)):
+                out[row] += wanted[row, i] * line[i]
     return out
+
+
+@_jit
+def supported(wanted, possible, null):
+    """[n] whether expected indicators wanted [n, c] are 0 where not `possible`, and orthogonal to null [c, d]."""
+    n, c = wanted.shape
+    found = np.ones(n, dtype=np.bool_)
+    outside = np.empty(null.shape[1])
+    for row in range(n):
+        outside[:] = 0.0
+        for i in range(c):
+            found[row] &= possible[i] or not wanted[row, i] > TOLERANCE
+            for j in range(len(outside)):
+                outside[j] += wanted[row, i] * null[i, j]
+        for j in range(len(outside)):
+            found[row] &= abs(outside[j]) < TOLERANCE
+    return found
 
 
 def hashes(content: NDArray[np.int64]) -> NDArray[np.uint64]:
@@ -106,13 +128,122 @@ def feature_hashes(first, size, offsets, indices, values, m):
 
 
 @_jit
-def inverse_of_positive(matrix):
-    """[n, n] inverse of a positive definite matrix by its Cholesky factor, and whether it is one.
+def pseudoinverses(gamma, null, least, out):
+    """[g] whether out [g, n, n] is the pseudoinverse of Gamma [g, n, n], each with the null space null [n, d].
+
+    least: the smallest marginal probability that is not zero.
+    """
+    found = np.zeros(len(gamma), dtype=np.bool_)
+    for row in range(len(gamma)):
+        found[row] = True
+        for i in range(gamma.shape[1]):
+            found[row] &= gamma[row, i, i] > least
+        if found[row]:
+            found[row] = pseudoinverse_of(gamma[row], null, out[row])
+    return found
+
+
+@_jit
+def pseudoinverse_of(gamma, null, out):
+    """Whether out [n, n] <- the pseudoinverse of Gamma [n, n], by one Cholesky factor; not if its null space is larger.
 
     For small matrices: in a linear algebra library, thread synchronisation takes longer than this does.
     """
+    n, d = null.shape
+    root, full = np.empty(n), np.empty((n, n))
+    for i in range(n):
+        root[i] = np.sqrt(gamma[i, i])
+    unseen = _orthonormal(null, root)
+    for i in range(n):
+        for j in range(i + 1):
+            total = gamma[i, j] / root[i] / root[j]
+            for c in range(d):
+                total += unseen[i, c] * unseen[j, c]
+            full[i, j] = full[j, i] = total
+    positive = _inverse_of_positive(full, out)
+    if not positive or _norm(full) * _norm(out) > ILL_CONDITIONED:
+        return False
+    for i in range(n):
+        for j in range(n):
+            out[i, j] = out[i, j] / root[i] / root[j]
+    _project(out, null)
+    return _solves_itself(gamma, out)
+
+
+@_jit
+def _orthonormal(null, root):
+    """[n, d] an orthonormal basis of the columns of null [n, d], row i times root[i]: Gram-Schmidt, twice."""
+    n, d = null.shape
+    basis = np.empty((n, d))
+    for c in range(d):
+        for i in range(n):
+            basis[i, c] = null[i, c] * root[i]
+        for _ in range(2):
+            for before in range(c):
+                common = 0.0
+                for i in range(n):
+                    common += basis[i, before] * basis[i, c]
+                for i in range(n):
+                    basis[i, c] -= common * basis[i, before]
+            length = 0.0
+            for i in range(n):
+                length += basis[i, c] ** 2
+            for i in range(n):
+                basis[i, c] /= np.sqrt(length)
+    return basis
+
+
+@_jit
+def _norm(matrix):
+    """The largest sum of absolute values of a row, of a symmetric matrix."""
+    largest = 0.0
+    for i in range(len(matrix)):
+        total = 0.0
+        for j in range(len(matrix)):
+            total += abs(matrix[i, j])
+        largest = max(largest, total)
+    return largest
+
+
+@_jit
+def _project(matrix, null):
+    """matrix <- P M P with P = I - N N', for symmetric M [n, n] and orthonormal N [n, d]."""
+    n, d = null.shape
+    for side in range(2):
+        for c in range(d):
+            for j in range(n):
+                common = 0.0
+                for i in range(n):
+                    common += null[i, c] * (matrix[i, j] if side == 0 else matrix[j, i])
+                for i in range(n):
+                    if side == 0:
+                        matrix[i, j] -= null[i, c] * common
+                    else:
+                        matrix[j, i] -= null[i, c] * common
+
+
+@_jit
+def _solves_itself(gamma, inverse):
+    """Whether Gamma Gamma^+ q = q for the logging policy's own q, the diagonal of Gamma: a check on the null space."""
+    n = len(gamma)
+    solved = np.zeros(n)
+    for i in range(n):
+        for j in range(n):
+            solved[i] += inverse[i, j] * gamma[j, j]
+    worst = 0.0
+    for i in range(n):
+        found = 0.0
+        for j in range(n):
+            found += gamma[i, j] * solved[j]
+        worst = max(worst, abs(found - gamma[i, i]))
+    return worst < TOLERANCE
+
+
+@_jit
+def _inverse_of_positive(matrix, inverse):
+    """Whether inverse [n, n] <- the inverse of a positive definite matrix, by its Cholesky factor."""
     n = len(matrix)
-    factor, lower, inverse = np.zeros((n, n)), np.zeros((n, n)), np.zeros((n, n))
+    factor, lower = np.zeros((n, n)), np.zeros((n, n))
     for i in range(n):
         for j in range(i + 1):
             total = matrix[i, j]
@@ -123,7 +254,7 @@ def inverse_of_positive(matrix):
             elif total > 0.0:
                 factor[i, i] = np.sqrt(total)
             else:
-                return inverse, False
+                return False
     for i in range(n):  # lower = factor^-1, row by row
         for k in range(i):
             for j in range(k + 1):
@@ -131,6 +262,7 @@ def inverse_of_positive(matrix):
         lower[i, i] = 1.0
         for j in range(i + 1):
             lower[i, j] /= factor[i, i]
+    inverse[:] = 0.0
     for k in range(n):  # inverse = lower' lower
         for i in range(k + 1):
             for j in range(i + 1):
@@ -138,4 +270,4 @@ def inverse_of_positive(matrix):
     for i in range(n):
         for j in range(i):
             inverse[j, i] = inverse[i, j]
-    return inverse, True
+    return True

@@ -9,8 +9,8 @@ from typing import ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from ...assumptions import ADDITIVE
 from ...errors import AbilityError, UsageError
-from ...findings.assumptions import ADDITIVE
 from ...log.batch import Contexts, Floats, Integers, LogBatch
 from ...policies.base import Policy, all_items
 from ...policies.mixture import UniformMixture
@@ -23,17 +23,23 @@ from ...policies.top import Top
 from ...policies.uniform import Uniform
 from ..base import Asked, Outcome, Weighted, Weights, refuse_impossible
 from ..items import IPM
+from ..registry import ESTIMATORS
+from ..wrappers import self_normalised
 from . import _kernels
-from .grouping import Grouped, content, distinct, relevant, single
-from .inverses import cases
+from .grouping import Grouped, content, distinct, relevant, unpadded
+from .inverses import cases_of
 
 Slots = Literal["joint", "independent"]
 _NEVER = 1e-9
 """A smaller probability is zero up to rounding."""
 MOST_NUMBERS = 1 << 22
 """Largest number of expected indicators in memory at once."""
+_FEW_NUMBERS = 1 << 21
+"""So few may stay in memory as long as a batch, for other estimators."""
 
 
+@self_normalised
+@ESTIMATORS.register
 @dataclass(frozen=True, repr=False)
 class PI(Weighted):
     """w = q_target' Gamma_logging^+ 1_slate (paper slate-pseudoinverse, Eq. 6).
@@ -106,19 +112,26 @@ class PI(Weighted):
     def _joint(self, batch: LogBatch, logging: Propensities, target: Propensities) -> Floats:
         refuse_impossible(batch, np.isneginf(logging.log_prob), logging)
         weight, wanted_of = np.zeros(len(batch)), law(target.policy, "rank_probs")
-        for case in cases(law(logging.policy, "pair_probs"), batch.contexts, batch.run):
-            rows, same, length = case.rows, case.same, int(batch.contexts.length[case.rows[0]])
-            shown = same.coordinates(rows, batch.slates[rows, :length])
-            for some, wanted in self.wanted(wanted_of, batch.contexts, rows, same):
-                weight[rows[some]] = case.weights(wanted, shown[some])
+        few = (
+            not self.samples
+            and not isinstance(wanted_of, Sorting)
+            and batch.contexts.candidates.size * batch.contexts.slots <= _FEW_NUMBERS
+        )
+        known = target.candidate_ranks if few else None
+        for case in cases_of(law(logging.policy, "pair_probs"), batch):
+            rows, length = case.rows, int(batch.contexts.length[case.rows[0]])
+            shown = case.same.coordinates(rows, batch.slates[rows, :length])
+            for some, wanted in self.wanted(wanted_of, batch.contexts, rows, case.same, known):
+                weight[rows[some]] = case.weights(some, wanted, shown[some])
         return weight
 
     def wanted(
-        self, target: Policy, contexts: Contexts, rows: Integers, same: Grouped
+        self, target: Policy, contexts: Contexts, rows: Integers, same: Grouped, known: Floats | None = None
     ) -> Iterator[tuple[Integers, Floats | Integers]]:
-        """Rows of one group of contexts, with the slates or indicators of the target.
+        """Some of the rows of one number of candidates and slots, with the slates or indicators of the target.
 
         Coordinates of its slates [r, k] where it is deterministic, else expected indicators [r, m * k].
+        known: indicators of all contexts, if they were computed before.
         """
         length = int(contexts.length[rows[0]])
         size = int(contexts.size[rows[0]])
@@ -132,7 +145,8 @@ class PI(Weighted):
                 yield some[whole], same.coordinates(rows[some[whole]], slates[whole])
             if not sure.all():
                 drawn = some[~sure]
-                every = self.indicators(target, contexts.take(rows[drawn]))[:, :size, :length]
+                every = self.indicators(target, contexts.take(rows[drawn])) if known is None else known[rows[drawn]]
+                every = every[:, :size, :length]
                 yield drawn, same.reordered(rows[drawn], every)
 
     def indicators(self, target: Policy, contexts: Contexts) -> Floats:
@@ -170,7 +184,7 @@ def drawn_slates(policy: Policy, contexts: Contexts, samples: int, seed: int) ->
     first, which = distinct(content(contexts))
     slates = np.full((len(first), samples, contexts.slots), -1)
     for group, row in enumerate(first):
-        one = single(contexts, int(row))
+        one = unpadded(contexts.take(np.array([row])))
         rng = np.random.default_rng([seed, int(_kernels.hashes(content(one))[0])])
         found = policy.sample(one.take(np.zeros(samples, np.int64)), rng)
         slates[group, :, : found.shape[1]] = found

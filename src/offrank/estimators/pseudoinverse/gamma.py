@@ -8,6 +8,7 @@ need not be separated from rounding errors, where general pseudoinverses fail he
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -17,11 +18,10 @@ from numpy.typing import NDArray
 from ...errors import SupportError
 from ...log.batch import Floats, Integers
 from . import _kernels
+from ._kernels import ILL_CONDITIONED, TOLERANCE
 
 IMPOSSIBLE = 1e-12  # a probability below this cannot be distinguished from zero
-ILL_CONDITIONED = 1e10
 GAP = 1e4
-TOLERANCE = 1e-7
 SMALL = 160  # coordinates up to which a plain loop is faster than a library's threads
 
 
@@ -46,21 +46,15 @@ class Inverse:
         wanted: [n, m k] expected indicators (floats), or [n, k] coordinates of one slate (integers).
         shown: [n, k] coordinates of the logged slates.
         """
-        kernel = _kernels.slate_weights if wanted.dtype == np.int64 else _kernels.expected_weights
-        return np.where(self.supports(wanted), kernel(self.matrix, wanted, shown), 0.0)
+        return Inverses([self]).weights(np.zeros(len(shown), np.int64), wanted, shown)
 
     def solve(self, wanted: Floats) -> Floats:
         """[n, m k] Gamma^+ q for expected indicators wanted [n, m k]: the weight of each shown item and slot."""
         return np.asarray(wanted @ self.matrix)
 
-    def tables(self, wanted: Floats | Integers) -> Floats:
-        """[n, m k] the weight of each shown item and slot, wanted as in `weights`; zero without support."""
-        every = self.matrix[wanted].sum(axis=1) if wanted.dtype == np.int64 else wanted @ self.matrix
-        return np.where(self.supports(wanted)[:, None], every, 0.0)
-
     def norms(self, shown: Integers) -> Floats:
         """[n] 1_s' Gamma^+ 1_s of slates by their coordinates [n, k]."""
-        return np.asarray(_kernels.slate_weights(self.matrix, shown, shown))
+        return np.asarray(_kernels.slate_weights(self.matrix[None], np.zeros(len(shown), np.int64), shown, shown))
 
     def action_rewards(self, shown: Integers, reward: Floats) -> Floats:
         """[n, m k] estimated reward of each item in each slot, Gamma^+ (reward 1_slate); shown [n, k].
@@ -75,20 +69,74 @@ class Inverse:
         Weaker than requiring that every slate of the target is possible (Assumption 2), and all that
         Proposition 1 needs.
         """
-        if wanted.dtype == np.int64:
-            if self.whole:
-                return np.ones(len(wanted), np.bool_)
-            inside = self.possible[wanted].all(axis=1)
-            outside = self.null[wanted].sum(axis=1)
-        else:
-            inside = ~(wanted[:, ~self.possible] > TOLERANCE).any(axis=1)
-            outside = wanted @ self.null
+        if wanted.dtype != np.int64:
+            return np.asarray(_kernels.supported(wanted, self.possible, self.null))
+        if self.whole:
+            return np.ones(len(wanted), np.bool_)
+        inside = self.possible[wanted].all(axis=1)
+        outside = self.null[wanted].sum(axis=1)
         return inside & (np.abs(outside) < TOLERANCE).all(axis=1)
 
     @cached_property
     def nbytes(self) -> int:
         """Memory in bytes."""
         return self.matrix.nbytes + self.null.nbytes + self.possible.nbytes
+
+
+@dataclass(frozen=True)
+class Inverses:
+    """Several inverses of the same size."""
+
+    each: Sequence[Inverse]
+
+    def weights(self, which: Integers, wanted: Floats | Integers, shown: Integers) -> Floats:
+        """[n] q' Gamma^+ 1_s as `Inverse.weights`, by number which[n] for each row."""
+        if not self.alike:
+            out = np.empty(len(which))
+            for number, one in enumerate(self.each):
+                rows = np.flatnonzero(which == number)
+                out[rows] = Inverses([one]).weights(np.zeros_like(rows), wanted[rows], shown[rows])
+            return out
+        kernel = _kernels.slate_weights if wanted.dtype == np.int64 else _kernels.expected_weights
+        return np.where(self.each[0].supports(wanted), kernel(self.matrices, which, wanted, shown), 0.0)
+
+    def tables(self, which: Integers, wanted: Floats | Integers) -> list[Floats]:
+        """[m k] for each target, wanted as in `weights`: the weight of each shown item and slot; 0 without support."""
+        pairs = list(zip(which.tolist(), wanted, strict=True))
+        if wanted.dtype == np.int64:
+            found = [self.each[place].matrix[target].sum(axis=0) for place, target in pairs]
+        else:
+            found = [target @ self.each[place].matrix for place, target in pairs]
+        if self.alike:
+            supported = self.each[0].supports(wanted)
+        else:
+            supported = np.array([self.each[place].supports(target[None])[0] for place, target in pairs])
+        return [one if sure else np.zeros_like(one) for one, sure in zip(found, supported.tolist(), strict=True)]
+
+    @cached_property
+    def alike(self) -> bool:
+        """Whether all have the same null space and possible items."""
+        return len(self.each) == 1 or all(one.whole for one in self.each)
+
+    @cached_property
+    def matrices(self) -> Floats:
+        """[g, m k, m k] the matrix of each."""
+        return np.stack([one.matrix for one in self.each])
+
+
+def pseudoinverses(gamma: Floats) -> list[Inverse]:
+    """The pseudoinverse of each Gamma [g, m, k, m, k], as `pseudoinverse`."""
+    m, k = gamma.shape[1:3]
+    if m * k > SMALL:
+        return [pseudoinverse(one) for one in gamma]
+    possible = np.ones(m * k, np.bool_)
+    whole, null = np.ascontiguousarray(gamma).reshape(-1, m * k, m * k), _known_null(possible.reshape(m, k))
+    matrices = np.empty_like(whole)
+    found = _kernels.pseudoinverses(whole, null, IMPOSSIBLE, matrices)
+    return [
+        Inverse(matrix.copy(), possible, null, whole=True, candidates=m) if known else pseudoinverse(one)
+        for matrix, known, one in zip(matrices, found.tolist(), gamma, strict=True)
+    ]
 
 
 def pseudoinverse(gamma: Floats) -> Inverse:
@@ -106,15 +154,14 @@ def pseudoinverse(gamma: Floats) -> Inverse:
     whole = np.ascontiguousarray(gamma).reshape(m * k, m * k)
     marginal = np.diagonal(whole)
     possible = marginal > IMPOSSIBLE
-    part = whole if possible.all() else whole[np.ix_(possible, possible)]
+    part = whole if possible.all() else np.ascontiguousarray(whole[np.ix_(possible, possible)])
     root = np.sqrt(marginal[possible])
-    scaled = part / root[:, None] / root
     null = _known_null(possible.reshape(m, k))
-    inverse = _by_cholesky(scaled, root, null, part)
+    inverse = _by_cholesky(part, root, null)
     if inverse is not None:
         full = bool(possible.all())
         return Inverse(_embed(inverse, possible), possible, _embed_rows(null, possible), full, m)
-    inverse, null = _by_eigenvalues(scaled, root)
+    inverse, null = _by_eigenvalues(part / root[:, None] / root, root)
     return Inverse(_embed(inverse, possible), possible, _embed_rows(null, possible), whole=False, candidates=m)
 
 
@@ -129,7 +176,7 @@ def _known_null(possible: NDArray[np.bool_]) -> Floats:
     counts = possible.sum(axis=0)
     slots = len(counts)
     item, slot = np.nonzero(possible)
-    shifts = (helmert(slots).T if slots > 1 else np.empty((1, 0)))[slot]
+    shifts = np.ascontiguousarray((helmert(slots).T if slots > 1 else np.empty((1, 0)))[slot])
     if not (possible.all(axis=1) == possible.any(axis=1)).all():
         return _orthonormal(shifts)
     items = int(counts[0])
@@ -137,27 +184,28 @@ def _known_null(possible: NDArray[np.bool_]) -> Floats:
     if items > slots or items == 1:
         return shifts
     among = np.cumsum(possible.any(axis=1)) - 1
-    return np.hstack([shifts, helmert(items).T[among[item]] / np.sqrt(slots)])
+    return np.ascontiguousarray(np.hstack([shifts, helmert(items).T[among[item]] / np.sqrt(slots)]))
 
 
-def _by_cholesky(scaled: Floats, root: Floats, null: Floats, gamma: Floats) -> Floats | None:
+def _by_cholesky(gamma: Floats, root: Floats, null: Floats) -> Floats | None:
     """The pseudoinverse, or None where the null space is larger than the known one."""
+    if len(gamma) <= SMALL:
+        small = np.empty_like(gamma)
+        return small if _kernels.pseudoinverse_of(gamma, null, small) else None
     unseen = _orthonormal(null * root[:, None])
-    full = scaled + unseen @ unseen.T
+    full = gamma / root[:, None] / root + unseen @ unseen.T
     size = np.abs(full).sum(axis=0).max()
-    inverse, positive = _kernels.inverse_of_positive(full) if len(full) <= SMALL else _by_library(full)
+    inverse, positive = _by_library(full)
     if not positive or size * np.abs(inverse).sum(axis=0).max() > ILL_CONDITIONED:
         return None
-    inverse /= root[:, None]
-    inverse /= root
-    inverse = _project(inverse, null)
+    inverse = _project(inverse / root[:, None] / root, null)
     marginal = np.diagonal(gamma)
     # Gamma Gamma^+ q = q for the logging policy's own q, as a check on the null space.
     return inverse if np.abs(gamma @ (inverse @ marginal) - marginal).max() < TOLERANCE else None
 
 
 def _by_library(matrix: Floats) -> tuple[Floats, bool]:
-    """As `_kernels.inverse_of_positive`, for large matrices, which are overwritten."""
+    """The inverse of a large positive definite matrix, which is overwritten, and whether it is one."""
     from scipy.linalg import lapack  # slow to import
 
     factor, failed = lapack.dpotrf(matrix.T, lower=1, overwrite_a=1)
@@ -193,7 +241,7 @@ def _project(matrix: Floats, null: Floats) -> Floats:
 
 
 def _orthonormal(vectors: Floats) -> Floats:
-    return np.asarray(np.linalg.qr(vectors)[0])
+    return np.ascontiguousarray(np.linalg.qr(vectors)[0])
 
 
 def _embed(matrix: Floats, possible: NDArray[np.bool_]) -> Floats:
@@ -250,6 +298,10 @@ class UniformInverse:
 
     candidates: int
     slots: int
+
+    def each(self, some: Integers) -> Iterator[tuple[Integers, UniformInverse]]:
+        """As `inverses.Case.each`: all contexts have this inverse."""
+        yield np.arange(len(some)), self
 
     def solve(self, wanted: Floats) -> Floats:
         """[n, m k] Gamma^+ q."""

@@ -7,7 +7,7 @@ logs whose scores follow from the rank alone then have one Gamma for each number
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -43,12 +43,12 @@ class Grouped:
     place: Integers
     row: Integers
 
-    def groups(self) -> Iterator[tuple[int, Integers]]:
-        """Each group with its rows."""
-        order = np.argsort(self.group, kind="stable")
-        for rows in np.split(order, np.flatnonzero(np.diff(self.group[order])) + 1):
-            if len(rows):
-                yield int(self.group[rows[0]]), rows
+    def kinds(self) -> Iterator[tuple[Integers, Integers]]:
+        """The groups of each number of candidates and slots, and their rows."""
+        shape = np.column_stack([self.contexts.size, self.contexts.length])
+        kind = np.unique(shape, axis=0, return_inverse=True)[1].reshape(-1)
+        rows = _split(kind[self.group])
+        yield from ((groups, rows[number]) for number, groups in enumerate(_split(kind)))
 
     def coordinates(self, rows: Integers, slates: Integers) -> Integers:
         """[r, k] item * k + slot of slates [r, k], in the group's order of candidates."""
@@ -73,21 +73,15 @@ def grouped(contexts: Contexts) -> Grouped:
     return Grouped(contexts.take(first), group[row], place, row)
 
 
-def single(contexts: Contexts, row: int) -> Contexts:
-    """A single row without its pads."""
-    size, length = int(contexts.size[row]), int(contexts.length[row])
-    one = contexts.take(np.array([row]))
+def unpadded(contexts: Contexts) -> Contexts:
+    """Contexts of one number of candidates and slots, without their pads."""
+    size, length = contexts.size.max(initial=0), contexts.length.max(initial=0)
     return replace(
-        one,
-        candidates=one.candidates[:, :size],
-        scores={name: values[:, :size] for name, values in one.scores.items()},
-        rankings={name: values[:, :length] for name, values in one.rankings.items()},
+        contexts,
+        candidates=contexts.candidates[:, :size],
+        scores={name: values[:, :size] for name, values in contexts.scores.items()},
+        rankings={name: values[:, :length] for name, values in contexts.rankings.items()},
     )
-
-
-def key(one: Contexts) -> Hashable:
-    """The key that identifies a single context."""
-    return content(one).tobytes()
 
 
 def content(contexts: Contexts) -> Integers:
@@ -110,6 +104,12 @@ def distinct(rows: Integers) -> tuple[Integers, Integers]:
     if not np.array_equal(rows[first][which], rows):  # a hash collision
         _, first, which = np.unique(rows, axis=0, return_index=True, return_inverse=True)
     return first, which.reshape(-1)
+
+
+def _split(kind: Integers) -> list[Integers]:
+    """The indices of each kind 0, 1, ... in order."""
+    order = np.argsort(kind, kind="stable")
+    return np.split(order, np.cumsum(np.bincount(kind))[:-1])
 
 
 def _cut(ranking: Integers, length: Integers) -> Integers:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
@@ -15,7 +15,6 @@ from ...folds.base import MappedFold, Sample
 from ...folds.estimate import Interval
 from ...folds.moments import Moments, MomentsFold
 from ...log.batch import Contexts, Floats, Integers, LogBatch, RunCache
-from ...options import option
 from ...policies.base import Policy
 from ...policies.named import policy as named_policy
 from ...policies.propensities import AnyPolicy, law
@@ -23,10 +22,14 @@ from ...policies.sorting import Sorting
 from ...policies.uniform import Uniform
 from ...readers.log import opened
 from ...running.executors import Executor, run
+from ...wording import Option, Wording
 from .estimator import PI, drawn_slates
 from .gamma import Inverse, UniformInverse
 from .grouping import Grouped, distinct, grouped, relevant
 from .inverses import cases
+
+_Each = Callable[[Integers], Iterable[tuple[Integers, Inverse | UniformInverse]]]
+"""As `inverses.Case.each`."""
 
 
 @dataclass(frozen=True)
@@ -61,7 +64,7 @@ class Overlap:
             raise UsageError(
                 "Theorem 1 takes every impression as logged, and some rows were kept with probability "
                 f"{self.inclusion:g} only",
-                f"use {option('interval', 'bernstein')}",
+                Wording("use {}", Option("interval", "bernstein")),
             )
         if not 0 < confidence < 1:
             raise UsageError(f"confidence is {confidence}", "give a level between 0 and 1, such as 0.95")
@@ -119,16 +122,19 @@ def overlap(
     n = len(contexts)
     found = ContextOverlap(np.zeros(n), np.zeros(n), np.zeros(n, np.bool_), np.zeros(n))
     estimator = PI(samples=samples)
-    for rows, inverse, same in _inverses(logging, contexts, RunCache() if cache is None else cache):
-        slots = int(contexts.length[rows[0]])
+    for rows, same, each in _cases(logging, contexts, RunCache() if cache is None else cache):
+        slots, width = int(contexts.length[rows[0]]), int(contexts.size[rows[0]] * contexts.length[rows[0]])
         for some, wanted in estimator.wanted(target, contexts, rows, same):
-            law = _dense(wanted, inverse.candidates * slots)
-            first, which = distinct(np.ascontiguousarray(law + 0.0).view(np.int64))
-            sigma2, rho, supported = _per_target(inverse, law[first], slots)
-            here = rows[some]
-            found.sigma2[here], found.rho[here], found.supported[here] = sigma2[which], rho[which], supported[which]
+            law = _dense(wanted, width)
+            for places, inverse in each(some):
+                first, which = distinct(np.ascontiguousarray(law[places] + 0.0).view(np.int64))
+                sigma2, rho, supported = _per_target(inverse, law[places[first]], slots)
+                here = rows[some[places]]
+                found.sigma2[here], found.rho[here], found.supported[here] = sigma2[which], rho[which], supported[which]
         if samples and not isinstance(target, Sorting):
-            found.sampling[rows] = _sampling(inverse, target, contexts, rows, same, samples) - found.sigma2[rows]
+            for places, inverse in each(np.arange(len(rows))):
+                here = rows[places]
+                found.sampling[here] = _sampling(inverse, target, contexts, here, same, samples) - found.sigma2[here]
     return replace(found, sampling=np.maximum(found.sampling, 0.0) / max(samples, 1))
 
 
@@ -155,15 +161,15 @@ class OverlapFold(MappedFold):
         return Overlap(found.n, sigma2 / rows, rho, supported / rows, math.sqrt(sampling / rows), inclusion)
 
 
-def _inverses(
-    logging: Policy, contexts: Contexts, cache: RunCache
-) -> Iterator[tuple[Integers, Inverse | UniformInverse, Grouped]]:
+def _cases(logging: Policy, contexts: Contexts, cache: RunCache) -> Iterator[tuple[Integers, Grouped, _Each]]:
+    """The rows of each number of candidates and slots, and what gives the inverses of some of them."""
     if not isinstance(logging, Uniform):
-        yield from ((case.rows, case.inverse, case.same) for case in cases(logging, contexts, cache))
+        yield from ((case.rows, case.same, case.each) for case in cases(logging, contexts, cache))
         return
     same = grouped(relevant(contexts, logging.needs("pair_probs")))
-    for _, rows in same.groups():
-        yield rows, UniformInverse(int(contexts.size[rows[0]]), int(contexts.length[rows[0]])), same
+    for _, rows in same.kinds():
+        inverse = UniformInverse(int(contexts.size[rows[0]]), int(contexts.length[rows[0]]))
+        yield rows, same, inverse.each
 
 
 def _dense(wanted: Floats | Integers, width: int) -> Floats:

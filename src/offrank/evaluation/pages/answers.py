@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from ...findings.assumptions import in_words
+from ...assumptions import in_words
 from ...findings.reasons import Reason
 from ...findings.verdict import ASSUMED, EXPLAINED, Decision, Trust, Verdict
 from ...folds.estimate import Estimate
 from ...formatting import Span, count, listing, number, percent, plural, quote
 from ...report.document import Answer
+from ...wording import joined
 from ..differences import Difference
 from ..estimates import Found, ResultData
 from ..metadata import Status
@@ -30,13 +31,13 @@ SEVERITY_OF: dict[Trust, str] = {"sound": "ok", "with care": "warning", "none": 
 def answers(found: ResultData) -> list[Answer]:
     """Summarise a result in a few sentences: the problems of the log, then the verdict on each target."""
     lines = _checks(found)
-    if found.background.kind == "check":
+    if found.metadata.kind == "check":
         trust = TRUST[found.verdict.trust]
         return [replace(lines[0], text=f"**{trust}.** {lines[0].text}"), *lines[1:]]
     if found.comparisons:
         told = [_winner(found), *(_compared(found, one) for one in found.comparisons)]
         return lines + told + _untested([one.verdict for one in found.comparisons])
-    told = [_target(found, name, found.estimates.of(name)) for name in found.background.targets]
+    told = [_target(found, name, found.estimates.of(name)) for name in found.metadata.targets]
     return lines + told + _untested(list(found.verdicts.values()))
 
 
@@ -74,7 +75,7 @@ def _headline(verdict: Verdict) -> str:
 
 def _winner(found: ResultData) -> Answer:
     """Name the target that earns more than all others, or say that there is none."""
-    baseline = str(found.background.baseline)
+    baseline = str(found.metadata.baseline)
     if found.winner is None:
         names = [*(quote(one.target) for one in found.comparisons), _named(found, baseline)]
         text = f"**No winner.** This log does not show that one of {listing(names)} earns more than "
@@ -93,7 +94,7 @@ def _winner(found: ResultData) -> Answer:
 
 def _compared(found: ResultData, compared: Difference) -> Answer:
     """Say which of two targets earns more, and by how much; or how many rows would be needed."""
-    verdict, about = compared.verdict, found.background
+    verdict, about = compared.verdict, found.metadata
     names = [quote(compared.target), _named(found, compared.against)]
     reasons, severity = tuple(map(_reason, verdict.reasons)), SEVERITY_OF[verdict.trust]
     if not verdict.usable:
@@ -116,7 +117,7 @@ def _untested(verdicts: list[Verdict]) -> list[Answer]:
 
 
 def _named(found: ResultData, against: str) -> str:
-    logged = against == "logged" and against not in found.background.targets
+    logged = against == "logged" and against not in found.metadata.targets
     return "the logged ranking" if logged else quote(against)
 
 
@@ -130,7 +131,7 @@ def _more_rows(needed: int | None) -> str:
 def _logged(found: ResultData, target: str, mean: Estimate) -> Answer:
     """Answer when only logged quantities were requested: a statement about the logged ranking only."""
     text = f"The logged ranking earned {_amount(found, mean)}."
-    if target in ("logged", found.background.logging):
+    if target in ("logged", found.metadata.logging):
         return Answer(text)
     return Answer(text, f"What {quote(target)} would have earned was not asked: name an estimator such as `snips`.")
 
@@ -139,11 +140,11 @@ def _reason(reason: Reason) -> str:
     """Describe a finding, with the estimators that it is about unless it names them."""
     names = [quote(name) for name in reason.estimators]
     whose = f" ({listing(names)})" if any(name not in reason.message for name in names) else ""
-    return f"{quote(reason.code)}{whose}: {reason.message} {reason.remedy}".strip()
+    return joined(" ", (f"{quote(reason.code)}{whose}:", reason.message, reason.remedy))
 
 
 def _amount(found: ResultData, earned: object) -> str:
-    unit, confidence = found.background.unit or "clicks per impression", found.background.confidence
+    unit, confidence = found.metadata.unit or "clicks per impression", found.metadata.confidence
     value, ends = _in_words(earned)
     return f"**{value}** {unit} ({100 * confidence:g} % interval {ends})"
 
@@ -194,7 +195,7 @@ def _truth(verdict: Verdict, truth: float | None) -> str:
 
 
 def _checks(found: ResultData) -> list[Answer]:
-    checks = found.background.checks
+    checks = found.metadata.checks
     titles: dict[Status, dict[str, None]] = {}
     for check in checks:  # each title once: slates and items may fail under the same name
         titles.setdefault(check.status, {})[check.title] = None
@@ -205,7 +206,7 @@ def _checks(found: ResultData) -> list[Answer]:
     if doubtful := titles.get("warning"):
         many = plural(len(doubtful), "check of the log warns", "checks of the log warn")
         return [Answer(f"**{many}** ({listing(list(doubtful))}): see the checks below.", severity="warning")]
-    if found.background.kind != "check":
+    if found.metadata.kind != "check":
         return []
     made = plural(sum(check.status != "skipped" for check in checks), "check", "checks")
     if noted := titles.get("note"):

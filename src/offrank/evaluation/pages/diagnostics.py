@@ -12,7 +12,17 @@ from ...report.charts import Chart, Series
 from ...report.document import Figures, Section
 from ...report.plots import Forest, ForestRow
 from ..estimates import ResultData
-from ..metadata import Background, Clipped, Diagnoses, Heavy, Path, RankingsCompared, RankOverlap, WeightsOf, Windowed
+from ..metadata import (
+    Clipped,
+    Diagnoses,
+    Heavy,
+    Path,
+    RankingsCompared,
+    RankOverlap,
+    ResultMetadata,
+    WeightsOf,
+    Windowed,
+)
 from .estimates import mean_weight
 
 _NEAR = (Span(0.95, None, None), Span(1.05, None, None))
@@ -22,14 +32,14 @@ _UNCLIPPED = "as it is"
 
 def diagnostics(found: ResultData) -> Iterator[Section]:
     """Return one section for each diagnostic that is present."""
-    behind = found.background.diagnoses or Diagnoses()
+    behind = found.metadata.diagnoses or Diagnoses()
     yield _weights(found)
-    yield _clips(behind.clip_path, found.background.interval)
+    yield _clips(behind.clip_path, found.metadata.interval)
     yield _windows(behind.window_path)
     yield _heaviest(behind.heaviest)
     yield _overlap(behind.overlap)
     yield _rankings(behind.rankings)
-    plot = ranks_forest(found.background)
+    plot = ranks_forest(found.metadata)
     yield Section("Clicks by rank", forests=(plot,) if plot.rows else (), folded=True, printed=False)
 
 
@@ -40,20 +50,20 @@ def weights_forest(found: ResultData, target: str) -> Forest:
     return Forest(f"Mean importance weight for {target}, which should be 1", rows, 1.0, "1", others=_NEAR)
 
 
-def forest_of_checks(background: Background) -> Forest:
+def forest_of_checks(metadata: ResultMetadata) -> Forest:
     """Plot the measured values of the checks whose expectation is 1."""
     lights = {"ok": "ok", "note": "ok", "warning": "warning", "serious": "serious"}
     rows = tuple(
         ForestRow(_short(one.title), Span.of(one), light=lights.get(one.status, ""))
-        for one in background.checks
+        for one in metadata.checks
         if one.expected == 1 and one.low is not None
     )
     return Forest("Mean weights, which should be 1", rows, 1.0, "1", others=_NEAR)
 
 
-def ranks_forest(background: Background) -> Forest:
+def ranks_forest(metadata: ResultMetadata) -> Forest:
     """Plot clicks per impression at each rank, as bars from zero with intervals."""
-    rows = (ForestRow(f"rank {one.rank}", replace(Span.of(one.click_rate), error=None)) for one in background.ranks)
+    rows = (ForestRow(f"rank {one.rank}", replace(Span.of(one.click_rate), error=None)) for one in metadata.ranks)
     return Forest("Clicks per impression at each rank", tuple(rows), bars=True)
 
 
@@ -78,9 +88,9 @@ def weights_table(target: str, found: Sequence[WeightsOf]) -> Figures:
 
 
 def _weights(found: ResultData) -> Section:
-    names = found.background.targets
+    names = found.metadata.targets
     forests = tuple(one for one in (weights_forest(found, name) for name in names) if one.rows)
-    each = {name: [one for one in found.background.weights if one.target == name] for name in names}
+    each = {name: [one for one in found.metadata.weights if one.target == name] for name in names}
     each = {name: some for name, some in each.items() if some}
     charts = tuple(chart for name, some in each.items() if (chart := weights_chart(name, some)).series)
     tables = tuple(weights_table(name, some) for name, some in each.items())

@@ -15,7 +15,7 @@ from ...report.document import Finding, Section, findings, worst
 from ..estimates import Found, ResultData
 
 _AMOUNTS = {
-    *("background", "estimates", "groups", "found", "verdicts", "comparisons", "verdict", "diagnoses"),
+    *("metadata", "estimates", "groups", "found", "verdicts", "comparisons", "verdict", "diagnoses"),
     *("clip_path", "window_path"),
     *("estimate", "rows", "value", "low", "high", "standard_error", "difference", "logged", "detectable", "truths"),
 }
@@ -52,21 +52,21 @@ def groups(found: ResultData, target: str) -> dict[str, dict[str, Found]]:
 
 def findings_of(found: ResultData) -> tuple[Finding, ...]:
     """Return the problems of the log and the warnings of all estimates, each with its subject, by code."""
-    several = len(found.background.targets) > 1
+    several = len(found.metadata.targets) > 1
     placed = []
     for one in found.findings:
         place = "the log" if one.estimator is None else quote(one.estimator)
         if several and one.target is not None:
             place += f" for {quote(one.target)}"
         if one.group is not None:
-            place += f" in {found.background.by or 'group'} {quote(one.group)}"
+            place += f" in {found.metadata.by or 'group'} {quote(one.group)}"
         placed.append((one.caution, place, one.group is not None))
     return findings(placed)
 
 
 def in_worth(found: ResultData) -> ResultData:
     """Multiply every amount by what one unit is worth; shares, weights and click rates are unchanged."""
-    worth = found.background.worth
+    worth = found.metadata.worth
     return found if worth is None else _times(found, worth)
 
 

@@ -24,7 +24,7 @@ _SPARE = (4, 7, 8)
 
 def estimators(found: ResultData, target: str) -> Section:
     """Return a plot and a table of all estimators of one target."""
-    spelling, truth = found.background.targets[target], found.truths.get(target)
+    spelling, truth = found.metadata.targets[target], found.truths.get(target)
     heading = quote(target) + ("" if spelling == target else f" is {quote(spelling)}")
     rows = [_cells(one, name, truth) for name, one in found.estimates.of(target).items()]
     tables = (_table(target, "estimator", rows),)
@@ -33,7 +33,7 @@ def estimators(found: ResultData, target: str) -> Section:
 
 def estimates_forest(found: ResultData, target: str) -> Forest:
     """Plot the estimates of one target; all targets share an axis, so that plots can be compared."""
-    logged, truth = found.background.logged, found.truths.get(target)
+    logged, truth = found.metadata.logged, found.truths.get(target)
     label = "" if logged is None else f"logged {Span.of(logged).number()}"
     rows = (
         ForestRow(name, Span.of(one), refusal(one) or None, truth=truth, severity=severity(one))
@@ -51,7 +51,7 @@ def groups_forest(found: ResultData, target: str) -> Forest:
         one = each[estimator]
         change = Span.of(getattr(one, "difference", None))
         rows.append(ForestRow(group, change, refusal(one) or change.text(signed=True), severity=severity(one)))
-    title = f"{target} against what was logged, by {found.background.by or 'group'} ({estimator})"
+    title = f"{target} against what was logged, by {found.metadata.by or 'group'} ({estimator})"
     return Forest(title, tuple(rows), 0.0, "no difference", better="right")
 
 
@@ -63,7 +63,7 @@ def grouped_estimator(found: ResultData, target: str) -> str:
 
 def largest_groups(found: ResultData, target: str) -> Section:
     """Return the largest groups of one target, and whether groups differ."""
-    every, by = groups(found, target), str(found.background.by)
+    every, by = groups(found, target), str(found.metadata.by)
     if not every:
         return Section("")
     estimator, truth = grouped_estimator(found, target), found.truths.get(target)
@@ -81,7 +81,7 @@ def largest_groups(found: ResultData, target: str) -> Section:
 
 def all_groups(found: ResultData, target: str) -> Section:
     """Tabulate every estimator in every group."""
-    every, by = groups(found, target), str(found.background.by)
+    every, by = groups(found, target), str(found.metadata.by)
     rows = [(name, *(refusal(one) or Span.of(one).text() for one in each.values())) for name, each in every.items()]
     more = "" if len(rows) <= _MOST_ROWS else f"the {_MOST_ROWS} largest; the JSON has the others"
     header = (by, *found.estimates.of(target))

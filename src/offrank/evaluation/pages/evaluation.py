@@ -12,9 +12,10 @@ from ...formatting import MISSING, Span, count, percent, quote
 from ...report.document import Document, Figures, Item, Section
 from ...report.plots import Forest, ForestRow
 from ...report.svg import standalone
+from ...wording import joined
 from ..differences import Difference
 from ..estimates import ResultData
-from ..metadata import Background, Check, Diagnoses, Path, R
+from ..metadata import Check, Diagnoses, Path, R, ResultMetadata
 from .answers import SEVERITY_OF, answers
 from .diagnostics import clips_forest, diagnostics, forest_of_checks, ranks_forest, weights_forest, windows_forest
 from .document import again, eyebrow, findings_of, in_worth
@@ -23,10 +24,10 @@ from .estimates import all_groups, estimates_forest, estimators, groups_forest, 
 _ORDER = ("serious", "warning", "note", "ok", "skipped")
 
 
-def sheet(result: ResultData) -> Document:
+def document(result: ResultData) -> Document:
     """Return the page of a result."""
     found = in_worth(result)
-    about, lines, checked = found.background, answers(found), found.background.kind == "check"
+    about, lines, checked = found.metadata, answers(found), found.metadata.kind == "check"
     pictures = [forest_of_checks(about) if checked else forest(found)]
     why = tuple(replace(one, aside="" if one.decision else one.aside) for one in lines if one.aside or one.reasons)
     why = tuple(one for one in why if one.aside or one.reasons)
@@ -54,7 +55,7 @@ def sheet(result: ResultData) -> Document:
 
 def forest(found: ResultData) -> Forest:
     """Plot the logged mean and the answer for each target, on one axis."""
-    about = found.background
+    about = found.metadata
     earned = next((one.logged for one in found.verdicts.values() if one.logged is not None), about.logged)
     rows = [] if earned is None else [ForestRow("what was logged", Span.of(earned))]
     rows += [_verdict(name, one, found.truths.get(name)) for name, one in found.verdicts.items()]
@@ -89,7 +90,7 @@ def _verdict(name: str, verdict: Verdict, truth: float | None) -> ForestRow:
     return ForestRow(name, Span.of(verdict.value), None, aside, verdict.decision, truth, severity=doubt)
 
 
-def _left_out(about: Background) -> Section:
+def _left_out(about: ResultMetadata) -> Section:
     """Report the rows that were left out while reading."""
     items = [f"{count(number)} for `{rule}`" for rule, number in about.log.skipped.items() if number]
     if learnt := about.log.learnt_from:
@@ -105,7 +106,7 @@ def _checks(checks: Sequence[Check], folded: bool) -> Section:
         title += "" if check.expected is None else f", expected {check.expected:g}"
         more = "" if check.status == "ok" and check.value is not None else check.message
         remedy = "" if check.status in ("ok", "skipped") else check.remedy
-        items.append(Item(title, f"{more} {remedy}".strip(), check.status))
+        items.append(Item(title, joined(" ", (more, remedy)), check.status))
     return Section("Checks of the log", items=tuple(items), folded=folded)
 
 
@@ -127,7 +128,7 @@ def _slots(found: Sequence[SlotsRow], folded: bool) -> Section:
 
 def _log(found: ResultData) -> Section:
     """List the known facts about the log; unknown ones are left out."""
-    about, log = found.background, found.background.log
+    about, log = found.metadata, found.metadata.log
     facts = {
         "Source": quote(log.source) if log.source else "",
         "Impressions": count(log.impressions),
@@ -145,12 +146,12 @@ def _log(found: ResultData) -> Section:
 
 def _dependent(found: ResultData) -> str:
     """Name the cluster column, and how much clustering widens the intervals."""
-    if not found.background.cluster:
+    if not found.metadata.cluster:
         return ""
     parts = (found.estimates, *found.groups.values())
     effects = [one.design_effect for part in parts for one in part.given.values() if one.design_effect]
     widest = f" (design effect up to {max(effects):.1f})" if effects else ""
-    return f"taken together by {quote(found.background.cluster)}{widest}"
+    return f"taken together by {quote(found.metadata.cluster)}{widest}"
 
 
 @dataclass(frozen=True)
@@ -186,18 +187,18 @@ class Plots:
 
     def ranks(self) -> str:
         """Plot clicks per impression at each rank."""
-        return self._drawn(ranks_forest(self.result.background))
+        return self._drawn(ranks_forest(self.result.metadata))
 
     @property
     def _behind(self) -> Diagnoses:
-        return in_worth(self.result).background.diagnoses or Diagnoses()
+        return in_worth(self.result).metadata.diagnoses or Diagnoses()
 
     def _path(self, paths: Sequence[Path[R]], draw: Callable[[Path[R]], Forest], target: str | None) -> str:
         name = self._known(target)
         return self._drawn(next((draw(one) for one in paths if one.target == name), Forest("", ())))
 
     def _known(self, target: str | None) -> str:
-        names = list(self.result.background.targets)
+        names = list(self.result.metadata.targets)
         found = names[0] if target is None and names else target
         if found not in names:
             raise UsageError(f"there is no target {target!r}", "name one of " + ", ".join(names))

@@ -14,15 +14,18 @@ from ...folds.fingerprint import Fingerprint
 from ...log.batch import Contexts, Floats, Integers
 from ...log.source import Needs
 from ...spelling import Spelled
-from ..base import Ability
+from ..base import Ability, Trained
 from ..linear import ranker, scored
+from ..registry import POLICIES
+from ..sorting import MaySort
 from ..top import Top
 from .assignment import ASSIGNMENTS, Assigned, Assignment
 from .model import BoostedModel, widened
 
 
+@POLICIES.register
 @dataclass(frozen=True, repr=False)
-class Boosted(Spelled):
+class Boosted(Spelled, MaySort, Trained):
     """Boosted trees that `offrank learn` wrote: drawn by Plackett-Luce, sorted, or assigned to slots.
 
     - path: the file. If it has a score per candidate: Plackett-Luce with weights exp(score / temperature), or sorting
@@ -71,11 +74,9 @@ class Boosted(Spelled):
 
     @property
     def sorts(self) -> bool:
-        """Whether the slate is fixed by the scores, but for ties."""
         return self.greedy or self.model.forest.slots > 0
 
     def learnt_rows(self) -> Fingerprint | None:
-        """The fingerprint of the training rows; None where its file does not record them."""
         return self.model.training
 
     def needs(self, ability: Ability) -> Needs:
@@ -98,7 +99,6 @@ class Boosted(Spelled):
         return law.rank_probs(items) if isinstance(law, Assigned) else ranker(self.greedy).rank_probs(law, items)
 
     def tied(self, contexts: Contexts) -> NDArray[np.bool_]:
-        """[n] whether any item that it may show ties with another candidate; never when it draws."""
         law, sorting = self._law(contexts), ranker(self.greedy)
         if isinstance(law, Assigned):
             return law.tied

@@ -14,14 +14,17 @@ from ...folds.fingerprint import Fingerprint
 from ...log.batch import Contexts, Floats, Integers
 from ...log.source import Needs
 from ...spelling import Spelled
-from ..base import Ability
+from ..base import Ability, Trained
+from ..registry import POLICIES
+from ..sorting import MaySort
 from ..top import Top
 from .model import Model
 from .scored import ranker, scored
 
 
+@POLICIES.register
 @dataclass(frozen=True, repr=False)
-class Linear(Spelled):
+class Linear(Spelled, MaySort, Trained):
     """Plackett-Luce with weights exp(features . w / temperature), or sorting by score with `greedy`.
 
     - path: a file that `offrank learn` wrote.
@@ -49,11 +52,9 @@ class Linear(Spelled):
 
     @property
     def sorts(self) -> bool:
-        """Whether it sorts by score."""
         return self.greedy
 
     def learnt_rows(self) -> Fingerprint | None:
-        """The fingerprint of the training rows; None where its file does not record them."""
         return self.model.training
 
     def needs(self, ability: Ability) -> Needs:
@@ -76,7 +77,6 @@ class Linear(Spelled):
         return ranker(self.greedy).rank_probs(self._scored(contexts), items)
 
     def tied(self, contexts: Contexts) -> NDArray[np.bool_]:
-        """[n] whether any item that it may show ties with another candidate; never when it draws."""
         law = ranker(self.greedy)
         return law.tied(self._scored(contexts)) if isinstance(law, Top) else np.zeros(len(contexts), np.bool_)
 

@@ -136,3 +136,40 @@ def type_pairs(weights, counts, length):
                         for kind in range(types):
                             into[kind] += path * share[kind]
     return single, pairs
+
+
+@_jit
+def type_laws(weights, slots, rows, laws):
+    """laws [g, m, slots, m, slots] <- P(item at rank and other item at other rank) of these rows of weights [g, m]."""
+    m = weights.shape[1]
+    for row in rows:
+        order, largest = np.argsort(weights[row], kind="mergesort"), max(weights[row].max(), 1e-300)
+        levels, counts, kinds = np.zeros(m), np.zeros(m, dtype=np.int64), np.zeros(m, dtype=np.int64)
+        types = 0
+        for place in range(m):
+            level = weights[row, order[place]] / largest
+            if place == 0 or level != levels[types - 1]:
+                levels[types] = level
+                types += 1
+            counts[types - 1] += 1
+            kinds[order[place]] = types - 1
+        single, pairs = type_pairs(levels[:types], counts[:types], slots)
+        _spread_out(single, pairs, counts, kinds, laws[row])
+
+
+@_jit
+def _spread_out(single, pairs, counts, kinds, law):
+    """law [m, slots, m, slots] <- the probabilities of types in equal shares for their items."""
+    m, slots = len(kinds), len(single)
+    for a in range(m):
+        for rank in range(slots):
+            law[a, rank, a, rank] = single[rank, kinds[a]] / counts[kinds[a]]
+        for b in range(m):
+            if a == b:
+                continue
+            ways = counts[kinds[a]] * (counts[kinds[b]] - (kinds[a] == kinds[b]))
+            for rank in range(slots):
+                for above in range(rank):
+                    share = pairs[rank, above, kinds[a], kinds[b]] / ways
+                    law[a, above, b, rank] = share
+                    law[b, rank, a, above] = share

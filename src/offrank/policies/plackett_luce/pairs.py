@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ...errors import UsageError
-from ...log.batch import Floats
+from ...log.batch import Floats, Integers
 from . import _kernels_pair_races, _kernels_pairs
 from .laws import one_row, rank_probs, slots_of, weights_of
 
@@ -37,12 +37,25 @@ def pair_probs(
             (`pair_seconds`) above `most_seconds` or 4 GiB, raised before anything is computed.
     """
     weights = one_row(scores, "scores")
-    slots = slots_of(length, len(weights))
-    refusal = pair_refusal(weights, slots, most_seconds)
-    if refusal:
-        raise UsageError(refusal, PAIR_REMEDY)
-    by_types = way == "types" or (way is None and _type_cost(weights, slots) <= _race_seconds(weights, slots))
-    return _by_types(weights, slots) if by_types else _by_races(weights, slots)
+    return pair_laws(weights[None], slots_of(length, len(weights)), most_seconds, way)[0]
+
+
+def pair_laws(weights: Floats, slots: int, most_seconds: float = MOST_SECONDS, way: PairWay | None = None) -> Floats:
+    """[g, m, slots, m, slots] as `pair_probs`, for the weights [g, m] of several contexts.
+
+    Raises:
+        UsageError: the estimated cost of one of them is too high.
+    """
+    by_types, by_races = _type_seconds(weights, slots), _race_seconds(weights, slots)
+    dear = _too_large(weights.shape[1], slots) | (np.minimum(by_types, by_races) > most_seconds)
+    if dear.any():
+        raise UsageError(_refusal(weights[dear.argmax()], slots, most_seconds), PAIR_REMEDY)
+    typed = by_types <= by_races if way is None else np.full(len(weights), way == "types")
+    laws = np.zeros((len(weights), *(weights.shape[1], slots) * 2))
+    _kernels_pairs.type_laws(weights, slots, np.flatnonzero(typed), laws)
+    for row in np.flatnonzero(~typed):
+        laws[row] = _by_races(weights[row], slots)
+    return laws
 
 
 PAIR_REMEDY = "round the scores to fewer levels (ties are cheap), shorten the slate, or allow more seconds"
@@ -52,16 +65,19 @@ def pair_seconds(scores: ArrayLike, length: int) -> float:
     """Estimated seconds that `pair_probs` takes on one core; infinite if memory does not suffice."""
     weights = weights_of(scores, "scores")
     slots = slots_of(length, len(weights))
-    if 8.0 * (len(weights) * slots) ** 2 > MOST_BYTES:
+    if _too_large(len(weights), slots):
         return math.inf
-    return min(_type_cost(weights, slots), _race_seconds(weights, slots))
+    return float(min(_type_seconds(weights[None], slots)[0], _race_seconds(weights[None], slots)[0]))
 
 
-def pair_refusal(weights: Floats, slots: int, most_seconds: float = MOST_SECONDS) -> str:
-    """The reason why pair probabilities are too expensive, with the cost; empty if they are not."""
+def _too_large(items: int, slots: int) -> bool:
+    """Whether one law does not fit in memory."""
+    return 8.0 * (items * slots) ** 2 > MOST_BYTES
+
+
+def _refusal(weights: Floats, slots: int, most_seconds: float) -> str:
+    """Why pair probabilities are too expensive, with the cost."""
     seconds = pair_seconds(weights, slots)
-    if seconds <= most_seconds:
-        return ""
     what = (
         f"pair probabilities of {len(weights)} candidates ({len(np.unique(weights))} distinct scores) in {slots} slots"
     )
@@ -70,9 +86,17 @@ def pair_refusal(weights: Floats, slots: int, most_seconds: float = MOST_SECONDS
     return f"{what} would take about {seconds:.3g} seconds, more than {most_seconds:g}"
 
 
-def _type_cost(weights: Floats, slots: int) -> float:
-    """Seconds for the sum over multisets of types; infinite where the states do not fit in memory."""
-    counts = np.unique(weights, return_counts=True)[1]
+def _type_seconds(weights: Floats, slots: int) -> Floats:
+    """[g] seconds for the sum over multisets of types; infinite where the states do not fit in memory."""
+    in_order = np.sort(weights, axis=1)
+    new = np.column_stack([np.ones(len(weights), np.bool_), in_order[:, 1:] != in_order[:, :-1]])
+    levels, which = np.unique(new, axis=0, return_inverse=True)
+    each = np.array([_tie_seconds(np.bincount(np.cumsum(level) - 1), slots) for level in levels])
+    return np.asarray(each[which.reshape(-1)])
+
+
+def _tie_seconds(counts: Integers, slots: int) -> float:
+    """Seconds for types of so many items each."""
     states = _kernels_pairs.numbering(counts, slots)[1]
     rank, types = np.arange(slots), len(counts)
     steps = states[:slots] * (rank**3 + rank**2 * types + 2 * types)
@@ -80,25 +104,19 @@ def _type_cost(weights: Floats, slots: int) -> float:
     return float(steps.sum() * _SECONDS_PER_STEP) if widest <= MOST_BYTES else math.inf
 
 
-def _race_seconds(weights: Floats, slots: int) -> float:
-    """Seconds for the double quadrature: nodes^2 * pairs of items * pairs of ranks."""
-    positive = np.sort(weights[weights > 0])[::-1]
-    reached = min(slots, len(positive))
-    if reached < 2:
-        return math.inf
-    last = positive[reached - 1 :].sum() / reached  # about the rate at which the last slot fills
-    nodes = (8 + math.log(positive.sum() / last)) / min(0.22, 0.7 / math.sqrt(reached))
-    m, places = len(positive), reached * (reached - 1) / 2
-    heavy = min(m, 2 * reached)
-    return nodes**2 * m * places * (m + 8 * heavy) * _SECONDS_PER_STEP * 0.6
-
-
-def _by_types(weights: Floats, slots: int) -> Floats:
-    """As `pair_probs`, by the sum over the sets that can be above."""
-    levels, kinds, counts = np.unique(weights / max(weights.max(), 1e-300), return_inverse=True, return_counts=True)
-    single, pairs = _kernels_pairs.type_pairs(levels, counts, slots)
-    each = pairs / np.maximum(np.outer(counts, counts) - np.diag(counts), 1)  # over pairs of two candidates
-    return _law((single / counts).T[kinds], lambda above, rank: each[rank, above][np.ix_(kinds, kinds)])
+def _race_seconds(weights: Floats, slots: int) -> Floats:
+    """[g] seconds for the double quadrature: nodes^2 * pairs of items * pairs of ranks."""
+    downwards = -np.sort(-weights, axis=1)
+    items = np.count_nonzero(weights > 0, axis=1)
+    reached = np.minimum(slots, items)
+    beyond = np.flip(np.cumsum(np.flip(downwards, axis=1), axis=1), axis=1)  # the sum from each rank on
+    raced = np.maximum(reached, 2)
+    last = np.take_along_axis(beyond, np.minimum(raced, weights.shape[1])[:, None] - 1, axis=1)[:, 0] / raced
+    with np.errstate(divide="ignore", invalid="ignore"):  # the rate at which the last slot fills, about
+        nodes = (8 + np.log(beyond[:, 0] / last)) / np.minimum(0.22, 0.7 / np.sqrt(raced))
+        pairs = items * (items + 8 * np.minimum(items, 2 * reached)) * (reached * (reached - 1) / 2)
+        seconds = nodes**2 * pairs * _SECONDS_PER_STEP * 0.6
+    return np.where(reached < 2, math.inf, seconds)
 
 
 def _by_races(weights: Floats, slots: int) -> Floats:

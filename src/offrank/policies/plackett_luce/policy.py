@@ -12,11 +12,13 @@ from ...log.batch import Contexts, Floats, Integers
 from ...log.source import Needs
 from ...spelling import Spelled
 from ..base import Ability, OrderGivenSet, PairProbs, log_product, refuse_no_column, unable
+from ..registry import POLICIES
 from . import _kernels_sets
 from .laws import order_given_set, rank_law, sample_rows
-from .pairs import PAIR_REMEDY, pair_probs, pair_refusal
+from .pairs import pair_laws
 
 
+@POLICIES.register
 @dataclass(frozen=True, repr=False)
 class PlackettLuce(Spelled, PairProbs, OrderGivenSet):
     """Plackett-Luce with weights score^(1 / temperature), or exp(score / temperature) with `log=True`.
@@ -68,17 +70,16 @@ class PlackettLuce(Spelled, PairProbs, OrderGivenSet):
         Raises:
             AbilityError: it would take too long or too much memory, raised before anything is computed.
         """
-        weights, m, k = self._weights(contexts), contexts.size.tolist(), contexts.length.tolist()
-        keys = [(weights[row, : m[row]].tobytes(), k[row]) for row in range(len(m))]
-        first = {key: row for row, key in reversed(list(enumerate(keys)))}
-        for row in first.values():
-            refusal = pair_refusal(weights[row, : m[row]], k[row])
-            if refusal:
-                unable(self, "pair_probs", f"{refusal}: {PAIR_REMEDY}")
-        laws = {key: pair_probs(weights[row, : m[row]], k[row]) for key, row in first.items()}
-        out = np.zeros((len(m), *(weights.shape[1], contexts.slots) * 2))
-        for row, key in enumerate(keys):
-            out[row, : m[row], : k[row], : m[row], : k[row]] = laws[key]
+        weights = self._weights(contexts)
+        out = np.zeros((len(contexts), *(weights.shape[1], contexts.slots) * 2))
+        kinds = np.unique(np.column_stack([contexts.size, contexts.length]), axis=0)
+        for m, k in kinds.tolist():
+            rows = np.flatnonzero((contexts.size == m) & (contexts.length == k))
+            some, which = np.unique(weights[rows, :m], axis=0, return_inverse=True)
+            try:
+                out[rows, :m, :k, :m, :k] = pair_laws(some, k)[which.reshape(-1)]
+            except UsageError as error:
+                unable(self, "pair_probs", f"{error.message}: {error.remedy}")
         return out
 
     def order_given_set(self, contexts: Contexts, slates: Integers) -> Floats:

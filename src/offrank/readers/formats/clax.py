@@ -22,7 +22,7 @@ from ..files import find
 from ..stored import ParquetTable
 from ..tables import Piece
 from ..wide import Invalid, WideLog
-from .registry import Reader
+from .registry import READERS, Reader
 
 _LISTS = {"slate": "query_doc_ids", "clicks": "clicks", "labels": "labels"}
 _READ = (*_LISTS.values(), "positions", "mask", "query_id")
@@ -30,6 +30,7 @@ _LOWEST = 1000
 """The highest position that is read."""
 
 
+@READERS.register
 @Reader
 def clax(path: str | Path | Sequence[str | Path], *, invalid: Invalid = "raise") -> WideLog:
     """Read sessions in the Parquet layout of CLAX's data sets: a file, a folder or a glob.

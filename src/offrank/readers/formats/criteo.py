@@ -21,7 +21,7 @@ from ...errors import LogError, UsageError
 from ..files import expand
 from ..text import Impression, TextTable, lines, malformed, pairs, words
 from ..wide import Invalid, WideLog
-from .registry import Reader
+from .registry import READERS, Reader
 
 Propensities = Literal["true", "as-written"]
 
@@ -31,6 +31,7 @@ _KEPT = 0.1  # share of the impressions without a click
 _ROUNDING = 1e-6  # `|p` has about twelve digits: a propensity this little above 1 is 1
 
 
+@READERS.register
 @Reader
 def criteo(
     path: str | Path | Sequence[str | Path],

@@ -22,7 +22,7 @@ from ..files import describe, expand
 from ..tables import Piece
 from ..text import blocks, malformed, number
 from ..wide import Invalid, WideLog
-from .registry import Reader
+from .registry import READERS, Reader
 
 _NUMERIC = 2  # indices 0 and 1 are the numeric features 1 and 2; categories share the others
 _KEPT = 0.1  # share of the impressions without a click
@@ -37,6 +37,7 @@ _EXPECTED = {
 }
 
 
+@READERS.register
 @Reader
 def criteo_paper(path: str | Path | Sequence[str | Path], *, bits: int = 20, invalid: Invalid = "raise") -> WideLog:
     """Read a log in the format of paper criteo-test-bed, plain or `.gz`.

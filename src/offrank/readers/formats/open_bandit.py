@@ -11,17 +11,18 @@ import pyarrow as pa
 import pyarrow.csv
 
 from ...errors import ColumnError, LogError, UsageError
-from ...options import option
+from ...wording import Option, Wording
 from ..csv_json import CsvJsonTable
 from ..files import Files, suffix
 from ..tables import Piece
 from ..wide import Invalid, WideLog
-from .registry import Reader
+from .registry import READERS, Reader
 
 _ITEMS = "item_context.csv"
 _ROLES = {"slate": "item_id", "clicks": "click", "propensity": "propensity_score"}
 
 
+@READERS.register
 @Reader
 def open_bandit(path: str | Path, *, n_items: int | None = None, invalid: Invalid = "raise") -> WideLog:
     """Read a campaign of Open Bandit Data: its folder, or its CSV file (also `.csv.gz`).
@@ -104,7 +105,7 @@ def _items(path: Path) -> tuple[int, ...]:
     if not path.is_file():
         raise LogError(
             f"there is no {_ITEMS} beside the log, so its candidates are unknown: {str(path)!r}",
-            f"put it there, or say how many items there are: {option('format', 'open_bandit(n_items=34)')}",
+            Wording("put it there, or say how many items there are: {}", Option("format", "open_bandit(n_items=34)")),
         )
     try:
         options = pyarrow.csv.ConvertOptions(include_columns=["item_id"], column_types={"item_id": pa.int64()})

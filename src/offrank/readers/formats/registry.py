@@ -1,14 +1,15 @@
-"""Registry of readers of public data sets: each file in this folder registers its own reader."""
+"""The registry of readers of public data sets: each has its own file, which registers it.
+
+A format of your own is a function from a path to a log, with `@READERS.register` above `@Reader`.
+"""
 
 from __future__ import annotations
 
-import importlib
 import inspect
-import pkgutil
 from collections.abc import Callable, Mapping
-from functools import cache
 from typing import Any, overload
 
+from ...registry import Registry
 from ...spelling import spell
 from ..wide import WideLog
 
@@ -22,6 +23,7 @@ class Reader:
     def __init__(self, read: Callable[..., WideLog], options: Mapping[str, Any] | None = None) -> None:
         self.read, self.options = read, dict(options or {})
         self.__name__, self.__doc__, self.__wrapped__ = read.__name__, read.__doc__, read
+        self.__module__, self.__qualname__ = read.__module__, read.__qualname__
         given = inspect.signature(read).parameters.values()
         # the argument types that a spelling can hold
         self.__signature__ = inspect.Signature([p for p in given if p.kind == p.KEYWORD_ONLY and p.name != "invalid"])
@@ -42,10 +44,5 @@ class Reader:
         return f"{self.__name__}({words})" if words else self.__name__
 
 
-@cache
-def readers() -> Mapping[str, Reader]:
-    """Return all readers by name."""
-    folder = importlib.import_module(str(__package__))
-    modules = [importlib.import_module(f"{__package__}.{one.name}") for one in pkgutil.iter_modules(folder.__path__)]
-    found = [thing for module in modules for thing in vars(module).values() if isinstance(thing, Reader)]
-    return {reader.__name__: reader for reader in found}
+READERS: Registry[Reader] = Registry(str(__package__), "format")
+"""The readers by the names of their formats."""

@@ -21,7 +21,7 @@ from ...errors import UsageError
 from ..files import expand
 from ..text import Impression, TextTable, lines, malformed
 from ..wide import Invalid, WideLog
-from .registry import Reader
+from .registry import READERS, Reader
 
 _SCHEMA = pa.schema(
     {
@@ -47,6 +47,7 @@ class Click(NamedTuple):
     url: str
 
 
+@READERS.register
 @Reader
 def sogou(path: str | Path | Sequence[str | Path], *, encoding: str = "gb18030", invalid: Invalid = "raise") -> WideLog:
     """Read SogouQ: which results were clicked, by whom, for which query and at which rank; plain or `.gz`.

@@ -18,7 +18,7 @@ from ...errors import LogError
 from ..files import expand
 from ..text import Impression, TextTable, opened
 from ..wide import Invalid, WideLog
-from .registry import Reader
+from .registry import READERS, Reader
 
 _SCHEMA = pa.schema(
     {"slate": pa.list_(pa.string()), "clicks": pa.list_(pa.float64()), "query": pa.string(), "session": pa.string()}
@@ -27,6 +27,7 @@ _LOWEST = 1000
 """The highest rank that is read."""
 
 
+@READERS.register
 @Reader
 def tiangong(path: str | Path | Sequence[str | Path], *, invalid: Invalid = "raise") -> WideLog:
     """Read the result lists of TianGong-ST's XML file (`sogousessiontrack2020.xml`), plain or `.gz`.

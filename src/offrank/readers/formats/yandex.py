@@ -19,7 +19,7 @@ from ...errors import UsageError
 from ..files import expand
 from ..text import Impression, TextTable, lines, malformed
 from ..wide import Invalid, WideLog
-from .registry import Reader
+from .registry import READERS, Reader
 
 Repeats = Literal["once", "count"]
 
@@ -27,6 +27,7 @@ _SCHEMA = pa.schema({"slate": pa.list_(pa.int64()), "clicks": pa.list_(pa.float6
 _SESSION = re.compile(r"(\S+)\t(\d+(?:,\d+)*) ?:(?: *(\d+(?: *, *\d+)*))?")
 
 
+@READERS.register
 @Reader
 def yandex(
     path: str | Path | Sequence[str | Path], *, repeats: Repeats = "once", invalid: Invalid = "raise"

@@ -11,17 +11,17 @@ from typing import Any, Self
 
 from ...clicks.evaluation import Predictor
 from ...clicks.fitted import Fitted
-from ...clicks.loading import load
+from ...clicks.model import load
 from ...errors import UsageError
 from ...evaluation import reproducibility
 from ...evaluation.pages.document import eyebrow
 from ...folds.estimate import Caution, PlacedCaution
 from ...frames import Tabular
 from ...log.source import Source
-from ...options import option
 from ...report.document import Answer, Document, Finding, Section, of_models, worst
 from ...report.plots import Forest
 from ...report.printable import Printed
+from ...wording import Option, Wording
 
 Models = Mapping[str, Any] | Iterable[Any]
 
@@ -72,7 +72,7 @@ def query_column(found: Mapping[str, Fitted], by: str | None = None) -> str:
     known = {model.documents.by for model in found.values()} - {None}
     if by is None and len(known) != 1:
         what = "know documents by different columns" if known else "know items by themselves, not by query"
-        raise UsageError(f"the models {what}", f"name the column of the queries: {option('by', 'query')}")
+        raise UsageError(f"the models {what}", Wording("name the column of the queries: {}", Option("by", "query")))
     return by or str(known.pop())
 
 

@@ -56,7 +56,7 @@ class ClickEvaluation(Delivered):
             found["ndcg"] = self.ranked.to_dict(list(self.models))
         return found
 
-    def sheet(self) -> Document:
+    def to_document(self) -> Document:
         first = next(iter(self.here.values()))
         away = next(iter(self.elsewhere.values())).tally if self.elsewhere else None
         parts = [

@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 
 from ... import formatting
+from ...clicks.base import Role
 from ...clicks.documents import grouping
 from ...clicks.fitted import Fitted
 from ...clicks.model import ClickModel, click_model
-from ...clicks.parameters import Role
 from ...errors import UsageError
 from ...evaluation import arguments
 from ...evaluation.pages.document import again
@@ -47,12 +47,12 @@ class ClickFit(Delivered):
         """Return a row per entry of each table by rank, and per parameter that all sessions share."""
         learnt, rows = self.fitted.learnt, list[dict[str, Any]]()
         for name, role in self.fitted.model.roles().items():
-            if role in (Role.RANK, Role.SHARED):
+            if role is Role.SHARED or role.by_rank:
                 table = learnt.parameters[name]
                 none = np.full(table.shape, np.nan)
                 ends = self.fitted.interval(name, self.confidence) if name in learnt.strength else (none, none)
                 for at, numbers in enumerate(zip(*(plain(one.ravel()) for one in (table, *ends)), strict=True), 1):
-                    place = {"quantity": name, "rank": at if role is Role.RANK else None}
+                    place = {"quantity": name, "rank": at if role.by_rank else None}
                     rows.append(place | dict(zip(("value", "low", "high"), numbers, strict=True)))
         return rows
 
@@ -71,8 +71,8 @@ class ClickFit(Delivered):
             "cautions": plain(fitted.cautions),
         }
 
-    def sheet(self) -> Document:
-        found, drawn = self.fitted.sheet(self.confidence), pages.curves({"": self.fitted}, self.confidence)
+    def to_document(self) -> Document:
+        found, drawn = self.fitted.to_document(self.confidence), pages.curves({"": self.fitted}, self.confidence)
         curve = (replace(one, tables=(), printed=False) for one in drawn)
         parts = (*curve, *found.sections, again(self.facts, "log", "spelling"))
         return self._page(f"{found.lead}, written to {self.path}", parts, self._answer())

@@ -20,9 +20,9 @@ from ...frames import plain
 from ...log.batch import Contexts, Floats, Integers, LogBatch
 from ...log.source import Needs, Source, needs
 from ...metrics.ranking import ndcg
-from ...options import option
 from ...policies.base import Policy, all_items
 from ...running.executors import Executor, Progress, run
+from ...wording import Option, Wording
 
 GradesBy = Literal["error", "median", "majority"]
 """Which of several grades of a document counts: none, the lower median, or the most frequent (of equals the lowest)."""
@@ -80,7 +80,7 @@ class Graded:
         if several and by == "error":
             raise LogError(
                 f"{several:,} documents have more than one grade",
-                f"give a document one grade per query, or say what counts: {option('grades_by', 'median')}",
+                Wording("give a document one grade per query, or say what counts: {}", Option("grades_by", "median")),
             )
         weight, document = self.sums[:, 0], np.cumsum(np.append(True, np.diff(self.key) != 0)) - 1
         if by == "majority":  # of equals the lowest, which stands first

@@ -66,7 +66,7 @@ class Curve(Delivered):
         numbers = {name: plain(getattr(self.found, name)) for name in names}
         return {**self.facts, **numbers, "option": self.option or None}
 
-    def sheet(self) -> Document:
+    def to_document(self) -> Document:
         found, curve = self.found, pages.numbers(self.found.curve, self.found.low, self.found.high)
         table = Figures("", _HEADER, tuple(self._rows(curve)))
         how = "In `offrank evaluate`, with -e pbm or -e 'interpol(window=1)':"

@@ -61,7 +61,7 @@ class ClickJudgements(Delivered):
             "cautions": plain(self.cautions[""]),
         }
 
-    def sheet(self) -> Document:
+    def to_document(self) -> Document:
         rows = tuple(self._row(row) for row in self._best().records())
         header = ("query", "item", f"relevance, {100 * self.judgements.confidence:g} % interval", "sessions", "grade")
         best = Section("The best documents", tables=(Figures("", (*header, "certainty"), rows),))

@@ -43,7 +43,7 @@ class PredictedClicks(Delivered):
     def to_dict(self) -> dict[str, Any]:
         return {**self.facts, **self.records()[0], "cautions": plain(self.fitted.cautions)}
 
-    def sheet(self) -> Document:
+    def to_document(self) -> Document:
         slots = formatting.plural(self.rows, "slot", "slots")
         said = f"{formatting.quote(repr(self.fitted))} **predicts {slots}**"
         said += f": {formatting.percent(self.clicked)} are clicked."

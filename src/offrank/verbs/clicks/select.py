@@ -16,7 +16,7 @@ from ...errors import AbilityError
 from ...evaluation import arguments
 from ...evaluation.pages.document import again
 from ...findings import cautions_for, convicting
-from ...findings.evidence_clicks import OfSelection
+from ...findings.evidence_clicks import SelectionEvidence
 from ...folds.estimate import Caution
 from ...frames import plain
 from ...log.source import Source
@@ -77,7 +77,7 @@ class Selected(Delivered):
             **self.selection.to_dict(),
         }
 
-    def sheet(self) -> Document:
+    def to_document(self) -> Document:
         read = f"{self.facts['sessions']:,} sessions, {self.facts['queries']:,} queries"
         lead = f"{read}, {self.facts['documents']:,} graded documents; {100 * self.facts['confidence']:g} % intervals."
         answer, tally = self.selection.answer(self.severity), next(iter(self.here.values())).tally
@@ -138,7 +138,7 @@ def select_clicks(
     here = evaluate(found, source, confidence=confidence, cluster=cluster, executor=executor, progress=progress)
     how: dict[str, Any] = {"relevance": relevance, "seed": seed, "confidence": confidence}
     debiased = _debiased(graded, found, seen, method, **how)
-    ranked, counted = graded.ndcg(confidence), cautions_for(OfSelection(counted=policy is None))
+    ranked, counted = graded.ndcg(confidence), cautions_for(SelectionEvidence(counted=policy is None))
     cautions = {
         name: (*one.cautions, *counted, *here[name].cautions, *debiased[name].warnings) for name, one in found.items()
     }

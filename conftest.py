@@ -1,0 +1,59 @@
+"""What every test may use."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+# Compiling on first use takes longer than any deadline; the examples in CI are the same in every run.
+_COMMON = {"deadline": None, "max_examples": 50, "suppress_health_check": [HealthCheck.too_slow]}
+settings.register_profile("offrank", **_COMMON)
+settings.register_profile("offrank-ci", derandomize=True, print_blob=True, **_COMMON)
+settings.load_profile("offrank-ci" if os.environ.get("CI") == "true" else "offrank")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _usual_terminal() -> Iterator[None]:
+    """What is printed does not depend on the window and the wishes of who runs the tests."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("COLUMNS", "80")
+        for wish in ("NO_COLOR", "FORCE_COLOR", "TTY_COMPATIBLE", "TTY_INTERACTIVE"):
+            patch.delenv(wish, raising=False)
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _compiled_once(pytestconfig: pytest.Config) -> Iterator[None]:
+    """What JAX compiles is kept beside pytest's cache: for other tests, other processes and the next run."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("JAX_COMPILATION_CACHE_DIR", str(pytestconfig.rootpath / ".pytest_cache" / "jax"))
+        patch.setenv("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", "0")
+        patch.setenv("JAX_PERSISTENT_CACHE_MIN_ENTRY_SIZE_BYTES", "-1")
+        yield
+
+
+@pytest.fixture
+def interruptible() -> Iterator[None]:
+    """Ctrl-C is heeded, here and in the processes that are started: where tests run in the background it may not be."""
+    if threading.current_thread() is not threading.main_thread():
+        pytest.skip("only the main thread is interrupted")
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+SHARED_DATA = Path(__file__).resolve().parents[1] / "shared" / "data"
+
+
+@pytest.fixture(scope="session")
+def shared_data() -> Path:
+    """The folder of real logs beside the repository; the test is skipped where it is absent."""
+    if not SHARED_DATA.is_dir():
+        pytest.skip("no real logs beside the repository (../shared/data)")
+    return SHARED_DATA

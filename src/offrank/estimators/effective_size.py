@@ -1,0 +1,200 @@
+"""The effective sample size of an estimate: the equivalent number of impressions of the target itself.
+
+The mean of m impressions of the target has the variance Var(reward) / m. So an estimate of standard error s is
+equivalent to Var(reward of an impression | target) / s^2 of them. That variance is estimated from the same log:
+
+- where whole slates are weighted, sum w r^2 / sum w - (sum w r / sum w)^2. For the pseudoinverse this is right
+  for rewards that are 0 or 1; for others it is an approximation.
+- where clicks are weighted, as the sum of the variances in each slot and of the covariances of each two. A pair is
+  weighted like its lower slot: exact for weights of prefixes (rips). Weights of items say nothing about pairs; there
+  the clicks above a slot are as logged beside the item that the target shows there. Exact also for a single slot
+  and if the target is the logging policy.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from ..log.batch import Floats, Integers, LogBatch
+from . import _kernels_slots
+from .base import Terms
+
+BLOCKS = 20
+"""The slots from this rank on are summed as one block."""
+_PLAIN, _LOGGED, _WEIGHTED = 3, 3, 5
+
+
+def blocks(slots: int) -> int:
+    """Number of blocks of a slate with so many slots."""
+    return min(slots, BLOCKS)
+
+
+@dataclass(frozen=True)
+class Slots:
+    """Sums over the log, [blocks] each; c is a click, a the number of clicks above it.
+
+    number: of slots; clicks: c; above: a. Weighted: control (of one), value (of c), square (c^2), pair (c a) and
+    beside (a).
+    """
+
+    number: Floats
+    clicks: Floats
+    above: Floats
+    control: Floats
+    value: Floats
+    square: Floats
+    pair: Floats
+    beside: Floats
+
+    def variance(self, rows: float, *, normalised: bool, each_slot: bool) -> float:
+        """Variance of the clicks of one impression under the target. rows: sum of 1 / inclusion."""
+        mean = self._mean_weight(normalised=normalised, each_slot=each_slot)
+        value, square, pair = (_ratio(each, rows * mean) for each in (self.value, self.square, self.pair))
+        # A block of several slots is treated as so many equal slots.
+        own = square - value**2 / np.maximum(self.number / rows, 1.0)
+        covariance = pair - value * _ratio(self.beside, self.control) + value * self._longer(rows, value)
+        return float(own.sum() + 2 * covariance.sum())
+
+    def _mean_weight(self, *, normalised: bool, each_slot: bool) -> Floats:
+        if each_slot:
+            return _ratio(self.control, self.number)
+        return np.full(len(self.number), self.control.sum() / self.number.sum() if normalised else 1.0)
+
+    def _longer(self, rows: float, value: Floats) -> Floats:
+        """How many more clicks are above a slot, in the slates that have it, than on average: slates differ in length.
+
+        As logged, scaled to the target's clicks.
+        """
+        logged = (np.cumsum(self.clicks) - self.clicks) / rows
+        more = _ratio(self.above, self.number) - logged
+        more[BLOCKS - 1 :] = 0.0  # a block of many slots has no single number of clicks above it
+        return more * _ratio(np.cumsum(value) - value, logged)
+
+
+@dataclass(frozen=True)
+class EffectiveSizeLayout:
+    """Positions of the sums, each divided by the inclusion probability. slotted: which pairs weight clicks.
+
+    Columns 0 and 1: squares of the logged reward, and of an impression's logged clicks. Then for each pair of target
+    and estimator the weighted reward and its weighted square, and the squared weights, summed over slots. Then block
+    by block of slots the sums of `_kernels_slots`: `logged`, and `weighted` for each slotted pair.
+    """
+
+    slotted: tuple[bool, ...]
+
+    @property
+    def columns(self) -> int:
+        """Number of columns before those of slots."""
+        return 2 + _PLAIN * len(self.slotted)
+
+    @property
+    def stride(self) -> int:
+        """Number of sums of a block of slots."""
+        return _LOGGED + _WEIGHTED * sum(self.slotted) if any(self.slotted) else 0
+
+    def own(self, pair: int) -> int:
+        """The index of the first sum of a slotted pair within a block."""
+        return _LOGGED + _WEIGHTED * sum(self.slotted[:pair])
+
+
+@dataclass(frozen=True)
+class EffectiveSizeTerms:
+    """The contribution of some rows of a batch to the sums. rewards: [n] logged reward, and clicks.
+
+    found: for each pair its terms, and which of the two rewards it weights. rows: those to include, None for all.
+    """
+
+    layout: EffectiveSizeLayout
+    batch: LogBatch
+    rewards: tuple[Floats, Floats]
+    found: tuple[tuple[Terms, int], ...]
+    rows: Integers | None = None
+
+    def take(self, rows: Integers) -> EffectiveSizeTerms:
+        """Some of the rows."""
+        return replace(self, rows=rows if self.rows is None else self.rows[rows])
+
+    def sum(self) -> Floats:
+        """[columns or more] the sums over the rows."""
+        batch, layout = self.batch, self.layout
+        rows = np.arange(len(batch)) if self.rows is None else self.rows
+        length, clicks, inverse = batch.contexts.length, batch.clicks, 1 / batch.inclusion
+        out = np.zeros(layout.columns + layout.stride * blocks(batch.slates.shape[1]))
+        some = slice(None) if self.rows is None else rows
+        h = inverse[some]
+        # einsum, not dot: BLAS would wake threads of its own for each batch.
+        out[:2] = [np.einsum("n,n,n->", h, reward[some], reward[some]) for reward in self.rewards]
+        if layout.stride:
+            _kernels_slots.logged(rows, clicks, length, inverse, out, layout.columns, layout.stride, BLOCKS)
+        for pair, (terms, earned) in enumerate(self.found):
+            if terms.weights is None:
+                continue
+            weight, control, plain = terms.weights.weight, terms.weights.control, 2 + _PLAIN * pair
+            if weight.ndim == 1:
+                reward = self.rewards[earned][some]
+                value, mass = h * weight[some] * reward, h * control[some]
+                out[plain : plain + 3] = value.sum(), np.einsum("n,n->", value, reward), np.einsum("n,n->", mass, mass)
+            elif layout.slotted[pair]:
+                place = plain + 2, layout.columns + layout.own(pair), layout.stride, BLOCKS
+                _kernels_slots.weighted(rows, weight, control, clicks, length, inverse, out, *place)
+        return out
+
+
+@dataclass(frozen=True)
+class EffectiveSize:
+    """Effective sample sizes from the sums of a log. rows: sum of 1 / inclusion."""
+
+    layout: EffectiveSizeLayout
+    sums: Floats
+    rows: float
+
+    def variance(
+        self, pair: int, weight: float, logged: tuple[float, int], *, normalised: bool, each_slot: bool
+    ) -> float:
+        """Variance of the reward of one impression of the target.
+
+        weight: sum of the weights; logged: mean logged outcome, and whether that is the reward (0) or clicks (1).
+        """
+        slots = self._slots(pair)
+        if slots is not None:
+            return slots.variance(self.rows, normalised=normalised, each_slot=each_slot)
+        value, square, _ = self.sums[2 + _PLAIN * pair :][:_PLAIN] / weight
+        found = float(square - value**2)
+        if found < -1e-9 * abs(square):  # negative weights of the pseudoinverse: use the logged variance
+            return float(self.sums[logged[1]] / self.rows - logged[0] ** 2)
+        return found if found > 1e-12 * abs(square) else 0.0
+
+    def kish(self, pair: int, weight: float) -> float:
+        """(sum of weights)^2 / sum of squared weights, over slates or, per impression, over slots."""
+        squares, slots = float(self.sums[2 + _PLAIN * pair + 2]), self._slots(pair)
+        if slots is None:
+            return weight**2 / squares
+        return float(slots.control.sum() ** 2 / squares / (slots.number.sum() / self.rows))
+
+    def _slots(self, pair: int) -> Slots | None:
+        """The sums of a pair that weights clicks."""
+        if not self.layout.slotted[pair]:
+            return None
+        by_block = self.sums[self.layout.columns :].reshape(-1, self.layout.stride)
+        own = self.layout.own(pair)
+        found = Slots(*by_block[:, :_LOGGED].T, *by_block[:, own : own + _WEIGHTED].T)
+        return found if found.control.any() else None
+
+
+def effective_size(variance: float, standard_error: float, kish: float, *, known: bool) -> float:
+    """Effective sample size: the number of impressions of the target whose mean has this standard error.
+
+    variance: of the reward of one such impression. kish: effective number of weights, returned where there is
+    no variance or no error, and an upper bound unless both are `known`: by chance they may be underestimated.
+    """
+    if not (variance > 0 and 0 < standard_error < math.inf):
+        return kish
+    found = variance / standard_error**2
+    return found if known else min(found, kish)
+
+
+def _ratio(top: Floats, bottom: Floats) -> Floats:
+    return np.divide(top, bottom, out=np.zeros_like(top), where=bottom != 0)

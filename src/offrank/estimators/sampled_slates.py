@@ -1,0 +1,125 @@
+"""The slates that a target shows in some contexts, whatever was logged there.
+
+The draws are keyed by the content of the contexts, not by the order of rows, candidates or item ids.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from ..errors import AbilityError
+from ..log.batch import Contexts, Floats, Integers, LogBatch, RunCache, Shown
+from ..log.contexts import reordered
+from ..log.source import Needs
+from ..policies.base import Ability, Policy, all_items
+from ..policies.propensities import Propensities, propensities
+from ..policies.sorting import Sorting, certain, shown_slates
+from .pseudoinverse import _kernels
+from .pseudoinverse.grouping import places
+
+_ABILITIES: tuple[Ability, ...] = ("rank_probs", "log_prob", "slot_probs")
+
+DRAWS = 4096
+"""Total number of slates drawn for a stochastic target; at least one per context."""
+_SEED = 0
+
+
+@dataclass(frozen=True)
+class SampledSlates:
+    """Slates of a target: row [s] of the contexts and probability chance [s], summing to 1 in each context.
+
+    batch: contexts and slates [s, k] as those of a log, -1 at ranks that the target leaves empty.
+    """
+
+    target: Policy
+    logging: Policy
+    row: Integers
+    chance: Floats
+    batch: LogBatch
+
+    @cached_property
+    def wanted(self) -> Propensities:
+        """The target's probabilities of its slates."""
+        return propensities(self.target, self.batch)
+
+    @cached_property
+    def drawn(self) -> Propensities:
+        """The logging policy's probabilities of them."""
+        return propensities(self.logging, self.batch)
+
+    @cached_property
+    def slots(self) -> np.ndarray:
+        """[s, k] whether each slot exists."""
+        return np.arange(self.batch.slates.shape[1]) < self.batch.contexts.length[:, None]
+
+
+def sampled_slates(
+    target: Policy, logging: Policy, contexts: Contexts, inclusion: Floats, cache: RunCache, draws: int = DRAWS
+) -> tuple[SampledSlates, Integers]:
+    """Slates of a target in some contexts, and [n] the row of each context in those of the `SampledSlates`.
+
+    The slate of a deterministic target, else a sample of about `draws` slates in all.
+
+    Raises:
+        AbilityError: the target cannot draw.
+    """
+    sure, order = certain(target, contexts), np.arange(len(contexts))
+    if not sure.all():
+        contexts, order = _in_order(contexts, inclusion, target, logging)
+        sure = sure[order]
+    each = np.where(sure, 1, max(1, draws // max(int((~sure).sum()), 1)))
+    row = np.repeat(np.arange(len(contexts)), each)
+    slates = np.full((len(row), contexts.slots), -1)
+    if sure.any():
+        assert isinstance(target, Sorting)
+        slates[sure[row]] = shown_slates(target, contexts)[sure]
+    if not sure.all():
+        found = target.sample(contexts.take(row[~sure[row]]), np.random.default_rng(_SEED))
+        slates[~sure[row], : found.shape[1]] = found
+    return SampledSlates(target, logging, row, (1 / each)[row], _batch(contexts.take(row), slates, cache)), order
+
+
+def _batch(contexts: Contexts, slates: Integers, cache: RunCache) -> LogBatch:
+    n = len(contexts)
+    return LogBatch(contexts, Shown(slates), None, None, np.ones(n), np.arange(n, dtype=np.uint64), run=cache)
+
+
+def _in_order(contexts: Contexts, inclusion: Floats, target: Policy, logging: Policy) -> tuple[Contexts, Integers]:
+    """The contexts and candidates in an order that depends only on what the policies read, and [n] the row of each."""
+    columns = _read(contexts, target, logging)
+    pads = np.arange(contexts.candidates.shape[1]) >= contexts.size[:, None]
+    order = np.lexsort([*columns, pads], axis=-1)
+    inside = [np.where(pads, 0, np.take_along_axis(column, order, axis=1)) for column in columns]
+    keys = sorted(target.needs("sample").keys | _needs(logging).keys)
+    beside = [contexts.size, contexts.length, *(contexts.keys[name] for name in keys)]
+    content = np.column_stack([*beside, *inside]).astype(np.int64, copy=False)
+    rows = np.lexsort([inclusion, _kernels.hashes(content)])
+    return reordered(contexts, order).take(rows), rows
+
+
+def _read(contexts: Contexts, target: Policy, logging: Policy) -> list[Integers]:
+    """The columns that the policies read of each candidate, [n, m] each, as integers."""
+    needed, items = target.needs("sample"), all_items(contexts)
+    every = needed | _needs(logging)
+    floats = [contexts.scores[name] for name in sorted(every.scores)]
+    if not _needs(logging).exchangeable:  # it distinguishes items by ids, which must not decide the draws
+        floats += list(np.moveaxis(np.round(logging.rank_probs(contexts, items), 9), 2, 0))
+    columns = [np.ascontiguousarray(values + 0.0).view(np.int64) for values in floats]
+    columns += [places(contexts.rankings[name], items.shape[1]) for name in sorted(every.rankings)]
+    if "features" in every.roles and (one := contexts.features) is not None:
+        given = (one.first, contexts.size, one.offsets, one.indices, one.values)
+        columns.append(_kernels.feature_hashes(*given, items.shape[1]).view(np.int64))
+    return columns if needed.exchangeable else [contexts.candidates, *columns]
+
+
+def _needs(logging: Policy) -> Needs:
+    """The columns that a policy reads to give the probability of a slate."""
+    for ability in _ABILITIES:
+        try:
+            return logging.needs(ability)
+        except AbilityError as error:
+            refused = error
+    raise refused

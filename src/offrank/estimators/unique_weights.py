@@ -1,0 +1,173 @@
+"""The distribution of the importance weights under a logging policy, computed from slates of the target.
+
+Where a weight is the expectation of target(slate) / logging(slate) given a part of the slate (the whole, a prefix, an
+item at its rank), E_logging[f(w)] = E_target[f(w) / w]: slates of the target show what the log may hardly ever hold.
+Weights that move clicks between ranks are not such expectations: E_logging[f(w)] is summed over the target's items
+at every rank, each divided by the probability that the target shows it (Horvitz and Thompson).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..log.batch import Floats, LogBatch, Shown
+from ..policies.propensities import Propensities, ShownAbility
+from ..policies.rank_law import RankLaw
+from .base import Estimator, Weighted
+from .sampled_slates import SampledSlates
+
+KEPT = 1 << 20
+"""Largest number of probabilities of rotated slates kept for the next estimator of a target: 8 MB."""
+
+
+@dataclass(frozen=True)
+class UniqueWeights:
+    """Weights [s, c] per slot, or of whole slates (c = 1), for slates in the contexts `row` [s].
+
+    chance: each weight's probability under the logging policy, so that sum(chance * f(weight)) over a context is the
+    expectation of f, except for weights of zero. control: as in `Weights`; free: the same without a bound.
+    """
+
+    row: NDArray[np.int64]
+    weight: Floats
+    control: Floats
+    free: Floats
+    chance: Floats
+
+
+def weighted(estimator: Estimator) -> tuple[Weighted | None, Weighted | None]:
+    """The weighting of an estimator, and the same without a bound; None where it weights nothing."""
+    return estimator.weighting, estimator.unbounded
+
+
+def asked(plain: Weighted | None) -> ShownAbility | None:
+    """The ability of the logging policy that they require for an estimator; None where they cannot be computed."""
+    if plain is None or plain.follows is None:
+        return None
+    return cast(ShownAbility, plain.requires_target)
+
+
+def unique_weights(weighting: Weighted, plain: Weighted, sampled: SampledSlates) -> UniqueWeights:
+    """The weights of an estimator for which `asked` is not None."""
+    find = _turned if plain.follows == "every rank" else _ratios
+    return find(weighting, plain, sampled)
+
+
+def _ratios(weighting: Weighted, plain: Weighted, sampled: SampledSlates) -> UniqueWeights:
+    """The unique weights that are expectations of the ratio of slate probabilities."""
+    batch, drawn = sampled.batch, _Possible(sampled.drawn)
+    filled = (batch.slates >= 0) | ~sampled.slots
+    ability = asked(plain)
+    if ability == "log_prob":
+        possible = ~np.isneginf(sampled.drawn.log_prob) & filled.all(axis=1)
+    elif ability == "slot_probs":
+        possible = np.logical_and.accumulate((sampled.drawn.slot_probs > 0) & filled, axis=1)
+    else:
+        possible = (_own_rank(sampled.drawn, batch) > 0) & filled
+    with np.errstate(all="ignore"):  # where the slate is impossible
+        free = plain.weights(batch, drawn, sampled.wanted).weight
+        weight = free if weighting is plain else weighting.weights(batch, drawn, sampled.wanted).weight
+    free, weight, possible = (part.reshape(len(batch), -1) for part in (free, weight, possible))
+    if ability != "log_prob":
+        possible &= sampled.slots
+    here = possible & (free > 0) & np.isfinite(free)
+    chance = np.divide(sampled.chance[:, None], free, out=np.zeros(free.shape), where=here)
+    weight, free = np.where(here, weight, 0.0), np.where(here, free, 0.0)
+    return UniqueWeights(sampled.row, weight, weight, free, chance)
+
+
+def _turned(weighting: Weighted, plain: Weighted, sampled: SampledSlates) -> UniqueWeights:
+    """The unique weights of the target's items at every rank, from all rotations of each slate."""
+    slates = sampled.batch.slates
+    small = 2 * slates.size * slates.shape[1] ** 2 <= KEPT
+    turns = sampled.batch.once("turns", lambda: tuple(_turns(sampled))) if small else _turns(sampled)
+    parts = []
+    for turn in turns:
+        found = weighting.weights(turn.batch, turn.possible, turn.target)
+        free = found if weighting is plain else plain.weights(turn.batch, turn.possible, turn.target)
+        parts.append((turn.row, found.weight, found.control, free.control, turn.chance))
+    return UniqueWeights(*(np.concatenate(columns) for columns in zip(*parts, strict=True)))
+
+
+@dataclass(frozen=True)
+class _Turn:
+    """Slates of a target, all rotated down by the same number of slots.
+
+    row [s]: of the contexts. possible: the logging policy, with 1 where it is 0. chance [s, k]: of each item
+    at its rank, by both policies.
+    """
+
+    row: NDArray[np.int64]
+    batch: LogBatch
+    possible: Propensities
+    target: Propensities
+    chance: Floats
+
+
+def _turns(sampled: SampledSlates) -> Iterator[_Turn]:
+    """The slates as they are, then rotated down by one slot, and so on."""
+    every, slot = sampled.batch.contexts.length, np.arange(sampled.batch.slates.shape[1])
+    laws = [(one.rank_law.written_out(every), one) for one in (sampled.drawn, sampled.wanted)]
+    for by in slot:
+        rows = np.flatnonzero(every > by)
+        length = every[rows, None]
+        place = np.where(slot < length, (slot + by) % length, slot)
+        batch = replace(
+            sampled.batch,
+            contexts=sampled.batch.contexts.take(rows),
+            shown=Shown(np.take_along_axis(sampled.batch.slates[rows], place, axis=1)),
+            inclusion=sampled.batch.inclusion[rows],
+            row=sampled.batch.row[rows],
+        )
+        logging, target = (_Given(law[rows[:, None], place], old, batch) for law, old in laws)
+        shown, own = target.law.sum(axis=2), np.where(slot < length, _own_rank(logging, batch), 0.0)
+        chance = np.divide(sampled.chance[rows, None] * own, shown, out=np.zeros(own.shape), where=shown > 0)
+        yield _Turn(sampled.row[rows], batch, _Possible(logging), target, chance)
+
+
+def _own_rank(logging: Propensities, batch: LogBatch) -> Floats:
+    """[s, k] probability of each displayed item at its own rank."""
+    law = logging.rank_law.written_out(batch.contexts.length)
+    return np.ascontiguousarray(np.diagonal(law, axis1=1, axis2=2))
+
+
+class _Given(Propensities):
+    """Propensities from a given rank law [s, k, k] of displayed items."""
+
+    def __init__(self, law: Floats, like: Propensities, batch: LogBatch) -> None:
+        super().__init__(like.policy, batch)
+        self.law = law
+
+    def _log_prob(self) -> Floats:
+        raise NotImplementedError
+
+    def _slot_probs(self) -> Floats:
+        raise NotImplementedError
+
+    def _rank_law(self) -> RankLaw:
+        return RankLaw.of(self.law)
+
+
+class _Possible(Propensities):
+    """A logging policy with probability 1 in place of 0, so that items it never shows are left out without an error."""
+
+    def __init__(self, inner: Propensities) -> None:
+        super().__init__(inner.policy, inner.batch)
+        self.inner = inner
+
+    def _log_prob(self) -> Floats:
+        return np.where(np.isneginf(self.inner.log_prob), 0.0, self.inner.log_prob)
+
+    def _slot_probs(self) -> Floats:
+        return np.where(self.inner.slot_probs > 0, self.inner.slot_probs, 1.0)
+
+    def _rank_law(self) -> RankLaw:
+        law = np.array(self.inner.rank_law.written_out(self.batch.contexts.length))
+        own = np.arange(law.shape[1])
+        law[:, own, own] = np.where(law[:, own, own] > 0, law[:, own, own], 1.0)
+        return RankLaw.of(law)

@@ -1,0 +1,51 @@
+"""The answer to a question: what is to be learnt is learnt, the log is read once, and the result is made."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from ..inference.spec import IntervalSpec
+from ..learning.splits import kept_apart
+from ..log.source import Source
+from ..policies.fit import counts, fitted
+from ..reward_models.fitting import fit_models
+from . import arguments
+from .question import Question
+from .reduction import Pass
+from .result import Result, refuse_empty
+from .selection import Chooser, picked
+from .state_file import counted, refuse_learnt
+
+
+def answered(question: Question) -> Result:
+    """Return the result of a question.
+
+    Raises:
+        OffrankError: see `offrank.evaluate`.
+    """
+    source, left_out = arguments.source(question.log), None
+    executor, progress = question.executor, question.progress
+    refuse_learnt(question)
+    if question.held_out is not None:
+        source, left_out = kept_apart(source, question.held_out, executor, progress)
+    found = counted(pass_of(question, source), question, source).result()
+    if left_out is not None:
+        found = found.with_facts(log=replace(found.metadata.log, learnt_from=left_out))
+    return refuse_empty(found)
+
+
+def pass_of(question: Question, source: Source) -> Pass:
+    """Return the pass of a question, after what is to be learnt from the log was learnt."""
+    executor, progress = question.executor, question.progress
+    targets = {name: fitted(policy, source, executor) for name, policy in question.targets.items()}
+    logging, examined = fitted(question.drawn_by, source, executor), question.trained
+    if not counts(logging):  # else they are counted alike
+        shown = frozenset(one for name, one in targets.items() if counts(one) and one is not question.targets[name])
+        examined = replace(examined, shown=shown)
+    # The choice among estimators depends on errors only.
+    plain = IntervalSpec("normal", question.confidence, question.cluster).with_clusters_of(source)
+    chooser = Chooser(source, logging, examined.curve, plain, executor=executor, progress=progress)
+    families, picks = picked(fit_models(question.estimator_list, source, executor, progress), targets, chooser)
+    spec = question.spec.with_clusters_of(source)
+    job = Pass(targets, logging, families, spec, question.by, examined, picks=picks, totals=question.true_totals)
+    return job.referenced(source)

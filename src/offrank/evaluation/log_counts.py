@@ -1,0 +1,192 @@
+"""The counts of a whole log and of its groups, and the result that follows from them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, fields, replace
+from functools import cached_property
+from typing import Any
+
+from ..checks.rows import Impressions
+from ..errors import NoOverlapError, SupportError, UsageError
+from ..estimators.fold import ROWS
+from ..estimators.wrappers import without_normalisation
+from ..findings.release import Release
+from ..findings.verdict import Verdict
+from ..folds.estimate import Interval
+from ..running.quantities import Quantities
+from . import reproducibility
+from .candidates import TargetEstimates
+from .counts import Counts
+from .diagnostics import Diagnosed, Diagnostics, window_path
+from .differences import Difference, Pair
+from .estimates import Estimates
+from .item_names import named
+from .metadata import LogRead, ResultMetadata
+from .reduction import Pass, listed
+from .refutation import judged_group, judged_log
+from .release_rule import released
+from .result import Result, Side
+
+
+@dataclass(frozen=True)
+class LogCounts:
+    """The counts of a log: they give all numbers at any level, and the difference of any two targets.
+
+    job: the pass that counted them. whole, groups: results of the folds. known, designs: as in `Counts`.
+    where: the log in words. copies: a lower bound of the share of rows that are copies of others.
+    """
+
+    job: Pass
+    whole: Any
+    groups: Mapping[str, Any]
+    known: Mapping[str, Any]
+    designs: Any
+    impressions: Impressions
+    where: str
+    diagnosed: Mapping[str, Any]
+    diagnostics: Diagnostics
+    copies: float
+
+    @classmethod
+    def of(
+        cls,
+        job: Pass,
+        asked: Quantities,
+        state: dict[str, Any],
+        where: str,
+        bases: Mapping[int, int] | None = None,
+    ) -> LogCounts:
+        """Return what follows from a state of the quantities of a pass.
+
+        where: the log in words. bases: first number of a file -> rows before it.
+
+        Raises:
+            EmptyLogError: the log has no impressions.
+        """
+        found = asked.finish(state)
+        impressions: Impressions = found["impressions"]
+        impressions.refuse_none(where)
+        whole, groups = found["terms"]["whole"], found["terms"].get("groups", {})
+        ties = dict(zip(job.ties.policies, found["ties"].tolist(), strict=True))
+        trained = job.trained.judged(job.parts(), found["rows"])
+        known = {"slots": impressions.slots, "ties": ties, "trained": trained}
+        counted = job.counts(whole, **known, designs=found["design"])
+        known["about_log"] = judged_log(named(found["log"], asked.source), [counted], job.totals)
+        diagnostics = replace(job.diagnostics(asked.needs), bases=bases or {})
+        made = whole, groups, known, found["design"], impressions, where, found["diagnostics"], diagnostics
+        return cls(job, *made, found["log"].copies)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {one.name: getattr(self, one.name) for one in fields(self)}  # derived values are recomputed
+
+    @cached_property
+    def summary(self) -> Counts:
+        """Return the summary of the whole log."""
+        return self.job.counts(self.whole, **self.known, designs=self.designs)
+
+    @cached_property
+    def judged(self) -> dict[str, TargetEstimates]:
+        """Return the judged estimates of each target."""
+        return self.job.judged(self.summary)
+
+    @cached_property
+    def by_group(self) -> dict[str, tuple[Counts, dict[str, TargetEstimates]]]:
+        """Return the judged estimates of each group."""
+        known = {**self.known, "group": len(self.groups), "losses": not self.summary.nonnegative}
+        parts = {name: judged_group(self.job.counts(part, **known), self.copies) for name, part in self.groups.items()}
+        return {name: (part, self.job.judged(part, len(parts))) for name, part in parts.items()}
+
+    def result(self) -> Result:
+        """Return the result of the evaluation."""
+        groups = {name: listed(judged) for name, (_, judged) in self.by_group.items()}
+        estimates, about_log = listed(self.judged), self.summary.about_log
+        every = {name: one.verdict(name, about_log) for name, one in self.judged.items()}
+        verdicts = {name: one for name, one in every.items() if one is not None}
+        metadata = self._metadata(estimates, verdicts)
+        return Result(estimates, metadata, groups, about_log=about_log, verdicts=verdicts, reduced=self)
+
+    def at(self, confidence: float) -> Result:
+        """Return the same reduced log at another confidence level."""
+        job = replace(self.job, spec=replace(self.job.spec, confidence=confidence))
+        return replace(self, job=job).result()
+
+    def difference(self, one: Side, other: Side, *, relative: bool = False, group: str | None = None) -> Interval:
+        """Return the difference of two targets, or to the logged mean; by default with the verdict's estimator."""
+        (target, mine), (against, theirs) = one, other
+        summary, judged = (self.summary, self.judged) if group is None else self.by_group[group]
+        pair = Pair(summary, judged[target], judged.get(against), (target, against))
+        if mine is None and theirs is None:
+            found = pair.verdict(self.summary.about_log)
+            away = None if found is None else found.relative if relative else found.difference
+            if away is not None:
+                return away
+            mine = pair.least_assuming() if found is None or found.estimator is None else found.estimator
+        both = [(target, mine or theirs)] + ([] if pair.other is None else [(against, theirs or mine)])
+        for name, key in both:
+            if isinstance(refused := judged[name].estimates[str(key)], NoOverlapError):
+                raise refused
+        mine, theirs = (str(both[place][1]) for place in (0, -1))
+        away = pair.relative(mine, theirs) if relative else pair.difference(mine, theirs)
+        if away is None:
+            raise SupportError(
+                f"what {against} earns is not clearly above 0, so that nothing can be told as a share of it",
+                "ask for the absolute difference: relative=False",
+            )
+        return away
+
+    def comparison(self, target: str, against: str, confidence: float) -> Difference:
+        """Return the verdict on the difference of two targets, with its interval at this level."""
+        pair = Pair(self.summary.at(confidence), self.judged[target], self.judged.get(against), (target, against))
+        found = pair.verdict(self.summary.about_log)
+        if found is None:
+            raise UsageError("only what was logged was asked for", "name an estimator of the targets, such as 'snips'")
+        return Difference(target, against, found, self.summary.moments.n)
+
+    def release(self, target: str, level: float, largest: float | None = None) -> Release:
+        """Return whether a target may replace the logging policy, with probability `level`; see `released`."""
+        at = replace(self, job=replace(self.job, spec=replace(self.job.spec, confidence=2 * level - 1)))
+        return released(target, at.judged[target], at.summary, level, largest)
+
+    def _diagnosed(self, verdicts: Mapping[str, Verdict]) -> Iterator[Diagnosed]:
+        """Return the estimates behind the verdicts, or the first of each target where a verdict uses none."""
+        for name, one in self.judged.items():
+            given = {key: each for key, each in one.candidates.items() if each.asked and each.estimate is not None}
+            taken = verdicts.get(name)
+            key = taken.estimator if taken is not None and taken.estimator in given else next(iter(given), None)
+            if key is not None and (estimate := given[key].estimate) is not None:
+                chosen = one.found[key]
+                at = self.summary.columns(one.target, chosen.estimator)
+                terms = self.summary.moments.of((ROWS, at.value, at.weight))
+                yield Diagnosed(name, key, chosen.estimator, estimate, terms, self.summary.nonnegative)
+
+    def _metadata(self, estimates: Estimates, verdicts: Mapping[str, Verdict]) -> ResultMetadata:
+        job, summary, spec, rows = self.job, self.summary, self.job.spec, self.impressions
+        earned = {without_normalisation(one).outcome for one in job.members}
+        one_unit = len(earned) == 1 or summary.rewards_are_clicks
+        clicked = summary.clicks_alone or earned == {"clicks"}
+        used = dict.fromkeys(one.cluster for one in estimates.given.values() if one.cluster is not None)
+        each = ((name, key, one) for name, judged in self.judged.items() for key, one in judged.found.items())
+        windows = (window_path(name, key, one) for name, key, one in each if one.considered)
+        return ResultMetadata(
+            kind="evaluate",
+            title="What the new ranking would have earned",
+            log=LogRead(self.where, rows.n, rows.estimated, rows.skipped),
+            logging=repr(job.logging),
+            targets=reproducibility.spelled(job.targets),
+            confidence=spec.confidence,
+            interval=spec.method,
+            cluster=", ".join(used) or None,
+            by=job.by,
+            examination=job.examination(),
+            logged=summary.logged(summary.layout.estimators[0]) if one_unit else None,
+            unit="clicks per impression" if one_unit and clicked else "per impression",
+            weights=tuple(job.histograms(summary)),
+            ranks=tuple(rows.by_rank(spec.confidence)),
+            versions=reproducibility.versions(),
+            created=reproducibility.now(),
+            diagnoses=replace(
+                self.diagnostics.found(self.diagnosed, list(self._diagnosed(verdicts)), windows, spec),
+                models=tuple(job.models()),
+            ),
+        )

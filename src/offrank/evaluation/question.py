@@ -1,0 +1,233 @@
+"""What is asked of a log: every argument of the verbs that evaluate target policies, once.
+
+The signature of a verb, its options and their help, its rows in the docs, what a state file says was asked, the call
+that repeats the job and the comparison of two states are all made from these fields.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cached_property
+from os import PathLike
+from typing import Any
+
+from .. import from_text
+from ..argument import Arguments, argument, arguments
+from ..errors import UsageError
+from ..estimators.family import Auto
+from ..estimators.wrappers import without_normalisation
+from ..interval_arguments import Clustered, Intervals
+from ..policies.base import Policy
+from ..policies.propensities import AnyPolicy
+from ..spelling import listed
+from . import arguments as checked
+from .arguments import Estimators, Examination, Target
+from .counts import AnyEstimator
+from .provenance import Provenance
+from .result import compared_with
+from .selection import CANDIDATES
+
+
+@arguments
+class OfTarget(Arguments):
+    """Arguments of the verbs that need a target policy and the logging policy."""
+
+    target: Any = argument("A new policy: top(new_score).", kw_only=False, ready="wanted")
+    logging: str | AnyPolicy = argument(
+        "The policy that drew the log.",
+        default="logged",
+        kw_only=False,
+        more="`logged` uses the propensities written in it.",
+        ready="drawn_by",
+    )
+
+    @cached_property
+    def wanted(self) -> AnyPolicy | None:
+        """The only target policy; None where a verb needs none."""
+        return None if self.target is None else checked.policy(self.target)
+
+    @cached_property
+    def drawn_by(self) -> AnyPolicy:
+        """The logging policy."""
+        return checked.policy(self.logging)
+
+
+@arguments
+class WithExamination(Arguments):
+    """The examination curve that some estimators need."""
+
+    examination: Examination | None = argument(
+        "Probability that each rank is looked at, or a click model's file.",
+        default=None,
+        more="For pbm and interpol. In Python numbers, a fitted click model, the file that it was saved to, or what "
+        "`offrank.harvest_clicks` found.",
+        ready="_curve",
+        metavar="P,P,...|MODEL",
+        read=from_text.examination,
+    )
+
+    @cached_property
+    def trained(self) -> Provenance:
+        """The examination curve, and what it was learnt from."""
+        return checked.examination(self.examination)
+
+    @property
+    def _curve(self) -> list[float] | None:
+        return None if self.trained.curve is None else list(self.trained.curve)
+
+
+@arguments
+class WithTotals(Arguments):
+    """True numbers of impressions, by which the rows that were kept are tested."""
+
+    totals: Mapping[str, float] | None = argument(
+        "How many impressions there were: tests the rates in `inclusion`.",
+        default=None,
+        more='In Python `{"clicked": 1200, "all": 50000}`.',
+        ready="true_totals",
+        metavar="clicked=N,all=N",
+        read=from_text.totals,
+    )
+
+    @cached_property
+    def true_totals(self) -> dict[str, float] | None:
+        """The true numbers, checked."""
+        return checked.totals(self.totals)
+
+
+@arguments
+class Question(Intervals, WithTotals, WithExamination, OfTarget):
+    """What targets would have earned, by which estimators, with which intervals: the arguments of `evaluate`."""
+
+    target: Target = argument(
+        "A new policy: top(new_score), or NAME=POLICY.",
+        kw_only=False,
+        more="In Python a policy, its spelling, or several by name in a dict.",
+        ready="targets",
+        many=True,
+        read=from_text.named_policies,
+    )
+    estimators: Estimators = argument(
+        "ips, snips, interpol(window=2), clip(ips, 10) ...",
+        default=("ips", "snips"),
+        more='One or several; for "auto" the one of least estimated error is chosen for each target, see '
+        "`offrank.select_estimators`.",
+        ready="estimator_list",
+        kw_only=False,
+        flags=("-e", "--estimator"),
+        many=True,
+        read=listed,
+    )
+    held_out: str | PathLike[str] | None = argument(
+        "Read only the third of LOG that `learn` kept apart.",
+        default=None,
+        more="The file of a policy that was learnt from this very log.",
+        part="call",
+        metavar="POLICY.NPZ",
+    )
+    state: str | PathLike[str] | None = argument(
+        "Write what was counted, for `offrank merge`.",
+        default=None,
+        more="Rows are then numbered within files (random draws depend on that), and nothing may be learnt from this "
+        "log.",
+        part="call",
+        output=True,
+    )
+
+    def __post_init__(self) -> None:
+        _ = self.drawn_by, self.spec, self.targets, self.estimator_list, self.trained, self.true_totals
+
+    @classmethod
+    def from_dict(cls, asked: Mapping[str, Any]) -> Question:
+        """Make it again from what `to_dict` returns, without a log: with a baseline, as a comparison."""
+        return (TargetComparison if "baseline" in asked else Question)(None, **asked)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what is asked, as plain values by the names of arguments."""
+        return self.said("question")
+
+    @cached_property
+    def targets(self) -> dict[str, AnyPolicy]:
+        """The target policies by name."""
+        return checked.targets(self.target)
+
+    @cached_property
+    def estimator_list(self) -> list[AnyEstimator]:
+        """The estimators in the given order."""
+        return checked.estimators(self.estimators)
+
+
+@arguments
+class TargetComparison(Question):
+    """A question with a baseline: the arguments of `compare`."""
+
+    baseline: str | Policy | None = argument(
+        "What TARGETs are compared with: one of them, by default the first; logged.",
+        default=None,
+        more='"logged" is the default if there is only one.',
+        ready="against",
+        metavar="NAME",
+    )
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        _ = self.against
+
+    @property
+    def against(self) -> str:
+        """The name of the target, or `logged`, that all others are compared with.
+
+        Raises:
+            UsageError: the baseline is not a target, or is the only one.
+        """
+        return compared_with(list(self.targets), self.baseline)
+
+
+@arguments
+class LogCheck(WithTotals, OfTarget):
+    """Whether a log can be used to evaluate other policies: the arguments of `check`."""
+
+    target: str | AnyPolicy | None = argument(
+        "A policy whose support in the log is of interest.", default=None, kw_only=False, ready="wanted"
+    )
+    confidence: float = argument("Level of the intervals.", default=0.99)
+
+
+@arguments
+class EstimatorSelection(Clustered, WithExamination, OfTarget):
+    """Which estimator has the least error for a target: the arguments of `select_estimators`."""
+
+    target: str | AnyPolicy = argument("A new policy: top(new_score).", kw_only=False, ready="asked")
+    estimators: Estimators = argument(
+        "Candidates; by default all that the log and the policies allow.",
+        default=CANDIDATES,
+        ready="candidates",
+        kw_only=False,
+        flags=("-e", "--estimator"),
+        many=True,
+        read=listed,
+    )
+    worlds: int = argument("Simulated logs of each kind of users; 0: none.", default=10)
+
+    def __post_init__(self) -> None:
+        _ = self.drawn_by, self.asked, self.candidates, self.trained
+        if self.worlds < 0:
+            raise UsageError(f"worlds is {self.worlds!r}", "give a number of simulated logs, or 0 for none")
+
+    @cached_property
+    def asked(self) -> AnyPolicy:
+        """The one target policy."""
+        if isinstance(self.target, Mapping | list | tuple):
+            raise UsageError("the choice is for one target", "give one policy, and choose for each of several")
+        return checked.policy(self.target)
+
+    @cached_property
+    def candidates(self) -> list[AnyEstimator]:
+        """The estimators to choose from."""
+        found = checked.estimators(self.estimators)
+        for one in found:
+            if isinstance(one, Auto) or without_normalisation(one).weighs == "logged":
+                raise UsageError(
+                    f"`{one!r}` cannot be chosen", "give estimators of the target, such as snips and snipm"
+                )
+        return found

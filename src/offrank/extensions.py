@@ -1,0 +1,43 @@
+"""What other distributions add to offrank, found by their entry points and loaded when it is used."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from importlib.metadata import entry_points
+from typing import Any
+
+from .errors import MissingExtraError
+
+COMMANDS = "offrank.commands"
+"""The group of entry points whose objects are commands of click, as `offrank NAME`."""
+FUNCTIONS = "offrank.functions"
+"""The group of entry points whose objects are functions that offrank calls by name."""
+
+
+@dataclass(frozen=True)
+class Extension:
+    """An extension that offrank knows by name; package: what to install; summary: what it does, in a sentence."""
+
+    package: str
+    summary: str
+
+
+KNOWN = {"reproduce": Extension("offrank-papers", "Reproduce a paper: its tables, plots and claims beside ours.")}
+"""Extensions that are named even where they are not installed."""
+
+
+def installed(group: str) -> set[str]:
+    """Return the names of the installed extensions of a group."""
+    return entry_points(group=group).names
+
+
+def load(group: str, name: str) -> Any:
+    """Return the object of an extension.
+
+    Raises:
+        MissingExtraError: the package that has it is not installed.
+    """
+    for found in entry_points(group=group, name=name):
+        return found.load()
+    package = KNOWN[name].package
+    raise MissingExtraError(f"{name} needs the package {package}, which is missing", f"pip install {package}")

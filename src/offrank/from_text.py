@@ -1,0 +1,71 @@
+"""Arguments from their texts on the command line."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+from .errors import UsageError
+from .spelling import split
+
+_NAMED = re.compile(r"^([A-Za-z][\w .-]*?)\s*=\s*(.+)$", re.DOTALL)
+
+
+def examination(text: str | None) -> list[float] | str | None:
+    """Parse numbers, or otherwise the name of a file.
+
+    Raises:
+        UsageError: the numbers cannot be parsed.
+    """
+    try:
+        return None if text is None else [float(word) for word in split(text)]
+    except ValueError as error:
+        if text is not None and "," not in text:
+            return text
+        raise UsageError(f"--examination {text!r}", "write numbers with commas: 1,.5,.33") from error
+
+
+def totals(text: str | None) -> dict[str, float] | None:
+    """Parse numbers by name: `clicked=1200,all=50000`.
+
+    Raises:
+        UsageError: the numbers cannot be parsed.
+    """
+    pairs = [part.partition("=") for part in (text or "").split(",")]
+    try:
+        return None if text is None else {name.strip(): float(number) for name, _, number in pairs}
+    except ValueError as error:
+        raise UsageError(f"--totals {text!r}", "write numbers by name: --totals clicked=1200,all=50000") from error
+
+
+def named_policies(texts: tuple[str, ...]) -> Any:
+    """Parse one policy, or several by name, `NAME=POLICY`; without a name, the spelling is the name.
+
+    Raises:
+        UsageError: two policies have one name.
+    """
+    pairs = [_named(text, text) for text in texts]
+    alone = len(texts) == 1 and pairs[0][0] == texts[0]
+    return texts[0] if alone else _distinct(pairs, "targets", "--target NAME=POLICY")
+
+
+def named_files(texts: tuple[str, ...]) -> dict[str, str]:
+    """Parse files by name, `NAME=FILE`; without a name, the file's name is used.
+
+    Raises:
+        UsageError: two files have one name.
+    """
+    return _distinct([_named(text, Path(text).stem) for text in texts], "models", "--model NAME=FILE")
+
+
+def _named(text: str, otherwise: str) -> tuple[str, str]:
+    match = _NAMED.match(text)
+    return (match[1], match[2]) if match else (otherwise, text)
+
+
+def _distinct(pairs: list[tuple[str, str]], what: str, remedy: str) -> dict[str, str]:
+    names = [name for name, _ in pairs]
+    if twice := [name for name in names if names.count(name) > 1]:
+        raise UsageError(f"two {what} are called {twice[0]!r}", f"give each another name: {remedy}")
+    return dict(pairs)

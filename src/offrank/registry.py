@@ -1,0 +1,86 @@
+"""What can be named: a registry holds the parts of one kind, each of which registers itself where it is defined.
+
+A registry imports the files of its package when it is first asked, so that a part is registered by being there. Parts
+of other packages register themselves in the same way when they are imported. An installed package that names modules
+in the entry point group `offrank.extensions` has them imported too, so that the command line knows its parts.
+"""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from collections.abc import Iterator, Mapping
+from functools import cache
+from importlib.metadata import entry_points
+from typing import Any, TypeVar
+
+from .errors import UsageError
+
+V = TypeVar("V")
+T = TypeVar("T")
+
+EXTENSIONS = "offrank.extensions"
+"""The group of entry points whose modules are imported for the parts that they register."""
+
+
+class Registry(Mapping[str, V]):
+    """The parts of one kind by name, in the order of their names.
+
+    package: the package whose files register them. what: the kind, for errors.
+    """
+
+    def __init__(self, package: str, what: str) -> None:
+        self._package, self._what = package, what
+        self._parts: dict[str, V] = {}
+        self._homes: dict[str, str] = {}
+        self._loaded = False
+
+    def register(self, part: T) -> T:
+        """Register a class or a function, as a decorator, under its `name` or else the name that it is defined by.
+
+        Raises:
+            UsageError: another part has this name.
+        """
+        made: Any = part
+        self.add(getattr(made, "name", made.__name__), made, made)
+        return part
+
+    def add(self, name: str, part: V, definition: Any) -> None:
+        """Register a part under a name. The same definition may be run again, as in a notebook.
+
+        definition: the class or function that defines it.
+
+        Raises:
+            UsageError: another part has this name.
+        """
+        home = f"{definition.__module__}.{definition.__qualname__}"
+        known = self._homes.setdefault(name, home)
+        if known != home:
+            raise UsageError(f"{home} and {known} are both called {name!r}", f"give one {self._what} another name")
+        self._parts = dict(sorted({**self._parts, name: part}.items()))
+
+    def __getitem__(self, name: str) -> V:
+        return self._all()[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._all())
+
+    def __len__(self) -> int:
+        return len(self._all())
+
+    def _all(self) -> dict[str, V]:
+        if not self._loaded:
+            package = importlib.import_module(self._package)
+            for module in pkgutil.walk_packages(package.__path__, f"{self._package}."):
+                if not module.name.rpartition(".")[2].startswith("_"):
+                    importlib.import_module(module.name)
+            _extensions()
+            self._loaded = True
+        return self._parts
+
+
+@cache
+def _extensions() -> None:
+    """Import the modules that installed packages name."""
+    for one in entry_points(group=EXTENSIONS):
+        one.load()

@@ -1,0 +1,178 @@
+"""Texts that name options: kept as data, and put into words for Python or the command line by whoever prints them."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, fields, is_dataclass, replace
+from typing import Any, Literal, Self, SupportsIndex
+
+Style = Literal["python", "command line"]
+"""For whom a text is: a Python program names arguments, the command line its options."""
+
+
+@dataclass(frozen=True)
+class Option:
+    """An option with its value: `interval="bootstrap"`, or `--interval bootstrap`; without one, `interval=`."""
+
+    name: str
+    value: object = ...
+
+    def said(self, style: Style) -> str:
+        """Return it in words; on the command line, an option that is True is a flag."""
+        if style == "python":
+            return f"{self.name}=" if self.value is ... else f"{self.name}={self.value!r}".replace("'", '"')
+        flag = f"--{self.name.replace('_', '-')}"
+        return flag if self.value is ... or self.value is True else f"{flag} {_quoted(self._text())}"
+
+    def _text(self) -> str:
+        if isinstance(self.value, list | tuple):
+            return ",".join(f"{one:g}" for one in self.value)
+        if isinstance(self.value, Mapping):
+            return ",".join(f"{key}={one}" for key, one in self.value.items())
+        return "none" if self.value is None else str(self.value)
+
+
+@dataclass(frozen=True)
+class ColumnNames:
+    """The log's names of columns by role: `columns={"clicks": "NAME"}`, or `--column clicks=NAME`."""
+
+    named: Mapping[str, str]
+
+    def said(self, style: Style) -> str:
+        """Return them in words."""
+        if style == "python":
+            return f"columns={dict(self.named)!r}".replace("'", '"')
+        return " ".join(f"--column {role}={name}" for role, name in self.named.items())
+
+
+@dataclass(frozen=True)
+class EstimatorOption:
+    """An estimator to ask for: `"clip(ips, 100)"`, or `-e 'clip(ips, 100)'`."""
+
+    spelled: str
+
+    def said(self, style: Style) -> str:
+        """Return it in words."""
+        return f'"{self.spelled}"' if style == "python" else f"-e {_quoted(self.spelled)}"
+
+
+@dataclass(frozen=True)
+class Verb:
+    """A job: `offrank.check(...)`, or `offrank check`."""
+
+    name: str
+
+    def said(self, style: Style) -> str:
+        """Return it in words."""
+        return f"`offrank.{self.name}(...)`" if style == "python" else f"`offrank {self.name}`"
+
+
+Phrase = Option | ColumnNames | EstimatorOption | Verb
+"""A part of a text whose words depend on the style."""
+
+
+class Wording(str):
+    """A text with phrases in it, such as `Wording("use {}", Option("interval", "bootstrap"))`.
+
+    As a str it has the words for Python. Adding keeps the phrases, as do `of`, `replace` and pickling; an f-string, a
+    slice or `join` makes a plain str of it.
+
+    - parts: plain texts and phrases, in order.
+
+    Examples:
+        >>> from offrank.wording import Option, Wording
+        >>> remedy = Wording("use {}", Option("interval", "bootstrap"))
+        >>> print(remedy)
+        use interval="bootstrap"
+        >>> remedy.said("command line")
+        'use --interval bootstrap'
+    """
+
+    __slots__ = ("parts",)
+
+    parts: tuple[str | Phrase, ...]
+
+    def __new__(cls, template: str, *values: object) -> Self:
+        """Fill the `{}` of a template with phrases, other texts of this kind, or anything that has a str."""
+        texts = template.split("{}")
+        if len(texts) != len(values) + 1:
+            raise ValueError(f"{template!r} has {len(texts) - 1} places for {len(values)} values")
+        filled = (part for pair in zip(values, texts[1:], strict=True) for part in pair)
+        return cls.of([texts[0], *filled])
+
+    @classmethod
+    def of(cls, parts: Iterable[object]) -> Self:
+        """Join texts and phrases."""
+        flat = tuple(piece for part in parts for piece in _pieces(part))
+        made = str.__new__(cls, "".join(_said(piece, "python") for piece in flat))
+        made.parts = flat
+        return made
+
+    def said(self, style: Style) -> str:
+        """Return the text in words."""
+        return "".join(_said(part, style) for part in self.parts)
+
+    def __add__(self, other: str) -> Wording:
+        return Wording.of((self, other))
+
+    def __radd__(self, other: str) -> Wording:
+        return Wording.of((other, self))
+
+    def replace(self, old: str, new: str, count: SupportsIndex = -1) -> Wording:
+        """Replace a text, in the plain parts and in the names of estimators."""
+
+        def changed(part: str | Phrase) -> str | Phrase:
+            if isinstance(part, EstimatorOption):
+                return EstimatorOption(part.spelled.replace(old, new, count))
+            return part.replace(old, new, count) if isinstance(part, str) else part
+
+        return Wording.of(map(changed, self.parts))
+
+    def __reduce__(self) -> tuple[Callable[[Iterable[object]], Wording], tuple[object]]:
+        return Wording.of, (self.parts,)
+
+
+def worded(value: Any, style: Style) -> Any:
+    """Return a value with the texts in it put into words: in lists, tuples, mappings and dataclasses, at any depth.
+
+    A part without such texts stays the same object.
+    """
+    if isinstance(value, str):
+        return value.said(style) if isinstance(value, Wording) else value
+    if isinstance(value, dict):
+        parts = {worded(key, style): worded(part, style) for key, part in value.items()}
+        return value if _same(value, parts) and _same(value.values(), parts.values()) else parts
+    if isinstance(value, list | tuple):
+        made = [worded(part, style) for part in value]
+        if _same(value, made):
+            return value
+        return type(value)(*made) if hasattr(value, "_fields") else type(value)(made)
+    if is_dataclass(value) and not isinstance(value, type):
+        found = {one.name: getattr(value, one.name) for one in fields(value) if one.init}
+        changed = {name: part for name, old in found.items() if (part := worded(old, style)) is not old}
+        return replace(value, **changed) if changed else value
+    return value
+
+
+def joined(between: str, texts: Iterable[str]) -> str:
+    """Join the texts that are not empty, with the phrases in them, as `between.join` would."""
+    return Wording.of([piece for text in texts if text for piece in (between, text)][1:])
+
+
+def _pieces(part: object) -> tuple[str | Phrase, ...]:
+    if isinstance(part, Wording):
+        return part.parts
+    return (part,) if isinstance(part, str | Phrase) else (str(part),)
+
+
+def _said(part: str | Phrase, style: Style) -> str:
+    return part if isinstance(part, str) else part.said(style)
+
+
+def _same(before: Iterable[object], after: Iterable[object]) -> bool:
+    return all(one is other for one, other in zip(before, after, strict=True))
+
+
+def _quoted(text: str) -> str:
+    return shlex.quote(text) if set(text) & set("()' ") else text

@@ -1,0 +1,53 @@
+"""docs/architecture.md describes the code as it is: the walk is walked, and rooms, files and records are there."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from tests.house.code import PACKAGE, ROOT
+from tests.house.measures import one_row
+
+DOCS = ROOT / "docs"
+PAGE = (DOCS / "architecture.md").read_text(encoding="utf-8")
+WALK = PAGE.partition("## One row's way")[2].partition("\n## ")[0]
+STEPS = re.findall(r"`([\w/]+\.py)`: `([\w.]+)`", WALK)
+ROOMS = {path.name for path in PACKAGE.iterdir() if (path / "__init__.py").exists()}
+RECORDS = sorted(path.name for path in (DOCS / "decisions").glob("*.md") if path.name != "index.md")
+
+
+def test_the_walk_is_the_way_of_a_row() -> None:
+    entered = [tuple(function) for function in one_row()["entered"]]
+    assert [step for step in STEPS if step not in entered] == []
+    assert sorted(STEPS, key=entered.index) == STEPS
+    assert len(STEPS) >= 15
+    assert len(re.findall(r"^\d+\. ", WALK, flags=re.MULTILINE)) == 10
+
+
+def test_every_room_is_in_the_table() -> None:
+    table = PAGE.partition("## The rooms")[2].partition("\n## ")[0]
+    named = {
+        name for row in re.findall(r"^\| (`.*?) \|", table, flags=re.MULTILINE) for name in re.findall(r"`(\w+)`", row)
+    }
+    assert named >= ROOMS
+    assert {name for name in named if not (PACKAGE / name).is_dir()} == {"errors", "files", "formatting", "spelling"}
+
+
+@pytest.mark.parametrize(("kind", "file"), re.findall(r"^\| `(\w+)` \| `([\w/]+\.py)` \|", PAGE, flags=re.MULTILINE))
+def test_a_type_is_where_the_page_says(kind: str, file: str) -> None:
+    assert re.search(rf"^class {kind}\b", (PACKAGE / file).read_text(encoding="utf-8"), flags=re.MULTILINE)
+
+
+@pytest.mark.parametrize("record", RECORDS)
+def test_a_record_says_what_why_and_at_what_cost(record: str) -> None:
+    text = (DOCS / "decisions" / record).read_text(encoding="utf-8")
+    assert [text.count(f"**{word}.**") for word in ("Decided", "Why", "What it costs")] == [1, 1, 1]
+    assert f"({record})" in (DOCS / "decisions" / "index.md").read_text(encoding="utf-8")
+    title = text.partition("\n")[0].removeprefix("# ")
+    assert f"[{title}]({record})" in (DOCS / "decisions" / "index.md").read_text(encoding="utf-8")
+    assert len(text.split()) < 250
+
+
+def test_there_are_ten_records() -> None:
+    assert len(RECORDS) >= 10

@@ -1,0 +1,105 @@
+"""The aims of the architecture as budgets: today's figure, and a limit a little above it, so that it can only fall.
+
+A change that lowers a figure writes the new one down. `python -m tests.house.test_aims` prints the table.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+from typing import NamedTuple
+
+import pytest
+
+from tests.house import measures
+from tests.house.measures import SOURCE, outside, within
+
+
+class Aim(NamedTuple):
+    """What is counted, how, and three figures: today's, the limit, and what the architecture wants."""
+
+    what: str
+    count: Callable[[], int]
+    today: int
+    limit: int
+    aim: int
+
+
+def of_row(key: str, *options: str) -> Callable[[], int]:
+    return lambda: measures.one_row(*options)[key]
+
+
+WAIST = ("verbs", "evaluation")
+AIMS = [
+    Aim("functions that one snips enters", of_row("functions"), 807, 830, 350),
+    Aim("files that one snips enters", of_row("files"), 139, 143, 60),
+    Aim("rooms that one snips enters", of_row("rooms"), 21, 21, 13),
+    Aim("classes that one snips enters", of_row("classes"), 114, 117, 50),
+    Aim("functions from the command line", of_row("functions", "--cli"), 846, 870, 400),
+    Aim("modules that offrank evaluate imports", of_row("modules", "--cli"), 424, 432, 250),
+    Aim("files of verbs/ and evaluation/", lambda: len(within(*WAIST)), 57, 59, 34),
+    Aim("lines of verbs/ and evaluation/", lambda: measures.lines(within(*WAIST)), 8720, 8950, 5500),
+    Aim("files of the package", lambda: len(SOURCE), 509, 515, 450),
+    Aim("lines of the package", lambda: measures.lines(SOURCE), 57758, 59000, 47000),
+    Aim("functions with two homes", lambda: len(measures.with_two_homes(measures.functions_defined)), 80, 82, 15),
+    Aim("constants with two homes", lambda: len(measures.with_two_homes(measures.constants_defined)), 55, 57, 30),
+    Aim("lists of evaluate's arguments", lambda: measures.lists_of_arguments(SOURCE), 1, 1, 1),
+    Aim("lists of codes of findings", lambda: measures.lists_of(measures.finding_codes(), SOURCE), 0, 0, 0),
+    Aim(
+        "isinstance of an estimator outside estimators/",
+        lambda: measures.switches_on(measures.estimator_classes(), outside("estimators")),
+        3,
+        3,
+        0,
+    ),
+    Aim("getattr and hasattr", lambda: measures.attributes_asked_for(SOURCE), 144, 148, 80),
+    Aim("state of the whole process", lambda: len(measures.process_wide()), 1, 1, 2),
+]
+
+
+@pytest.mark.parametrize("aim", AIMS, ids=lambda aim: aim.what.replace(" ", "-"))
+def test_a_figure_only_falls(aim: Aim) -> None:
+    found = aim.count()
+    assert found <= aim.limit, f"{aim.what}: {found}, at most {aim.limit}"
+
+
+@pytest.mark.parametrize("aim", AIMS, ids=lambda aim: aim.what.replace(" ", "-"))
+def test_a_limit_is_a_little_above_today(aim: Aim) -> None:
+    assert aim.today <= aim.limit <= 1.03 * aim.today + 1
+
+
+CODE = """
+KEPT, SPEC, FIXED = [], {}, []
+class Asked:
+    interval: str
+    cluster: str
+    by: str
+def pick(code, one, interval, cluster, by):
+    if code in ("few-rewards", "mean-weight") or code in ("few-rewards", "a word"):
+        KEPT.append(code)
+        SPEC[code] = FIXED
+    return isinstance(one, (IPS, list)), hasattr(one, "base"), {"interval": interval, "cluster": 1, "by": 2}
+"""
+
+
+def test_what_is_counted_is_seen() -> None:
+    tree = ast.parse(CODE)
+    known = {"interval", "cluster", "by"}
+    assert sum(known <= measures.arguments_named(node) for node in ast.walk(tree)) == 3
+    listed = [measures.strings(node) for node in ast.walk(tree)]
+    assert ["few-rewards", "mean-weight"] in listed
+    asked = [measures.called(node, "isinstance", "hasattr") for node in ast.walk(tree)]
+    assert sum(asked) == 2
+    changed = [measures.changed(node, {"KEPT", "SPEC", "FIXED"}) for node in ast.walk(tree)]
+    assert set().union(*changed) == {"KEPT", "SPEC"}
+
+
+def test_a_verb_in_two_rooms_has_one_home() -> None:
+    assert measures.is_verb({"cli/learn.py", "verbs/learn.py"})
+    assert not measures.is_verb({"cli/learn.py", "verbs/learn.py", "learning/learn.py"})
+    assert not measures.is_verb({"verbs/learn.py", "verbs/check.py"})
+
+
+if __name__ == "__main__":
+    print("| what | today | limit | aim |\n|---|--:|--:|--:|")
+    print(*(f"| {aim.what} | {aim.count()} | {aim.limit} | {aim.aim} |" for aim in AIMS), sep="\n")

@@ -1,0 +1,1 @@
+"""Parts that users define in modules of their own, outside the package."""

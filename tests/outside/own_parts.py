@@ -1,0 +1,88 @@
+"""Parts of a user's own, as in a module outside the package: nothing in offrank knows their names."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+import pyarrow as pa
+
+import offrank
+from offrank.assumptions import ITEM_POSITION
+from offrank.estimators import ESTIMATORS, Reference, self_normalised
+from offrank.findings import Statement, finding
+from offrank.findings.evidence import EstimateEvidence
+from offrank.folds.estimate import Interval
+from offrank.inference import interval
+from offrank.inference.registry import Sampling
+from offrank.log.batch import Contexts, Floats, LogBatch
+from offrank.policies import POLICIES, AnyPolicy, Propensities
+from offrank.policies.mixture import UniformMixture
+from offrank.readers import READERS, Reader
+from offrank.readers.wide import Invalid, WideLog
+from offrank.spelling import Spelled
+
+
+@self_normalised
+@ESTIMATORS.register
+@dataclass(frozen=True, repr=False)
+class Mine(Reference):
+    """The item-position model once more: target over logging probability of each item at its rank."""
+
+    name: ClassVar[str] = "mine"
+    requires_logging: ClassVar[Literal["rank_law"]] = "rank_law"
+    requires_target: ClassVar[Literal["rank_law"]] = "rank_law"
+    each_slot: ClassVar[bool] = True
+    assumptions: ClassVar[frozenset[str]] = ITEM_POSITION
+
+    def ratios(self, batch: LogBatch, logging: Propensities, target: Propensities) -> tuple[Floats, np.ndarray]:
+        wanted, drawn = (
+            np.diagonal(one.rank_law.written_out(batch.contexts.length), axis1=1, axis2=2) for one in (target, logging)
+        )
+        there = np.arange(wanted.shape[1]) < batch.contexts.length[:, None]
+        impossible = there & (drawn <= 0)
+        weight = np.divide(wanted, drawn, out=np.zeros(wanted.shape), where=there & (drawn > 0))
+        return np.where(impossible, np.inf, weight), impossible
+
+
+@POLICIES.register
+@dataclass(frozen=True, repr=False)
+class Half(Spelled, UniformMixture):
+    """A uniform slate every other time."""
+
+    name: ClassVar[str] = "half"
+    base: AnyPolicy
+
+    def uniform_share(self, contexts: Contexts) -> Floats:
+        """[n] probability of the uniform slate."""
+        return np.full(len(contexts), 0.5)
+
+
+@interval("twice")
+def twice(of: Sampling) -> Interval:
+    """An interval that is twice as wide as the normal one."""
+    half = 2 * of.quantile * of.error
+    return of.interval(of.value - half, of.value + half)
+
+
+@finding("own-finding", "A finding of one's own", lambda found: found.n == 1201, cause="tail")
+def own_finding(found: EstimateEvidence) -> Statement:
+    """It looks for logs of 1201 rows."""
+    return Statement("warning", f"The log has {found.n} rows.", "Log one more.")
+
+
+@READERS.register
+@Reader
+def own_format(path: str | Path, *, separator: str = ";", invalid: Invalid = "raise") -> WideLog:
+    """Read lines of old scores, new scores, the slate and its clicks, with commas between numbers."""
+    columns: dict[str, list[Any]] = {name: [] for name in ("old_score", "new_score", "slate", "clicks")}
+    for line in Path(path).read_text(encoding="utf-8").splitlines():
+        for name, part in zip(columns, line.split(separator), strict=True):
+            columns[name].append([float(number) for number in part.split(",")])
+    columns["slate"] = [[int(item) for item in slate] for slate in columns["slate"]]
+    columns["candidates"] = [list(range(len(scores))) for scores in columns["old_score"]]
+    found = offrank.read_log(pa.table(columns), invalid=invalid)
+    assert isinstance(found, WideLog)
+    return found
