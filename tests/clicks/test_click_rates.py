@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from offrank.clicks.counts import Counts, counted
+from offrank.clicks.counts import ClickCounts, counted
 from offrank.clicks.fit import click_rates
 from offrank.clicks.fit.click_rates import of_ranks
 from offrank.clicks.fit.persistence import intraclass, of_mean_ranks
@@ -83,7 +83,7 @@ def test_influences_of_clicks_on_rates(browsing: bool, monkeypatch: pytest.Monke
     monkeypatch.setattr(click_rates, "likeness", lambda *_: 3.0)
     data = counted(log(300, noise=1.0), browsing=browsing)
 
-    def logs(data: Counts) -> np.ndarray:
+    def logs(data: ClickCounts) -> np.ndarray:
         found = UBM().pooled(data).rates if browsing else of_ranks(data)
         return np.log(found.value)
 

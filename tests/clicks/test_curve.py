@@ -9,18 +9,10 @@ import pytest
 from scipy.optimize import minimize
 
 from offrank.clicks import PBM, TrustBias
-<<<<<<< HEAD
-from offrank.clicks.counts import Counts
+from offrank.clicks.counts import ClickCounts
 from offrank.clicks.examined import mean_attraction, prior_of
 from offrank.clicks.fit.curve import ExaminationCurve, Pooled, fit_curve, walk
-from offrank.clicks.fit.doubt import Doubt, attractions, beta_covariance, directions, kept, of_logarithms
 from offrank.clicks.fit.em import expit, logit
-=======
-from offrank.clicks.counts import ClickCounts
-from offrank.clicks.examined import prior_of
-from offrank.clicks.fit.curve import ExaminationCurve, Pooled, fit_curve
-from offrank.clicks.fit.em import expit
->>>>>>> main
 from offrank.clicks.fit.posterior import Attractions, Chances, Fixed, fit_attractions, log_normaliser
 from offrank.clicks.fit.priors import Beta, PriorRegression
 from offrank.clicks.fit.uncertainty import Uncertainty, attractions, beta_covariance, directions, kept, of_logarithms
@@ -211,13 +203,8 @@ def test_draws_have_the_doubt_of_curve_and_documents(counts: ClickCounts) -> Non
     assert (clicks.std(axis=0) / clicks.mean(axis=0) < curves[:, 1:].std(axis=0) / curves[:, 1:].mean(axis=0)).all()
 
 
-<<<<<<< HEAD
-def test_scores_of_trust_bias_are_slopes_of_the_likelihood(counts: Counts) -> None:
-    """By Fisher's identity; at the maximum they add up to the weak priors'."""
-=======
 def test_scores_of_trust_bias_are_slopes_of_the_likelihood(counts: ClickCounts) -> None:
-    """By Fisher's identity; at the maximum they add up to the weak prior's."""
->>>>>>> main
+    """By Fisher's identity; at the maximum they add up to the weak priors'."""
     curve = fit_curve(counts, rank_rates(counts), tolerance=1e-4).value
     for prior in ((1.0, 4.0), "common"):
         learnt = TrustBias(prior, tolerance=1e-7).learn(counts)

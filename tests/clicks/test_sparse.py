@@ -6,7 +6,7 @@ import numpy as np
 
 from offrank.clicks import Fitted, click_model
 from offrank.clicks.documents import Documents, SlateDocuments
-from offrank.clicks.sessions import Gathered, Sessions, Tally, collapsed
+from offrank.clicks.sessions import Sessions, Tally, TrainingData, collapsed
 
 RANKS, QUERIES, SESSIONS, NEW = 10, 60, 120, 10_000
 
@@ -31,7 +31,7 @@ def lost(names: tuple[str, ...], seed: int) -> list[float]:
     (document, click), (later, clicked) = draw(SESSIONS), draw(NEW)
     known = np.unique(document)
     whole = Sessions(document, click.astype(np.uint8), np.ones(SESSIONS), QUERIES * RANKS)
-    data = Gathered(Documents(np.arange(QUERIES * RANKS)), collapsed(whole), Tally(SESSIONS, ranks=RANKS))
+    data = TrainingData(Documents(np.arange(QUERIES * RANKS)), collapsed(whole), Tally(SESSIONS, ranks=RANKS))
     seen = np.isin(later, known).all(axis=1)
     found = [likelihood(click_model(name).of(data), later[seen], clicked[seen]) for name in ("rctr", *names)]
     return [found[0] - one for one in found[1:]]

@@ -15,11 +15,7 @@ from .base import FitResult, Parameters, Role, Roles
 from .counts import ClickCounts
 from .fit.curve import ExaminationCurve, Pooled, fit_curve
 from .fit.design import PriorDesign
-<<<<<<< HEAD
-from .fit.doubt import Doubt, attractions, directions, kept, of_logarithms
 from .fit.persistence import of_mean_ranks
-=======
->>>>>>> main
 from .fit.posterior import Attractions, Chances, Fixed, fit_attractions
 from .fit.priors import Beta, Prior, PriorRegression, given
 from .fit.uncertainty import Uncertainty, attractions, directions, kept, of_logarithms

@@ -70,11 +70,7 @@ class TrustBias(WithPrior):
         curves = Trusting.of(curve.value, level, shifted=isinstance(prior, PriorDesign))
         table = (start or {}).get("attraction_regression", np.empty(0))
         before = {"attraction_regression": table[: -1 if curves.shifted else None]}
-<<<<<<< HEAD
-        initial = begun(prior, level, before)
-=======
-        initial = initial_prior(prior, mean_attraction(data, curve.value), before)
->>>>>>> main
+        initial = initial_prior(prior, level, before)
         at = None if start is None else curves.numbers(start["hit"], start["false"], table)
         others = () if start is not None else curves.elsewhere
         found = fit_attractions(data, curves, prior, initial, at=at, others=others, tolerance=self.tolerance, say=say)
@@ -94,13 +90,10 @@ class TrustBias(WithPrior):
             trace=found.trace,
             rounds=found.rounds,
             converged=found.converged,
-<<<<<<< HEAD
-            facts={"attraction_prior": unseen.tolist()},
-            cautions=cautions_for(OfFit(split=_unsure(data, tables, strength, loadings), mobile=1 - intraclass(data))),
-=======
             info={"attraction_prior": unseen.tolist()},
-            cautions=cautions_for(FitEvidence(split=_unsure(data, tables, strength, loadings))),
->>>>>>> main
+            cautions=cautions_for(
+                FitEvidence(split=_unsure(data, tables, strength, loadings), mobile=1 - intraclass(data))
+            ),
             loadings=loadings,
         )
 

@@ -12,9 +12,13 @@ Between cells of `benchmarks/click_sorted.py` where its intervals hold the truth
 """
 
 
-<<<<<<< HEAD
-@finding("trust-unknown", "Trust bias", lambda found: found.split > ERROR or found.mobile < LEAST)
-def trust_unknown(found: OfFit) -> Statement:
+@finding(
+    "trust-unknown",
+    "Trust bias",
+    lambda found: found.split > ERROR or found.mobile < LEAST,
+    cause="click model",
+)
+def trust_unknown(found: FitEvidence) -> Statement:
     known = (
         f"documents hardly changed places ({found.mobile:.1%} of the variance of ranks is within documents), so that "
         "what is said of them rests on how worth is spread at each rank"
@@ -22,10 +26,6 @@ def trust_unknown(found: OfFit) -> Statement:
         else "too few documents were clicked at different ranks. The chance of a click on an attractive document is "
         f"known to a factor of {1 + found.split:.2f}, one standard error"
     )
-=======
-@finding("trust-unknown", "Trust bias", lambda found: found.split > ERROR, cause="click model")
-def trust_unknown(found: FitEvidence) -> Statement:
->>>>>>> main
     return Statement(
         "warning",
         f"This log does not tell clicks of trust in high ranks from the worth of the documents there: {known}.",

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...log.batch import Floats, Integers
-from ..counts import Counts
+from ..counts import ClickCounts
 
 _SLOPE = -0.5
 """Mean of the prior of the power of the rank by which click rates fall: between the same everywhere, and 1 / rank."""
@@ -40,7 +40,7 @@ class ClickRates:
         return self.influence - self.influence[cell], own
 
 
-def of_ranks(data: Counts) -> ClickRates:
+def of_ranks(data: ClickCounts) -> ClickRates:
     """The click rates of ranks, drawn to a power of the rank; those of a context's values have a level each."""
     (shown, clicked), (value, rank) = data.by_cell(), np.divmod(np.arange(data.cells), data.ranks)
     values = value[:, None] == np.arange(value[-1] + 1)

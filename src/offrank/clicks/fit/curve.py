@@ -225,16 +225,8 @@ def _bordered(covariance: Floats) -> Floats:
     return np.pad(covariance, ((1, 0), (1, 0)))
 
 
-<<<<<<< HEAD
 def walk(rank: Integers, kept: float) -> Floats:
     """[cells, cells] covariance of a bias that adds up from rank to rank: a random walk around a slope in log rank.
-=======
-def relative_rates(counts: ClickCounts) -> tuple[Floats, Floats]:
-    """([cells] click rates, [cells] clicks), with half a click each at the rate of all."""
-    shown, clicked = counts.by_cell()
-    everywhere = (clicked.sum() + 1) / (shown.sum() + 2)
-    return (clicked + 0.5) / (shown + 0.5 / everywhere), clicked + 0.5
->>>>>>> main
 
     kept: the correlation of the ranks of two views of a document: where they are by chance, click rates have no bias.
     """

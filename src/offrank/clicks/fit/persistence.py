@@ -10,13 +10,13 @@ from __future__ import annotations
 import numpy as np
 
 from ...log.batch import Floats
-from ..counts import Counts
+from ..counts import ClickCounts
 
 _UNKNOWN = 20.0
 """Views of documents that keep their rank, which are added: a log that shows documents once does not tell."""
 
 
-def intraclass(data: Counts) -> float:
+def intraclass(data: ClickCounts) -> float:
     """The correlation of the ranks of two views of a document: 0 in random orders, 1 where nothing changes places.
 
     By all pairs of views, where documents count by their views (Fisher 1925, section 39).
@@ -34,7 +34,7 @@ def intraclass(data: Counts) -> float:
     return (float(np.clip(products, 0.0, pairs)) + _UNKNOWN) / (pairs + _UNKNOWN)
 
 
-def of_mean_ranks(data: Counts) -> float:
+def of_mean_ranks(data: ClickCounts) -> float:
     """The share of the variance of documents' mean ranks that they keep (Spearman 1910, Brown 1910)."""
     (views, _), kept = data.by_document(), intraclass(data)
     each: Floats = views * kept / (1 + np.maximum(views - 1, 0.0) * kept)
