@@ -358,6 +358,7 @@ CASES = [
     Case("doubtful-judgements", JudgementsEvidence(documents=10, alike=True), "serious"),
     Case("examination-unknown", FitEvidence(hidden=0.01), "warning"),
     Case("examination-unknown", FitEvidence(hidden=0.0099), None),
+    Case("examination-unknown", FitEvidence(error=0.3), None),
     Case("examination-unknown", FitEvidence(error=0.301), "warning"),
     Case("examination-unknown", FitEvidence(rank_variability=0.02), None),
     Case("examination-unknown", FitEvidence(rank_variability=0.0199), "warning"),
@@ -385,7 +386,6 @@ CASES = [
     Case("unseen-documents", PredictionEvidence(unseen=0.5), "warning"),
     Case("unseen-documents", PredictionEvidence(unseen=0.501), "serious"),
     Case("unseen-documents", PredictionEvidence(unseen=0.501, features=True), "note"),
-    # More than .01 nats a session behind; a warning where the interval ends below 0.
     Case("behind-rctr", PredictionEvidence(), None),
     Case("behind-rctr", PredictionEvidence(ahead=Interval(-0.0101, -0.0201, -0.0001, 0.005)), "warning"),
     Case("behind-rctr", PredictionEvidence(ahead=Interval(-0.0101, -0.0202, 0.0, 0.005)), "note"),
