@@ -34,7 +34,7 @@ TOGETHER = 10
 """Up to this many estimators have third moments of their differences, whose number grows with its third power."""
 
 
-class Pair(NamedTuple):
+class PairColumns(NamedTuple):
     """A target and an estimator: their number among all pairs, and the columns of values and weights."""
 
     target: AnyPolicy
@@ -93,13 +93,13 @@ class Layout:
         return EffectiveSizeLayout(slotted * len(self.targets))
 
     @cached_property
-    def pairs(self) -> tuple[Pair, ...]:
+    def pairs(self) -> tuple[PairColumns, ...]:
         """Every target with every estimator, and their columns."""
         every = enumerate(product(self.targets, self.estimators))
-        return tuple(Pair(*pair, number, 3 + 2 * number, 4 + 2 * number) for number, pair in every)
+        return tuple(PairColumns(*pair, number, 3 + 2 * number, 4 + 2 * number) for number, pair in every)
 
     @cached_property
-    def places(self) -> dict[tuple[AnyPolicy, Estimator], Pair]:
+    def places(self) -> dict[tuple[AnyPolicy, Estimator], PairColumns]:
         """(target, estimator) -> the pair of them."""
         return {(one.target, one.estimator): one for one in self.pairs}
 

@@ -14,7 +14,7 @@ from ..checks.rows import dependence
 from ..errors import NoOverlapError
 from ..estimators.base import Estimator, Weighted
 from ..estimators.effective_size import EffectiveSize, effective_size
-from ..estimators.fold import REWARD, ROWS, Layout, Pair, outcome_index
+from ..estimators.fold import REWARD, ROWS, Layout, PairColumns, outcome_index
 from ..estimators.marks import Marks
 from ..estimators.tails import reward_tails
 from ..estimators.wrappers import SelfNormalised, weights_of, without_normalisation
@@ -159,15 +159,15 @@ class Counts:
         warnings = [caution for caution in new if not ((counted or law) and has_cause(caution, "mean weight"))]
         return replace(made, warnings=(*law, *warnings), about_log=about_log)
 
-    def columns(self, target: AnyPolicy, estimator: AnyEstimator) -> Pair:
+    def columns(self, target: AnyPolicy, estimator: AnyEstimator) -> PairColumns:
         """Return the columns of an estimator for a target; the same with and without normalisation."""
         return self.layout.places[target, without_normalisation(estimator)]
 
-    def design(self, at: Pair) -> Design | None:
+    def design(self, at: PairColumns) -> Design | None:
         """Return the distribution of weights that follows from the policies; None where it is not known."""
         return self.designs[at.number] if self.designs else None
 
-    def _of_weights(self, made: Estimate, at: Pair, weighed: Weighted) -> Estimate:
+    def _of_weights(self, made: Estimate, at: PairColumns, weighed: Weighted) -> Estimate:
         """Add the weight diagnostics to an estimate."""
         sums, weight = self.moments.sums, at.weight
         mean_weight = self._alone.ratio(Ratio(weight, ROWS)) if weighed.normalised else None
@@ -180,7 +180,7 @@ class Counts:
             mean_weight_interval=mean_weight,
         )
 
-    def ess_ratio(self, at: Pair) -> float:
+    def ess_ratio(self, at: PairColumns) -> float:
         """Return the typical effective sample size of such logs over that of this log, at most 1."""
         design = self.design(at)
         if design is None:
@@ -208,7 +208,7 @@ class Counts:
     def _effective_sizes(self) -> EffectiveSize:
         return EffectiveSize(self.layout.effective_sizes, self.folded["worth"], float(self.moments.sums[ROWS]))
 
-    def _ess(self, error: float, at: Pair, weighed: Weighted) -> float:
+    def _ess(self, error: float, at: PairColumns, weighed: Weighted) -> float:
         """Return how many impressions of the target would give the same standard error."""
         moments, weight = self.moments, float(self.moments.sums[at.weight])
         logged = float(self.layout.logged(at.estimator).value(moments.sums)), outcome_index(at.estimator)
@@ -305,7 +305,7 @@ class Counts:
         """Whether clicks are logged, and the reward is their sum in every row."""
         return self.rewards_are_clicks and bool(self.marks.clicks)
 
-    def _evidence(self, made: Estimate, estimator: AnyEstimator, at: Pair) -> EstimateEvidence:
+    def _evidence(self, made: Estimate, estimator: AnyEstimator, at: PairColumns) -> EstimateEvidence:
         """Return the input of the findings, apart from clusters and the log itself."""
         target, weighting, weighed = at.target, at.estimator, weights_of(estimator)
         found = EstimateEvidence(

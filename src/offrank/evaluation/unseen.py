@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Protocol
 
 from ..estimators.base import Estimator
-from ..estimators.fold import Layout, Pair
+from ..estimators.fold import Layout, PairColumns
 from ..estimators.tails import columns_of
 from ..findings.hidden_mass import hides
 from ..folds.estimate import Design
@@ -33,7 +33,7 @@ class CountsOfLog(Protocol):
 
     def effective_rewards(self, estimator: Estimator, value: int) -> float: ...
 
-    def ess_ratio(self, at: Pair) -> float: ...
+    def ess_ratio(self, at: PairColumns) -> float: ...
 
 
 def with_unseen(summary: CountsOfLog, found: Inference, tails: Mapping[int, Tail]) -> Inference:
