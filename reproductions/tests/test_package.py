@@ -50,7 +50,7 @@ def test_the_function_takes_what_offrank_says_that_it_takes() -> None:
 
 def test_the_results_have_what_offrank_says_that_they_have() -> None:
     said = {name for name in vars(ReproducedPaper) if not name.startswith("_")}
-    assert said == {"folder", "page", "document", "show"}
+    assert said == {"document", "folder", "page", "show"}
     made = Reproduced(Document("title", "", ()), Path("made"))
     assert [name for name in said if not hasattr(made, name)] == []
 

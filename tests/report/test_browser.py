@@ -64,7 +64,7 @@ def hostile() -> Result:
     """Names that want more room than a phone has, and one that wants to run."""
     long = "clip(interpol(window=2, examination=fitted), maximum=1000000)"
     found = sample.result(outlet="x" * 300 + "<img src=x onerror=\"document.body.innerHTML=''\">", rips=long)
-    return found.with_facts(command=f"{found.background.command} --column slate={'y' * 400}")
+    return found.with_facts(command=f"{found.metadata.command} --column slate={'y' * 400}")
 
 
 def run(chromium: str, tmp_path: Path, page: str, *flags: str) -> str:
@@ -89,7 +89,7 @@ def framed(*pages: str) -> str:
 @pytest.mark.parametrize(("scheme", "background"), [(LIGHT, "rgb(255, 255, 255)"), (DARK, "rgb(20, 23, 27)")])
 def test_phone_and_desk_light_and_dark(chromium: str, tmp_path: Path, scheme: str, background: str) -> None:
     flags = (f"--blink-settings=preferredColorScheme={scheme}", "--dump-dom")
-    dom = run(chromium, tmp_path, framed(hostile().sheet().render()), *flags)
+    dom = run(chromium, tmp_path, framed(hostile().to_document().render()), *flags)
     found = re.search(r'data-seen="([^"]*)"', dom)
     assert found is not None
     phone, desk = json.loads(unescape(found.group(1)))
@@ -103,6 +103,6 @@ def test_phone_and_desk_light_and_dark(chromium: str, tmp_path: Path, scheme: st
 
 def test_it_can_be_printed(chromium: str, tmp_path: Path) -> None:
     paper = tmp_path / "page.pdf"
-    run(chromium, tmp_path, sample.result().sheet().render(), "--no-pdf-header-footer", f"--print-to-pdf={paper}")
+    run(chromium, tmp_path, sample.result().to_document().render(), "--no-pdf-header-footer", f"--print-to-pdf={paper}")
     assert paper.read_bytes().startswith(b"%PDF")
     assert 4 <= len(re.findall(rb"/Type\s*/Page\b", paper.read_bytes())) <= 12

@@ -48,6 +48,8 @@ def judged_group(group: Counts, copies: float = 0.0) -> Counts:
             continue
         targets.add(target)
         weights.append((f"`{estimator!r}` for {target!r}", found.mean_weight, _chance(group.moments, place, copies)))
+    if not weights:
+        return group
     return replace(
         group, of_group=cautions_for(GroupEvidence(weights=tuple(weights), tested=group.group * len(targets)))
     )

@@ -15,7 +15,7 @@ class ReproducedPaper(Protocol):
     """The results of a reproduction, as a document, and their folder."""
 
     @property
-    def to_document(self) -> Document:
+    def document(self) -> Document:
         """The page, as a document."""
 
     @property

@@ -192,6 +192,8 @@ def _pairs(which: Integers, wanted: Floats | Integers) -> Integers:
 
 def cases(policy: Policy, contexts: Contexts, cache: RunCache) -> Iterator[Case]:
     """The distinct contexts of a logging policy. cache: results from earlier batches."""
+    if not len(contexts.size):
+        return  # a batch of which no row is left
     same = grouped(relevant(contexts, policy.needs("pair_probs")))
     cost = CostLimit(policy, len(same.contexts), len(same.contexts))
     for groups, rows in same.kinds():

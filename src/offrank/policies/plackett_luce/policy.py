@@ -79,7 +79,7 @@ class PlackettLuce(Spelled, PairProbs, OrderGivenSet):
             try:
                 out[rows, :m, :k, :m, :k] = pair_laws(some, k)[which.reshape(-1)]
             except UsageError as error:
-                unable(self, "pair_probs", f"{error.message}: {error.remedy}")
+                unable(self, "pair_probs", f"{error.message}: " + error.remedy)
         return out
 
     def order_given_set(self, contexts: Contexts, slates: Integers) -> Floats:
