@@ -22,9 +22,9 @@ from types import MappingProxyType
 from typing import Any
 
 from offrank.folds.estimate import Estimate, Interval
-from offrank.options import Say, silent
 from offrank.report.charts import Chart, Series
 from offrank.report.document import Cell, Claim, Document, Figures, Section, Status
+from offrank.steps import Say, silent
 
 Facts = Mapping[str, Any]
 """Results by name: numbers, words, intervals, and lists or tables of them."""

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
 from offrank.files import write_text
-from offrank.options import Say
+from offrank.steps import Say
 
 Found = dict[str, Any]
 """The results of a study, as plain numbers."""

@@ -20,7 +20,7 @@ import offrank
 
 from ..errors import OffrankError, UsageError
 from ..files import remove_unfinished
-from ..options import silent
+from ..steps import silent
 from ..wording import Style, worded
 from .options import arguments, source
 from .pace import Pace

@@ -15,7 +15,7 @@ import numpy as np
 from ..errors import UsageError
 from ..folds.estimate import Caution
 from ..log.batch import Integers
-from ..options import Say, silent
+from ..steps import Say, silent
 from .base import FitResult, Parameters, Role, Roles, prior_name, regression_name
 from .chain_uncertainty import SharedUncertainty
 from .documents import SlateDocuments

@@ -13,8 +13,8 @@ from ..findings import cautions_for
 from ..findings.evidence_clicks import FitEvidence
 from ..formatting import nine_digits
 from ..log.batch import Floats, Integers
-from ..options import Say, silent
 from ..spelling import spell
+from ..steps import Say, silent
 from .base import CERTAIN, FitResult, Parameters, Role, Roles, prior_name
 from .documents import SlateDocuments
 from .fit.mixture_em import LEAST, SharesFit, fit_shares, weights

@@ -16,11 +16,11 @@ from ..findings.evidence_clicks import FitEvidence
 from ..folds.base import Fold, Tee
 from ..folds.fingerprint import Content, Fingerprint, FingerprintFold
 from ..log.batch import Floats
-from ..options import Say, silent
 from ..readers.log import opened
 from ..registry import Registry
 from ..running.executors import Executor, Progress, run
 from ..spelling import Spelled, parse, spell
+from ..steps import Say, silent
 from . import contexts, documents, features, storage
 from .base import FitResult, Parameters, check
 from .counts import ClickCounts, CountsFold, counted

@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from ..log.batch import Floats, Integers
-from ..options import Say, silent
+from ..steps import Say, silent
 from .base import FitResult, Parameters, Role, Roles
 from .counts import ClickCounts
 from .documents import SlateDocuments

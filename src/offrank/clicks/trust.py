@@ -10,7 +10,7 @@ import numpy as np
 from ..findings import cautions_for
 from ..findings.evidence_clicks import FitEvidence
 from ..log.batch import Floats
-from ..options import Say, silent
+from ..steps import Say, silent
 from .base import FitResult, Parameters, Role, Roles
 from .counts import ClickCounts
 from .documents import SlateDocuments

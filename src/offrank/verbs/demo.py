@@ -11,13 +11,13 @@ import pyarrow.parquet as pq
 
 from ..evaluation.result import Result
 from ..files import atomic_write
-from ..options import Say, silent
 from ..policies.top import Top
 from ..readers.log import read_log
 from ..report.document import Document, Section
 from ..report.printable import Printed
 from ..running.executors import Progress
 from ..simulation.search import LOGGING, SearchWorld
+from ..steps import Say, silent
 from ..wording import Style
 from .check import check
 from .evaluate import evaluate

@@ -26,7 +26,6 @@ from ..learning.named import learner
 from ..learning.pi_opt import PiOpt
 from ..learning.preparation import Preparation
 from ..learning.search import Criterion, Search, Trial
-from ..options import Say, silent
 from ..policies.boosted import Boosted
 from ..policies.fit import fitted
 from ..policies.learnt import Learnt, policies_of
@@ -35,6 +34,7 @@ from ..policies.propensities import AnyPolicy
 from ..report.document import Answer, Cell, Document, Figures, Section
 from ..report.printable import Printed
 from ..running.executors import Executor, Progress
+from ..steps import Say, silent
 from ..wording import Option, Wording
 from .evaluate import evaluate
 

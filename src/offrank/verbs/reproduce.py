@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from ..extensions import FUNCTIONS, load
-from ..options import Say, silent
 from ..report.document import Document
+from ..steps import Say, silent
 
 
 class ReproducedPaper(Protocol):

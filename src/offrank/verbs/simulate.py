@@ -18,7 +18,6 @@ from ..clicks.model import load
 from ..errors import UsageError
 from ..frames import Plain, plain
 from ..log.judged import Judged
-from ..options import Say, silent
 from ..policies.base import Policy
 from ..policies.top import Top
 from ..readers.convert import Converted, convert
@@ -33,6 +32,7 @@ from ..simulation.source import SimulatedSource
 from ..simulation.truth import Truth
 from ..simulation.users import GRADE, CarouselUser, User, user
 from ..simulation.worlds import JudgedWorld
+from ..steps import Say, silent
 
 GENERATED = "generated"
 _QUERIES = 1000

@@ -13,11 +13,11 @@ from offrank.clicks.model import ClickModel, click_model
 from offrank.log.batch import Floats
 from offrank.log.judged import Judged
 from offrank.metrics.ranking import ndcg, ranked
-from offrank.options import Say
 from offrank.simulation.judged import Preset, stratified
 from offrank.simulation.rankers import LambdaMART, NoisyOracle
 from offrank.simulation.users import CarouselUser, DBNUser, MixtureDBNUser, PBMUser, User
 from offrank.simulation.worlds import JudgedWorld
+from offrank.steps import Say
 
 from ..queries import judged_queries
 

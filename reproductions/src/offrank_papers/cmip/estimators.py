@@ -10,9 +10,9 @@ import numpy as np
 from offrank.folds.estimate import Interval
 from offrank.formatting import finite
 from offrank.log.batch import Floats
-from offrank.options import Say
 from offrank.report.document import Cell, Figures, Section
 from offrank.selection.strategies import BEST
+from offrank.steps import Say
 
 from ..expectations import times
 from .design import ORACLE, PBM

@@ -10,7 +10,7 @@ import numpy as np
 
 from offrank.errors import optional
 from offrank.log.batch import Floats, Integers
-from offrank.options import Say
+from offrank.steps import Say
 
 from .design import seed_of
 from .findings import ALPHA, BASELINE, BETTER, COMBINATIONS, WORSE, Combination, Configuration, Findings, Measure

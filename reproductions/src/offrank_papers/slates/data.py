@@ -13,7 +13,7 @@ import numpy as np
 
 from offrank.errors import UsageError
 from offrank.log.judged import Judged
-from offrank.options import Say
+from offrank.steps import Say
 
 from ..queries import judged_queries
 from ..resume import spoken, workers

@@ -17,10 +17,10 @@ from offrank.errors import optional
 from offrank.estimators.pseudoinverse.gamma import pseudoinverse
 from offrank.folds.estimate import Interval
 from offrank.log.judged import Judged
-from offrank.options import Say
 from offrank.policies.plackett_luce import pair_probs
 from offrank.report.charts import Chart, Series
 from offrank.report.document import Cell, Document, Figures, Section
+from offrank.steps import Say
 
 from ..expectations import Expectations, Run, bars, by_columns
 from .data import SlatesData

@@ -7,7 +7,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 from offrank.errors import optional
-from offrank.options import Say
+from offrank.steps import Say
 
 from ..resume import Found, Heed, own_folder, resumed
 from .data import MOST_WORKERS, SlatesData

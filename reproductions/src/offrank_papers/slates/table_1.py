@@ -18,9 +18,9 @@ from offrank.errors import UsageError
 from offrank.folds.estimate import Interval
 from offrank.log.batch import Floats
 from offrank.log.judged import Judged
-from offrank.options import Say
 from offrank.report.document import Figures, Section
 from offrank.simulation.judged import mslr_like
+from offrank.steps import Say
 
 from ..cmip.findings import over_runs
 from ..expectations import Expectations

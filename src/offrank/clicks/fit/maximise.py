@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ...log.batch import Floats
-from ...options import Say, silent
+from ...steps import Say, silent
 
 _ROUNDS = 500
 _SCALED = 10

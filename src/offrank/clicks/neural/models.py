@@ -15,7 +15,7 @@ from ...findings import cautions_for
 from ...findings.evidence_clicks import NetworkEvidence
 from ...folds.estimate import Caution
 from ...log.batch import Floats, Integers
-from ...options import Say, silent
+from ...steps import Say, silent
 from ..base import FitResult, Parameters, Role, Roles
 from ..documents import SlateDocuments
 from ..fit.em import logit

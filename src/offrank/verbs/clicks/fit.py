@@ -22,9 +22,9 @@ from ...evaluation.pages.document import again
 from ...folds.estimate import Caution
 from ...frames import plain
 from ...inference.spec import IntervalSpec
-from ...options import Say, silent
 from ...report.document import Answer, Document
 from ...running.executors import Executor, Progress
+from ...steps import Say, silent
 from . import pages
 from .base import Delivered, facts
 
