@@ -29,7 +29,7 @@ from .selection import CANDIDATES
 
 
 @arguments
-class OfTarget(Arguments):
+class WithTarget(Arguments):
     """Arguments of the verbs that need a target policy and the logging policy."""
 
     target: Any = argument("A new policy: top(new_score).", kw_only=False, ready="wanted")
@@ -96,7 +96,7 @@ class WithTotals(Arguments):
 
 
 @arguments
-class Question(Intervals, WithTotals, WithExamination, OfTarget):
+class Question(Intervals, WithTotals, WithExamination, WithTarget):
     """What targets would have earned, by which estimators, with which intervals: the arguments of `evaluate`."""
 
     target: Target = argument(
@@ -184,7 +184,7 @@ class TargetComparison(Question):
 
 
 @arguments
-class LogCheck(WithTotals, OfTarget):
+class LogCheck(WithTotals, WithTarget):
     """Whether a log can be used to evaluate other policies: the arguments of `check`."""
 
     target: str | AnyPolicy | None = argument(
@@ -194,7 +194,7 @@ class LogCheck(WithTotals, OfTarget):
 
 
 @arguments
-class EstimatorSelection(Clustered, WithExamination, OfTarget):
+class EstimatorSelection(Clustered, WithExamination, WithTarget):
     """Which estimator has the least error for a target: the arguments of `select_estimators`."""
 
     target: str | AnyPolicy = argument("A new policy: top(new_score).", kw_only=False, ready="asked")
