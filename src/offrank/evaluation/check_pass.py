@@ -1,0 +1,228 @@
+"""The pass of a check over a log: mean weights of policies between the logging one and uniform, and the log itself."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from typing import Any
+
+from ..checks.actions import ActionsFold
+from ..checks.calibration import CalibrationFold
+from ..checks.log import LogFold
+from ..checks.propensities import SlotsFold, SupportFold
+from ..checks.rows import ImpressionsFold
+from ..errors import AbilityError, ColumnError, UsageError
+from ..estimators.base import Estimator
+from ..estimators.design import design_fold
+from ..estimators.family import family
+from ..estimators.ips import IPS
+from ..estimators.items import IPM
+from ..estimators.wrappers import SelfNormalised
+from ..findings.miscalibrated import unfit
+from ..findings.verdict import on_log
+from ..folds.estimate import Caution
+from ..folds.group_by import by_slots
+from ..inference.spec import IntervalSpec
+from ..log.batch import RunCache
+from ..log.source import Source
+from ..policies.epsilon import EpsilonUniform
+from ..policies.fit import counts, fitted
+from ..policies.propensities import AnyPolicy, ShownAbility, is_law, shown_needs
+from ..policies.uniform import Uniform
+from ..policies.written import Logged
+from ..running.executors import Executor, Progress
+from ..running.quantities import Quantities
+from ..wording import Option, Wording
+from . import arguments, log_checks, reproducibility
+from .counts import Counts
+from .estimates import Estimates
+from .item_names import item_names, named
+from .metadata import Check, LogRead, ResultMetadata
+from .question import LogCheck
+from .reduction import Pass
+from .refutation import judged_log
+from .result import Result
+
+_ABILITIES: tuple[ShownAbility, ...] = ("log_prob", "rank_law")
+
+EPSILONS = (0.1, 0.5)
+"""The mixtures of logging policy and uniform whose mean weight is checked, besides uniform itself."""
+
+
+def check_log(question: LogCheck) -> Result:
+    """Return what is found out about a log.
+
+    Raises:
+        OffrankError: see `offrank.check`.
+    """
+    source, executor = arguments.source(question.log), question.executor
+    wanted = None if question.wanted is None else fitted(question.wanted, source, executor)
+    for policy in (question.drawn_by, wanted or question.drawn_by):
+        _refuse_unknown(source, policy)
+    drawn, spec = fitted(question.drawn_by, source, executor), IntervalSpec(confidence=question.confidence)
+    checking = CheckPass(source, drawn, wanted, spec, question.true_totals)
+    return checking.run(executor, question.progress)
+
+
+def _refuse_unknown(source: Source, policy: AnyPolicy) -> None:
+    """Raise an error for a misspelt column, rather than skip every check that reads it."""
+    errors: list[AbilityError | ColumnError] = []
+    for ability in _ABILITIES:
+        try:
+            source.select(shown_needs(policy, ability))
+        except (AbilityError, ColumnError) as error:
+            errors.append(error)
+    if len(errors) < len(_ABILITIES):
+        return
+    if isinstance(policy, Logged):
+        drawn = Option("logging", "plackett_luce(old_score)")
+        remedy = Wording("log the propensity of each slate, or say which policy drew them: {}", drawn)
+        raise ColumnError(f"{source.describe()} has no propensities to check", remedy) from errors[0]
+    raise errors[0]
+
+
+class CheckPass:
+    """A check of one source, with the parts of it that are possible."""
+
+    def __init__(
+        self,
+        source: Source,
+        logging: AnyPolicy,
+        target: AnyPolicy | None,
+        spec: IntervalSpec,
+        totals: dict[str, float] | None,
+    ) -> None:
+        self.source, self.logging, self.target, self.spec, self.totals = source, logging, target, spec, totals
+        self.counted = counts(logging)
+        self.tried, log = Quantities(source), LogFold.of(source, logging)
+        self.tried.add(log.needs(), impressions=ImpressionsFold(), log=log)
+        self.plans: dict[str, Pass] = {}
+        # The law over all candidates comes first: it includes the probabilities of the displayed ones.
+        self.tried.attempt("actions", ActionsFold(logging))
+        self.tried.attempt("support", SupportFold(target or Uniform(), logging))
+        between = [EpsilonUniform(logging, epsilon) for epsilon in EPSILONS]
+        if target is not None and is_law(target) and is_law(logging):
+            explains = CalibrationFold(target)
+            self.tried.attempt("explained", explains.reducer, explains.needs)
+        self._weigh("slates", IPS(), [Uniform(), *between])
+        if self.counted:
+            self.tried.reasons["items"] = "propensities that were counted in the log agree with it by construction"
+        if target is not None or not self.counted:
+            self._weigh("items", IPM(), [] if self.counted else [Uniform()])
+        self.tried.attempt("slots", SlotsFold(logging))
+
+    def run(self, executor: Executor | None, progress: Progress | None) -> Result:
+        """Read the source once and report the findings."""
+        found = self._named(self.tried.reduce(executor, progress))
+        impressions = found["impressions"]
+        impressions.refuse_none(self.source.describe())
+        self._refuse_swapped(found)
+        weights, slots = {name: found[name] for name in self.plans if name in found}, impressions.slots
+        summaries = self._summaries({name: one["whole"] for name, one in weights.items()}, slots)
+        summaries = {name: replace(one, designs=found[f"design of {name}"]) for name, one in summaries.items()}
+        numbers: Mapping[str, Any] = next((one["groups"] for one in weights.values()), {})
+        groups = {
+            number: self._estimates(
+                self._summaries({name: one["groups"][number] for name, one in weights.items()}, min(slots, int(number)))
+            )
+            for number in (numbers if len(numbers) > 1 else ())
+        }
+        estimates = self._estimates(summaries)
+        # Weights of other policies have rows of their own, as `evaluate` does not ask for them.
+        tested = () if self.target is None else summaries.values()
+        of_log = judged_log(found["log"], tested, self.totals, of=self.target)
+        metadata = self._metadata(found, summaries, estimates, of_log)
+        known = {one.code for one in of_log}
+        others = (one.caution for one in metadata.checks if one.caution is not None and one.code not in known)
+        verdict = on_log([*of_log, *others])
+        return Result(estimates, metadata, groups, about_log=of_log, verdicts={"the log": verdict})
+
+    def _named(self, found: dict[str, Any]) -> dict[str, Any]:
+        """Name the items that are told by their codes as the log does."""
+        found["log"] = named(found["log"], self.source)
+        tests = found.get("actions") or {}
+        odd = {name: test for name, test in tests.items() if test.alarming}
+        names = item_names((test.item for test in odd.values()), self.source)
+        called = {name: replace(test, name=names.get(test.item, "")) for name, test in odd.items()}
+        return found | {"actions": {**tests, **called}} if called else found
+
+    def _refuse_swapped(self, found: Mapping[str, Any]) -> None:
+        """Raise if the log is the target's, and not the logging policy's.
+
+        Raises:
+            UsageError: it is, so that the arguments seem to be in each other's place.
+        """
+        if self.target is None or not unfit(found["log"]):
+            return
+        fit = None
+        with suppress(AbilityError):
+            if "explained" in found:
+                fit = CalibrationFold(self.target).result(found["explained"])
+        if isinstance(self.target, Logged) or (fit is not None and not unfit(replace(found["log"], fit=fit))):
+            raise UsageError(
+                f"what was shown is not drawn by {self.logging!r}, but may be by {self.target!r}: target and logging "
+                "policy seem to be in each other's place",
+                Wording(
+                    "the policy to be judged comes first: {}, {}",
+                    Option("target", repr(self.logging)),
+                    Option("logging", repr(self.target)),
+                ),
+            )
+
+    def _weigh(self, name: str, bare: Estimator, targets: list[AnyPolicy]) -> None:
+        """Plan the importance weights of some policies and of the target."""
+        wanted = {repr(policy): policy for policy in (*targets, self.target) if policy is not None}
+        both = {repr(e): family(e, None) for e in (bare, SelfNormalised(bare))}
+        job = Pass(wanted, self.logging, both, self.spec)
+        if self.tried.attempt(name, job.terms(by_slots), job.needs):
+            self.plans[name] = job
+            design, needed = design_fold(job.layout, self.logging, self.source, job.needs(), RunCache())
+            self.tried.add(needed, **{f"design of {name}": design})
+
+    def _summaries(self, found: Mapping[str, Any], slots: int) -> dict[str, Counts]:
+        """Return a summary of the weights for each plan."""
+        return {name: self.plans[name].counts(one, slots=slots) for name, one in found.items()}
+
+    def _estimates(self, summaries: Mapping[str, Counts]) -> Estimates:
+        """Return the estimates for the whole log, or for its rows with one number of slots."""
+        every = [self.plans[name].estimates(summary).found for name, summary in summaries.items()]
+        return Estimates({key: one for found in every for key, one in found.items()})
+
+    def _metadata(
+        self,
+        found: Mapping[str, Any],
+        summaries: Mapping[str, Counts],
+        estimates: Estimates,
+        of_log: Sequence[Caution],
+    ) -> ResultMetadata:
+        impressions, plans = found["impressions"], [self.plans[name] for name in summaries]
+        return ResultMetadata(
+            kind="check",
+            title="Is this log fit to judge other rankings by?",
+            log=LogRead(self.source.describe(), impressions.n, impressions.estimated, impressions.skipped),
+            logging=repr(self.logging),
+            targets={name: repr(one) for plan in plans for name, one in plan.targets.items()},
+            confidence=self.spec.confidence,
+            interval=self.spec.method,
+            cluster=None,
+            by="slots",
+            examination=None,
+            logged=next((one.logged(one.layout.estimators[0]) for one in summaries.values()), None),
+            weights=tuple(row for name, one in summaries.items() for row in self.plans[name].histograms(one)),
+            ranks=tuple(impressions.by_rank(self.spec.confidence)),
+            checks=tuple(self._checks(found, estimates, of_log)),
+            slots=tuple(found.get("slots") or ()),
+            versions=reproducibility.versions(),
+            created=reproducibility.now(),
+        )
+
+    def _checks(self, found: Mapping[str, Any], estimates: Estimates, of_log: Sequence[Caution]) -> Iterator[Check]:
+        reasons, log = self.tried.reasons, found["log"]
+        yield from log_checks.of_log(log, of_log)
+        yield from log_checks.of_weights(estimates, self.target, reasons, log, of_log)
+        yield from log_checks.of_slots(found.get("slots"), reasons.get("slots"))
+        yield from log_checks.of_actions(found.get("actions"), reasons.get("actions"), log)
+        wanted, asked = repr(self.target or Uniform()), self.target is not None
+        yield from log_checks.of_support(found.get("support"), wanted, asked, reasons.get("support"))
+        yield from log_checks.of_reading(found["impressions"])
