@@ -12,6 +12,7 @@ import textwrap
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import wraps
+from numbers import Integral, Real
 from os import PathLike, fspath
 from typing import Any, Literal, ParamSpec, TypeVar, dataclass_transform
 
@@ -93,6 +94,8 @@ def plain(value: Any) -> Any:
     """Return a value as numbers, texts, lists and dicts; objects as their spelling."""
     if value is None or isinstance(value, str | int | float):
         return value
+    if isinstance(value, Real):  # of another library, such as NumPy
+        return int(value) if isinstance(value, Integral) else float(value)
     if isinstance(value, PathLike):
         return fspath(value)
     if isinstance(value, Mapping):

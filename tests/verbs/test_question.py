@@ -9,6 +9,7 @@ from pathlib import Path
 from types import ModuleType
 
 import click
+import numpy as np
 import pytest
 from click.testing import CliRunner
 
@@ -92,6 +93,16 @@ def test_what_was_asked_can_be_made_again_from_plain_values(asked: Question) -> 
     assert type(again) is type(asked)
     assert again.to_dict() == asked.to_dict()
     assert again.spec == asked.spec
+
+
+def test_numbers_of_numpy_are_numbers_in_states_and_calls(tmp_path: Path) -> None:
+    numbers = {"seed": np.int64(3), "replicates": np.int32(50), "confidence": np.float32(0.5), "interval": "bootstrap"}
+    asked = Question("log.parquet", TARGET, LOGGING, **numbers)  # type: ignore[arg-type]
+    kept = asked.to_dict()
+    assert [(kept[name], type(kept[name])) for name in numbers][:3] == [(3, int), (50, int), (0.5, float)]
+    assert asked.command("evaluate").endswith("confidence=0.5, interval='bootstrap', replicates=50, seed=3)")
+    offrank.evaluate(search(), TARGET, LOGGING, "snips", seed=np.int64(3), state=tmp_path / "numpy.state")
+    assert offrank.merge(tmp_path / "numpy.state")["snips"].n == 4_000
 
 
 def test_a_call_repeats_what_was_asked() -> None:
