@@ -306,7 +306,7 @@ BROKEN: dict[str, tuple[str, bytes, type[Exception], str]] = {
     "no bytes": ("log.parquet", b"", EmptyLogError, "is empty"),
     "not parquet": ("log.parquet", b"slate,clicks\n", LogError, "cannot be read as a Parquet file: Parquet magic"),
     "not arrow": ("log.arrow", b"slate,clicks\n", LogError, "not an Arrow IPC file"),
-    "unknown suffix": ("log.xls", b"x", UsageError, "by its suffix.*csv, json, open_bandit, parquet"),
+    "unknown suffix": ("log.xls", b"x", UsageError, "by its suffix.*csv, json, parquet, tsv, .*open_bandit"),
     "no clicks": (
         "log.csv",
         b"impression,item,position\n",

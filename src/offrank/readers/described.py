@@ -18,8 +18,8 @@ from ..running.engines import engine_of
 from ..running.executors import Progress
 from ..wording import ColumnNames, Wording
 from . import arrow
-from .log import open_table
 from .long import LongLog
+from .opening import open_table
 from .tables import Table
 from .wide import WideLog
 

@@ -121,20 +121,7 @@ def _opened(
     try:
         return read_log(log, columns, format=kind, invalid="skip", **how), kind
     except OffrankError as error:
-        tried = _TEXT_FORMATS if isinstance(log, str | PathLike) and not (kind or columns) else ()
-        known = next((name for name in tried if _reads(name, log)), None)
-        if known is None:
-            raise not_understood(log, error, columns, format=kind, **how) from error
-        return read_log(log, format=known, invalid="skip", **how | {"gaps": "raise"}), known
-
-
-def _reads(name: str, log: Any) -> bool:
-    """Whether the reader of a public data set accepts the beginning of a log."""
-    try:
-        next(read_log(log, format=name, invalid="skip").select(Needs()).batches(0))
-    except (OffrankError, StopIteration):
-        return False
-    return True
+        raise not_understood(log, error, columns, format=kind, **how) from error
 
 
 def _read(source: Source, how: _Run) -> tuple[Inspection, LogEvidence, SampledRows]:
