@@ -84,4 +84,6 @@ def _first(table: Table) -> pa.Table:
                     return
 
     found = [pa.Table.from_batches([one]) for one in batches()]
-    return pa.concat_tables(found, promote_options="permissive") if found else pa.table(dict.fromkeys(table.names, []))
+    return (
+        pa.concat_tables(found, promote_options="permissive") if found else pa.table({name: [] for name in table.names})
+    )
