@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
@@ -43,7 +43,7 @@ ROLE_WORDS = {
     "slate": ("items", "shown", "ranking", "list", "results", "slates"),
 }
 """Common names of the columns that every log has, suggested where a table is not understood."""
-_DESCRIBED, _SHORT = 12, 60
+_DESCRIBED, _SHORT, _SAMPLE = 12, 60, 24
 """Columns, and characters of their first values, that are shown of such a table."""
 
 USES = ("ranking", "score", "group")
@@ -56,13 +56,14 @@ class LogColumn:
     """A column of a log: its name, its type and its use.
 
     use: a role; `score` and `ranking` beside the candidates; `group` for a value per impression; otherwise empty. like:
-    the role that commonly has this name, if that role has no column.
+    the role that commonly has this name, if that role has no column. samples: first values, cut where long.
     """
 
     name: str
     type: str
     use: str = ""
     like: str = ""
+    samples: tuple[str, ...] = field(default=(), compare=False)
 
 
 def described(log: Source, progress: Progress | None = None) -> tuple[LogColumn, ...]:
@@ -99,7 +100,8 @@ def described(log: Source, progress: Progress | None = None) -> tuple[LogColumn,
         use = "group" if name in plain else next(holding_for, "")
         near = next((role for role in known if name.lower() in LIKE.get(role, ()) and role not in own), "")
         like = "" if name in role_of else near
-        columns.append(LogColumn(name, _type(types[name]), role_of.get(name, use), like))
+        shown = samples(first.data, name)
+        columns.append(LogColumn(name, _type(types[name]), role_of.get(name, use), like, shown))
     return tuple(columns)
 
 
@@ -154,6 +156,27 @@ def _type(kind: pa.DataType) -> str:
     return (
         f"list of {_type(kind.value_type)}" if pa.types.is_nested(kind) and hasattr(kind, "value_type") else str(kind)
     )
+
+
+def first_look(rows: pa.Table) -> tuple[LogColumn, ...]:
+    """Return the columns of a table of which no role is known."""
+    first = rows.slice(0, 100).combine_chunks()
+    batch = first.to_batches()[0]
+    return tuple(
+        LogColumn(name, _type(kind), samples=samples(batch, name))
+        for name, kind in zip(rows.schema.names, rows.schema.types, strict=True)
+    )
+
+
+def samples(rows: pa.RecordBatch, name: str, most: int = 2) -> tuple[str, ...]:
+    """Return the first values of a column that are not null, as texts of bounded length."""
+    found = rows.column(name)
+    known = found.filter(found.is_valid()).slice(0, most)
+    return tuple(_cut(arrow.show(known, row)) for row in range(len(known)))
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= _SAMPLE else f"{text[: _SAMPLE - 3]}..."
 
 
 def _is_number(kind: pa.DataType) -> bool:

@@ -1,0 +1,91 @@
+"""A table that can be opened and is not read as a log yet: its columns, what was tried, and what would settle it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from os import PathLike
+from typing import Any
+
+from ..errors import OffrankError
+from ..frames import Plain, plain
+from ..readers.beginning import Beginning
+from ..readers.described import LogColumn, first_look
+from ..report.document import Answer, Document, Figures, Section
+from ..report.printable import Printed
+from .mapping_file import write_mapping
+
+
+@dataclass(frozen=True)
+class UnreadTable(Printed, Plain):
+    """What `inspect` returns of a table that can be opened and is not read as a log yet.
+
+    - source, path: where it is. layout: its shape as far as it is known. columns: with their types and first values.
+    - why: what stands against reading it, or what it lacks. options: what would settle it, the likeliest first.
+    - given: role -> column, as far as it was said. rows: those that were looked at.
+    """
+
+    source: str
+    columns: tuple[LogColumn, ...]
+    why: str
+    options: tuple[str, ...] = ()
+    layout: str = "unknown"
+    path: str | None = None
+    given: Mapping[str, str] = field(default_factory=dict)
+
+    command: str = ""
+
+    def command_with(self, _mapping: str) -> str:
+        """Return no command: it is not a log yet."""
+        return ""
+
+    def mapping(self) -> dict[str, Any]:
+        """Return what is known for `--config`: the columns that were said."""
+        return {"columns": dict(self.given)}
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write the mapping as TOML, as far as it is known."""
+        write_mapping(self.mapping(), self.source, path)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the description as plain lists and dicts, with the keys of an inspection that hold of it."""
+        found: dict[str, Any] = plain(
+            {
+                "schema": 2,
+                "kind": "inspect",
+                **vars(self),
+                "logging": {"policy": None, "status": "unknown"},
+                "mapping": self.mapping(),
+            }
+        )
+        return found
+
+    def to_document(self) -> Document:
+        """Return the page: why it is not read, what would settle it, and its columns."""
+        rows = tuple((one.name, one.type, ", ".join(one.samples)) for one in self.columns)
+        sections = (
+            Section("What would settle it", tuple(self.options)) if self.options else None,
+            Section("Columns", tables=(Figures("What it holds", ("column", "type", "first values"), rows),)),
+        )
+        answer = Answer(f"**This table is not read as a log yet**: {self.why}", severity="warning")
+        return Document(self.source, "", tuple(one for one in sections if one is not None), (answer,))
+
+    __repr__ = Printed.__str__
+
+
+def unread(log: Any, error: OffrankError, columns: Mapping[str, str] | None, kind: str | None) -> UnreadTable:
+    """Return the description of a table that could not be read as a log.
+
+    error: what `read_log` said of it.
+
+    Raises:
+        OffrankError: that error, where it is no table either.
+    """
+    found = Beginning.of(log, kind)
+    if found.table is None or found.rows is None or not found.rows.num_rows:
+        raise error
+    why, options = error.message, (error.remedy,) if error.remedy else ()
+    path = str(log) if isinstance(log, str | PathLike) else None
+    return UnreadTable(
+        found.table.describe(), first_look(found.rows), why, options, path=path, given=dict(columns or {})
+    )
