@@ -13,6 +13,7 @@ from .contents import HEAD
 from .files import find, is_paths
 from .opening import open_table
 from .tables import Table
+from .unfolding import unfolded
 
 ROWS = 50_000
 """Rows that are looked at."""
@@ -53,7 +54,7 @@ class Beginning:
         """Look at a source. kind, empty: as `open_table` takes them."""
         paths, head = _head(source, empty)
         try:
-            table = open_table(source, kind, empty=empty)
+            table = unfolded(open_table(source, kind, empty=empty))
             return cls(source, paths, head, table, None if getattr(table, "once", False) else _first(table))
         except OffrankError as error:
             return cls(source, paths, head, trouble=error)

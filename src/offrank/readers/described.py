@@ -21,6 +21,7 @@ from . import arrow
 from .long import LongLog
 from .opening import open_table
 from .tables import Table
+from .unfolding import unfolded
 from .wide import WideLog
 
 LIKE = {
@@ -76,6 +77,7 @@ def described(log: Source, progress: Progress | None = None) -> tuple[LogColumn,
         raise UsageError(f"cannot look at the columns of {type(log).__name__}", "give a log from read_log")
     known = LONG_ROLES if isinstance(log, LongLog) else ROLES
     role_of = {log.renamed.get(role, role): role for role in known}
+    role_of |= {log.renamed[role]: role for role in ("position",) if role in log.renamed}
     own = {role: name for name, role in role_of.items() if name in log.table.names}
     first = next(log.table.pieces(0, log.table.names), None)
     if first is None:
@@ -168,7 +170,7 @@ def not_understood(log: Any, error: OffrankError, columns: Mapping[str, str] | N
     if not isinstance(error, ColumnError):
         return error
     try:
-        table = open_table(log, how.get("format"))
+        table = unfolded(open_table(log, how.get("format")), columns)
         first = next(table.pieces(0, table.names), None)
     except (OffrankError, StopIteration):
         return error

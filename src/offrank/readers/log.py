@@ -20,6 +20,7 @@ from .formats.registry import READERS, Reader
 from .long import LongLog
 from .opening import SUFFIXES, open_table
 from .tables import Table
+from .unfolding import in_order, unfolded
 from .wide import Gaps, Invalid, WideLog
 
 
@@ -116,9 +117,12 @@ def _by_columns(
     table, left_out = sound(table) if skip_broken_files else (table, {})
     if not table.parts():
         raise EmptyLogError(f"{table.describe()} has no rows", "give a log with at least one impression")
+    table = unfolded(table, renamed)
     wide = _is_wide(table, renamed, gaps)
     how: dict[str, Any] = {"top_k": top_k, "duplicates": duplicates or "raise", "left_out": left_out}
-    return WideLog(table, renamed, invalid, **how) if wide else LongLog(table, renamed, invalid, gaps=gaps, **how)
+    if not wide:
+        return LongLog(table, renamed, invalid, gaps=gaps, **how)
+    return WideLog(in_order(table, renamed, skip=invalid == "skip", close=gaps == "close"), renamed, invalid, **how)
 
 
 def _refuse_beside(chosen: Reader, renamed: Mapping[str, str], skip_broken_files: bool) -> None:
@@ -169,8 +173,9 @@ def _is_wide(table: Table, renamed: Mapping[str, str], gaps: Gaps) -> bool:
     wide = known.has("slate") or not (known.has("item") or known.has("impression"))
     for role in ("slate",) if wide else ("impression", "item", "position"):
         known.of(role)
-    if wide and gaps == "close":
+    if wide and gaps == "close" and "position" not in renamed:
         raise UsageError(
-            "gaps can be closed in the long layout alone", Wording("leave out {}", Option("gaps", "close"))
+            "gaps can be closed in the long layout alone, or between positions in a column that was named",
+            Wording("leave out {}", Option("gaps", "close")),
         )
     return wide

@@ -24,6 +24,7 @@ from .decode import Duplicates
 from .impressions import GatheredTable, Rows, listed
 from .spark import SparkTable
 from .tables import Piece, Table, outline, place
+from .unfolding import UnfoldedTable
 from .wide import Gaps, Invalid, WideLog
 
 
@@ -106,16 +107,21 @@ class LongLog:
 
     def _typed(self) -> Table:
         """Return the table; for text files with column types that a first block cannot show."""
-        if isinstance(self.table, SparkTable):
-            return self.table.grouped(self.column("impression"))
-        if not isinstance(self.table, CsvJsonTable):
-            return self.table
+        if isinstance(self.table, UnfoldedTable):
+            return replace(self.table, folded=self._typed_of(self.table.folded))
+        return self._typed_of(self.table)
+
+    def _typed_of(self, table: Table) -> Table:
+        if isinstance(table, SparkTable):
+            return table.grouped(self.column("impression"))
+        if not isinstance(table, CsvJsonTable):
+            return table
         needed = self.needed
         text = [self.column(role) for role in ("impression", "item", "query", *sorted(needed.clusters))]
         text += [*needed.keys, *needed.labels]
         numbers = [self.column(role) for role in ("position", "click", "reward", "propensity", "inclusion")]
         kinds = dict.fromkeys([*numbers, *needed.scores, *needed.rankings], pa.float64())
-        return self.table.typed(kinds if self.table.kind == "json" else kinds | dict.fromkeys(text, pa.string()))
+        return table.typed(kinds if table.kind == "json" else kinds | dict.fromkeys(text, pa.string()))
 
 
 def _first_look(table: Table, impression: str, position: str, _part: int) -> Integers:

@@ -99,6 +99,14 @@ class StoredTable(ABC):
             own = self._schema(path).names
             return (*own, *(name for name in partition(path) if name not in own))
 
+    @property
+    def schema(self) -> pa.Schema:
+        """Return the columns of the first file, and their types."""
+        path = self.files.paths[0]
+        with reading(path, self.kind):
+            own = self._schema(path)
+        return pa.schema([*own, *(pa.field(name, pa.string()) for name in self.names[len(own) :])])
+
     def parts(self) -> int:
         return len(self._parts)
 
@@ -124,11 +132,6 @@ class ParquetTable(StoredTable):
     """Parquet files; a part is a row group."""
 
     kind = "parquet"
-
-    @property
-    def schema(self) -> pa.Schema:
-        """Return the columns of the first file, and their types."""
-        return self._schema(self.files.paths[0])
 
     @property
     def num_rows(self) -> int:

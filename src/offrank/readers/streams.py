@@ -227,6 +227,13 @@ class OnceTable(StreamTable):
             raise read_once(self.describe(), "it was read before")
         yield from self.batches.pop()
 
+    def first(self, columns: tuple[str, ...]) -> Iterator[Piece]:
+        """Yield its first rows, which are read again with the others."""
+        if self.batches:
+            data = next(self.batches[0])
+            self.batches[0] = chain([data], self.batches[0])
+            yield from numbered([data.select(list(columns))], self.describe())
+
     def __getstate__(self) -> Any:
         raise _unsendable(self.describe(), "use threads, or write it to Parquet and read that")
 
