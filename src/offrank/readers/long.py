@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -185,7 +186,9 @@ class _WideTable:
                     rest = None
                 if rest is not None:  # it continues in the same file
                     data = pa.concat_batches([rest.data, piece.data])
-                    piece = replace(rest, data=data, rows=np.concatenate([rest.rows, piece.rows]))
+                    left_out = Counter(rest.skipped) + Counter(piece.skipped)
+                    both = np.concatenate([rest.rows, piece.rows])
+                    piece = replace(rest, data=data, rows=both, skipped=left_out)
                 starts = Rows(piece, self.log.column("impression")).starts
                 cut = int(starts[-1]) if len(starts) else 0
                 if cut:
