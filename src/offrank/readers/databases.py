@@ -69,11 +69,9 @@ class DuckdbTable(DatabaseTable):
         query = "select schema_name, table_name from duckdb_tables() where not internal union all "
         query += "select schema_name, view_name from duckdb_views() where not internal"
         with self._opened() as connection:
-            found = sorted(connection.sql(query).fetchall())
-        return {
-            name if schema == "main" else f"{schema}.{name}": f"{quoted(schema)}.{quoted(name)}"
-            for schema, name in found
-        }
+            found = connection.sql(query).fetchall()
+        named = {f"{schema}.{name}" if schema != "main" else name: (schema, name) for schema, name in found}
+        return {name: ".".join(map(quoted, parts)) for name, parts in sorted(named.items())}
 
     def _batches(self, columns: tuple[str, ...]) -> Batches:
         with self._opened() as connection:

@@ -7,7 +7,7 @@ import io
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import islice
+from itertools import islice, product
 from typing import Any
 
 import pyarrow.csv
@@ -27,6 +27,9 @@ _SHAPES = {
 }
 _DECIMAL, _POINT = re.compile(r"-?\d+(,\d+)?"), re.compile(r"-?\d+\.\d+")
 _ESCAPED = re.compile(r'\\"[^,;\t|\r\n]')
+
+
+Rows = list[list[str]]
 
 
 @dataclass(frozen=True)
@@ -110,10 +113,14 @@ def _with_header(above: list[str], text: str, delimiter: str) -> tuple[list[str]
     return (above[:-1], above[-1] + text) if named else (above, text)
 
 
-def _rows(text: str, delimiter: str, escaped: bool = False, whole: bool = True) -> list[list[str]]:
-    """Return the first rows. whole: whether the text is the whole file; otherwise its last row may be cut."""
-    lines = io.StringIO(text, newline="")
-    reader = csv.reader(lines, delimiter=delimiter, escapechar="\\" if escaped else None, doublequote=not escaped)
+def _rows(text: str, delimiter: str, escaped: bool = False, *, whole: bool = True, strict: bool = False) -> Rows:
+    """Return the first rows; none if they cannot be told.
+
+    whole: whether the text is the whole file; otherwise its last row may be cut. strict: whether a quoted cell must end
+    where its quote does.
+    """
+    lines, escape = io.StringIO(text, newline=""), "\\" if escaped else None
+    reader = csv.reader(lines, delimiter=delimiter, escapechar=escape, doublequote=not escaped, strict=strict)
     try:
         found = [row for row in islice(reader, _ROWS) if row]
     except csv.Error:
@@ -124,8 +131,8 @@ def _rows(text: str, delimiter: str, escaped: bool = False, whole: bool = True) 
 def _delimiter(text: str, candidates: str) -> str:
     """Return the delimiter by which all rows have as many cells; else that by which most have as many as the first."""
     agreeing = {}
-    for one in candidates:
-        widths = [len(row) for row in _rows(text, one, whole=False)]
+    for strict, one in product((True, False), candidates):
+        widths = [len(row) for row in _rows(text, one, whole=False, strict=strict)]
         if not widths or widths[0] == 1:
             continue
         if len({*widths}) == 1:
@@ -138,7 +145,7 @@ def _shape(cell: str) -> str:
     return next((name for name, shape in _SHAPES.items() if shape.fullmatch(cell)), "")
 
 
-def _has_header(rows: Sequence[Sequence[str]]) -> bool:
+def _has_header(rows: Rows) -> bool:
     """Whether the first row names the columns.
 
     It does not where one of its cells is a value like those below it, a number or the same text, unless another cell is
@@ -167,7 +174,7 @@ def _tells(cell: str, below: Sequence[str]) -> str:
     return "value" if cell in known else ""
 
 
-def _has_decimal_commas(rows: Sequence[Sequence[str]]) -> bool:
+def _has_decimal_commas(rows: Rows) -> bool:
     """Whether the numbers of a column have commas, and none in the file has a point."""
     columns = [[cell for cell in column if cell not in _MISSING] for column in zip(*rows, strict=False)]
     commas = any(all(map(_DECIMAL.fullmatch, column)) and any("," in cell for cell in column) for column in columns)

@@ -18,6 +18,8 @@ from ..errors import EmptyLogError, LogError, UsageError
 from .contents import HEAD, packing
 from .spooled import KEPT, spooled
 
+DAMAGED = "copy it again: it may be cut off or damaged"
+"""The remedy for a file that cannot be unpacked."""
 _OPTIONS = re.compile(r"(.*?)(\?\w+=[^/?]*)?", re.DOTALL)
 
 
@@ -49,7 +51,7 @@ class Files:
                 found: bytes = stream.read(HEAD)
                 return found
         except OSError as error:
-            raise LogError(f"{path} cannot be read: {error}", "give a whole file, and one that may be read") from error
+            raise LogError(f"{path} cannot be read: {error}", DAMAGED) from error
 
     def stamp(self) -> dict[str, Any]:
         """Return the size of each file, and when it was changed."""

@@ -17,7 +17,7 @@ import pyarrow.parquet as pq
 from ..errors import ColumnError, LogError
 from .arrow import of_bytes
 from .checksums import lengths, verify, verify_footer
-from .files import Files, describe, partition
+from .files import DAMAGED, Files, describe, partition
 from .tables import Piece, bounded, numbered, rows_for
 
 _WANTED = {
@@ -50,7 +50,7 @@ def reading(where: str, kind: str) -> Iterator[None]:
     except (pa.ArrowException, OSError, UnicodeDecodeError, OverflowError) as error:
         what, remedy = _WANTED[kind]
         if re.search("compressed|zlib|zstd|bz2|lz4", str(error), re.IGNORECASE):
-            remedy = "the file is cut off or damaged: copy it again"
+            remedy = DAMAGED
         # Drop the place of the original error, since `where` gives it.
         said = str(error).split("': ")[-1].partition("\n")[0].removeprefix("Invalid: ")
         said = "".join(letter if letter.isprintable() else "?" for letter in said[:200])

@@ -45,8 +45,8 @@ def csv_type(kind: pa.DataType, texts: pa.Array) -> pa.DataType:
     def some(pattern: str) -> bool:
         return bool(pc.any(pc.match_substring_regex(known, pattern)).as_py())
 
-    changed = some(r"^\s*[+-]?0\d") or (pa.types.is_int64(kind) and some(r"^\s*\+"))
-    whole = pa.types.is_floating(kind) and (some(r"^\s*\d+[eE]\d+\s*$") or not some(r"[^\d\s-]"))
+    changed = some(r"^\s*[+-]?0\d") or some(r"^\s*\+\d+\s*$")
+    whole = pa.types.is_floating(kind) and (some(r"^\s*\d+[eE]\d+\s*$") or not some(r"[^\d\s+-]"))
     return pa.string() if changed or (whole and len(known)) else kind
 
 
