@@ -11,8 +11,11 @@ from ..errors import OffrankError
 from ..frames import Plain, plain
 from ..readers.beginning import Beginning
 from ..readers.described import LogColumn, first_look
+from ..readers.description import Unsettled
+from ..readers.detect import roles_of
 from ..report.document import Answer, Document, Figures, Section
 from ..report.printable import Printed
+from ..wording import Wording, joined
 from .mapping_file import write_mapping
 
 
@@ -21,18 +24,18 @@ class UnreadTable(Printed, Plain):
     """What `inspect` returns of a table that can be opened and is not read as a log yet.
 
     - source, path: where it is. layout: its shape as far as it is known. columns: with their types and first values.
-    - why: what stands against reading it, or what it lacks. options: what would settle it, the likeliest first.
-    - given: role -> column, as far as it was said. rows: those that were looked at.
+    - why: what stands against reading it, or what it lacks. unsettled: what is open, and the options that settle it.
+    - given: role -> column, as far as it was said; roles: those that are known.
     """
 
     source: str
     columns: tuple[LogColumn, ...]
     why: str
-    options: tuple[str, ...] = ()
-    layout: str = "unknown"
+    unsettled: tuple[Unsettled, ...] = ()
+    layout: str = "none"
     path: str | None = None
     given: Mapping[str, str] = field(default_factory=dict)
-
+    roles: Mapping[str, str] = field(default_factory=dict)
     command: str = ""
 
     def command_with(self, _mapping: str) -> str:
@@ -40,8 +43,8 @@ class UnreadTable(Printed, Plain):
         return ""
 
     def mapping(self) -> dict[str, Any]:
-        """Return what is known for `--config`: the columns that were said."""
-        return {"columns": dict(self.given)}
+        """Return what is known for `--config`."""
+        return {"columns": {**self.roles, **self.given}}
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write the mapping as TOML, as far as it is known."""
@@ -62,9 +65,11 @@ class UnreadTable(Printed, Plain):
 
     def to_document(self) -> Document:
         """Return the page: why it is not read, what would settle it, and its columns."""
+        known = ", ".join(f"{role}={name}" for role, name in self.mapping()["columns"].items())
         rows = tuple((one.name, one.type, ", ".join(one.samples)) for one in self.columns)
         sections = (
-            Section("What would settle it", tuple(self.options)) if self.options else None,
+            Section("What would settle it", tuple(map(_choice, self.unsettled))) if self.unsettled else None,
+            Section("What is known", (known,)) if known else None,
             Section("Columns", tables=(Figures("What it holds", ("column", "type", "first values"), rows),)),
         )
         answer = Answer(f"**This table is not read as a log yet**: {self.why}", severity="warning")
@@ -73,19 +78,28 @@ class UnreadTable(Printed, Plain):
     __repr__ = Printed.__str__
 
 
+def _choice(one: Unsettled) -> Wording:
+    """Say what is open, and which options settle it, the likeliest first."""
+    return Wording("{}: {}", one.what, joined(", or ", one.options))
+
+
 def unread(log: Any, error: OffrankError, columns: Mapping[str, str] | None, kind: str | None) -> UnreadTable:
     """Return the description of a table that could not be read as a log.
 
     error: what `read_log` said of it.
 
     Raises:
-        OffrankError: that error, where it is no table either.
+        OffrankError: that error, where it is no table either, or where a column was said that it does not have.
     """
-    found = Beginning.of(log, kind)
-    if found.table is None or found.rows is None or not found.rows.num_rows:
+    beginning, said = Beginning.of(log, kind), dict(columns or {})
+    if beginning.table is None or beginning.rows is None or not beginning.rows.num_rows:
         raise error
-    why, options = error.message, (error.remedy,) if error.remedy else ()
+    found = roles_of(beginning, said)
+    if found is None or {*said.values()} - {*beginning.table.names}:
+        raise error
     path = str(log) if isinstance(log, str | PathLike) else None
+    where, roles = beginning.table.describe(), {role: one.column for role, one in found.roles.items()}
+    why = found.lacks or " and ".join(f"it is not clear {one.what}" for one in found.unsettled) or error.message
     return UnreadTable(
-        found.table.describe(), first_look(found.rows), why, options, path=path, given=dict(columns or {})
+        where, first_look(beginning.rows), why, found.unsettled, found.layout, path=path, given=said, roles=roles
     )
