@@ -36,6 +36,7 @@ class LoggedBy:
     - departure: the smallest share of slates in a fixed order, not drawn, that the log would have shown; None where
       that was not looked for. column, arms: the column that tells the rankers, and which each value has; shares: of the
       impressions; unit: the column whose values were randomised, empty if each impression was.
+    - confirmed: whether a person has said that the policy drew it.
     - why: the evidence in words.
     """
 
@@ -48,6 +49,7 @@ class LoggedBy:
     arms: Mapping[str, str] = field(default_factory=dict)
     shares: Mapping[str, float] = field(default_factory=dict)
     unit: str = ""
+    confirmed: bool = False
 
     @property
     def known(self) -> bool:
@@ -57,7 +59,7 @@ class LoggedBy:
     @property
     def named(self) -> str | None:
         """The logging policy to name in a command: as unconfirmed where somebody has to confirm it."""
-        if self.policy is None or self.known:
+        if self.policy is None or self.known or self.confirmed:
             return self.policy
         if self.status not in ("not contradicted", "unknown") or self.departure is None:
             return None
@@ -66,7 +68,7 @@ class LoggedBy:
     @property
     def seen(self) -> bool:
         """Whether a log of this power may be used with care, once its policy is named."""
-        return self.named is not None and (self.known or (self.departure or 0.0) <= BLIND)
+        return self.named is not None and (self.known or self.confirmed or (self.departure or 0.0) <= BLIND)
 
 
 def logged_by(

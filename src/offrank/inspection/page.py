@@ -50,7 +50,9 @@ def _answer(seen: Inspected) -> Answer:
         return Answer("**Nothing can be estimated from it**: log clicks, or a reward.", severity="serious")
     found = seen.logging
     law = "the propensities that were logged" if found.policy == "logged" else quote(str(found.policy))
-    if found.known and seen.declined:
+    if found.confirmed and not seen.declined:
+        return Answer(f"**Other rankings can be judged by it, if it was drawn by {law}** as you say.")
+    if (found.known or found.confirmed) and seen.declined:
         none = f"**What drew this log is known** ({law}), but **none of the rankings in it can be judged by it** yet."
         return Answer(none, severity="warning")
     if found.known:
@@ -69,7 +71,7 @@ def _answer(seen: Inspected) -> Answer:
 def _confirming(found: Inspected) -> Iterator[str]:
     """Return what a person has to confirm, and what such a log can give."""
     by = found.logging
-    if by.status in ("not contradicted", "unknown") and by.policy is not None:
+    if by.status in ("not contradicted", "unknown") and by.policy is not None and not by.confirmed:
         yield Wording("If you know that the log was drawn so, say {}; the log cannot.", Option("logging", by.policy))
     if by.status == "refuted" and (fits := [one.policy for one in found.drawn if one.fits]):
         said = Option("logging", repr(fits[0]))

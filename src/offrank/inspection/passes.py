@@ -28,7 +28,10 @@ from ..policies.sorting import Sorting
 from ..policies.top import Top
 from ..policies.written import Logged
 from ..readers.described import LogColumn, described
+from ..readers.description import Layout
 from ..readers.long import LongLog
+from ..readers.unfolding import RankedTable, Tokens, UnfoldedTable
+from ..readers.wide import WideLog
 from ..running.executors import Executor, Progress, run
 from ..running.quantities import Quantities
 from .result import Inspection
@@ -99,7 +102,7 @@ def _read(source: Source, how: Run) -> tuple[Inspection, LogEvidence, SampledRow
     ties = zip(scores, found["ties"].tolist(), strict=True)
     inspection = Inspection(
         source.describe(),
-        "long" if isinstance(source, LongLog) else "wide",
+        _layout(source),
         dict(getattr(source, "renamed", {})),
         tuple(replace(one, use=outcomes.get(one.name) or one.use) if one.use == "score" else one for one in columns),
         found["impressions"].n,
@@ -114,6 +117,23 @@ def _read(source: Source, how: Run) -> tuple[Inspection, LogEvidence, SampledRow
         clicked,
     )
     return inspection, found["log"], found["sample"]
+
+
+def _layout(source: Source) -> Layout:
+    """Return the shape of the table that a log is read from."""
+    described = source.description if isinstance(source, WideLog | LongLog) else None
+    if described is not None and described.format is not None:
+        return described.layout
+    if not isinstance(source, WideLog):
+        return "long" if isinstance(source, LongLog) else "wide"
+    table = source.table.unordered if isinstance(source.table, RankedTable) else source.table
+    if not isinstance(table, UnfoldedTable):
+        return "wide"
+    column, path = table.taken[source.renamed.get("slate", "slate")]
+    packed = table.texts.get(column)
+    if isinstance(packed, Tokens):
+        return "sessions" if packed.paired else "nested"
+    return "nested" if path or packed is not None else "wide"
 
 
 def _refuse_empty(source: Source, impressions: Impressions) -> None:

@@ -15,6 +15,7 @@ from ..wording import Option, Wording
 from .beginning import Beginning
 from .broken import sound
 from .decode import Duplicates
+from .description import Description
 from .detect import format_of, roles_of
 from .formats.registry import READERS, Reader
 from .long import LongLog
@@ -88,7 +89,8 @@ def read_log(
     beginning = Beginning.of(source, chosen, empty=skip_broken_files)
     known = format_of(beginning) if not (chosen or renamed) and isinstance(opened, OffrankError) else None
     if known is not None:
-        return _by_reader(known, source, renamed, invalid=invalid, **how)
+        log = _by_reader(known, source, renamed, invalid=invalid, **how)
+        return replace(log, description=Description(known.layout, format=repr(known)))
     found = roles_of(beginning, renamed)
     if found is not None and not (found.lacks or found.unsettled):
         log = _by_columns(source, chosen, found.columns, gaps=gaps, invalid=invalid, **how)
@@ -107,7 +109,7 @@ def _by_reader(
     top_k: int | None,
     duplicates: Duplicates | None,
     skip_broken_files: bool,
-) -> Source:
+) -> WideLog | LongLog:
     """Open a source by the reader of a named standard."""
     _refuse_beside(reader, renamed, skip_broken_files)
     found: WideLog | LongLog = reader(source, invalid=invalid)

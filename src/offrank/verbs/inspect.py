@@ -12,6 +12,7 @@ from ..inspection.passes import Run, looked_at
 from ..inspection.result import Inspection
 from ..inspection.suggestion import suggestion
 from ..inspection.unread import UnreadTable, unread
+from ..policies.named import policy
 from ..readers.log import is_open, read_log
 from ..readers.long import LongLog
 from ..readers.wide import Gaps, WideLog
@@ -26,6 +27,7 @@ def inspect(
     gaps: Gaps = "raise",
     top_k: int | None = None,
     skip_broken_files: bool = False,
+    logging: str | None = None,
     executor: Executor | None = None,
     progress: Progress | None = None,
 ) -> Inspection | UnreadTable:
@@ -42,6 +44,7 @@ def inspect(
 
     - log, columns, format, gaps, top_k, skip_broken_files: as `read_log` takes them; public data sets are
       recognised by their content.
+    - logging: the policy that drew the log, where a person knows it; by default it is looked for.
 
     Raises:
         UsageError: the argument cannot be read.
@@ -60,6 +63,11 @@ def inspect(
         return unread(log, error, columns, format)
     source = replace(source, invalid="skip") if isinstance(source, WideLog | LongLog) else source
     seen, law, sample = looked_at(source, how)
+    if logging is not None:
+        seen = replace(seen, logging=replace(seen.logging, policy=repr(policy(logging)), confirmed=True))
     path = fspath(log) if isinstance(log, str | PathLike) else None
+    found = source.description if isinstance(source, WideLog | LongLog) else None
     seen = replace(seen, path=path, format=format, gaps=gaps, top_k=top_k, given=dict(columns or {}))
+    if found is not None:
+        seen = replace(seen, format=found.format or format, read_as=found.said)
     return replace(seen, **suggestion(seen, law, source, sample, how)) if seen.logging.seen else seen

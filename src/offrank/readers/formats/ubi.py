@@ -31,7 +31,7 @@ _SOURCE = "_source"
 
 
 @READERS.register
-@Reader
+@Reader.of("events")
 def ubi(
     source: Any,
     *,
