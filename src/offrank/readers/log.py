@@ -15,7 +15,7 @@ from ..wording import Option, Wording
 from .beginning import Beginning
 from .broken import sound
 from .decode import Duplicates
-from .detect import format_of, roles_of
+from .detect import clicks_as, format_of, roles_of
 from .formats.registry import READERS, Reader
 from .long import LongLog
 from .opening import SUFFIXES, open_table
@@ -131,6 +131,7 @@ def _by_columns(
         raise EmptyLogError(f"{table.describe()} has no rows", "give a log with at least one impression")
     wide = _is_wide(table, renamed, gaps)
     how: dict[str, Any] = {"top_k": top_k, "duplicates": duplicates or "raise", "left_out": left_out}
+    how["clicks_as"] = clicks_as(table, renamed, is_wide=wide)
     return WideLog(table, renamed, invalid, **how) if wide else LongLog(table, renamed, invalid, gaps=gaps, **how)
 
 
