@@ -63,6 +63,7 @@ def described(log: Source, progress: Progress | None = None) -> tuple[LogColumn,
         raise UsageError(f"cannot look at the columns of {type(log).__name__}", "give a log from read_log")
     known = LONG_ROLES if isinstance(log, LongLog) else ROLES
     role_of = {log.renamed.get(role, role): role for role in known}
+    role_of |= {log.renamed[role]: role for role in ("position",) if role in log.renamed}
     own = {role: name for name, role in role_of.items() if name in log.table.names}
     first = next(log.table.pieces(0, log.table.names), None)
     if first is None:

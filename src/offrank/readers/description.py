@@ -69,4 +69,7 @@ class Description:
 
 def _order(role: str) -> int:
     """Return the place of a role in a line: those of the list that was shown come first."""
-    return [*LONG_ROLES, *ROLES].index(role)
+    return [*_FIRST, *LONG_ROLES, *ROLES].index(role)
+
+
+_FIRST = ("impression", "slate", "item", "position", "click", "clicks", "candidates")

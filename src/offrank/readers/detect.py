@@ -31,7 +31,7 @@ def roles_of(beginning: Beginning, said: Mapping[str, str]) -> Description | Non
     layouts = [
         roles(rows, said)
         for roles, known in ((long.long_roles, LONG_ROLES), (wide.wide_roles, ROLES))
-        if said.keys() <= known.keys()
+        if said.keys() <= {*known, "position"}
     ]
     return min(layouts, key=_openness, default=None)
 

@@ -22,6 +22,7 @@ from .opening import SUFFIXES, open_table
 from .refusal import not_understood
 from .roles.names import fit
 from .tables import Table
+from .unfolding import in_order, unfolded
 from .wide import Gaps, Invalid, WideLog
 
 
@@ -129,10 +130,13 @@ def _by_columns(
     table, left_out = sound(table) if skip_broken_files else (table, {})
     if not table.parts():
         raise EmptyLogError(f"{table.describe()} has no rows", "give a log with at least one impression")
+    table = unfolded(table, renamed)
     wide = _is_wide(table, renamed, gaps)
     how: dict[str, Any] = {"top_k": top_k, "duplicates": duplicates or "raise", "left_out": left_out}
     how["clicks_as"] = clicks_as(table, renamed, is_wide=wide)
-    return WideLog(table, renamed, invalid, **how) if wide else LongLog(table, renamed, invalid, gaps=gaps, **how)
+    if not wide:
+        return LongLog(table, renamed, invalid, gaps=gaps, **how)
+    return WideLog(in_order(table, renamed, skip=invalid == "skip", close=gaps == "close"), renamed, invalid, **how)
 
 
 def _refuse_beside(chosen: Reader, renamed: Mapping[str, str], skip_broken_files: bool) -> None:
@@ -196,8 +200,9 @@ def _is_wide(table: Table, renamed: Mapping[str, str], gaps: Gaps) -> bool:
     wide = known.has("slate") or not (known.has("item") or known.has("impression"))
     for role in ("slate",) if wide else ("impression", "item", "position"):
         known.of(role)
-    if wide and gaps == "close":
+    if wide and gaps == "close" and "position" not in renamed:
         raise UsageError(
-            "gaps can be closed in the long layout alone", Wording("leave out {}", Option("gaps", "close"))
+            "gaps can be closed in the long layout alone, or between positions in a column that was named",
+            Wording("leave out {}", Option("gaps", "close")),
         )
     return wide

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -27,6 +28,7 @@ from .description import Description
 from .impressions import GatheredTable, Rows, listed
 from .spark import SparkTable
 from .tables import Piece, Table, outline, place
+from .unfolding import UnfoldedTable
 from .wide import Gaps, Invalid, WideLog
 
 
@@ -112,23 +114,28 @@ class LongLog:
 
     def _typed(self) -> Table:
         """Return the table; for text files with column types that a first block cannot show."""
-        if isinstance(self.table, SparkTable):
-            return self.table.grouped(self.column("impression"))
-        if not isinstance(self.table, CsvJsonTable):
-            return self.table
+        if isinstance(self.table, UnfoldedTable):
+            return replace(self.table, folded=self._typed_of(self.table.folded))
+        return self._typed_of(self.table)
+
+    def _typed_of(self, table: Table) -> Table:
+        if isinstance(table, SparkTable):
+            return table.grouped(self.column("impression"))
+        if not isinstance(table, CsvJsonTable):
+            return table
         needed = self.needed
         text = [self.column(role) for role in ("impression", "item", "query", *sorted(needed.clusters))]
         text += [*needed.keys, *needed.labels]
         numbers = [self.column(role) for role in ("reward", "propensity", "inclusion")]
-        numbers += [name for role in ("position", "click") if self._is_number(name := self.column(role))]
+        numbers += [name for role in ("position", "click") if self._is_number(table, name := self.column(role))]
         kinds = dict.fromkeys([*numbers, *needed.scores, *needed.rankings], pa.float64())
-        return self.table.typed(kinds if self.table.kind == "json" else kinds | dict.fromkeys(text, pa.string()))
+        return table.typed(kinds if table.kind == "json" else kinds | dict.fromkeys(text, pa.string()))
 
-    def _is_number(self, name: str) -> bool:
+    def _is_number(self, table: CsvJsonTable, name: str) -> bool:
         """Whether a column of a text file must hold numbers: if its first block shows any, or none of its values."""
-        if self.clicks_as == "numbers" or not isinstance(self.table, CsvJsonTable) or name not in self.table.names:
+        if self.clicks_as == "numbers" or name not in table.names:
             return True
-        kind = self.table.schema.field(name).type
+        kind = table.schema.field(name).type
         return not (conversions.is_text(kind) or conversions.is_time(kind) or pa.types.is_boolean(kind))
 
 
@@ -193,7 +200,9 @@ class _WideTable:
                     rest = None
                 if rest is not None:  # it continues in the same file
                     data = pa.concat_batches([rest.data, piece.data])
-                    piece = replace(rest, data=data, rows=np.concatenate([rest.rows, piece.rows]))
+                    left_out = Counter(rest.skipped) + Counter(piece.skipped)
+                    both = np.concatenate([rest.rows, piece.rows])
+                    piece = replace(rest, data=data, rows=both, skipped=left_out)
                 starts = Rows(piece, self.log.column("impression")).starts
                 cut = int(starts[-1]) if len(starts) else 0
                 if cut:

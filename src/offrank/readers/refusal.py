@@ -24,7 +24,7 @@ def not_understood(
     if rows is None or table is None or not isinstance(error, ColumnError):
         return error
     named = {said.get(role, role) for role in ("impression", "item")} <= {*table.names}
-    if found.lacks and (named or "slate" in said or (not found.roles and _near(table.names))):
+    if found.lacks and (named or "slate" in said or _near(table.names)):
         return error  # which says it better
     more = f", and {len(table.names) - _DESCRIBED} columns more" if len(table.names) > _DESCRIBED else ""
     columns = "; ".join(_column(rows, name) for name in table.names[:_DESCRIBED])
@@ -35,8 +35,8 @@ def not_understood(
 
 
 def _near(names: Sequence[str]) -> bool:
-    """Whether a column is called almost as one that each log has."""
-    return any(difflib.get_close_matches(role, names, n=1) for role in ("slate", "impression"))
+    """Whether a column is called almost as the slate."""
+    return bool(difflib.get_close_matches("slate", names, n=1, cutoff=_NEAR))
 
 
 def _open(found: Description) -> str:
@@ -53,14 +53,15 @@ def _remedy(found: Description) -> str:
         if {"item", "slate"} & found.roles.keys():
             role = "click" if "item" in found.roles else "clicks"
             return Wording("if a column tells it, name it: {}", ColumnNames({role: "NAME"}))
-        return Wording(
-            "give every list that was shown an id of its own; if one has, name it: {}", ColumnNames(_EXAMPLE)
-        )
+        own = "give every list that was shown an id of its own; if it has one, name it: {}"
+        return Wording(own, ColumnNames(_EXAMPLE))
     first = {role: name for each in found.unsettled for role, name in each.options[0].items()}
     others = [ColumnNames(option) for each in found.unsettled for option in each.options[1:]]
     return Wording("say {}", ColumnNames(first)) + joined("", [Wording(", or {}", one) for one in others])
 
 
+_NEAR = 0.85
+"""How near a name must be to be taken for a slip; `state` is none."""
 _EXAMPLE = {"impression": "NAME", "item": "NAME", "position": "NAME", "click": "NAME"}
 
 

@@ -75,9 +75,8 @@ class ListColumn:
 def wide_roles(rows: pa.Table, said: Mapping[str, str]) -> Description:
     """Tell the roles of the columns of a wide table from its first rows. said: those that were given."""
     lists, roles = _lists(rows), Roles(said)
-    ids = {name: one for name, one in lists.items() if one.distinct and one.lists.lengths.max(initial=0) > 0}
     clicks = [name for name, one in lists.items() if _may_be_clicks(one)]
-    ids = {name: one for name, one in ids.items() if name not in clicks or names.fit("click", name) < 2}
+    ids = {name: one for name, one in lists.items() if _may_be_slate(one)}
     clicked = _clicked(lists | _single(rows), ids)
     ids = {name: one for name, one in ids.items() if name not in clicked}
     slate = _slate(roles, ids, [lists[name] for name in clicks])
@@ -89,6 +88,7 @@ def wide_roles(rows: pa.Table, said: Mapping[str, str]) -> Description:
         lacks = ""
     else:
         lacks = _clicks(roles, lists, shown, clicks, [name for name, one in clicked.items() if one.within(shown)])
+    _position(roles, lists, shown)
     if "candidates" not in said:
         pool = [name for name, one in ids.items() if _is_pool(one, shown)]
         roles.if_sure("candidates", [name for name in pool if name not in roles.taken])
@@ -109,6 +109,13 @@ def _lists(rows: pa.Table) -> dict[str, ListColumn]:
             except (ColumnError, LogError):
                 continue
     return {name: one for name, one in found.items() if not pa.types.is_nested(one.lists.values.type)}
+
+
+def _may_be_slate(one: ListColumn) -> bool:
+    """Whether lists may be what was shown: distinct ids, hardly ever none, that are not called something else."""
+    other = (role for role in ("position", "click") if names.fit(role, one.name) >= 2)
+    called = names.fit("slate", one.name) >= 2 or not any(other)
+    return called and one.distinct and bool((one.lists.lengths == 0).mean() <= _FEW)
 
 
 def _may_be_clicks(one: ListColumn) -> bool:
@@ -140,6 +147,23 @@ def _single(rows: pa.Table) -> dict[str, ListColumn]:
     """Return columns of one id per row as lists of one, empty where there is none."""
     found = {name: one.data for name, one in of_values(rows).items() if len(one.groups)}
     return {name: ListColumn(name, arrow.lists(lists_of_one(data), name)) for name, data in found.items()}
+
+
+def _position(roles: Roles, lists: Mapping[str, ListColumn], shown: ListColumn) -> None:
+    """Give the role of the position to a list beside the slate that is called so, if it tells of another order."""
+    able = [
+        name
+        for name, one in lists.items()
+        if names.fit("position", name) >= 2 and one.ids is not None and one.ids.kind == "whole numbers"
+        if one.beside(shown) and bool(one.ids.twice().mean() <= _FEW) and not _counts(one)
+    ]
+    roles.if_sure("position", able)
+
+
+def _counts(one: ListColumn) -> bool:
+    """Whether lists are 1, 2, 3 or 0, 1, 2, so that they tell nothing."""
+    at = np.arange(len(one.numbers)) - np.repeat(one.lists.starts, one.lists.lengths)
+    return len(one.numbers) == len(at) and any((one.numbers - at == top).all() for top in (0, 1))
 
 
 def _clicked(found: Mapping[str, ListColumn], ids: Mapping[str, ListColumn]) -> dict[str, ListColumn]:
