@@ -46,14 +46,14 @@ _ARM = re.compile(
 _REAL = re.compile("float|double|decimal|half")
 
 
-class Run(TypedDict):
+class HowRead(TypedDict):
     """How a source is read."""
 
     executor: Executor | None
     progress: Progress | None
 
 
-def looked_at(source: Source, how: Run) -> tuple[Inspection, Policy | None, SampledRows]:
+def looked_at(source: Source, how: HowRead) -> tuple[Inspection, Policy | None, SampledRows]:
     """Return what a log holds and what drew it, the law that fits it, and a sample of its rows.
 
     Raises:
@@ -67,7 +67,7 @@ def looked_at(source: Source, how: Run) -> tuple[Inspection, Policy | None, Samp
     return replace(seen, logging=_logging(seen, log_checks, source, how)), law, sample
 
 
-def _read(source: Source, how: Run) -> tuple[Inspection, LogEvidence, SampledRows]:
+def _read(source: Source, how: HowRead) -> tuple[Inspection, LogEvidence, SampledRows]:
     """Return the statistics from one pass over a log, the checks of what was written, and a sample of its rows.
 
     Raises:
@@ -149,7 +149,7 @@ def _arms(columns: Sequence[LogColumn]) -> tuple[str, ...]:
     return tuple(sorted(plain, key=lambda name: not _ARM.search(name))[:_MOST_ARMS])
 
 
-def _named(found: list[Drawn], source: Source, how: Run) -> list[Drawn]:
+def _named(found: list[Drawn], source: Source, how: HowRead) -> list[Drawn]:
     """Name the items that are told by their codes as the log does."""
     names = item_names((one.item for one in found if one.item is not None), source, **how)
     return [
@@ -160,7 +160,7 @@ def _named(found: list[Drawn], source: Source, how: Run) -> list[Drawn]:
     ]
 
 
-def _logging(seen: Inspection, log: LogEvidence, source: Source, how: Run) -> LoggedBy:
+def _logging(seen: Inspection, log: LogEvidence, source: Source, how: HowRead) -> LoggedBy:
     """Return what drew the log, and how far that is known."""
     random, agreed = seen.logging.randomness, None if seen.agreement is None else seen.agreement.share_apart <= APART
     found = logged_by(random, seen.drawn, log, seen.written, agreed)

@@ -21,7 +21,7 @@ from ..policies.top import Top
 from ..policies.uniform import Uniform
 from ..policies.written import Logged
 from .found import Next
-from .passes import Run, used
+from .passes import HowRead, used
 from .result import Inspection
 
 GRADES = ("grade", "grades", "label", "labels", "relevance")
@@ -30,7 +30,9 @@ _TRIED = 4
 """Targets that are tried before one is suggested."""
 
 
-def suggestion(seen: Inspection, law: Policy | None, source: Source, sample: SampledRows, how: Run) -> dict[str, Any]:
+def suggestion(
+    seen: Inspection, law: Policy | None, source: Source, sample: SampledRows, how: HowRead
+) -> dict[str, Any]:
     """Return a question that the log can answer, or why it cannot: about the first ranker with overlap.
 
     The question is asked here first, so that no command is suggested which is refused.

@@ -16,7 +16,7 @@ from .beginning import Beginning
 from .broken import sound
 from .decode import Duplicates
 from .description import Description
-from .detect import format_of, roles_of
+from .detect import clicks_as, format_of, roles_of
 from .formats.registry import READERS, Reader
 from .long import LongLog
 from .opening import SUFFIXES, open_table
@@ -93,7 +93,7 @@ def read_log(
         return replace(log, description=Description(known.layout, format=repr(known)))
     found = roles_of(beginning, renamed)
     if found is not None and not (found.lacks or found.unsettled):
-        log = _by_columns(source, chosen, found.columns, gaps=gaps, invalid=invalid, **how)
+        log = _by_columns(source, chosen, {**found.columns, **renamed}, gaps=gaps, invalid=invalid, **how)
         return replace(log, description=found)
     if not isinstance(opened, OffrankError):
         return opened
@@ -135,6 +135,7 @@ def _by_columns(
     table = unfolded(table, renamed)
     wide = _is_wide(table, renamed, gaps)
     how: dict[str, Any] = {"top_k": top_k, "duplicates": duplicates or "raise", "left_out": left_out}
+    how["clicks_as"] = clicks_as(table, renamed, is_wide=wide)
     if not wide:
         return LongLog(table, renamed, invalid, gaps=gaps, **how)
     return WideLog(in_order(table, renamed, skip=invalid == "skip", close=gaps == "close"), renamed, invalid, **how)

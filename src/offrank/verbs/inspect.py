@@ -8,7 +8,7 @@ from os import PathLike, fspath
 from typing import Any
 
 from ..errors import OffrankError
-from ..inspection.passes import Run, looked_at
+from ..inspection.passes import HowRead, looked_at
 from ..inspection.result import Inspection
 from ..inspection.suggestion import suggestion
 from ..inspection.unread import UnreadTable, unread
@@ -55,7 +55,7 @@ def inspect(
         >>> [column.name for column in inspection.columns if column.use == "score"]
         ['old_score', 'new_score', 'naive_score']
     """
-    how: Run = {"executor": executor, "progress": progress}
+    how: HowRead = {"executor": executor, "progress": progress}
     reading: dict[str, Any] = {"gaps": gaps, "top_k": top_k, "skip_broken_files": skip_broken_files}
     try:
         source = log if is_open(log) else read_log(log, columns, format=format, invalid="skip", **reading)
