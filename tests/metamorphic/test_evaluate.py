@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import pytest
 
 from offrank.testing.metamorphic import RELATIONS, Relation, at_once
@@ -48,10 +50,16 @@ def test_nothing_changes(shape: str, logging: str) -> None:
     assert unforeseen(here, EVERYTHING) == []
 
 
+@cache
+def slates() -> Asked:
+    """Asked once of the log as it is, for all relations."""
+    return Asked("slates", "plackett_luce(old)", tuple(map(written_out, SOME_POLICIES)))
+
+
+@pytest.mark.xdist_group("metamorphic slates")
 @pytest.mark.parametrize("relation", RELATIONS.values(), ids=RELATIONS)
 def test_each_relation_by_itself(relation: Relation) -> None:
-    here = Asked("slates", "plackett_luce(old)", tuple(map(written_out, SOME_POLICIES)))
-    assert unforeseen(here, relation) == []
+    assert unforeseen(slates(), relation) == []
 
 
 @pytest.mark.parametrize("logging", ["uniform", "plackett_luce(old)", "epsilon(top(old), 0.3)"])
