@@ -90,7 +90,7 @@ def read_log(
     known = format_of(beginning) if not (chosen or renamed) and isinstance(opened, OffrankError) else None
     if known is not None:
         log = _by_reader(known, source, renamed, invalid=invalid, **how)
-        return replace(log, description=Description(known.layout, format=repr(known)))
+        return replace(log, description=replace(log.description or Description(known.layout), format=repr(known)))
     found = roles_of(beginning, renamed)
     if found is not None and not (found.lacks or found.unsettled):
         log = _by_columns(source, chosen, {**found.columns, **renamed}, gaps=gaps, invalid=invalid, **how)
