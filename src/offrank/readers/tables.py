@@ -12,7 +12,7 @@ import pyarrow as pa
 from ..errors import ColumnError, LogError, UsageError
 from ..log.batch import Integers
 
-MOST_ROWS = 65_536
+MOST_ROWS = 131_072
 _MOST_VALUES = 2_000_000
 _MIXED = "write the same kind of value in every row"
 _OWN_NAME = "give each column a name of its own"
