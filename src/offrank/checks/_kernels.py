@@ -145,34 +145,45 @@ def seal(key):
 
 
 @numba.njit(cache=True, nogil=True)
-def cell_sums(context, items, clicks, scores, limit, table, key, sums, low, high):
-    """Count the cells of context [n] and item [n, k] whose hash is at most `limit`, and return their number.
+def shown_cells(context, items, clicks, limit, rows, slots, code):
+    """Find what was shown of context [n] and item [n, k] with a hash of at most `limit`, and return how many.
 
-    items [n, k]: codes; clicks [n, k], NaN where nothing was shown; scores [s, n, k]. table: -1 each, a power of two in
-    length and longer than the cells. key [e], sums [e, 3], low, high [e, s]: filled in the order of first occurrence.
+    items [n, k]: codes; clicks [n, k], NaN where nothing was shown. rows, slots, code [e]: filled in order.
+    """
+    found = 0
+    for row in range(len(context)):
+        begun = finish(context[row] + ODD)
+        for slot in range(items.shape[1]):
+            hashed = finish(_joined(begun, items[row, slot] * ODD))
+            if hashed <= limit and not np.isnan(clicks[row, slot]):
+                rows[found], slots[found], code[found] = row, slot, hashed
+                found += 1
+    return found
+
+
+@numba.njit(cache=True, nogil=True)
+def cell_sums(rows, slots, code, clicks, scores, table, key, sums, low, high):
+    """Count the cells [e] that `shown_cells` found, equal ones together, and return their number.
+
+    scores [s, n, k]. table: -1 each, a power of two in length and longer than the cells. key [e], sums [e, 3], low,
+    high [e, s]: filled in the order of first occurrence.
     """
     mask, found = np.uint64(len(table) - 1), 0
-    for row in range(len(context)):
-        for slot in range(items.shape[1]):
-            came = clicks[row, slot]
-            if np.isnan(came):
-                continue
-            code = finish(_joined(finish(context[row] + ODD), items[row, slot] * ODD))
-            if code > limit:
-                continue
-            at = code & mask
-            while table[at] >= 0 and key[table[at]] != code:
-                at = (at + np.uint64(1)) & mask
-            if table[at] < 0:
-                table[at] = found
-                key[found] = code
-                low[found], high[found] = np.inf, -np.inf
-                found += 1
-            cell = table[at]
-            sums[cell, 0] += 1.0
-            sums[cell, 1] += came
-            sums[cell, 2] += came * came
-            for score in range(len(scores)):
-                low[cell, score] = min(low[cell, score], scores[score, row, slot])
-                high[cell, score] = max(high[cell, score], scores[score, row, slot])
+    for shown in range(len(code)):
+        row, slot = rows[shown], slots[shown]
+        at, came = code[shown] & mask, clicks[row, slot]
+        while table[at] >= 0 and key[table[at]] != code[shown]:
+            at = (at + np.uint64(1)) & mask
+        if table[at] < 0:
+            table[at] = found
+            key[found] = code[shown]
+            low[found], high[found] = np.inf, -np.inf
+            found += 1
+        cell = table[at]
+        sums[cell, 0] += 1.0
+        sums[cell, 1] += came
+        sums[cell, 2] += came * came
+        for score in range(len(scores)):
+            low[cell, score] = min(low[cell, score], scores[score, row, slot])
+            high[cell, score] = max(high[cell, score], scores[score, row, slot])
     return found
