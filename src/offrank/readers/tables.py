@@ -16,7 +16,7 @@ from . import arrow
 from .json_text import BadCell
 
 MOST_ROWS = 131_072
-_MOST_VALUES = 2_000_000
+_MOST_VALUES = 1_500_000
 _MIXED = "write the same kind of value in every row"
 _OWN_NAME = "give each column a name of its own"
 _NAMED = 3
