@@ -258,7 +258,8 @@ def test_standard_input_without_bytes() -> None:
     assert b"standard-input is empty" in done.stderr
 
 
-def test_a_pipe_is_read_as_often_as_it_must_be(plain, tmp_path: Path) -> None:
+def test_a_pipe_is_read_as_often_as_it_must_be(plain, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     FORMS["CSV"](WIDE, tmp_path / "log.csv")
     os.mkfifo(tmp_path / "pipe")
     with subprocess.Popen(["/bin/sh", "-c", 'cat "$0" > "$1"', tmp_path / "log.csv", tmp_path / "pipe"]):
