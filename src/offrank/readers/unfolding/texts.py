@@ -17,7 +17,7 @@ from ...errors import ColumnError
 from ...log.batch import Integers
 from .. import arrow
 from ..json_text import BadCell
-from .cells import BRACKETS, NUMBER, PAIR, WHOLE, Form, Json, Tokens, as_text, literal
+from .cells import BRACKETS, NUMBER, PAIR, WHOLE, Form, Json, Tokens, as_json, as_text
 
 _SEPARATORS = ("|", ";", ",", " ")
 _LISTS = re.compile(
@@ -178,7 +178,7 @@ def _json(cells: list[str]) -> Json | None:
     """Return how cells hold objects or arrays of objects, if all do."""
     if not all(cell[0] in "[{" for cell in cells):
         return None
-    for printed, read in ((False, json.loads), (True, literal)):
+    for printed, read in ((False, json.loads), (True, lambda cell: json.loads(as_json(cell)))):
         if printed and any(re.search(_BESIDE, cell) for cell in cells):
             return None  # which Python would join
         try:
