@@ -200,7 +200,7 @@ def numbers(column: pa.Array, name: str) -> Floats:
     column = column if pa.types.is_decimal(column.type) else plain(column)
     kind = column.type
     if not (pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_boolean(kind)):
-        if not (pa.types.is_decimal(kind) or pa.types.is_null(kind)):
+        if not (pa.types.is_decimal(kind) or column.null_count == len(column)):
             raise ColumnError(f"column {name!r} holds {kind}, not numbers", "write numbers")
         column = column.cast(pa.float64())
     if pa.types.is_boolean(kind):

@@ -9,13 +9,12 @@ from typing import Any
 import pyarrow as pa
 
 from ..errors import OffrankError
+from .contents import HEAD
 from .files import find, is_paths
 from .opening import open_table
 from .tables import Table
 from .unfolding import unfolded
 
-HEAD = 1 << 16
-"""Bytes of the first file that are looked at, unpacked."""
 ROWS = 50_000
 """Rows that are looked at."""
 
@@ -46,7 +45,7 @@ class Beginning:
         """The first bytes as text; empty where they are not UTF-8."""
         try:
             whole = self.head if len(self.head) < HEAD else self.head[: self.head.rfind(b"\n") + 1]
-            return whole.decode("utf-8-sig")
+            return "" if b"\0" in whole else whole.decode("utf-8-sig")
         except UnicodeDecodeError:
             return ""
 
@@ -66,8 +65,7 @@ def _head(source: Any, empty: bool) -> tuple[tuple[str, ...], bytes]:
         return (), b""
     try:
         files = find(source, empty=empty)
-        with files.system.open_input_stream(files.paths[0]) as stream:
-            return files.paths, stream.read(HEAD)
+        return files.paths, files.head(files.paths[0])
     except (OffrankError, OSError):
         return (), b""
 
@@ -85,4 +83,6 @@ def _first(table: Table) -> pa.Table:
                     return
 
     found = [pa.Table.from_batches([one]) for one in batches()]
-    return pa.concat_tables(found, promote_options="permissive") if found else pa.table(dict.fromkeys(table.names, []))
+    return (
+        pa.concat_tables(found, promote_options="permissive") if found else pa.table({name: [] for name in table.names})
+    )

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
+from ..log.schema import LONG_ROLES, ROLES
 from ..wording import Wording
 
 Layout = Literal["wide", "nested", "long", "sessions", "events", "pairs", "none"]
@@ -62,6 +63,11 @@ class Description:
         row = {"wide": "one row per impression", "long": "one row per item"}.get(self.layout, self.layout)
         named = (
             f"{role}={one.column}" + (f" ({self.notes[role]})" if role in self.notes else "")
-            for role, one in self.roles.items()
+            for role, one in sorted(self.roles.items(), key=lambda pair: _order(pair[0]))
         )
         return f"read as {row}: {', '.join(named)}" if not self.format else f"read as {self.format}"
+
+
+def _order(role: str) -> int:
+    """Return the place of a role in a line: those of the list that was shown come first."""
+    return [*LONG_ROLES, *ROLES].index(role)

@@ -15,10 +15,12 @@ from ..wording import Option, Wording
 from .beginning import Beginning
 from .broken import sound
 from .decode import Duplicates
-from .detect import format_of
+from .detect import format_of, roles_of
 from .formats.registry import READERS, Reader
 from .long import LongLog
 from .opening import SUFFIXES, open_table
+from .refusal import not_understood
+from .roles.names import fit
 from .tables import Table
 from .unfolding import in_order, unfolded
 from .wide import Gaps, Invalid, WideLog
@@ -76,13 +78,24 @@ def read_log(
     how: dict[str, Any] = {"top_k": top_k, "duplicates": duplicates, "skip_broken_files": skip_broken_files}
     if isinstance(chosen, Reader):
         return _by_reader(chosen, source, renamed, invalid=invalid, **how)
+    opened: Source | OffrankError
     try:
-        return _by_columns(source, chosen, renamed, gaps=gaps, invalid=invalid, **how)
-    except OffrankError:
-        known = None if chosen or renamed else format_of(Beginning.of(source))
-        if known is None:
-            raise
-    return _by_reader(known, source, renamed, invalid=invalid, **how)
+        opened = _by_columns(source, chosen, renamed, gaps=gaps, invalid=invalid, **how)
+        if not _lacks_clicks(opened):
+            return opened
+    except OffrankError as error:
+        opened = error
+    beginning = Beginning.of(source, chosen, empty=skip_broken_files)
+    known = format_of(beginning) if not (chosen or renamed) and isinstance(opened, OffrankError) else None
+    if known is not None:
+        return _by_reader(known, source, renamed, invalid=invalid, **how)
+    found = roles_of(beginning, renamed)
+    if found is not None and not (found.lacks or found.unsettled):
+        log = _by_columns(source, chosen, found.columns, gaps=gaps, invalid=invalid, **how)
+        return replace(log, description=found)
+    if not isinstance(opened, OffrankError):
+        return opened
+    raise opened if found is None else not_understood(beginning, found, renamed, opened)
 
 
 def _by_reader(
@@ -111,7 +124,7 @@ def _by_columns(
     top_k: int | None,
     duplicates: Duplicates | None,
     skip_broken_files: bool,
-) -> Source:
+) -> WideLog | LongLog:
     """Open a source whose columns have the names of roles, or were said."""
     table = open_table(source, kind, empty=skip_broken_files)
     table, left_out = sound(table) if skip_broken_files else (table, {})
@@ -145,6 +158,19 @@ def _check_choices(invalid: str, gaps: str, duplicates: str | None, top_k: int |
         raise UsageError(f"duplicates is {duplicates!r}", 'say "first", "each" or "raise"')
     if top_k is not None and top_k < 1:
         raise UsageError(f"top_k is {top_k!r}", "give 1 or more")
+
+
+def _lacks_clicks(log: WideLog | LongLog) -> bool:
+    """Whether a log has no clicks and no reward under their names, but a column that is called so."""
+    known = Columns(log.table.names, log.renamed, "")
+    role = "clicks" if isinstance(log, WideLog) else "click"
+    return not (known.has(role) or known.has("reward")) and any(
+        fit("click", name) >= _CALLED for name in known.available
+    )
+
+
+_CALLED = 3
+"""How well a name must fit that of clicks to look for them; see `roles.names.fit`."""
 
 
 def opened(log: Any) -> Source:

@@ -6,10 +6,13 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from ..errors import EmptyLogError, LogError, UsageError
-from ..wording import Option, Wording
+from .contents import kind_of
 from .csv_json import CsvJsonTable
+from .databases import DATABASES, database, open_database
 from .dataset import DatasetTable
+from .dialect import Dialect
 from .files import Files, find, is_paths, suffix
+from .orc import OrcTable
 from .spark import SPARK, SparkTable
 from .stored import ArrowTable, ParquetTable
 from .streams import SQL, CallTable, IbisTable, LazyTable, OnceTable, QueryTable, RelationTable
@@ -21,33 +24,31 @@ SUFFIXES = {
     ".arrow": "arrow",
     ".feather": "arrow",
     ".ipc": "arrow",
+    ".orc": "orc",
     ".csv": "csv",
     ".tsv": "tsv",
+    ".tab": "tsv",
     ".jsonl": "json",
     ".ndjson": "json",
     ".json": "json",
 }
-_UNREAD = {".avro": "Avro", ".orc": "ORC"}
-_REWRITE = "export Parquet, or read it with a library that gives Arrow batches: read_log(lambda: batches)"
+_STORED: Mapping[str, Callable[[Files], Table]] = {"parquet": ParquetTable, "arrow": ArrowTable, "orc": OrcTable}
 
 
 def open_table(source: Any, kind: str | None = None, *, empty: bool = False) -> Table:
     """Open what `read_log` takes as a plain table, whatever its columns.
 
-    kind: the kind of files, by default from their suffixes. empty: whether files may be empty.
+    kind: the kind of files, by default told by what is in them. empty: whether files may be empty.
 
     Raises:
         OffrankError: it cannot be read, or is not a table. LogError: two columns have the same name.
     """
-    table = _table(source, kind if kind in SUFFIXES.values() else None, empty)
-    refuse_twice(table.names, table.describe())
-    return table
+    return _read(_table(source, kind if kind in SUFFIXES.values() else None, empty))
 
 
 def _table(source: Any, kind: str | None = None, empty: bool = False) -> Table:
-    for prefix, spelled in _SPELLED.items():
-        if isinstance(source, str) and source.startswith(prefix):
-            return spelled(source.removeprefix(prefix))
+    if isinstance(source, str) and (named := _spelled(source)) is not None:
+        return named
     if is_paths(source):
         return _files(source, kind, empty)
     for names, table in _KINDS:
@@ -63,6 +64,14 @@ def _table(source: Any, kind: str | None = None, empty: bool = False) -> Table:
         f"cannot read a log from {type(source).__name__}",
         "give a path, a glob, a table (pandas, Polars, Arrow), a list of dicts, or a stream",
     )
+
+
+def _spelled(source: str) -> Table | None:
+    """Return the table of a text that is no path; None if it is one."""
+    for prefix, table in _SPELLED.items():
+        if source.startswith(prefix):
+            return table(source.removeprefix(prefix))
+    return database(source)
 
 
 def _in_memory(source: Any) -> Table:
@@ -86,39 +95,63 @@ _KINDS: tuple[tuple[tuple[str, ...], Callable[[Any], Table]], ...] = (
 
 def _files(source: Any, kind: str | None, empty: bool) -> Table:
     files = _found(source, kind, empty)
-    kinds = {kind} if kind else {_kind(path) for path in files.paths}
-    if len(kinds) > 1:
-        raise UsageError(f"the files are of several kinds: {', '.join(sorted(map(str, kinds)))}", "give one kind")
-    chosen = str(kinds.pop())
-    if chosen in ("parquet", "arrow"):
-        return ParquetTable(files) if chosen == "parquet" else ArrowTable(files)
-    return CsvJsonTable(files, chosen)
+    chosen = kind or _one_kind(files)
+    if kind is None and chosen in _STORED:
+        try:
+            return _read(_STORED[chosen](files))
+        except LogError:
+            if _told(files, chosen) == chosen:
+                raise
+    chosen = _told(files, chosen) if kind is None else kind
+    if chosen in DATABASES:
+        if len(files.paths) > 1:
+            raise UsageError(f"{files.paths[0]} is a database beside other files", "give one table: FILE:TABLE")
+        return open_database(files.paths[0], chosen)
+    if chosen in _STORED:
+        return _STORED[chosen](files)
+    return CsvJsonTable(files, chosen, dialect=Dialect.of(files.head(files.paths[0]), chosen))
+
+
+def _read(table: Table) -> Table:
+    """Return a table whose columns can be read."""
+    refuse_twice(table.names, table.describe())
+    return table
 
 
 def _found(source: Any, kind: str | None, empty: bool) -> Files:
-    """Find the files; those that end in `.json` count in a folder of which nothing else can be read."""
+    """Find the files; of a folder those whose suffix tells what they are, else those in `.json`, else all."""
     if kind is not None:
         return find(source, empty=empty)
-    try:
-        return find(source, SUFFIXES.keys() - {".json"}, empty=empty)
-    except EmptyLogError:
-        raise
-    except LogError as error:
+    for suffixes in (SUFFIXES.keys() - {".json"}, {".json"}):
         try:
-            return find(source, {".json"}, empty=empty)
+            return find(source, suffixes, empty=empty)
+        except EmptyLogError:
+            raise
         except LogError:
-            raise error from None
+            pass
+    return find(source, empty=empty)
 
 
-def _kind(path: str) -> str:
-    kind = SUFFIXES.get(suffix(path))
-    if suffix(path) in _UNREAD:
-        raise UsageError(f"{path!r} is in a format that is not read: {_UNREAD[suffix(path)]}", _REWRITE)
-    if kind is None:
-        raise UsageError(
-            f"cannot tell the format of {path!r} by its suffix",
-            Wording("name it with {}: ", Option("format"))
-            + ", ".join(sorted({*SUFFIXES.values()}))
-            + ", or a public one such as open_bandit",
-        )
-    return kind
+def _one_kind(files: Files) -> str:
+    """Return the kind of all of the files, by their suffixes or their first bytes."""
+    kinds: dict[str, str] = {}
+    for path in files.paths:
+        kinds.setdefault(SUFFIXES.get(suffix(path)) or _content(files, path), path)
+    if len(kinds) > 1:
+        named = ", ".join(f"{kind} ({path})" for kind, path in sorted(kinds.items()))
+        raise UsageError(f"the files are of several kinds: {named}", "give those of one kind, such as by a glob")
+    return next(iter(kinds))
+
+
+def _told(files: Files, kind: str) -> str:
+    """Return the kind of the first file by its first bytes; of tables of text, which its suffix says."""
+    found = _content(files, files.paths[0])
+    return kind if found == "csv" and kind == "tsv" else found
+
+
+def _content(files: Files, path: str) -> str:
+    head = files.head(path)
+    found = kind_of(head, path)
+    if found in (*_STORED, *DATABASES) and files.packed(path):
+        raise LogError(f"{path} is a packed file of the kind {found}", "unpack it, such as by `gunzip`")
+    return found

@@ -37,8 +37,9 @@ class Piece:
     skipped: Mapping[str, int] = field(default_factory=dict)
 
     def between(self, start: int, end: int) -> Piece:
-        """Return the rows from start to end."""
-        return replace(self, data=self.data.slice(start, end - start), rows=self.rows[start:end])
+        """Return the rows from start to end. What was left out is told with the first."""
+        skipped = {} if start else self.skipped
+        return replace(self, data=self.data.slice(start, end - start), rows=self.rows[start:end], skipped=skipped)
 
     def fault(self, cell: BadCell) -> RowError:
         """Return the error of a value that cannot be read."""

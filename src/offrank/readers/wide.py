@@ -20,6 +20,7 @@ from ..running.engines import Engine, engine_of
 from ..wording import Option, Wording
 from . import arrow
 from .decode import Decoded, Duplicates
+from .description import Description
 from .json_text import BadCell
 from .tables import Piece, Table, outline, place
 from .unfolding import RankedTable
@@ -34,6 +35,7 @@ class WideLog:
 
     top_k: how many slots of each slate are kept. duplicates: how items that stand in a slate twice are read.
     left_out: as `LogBatch.skipped`, what was left out before anything was read.
+    description: how its columns were found.
     """
 
     table: Table
@@ -43,6 +45,7 @@ class WideLog:
     top_k: int | None = None
     duplicates: Duplicates = "raise"
     left_out: Mapping[str, int] = field(default_factory=dict)
+    description: Description | None = field(default=None, compare=False)
 
     def __repr__(self) -> str:
         return outline("wide", self.table, self.left_out)

@@ -13,6 +13,7 @@ from typing import Any, overload
 from ...registry import Registry
 from ...spelling import spell
 from ..beginning import Beginning
+from ..long import LongLog
 from ..wide import WideLog
 
 Recogniser = Callable[[Beginning], Mapping[str, Any] | None]
@@ -28,7 +29,7 @@ class Reader:
     `open_bandit("men", n_items=34)` is `read_log("men", format=open_bandit(n_items=34))`.
     """
 
-    def __init__(self, read: Callable[..., WideLog], options: Mapping[str, Any] | None = None) -> None:
+    def __init__(self, read: Callable[..., WideLog | LongLog], options: Mapping[str, Any] | None = None) -> None:
         self.read, self.options = read, dict(options or {})
         self.__name__, self.__doc__, self.__wrapped__ = read.__name__, read.__doc__, read
         self.__module__, self.__qualname__ = read.__module__, read.__qualname__
@@ -40,8 +41,8 @@ class Reader:
     @overload
     def __call__(self, path: None = None, **options: Any) -> Reader: ...
     @overload
-    def __call__(self, path: Any, **options: Any) -> WideLog: ...
-    def __call__(self, path: Any = None, **options: Any) -> Reader | WideLog:
+    def __call__(self, path: Any, **options: Any) -> Any: ...
+    def __call__(self, path: Any = None, **options: Any) -> Any:
         """Return the log at a path, or this reader with these options."""
         if path is not None:
             return self.read(path, **{**self.options, **options})
