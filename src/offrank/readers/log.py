@@ -135,7 +135,9 @@ def _by_columns(
     how: dict[str, Any] = {"top_k": top_k, "duplicates": duplicates or "raise", "left_out": left_out}
     if not wide:
         return LongLog(table, renamed, invalid, gaps=gaps, **how)
-    return WideLog(in_order(table, renamed, skip=invalid == "skip", close=gaps == "close"), renamed, invalid, **how)
+    if "position" in renamed:
+        table = in_order(table, renamed, skip=invalid == "skip", close=gaps == "close")
+    return WideLog(table, renamed, invalid, **how)
 
 
 def _refuse_beside(chosen: Reader, renamed: Mapping[str, str], skip_broken_files: bool) -> None:
