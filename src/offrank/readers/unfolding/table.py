@@ -14,7 +14,10 @@ from ...errors import OffrankError
 from ...running.checkpoint import stamp_of
 from ...running.engines import Engine, engine_of
 from ..conversions import is_text
+from ..csv_json import CsvJsonTable
+from ..files import partition
 from ..json_text import BadCell
+from ..stored import StoredTable
 from ..streams import CallTable, OnceTable
 from ..tables import Piece, Table, rows_of, schema_of
 from .cells import Form, as_text
@@ -118,8 +121,9 @@ def unfolded(table: Table, renamed: Mapping[str, str] | None = None) -> Table:
 
 def _texts(table: Table, schema: pa.Schema, renamed: Mapping[str, str]) -> dict[str, Form]:
     """Return the columns of text that are unfolded; the lists beside them are looked at where a text may be one."""
-    texts = tuple(one.name for one in schema if is_text(one.type))
-    lists = tuple(one.name for one in schema if hasattr(one.type, "value_type") and one.name not in texts)
+    folders = partition(table.files.paths[0]) if isinstance(table, StoredTable | CsvJsonTable) else {}
+    texts = tuple(one.name for one in schema if is_text(one.type) and one.name not in folders)
+    lists = tuple(one.name for one in schema if hasattr(one.type, "value_type") and not is_text(one.type))
     sample = first_rows(table, texts) if texts else None
     if sample is None or not any(_some_packed(column) for column in sample.columns):
         return {}
