@@ -14,6 +14,8 @@ import pytest
 from tests.house import measures
 from tests.house.measures import SOURCE, outside, within
 
+pytestmark = pytest.mark.xdist_group("house")  # one process reads the files
+
 
 class Aim(NamedTuple):
     """What is counted, how, and three figures: today's, the limit, and what the architecture wants."""
