@@ -139,7 +139,9 @@ def _by_columns(
     how["clicks_as"] = clicks_as(table, renamed, is_wide=wide)
     if not wide:
         return LongLog(table, renamed, invalid, gaps=gaps, **how)
-    return WideLog(in_order(table, renamed, skip=invalid == "skip", close=gaps == "close"), renamed, invalid, **how)
+    if "position" in renamed:
+        table = in_order(table, renamed, skip=invalid == "skip", close=gaps == "close")
+    return WideLog(table, renamed, invalid, **how)
 
 
 def _refuse_beside(chosen: Reader, renamed: Mapping[str, str], skip_broken_files: bool) -> None:
