@@ -98,6 +98,8 @@ def read_log(
         return replace(log, description=found)
     if not isinstance(opened, OffrankError):
         return opened
+    if beginning.rows is not None and not beginning.rows.num_rows:
+        raise EmptyLogError(f"{beginning.named} has no rows", "give a log with at least one impression") from opened
     raise opened if found is None else not_understood(beginning, found, renamed, opened)
 
 
