@@ -190,7 +190,7 @@ def test_what_is_read_as_what() -> None:
         "short": ("list of double", "", ""),
     }
     assert {column.name: column.samples for column in found.columns}["short"] == ("[1.0, 2.0]", "[1.0, 2.0]")
-    assert 'not read; columns={"propensity": "pscore"} if it is the propensity' in " ".join(str(found).split())
+    assert 'If pscore is the propensity, say columns={"propensity": "pscore"}.' in " ".join(str(found).split())
 
 
 def test_sizes_ties_duplicates_and_dependence() -> None:

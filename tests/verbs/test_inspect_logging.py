@@ -221,7 +221,7 @@ def test_outcomes_are_never_tried_as_scores(kind: str) -> None:
     }
     assert not any(name in repr(one.policy) for one in found.drawn for name in ("booking", "x17", "dwell"))
     assert said(drawn.booked(drawn.log(kind))) == said(drawn.log(kind))
-    assert "follows what was shown: not tried as a score" in " ".join(str(found).split())
+    assert "follows what was shown, so it is not tried as a score" in " ".join(str(found).split())
 
 
 def test_a_prediction_is_no_outcome_and_what_is_in_doubt_is_asked() -> None:
@@ -309,10 +309,12 @@ TABLES = {
 
 @pytest.mark.parametrize("name", TABLES)
 def test_a_table_that_is_not_understood_is_described(name: str) -> None:
-    with pytest.raises(ColumnError) as raised:
-        offrank.inspect(pa.Table.from_pylist(TABLES[name]))
-    told = str(raised.value)
-    assert "is not understood" in told
+    found = offrank.inspect(pa.Table.from_pylist(TABLES[name]))
+    told = " ".join(str(found).split())
+    assert "is not read as a log yet" in told
     assert all(column in told for column in TABLES[name][0])
-    assert "inspect" not in told
-    assert {"rankings": '"impression": "ranking_id"', "queries": "an id of its own"}.get(name, "column") in told
+    assert "offrank.inspect" not in told
+    assert found.command == ""
+    assert found.to_dict()["logging"] == {"policy": None, "status": "unknown"}
+    with pytest.raises(ColumnError, match="is not understood"):
+        offrank.read_log(pa.Table.from_pylist(TABLES[name]))
