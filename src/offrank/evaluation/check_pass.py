@@ -197,6 +197,7 @@ class CheckPass:
         of_log: Sequence[Caution],
     ) -> ResultMetadata:
         impressions, plans = found["impressions"], [self.plans[name] for name in summaries]
+        both = list(zip(plans, summaries.values(), strict=True))
         return ResultMetadata(
             kind="check",
             title="Is this log fit to judge other rankings by?",
@@ -209,7 +210,7 @@ class CheckPass:
             by="slots",
             examination=None,
             logged=next((one.logged(one.layout.estimators[0]) for one in summaries.values()), None),
-            weights=tuple(row for name, one in summaries.items() for row in self.plans[name].histograms(one)),
+            weights=tuple(row for plan, one in both for row in plan.histograms(one, plan.rows(one))),
             ranks=tuple(impressions.by_rank(self.spec.confidence)),
             checks=tuple(self._checks(found, estimates, of_log)),
             slots=tuple(found.get("slots") or ()),
