@@ -14,6 +14,8 @@ import offrank
 from offrank.assumptions import ITEM_POSITION
 from offrank.errors import LogError, NoOverlapError, UsageError
 from offrank.evaluation import selection as choosing
+from offrank.evaluation.pages.selection import simulated_section
+from offrank.evaluation.selected_estimators import SelectedEstimators
 from offrank.evaluation.selection import Chooser
 from offrank.evaluation.simulated_selection import Rehearsed, SimulatedSelection
 from offrank.log.batch import Contexts, LogBatch
@@ -22,7 +24,6 @@ from offrank.policies import policy
 from offrank.selection.estimators import EstimatorRanking
 from offrank.simulation.like_log import BEHAVIOURS, LikeLog
 from offrank.testing import MemorySource
-from offrank.verbs.select import SelectedEstimators, simulated_section
 from tests.verbs.logs import CURVE, LOGGING, TARGET, replaced, search
 
 QUERIES, ITEMS = 8, 4

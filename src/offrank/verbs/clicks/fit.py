@@ -18,6 +18,7 @@ from ...clicks.fitted import Fitted
 from ...clicks.model import ClickModel, click_model
 from ...errors import UsageError
 from ...evaluation import arguments
+from ...evaluation.delivered import Delivered, facts
 from ...evaluation.pages.document import again
 from ...folds.estimate import Caution
 from ...frames import plain
@@ -26,7 +27,6 @@ from ...report.document import Answer, Document
 from ...running.executors import Executor, Progress
 from ...steps import Say, silent
 from . import pages
-from .base import Delivered, facts
 
 
 @dataclass(frozen=True)

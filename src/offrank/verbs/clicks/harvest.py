@@ -12,6 +12,7 @@ from ...clicks.harvesting import Harvested, Method, Weigh, harvest
 from ...clicks.summary import known
 from ...errors import UsageError
 from ...evaluation import arguments
+from ...evaluation.delivered import Delivered, facts
 from ...evaluation.pages.document import again
 from ...folds.estimate import Caution
 from ...frames import plain
@@ -19,7 +20,6 @@ from ...log.batch import Floats
 from ...report.document import Answer, Cell, Document, Figures, Section
 from ...running.executors import Executor, Progress
 from . import pages
-from .base import Delivered, facts
 
 _HEADER = ("rank", "examination", "interval", "documents", "clicks")
 
