@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from ..checks.ranking_overlap import RankingOverlap, RankingOverlapFold
 from ..estimators.base import Estimator, Weights, rewarded, terms_of
 from ..estimators.clip import Clip
 from ..estimators.family import Family
@@ -24,8 +25,7 @@ from ..log.batch import Floats, Integers, LogBatch
 from ..log.source import Needs
 from ..policies.propensities import AnyPolicy
 from .counts import AnyEstimator, Counts
-from .metadata import Clipped, Diagnoses, Heavy, Path, Windowed
-from .ranking_overlap import RankingOverlapFold, by_rank, compared
+from .metadata import Clipped, Diagnoses, Heavy, Path, RankingsCompared, RankOverlap, TopOverlap, Windowed
 
 ROWS, VALUE, WEIGHT = 0, 1, 2
 """The columns whose moments a clip needs, as the rows have them for one estimator."""
@@ -245,8 +245,8 @@ class Diagnostics:
             tuple(one for each in rows.items() for one in self._clip_path(reduced["clips"], *each, counts)),
             tuple(windows),
             tuple(one for each in rows.items() for one in self._heaviest(reduced["heaviest"], *each, counts)),
-            tuple(row for name, one in overlaps.items() for row in by_rank(name, one, logging)),
-            tuple(compared(name, one) for name, one in overlaps.items() if one is not None),
+            tuple(row for name, one in overlaps.items() for row in overlap_by_rank(name, one, logging)),
+            tuple(rankings(name, one) for name, one in overlaps.items() if one is not None),
         )
 
     def _clip_path(
@@ -307,6 +307,18 @@ def _mean(estimator: AnyEstimator, moments: Moments) -> Mean:
     if estimator.normalisation == "control":
         return Controlled.best(moments, VALUE, WEIGHT, ROWS)
     return Ratio(VALUE, ROWS if estimator.normalisation is None else WEIGHT)
+
+
+def overlap_by_rank(target: str, found: RankingOverlap | None, logging: RankingOverlap | None) -> Iterator[RankOverlap]:
+    """Return the mean probability of the displayed item at each rank, under target and logging policy."""
+    for rank, probability in enumerate([] if found is None else found.probability.tolist()):
+        yield RankOverlap(target, rank + 1, probability, None if logging is None else float(logging.probability[rank]))
+
+
+def rankings(target: str, found: RankingOverlap) -> RankingsCompared:
+    """Return a target's rankings beside the displayed ones."""
+    overlap = tuple(TopOverlap(depth, share) for depth, share in found.overlap.items())
+    return RankingsCompared(target, found.rows, found.changed, overlap)
 
 
 def window_path(target: str, row: EstimateRow[AnyEstimator]) -> Path[Windowed]:

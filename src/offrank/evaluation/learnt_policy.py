@@ -11,7 +11,7 @@ from ..findings.verdict import Verdict
 from ..formatting import quote
 from ..frames import Plain
 from ..learning.search import Criterion, Trial
-from ..learning.training import ESTIMATED, Trained, interval, settings
+from ..learning.training import ESTIMATED, TrainedPolicy, interval, settings
 from ..policies.learnt import Learnt
 from ..report.document import Answer, Cell, Document, Figures, Section
 from ..report.printable import Printed
@@ -43,7 +43,7 @@ class LearntPolicy(Printed, Plain):
     largest: float = -math.inf
 
     @classmethod
-    def of(cls, trained: Trained, tested: Result | None) -> LearntPolicy:
+    def of(cls, trained: TrainedPolicy, tested: Result | None) -> LearntPolicy:
         """Return what was learnt with its test, if one was requested."""
         search, survey = trained.search, trained.survey
         features = (int(survey.seen.sum()), int(survey.context.sum()), trained.crossed)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import Any
 
+from ..checks.item_names import named
 from ..checks.rows import Impressions
 from ..errors import NoOverlapError, SupportError, UsageError
 from ..estimators.wrappers import without_normalisation
@@ -20,7 +21,6 @@ from .counts import AnyEstimator, Counts
 from .diagnostics import Diagnostics, window_path
 from .differences import Difference, Pair
 from .estimates import Estimates
-from .item_names import named
 from .metadata import LogRead, ResultMetadata
 from .reduction import Pass, listed
 from .refutation import judged_group, judged_log

@@ -13,14 +13,20 @@ from ..estimators.base import Estimator, Reference
 from ..estimators.design import design_fold
 from ..estimators.family import Family
 from ..estimators.fold import Layout, TermsFold, needs
+from ..estimators.marks import MARKS
 from ..estimators.named import REFERENCES
+from ..estimators.tails import largest_rewards
 from ..estimators.wrappers import weights_of, without_normalisation
 from ..findings import cautions_for
 from ..findings.evidence import CurveEvidence
 from ..findings.untested import ROWS_KEPT
 from ..findings.verdict import EstimateRow
-from ..folds.group_by import Grouping, by_column
-from ..folds.sums import Products
+from ..folds.base import Tee
+from ..folds.buckets import BUCKETS_OF_A_GROUP
+from ..folds.group_by import Grouping, by_column, with_groups
+from ..folds.histogram import HistogramFold
+from ..folds.largest import LargestFold
+from ..folds.sums import MarksFold, Products, SumsFold
 from ..inference.ratio import Controlled
 from ..inference.spec import IntervalSpec
 from ..log.source import Needs, Source
@@ -35,7 +41,6 @@ from .diagnostics import Diagnostics
 from .estimates import Estimates
 from .metadata import ModelOf, WeightsOf
 from .provenance import NOTHING, Provenance
-from .sums import inner_fold
 
 Picks = Mapping[str, Mapping[str, Pick]]
 
@@ -225,3 +230,18 @@ def _examined(row: EstimateRow[AnyEstimator]) -> EstimateRow[AnyEstimator]:
 def listed(rows: Mapping[str, Rows]) -> Estimates:
     """Return the estimates of all targets that were asked for."""
     return Estimates({(target, one.name): one.found for target, some in rows.items() for one in asked(some)})
+
+
+def inner_fold(spec: IntervalSpec, layout: Layout, products: Products = (), *, grouped: bool = False) -> Tee:
+    """Return the fold that computes the sums of the estimates; for many groups a smaller one, without histograms."""
+    weights = tuple(one.weight for one in layout.pairs)
+    third = layout.blocks
+    always = {"worth": SumsFold(layout.effective_sizes.columns), "marks": MarksFold(MARKS)}
+    whole = {**spec.folds(layout.columns, products, blocks=third), **always, "histogram": HistogramFold(weights)}
+    each = {**spec.folds(layout.columns, products, BUCKETS_OF_A_GROUP, third), **always}
+    groups = Tee({**each, **_largest(layout, weights, keep=256)}) if grouped else None
+    return with_groups(Tee({**whole, **_largest(layout, weights, keep=1024)}), groups)
+
+
+def _largest(layout: Layout, weights: tuple[int, ...], keep: int) -> dict[str, LargestFold]:
+    return {"largest": LargestFold(weights, keep), "earned": largest_rewards(layout, keep)}

@@ -10,11 +10,12 @@ from statistics import NormalDist
 
 import numpy as np
 
+from ..checks.item_names import named
 from ..checks.rows import Impressions, ImpressionsFold
 from ..errors import OffrankError, UsageError
 from ..estimators.base import terms_of
 from ..estimators.design import design_fold
-from ..estimators.family import Auto, Family, family
+from ..estimators.family import Family, family
 from ..estimators.named import estimator
 from ..estimators.wrappers import without_normalisation
 from ..findings import has_cause
@@ -32,7 +33,6 @@ from ..selection.estimators import COARSE, Contrast, EstimatorCandidate, Estimat
 from ..selection.pseudo_targets import DistanceFold, pseudo_targets
 from .candidates import Pick
 from .counts import AnyEstimator, Counts
-from .item_names import named
 from .reduction import Pass, Picks
 from .refutation import judged_log
 
@@ -330,7 +330,7 @@ def picked(
     families: dict[str, Family] = {}
     picks: dict[str, dict[str, Pick]] = {}
     for one in named:
-        if not isinstance(one, Auto):
+        if not without_normalisation(one).preselected:
             families[repr(one)] = family(one, chooser.examination)
             continue
         choices = {name: chooser.choose(target) for name, target in targets.items()}

@@ -13,7 +13,6 @@ from ..files import scratch
 from ..folds.estimate import Interval
 from ..formatting import Span
 from ..log.source import Source
-from ..policies.boosted import Boosted
 from ..policies.learnt import Learnt, policies_of
 from ..policies.linear import Encoding
 from ..policies.propensities import AnyPolicy
@@ -33,7 +32,7 @@ ESTIMATED = ("pi", "ipm", "ips", "snips")
 
 
 @dataclass(frozen=True)
-class Trained:
+class TrainedPolicy:
     """What was learnt, and from what.
 
     - policies: read from the file that was written, by how its scores are used, see `policies_of`.
@@ -82,7 +81,7 @@ class Training:
         executor: Executor | None = None,
         progress: Progress | None = None,
         say: Say = silent,
-    ) -> Trained:
+    ) -> TrainedPolicy:
         """Learn, and write the file of the policy. drawn: the logging policy. say: called with each step.
 
         Raises:
@@ -99,8 +98,8 @@ class Training:
         search = _used(search, tried[0])
         self._save(search, data, tried[0], path)
         policies = policies_of(path)
-        crossed = self.interactions or any(isinstance(one, Boosted) for one in policies.values())
-        return Trained(policies, tried, search, data, survey, crossed)
+        crossed = self.interactions or any(one.interacts for one in policies.values())
+        return TrainedPolicy(policies, tried, search, data, survey, crossed)
 
     def _save(self, search: Search, data: Data, best: Trial, path: Path) -> None:
         """Write the model with its training settings and the fingerprint of its rows."""

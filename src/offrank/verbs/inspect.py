@@ -11,6 +11,7 @@ from typing import Any, TypedDict
 import numpy as np
 
 from ..checks.drawn import Drawn, drawn
+from ..checks.item_names import item_names
 from ..checks.log import LogFold, about_log
 from ..checks.logged_by import ArmsFold, LoggedBy, logged_by
 from ..checks.outcomes import OutcomesFold
@@ -20,7 +21,6 @@ from ..checks.randomness import WholeContextsFold, randomness
 from ..checks.repeats import By
 from ..checks.rows import Impressions, ImpressionsFold, TiesFold
 from ..errors import AbilityError, ColumnError, EmptyLogError, OffrankError
-from ..evaluation.item_names import item_names
 from ..findings.evidence import LogEvidence
 from ..folds.sampled import SampledRows, SampledRowsFold
 from ..log.schema import GROUPING, WRITTEN
