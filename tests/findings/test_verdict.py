@@ -365,8 +365,7 @@ def test_the_log_comes_first_and_explains_mean_weights() -> None:
 
 def test_a_refusal_is_a_reason() -> None:
     refused = EstimateRow("ips", "ips", frozenset(), NoOverlapError("never", "log more"))
-    found = judged(refused)
-    assert [(reason.code, reason.estimators) for reason in found.reasons] == [("no-overlap", ("ips",))]
+    assert [(reason.code, reason.estimators) for reason in judged(refused).reasons] == [("no-overlap", ("ips",))]
     assert judged(refused, one("snips", 0.5, 0.01)).trust == SOUND
 
 

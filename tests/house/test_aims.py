@@ -52,6 +52,13 @@ AIMS = [
         3,
         0,
     ),
+    Aim(
+        "isinstance of a policy outside policies/",
+        lambda: measures.switches_on(measures.policy_classes(), outside("policies")),
+        0,
+        0,
+        0,
+    ),
     Aim("getattr and hasattr", lambda: measures.attributes_asked_for(SOURCE), 144, 148, 80),
     Aim("state of the whole process", lambda: len(measures.process_wide()), 1, 1, 2),
 ]

@@ -13,7 +13,7 @@ from . import arguments
 from .question import Question
 from .reduction import Pass
 from .result import Result, refuse_empty
-from .selection import Chooser, picked
+from .selection import EstimatorSelector, picked
 from .state_file import counted, refuse_learnt
 
 
@@ -44,8 +44,8 @@ def pass_of(question: Question, source: Source) -> Pass:
         examined = replace(examined, shown=shown)
     # The choice among estimators depends on errors only.
     plain = IntervalSpec("normal", question.confidence, question.cluster).with_clusters_of(source)
-    chooser = Chooser(source, logging, examined.curve, plain, executor=executor, progress=progress)
-    families, picks = picked(fit_models(question.estimator_list, source, executor, progress), targets, chooser)
+    selector = EstimatorSelector(source, logging, examined.curve, plain, executor=executor, progress=progress)
+    families, picks = picked(fit_models(question.estimator_list, source, executor, progress), targets, selector)
     spec = question.spec.with_clusters_of(source)
     job = Pass(targets, logging, families, spec, question.by, examined, picks=picks, totals=question.true_totals)
     return job.referenced(source)

@@ -14,7 +14,7 @@ from ..estimators.family import Family
 from ..estimators.named import REFERENCES
 from ..estimators.wrappers import SelfNormalised, without_normalisation
 from ..findings import cautions_for, has_cause
-from ..findings.evidence import ChoiceEvidence, DisagreementEvidence, EstimatorChoiceEvidence
+from ..findings.evidence import DisagreementEvidence, SelectedMemberEvidence, SelectorEvidence
 from ..findings.verdict import EstimateRow
 from ..folds.estimate import Caution, Estimate, Interval
 from ..formatting import nine_digits
@@ -38,7 +38,7 @@ class Pick:
 
     chosen: str
     held_to: str
-    evidence: EstimatorChoiceEvidence
+    evidence: SelectorEvidence
     margin: float = 0.0
 
 
@@ -93,7 +93,7 @@ def selected(
         # An estimate without a known error contradicts nothing.
         half_widths = [e.standard_error if sure else math.inf for e, sure in zip(estimates, known, strict=True)]
         choice = slope([estimate.value for estimate in estimates], half_widths)
-        choice_made = ChoiceEvidence(names=tuple(names), chosen=choice.index, refuted=choice.refuted)
+        choice_made = SelectedMemberEvidence(names=tuple(names), chosen=choice.index, refuted=choice.refuted)
     choice_made = replace(choice_made, trusted=trusted)
     held = names[0 if bounded else trusted or 0]
     name = names[choice_made.chosen]
@@ -114,7 +114,7 @@ def _held(given: Given, name: str, held: str, warnings: Sequence[Caution]) -> Es
     )
 
 
-def _by_error(summary: Counts, target: AnyPolicy, given: Given) -> ChoiceEvidence:
+def _by_error(summary: Counts, target: AnyPolicy, given: Given) -> SelectedMemberEvidence:
     """Return the choice among ever tighter bounds of the weights."""
     means = [summary.mean(target, estimator) for estimator, _ in given.values()]
     kept = [summary.kept(target, estimator) for estimator, _ in given.values()]
@@ -125,7 +125,7 @@ def _by_error(summary: Counts, target: AnyPolicy, given: Given) -> ChoiceEvidenc
         kept if without_normalisation(first).normalised else [one / kept[0] for one in kept],
         [summary.inference.difference(mean, means[-1]).standard_error for mean in means],
     )
-    return ChoiceEvidence(names=tuple(given), chosen=choice.index, bias=choice.biases[choice.index])
+    return SelectedMemberEvidence(names=tuple(given), chosen=choice.index, bias=choice.biases[choice.index])
 
 
 def _picked(
@@ -164,7 +164,7 @@ def span(one: Interval | None, other: Interval | None) -> Interval | None:
     return replace(other, low=min(one.low, other.low), high=max(one.high, other.high))
 
 
-def asked(rows: Rows) -> list[EstimateRow[AnyEstimator]]:
+def requested(rows: Rows) -> list[EstimateRow[AnyEstimator]]:
     """Return the rows that the user requested."""
     return [row for row in rows.values() if row.asked]
 

@@ -11,7 +11,7 @@ from ..findings.verdict import Verdict
 from ..formatting import quote
 from ..frames import Plain
 from ..learning.search import Criterion, Trial
-from ..learning.training import ESTIMATED, TrainedPolicy, interval, settings
+from ..learning.training import ESTIMATED, TrainedPolicy, interval_text, settings
 from ..policies.learnt import Learnt
 from ..report.document import Answer, Cell, Document, Figures, Section
 from ..report.printable import Printed
@@ -111,7 +111,8 @@ class LearntPolicy(Printed, Plain):
         severity = next((one.severity for one in found.answers if one.about == quote(self._used)), "note")
         names = tuple(name for name in ESTIMATED if getattr(self.tried[0], name) is not None)
         rows: tuple[tuple[Cell, ...], ...] = tuple(
-            (settings(one), *(interval(getattr(one, name)) for name in names), one.mean_weight) for one in self.tried
+            (settings(one), *(interval_text(getattr(one, name)) for name in names), one.mean_weight)
+            for one in self.tried
         )
         table = Figures("", ("settings", *names, "mean weight"), rows)
         use = "crossed with the candidates'" if self.crossed else "without effect: --interactions crosses them"

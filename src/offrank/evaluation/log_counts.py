@@ -16,7 +16,7 @@ from ..findings.verdict import EstimateRow, Verdict, verdict
 from ..folds.estimate import Interval
 from ..running.quantities import Quantities
 from . import reproducibility
-from .candidates import Rows, asked, beside_log
+from .candidates import Rows, beside_log, requested
 from .counts import AnyEstimator, Counts
 from .diagnostics import Diagnostics, window_path
 from .differences import Difference, Pair
@@ -163,7 +163,7 @@ class LogCounts:
     def _answering(self, verdicts: Mapping[str, Verdict]) -> Iterator[tuple[str, EstimateRow[AnyEstimator]]]:
         """Return the row behind each verdict, or the first of each target where a verdict uses none."""
         for name, rows in self.rows.items():
-            given = {one.name: one for one in asked(rows) if one.of_target and one.estimate is not None}
+            given = {one.name: one for one in requested(rows) if one.of_target and one.estimate is not None}
             taken = verdicts.get(name)
             key = taken.estimator if taken is not None and taken.estimator in given else next(iter(given), None)
             if key is not None:
@@ -175,7 +175,9 @@ class LogCounts:
         one_unit = len(earned) == 1 or summary.rewards_are_clicks
         clicked = summary.clicks_alone or earned == {"clicks"}
         used = dict.fromkeys(one.cluster for one in estimates.given.values() if one.cluster is not None)
-        windows = (window_path(name, one) for name, rows in self.rows.items() for one in asked(rows) if one.considered)
+        windows = (
+            window_path(name, one) for name, rows in self.rows.items() for one in requested(rows) if one.considered
+        )
         return ResultMetadata(
             kind="evaluate",
             title="What the new ranking would have earned",

@@ -35,7 +35,7 @@ from ..policies.propensities import AnyPolicy
 from ..policies.ties import sorts
 from ..running.quantities import Quantities
 from .arguments import TOTALS
-from .candidates import Pick, Rows, asked, compared, contradicted, named, references, selected
+from .candidates import Pick, Rows, compared, contradicted, named, references, requested, selected
 from .counts import AnyEstimator, Counts
 from .diagnostics import Diagnostics
 from .estimates import Estimates
@@ -202,7 +202,7 @@ class Pass:
         """Return the weight histograms by target and weighting; ips and snips share one, under the first name."""
         for name, target in self.targets.items():
             named: dict[Estimator, str] = {}
-            for one in asked(rows[name]):
+            for one in requested(rows[name]):
                 named.setdefault(without_normalisation(one.estimator), one.name)
             for estimator, key in named.items():
                 if weights_of(estimator) is None:
@@ -229,7 +229,7 @@ def _examined(row: EstimateRow[AnyEstimator]) -> EstimateRow[AnyEstimator]:
 
 def listed(rows: Mapping[str, Rows]) -> Estimates:
     """Return the estimates of all targets that were asked for."""
-    return Estimates({(target, one.name): one.found for target, some in rows.items() for one in asked(some)})
+    return Estimates({(target, one.name): one.found for target, some in rows.items() for one in requested(some)})
 
 
 def inner_fold(spec: IntervalSpec, layout: Layout, products: Products = (), *, grouped: bool = False) -> Tee:

@@ -16,7 +16,7 @@ from ..findings.verdict import Verdict
 from ..folds.estimate import Interval
 from ..inference.ratio import Controlled
 from ..policies.propensities import AnyPolicy
-from .candidates import asked
+from .candidates import requested
 from .counts import AnyEstimator, Counts
 from .differences import Side
 
@@ -53,7 +53,7 @@ def released(found: Verdict | None, side: Side, summary: Counts, level: float, l
 def _unearned(side: Side, summary: Counts, deciding: AnyEstimator, level: float) -> tuple[Reason, ...]:
     """Return the reason that a less assuming estimate saw many impressions of the target, none of which earned."""
     target, rows = side
-    for one in asked(rows):
+    for one in requested(rows):
         less = one.estimator
         if not without_normalisation(less).assumptions < without_normalisation(deciding).assumptions:
             continue

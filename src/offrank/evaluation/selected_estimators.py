@@ -13,10 +13,10 @@ from ..folds.estimate import Caution, PlacedCaution
 from ..formatting import finite, listing, plural, quote
 from ..report.document import Answer, Document
 from ..selection.estimators import EstimatedError
-from .delivered import Delivered
 from .pages.document import again
-from .pages.selection import candidates, forest, rule, simulated_section
-from .selection import EstimatorChoice
+from .pages.selection import candidate_sections, candidates_forest, rule, simulated_section
+from .reproducibility import Delivered
+from .selection import SelectedEstimator
 from .simulated_selection import SimulatedSelection
 
 _LOG = "the log"
@@ -31,7 +31,7 @@ class SelectedEstimators(Delivered):
     worlds like the log.
     """
 
-    choice: EstimatorChoice
+    choice: SelectedEstimator
     simulated: SimulatedSelection = field(default_factory=SimulatedSelection)
 
     headings = (
@@ -124,8 +124,8 @@ class SelectedEstimators(Delivered):
                 f"**Use none of them**: the log does not fit the question ({listing(broken)}), whatever the errors say."
             )
         answer = Answer(said, severity=severity)
-        judged = candidates(rows, self.findings_by_code())
+        judged = candidate_sections(rows, self.findings_by_code())
         simulated = simulated_section(self.simulated, self.choice.given)
         repeated = again(self.facts, "log", "target", "logging", "examination", "cluster")
         sections = (*judged, simulated, rule(self.choice.pseudo), repeated)
-        return self._page(lead, (one for one in sections if not one.empty), answer, forest(rows))
+        return self._page(lead, (one for one in sections if not one.empty), answer, candidates_forest(rows))

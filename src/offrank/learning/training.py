@@ -158,9 +158,9 @@ def settings(judged: Trial) -> str:
 def _estimated(judged: Trial) -> str:
     """Format the estimate of a candidate: by the criterion that is not of all methods, or by IPS."""
     name = next(name for name in ESTIMATED if getattr(judged, name) is not None)
-    return f"{name} {interval(getattr(judged, name))}"
+    return f"{name} {interval_text(getattr(judged, name))}"
 
 
-def interval(found: Interval) -> str:
+def interval_text(found: Interval) -> str:
     """Format an interval with the digits that its error allows."""
     return Span(found.value, found.low, found.high, found.standard_error).text()

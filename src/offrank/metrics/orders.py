@@ -14,7 +14,7 @@ import numpy as np
 from ..errors import AbilityError
 from ..log.batch import Contexts, Floats, Integers, LogBatch
 from ..log.source import Needs
-from ..policies.base import Policy, item_weights, order_given_set
+from ..policies.base import Policy, item_weights, order_where_known
 from ..policies.fit import must_fit
 from ..policies.plackett_luce import sample_order_given_set
 from ..policies.propensities import AnyPolicy, is_law, law, law_needs, propensities, shown_needs
@@ -38,7 +38,7 @@ def order_law(policy: AnyPolicy, batch: LogBatch) -> Floats:
     """
     if _by_rank(policy):
         return _written(policy, batch)
-    known = order_given_set(policy, batch.contexts, batch.slates)
+    known = order_where_known(policy, batch.contexts, batch.slates)
     return _enumerated(law(policy, "log_prob"), batch.contexts, batch.slates) if known is None else known
 
 

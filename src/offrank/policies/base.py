@@ -112,7 +112,7 @@ def item_weights(policy: object, contexts: Contexts) -> Floats | None:
     return policy.log_weights(contexts) if isinstance(policy, ItemWeights) else None
 
 
-def order_given_set(policy: object, contexts: Contexts, slates: Integers) -> Floats | None:
+def order_where_known(policy: object, contexts: Contexts, slates: Integers) -> Floats | None:
     """[n, k, k] the order of the displayed items, as in `OrderGivenSet`; None if the policy does not compute it."""
     return policy.order_given_set(contexts, slates) if isinstance(policy, OrderGivenSet) else None
 

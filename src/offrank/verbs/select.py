@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from ..argument import asks
 from ..evaluation import arguments
-from ..evaluation.delivered import facts
 from ..evaluation.question import EstimatorSelection
+from ..evaluation.reproducibility import facts
 from ..evaluation.selected_estimators import SelectedEstimators
-from ..evaluation.selection import Chooser
+from ..evaluation.selection import EstimatorSelector
 from ..evaluation.simulated_selection import CONTEXTS, simulate_selection
 from ..inference.spec import IntervalSpec
 from ..policies.fit import fitted
@@ -37,9 +37,11 @@ def select_estimators(question: EstimatorSelection) -> SelectedEstimators:
     listed = tuple(fit_models(question.candidates, source, executor, progress))
     curve, worlds = question.trained.curve, question.worlds
     drawn, wanted = (fitted(one, source, executor) for one in (question.drawn_by, question.asked))
-    chooser = Chooser(source, drawn, curve, spec, listed, executor, progress, sample=CONTEXTS if worlds else 0)
-    choice = chooser.choose(wanted)
-    simulated = simulate_selection(chooser, wanted, choice, worlds, progress)
+    selector = EstimatorSelector(
+        source, drawn, curve, spec, listed, executor, progress, sample=CONTEXTS if worlds else 0
+    )
+    choice = selector.select(wanted)
+    simulated = simulate_selection(selector, wanted, choice, worlds, progress)
     title = f"Which estimator for {question.asked!r}?"
     said = {**question.said("question"), "command": question.command("select_estimators")}
     return SelectedEstimators(choice, simulated, facts=facts("estimator-selection", title, source, **said))

@@ -8,12 +8,12 @@ from collections.abc import Sequence
 from ..log.judged import Judged
 from ..readers.convert import convert
 from ..running.executors import Progress
-from ..simulation import arguments
-from ..simulation.arguments import ALWAYS, GENERATED
-from ..simulation.judged import Preset, stratified
+from ..simulation.judged import GENERATED, Preset, judged_queries, stratified
+from ..simulation.rankers import ALWAYS, rankers_of
 from ..simulation.simulated import Simulated, notes_on, truths_of
 from ..simulation.source import SimulatedSource
 from ..simulation.users import User
+from ..simulation.users.named import documents_for, user_or_model
 from ..simulation.worlds import JudgedWorld
 from ..steps import Say, silent
 
@@ -56,12 +56,12 @@ def simulate(
     Examples:
         >>> simulated = offrank.simulate("simulated.parquet", sessions=1000, seed=1)
     """
-    who = arguments.user_of(user, preset)
-    documents = arguments.documents_for(who) if documents is None else documents
+    who = user_or_model(user, preset)
+    documents = documents_for(who) if documents is None else documents
     names = [rankers] if isinstance(rankers, str) else list(rankers)
-    by_name = arguments.rankers_of(names, preset)
+    by_name = rankers_of(names, preset)
     say(f"1. Judged queries: {data if isinstance(data, str | os.PathLike) else 'as given'}")
-    judged = arguments.queries_of(data, queries, world_seed, progress)
+    judged = judged_queries(data, queries, world_seed, progress)
     sampled, left_out = stratified(judged, documents, world_seed, preset=preset)
     say(f"2. Scores of {', '.join(dict.fromkeys([*names, *ALWAYS]))}")
     world = JudgedWorld.of(sampled, who, by_name, seed=world_seed, slots=slots, temperature=temperature, preset=preset)

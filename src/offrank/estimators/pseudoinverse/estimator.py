@@ -13,7 +13,7 @@ from ...assumptions import ADDITIVE
 from ...errors import AbilityError, UsageError
 from ...log.batch import Contexts, Floats, Integers, LogBatch
 from ...policies.base import Policy, all_items, shuffles, slots_filled
-from ...policies.mixture import mixed
+from ...policies.mixture import mixed_with
 from ...policies.propensities import Propensities, law
 from ...policies.rank_law import RankLaw
 from ...policies.sorting import always_sorts, certain, shown_slates
@@ -201,7 +201,7 @@ def fills_slots(policy: Policy, contexts: Contexts) -> NDArray[np.bool_]:
     A written ranking may be short, or name items that are not candidates: then additive rewards do
     not identify its value.
     """
-    if (base := mixed(policy)) is not None:
+    if (base := mixed_with(policy)) is not None:
         return fills_slots(law(base, "rank_probs"), contexts)
     if (known := slots_filled(policy, contexts)) is not None:
         return known

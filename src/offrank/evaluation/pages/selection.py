@@ -23,7 +23,7 @@ _OFF = 0.02
 _PSEUDO = "none: the policies allow none, or not with these candidates and columns, or the target is the logging policy"
 
 
-def candidates(rows: Sequence[Mapping[str, Any]], findings: tuple[Finding, ...]) -> Iterator[Section]:
+def candidate_sections(rows: Sequence[Mapping[str, Any]], findings: tuple[Finding, ...]) -> Iterator[Section]:
     """Yield the estimated errors, and the candidates that must not be used or cannot be had."""
     cells = tuple(_cells(row) for row in rows if row["value"] is not None)
     header = ("estimator", "status", "value", "bias", "against", "expected error", "range")
@@ -40,7 +40,7 @@ def rule(pseudo: Sequence[str]) -> Section:
     return Section("How they were judged", (_RULE,), items=items, folded=True, printed=False)
 
 
-def forest(rows: Sequence[Mapping[str, Any]]) -> Forest:
+def candidates_forest(rows: Sequence[Mapping[str, Any]]) -> Forest:
     """Plot the estimate of each candidate; the light says which is chosen and which must not be used."""
     each = (ForestRow(row["estimator"], _span(row), light=_light(row)) for row in rows)
     return Forest("Estimate of each candidate, the least expected error first", tuple(each))

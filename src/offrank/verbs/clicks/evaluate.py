@@ -10,8 +10,8 @@ from ...clicks.evaluation import Evaluations, Predictor, evaluate
 from ...clicks.fitted import Fitted
 from ...clicks.summary import known
 from ...evaluation import arguments
-from ...evaluation.delivered import Delivered, facts
 from ...evaluation.pages.document import again
+from ...evaluation.reproducibility import Delivered, facts
 from ...folds.estimate import Caution
 from ...inference.spec import cluster_column
 from ...report.document import Document

@@ -18,8 +18,8 @@ from ...clicks.fitted import Fitted
 from ...clicks.model import ClickModel, click_model
 from ...errors import UsageError
 from ...evaluation import arguments
-from ...evaluation.delivered import Delivered, facts
 from ...evaluation.pages.document import again
+from ...evaluation.reproducibility import Delivered, facts
 from ...folds.estimate import Caution
 from ...frames import plain
 from ...inference.spec import IntervalSpec

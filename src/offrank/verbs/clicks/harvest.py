@@ -12,8 +12,8 @@ from ...clicks.harvesting import Harvested, Method, Weigh, harvest
 from ...clicks.summary import known
 from ...errors import UsageError
 from ...evaluation import arguments
-from ...evaluation.delivered import Delivered, facts
 from ...evaluation.pages.document import again
+from ...evaluation.reproducibility import Delivered, facts
 from ...folds.estimate import Caution
 from ...frames import plain
 from ...log.batch import Floats

@@ -13,8 +13,8 @@ from ... import formatting
 from ...clicks.fitted import Fitted
 from ...clicks.summary import known
 from ...evaluation import arguments
-from ...evaluation.delivered import Delivered, facts
 from ...evaluation.pages.document import again
+from ...evaluation.reproducibility import Delivered, facts
 from ...folds.estimate import Caution
 from ...frames import check_table_path, plain, write_table
 from ...report.document import Answer, Document

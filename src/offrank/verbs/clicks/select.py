@@ -14,8 +14,8 @@ from ...clicks.fitted import Fitted
 from ...clicks.summary import known
 from ...errors import AbilityError
 from ...evaluation import arguments
-from ...evaluation.delivered import Delivered, facts
 from ...evaluation.pages.document import again
+from ...evaluation.reproducibility import Delivered, facts
 from ...findings import cautions_for, convicting
 from ...findings.evidence_clicks import SelectionEvidence
 from ...folds.estimate import Caution
