@@ -175,12 +175,10 @@ def references(summary: Counts, target: AnyPolicy) -> Rows:
     return {repr(one): row_of(summary, repr(one), one, e, asked=False) for one, e in every if isinstance(e, Estimate)}
 
 
-def beside_log(summary: Counts, target: AnyPolicy, rows: Rows) -> Rows:
-    """Return the rows of a target with what the verdict on it needs: the mean of the log, and how far it is away."""
-    return {name: _beside_log(summary, target, row) if row.of_target else row for name, row in rows.items()}
-
-
-def _beside_log(summary: Counts, target: AnyPolicy, row: EstimateRow[AnyEstimator]) -> EstimateRow[AnyEstimator]:
+def beside_log(summary: Counts, target: AnyPolicy, row: EstimateRow[AnyEstimator]) -> EstimateRow[AnyEstimator]:
+    """Return a row of a target with what the verdict on it needs: the mean of the log, and how far it is away."""
+    if not row.of_target:
+        return row
     plain, held_to = without_normalisation(row.estimator), row.held_to
     row = replace(row, most=float(summary.moments.largest[summary.layout.logged(plain).numerator]))
     if held_to is not None and held_to != row.estimator and _unwarned(summary.estimate(target, held_to)):

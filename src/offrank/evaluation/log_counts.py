@@ -90,7 +90,11 @@ class LogCounts:
         return self._beside_log(self.summary, self.job.rows(self.summary))
 
     def _beside_log(self, summary: Counts, rows: Mapping[str, Rows]) -> dict[str, Rows]:
-        return {name: beside_log(summary, self.job.targets[name], some) for name, some in rows.items()}
+        targets = self.job.targets
+        return {
+            name: {key: beside_log(summary, targets[name], row) for key, row in some.items()}
+            for name, some in rows.items()
+        }
 
     def _pair(self, summary: Counts, rows: Mapping[str, Rows], target: str, against: str) -> Pair:
         one, other = ((self.job.targets[name], rows[name]) if name in rows else None for name in (target, against))

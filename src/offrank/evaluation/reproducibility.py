@@ -1,4 +1,4 @@
-"""What every result says of its making: the versions, the time, and the call that repeats it."""
+"""What every result says of its making: facts, versions, the time, the call that repeats it, and a page of these."""
 
 from __future__ import annotations
 
