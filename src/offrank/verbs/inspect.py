@@ -20,7 +20,7 @@ from ..checks.propensities import AgreementFold
 from ..checks.randomness import WholeContextsFold, randomness
 from ..checks.repeats import By
 from ..checks.rows import Impressions, ImpressionsFold, TiesFold
-from ..errors import AbilityError, ColumnError, EmptyLogError, OffrankError
+from ..errors import AbilityError, ColumnError, EmptyLogError
 from ..findings.evidence import LogEvidence
 from ..folds.sampled import SampledRows, SampledRowsFold
 from ..log.schema import GROUPING, WRITTEN
@@ -34,7 +34,7 @@ from ..policies.sorting import Sorting
 from ..policies.top import Top
 from ..policies.uniform import Uniform
 from ..policies.written import Logged
-from ..readers.described import LogColumn, described, not_understood
+from ..readers.described import LogColumn, described
 from ..readers.log import is_open, read_log
 from ..readers.long import LongLog
 from ..readers.wide import Gaps, WideLog
@@ -118,23 +118,7 @@ def _opened(
     """Open the log without invalid rows, which are counted, and name its format where that is required."""
     if is_open(log):
         return (replace(log, invalid="skip") if isinstance(log, WideLog | LongLog) else log), kind
-    try:
-        return read_log(log, columns, format=kind, invalid="skip", **how), kind
-    except OffrankError as error:
-        tried = _TEXT_FORMATS if isinstance(log, str | PathLike) and not (kind or columns) else ()
-        known = next((name for name in tried if _reads(name, log)), None)
-        if known is None:
-            raise not_understood(log, error, columns, format=kind, **how) from error
-        return read_log(log, format=known, invalid="skip", **how | {"gaps": "raise"}), known
-
-
-def _reads(name: str, log: Any) -> bool:
-    """Whether the reader of a public data set accepts the beginning of a log."""
-    try:
-        next(read_log(log, format=name, invalid="skip").select(Needs()).batches(0))
-    except (OffrankError, StopIteration):
-        return False
-    return True
+    return read_log(log, columns, format=kind, invalid="skip", **how), kind
 
 
 def _read(source: Source, how: _Run) -> tuple[Inspection, LogEvidence, SampledRows]:
