@@ -15,19 +15,18 @@ import pyarrow as pa
 Row = dict[str, Any]
 Random = np.random.Generator
 
+_TRADES = {
+    "shop": ("request_id", "sku", "slot", "is_click", "search_term", "uid"),
+    "search": ("serp_id", "doc_id", "rank", "clicked", "query_id", "cookie"),
+    "adverts": ("auction_id", "adId", "placement", "clk", "keyword", "uid"),
+    "music": ("recUuid", "trackId", "pos", "clicks", "q", "listener_id"),
+    "travel": ("srch_id", "prop_id", "position", "click_bool", "topic", "visitor_id"),
+    "news": ("RankingID", "article", "display_position", "hasClicked", "query_text", "user_id"),
+    "letters": ("list_no", "asin", "ordinal", "n_clicks", "Query", "member"),
+}
 VOCABULARIES: Mapping[str, Mapping[str, str]] = {
-    "shop": dict(impression="request_id", item="sku", position="slot", click="is_click", query="search_term", user="uid"),
-    "search": dict(impression="serp_id", item="doc_id", position="rank", click="clicked", query="query_id", user="cookie"),
-    "adverts": dict(impression="auction_id", item="adId", position="placement", click="clk", query="keyword", user="uid"),
-    "music": dict(impression="recUuid", item="trackId", position="pos", click="clicks", query="q", user="listener_id"),
-    "travel": dict(
-        impression="srch_id", item="prop_id", position="position", click="click_bool", query="topic", user="visitor_id"
-    ),
-    "news": dict(
-        impression="RankingID", item="article", position="display_position", click="hasClicked", query="query_text",
-        user="user_id",
-    ),
-    "letters": dict(impression="list_no", item="asin", position="ordinal", click="n_clicks", query="Query", user="member"),
+    trade: dict(zip(("impression", "item", "position", "click", "query", "user"), names, strict=True))
+    for trade, names in _TRADES.items()
 }
 """Role -> the name of its column, by trade."""
 
@@ -116,27 +115,33 @@ class Form:
         return {**VOCABULARIES[self.vocabulary], **self.names}.get(role, role)
 
 
-DECOYS: Mapping[str, Callable[[Random, Row, int], Any]] = {
-    "ts": lambda rng, row, at: np.datetime64("2024-05-01T00:00:00", "ms") + 977 * _list(row),
-    "epoch": lambda rng, row, at: 1714521600 + 13 * _list(row),
-    "price": lambda rng, row, at: round(float(rng.gamma(2, 20)), 2),
-    "booked": lambda rng, row, at: int(bool(row.get("click")) and rng.random() < 0.4),
-    "Unnamed: 0": lambda rng, row, at: at,
-    "page": lambda rng, row, at: 1,
-    "device": lambda rng, row, at: ["phone", "desk", "tablet"][_list(row) % 3],
-    "in_stock": lambda rng, row, at: int(rng.random() < 0.9),
-    "stars": lambda rng, row, at: int(rng.integers(1, 6)),
-    "session_id": lambda rng, row, at: f"s{_list(row) // 3}",
-    "user_clicks_30d": lambda rng, row, at: int(rng.integers(0, 9)),
-    "variant": lambda rng, row, at: "AB"[_list(row) % 2],
-    "revenue": lambda rng, row, at: round(float(rng.gamma(2, 9)), 2) if row.get("click") and rng.random() < 0.3 else 0.0,
-    "title": lambda rng, row, at: f"The {row['item']}",
-}
-"""Columns that have no role, by name: from the row and its number."""
+def decoy(name: str, rng: Random, row: Row, at: int) -> Any:
+    """Return the value of a column that has no role. at: the number of the row."""
+    shown, clicked = int(row["impression"]), bool(row.get("click"))
+    values: Mapping[str, Any] = {
+        "ts": np.datetime64("2024-05-01T00:00:00", "ms") + 977 * shown,
+        "epoch": 1714521600 + 13 * shown,
+        "price": round(float(rng.gamma(2, 20)), 2),
+        "booked": int(clicked and rng.random() < 0.4),
+        "Unnamed: 0": at,
+        "page": 1,
+        "device": ["phone", "desk", "tablet"][shown % 3],
+        "in_stock": int(rng.random() < 0.9),
+        "stars": int(rng.integers(1, 6)),
+        "session_id": f"s{shown // 3}",
+        "user_clicks_30d": int(rng.integers(0, 9)),
+        "variant": "AB"[shown % 2],
+        "revenue": round(float(rng.gamma(2, 9)), 2) if clicked and rng.random() < 0.3 else 0.0,
+        "title": f"The {row.get('item')}",
+    }
+    return values[name]
 
 
-def _list(row: Row) -> int:
-    return int(row["impression"])
+DECOYS = (
+    *("ts", "epoch", "price", "booked", "Unnamed: 0", "page", "device", "in_stock", "stars", "session_id"),
+    *("user_clicks_30d", "variant", "revenue", "title"),
+)
+"""Columns that have no role, but for the session."""
 
 
 def written(rows: list[Row], form: Form, rng: Random) -> pa.Table:
@@ -150,7 +155,7 @@ def written(rows: list[Row], form: Form, rng: Random) -> pa.Table:
         one[form.name("impression")] = f"{row['impression']:08x}-7c"
         one[form.name("position")] = POSITIONS[form.position](place, form.top)
         one[form.name("click")] = CLICKS[form.click](click, at)
-        made.append(one | {decoy: DECOYS[decoy](rng, row, at) for decoy in form.decoys})
+        made.append(one | {name: decoy(name, rng, row, at) for name in form.decoys})
     if form.order == "shuffled":
         made = [made[at] for at in rng.permutation(len(made))]
     if form.order == "by position":
@@ -169,7 +174,7 @@ def _wide(rows: list[Row], form: Form, rng: Random) -> pa.Table:
         else:
             one |= {"score": row["score"][: len(row["slate"])]}
         one |= {form.name(role): row[role] for role in ("query", "user")}
-        made.append(one | {decoy: DECOYS[decoy](rng, {**row, "item": "x"}, at) for decoy in form.decoys})
+        made.append(one | {name: decoy(name, rng, row, at) for name in form.decoys})
     if form.order == "shuffled":
         made = [made[at] for at in rng.permutation(len(made))]
     return pa.Table.from_pylist(made)
@@ -181,7 +186,8 @@ def own_form(rows: list[Row], form: Form) -> list[Row]:
         return rows
     shown = [len(row["slate"]) for row in rows]
     return [
-        {**row, "candidates": row["slate"], "score": row["score"][:slots]} for row, slots in zip(rows, shown, strict=True)
+        {**row, "candidates": row["slate"], "score": row["score"][:slots]}
+        for row, slots in zip(rows, shown, strict=True)
     ]
 
 
@@ -190,4 +196,5 @@ def roles(form: Form) -> dict[str, str]:
     wide = ["slate", "clicks", *(["candidates"] if form.pool else [])]
     known = wide if form.layout == "wide" else ["impression", "item", "position", "click"]
     found = {role: form.name(role) for role in (*known, "query", "user")}
+    found |= {"session": "session_id"} if "session_id" in form.decoys else {}
     return {**found, "candidates": "candidate_ids"} if "candidates" in found else found

@@ -15,6 +15,7 @@ from ..estimators.family import family
 from ..estimators.wrappers import is_estimator, without_normalisation
 from ..files import atomic_write
 from ..folds.fingerprint import Fingerprint
+from ..log.batch import RunCache
 from ..log.source import Source
 from ..policies.fit import replaced
 from ..readers.by_file import ByFile, FilesFold, first_row, layout_of, without_rows
@@ -137,13 +138,13 @@ def refuse_learnt(question: Question) -> None:
         )
 
 
-def counted(job: Pass, question: Question, log: Source) -> LogCounts:
-    """Read a log; where a state is asked for, with its rows numbered by file, and write the state.
+def counted(job: Pass, question: Question, log: Source, cache: RunCache | None = None) -> LogCounts:
+    """Read a log; where a state is asked for, with its rows numbered by file, and write the state. cache: of batches.
 
     Raises:
         UsageError: the question cannot be made again from its spellings.
     """
-    asked, executor, progress = job.quantities(log), question.executor, question.progress
+    asked, executor, progress = job.quantities(log, cache), question.executor, question.progress
     if question.state is None:
         return LogCounts.of(job, asked, asked.state(executor, progress), log.describe())
     begun = _begun(question, log, job, asked)

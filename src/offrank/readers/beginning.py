@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -55,7 +55,7 @@ class Beginning:
         paths, head = _head(source, empty)
         try:
             table = unfolded(open_table(source, kind, empty=empty))
-            return cls(source, paths, head, table, None if getattr(table, "once", False) else _first(table))
+            return cls(source, paths, head, table, None if getattr(table, "once", False) else first_rows(table))
         except OffrankError as error:
             return cls(source, paths, head, trouble=error)
 
@@ -70,19 +70,18 @@ def _head(source: Any, empty: bool) -> tuple[tuple[str, ...], bytes]:
         return (), b""
 
 
-def _first(table: Table) -> pa.Table:
-    """The first rows of a table."""
+def first_rows(table: Table, columns: Sequence[str] | None = None) -> pa.Table:
+    """The first rows of a table. columns: all if None."""
+    names = table.names if columns is None else tuple(columns)
 
     def batches() -> Iterator[pa.RecordBatch]:
         rows = 0
         for part in range(table.parts()):
-            for piece in table.pieces(part, table.names):
+            for piece in table.pieces(part, names):
                 yield piece.data
                 rows += len(piece.data)
                 if rows >= ROWS:
                     return
 
     found = [pa.Table.from_batches([one]) for one in batches()]
-    return (
-        pa.concat_tables(found, promote_options="permissive") if found else pa.table({name: [] for name in table.names})
-    )
+    return pa.concat_tables(found, promote_options="permissive") if found else pa.table({name: [] for name in names})

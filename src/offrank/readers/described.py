@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 
 import numpy as np
@@ -33,6 +33,8 @@ LIKE = {
 }
 """Common names for each role; they are suggestions, never used without the user's instruction."""
 
+_SAMPLE = 24
+"""Characters of a first value that are shown."""
 USES = ("ranking", "score", "group")
 HOLDS = 0.99
 """Minimum share of rows with valid values for a column to be useful: some rows may break a rule."""
@@ -43,13 +45,14 @@ class LogColumn:
     """A column of a log: its name, its type and its use.
 
     use: a role; `score` and `ranking` beside the candidates; `group` for a value per impression; otherwise empty. like:
-    the role that commonly has this name, if that role has no column.
+    the role that commonly has this name, if that role has no column. samples: first values, cut where long.
     """
 
     name: str
     type: str
     use: str = ""
     like: str = ""
+    samples: tuple[str, ...] = field(default=(), compare=False)
 
 
 def described(log: Source, progress: Progress | None = None) -> tuple[LogColumn, ...]:
@@ -87,7 +90,8 @@ def described(log: Source, progress: Progress | None = None) -> tuple[LogColumn,
         use = "group" if name in plain else next(holding_for, "")
         near = next((role for role in known if name.lower() in LIKE.get(role, ()) and role not in own), "")
         like = "" if name in role_of else near
-        columns.append(LogColumn(name, type_in_words(types[name]), role_of.get(name, use), like))
+        shown = samples(first.data, name)
+        columns.append(LogColumn(name, type_in_words(types[name]), role_of.get(name, use), like, shown))
     return tuple(columns)
 
 
@@ -135,6 +139,27 @@ def _long(data: pa.RecordBatch, name: str, own: Mapping[str, str]) -> Iterator[t
         yield "group", len(data)
     elif number:
         yield "score", int(np.isfinite(values).sum())
+
+
+def first_look(rows: pa.Table) -> tuple[LogColumn, ...]:
+    """Return the columns of a table of which no role is known."""
+    first = rows.slice(0, 100).combine_chunks()
+    batch = first.to_batches()[0]
+    return tuple(
+        LogColumn(name, type_in_words(kind), samples=samples(batch, name))
+        for name, kind in zip(rows.schema.names, rows.schema.types, strict=True)
+    )
+
+
+def samples(rows: pa.RecordBatch, name: str, most: int = 2) -> tuple[str, ...]:
+    """Return the first values of a column that are not null, as texts of bounded length."""
+    found = rows.column(name)
+    known = found.filter(found.is_valid()).slice(0, most)
+    return tuple(_cut(arrow.show(known, row)) for row in range(len(known)))
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= _SAMPLE else f"{text[: _SAMPLE - 3]}..."
 
 
 def _is_number(kind: pa.DataType) -> bool:

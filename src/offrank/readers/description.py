@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from ..log.schema import LONG_ROLES, ROLES
-from ..wording import Wording
 
 Layout = Literal["wide", "nested", "long", "sessions", "events", "pairs", "none"]
 """The shape of a table.
@@ -29,10 +28,10 @@ class RoleEvidence:
 
 @dataclass(frozen=True)
 class Unsettled:
-    """What a table leaves open, and the options that settle it, the likeliest first."""
+    """What a table leaves open, and what settles it: role -> column, the likeliest first."""
 
     what: str
-    options: tuple[Wording, ...]
+    options: tuple[Mapping[str, str], ...]
 
 
 @dataclass(frozen=True)
@@ -70,4 +69,7 @@ class Description:
 
 def _order(role: str) -> int:
     """Return the place of a role in a line: those of the list that was shown come first."""
-    return [*LONG_ROLES, *ROLES].index(role)
+    return [*_FIRST, *LONG_ROLES, *ROLES].index(role)
+
+
+_FIRST = ("impression", "slate", "item", "position", "click", "clicks", "candidates")

@@ -15,7 +15,8 @@ from ..wording import Option, Wording
 from .beginning import Beginning
 from .broken import sound
 from .decode import Duplicates
-from .detect import format_of, roles_of
+from .description import Description
+from .detect import clicks_as, format_of, roles_of
 from .formats.registry import READERS, Reader
 from .long import LongLog
 from .opening import SUFFIXES, open_table
@@ -88,10 +89,11 @@ def read_log(
     beginning = Beginning.of(source, chosen, empty=skip_broken_files)
     known = format_of(beginning) if not (chosen or renamed) and isinstance(opened, OffrankError) else None
     if known is not None:
-        return _by_reader(known, source, renamed, invalid=invalid, **how)
+        log = _by_reader(known, source, renamed, invalid=invalid, **how)
+        return replace(log, description=Description(known.layout, format=repr(known)))
     found = roles_of(beginning, renamed)
     if found is not None and not (found.lacks or found.unsettled):
-        log = _by_columns(source, chosen, found.columns, gaps=gaps, invalid=invalid, **how)
+        log = _by_columns(source, chosen, {**found.columns, **renamed}, gaps=gaps, invalid=invalid, **how)
         return replace(log, description=found)
     if not isinstance(opened, OffrankError):
         return opened
@@ -107,7 +109,7 @@ def _by_reader(
     top_k: int | None,
     duplicates: Duplicates | None,
     skip_broken_files: bool,
-) -> Source:
+) -> WideLog | LongLog:
     """Open a source by the reader of a named standard."""
     _refuse_beside(reader, renamed, skip_broken_files)
     found: WideLog | LongLog = reader(source, invalid=invalid)
@@ -133,6 +135,7 @@ def _by_columns(
     table = unfolded(table, renamed)
     wide = _is_wide(table, renamed, gaps)
     how: dict[str, Any] = {"top_k": top_k, "duplicates": duplicates or "raise", "left_out": left_out}
+    how["clicks_as"] = clicks_as(table, renamed, is_wide=wide)
     if not wide:
         return LongLog(table, renamed, invalid, gaps=gaps, **how)
     return WideLog(in_order(table, renamed, skip=invalid == "skip", close=gaps == "close"), renamed, invalid, **how)

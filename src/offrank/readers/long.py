@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from ..errors import RowError
 from ..log import rules
@@ -20,6 +21,7 @@ from ..log.source import Needs, refuse_once
 from ..running.checkpoint import stamp_of
 from ..running.engines import Engine, engine_of
 from . import arrow, conversions
+from .conversions import ClicksAs
 from .csv_json import CsvJsonTable
 from .decode import Duplicates
 from .description import Description
@@ -35,7 +37,7 @@ class LongLog:
     """A table with a row per item, as a source of log batches.
 
     noted: results of the first pass, shared with copies: rows, whether impressions are scattered, the top position.
-    description: how its columns were found.
+    clicks_as: how clicks are written. description: how its columns were found.
     """
 
     table: Table
@@ -47,6 +49,7 @@ class LongLog:
     duplicates: Duplicates = "raise"
     left_out: Mapping[str, int] = field(default_factory=dict)
     noted: dict[str, int] = field(default_factory=dict, compare=False)
+    clicks_as: ClicksAs = "numbers"
     description: Description | None = field(default=None, compare=False)
 
     def __repr__(self) -> str:
@@ -124,15 +127,16 @@ class LongLog:
         text = [self.column(role) for role in ("impression", "item", "query", *sorted(needed.clusters))]
         text += [*needed.keys, *needed.labels]
         numbers = [self.column(role) for role in ("reward", "propensity", "inclusion")]
-        numbers += [name for role in ("position", "click") if _is_number(table, name := self.column(role))]
+        numbers += [name for role in ("position", "click") if self._is_number(table, name := self.column(role))]
         kinds = dict.fromkeys([*numbers, *needed.scores, *needed.rankings], pa.float64())
         return table.typed(kinds if table.kind == "json" else kinds | dict.fromkeys(text, pa.string()))
 
-
-def _is_number(table: CsvJsonTable, name: str) -> bool:
-    """Whether the first block of a text file shows numbers in a column, or nothing."""
-    kind = table.schema.field(name).type if name in table.names else pa.null()
-    return not (conversions.is_text(kind) or conversions.is_time(kind) or pa.types.is_boolean(kind))
+    def _is_number(self, table: CsvJsonTable, name: str) -> bool:
+        """Whether a column of a text file must hold numbers: if its first block shows any, or none of its values."""
+        if self.clicks_as == "numbers" or name not in table.names:
+            return True
+        kind = table.schema.field(name).type
+        return not (conversions.is_text(kind) or conversions.is_time(kind) or pa.types.is_boolean(kind))
 
 
 def _first_look(table: Table, impression: str, position: str, _part: int) -> Integers:
@@ -140,7 +144,7 @@ def _first_look(table: Table, impression: str, position: str, _part: int) -> Int
     rows, from_0, last, begun = 0, 0, None, [np.empty(0, np.int64)]
     for piece in (piece for part in range(table.parts()) for piece in table.pieces(part, (impression, position))):
         codes = arrow.codes(piece.data.column(impression), impression)
-        ranks = arrow.numbers(conversions.positions(piece.data.column(position), position), position)
+        ranks = arrow.numbers(conversions.positions(piece.data.column(position)), position)
         from_0 += int((ranks == 0).sum())
         new = np.append(codes[:1] != last, codes[1:] != codes[:-1])
         begun.append(codes[new])
@@ -208,12 +212,16 @@ class _WideTable:
             yield rest
 
     def _converted(self, data: pa.RecordBatch) -> pa.RecordBatch:
-        """Return the same rows with clicks and positions as numbers."""
+        """Return the same rows with clicks and positions as numbers, unless they must be written so."""
+        if self.log.clicks_as == "numbers":
+            return data
         for role, converted in (("click", conversions.clicks), ("position", conversions.positions)):
             name = self.log.column(role)
             if name in data.schema.names:
                 place = data.schema.get_field_index(name)
-                data = data.set_column(place, name, converted(data.column(name), name))
+                found = converted(data.column(name))
+                empty = role == "click" and self.log.clicks_as == "filled"
+                data = data.set_column(place, name, pc.fill_null(found, 0) if empty else found)
         return data
 
     def _checked(self, rows: Rows, columns: tuple[str, ...]) -> Rows:

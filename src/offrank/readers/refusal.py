@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import difflib
+from collections.abc import Mapping, Sequence
 
 import pyarrow as pa
 
@@ -22,15 +23,20 @@ def not_understood(
     rows, table = beginning.rows, beginning.table
     if rows is None or table is None or not isinstance(error, ColumnError):
         return error
-    missing = sorted({*said.values()} - {*table.names})
-    if missing:
-        return error
+    named = {said.get(role, role) for role in ("impression", "item")} <= {*table.names}
+    if found.lacks and (named or "slate" in said or _near(table.names)):
+        return error  # which says it better
     more = f", and {len(table.names) - _DESCRIBED} columns more" if len(table.names) > _DESCRIBED else ""
     columns = "; ".join(_column(rows, name) for name in table.names[:_DESCRIBED])
     return ColumnError(
         Wording("{} is not understood: {}. It has {}{}", table.describe(), _open(found), columns, more),
         _remedy(found),
     )
+
+
+def _near(names: Sequence[str]) -> bool:
+    """Whether a column is called almost as the slate."""
+    return bool(difflib.get_close_matches("slate", names, n=1, cutoff=_NEAR))
 
 
 def _open(found: Description) -> str:
@@ -44,12 +50,18 @@ def _open(found: Description) -> str:
 def _remedy(found: Description) -> str:
     """Return the options that settle what is open, the likeliest first."""
     if not found.unsettled:
-        return Wording("if it is a log, say which column is which: {}", ColumnNames(_EXAMPLE))
-    first = joined(" ", [each.options[0] for each in found.unsettled])
-    others = joined(", or ", [joined(", or ", each.options[1:]) for each in found.unsettled])
-    return Wording("say {}", first) + (Wording("; or {}", others) if others else "")
+        if {"item", "slate"} & found.roles.keys():
+            role = "click" if "item" in found.roles else "clicks"
+            return Wording("if a column tells it, name it: {}", ColumnNames({role: "NAME"}))
+        own = "give every list that was shown an id of its own; if it has one, name it: {}"
+        return Wording(own, ColumnNames(_EXAMPLE))
+    first = {role: name for each in found.unsettled for role, name in each.options[0].items()}
+    others = [ColumnNames(option) for each in found.unsettled for option in each.options[1:]]
+    return Wording("say {}", ColumnNames(first)) + joined("", [Wording(", or {}", one) for one in others])
 
 
+_NEAR = 0.85
+"""How near a name must be to be taken for a slip; `state` is none."""
 _EXAMPLE = {"impression": "NAME", "item": "NAME", "position": "NAME", "click": "NAME"}
 
 

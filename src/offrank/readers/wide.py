@@ -19,6 +19,7 @@ from ..running.checkpoint import stamp_of
 from ..running.engines import Engine, engine_of
 from ..wording import Option, Wording
 from . import arrow
+from .conversions import ClicksAs
 from .decode import Decoded, Duplicates
 from .description import Description
 from .json_text import BadCell
@@ -35,7 +36,7 @@ class WideLog:
 
     top_k: how many slots of each slate are kept. duplicates: how items that stand in a slate twice are read.
     left_out: as `LogBatch.skipped`, what was left out before anything was read.
-    description: how its columns were found.
+    clicks_as: how clicks are written. description: how its columns were found.
     """
 
     table: Table
@@ -45,6 +46,7 @@ class WideLog:
     top_k: int | None = None
     duplicates: Duplicates = "raise"
     left_out: Mapping[str, int] = field(default_factory=dict)
+    clicks_as: ClicksAs = "numbers"
     description: Description | None = field(default=None, compare=False)
 
     def __repr__(self) -> str:
@@ -125,7 +127,7 @@ class WideLog:
 
     def _decoded(self, piece: Piece, columns: Mapping[str, str]) -> Decoded:
         try:
-            return Decoded(piece, columns, self.needed, self.top_k, self.duplicates)
+            return Decoded(piece, columns, self.needed, self.top_k, self.duplicates, self.clicks_as)
         except BadCell as error:
             raise piece.fault(error) from None
         except (pa.ArrowException, OverflowError) as error:

@@ -17,7 +17,7 @@ from .registry import READERS, Reader
 
 
 @READERS.register
-@Reader
+@Reader.of("events")
 def events(
     source: Any,
     *,

@@ -13,6 +13,7 @@ from typing import Any, overload
 from ...registry import Registry
 from ...spelling import spell
 from ..beginning import Beginning
+from ..description import Layout
 from ..long import LongLog
 from ..wide import WideLog
 
@@ -26,8 +27,10 @@ It is certain of it: what could as well be something else is not recognised.
 class Reader:
     """A reader of a format: called with a path it returns the log, without one it keeps its options.
 
-    `open_bandit("men", n_items=34)` is `read_log("men", format=open_bandit(n_items=34))`.
+    `open_bandit("men", n_items=34)` is `read_log("men", format=open_bandit(n_items=34))`. layout: of the source.
     """
+
+    layout: Layout = "wide"
 
     def __init__(self, read: Callable[..., WideLog | LongLog], options: Mapping[str, Any] | None = None) -> None:
         self.read, self.options = read, dict(options or {})
@@ -47,7 +50,20 @@ class Reader:
         if path is not None:
             return self.read(path, **{**self.options, **options})
         self.__signature__.bind(**options)
-        return Reader(self.read, {**self.options, **options})
+        made = Reader(self.read, {**self.options, **options})
+        made.layout = self.layout
+        return made
+
+    @classmethod
+    def of(cls, layout: Layout) -> Callable[[Callable[..., WideLog | LongLog]], Reader]:
+        """Return a decorator that makes a reader of tables of this layout."""
+
+        def made(read: Callable[..., WideLog | LongLog]) -> Reader:
+            reader = cls(read)
+            reader.layout = layout
+            return reader
+
+        return made
 
     def recognised(self, recogniser: Recogniser) -> Recogniser:
         """Register the function that tells whether a source has this format, as a decorator."""

@@ -49,7 +49,7 @@ class Click(NamedTuple):
 
 
 @READERS.register
-@Reader
+@Reader.of("sessions")
 def sogou(path: str | Path | Sequence[str | Path], *, encoding: str = "gb18030", invalid: Invalid = "raise") -> WideLog:
     """Read SogouQ: which results were clicked, by whom, for which query and at which rank; plain or `.gz`.
 

@@ -30,7 +30,7 @@ _LOWEST = 1000
 
 
 @READERS.register
-@Reader
+@Reader.of("sessions")
 def tiangong(path: str | Path | Sequence[str | Path], *, invalid: Invalid = "raise") -> WideLog:
     """Read the result lists of TianGong-ST's XML file (`sogousessiontrack2020.xml`), plain or `.gz`.
 

@@ -31,7 +31,7 @@ _SOURCE = "_source"
 
 
 @READERS.register
-@Reader
+@Reader.of("events")
 def ubi(
     source: Any,
     *,
@@ -92,7 +92,7 @@ def _tables(source: Any, events: str) -> tuple[Table, Table]:
         each = list(source) if isinstance(source, Sequence) else []
     if len(each) != 2:
         raise UsageError("UBI is two files, queries and events", "give both, as a list or in one folder")
-    first, second = (Documents.of(open_table(one)) for one in each)
+    first, second = (IndexDocuments.of(open_table(one)) for one in each)
     return (second, first) if "action_name" in first.names else (first, second)
 
 
@@ -121,7 +121,7 @@ class Extracted:
 
 
 @dataclass(frozen=True)
-class Documents:
+class IndexDocuments:
     """An exported index: each row holds its document in the struct `_source`."""
 
     table: Table

@@ -29,7 +29,7 @@ _SESSION = re.compile(r"(\S+)\t(\d+(?:,\d+)*) ?:(?: *(\d+(?: *, *\d+)*))?")
 
 
 @READERS.register
-@Reader
+@Reader.of("sessions")
 def yandex(
     path: str | Path | Sequence[str | Path], *, repeats: Repeats = "once", invalid: Invalid = "raise"
 ) -> WideLog:

@@ -65,7 +65,7 @@ class Column:
         if pa.types.is_boolean(self.data.type) or pa.types.is_null(self.data.type):
             return np.empty(0)
         try:
-            found = self.numbers if len(self.numbers) else self._as(conversions.positions)
+            found = self.numbers if len(self.numbers) else arrow.numbers(conversions.positions(self.data), self.name)
         except ColumnError:
             return np.empty(0)
         known = found[~np.isnan(found)]
@@ -76,7 +76,7 @@ class Column:
     def clicks(self) -> Floats:
         """The values as clicks [n], NaN where there is none; none [0] of what can hold none."""
         try:
-            found = self.numbers if len(self.numbers) else self._as(conversions.clicks)
+            found = self.numbers if len(self.numbers) else arrow.numbers(conversions.clicks(self.data), self.name)
         except ColumnError:
             return np.empty(0)
         known = found[~np.isnan(found)]
@@ -84,9 +84,6 @@ class Column:
             return np.empty(0)
         few = (found > 0).mean() <= _MOST_CLICKED if known.max() > 1 or not len(self.numbers) else True
         return found if few else np.empty(0)
-
-    def _as(self, converted: conversions.Converted) -> Floats:
-        return arrow.numbers(converted(self.data, self.name), self.name)
 
 
 _DEEPEST = 1000

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 
 import numpy as np
 import pyarrow as pa
 
 from ...log.batch import Floats, Integers
 from .. import conversions
+from ..conversions import ClicksAs
 from ..description import Description, RoleEvidence
 from . import names
 from .choice import Roles, best
 from .columns import Column, alike, is_constant, of_values, repeats
-from .runs import Run, runs
+from .runs import Run, measured, runs
 
 _NO_LISTS = "no column is an id that repeats with positions that run from 1 or 0 inside it"
 _LOG_LISTS = "log an id for every list that was shown, and the position of each of its items"
@@ -25,7 +27,7 @@ def long_roles(rows: pa.Table, said: Mapping[str, str]) -> Description:
     columns, roles = of_values(rows), Roles(said)
     found = runs(columns, said)
     if not found:
-        return Description("none", {}, lacks=_lacks(columns))
+        return _by_names(roles, columns)
     run = _run(roles, found, columns)
     items = _items(columns, run, roles)
     if roles.choose("item", items, "it comes once in each list") is None:
@@ -133,13 +135,42 @@ def _one_each(numbers: Mapping[str, Floats], role: str) -> list[str]:
     return [best(role, each) for each in same.values()]
 
 
-def _lacks(columns: Mapping[str, Column]) -> str:
-    """Return why rows make no lists, and what to log."""
-    named = [name for name, one in columns.items() if names.fit("position", name) >= 3 and len(one.positions)]
-    return f"{_ALONE}, beside {named[0]!r}: {_LOG_LISTS}" if named else f"{_NO_LISTS}: {_LOG_LISTS}"
+def _may_name_lists(columns: Mapping[str, Column], name: str, position: str) -> bool:
+    """Whether a column may be an id of lists: a query or a session has several, and the rows do not contradict it."""
+    of_several = names.fit("query", name) >= 2 or names.fit("session", name) >= 2
+    return not of_several and measured(columns, name, position).possible
+
+
+def _by_names(roles: Roles, columns: Mapping[str, Column]) -> Description:
+    """Return what rows lack that make no lists; roles that names alone suggest are asked for."""
+    for role in ("position", "impression", "item", "click"):
+        called = sorted((name for name in columns if names.fit(role, name) >= 3), key=partial(names.order, role))
+        free = [name for name in called if name not in roles.taken]
+        if role == "impression" and "position" in roles.found:  # what rows contradict is not asked for
+            free = [name for name in free if _may_name_lists(columns, name, roles.found["position"].column)]
+        if role in roles.said or free:
+            roles.choose(role, free[:1], "it is called so")
+    places = [name for name in ("position",) if name in roles.found]
+    if {"impression", "item", "position"} <= roles.found.keys():
+        for role in roles.found.keys() - roles.said.keys():
+            roles.ask(role, [roles.found[role].column])
+        return Description("long", {}, unsettled=tuple(roles.unsettled))
+    alone = f"{_ALONE}, beside {roles.found['position'].column!r}" if places else _NO_LISTS
+    return Description("none", {}, lacks=f"{alone}: {_LOG_LISTS}")
 
 
 _FEW = 0.01
 """The largest share of lists, or rows, that may break a rule."""
 _BY_CHANCE = 5.0
 """How many items would come twice in a list by chance, at least, where a column is not called an item."""
+
+
+def clicks_as(rows: pa.Table, position: str, click: str) -> ClicksAs:
+    """Tell how the clicks of a long table are written: empty where nothing was clicked, if none of them is 0."""
+    columns = of_values(rows)
+    if click not in columns or position not in columns or not len(columns[position].positions):
+        return "values"
+    shown = ~np.isnan(columns[position].positions)
+    found = columns[click].numbers
+    known = found[~np.isnan(found)]
+    return "filled" if len(found) and np.isnan(found[shown]).any() and (known > 0).all() else "values"

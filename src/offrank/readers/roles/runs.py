@@ -31,11 +31,16 @@ class Run:
     by_chance: float
 
     @property
+    def possible(self) -> bool:
+        """Whether the rows do not contradict it."""
+        return self.twice <= _TWICE
+
+    @property
     def certain(self) -> bool:
         """Whether this cannot well be chance, or both names say it."""
         named = names.fit("position", self.position) >= 2 and names.fit("impression", self.impression) >= 2
         least = _BEGIN_NAMED if named else _BEGIN
-        return self.twice <= _TWICE and self.begins >= least and (named or self.by_chance >= _BY_CHANCE)
+        return self.possible and self.begins >= least and (named or self.by_chance >= _BY_CHANCE)
 
 
 _TWICE = 0.01
@@ -56,7 +61,7 @@ def runs(columns: Mapping[str, Column], said: Mapping[str, str]) -> list[Run]:
         for position in able
         for impression in ids
         if not {position, impression} & free and position != impression
-        if (run := _run(columns, impression, position)).certain
+        if (run := measured(columns, impression, position)).certain
     ]
     return [run for position in able for run in _clearest([one for one in found if one.position == position])]
 
@@ -77,7 +82,7 @@ def _may_be_id(column: Column) -> bool:
     return column.distinct > 1 and not single and bool(column.nulls.mean() <= _TWICE)
 
 
-def _run(columns: Mapping[str, Column], impression: str, position: str) -> Run:
+def measured(columns: Mapping[str, Column], impression: str, position: str) -> Run:
     """Measure how well an id and positions make lists."""
     groups, places = columns[impression].groups, columns[position].positions
     shown = ~np.isnan(places) if len(places) else np.zeros(len(groups), np.bool_)

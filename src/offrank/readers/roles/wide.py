@@ -13,11 +13,14 @@ from ...errors import ColumnError, LogError
 from ...log.batch import Floats
 from .. import arrow, conversions
 from ..arrow import Lists
+from ..conversions import ClicksAs, lists_of_one
 from ..description import Description
 from . import names
 from .choice import Roles
 from .columns import of_values
 
+_FEW_CLICKED = 3.0
+"""The largest mean number of ids in a list of what was clicked."""
 _FEW = 0.01
 """The largest share of rows that may break a rule."""
 
@@ -44,7 +47,7 @@ class ListColumn:
     def numbers(self) -> Floats:
         """The values of all lists as clicks or other numbers; none [0] of anything else."""
         try:
-            return arrow.numbers(conversions.clicks(self.lists.values, self.name), self.name)
+            return arrow.numbers(conversions.clicks(self.lists.values), self.name)
         except ColumnError:
             return np.empty(0)
 
@@ -59,6 +62,11 @@ class ListColumn:
             return False
         return bool((other.ids.places(self.ids) == -2).any(axis=1).mean() <= _FEW)
 
+    @property
+    def few(self) -> bool:
+        """Whether most lists are short or empty, as those of what was clicked."""
+        return bool(self.lists.lengths.mean() <= _FEW_CLICKED)
+
     def beside(self, other: ListColumn) -> bool:
         """Whether the lists have the lengths of another's."""
         return bool((self.lists.lengths == other.lists.lengths).mean() >= 1 - _FEW)
@@ -67,10 +75,11 @@ class ListColumn:
 def wide_roles(rows: pa.Table, said: Mapping[str, str]) -> Description:
     """Tell the roles of the columns of a wide table from its first rows. said: those that were given."""
     lists, roles = _lists(rows), Roles(said)
-    ids = {name: one for name, one in lists.items() if one.distinct and one.lists.lengths.max(initial=0) > 0}
     clicks = [name for name, one in lists.items() if _may_be_clicks(one)]
-    ids = {name: one for name, one in ids.items() if name not in clicks or names.fit("click", name) < 2}
-    slate = _slate(roles, ids, [lists[name] for name in clicks if name in lists])
+    ids = {name: one for name, one in lists.items() if _may_be_slate(one)}
+    clicked = _clicked(lists | _single(rows), ids)
+    ids = {name: one for name, one in ids.items() if name not in clicked}
+    slate = _slate(roles, ids, [lists[name] for name in clicks])
     if slate is None:
         return Description("none", {}, lacks="no column holds lists of distinct ids: the items that were shown")
     shown = lists[slate]
@@ -78,7 +87,8 @@ def wide_roles(rows: pa.Table, said: Mapping[str, str]) -> Description:
         roles.choose("clicks", [], "") if "clicks" in said else None
         lacks = ""
     else:
-        lacks = _clicks(roles, lists, shown, clicks)
+        lacks = _clicks(roles, lists, shown, clicks, [name for name, one in clicked.items() if one.within(shown)])
+    _position(roles, lists, shown)
     if "candidates" not in said:
         pool = [name for name, one in ids.items() if _is_pool(one, shown)]
         roles.if_sure("candidates", [name for name in pool if name not in roles.taken])
@@ -99,6 +109,13 @@ def _lists(rows: pa.Table) -> dict[str, ListColumn]:
             except (ColumnError, LogError):
                 continue
     return {name: one for name, one in found.items() if not pa.types.is_nested(one.lists.values.type)}
+
+
+def _may_be_slate(one: ListColumn) -> bool:
+    """Whether lists may be what was shown: distinct ids, hardly ever none, that are not called something else."""
+    other = (role for role in ("position", "click") if names.fit(role, one.name) >= 2)
+    called = names.fit("slate", one.name) >= 2 or not any(other)
+    return called and one.distinct and bool((one.lists.lengths == 0).mean() <= _FEW)
 
 
 def _may_be_clicks(one: ListColumn) -> bool:
@@ -126,7 +143,48 @@ def _is_pool(pool: ListColumn, shown: ListColumn) -> bool:
     return pool is not shown and bool(more) and shown.within(pool)
 
 
-def _clicks(roles: Roles, lists: Mapping[str, ListColumn], shown: ListColumn, clicks: list[str]) -> str:
+def _single(rows: pa.Table) -> dict[str, ListColumn]:
+    """Return columns of one id per row as lists of one, empty where there is none."""
+    found = {name: one.data for name, one in of_values(rows).items() if len(one.groups)}
+    return {name: ListColumn(name, arrow.lists(lists_of_one(data), name)) for name, data in found.items()}
+
+
+def _position(roles: Roles, lists: Mapping[str, ListColumn], shown: ListColumn) -> None:
+    """Give the role of the position to a list beside the slate that is called so, if it tells of another order."""
+    able = [
+        name
+        for name, one in lists.items()
+        if names.fit("position", name) >= 2 and one.ids is not None and one.ids.kind == "whole numbers"
+        if one.beside(shown) and bool(one.ids.twice().mean() <= _FEW) and not _counts(one)
+    ]
+    roles.if_sure("position", able)
+
+
+def _counts(one: ListColumn) -> bool:
+    """Whether lists are 1, 2, 3 or 0, 1, 2, so that they tell nothing."""
+    at = np.arange(len(one.numbers)) - np.repeat(one.lists.starts, one.lists.lengths)
+    return len(one.numbers) == len(at) and any((one.numbers - at == top).all() for top in (0, 1))
+
+
+def _clicked(found: Mapping[str, ListColumn], ids: Mapping[str, ListColumn]) -> dict[str, ListColumn]:
+    """Return the columns that hold what was clicked of another list, by their values and names."""
+    called = {
+        name: one
+        for name, one in found.items()
+        if one.ids is not None
+        and (names.fit("click", name) >= 1 or names.fit("used", name) >= 1)
+        and names.fit("position", name) < 2
+    }
+    return {
+        name: one
+        for name, one in called.items()
+        if one.few and any(one.within(each) for other, each in ids.items() if other != name and not each.beside(one))
+    }
+
+
+def _clicks(
+    roles: Roles, lists: Mapping[str, ListColumn], shown: ListColumn, clicks: list[str], clicked: list[str]
+) -> str:
     """Give the role of the clicks, or ask; return what is lacking."""
     able = [name for name in clicks if lists[name] is not shown and lists[name].beside(shown)]
     called = [name for name in able if names.fit("click", name) >= 2 or name == "clicks"]
@@ -137,9 +195,12 @@ def _clicks(roles: Roles, lists: Mapping[str, ListColumn], shown: ListColumn, cl
             roles.notes["clicks"] = "a time where it was clicked"
         elif conversions.is_text(kind):
             roles.notes["clicks"] = "in words"
+    elif clicked:
+        roles.choose("clicks", clicked, "its ids stand in the slate, and it is called so", words="click", least=1)
+        roles.notes["clicks"] = "the ids of what was clicked"
     elif able:
         roles.ask("clicks", sorted(able, key=lambda name: -names.fit("used", name)))
-    return "" if able else "no list beside the slate tells what was clicked: log 1 or 0 for each item shown"
+    return "" if able or clicked else "no list beside the slate tells what was clicked: log 1 or 0 for each item shown"
 
 
 def _beside(roles: Roles, lists: Mapping[str, ListColumn], shown: ListColumn, rows: pa.Table) -> None:
@@ -161,3 +222,18 @@ def _beside(roles: Roles, lists: Mapping[str, ListColumn], shown: ListColumn, ro
 def _probabilities(numbers: Floats) -> bool:
     known = numbers[~np.isnan(numbers)]
     return bool(len(known) and known.min() > 0 and known.max() <= 1)
+
+
+def clicks_as(rows: pa.Table, slate: str, clicks: str) -> ClicksAs:
+    """Tell how the clicks of a wide table are written: as ids if they are no lists, or if they stand in the slate."""
+    kind = rows.schema.field(clicks).type
+    if not pa.types.is_nested(kind):
+        return "values" if pa.types.is_null(kind) else "items"
+    lists = _lists(rows)
+    shown, found = lists.get(slate), lists.get(clicks)
+    if shown is None or found is None:
+        return "values"
+    if found.ids is not None and not found.beside(shown) and found.within(shown):
+        return "items"
+    known = found.numbers[~np.isnan(found.numbers)]
+    return "filled" if len(known) < len(found.numbers) and (known > 0).all() else "values"

@@ -6,8 +6,9 @@ their cells, `table` does both lazily, and `ranked` puts lists in the order of p
 
 from __future__ import annotations
 
+from .cells import Tokens
 from .ranked import RankedTable, in_order
 from .table import UnfoldedTable, first_rows, unfolded
 
-__all__ = ["RankedTable", "UnfoldedTable", "first_rows", "in_order", "unfolded"]
+__all__ = ["RankedTable", "Tokens", "UnfoldedTable", "first_rows", "in_order", "unfolded"]
 """What the other readers use."""
