@@ -337,8 +337,11 @@ def test_a_log_without_texts_is_not_looked_at() -> None:
     numbers = pa.table({"slate": [[1]], "clicks": [[1]], "items": [[{"x": 1}]]})
     assert unfolded(Counted(numbers)).names == ("slate", "clicks", "items.x")
     assert not Counted.read
-    unfolded(Counted(pa.table({"slate": [[1]], "old": [[0.5]], "query": ["red"]})))
-    assert Counted.read == [("query", "slate", "old")]
+    for query in ("red", "red shoes"):
+        unfolded(Counted(pa.table({"slate": [[1]], "old": [[0.5]], "query": [query]})))
+    assert Counted.read == [("query",), ("query",)]
+    unfolded(Counted(pa.table({"slate": [[1]], "old": [[0.5]], "query": ["1|2"]})))
+    assert Counted.read[2:] == [("query",), ("slate", "old")]
 
 
 def test_rows_parts_types_and_files_are_those_of_the_table(tmp_path: Path) -> None:

@@ -190,7 +190,7 @@ def test_what_is_read_as_what() -> None:
         "short": ("list of double", "", ""),
     }
     assert {column.name: column.samples for column in found.columns}["short"] == ("[1.0, 2.0]", "[1.0, 2.0]")
-    assert 'not read; columns={"propensity": "pscore"} if it is the propensity' in " ".join(str(found).split())
+    assert 'If pscore is the propensity, say columns={"propensity": "pscore"}.' in " ".join(str(found).split())
 
 
 def test_sizes_ties_duplicates_and_dependence() -> None:
@@ -302,10 +302,10 @@ def test_public_data_sets_are_known_by_what_they_hold(tmp_path: Path) -> None:
         assert (found.format, found.rows) == (name, 2)
         assert f"--format {name}" in found.command
         assert found.mapping()["format"] == name
-    for name, text in {"other": "hello\n", "binary": "\x00\x01\n"}.items():
-        (tmp_path / name).write_text(text)
-        with pytest.raises(UsageError, match="cannot tell the format"):
-            offrank.inspect(tmp_path / name)
+    for text, words in {"hello\n": "has no rows", "\x00\x01\n": "neither text nor in a format that is known"}.items():
+        (tmp_path / "other").write_text(text)
+        with pytest.raises(LogError, match=words):
+            offrank.inspect(tmp_path / "other")
     with pytest.raises(LogError, match="there is no log at"):
         offrank.inspect(tmp_path / "missing")
 

@@ -11,9 +11,11 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import OffrankError, StateError, UsageError
-from ..estimators.family import Auto, family
+from ..estimators.family import family
+from ..estimators.wrappers import is_estimator, without_normalisation
 from ..files import atomic_write
 from ..folds.fingerprint import Fingerprint
+from ..log.batch import RunCache
 from ..log.source import Source
 from ..policies.fit import replaced
 from ..readers.by_file import ByFile, FilesFold, first_row, layout_of, without_rows
@@ -124,7 +126,8 @@ def refuse_learnt(question: Question) -> None:
         return one
 
     for part in (*question.targets.values(), question.drawn_by, *question.estimator_list):
-        _ = seen(part) if isinstance(part, Auto) else replaced(part, seen)
+        selected = is_estimator(part) and without_normalisation(part).preselected
+        _ = seen(part) if selected else replaced(part, seen)
     if found:
         raise UsageError(
             f"{found[0]!r} is learnt from the log itself: the states of two logs could not be merged",
@@ -135,13 +138,13 @@ def refuse_learnt(question: Question) -> None:
         )
 
 
-def counted(job: Pass, question: Question, log: Source) -> LogCounts:
-    """Read a log; where a state is asked for, with its rows numbered by file, and write the state.
+def counted(job: Pass, question: Question, log: Source, cache: RunCache | None = None) -> LogCounts:
+    """Read a log; where a state is asked for, with its rows numbered by file, and write the state. cache: of batches.
 
     Raises:
         UsageError: the question cannot be made again from its spellings.
     """
-    asked, executor, progress = job.quantities(log), question.executor, question.progress
+    asked, executor, progress = job.quantities(log, cache), question.executor, question.progress
     if question.state is None:
         return LogCounts.of(job, asked, asked.state(executor, progress), log.describe())
     begun = _begun(question, log, job, asked)

@@ -173,10 +173,9 @@ class Decoded:
     def _locate(self, items: Lists, name: str, rule: rules.Rule) -> Integers:
         """Return the candidate index of each item [n, width], -1 pads; items that are not candidates break `rule`."""
         if items is self.candidates:
-            places = np.arange(int(items.lengths.max(initial=0)))
-            if (items.lengths == len(places)).all():
-                return np.broadcast_to(places, (len(items.lengths), len(places)))
-            return np.where(places < items.lengths[:, None], places, -1)
+            places = np.empty((len(items.lengths), int(items.lengths.max(initial=0))), np.int64)
+            _kernels.in_order(items.lengths, places)
+            return places
         found = self.candidates.places(items)
         if self.candidates is not self.slate:  # without candidates, other items are unknown
             self.faults.mark((found == -2).any(axis=1), rule, self.columns[name])

@@ -15,8 +15,8 @@ from ..log.batch import Integers
 from . import arrow
 from .json_text import BadCell
 
-MOST_ROWS = 65_536
-_MOST_VALUES = 2_000_000
+MOST_ROWS = 131_072
+_MOST_VALUES = 1_500_000
 _MIXED = "write the same kind of value in every row"
 _OWN_NAME = "give each column a name of its own"
 _NAMED = 3

@@ -65,7 +65,7 @@ def inspect(
     seen, law, sample = looked_at(source, how)
     found = source.description if isinstance(source, WideLog | LongLog) else None
     logging = logging or (found.logging if found is not None else "") or None
-    if logging is not None:
+    if logging not in (None, seen.logging.named):
         seen = replace(seen, logging=replace(seen.logging, policy=repr(policy(logging)), confirmed=True))
     path = fspath(log) if isinstance(log, str | PathLike) else None
     seen = replace(seen, path=path, format=format, gaps=gaps, top_k=top_k, given=dict(columns or {}))
