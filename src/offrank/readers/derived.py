@@ -58,7 +58,7 @@ class DerivedTable:
         return make(pa.record_batch({one: piece.data.column(self.kept.get(one, one)) for one in columns}))
 
 
-def alone(column: str) -> Computed:
+def one_each(column: str) -> Computed:
     """Return the column whose lists hold one value each, that of another column."""
     return (column,), _lists_of_one
 

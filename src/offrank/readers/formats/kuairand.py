@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from ...errors import ColumnError, LogError
 from ..beginning import Beginning
-from ..derived import Computed, DerivedTable, alone, always
+from ..derived import Computed, DerivedTable, always, one_each
 from ..files import is_paths
 from ..joining import KeptRows
 from ..opening import open_table
@@ -60,9 +60,9 @@ def kuairand(source: Any, *, clicks: str = "is_click", invalid: Invalid = "raise
     if not len(pool):
         raise LogError(f"no row of {table.describe()} was drawn at random: {_RANDOM} is never 1", _REMEDY)
     computed: dict[str, Computed] = {
-        "slate": alone(_VIDEO),
+        "slate": one_each(_VIDEO),
         "candidates": always(pa.array(pool), _VIDEO),
-        "clicks": alone(clicks),
+        "clicks": one_each(clicks),
         "propensity": ((_VIDEO,), partial(_uniform, 1 / len(pool))),
     }
     kept = {name: name for name in table.names if name not in (_VIDEO, _RANDOM, clicks)}

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from ...errors import LogError, UsageError
 from ..beginning import Beginning
-from ..derived import Computed, DerivedTable, alone, always, in_lists
+from ..derived import Computed, DerivedTable, always, in_lists, one_each
 from ..tables import MemoryTable
 from ..wide import Invalid, WideLog
 from .registry import READERS, Reader
@@ -136,11 +136,11 @@ def _rounds(feedback: Feedback, where: str) -> DerivedTable:
             columns[name] = _of_actions(np.asarray(feedback[name], np.float64), columns.get("position"), actions)
     kept = {name: name for name in columns if name not in ("action", "earned")}
     computed: dict[str, Computed] = {
-        "slate": alone("action"),
+        "slate": one_each("action"),
         "candidates": always(pa.array(np.arange(actions)), "action"),
     }
     if np.isin(reward, (0, 1)).all():
-        computed["clicks"] = alone("earned")
+        computed["clicks"] = one_each("earned")
     else:
         kept["reward"] = "earned"
     if "context" in feedback:

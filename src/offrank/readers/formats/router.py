@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 from ...errors import ColumnError, LogError
 from .. import arrow
 from ..beginning import Beginning
-from ..derived import Computed, DerivedTable, alone, always
+from ..derived import Computed, DerivedTable, always, one_each
 from ..opening import open_table
 from ..roles import names
 from ..tables import Table
@@ -75,7 +75,7 @@ def router(
     for name in needed:
         if name not in table.names:
             raise ColumnError(f"{table.describe()} has no column {name!r}", f"it has {', '.join(table.names)}")
-    computed: dict[str, Computed] = {"slate": alone(chosen)}
+    computed: dict[str, Computed] = {"slate": one_each(chosen)}
     kept = {"reward": reward}
     if fields:
         computed["candidates"] = tuple(fields.values()), partial(_options, tuple(fields))
