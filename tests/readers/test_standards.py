@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 
 import numpy as np
@@ -13,6 +14,7 @@ from offrank.errors import LogError, OffrankError, UsageError
 from offrank.log.source import needs
 from offrank.readers import READERS
 from offrank.readers.beginning import Beginning
+from tests.cli.commands import call
 from tests.readers.plain import skipped
 from tests.readers.standards import MAKERS, N, numbers, of_expedia, of_kuairand, of_svmlight, of_trivago
 
@@ -133,3 +135,26 @@ def test_what_is_like_a_standard_is_not_taken_for_it(tmp_path: Path) -> None:
         assert [one for one in READERS if READERS[one].fitting(beginning) is not None] == []
     with pytest.raises(OffrankError):
         offrank.read_log({"action": [1], "reward": [2]})
+
+
+FIRST = {
+    "obp of npz": "evaluate {} --target uniform -e snips",
+    "router": "evaluate {} --target uniform -e snips",
+    "kuairand": "evaluate {} --target uniform -e snips",
+    "expedia": "evaluate {} --target top(prop_starrating) --logging uniform -e snipm",
+    "diginetica": "clicks fit {} --model pbm -o pbm.json",
+    "trivago2019": "clicks fit {} --model pbm -o pbm.json",
+    "finn_slates": "clicks fit {} --model pbm -o pbm.json",
+    "svmlight": "clicks fit {} --model pbm -o pbm.json",
+}
+
+
+@pytest.mark.parametrize("name", FIRST)
+def test_the_first_command_answers(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    source = MAKERS[name](tmp_path)[0]
+    done = call(*FIRST[name].format(source).split())
+    assert done.exit_code in (0, 3), done.output
+    if command := offrank.inspect(source).command:
+        done = call(*shlex.split(command)[1:])
+        assert done.exit_code in (0, 3), done.output
