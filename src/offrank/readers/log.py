@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, get_args
 
-from ..errors import EmptyLogError, LogError, UsageError
+from ..errors import EmptyLogError, LogError, OffrankError, UsageError
 from ..log.schema import Columns, check_renamed
 from ..log.source import Source
 from ..spelling import parse
@@ -19,6 +19,7 @@ from .decode import Duplicates
 from .files import Files, find, is_paths, suffix
 from .formats.registry import READERS, Reader
 from .long import LongLog
+from .recognition import recognised
 from .spark import SPARK, SparkTable
 from .stored import ArrowTable, ParquetTable
 from .streams import SQL, CallTable, IbisTable, LazyTable, OnceTable, QueryTable, RelationTable
@@ -61,7 +62,8 @@ def read_log(
       `pyarrow.RecordBatchReader`, an iterator of batches, tables or dicts; or a function that opens such a stream.
     - columns: role -> the log's own name of that column, `{"slate": "shown"}`.
     - format: the kind of files (`parquet`, `arrow`, `csv`, `tsv`, `json`), by default from their suffix; or a reader of
-      a public data set with its options, `open_bandit(n_items=34)`, as an object or spelled.
+      a public data set with its options, `open_bandit(n_items=34)`, as an object or spelled. By default, files that are
+      not a log in another way are recognised as such a data set by how they begin.
     - gaps: "close" uses the positions of the long layout as an order only, if some are missing; by default that is an
       error. Click models read the gaps themselves.
     - top_k: keep the first slots of each slate, and all candidates. The log then has shorter slates: a column of
@@ -86,43 +88,73 @@ def read_log(
           slate: list<item: string>
           clicks: list<item: int64>
     """
-    renamed = dict(columns or {})
-    check_renamed(renamed)
-    _check_choices(invalid, gaps, duplicates, top_k)
-    chosen = parse(format, _formats(), "format") if isinstance(format, str) else format
-    if isinstance(chosen, Reader):
-        _refuse_beside(chosen, renamed, skip_broken_files)
-        found: WideLog = chosen(source, invalid=invalid)
-        return replace(found, top_k=top_k, duplicates=duplicates or found.duplicates)
-    table = _named_once(_table(source, chosen, skip_broken_files))
-    table, left_out = sound(table) if skip_broken_files else (table, {})
-    if not table.parts():
-        raise EmptyLogError(f"{table.describe()} has no rows", "give a log with at least one impression")
-    wide = _is_wide(table, renamed, gaps)
-    how: dict[str, Any] = {"top_k": top_k, "duplicates": duplicates or "raise", "left_out": left_out}
-    return WideLog(table, renamed, invalid, **how) if wide else LongLog(table, renamed, invalid, gaps=gaps, **how)
+    reading = ReadOptions(dict(columns or {}), invalid, gaps, top_k, duplicates, skip_broken_files)
+    return reading.opened(source, format)[0]
 
 
-def _refuse_beside(chosen: Reader, renamed: Mapping[str, str], skip_broken_files: bool) -> None:
-    """Refuse options that the reader of a public data set has no use for."""
-    if skip_broken_files:
-        raise UsageError(
-            f"the {chosen} format reads all of its files", Wording("leave out {}", Option("skip_broken_files"))
-        )
-    if renamed:
-        raise UsageError(f"the columns of the {chosen} format are fixed", Wording("leave out {}", Option("columns")))
+@dataclass(frozen=True)
+class ReadOptions:
+    """How a log is read: the arguments of `read_log`."""
 
+    renamed: Mapping[str, str]
+    invalid: Invalid = "raise"
+    gaps: Gaps = "raise"
+    top_k: int | None = None
+    duplicates: Duplicates | None = None
+    skip_broken_files: bool = False
 
-def _check_choices(invalid: str, gaps: str, duplicates: str | None, top_k: int | None) -> None:
-    """Refuse choices that there are not."""
-    if invalid not in get_args(Invalid):
-        raise UsageError(f"invalid is {invalid!r}", 'say "raise" or "skip"')
-    if gaps not in get_args(Gaps):
-        raise UsageError(f"gaps is {gaps!r}", 'say "raise" or "close"')
-    if duplicates not in (None, *get_args(Duplicates)):
-        raise UsageError(f"duplicates is {duplicates!r}", 'say "first", "each" or "raise"')
-    if top_k is not None and top_k < 1:
-        raise UsageError(f"top_k is {top_k!r}", "give 1 or more")
+    def opened(self, source: Any, kind: str | Reader | None) -> tuple[Source, str | Reader | None]:
+        """Return a log and its format: as given, or that of the public data set that it is recognised as."""
+        self._check()
+        chosen = parse(kind, _formats(), "format") if isinstance(kind, str) else kind
+        if isinstance(chosen, Reader):
+            return self._data_set(source, chosen), kind
+        if not (chosen is None or isinstance(chosen, str)):
+            raise UsageError(f"format is {chosen!r}, which is no reader", "name a format, or give a `Reader`")
+        try:
+            return self._table(source, chosen), kind
+        except OffrankError:
+            plain = self.gaps == "raise" and not (kind or self.renamed or self.skip_broken_files)
+            known = recognised(source) if plain else None
+            if known is None:
+                raise
+        return self._data_set(source, READERS[known]), known
+
+    def _check(self) -> None:
+        """Refuse choices that there are not."""
+        check_renamed(self.renamed)
+        if self.invalid not in get_args(Invalid):
+            raise UsageError(f"invalid is {self.invalid!r}", 'say "raise" or "skip"')
+        if self.gaps not in get_args(Gaps):
+            raise UsageError(f"gaps is {self.gaps!r}", 'say "raise" or "close"')
+        if self.duplicates not in (None, *get_args(Duplicates)):
+            raise UsageError(f"duplicates is {self.duplicates!r}", 'say "first", "each" or "raise"')
+        if self.top_k is not None and self.top_k < 1:
+            raise UsageError(f"top_k is {self.top_k!r}", "give 1 or more")
+
+    def _data_set(self, source: Any, reader: Reader) -> Source:
+        """Open a public data set; options that its reader has no use for are refused."""
+        if self.skip_broken_files:
+            raise UsageError(
+                f"the {reader} format reads all of its files", Wording("leave out {}", Option("skip_broken_files"))
+            )
+        if self.renamed:
+            raise UsageError(
+                f"the columns of the {reader} format are fixed", Wording("leave out {}", Option("columns"))
+            )
+        found: WideLog = reader(source, invalid=self.invalid)
+        return replace(found, top_k=self.top_k, duplicates=self.duplicates or found.duplicates)
+
+    def _table(self, source: Any, kind: str | None) -> Source:
+        table = _named_once(_table(source, kind, self.skip_broken_files))
+        table, left_out = sound(table) if self.skip_broken_files else (table, {})
+        if not table.parts():
+            raise EmptyLogError(f"{table.describe()} has no rows", "give a log with at least one impression")
+        wide = _is_wide(table, self.renamed, self.gaps)
+        how: dict[str, Any] = {"top_k": self.top_k, "duplicates": self.duplicates or "raise", "left_out": left_out}
+        if wide:
+            return WideLog(table, self.renamed, self.invalid, **how)
+        return LongLog(table, self.renamed, self.invalid, gaps=self.gaps, **how)
 
 
 def opened(log: Any) -> Source:

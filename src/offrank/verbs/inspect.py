@@ -35,7 +35,7 @@ from ..policies.top import Top
 from ..policies.uniform import Uniform
 from ..policies.written import Logged
 from ..readers.described import LogColumn, described, not_understood
-from ..readers.log import is_open, read_log
+from ..readers.log import ReadOptions, is_open
 from ..readers.long import LongLog
 from ..readers.wide import Gaps, WideLog
 from ..running.executors import Executor, Progress, run
@@ -55,7 +55,6 @@ _ARM = re.compile(
 _REAL = re.compile("float|double|decimal|half")
 _TRIED = 4
 """Targets that are tried before one is suggested."""
-_TEXT_FORMATS = ("criteo", "yandex", "open_bandit", "criteo_paper", "clax", "tiangong", "sogou")
 
 
 def inspect(
@@ -119,22 +118,10 @@ def _opened(
     if is_open(log):
         return (replace(log, invalid="skip") if isinstance(log, WideLog | LongLog) else log), kind
     try:
-        return read_log(log, columns, format=kind, invalid="skip", **how), kind
+        source, known = ReadOptions(dict(columns or {}), "skip", **how).opened(log, kind)
     except OffrankError as error:
-        tried = _TEXT_FORMATS if isinstance(log, str | PathLike) and not (kind or columns) else ()
-        known = next((name for name in tried if _reads(name, log)), None)
-        if known is None:
-            raise not_understood(log, error, columns, format=kind, **how) from error
-        return read_log(log, format=known, invalid="skip", **how | {"gaps": "raise"}), known
-
-
-def _reads(name: str, log: Any) -> bool:
-    """Whether the reader of a public data set accepts the beginning of a log."""
-    try:
-        next(read_log(log, format=name, invalid="skip").select(Needs()).batches(0))
-    except (OffrankError, StopIteration):
-        return False
-    return True
+        raise not_understood(log, error, columns, format=kind, **how) from error
+    return source, None if known is None else str(known)
 
 
 def _read(source: Source, how: _Run) -> tuple[Inspection, LogEvidence, SampledRows]:
