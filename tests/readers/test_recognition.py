@@ -1,4 +1,4 @@
-"""Public data sets are recognised by how their files begin: by every verb, and nothing else is taken for one."""
+"""Public data sets are opened by every verb without their format; options and readers that cannot be are told."""
 
 from __future__ import annotations
 
@@ -8,18 +8,14 @@ from pathlib import Path
 import pytest
 
 import offrank
-from offrank.errors import ColumnError, LogError, OffrankError, UsageError
+from offrank.errors import OffrankError, UsageError
 from offrank.log.source import Needs
 from offrank.readers import Reader
 from tests.cli.commands import call
-from tests.readers.plain import contents
 
 CRITEO = "5 |l 0.001 |p 2.0 |f 0:1 2:1\n5 |f 0:1 3:1\n6 |l 0.999 |p 20.0 |f 0:1 3:1\n6 |f 0:1 2:1\n"
 YANDEX = "7_1\t1,2,3 : 2 ;7_1\t2,1,3 : 1 ;\n" * 20
 BANDIT = "timestamp,item_id,position,click,propensity_score\n" + "d,0,1,1,0.5\nd,1,2,0,0.5\n" * 20
-SOGOU = "00:00:01\tu\t[q]\t2 1\tsite/a\n00:00:01\tu\t[q]\t1 2\tsite/b\n"
-#: The same columns of another table, in which the fifth says whether the item was clicked.
-CLICKS_OF_A_TABLE = "00:00:01\tu\tq\t2\t0\tsite/a\n00:00:01\tu\tq\t1\t1\tsite/b\n"
 
 
 @pytest.fixture
@@ -29,7 +25,7 @@ def logs(tmp_path: Path) -> Callable[[str], Path]:
     def write(name: str) -> Path:
         folder = tmp_path / name
         folder.mkdir()
-        text = {"criteo": CRITEO, "yandex": YANDEX, "open_bandit": BANDIT, "sogou": SOGOU}[name]
+        text = {"criteo": CRITEO, "yandex": YANDEX, "open_bandit": BANDIT}[name]
         path = folder / ("log.csv" if name == "open_bandit" else "log")
         path.write_text(text)
         if name == "open_bandit":
@@ -37,15 +33,6 @@ def logs(tmp_path: Path) -> Callable[[str], Path]:
         return path
 
     return write
-
-
-@pytest.mark.parametrize("name", ["criteo", "yandex", "open_bandit", "sogou"])
-def test_a_log_is_read_as_if_its_format_were_named(name: str, logs: Callable[[str], Path]) -> None:
-    path, needed = logs(name), Needs(frozenset(["clicks"]))
-    found, named = offrank.read_log(path), offrank.read_log(path, format=name)
-    assert contents(found, needed) == contents(named, needed)
-    assert len(contents(found, needed)) > 0
-    assert offrank.inspect(path).format == name if name != "sogou" else True
 
 
 @pytest.mark.parametrize(
@@ -72,24 +59,12 @@ def test_every_verb_opens_it(name: str, words: list[str], logs: Callable[[str], 
     assert found.stdout.partition("To repeat")[0] == named.stdout.partition("To repeat")[0]
 
 
-def test_what_only_looks_like_one_is_not_taken_for_it(tmp_path: Path) -> None:
-    for name, text in {"table": CLICKS_OF_A_TABLE, "other": "hello\n", "binary": "\x00\x01\n"}.items():
-        (tmp_path / name).write_text(text)
-        with pytest.raises(UsageError, match="cannot tell the format"):
-            offrank.read_log(tmp_path / name)
-    (tmp_path / "table.csv").write_text("timestamp,item_id,position,click,propensity_score\nd,0,1,1,0.5\n")
-    with pytest.raises(ColumnError):  # no list of items beside it
-        offrank.read_log(tmp_path / "table.csv")
-    with pytest.raises(LogError, match="there is no log at"):
-        offrank.read_log(tmp_path / "missing")
-
-
-@pytest.mark.parametrize("said", [{"columns": {"slate": "shown"}}, {"gaps": "close"}, {"skip_broken_files": True}])
-def test_who_says_how_a_table_is_read_has_no_public_data_set(
-    said: dict[str, object], logs: Callable[[str], Path]
-) -> None:
-    with pytest.raises(OffrankError, match="cannot tell the format"):
-        offrank.read_log(logs("yandex"), **said)  # type: ignore[arg-type]
+@pytest.mark.parametrize("role", ["slate", "clicks"])
+def test_a_column_that_is_not_there_is_told(role: str, logs: Callable[[str], Path]) -> None:
+    with pytest.raises(OffrankError):
+        offrank.read_log(logs("yandex"), {role: "shown"})
+    with pytest.raises(OffrankError, match="shown"):
+        offrank.read_log([{"shows": [1, 2], "clicks": [0, 1]}], {role: "shown"}).select(Needs(frozenset(["clicks"])))
 
 
 def test_the_option_that_is_to_be_left_out_is_one_that_there_is(logs: Callable[[str], Path]) -> None:

@@ -18,7 +18,7 @@ from ..log.rules import Faults
 from ..log.schema import WRITTEN
 from ..log.source import Needs
 from ..log.texts import Texts
-from . import arrow
+from . import arrow, conversions
 from .arrow import Lists
 from .features import sparse_features
 from .tables import Piece
@@ -187,7 +187,7 @@ class Decoded:
         """Read a list of numbers beside the slate or the candidates."""
         role, _, of = name.partition(":")
         column = self.columns[name]
-        found = arrow.number_lists(self._column(name), column)
+        found = (conversions.click_lists if role == "clicks" else arrow.number_lists)(self._column(name), column)
         if role == "clicks" and self.ranks is not None:
             found, struck = self.ranks.beside(found)
             self.faults.mark(struck, rules.BAD_CLICKS, column)

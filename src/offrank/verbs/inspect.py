@@ -19,7 +19,7 @@ from ..checks.propensities import AgreementFold
 from ..checks.randomness import WholeContextsFold, randomness
 from ..checks.repeats import By
 from ..checks.rows import Impressions, ImpressionsFold, TiesFold
-from ..errors import AbilityError, ColumnError, EmptyLogError, OffrankError
+from ..errors import AbilityError, ColumnError, EmptyLogError
 from ..evaluation.item_names import item_names
 from ..findings.evidence import LogEvidence
 from ..folds.sampled import SampledRows, SampledRowsFold
@@ -34,8 +34,8 @@ from ..policies.sorting import Sorting
 from ..policies.top import Top
 from ..policies.uniform import Uniform
 from ..policies.written import Logged
-from ..readers.described import LogColumn, described, not_understood
-from ..readers.log import ReadOptions, is_open
+from ..readers.described import LogColumn, described
+from ..readers.log import is_open, read_log
 from ..readers.long import LongLog
 from ..readers.wide import Gaps, WideLog
 from ..running.executors import Executor, Progress, run
@@ -55,6 +55,7 @@ _ARM = re.compile(
 _REAL = re.compile("float|double|decimal|half")
 _TRIED = 4
 """Targets that are tried before one is suggested."""
+_TEXT_FORMATS = ("criteo", "yandex", "open_bandit", "criteo_paper", "clax", "tiangong", "sogou")
 
 
 def inspect(
@@ -117,11 +118,7 @@ def _opened(
     """Open the log without invalid rows, which are counted, and name its format where that is required."""
     if is_open(log):
         return (replace(log, invalid="skip") if isinstance(log, WideLog | LongLog) else log), kind
-    try:
-        source, known = ReadOptions(dict(columns or {}), "skip", **how).opened(log, kind)
-    except OffrankError as error:
-        raise not_understood(log, error, columns, format=kind, **how) from error
-    return source, None if known is None else str(known)
+    return read_log(log, columns, format=kind, invalid="skip", **how), kind
 
 
 def _read(source: Source, how: _Run) -> tuple[Inspection, LogEvidence, SampledRows]:

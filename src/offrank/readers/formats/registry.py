@@ -1,6 +1,7 @@
 """The registry of readers of public data sets: each has its own file, which registers it.
 
-A format of your own is a function from a path to a log, with `@READERS.register` above `@Reader`.
+A format of your own is a function from a path to a log, with `@READERS.register` above `@Reader`. A second function,
+with `@NAME.recognised` above it, says by which options the format reads a source, so that it need not be named.
 """
 
 from __future__ import annotations
@@ -12,7 +13,15 @@ from typing import Any, overload
 from ...errors import UsageError
 from ...registry import Registry
 from ...spelling import spell
+from ..beginning import Beginning
+from ..long import LongLog
 from ..wide import WideLog
+
+Recogniser = Callable[[Beginning], Mapping[str, Any] | None]
+"""Returns the options by which a format reads a source, from its beginning; None if it is of another format.
+
+It is certain of it: what could as well be something else is not recognised.
+"""
 
 
 class Reader:
@@ -21,7 +30,7 @@ class Reader:
     `open_bandit("men", n_items=34)` is `read_log("men", format=open_bandit(n_items=34))`.
     """
 
-    def __init__(self, read: Callable[..., WideLog], options: Mapping[str, Any] | None = None) -> None:
+    def __init__(self, read: Callable[..., WideLog | LongLog], options: Mapping[str, Any] | None = None) -> None:
         takes = inspect.signature(read).parameters
         if "invalid" not in takes and not any(one.kind == one.VAR_KEYWORD for one in takes.values()):
             raise UsageError(
@@ -30,21 +39,31 @@ class Reader:
         self.read, self.options = read, dict(options or {})
         self.__name__, self.__doc__, self.__wrapped__ = read.__name__, read.__doc__, read
         self.__module__, self.__qualname__ = read.__module__, read.__qualname__
+        self._recogniser: Recogniser | None = None
         # the argument types that a spelling can hold
-        self.__signature__ = inspect.Signature(
-            [p for p in takes.values() if p.kind == p.KEYWORD_ONLY and p.name != "invalid"]
-        )
+        held = [one for one in takes.values() if one.kind == one.KEYWORD_ONLY and one.name != "invalid"]
+        self.__signature__ = inspect.Signature(held)
 
     @overload
     def __call__(self, path: None = None, **options: Any) -> Reader: ...
     @overload
-    def __call__(self, path: Any, **options: Any) -> WideLog: ...
-    def __call__(self, path: Any = None, **options: Any) -> Reader | WideLog:
+    def __call__(self, path: Any, **options: Any) -> Any: ...
+    def __call__(self, path: Any = None, **options: Any) -> Any:
         """Return the log at a path, or this reader with these options."""
         if path is not None:
             return self.read(path, **{**self.options, **options})
         self.__signature__.bind(**options)
         return Reader(self.read, {**self.options, **options})
+
+    def recognised(self, recogniser: Recogniser) -> Recogniser:
+        """Register the function that tells whether a source has this format, as a decorator."""
+        self._recogniser = recogniser
+        return recogniser
+
+    def fitting(self, beginning: Beginning) -> Reader | None:
+        """Return this reader with the options by which it reads a source, or None if it does not know its format."""
+        found = None if self._recogniser is None else self._recogniser(beginning)
+        return None if found is None else self(**found)
 
     def __repr__(self) -> str:
         words = ", ".join(f"{name}={spell(value)}" for name, value in self.options.items())
