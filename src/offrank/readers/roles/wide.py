@@ -83,6 +83,8 @@ def wide_roles(rows: pa.Table, said: Mapping[str, str]) -> Description:
     slate = _slate(roles, ids, [lists[name] for name in clicks])
     if slate is None:
         return Description("none", {}, lacks="no column holds lists of distinct ids: the items that were shown")
+    if slate not in lists:
+        return Description("none", {}, lacks=f"no column {slate!r} holds lists of ids, the items that were shown")
     shown = lists[slate]
     if "clicks" in said or "reward" in said:
         for role in ("clicks", "reward"):
