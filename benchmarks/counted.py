@@ -1,7 +1,8 @@
 """What an evaluation pays for: CPU seconds of each part of the pass over a log, and of `pi` and `auto` beside `ips`.
 
-Two logs in Parquet: the slates of 5 of `side_by_side.py` with logged probabilities, and slates of 4 out of 6 candidates
-in 5,000 distinct contexts, drawn by Plackett-Luce. Each job runs once to warm up; then the best of several runs counts.
+Three logs in Parquet: the slates of 5 of `side_by_side.py` with logged probabilities; slates of 5 with the scores of
+two Plackett-Luce policies in 32 bits, for four estimators; and slates of 4 out of 6 candidates in 5,000 distinct
+contexts, drawn by Plackett-Luce. Each job runs once to warm up; then the best of several runs counts.
 The parts of a pass are measured in one thread, each without those that it contains.
 
     python benchmarks/counted.py [--rows 1000000] [--contexts 300000] [--repeats 3] [--table docs/benchmarks.md]
@@ -22,8 +23,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 from _page import generated
-from _worlds import lists
+from _worlds import lists, reranked
 from _worlds import table as table_of
+from scale import matrix
 from selecting import Here
 from side_by_side import measured, pyarrow_alone
 from side_by_side import write as write_slates
@@ -34,6 +36,7 @@ from offrank.folds.base import Tee
 MARK = "what is counted"
 DISTINCT, ITEMS, SLOTS = 5_000, 6, 4
 ESTIMATORS = ("ips", "pi", "auto")
+FOUR = ("ips", "snips", "rips", "ipm")
 SMALL = 0.01
 """Parts below this share of the whole stand together."""
 
@@ -56,6 +59,19 @@ def write_contexts(path: Path, rows: int) -> Path:
     }
     pq.write_table(table_of(columns), path, compression="zstd", row_group_size=50_000)
     return path
+
+
+def write_scores(path: Path, rows: int) -> Path:
+    """Write slates of 5 beside the scores that drew them, and those of another policy."""
+    log = reranked(rows, 5)
+    narrow = {"slate": np.int32, "old_score": np.float32, "new_score": np.float32, "clicks": np.uint8}
+    columns = {name: lists(matrix(log, name, 5).astype(kind)) for name, kind in narrow.items()}
+    pq.write_table(table_of(columns), path, compression="zstd", row_group_size=250_000)
+    return path
+
+
+def four(path: Path) -> None:
+    offrank.evaluate(str(path), "plackett_luce(new_score)", "plackett_luce(old_score)", FOUR)
 
 
 def judged(path: Path, name: str) -> float:
@@ -104,15 +120,19 @@ def parts(path: Path, repeats: int) -> tuple[float, dict[str, float]]:
     return best
 
 
-def table(slates: Path, contexts: Path, rows: int, repeats: int) -> Iterator[str]:
+def table(slates: Path, scores: Path, contexts: Path, rows: int, repeats: int) -> Iterator[str]:
     jobs = {"pyarrow, reading alone": partial(pyarrow_alone, slates), "`ips`": partial(by_logged, slates)}
-    yield f"{rows:,} slates of 5 with logged probabilities, then {pq.read_metadata(contexts).num_rows:,} slates of"
-    yield f"{SLOTS} out of {ITEMS} candidates in {DISTINCT:,} contexts, by `plackett_luce(old)`; target `top(new)`."
+    yield f"{rows:,} slates of 5 with logged probabilities, as many with two scores for {', '.join(FOUR)}, then"
+    yield f"{pq.read_metadata(contexts).num_rows:,} slates of {SLOTS} out of {ITEMS} candidates in {DISTINCT:,}"
+    yield "contexts, by `plackett_luce(old)`; target `top(new)`."
     yield ""
     yield "| log | job | CPU s |"
     yield "|---|---|--:|"
     for name, (cpu, *_) in measured(jobs, repeats).items():
         yield f"| logged probabilities | {name} | {cpu:.2f} |"
+    jobs = {"pyarrow, reading alone": partial(pq.read_table, scores), "four estimators": partial(four, scores)}
+    for name, (cpu, *_) in measured(jobs, repeats).items():
+        yield f"| two scores | {name} | {cpu:.2f} |"
     for name, (cpu, *_) in measured({one: partial(judged, contexts, one) for one in ESTIMATORS}, repeats).items():
         yield f"| contexts | `{name}` | {cpu:.2f} |"
     whole, each = parts(slates, repeats)
@@ -137,8 +157,9 @@ def main() -> None:
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         slates = write_slates(Path(folder) / "slates.parquet", given.rows)
+        scores = write_scores(Path(folder) / "scores.parquet", given.rows)
         contexts = write_contexts(Path(folder) / "contexts.parquet", given.contexts)
-        lines = list(table(slates, contexts, given.rows, given.repeats))
+        lines = list(table(slates, scores, contexts, given.rows, given.repeats))
     print(*lines, sep="\n")
     if given.table:
         generated(given.table, MARK, lines, "benchmarks/counted.py")

@@ -9,6 +9,9 @@ A million slates are drawn. In every further file the scores are multiplied by a
 probability: no two rows are alike, and nobody should read the estimates.
 
     python benchmarks/scale.py [--rows 1000000] [--stream 1] [--folder FOLDER] [--table docs/benchmarks.md]
+    python benchmarks/scale.py --tens 10000000 [--folder FOLDER]
+
+The second prints only a log of slates of 10, beside pyarrow, which reads the same columns and does nothing with them.
 
 The whole table: `--rows 100000000 --stream 20`, 13 GB of disk and an hour. Logs and measurements stay in the folder, so
 that a run that was killed goes on; delete FOLDER/measured.json to measure again.
@@ -70,12 +73,16 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rows", type=int, default=1_000_000, help="of the largest log")
     parser.add_argument("--stream", type=float, default=1.0, metavar="GIGABYTES")
+    parser.add_argument("--tens", type=int, metavar="ROWS", help="only so many slates of 10, in whole millions")
     parser.add_argument("--folder", type=Path, help="keeps logs and measurements, by default a temporary one")
     parser.add_argument("--table", type=Path, help="a page with the two markers, to write the table to")
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as temporary:
         folder = given.folder or Path(temporary)
         folder.mkdir(parents=True, exist_ok=True)
+        if given.tens:
+            print(*beside_reading(Run(given.tens, slots=10), folder), sep="\n")
+            return
         found = {run: measured(run, folder) for run in runs(given.rows, given.stream)}
     lines = list(page(found))
     print("\n".join(line for line in lines if not line.startswith("<svg")))
@@ -104,6 +111,22 @@ def measured(run: Run, folder: Path) -> Used:
         kept.write_text(json.dumps(known, indent=1))
         print(run.key, known[run.key], flush=True)
     return Used(*known[run.key])
+
+
+def beside_reading(run: Run, folder: Path) -> Iterator[str]:
+    """A log and pyarrow's reading of it, each in one thread of a process of its own: always measured anew."""
+    paths = files(run, folder)
+    evaluated(files(Run(SMALLEST, run.slots), folder), 1)  # compiles
+    yield f"{len(paths) * FILE:,} slates of {run.slots} in Parquet:"
+    jobs = {"pyarrow, reading alone": partial(read, paths), "offrank": partial(evaluated, paths, run.workers)}
+    for name, job in jobs.items():
+        _, wall, cpu, peak = alone(job)
+        yield f"{name}: {cpu:,.1f} CPU s, {wall:,.1f} s, {peak:,.0f} MB"
+
+
+def read(paths: list[str]) -> int:
+    """Read all columns, a batch at a time."""
+    return sum(len(batch) for path in paths for batch in pq.ParquetFile(path).iter_batches(use_threads=False))
 
 
 def files(run: Run, folder: Path) -> list[str]:

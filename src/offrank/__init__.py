@@ -27,6 +27,7 @@ if TYPE_CHECKING:  # for type checkers; `_HOMES` and `_MODULES` say the same at 
     from .findings.verdict import Verdict as Verdict
     from .folds.estimate import Caution as Caution
     from .folds.estimate import Estimate as Estimate
+    from .inspection.result import Inspection as Inspection
     from .policies.boosted import Boosted as Boosted
     from .policies.counted import Counted as Counted
     from .policies.epsilon import EpsilonUniform as EpsilonUniform
@@ -53,7 +54,6 @@ if TYPE_CHECKING:  # for type checkers; `_HOMES` and `_MODULES` say the same at 
     from .verbs.demo import demo as demo
     from .verbs.evaluate import evaluate as evaluate
     from .verbs.inspect import inspect as inspect
-    from .verbs.inspection import Inspection as Inspection
     from .verbs.learn import learn as learn
     from .verbs.measure import measure as measure
     from .verbs.merge import merge as merge
@@ -71,7 +71,7 @@ _HOMES = {
     "Counted": "policies.counted",
     "EpsilonUniform": "policies.epsilon",
     "Estimate": "folds.estimate",
-    "Inspection": "verbs.inspection",
+    "Inspection": "inspection.result",
     "Linear": "policies.linear",
     "Logged": "policies.written",
     "OffrankError": "errors",

@@ -145,7 +145,9 @@ class _Reader:
         try:
             return ast.literal_eval(node)
         except ValueError as error:
-            raise SpellingError(f"cannot read {self.what} {self.text!r}", example(self.makers)) from error
+            dotted = isinstance(node, ast.Attribute) and takes_text is not None
+            how = f"quote a name with dots: {ast.unparse(node)!r}" if dotted else example(self.makers)
+            raise SpellingError(f"cannot read {self.what} {self.text!r}", how) from error
 
     def word(self, word: str, *, takes_text: bool | None) -> Any:
         if not takes_text and word in self.makers:

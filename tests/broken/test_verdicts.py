@@ -10,6 +10,9 @@ from benchmarks.trust_worlds import BROKEN, HEALTHY, WORLDS
 from benchmarks.trust_worlds.broken import ASSUMPTIONS
 from benchmarks.trust_worlds.measure import NONE, SOUND, Outcome, outcome
 
+# One worker: the worlds of these tests are the same.
+pytestmark = pytest.mark.xdist_group("broken")
+
 ROWS = 5000
 SEEDS = (0, 1)
 SERIOUS = [world.name for world in BROKEN if world.serious and world.known_from <= ROWS]

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from offrank.clicks import UBM, Fitted, load
+from offrank.clicks import UBM, Fitted, click_model, load
 from offrank.clicks.laws import log_probs
 from offrank.clicks.neural import CACM, NCM
 from offrank.clicks.neural.models import RecurrentModel
@@ -19,6 +19,7 @@ from offrank.clicks.neural.training import split
 from offrank.clicks.sessions import Sessions
 from offrank.errors import UsageError
 from offrank.readers.log import read_log
+from tests.clicks import test_storage, test_summary
 from tests.clicks.networks import BESIDE, learnt, quick, slots
 from tests.clicks.readers import log
 
@@ -85,6 +86,27 @@ def test_without_queries_none_is_read() -> None:
     assert fitted.learnt.parameters["query_embedding"].shape[0] == 1
     assert "queries: none" in str(fitted)
     assert fitted.examination() is None
+
+
+@pytest.mark.slow
+def test_a_neural_model_is_kept_too(tmp_path: Path) -> None:
+    pytest.importorskip("jax")
+    pytest.importorskip("optax")
+    kept = test_storage.fitted("ncm(epochs=1)")
+    kept.save(tmp_path / "m.json")
+    test_storage.assert_same(load(tmp_path / "m.json"), kept)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("text", ["ncm", "cacm"])
+def test_recurrent_models_declare_their_tables(text: str) -> None:
+    pytest.importorskip("jax")
+    model = click_model(f"{text}(hidden=2, epochs=1)")
+    fitted = model.fit(test_summary.log(6, 3, 60))
+    assert set(model.roles()) == set(fitted.learnt.parameters)
+    told = str(fitted)
+    assert "expected of an unseen document" not in told
+    assert "document_embedding (7 x " in told
 
 
 # Beside ubm -----------------------------------------------------------------------------------------------------------

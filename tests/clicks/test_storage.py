@@ -69,15 +69,6 @@ def test_a_model_is_the_same_to_the_last_bit(spelling: str, tmp_path: Path) -> N
     assert [path.name for path in tmp_path.iterdir()] == ["model.json"]
 
 
-@pytest.mark.slow
-def test_a_neural_model_is_kept_too(tmp_path: Path) -> None:
-    pytest.importorskip("jax")
-    pytest.importorskip("optax")
-    kept = fitted("ncm(epochs=1)")
-    kept.save(tmp_path / "model.json")
-    assert_same(load(tmp_path / "model.json"), kept)
-
-
 def test_large_tables_what_is_not_finite_and_cautions_are_kept(tmp_path: Path) -> None:
     learnt = fitted("dbn").learnt
     odd = np.array([0.1, math.inf, math.nan, 5e-324])

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from offrank.clicks import UBM, ClickModel, Fitted, click_model
+from offrank.clicks import UBM, click_model
 from offrank.clicks.model import CLICK_MODELS
 
 EVERY = [*sorted(set(CLICK_MODELS) - {"mixture", "ncm", "cacm"}), "mixture(ubm, dcm)"]
@@ -61,15 +61,3 @@ def test_every_model_prints_what_its_tables_are(text: str, items: int, slots: in
             assert lines[begin + 1].split()[0] == "rank"
             numbers = [line.split()[0] for line in lines[begin + 3 : begin + 3 + slots]]
             assert numbers == [str(rank) for rank in range(1, slots + 1)]
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("text", ["ncm", "cacm"])
-def test_recurrent_models_declare_their_tables(text: str) -> None:
-    pytest.importorskip("jax")
-    model: ClickModel = click_model(f"{text}(hidden=2, epochs=1)")
-    fitted: Fitted = model.fit(log(6, 3, 60))
-    assert set(model.roles()) == set(fitted.learnt.parameters)
-    told = str(fitted)
-    assert "expected of an unseen document" not in told
-    assert "document_embedding (7 x " in told

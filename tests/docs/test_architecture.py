@@ -9,6 +9,8 @@ import pytest
 from tests.house.code import PACKAGE, ROOT
 from tests.house.measures import one_row
 
+pytestmark = pytest.mark.xdist_group("house")  # one process reads the files and walks
+
 DOCS = ROOT / "docs"
 PAGE = (DOCS / "architecture.md").read_text(encoding="utf-8")
 WALK = PAGE.partition("## One row's way")[2].partition("\n## ")[0]

@@ -57,21 +57,25 @@ ESTIMATORS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "shrink(snrips, 1e30)": (("cascade",), ("slate",)),
     "switch(sninterpol(window=2), 1e9)": (("position",), ("item",)),
 }
-ANY_REWARD = {"ips", "snips", "clip(ips, 1e9)"}
 EXACT = 1e-9
 SEES_ALL_ONLY = {"pbm"}  # counts what was not shown as earning nothing
 BY_THE_LOG = [name for name in ESTIMATORS if "rips" not in name]  # the log has no slot propensities
 
 
+def asked(shape: str, users: str) -> list[str]:
+    """The estimators that are right for these users, and those that are wrong where that is looked at; or all."""
+    looked = {name: right + (wrong if shape == "full" else ()) for name, (right, wrong) in ESTIMATORS.items()}
+    return [name for name in ESTIMATORS if users in ("position", *looked[name])]
+
+
 @cache
 def found(shape: str, users: str, drawn: str, logging: str) -> Result:
-    """All estimators for all targets, on the log of the policy `drawn`, read as if drawn by `logging`."""
-    names = [name for name in ESTIMATORS if users != "reward" or name in ANY_REWARD]
+    """The estimators for all targets, on the log of the policy `drawn`, read as if drawn by `logging`."""
     return evaluate(
         world(shape, users).source(policy(drawn)),
         {target: target for target in TARGETS},
         logging,
-        [name for name in names if logging != "logged" or name in BY_THE_LOG],
+        [name for name in asked(shape, users) if logging != "logged" or name in BY_THE_LOG],
         examination=EXAMINATION,
     )
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -37,8 +37,13 @@ class Module:
     def tree(self) -> ast.Module:
         return ast.parse("\n".join(self.lines))
 
+    @cached_property
+    def nodes(self) -> list[ast.AST]:
+        """The whole tree, walked once for all tests."""
+        return list(ast.walk(self.tree))
+
     def functions(self) -> Iterator[Function]:
-        return (node for node in ast.walk(self.tree) if isinstance(node, Function))
+        return (node for node in self.nodes if isinstance(node, Function))
 
     def place(self, node: ast.stmt) -> str:
         """Where to look, as an editor understands it."""
@@ -47,7 +52,13 @@ class Module:
 
 def modules(*folders: str) -> list[Module]:
     """The Python files of some folders of the repository, in a fixed order; a folder may be absent."""
-    return [Module(path) for folder in folders for path in sorted((ROOT / folder).rglob("*.py"))]
+    return [_module(path) for folder in folders for path in sorted((ROOT / folder).rglob("*.py"))]
+
+
+@cache
+def _module(path: Path) -> Module:
+    """One file, read once for all tests."""
+    return Module(path)
 
 
 def length(function: Function) -> int:

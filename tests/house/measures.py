@@ -32,7 +32,7 @@ def outside(*rooms: str) -> list[Module]:
 
 
 def nodes(among: Iterable[Module]) -> Iterator[ast.AST]:
-    return (node for module in among for node in ast.walk(module.tree))
+    return (node for module in among for node in module.nodes)
 
 
 # The way of one row ---------------------------------------------------------------------------------------------------

@@ -12,6 +12,8 @@ from tests.house.code import SOURCES, TESTS, Module, length, modules
 SOURCE = modules(*SOURCES)
 EVERYTHING = modules(*SOURCES, *TESTS, "benchmarks", "reproductions/pages", "scripts")
 
+pytestmark = pytest.mark.xdist_group("house")  # one process reads the files
+
 
 @pytest.mark.parametrize("module", EVERYTHING, ids=lambda module: module.label)
 def test_no_module_is_longer_than_400_lines(module: Module) -> None:

@@ -5,9 +5,13 @@ from __future__ import annotations
 import ast
 from typing import get_args
 
+import pytest
+
 from offrank.findings import FINDINGS, causes_of
 from offrank.findings.registry import CAUSES, Cause
 from tests.house.code import Module, modules
+
+pytestmark = pytest.mark.xdist_group("house")  # one process reads the files
 
 CODES = {kind.code for kind in FINDINGS.values()} | {"no-overlap"}
 

@@ -9,6 +9,8 @@ import pytest
 
 from tests.house.code import SOURCES, TESTS, Module, modules
 
+pytestmark = pytest.mark.xdist_group("house")  # one process reads the files
+
 BLOCK = 6
 LIMIT = 0.03
 
@@ -18,7 +20,7 @@ Place = tuple[str, int]
 def prose(module: Module) -> set[int]:
     """Line numbers of docstrings and imports: no code of their own."""
     skipped: set[int] = set()
-    for node in ast.walk(module.tree):
+    for node in module.nodes:
         is_text = isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
         if is_text or isinstance(node, ast.Import | ast.ImportFrom):
             skipped.update(range(node.lineno, (node.end_lineno or node.lineno) + 1))

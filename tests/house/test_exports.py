@@ -18,6 +18,8 @@ import pytest
 import offrank
 from tests.house.code import SOURCES, TESTS, modules
 
+pytestmark = pytest.mark.xdist_group("house")  # one process reads the files
+
 ROOT = Path(__file__).resolve().parents[2]
 REFERENCE = (ROOT / "docs" / "reference" / "api.md").read_text(encoding="utf-8")
 DOCUMENTED = re.findall(r"^::: ([\w.]+)$", REFERENCE, re.MULTILINE)
@@ -111,7 +113,7 @@ def test_a_public_class_name_has_one_home() -> None:
 
 
 def test_tests_import_no_private_module() -> None:
-    found = {name for module in modules(*TESTS) for node in ast.walk(module.tree) for name in imported(node)}
+    found = {name for module in modules(*TESTS) for node in module.nodes for name in imported(node)}
     private = re.compile(r"offrank(_papers)?\..*\b_[a-z]")
     assert {name for name in found if private.match(name)} == set()
     assert private.match("offrank.log._kernels")

@@ -5,7 +5,11 @@ from __future__ import annotations
 import ast
 from pathlib import Path
 
+import pytest
+
 from tests.house.code import ROOT, Module, modules
+
+pytestmark = pytest.mark.xdist_group("house")  # one process reads the files
 
 INSIDE = ROOT / "src" / "offrank" / "estimators"
 WALKED = {"base", "residual", "window", "examination", "reward_model", "learnt_rows"}

@@ -8,6 +8,8 @@ import pytest
 
 from tests.house.code import SOURCES, modules
 
+pytestmark = pytest.mark.xdist_group("house")  # one process reads the files
+
 
 def unstable(tree: ast.AST) -> list[int]:
     """The lines where rows or candidates are ordered without a rule for ties."""

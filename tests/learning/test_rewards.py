@@ -18,6 +18,9 @@ from offrank.learning.search import Search, Trial
 from offrank.policies.linear import Encoding
 from tests.learning.worlds import LINEAR, examples, store
 
+# One worker: what the plain rewards teach is learnt once.
+pytestmark = pytest.mark.xdist_group("rewards")
+
 MOVES = {"below zero": (1.0, -1.0), "large": (1024.0, 4096.0), "small": (1e-6, -0.1)}
 REWARDS = {"clicks": lambda rng, n: rng.random(n) < 0.3, "numbers": lambda rng, n: rng.normal(3, 2, n)}
 

@@ -160,7 +160,7 @@ def test_null_labels_are_a_group() -> None:
 
 UNFIT = {
     "scalar slate": ({"slate": [1, 2]}, "'slate' holds int64, not lists.*write a list per row"),
-    "text slate": ({"slate": ["1,2"]}, "row 0 .*'slate': '1,2' is not a list in JSON.*as JSON"),
+    "text slate": ({"slate": ["a b, c"]}, "row 0 .*'slate': 'a b, c' is not a list in JSON.*as JSON"),
     "float ids": ({"slate": [[1.0]]}, "'slate' holds double ids.*integers or strings"),
     "text clicks": ({"slate": [[1]], "clicks": [["1"]]}, "'clicks' holds string, not numbers"),
     "scalar clicks": ({"slate": [[1]], "clicks": [1]}, "'clicks' holds int64, not lists"),

@@ -113,8 +113,8 @@ def test_partitions(suffix: str, tmp_path: Path) -> None:
     assert sorted(offrank.evaluate(log, "uniform", "uniform", "ips", by="day", cluster=None).groups) == ["00", "01"]
 
 
-@pytest.mark.parametrize("name", ["log.avro", "log.orc"])
-def test_formats_that_are_left_out(name: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("name", ["log.avro", "log.orc", "log.csv"])
+def test_avro_is_left_out(name: str, tmp_path: Path) -> None:
     (tmp_path / name).write_bytes(b"Obj\x01")
     with pytest.raises(UsageError, match=r"(?s)is not read.*export Parquet"):
         offrank.read_log(tmp_path / name)

@@ -304,16 +304,24 @@ def test_refused(case: str, tmp_path: Path) -> None:
 
 BROKEN: dict[str, tuple[str, bytes, type[Exception], str]] = {
     "no bytes": ("log.parquet", b"", EmptyLogError, "is empty"),
-    "not parquet": ("log.parquet", b"slate,clicks\n", LogError, "cannot be read as a Parquet file: Parquet magic"),
-    "not arrow": ("log.arrow", b"slate,clicks\n", LogError, "not an Arrow IPC file"),
-    "unknown suffix": ("log.xls", b"x", UsageError, "by its suffix.*csv, json, open_bandit, parquet"),
+    "not parquet": (
+        "log.parquet",
+        b"PAR1, slate,clicks\n",
+        LogError,
+        "cannot be read as a Parquet file: Parquet magic",
+    ),
+    "not arrow": ("log.arrow", b"\xff\xff\xff\xff, slate,clicks\n", LogError, "not an Arrow IPC file"),
+    "not arrow's file": ("log.arrow", b"ARROW1, slate,clicks\n", LogError, "cannot be read as an Arrow IPC file"),
+    "text in Parquet's name": ("log.parquet", b"impression,item,position\n", ColumnError, "no column 'click'"),
+    "unknown suffix": ("log.xls", b"x\n", ColumnError, "log.xls.*no column"),
     "no clicks": (
         "log.csv",
         b"impression,item,position\n",
         ColumnError,
         "no column 'click' .number, for a shown",
     ),
-    "not gzip": ("log.csv.gz", b"impression,item,position\n", LogError, "cannot be read"),
+    "not gzip": ("log.csv.gz", b"impression,item,position\n", ColumnError, "no column 'click'"),
+    "cut gzip": ("log.csv.gz", gzip.compress(b"impression,item,position\n")[:-9], LogError, "cut off or damaged"),
     "not csv": ("log.csv", b"\n\n", LogError, "header"),
 }
 
@@ -327,7 +335,7 @@ def test_broken_files(case: str, tmp_path: Path) -> None:
 
 
 def test_files_of_several_kinds(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="several kinds: arrow, parquet"):
+    with pytest.raises(UsageError, match=r"several kinds: arrow \(.*feather\), parquet \(.*parquet\)"):
         offrank.read_log([parquet(tmp_path), feather(tmp_path)])
 
 
@@ -350,7 +358,9 @@ def test_csv_without_rows(tmp_path: Path) -> None:
 
 def test_csv_with_an_unfit_value(tmp_path: Path) -> None:
     (tmp_path / "log.csv").write_text("impression,item,position,click\n1,5,1,0\n2,5,first,0\n", encoding="utf-8")
-    with pytest.raises(LogError, match=r"log\.csv cannot be read.*Row #3.*first"):
+    with pytest.raises(
+        LogError, match=r"log\.csv, row 1 \(the first is 0\), column 'position', cannot be read.*'first'"
+    ):
         rows(offrank.read_log(tmp_path / "log.csv"))
 
 

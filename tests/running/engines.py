@@ -56,7 +56,7 @@ def long(scattered: bool = False) -> pa.Table:
     return pa.Table.from_pylist(rows)
 
 
-def in_parts(folder: Path, parts: int = 50) -> str:
+def in_parts(folder: Path, parts: int) -> str:
     """The log as a file of so many row groups."""
     path = folder / f"{parts}.parquet"
     pq.write_table(table(), path, row_group_size=-(-ROWS // parts))

@@ -189,7 +189,8 @@ def test_what_is_read_as_what() -> None:
         "gaps": ("list of double", "", ""),
         "short": ("list of double", "", ""),
     }
-    assert "say --column propensity=pscore if it is the propensity" in str(found)
+    assert {column.name: column.samples for column in found.columns}["short"] == ("[1.0, 2.0]", "[1.0, 2.0]")
+    assert 'not read; columns={"propensity": "pscore"} if it is the propensity' in " ".join(str(found).split())
 
 
 def test_sizes_ties_duplicates_and_dependence() -> None:

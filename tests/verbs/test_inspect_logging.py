@@ -134,7 +134,8 @@ def test_two_rankers_without_randomness_are_told_by_their_arm() -> None:
     found = json.loads(offrank.inspect(drawn.log("arms")).to_json())["logging"]
     assert (found["status"], found["column"]) == ("arms", "arm")
     assert found["arms"] == {"A": "top(old)", "B": "top(new)"}
-    assert "arm = B: every slate is that of top(new)." in answer(drawn.log("arms"))
+    assert found["shares"] == {"A": pytest.approx(0.5, abs=0.05), "B": pytest.approx(0.5, abs=0.05)}
+    assert "of the impressions): every slate is that of top(new)." in answer(drawn.log("arms"))
     unexplained = offrank.inspect(drawn.log("arms").drop_columns(["new", "old"]))
     assert (unexplained.logging.status, unexplained.logging.column) == ("not random", "arm")
 

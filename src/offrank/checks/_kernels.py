@@ -8,25 +8,40 @@ from numpy.typing import NDArray
 
 from ..log.hashing import ODD, finish
 
+_NEGATIVE_ZERO = np.uint64(1 << 63)
+"""The bits of -0.0, which is the same number as 0."""
+_BLOCK = 128
+"""Rows that are summed rank by rank while they are in the processor's cache."""
 
-@numba.njit(cache=True, nogil=True)
+
+@numba.njit(cache=True, nogil=True, fastmath={"reassoc", "contract", "nsz"})
 def rank_sums(clicks, length, inverse, sums):
     """Add per rank [k, 6]: rows, and sums of h, h c, h^2, h^2 c, h^2 c^2, with h = 1 / inclusion and c the click."""
-    for row in range(len(clicks)):
-        h = inverse[row]
-        for rank in range(length[row]):
-            hc = h * clicks[row, rank]
-            sums[rank, 0] += 1.0
-            sums[rank, 1] += h
-            sums[rank, 2] += hc
-            sums[rank, 3] += h * h
-            sums[rank, 4] += h * hc
-            sums[rank, 5] += hc * hc
+    for first in range(0, len(clicks), _BLOCK):
+        last = min(first + _BLOCK, len(clicks))
+        for rank in range(clicks.shape[1]):
+            rows, h1, hc1, h2, h2c, hc2 = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
+            for row in range(first, last):
+                there = 1.0 if rank < length[row] else 0.0
+                h = there * inverse[row]
+                hc = h * clicks[row, rank]
+                rows += there
+                h1 += h
+                hc1 += hc
+                h2 += h * h
+                h2c += h * hc
+                hc2 += hc * hc
+            sums[rank, 0] += rows
+            sums[rank, 1] += h1
+            sums[rank, 2] += hc1
+            sums[rank, 3] += h2
+            sums[rank, 4] += h2c
+            sums[rank, 5] += hc2
 
 
 @numba.njit(cache=True, nogil=True, inline="always")
 def _joined(key, bits):
-    key = (key ^ bits) * ODD
+    key = (key ^ (np.uint64(0) if bits == _NEGATIVE_ZERO else bits)) * ODD
     return key ^ (key >> np.uint64(29))
 
 
@@ -109,46 +124,66 @@ def _alike(candidates, size, a, b):
 
 
 def bits(values: NDArray[np.generic]) -> NDArray[np.uint64]:
-    """Return values as 64-bit words, the same for the same number."""
-    if values.dtype.kind == "f":
-        values = values.astype(np.float64, copy=False) + 0.0  # no negative zero
+    """Return values as 64-bit words, the same for the same number but for the sign of 0, which is not mixed in."""
+    values = values.astype(np.float64, copy=False) if values.dtype.kind == "f" else values
     return np.ascontiguousarray(values).view(np.uint64)
 
 
-def join_rows(key: NDArray[np.uint64], values: NDArray[np.uint64]) -> None:
+@numba.njit(cache=True, nogil=True)
+def join_rows(key, values):
     """Mix the bits of a value [n] into the key [n] of each row."""
-    key[:] = _joined.py_func(key, values)
+    for row in range(len(key)):
+        key[row] = _joined(key[row], values[row])
 
 
 @numba.njit(cache=True, nogil=True)
-def cell_sums(context, items, clicks, scores, limit, table, key, sums, low, high):
-    """Count the cells of context [n] and item [n, k] whose hash is at most `limit`, and return their number.
+def seal(key):
+    """Mix each key [n] in place, so that any of its bits depends on all that was joined."""
+    for row in range(len(key)):
+        mixed = (key[row] ^ (key[row] >> np.uint64(31))) * np.uint64(0x94D049BB133111EB)
+        key[row] = mixed ^ (mixed >> np.uint64(30))
 
-    items [n, k]: codes; clicks [n, k], NaN where nothing was shown; scores [s, n, k]. table: -1 each, a power of two in
-    length and longer than the cells. key [e], sums [e, 3], low, high [e, s]: filled in the order of first occurrence.
+
+@numba.njit(cache=True, nogil=True)
+def shown_cells(context, items, clicks, limit, rows, slots, code):
+    """Find what was shown of context [n] and item [n, k] with a hash of at most `limit`, and return how many.
+
+    items [n, k]: codes; clicks [n, k], NaN where nothing was shown. rows, slots, code [e]: filled in order.
+    """
+    found = 0
+    for row in range(len(context)):
+        begun = finish(context[row] + ODD)
+        for slot in range(items.shape[1]):
+            hashed = finish(_joined(begun, items[row, slot] * ODD))
+            if hashed <= limit and not np.isnan(clicks[row, slot]):
+                rows[found], slots[found], code[found] = row, slot, hashed
+                found += 1
+    return found
+
+
+@numba.njit(cache=True, nogil=True)
+def cell_sums(rows, slots, code, clicks, scores, table, key, sums, low, high):
+    """Count the cells [e] that `shown_cells` found, equal ones together, and return their number.
+
+    scores [s, n, k]. table: -1 each, a power of two in length and longer than the cells. key [e], sums [e, 3], low,
+    high [e, s]: filled in the order of first occurrence.
     """
     mask, found = np.uint64(len(table) - 1), 0
-    for row in range(len(context)):
-        for slot in range(items.shape[1]):
-            came = clicks[row, slot]
-            if np.isnan(came):
-                continue
-            code = finish(_joined(finish(context[row] + ODD), items[row, slot] * ODD))
-            if code > limit:
-                continue
-            at = code & mask
-            while table[at] >= 0 and key[table[at]] != code:
-                at = (at + np.uint64(1)) & mask
-            if table[at] < 0:
-                table[at] = found
-                key[found] = code
-                low[found], high[found] = np.inf, -np.inf
-                found += 1
-            cell = table[at]
-            sums[cell, 0] += 1.0
-            sums[cell, 1] += came
-            sums[cell, 2] += came * came
-            for score in range(len(scores)):
-                low[cell, score] = min(low[cell, score], scores[score, row, slot])
-                high[cell, score] = max(high[cell, score], scores[score, row, slot])
+    for shown in range(len(code)):
+        row, slot = rows[shown], slots[shown]
+        at, came = code[shown] & mask, clicks[row, slot]
+        while table[at] >= 0 and key[table[at]] != code[shown]:
+            at = (at + np.uint64(1)) & mask
+        if table[at] < 0:
+            table[at] = found
+            key[found] = code[shown]
+            low[found], high[found] = np.inf, -np.inf
+            found += 1
+        cell = table[at]
+        sums[cell, 0] += 1.0
+        sums[cell, 1] += came
+        sums[cell, 2] += came * came
+        for score in range(len(scores)):
+            low[cell, score] = min(low[cell, score], scores[score, row, slot])
+            high[cell, score] = max(high[cell, score], scores[score, row, slot])
     return found

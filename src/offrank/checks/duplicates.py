@@ -109,6 +109,5 @@ def content_keys(batch: LogBatch) -> Bits:
     for one in by_row:
         if one is not None:
             _kernels.join_rows(key, _kernels.bits(one))
-    with np.errstate(over="ignore"):
-        key = (key ^ (key >> np.uint64(31))) * np.uint64(0x94D049BB133111EB)
-    return np.asarray(key ^ (key >> np.uint64(30)))
+    _kernels.seal(key)
+    return key

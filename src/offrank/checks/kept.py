@@ -30,7 +30,7 @@ class KeptFold(MappedFold):
         else:
             kind = np.where((outcome == 0) | (outcome == 1), outcome, 2).astype(np.int64)
         p = batch.inclusion
-        if (p == 1).all():
+        if not batch.sampled:
             found += np.bincount(kind, minlength=3)[:, None] * np.array([1, 1, 0, 1, 1])
             return found
         for column, values in enumerate((np.ones(len(p)), 1 / p, (1 - p) / p**2, p, p**2)):

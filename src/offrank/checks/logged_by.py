@@ -4,23 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
-
-import numpy as np
+from typing import Literal
 
 from ..findings import has_cause
 from ..findings.evidence import LogEvidence
 from ..findings.unconfirmed_logging import BLIND
-from ..folds.base import MappedFold, Sample
 from ..folds.estimate import Caution
-from ..folds.group_by import GroupBy
-from ..folds.moments import Moments, MomentsFold
 from ..formatting import plural
-from ..log.batch import LogBatch
-from ..log.source import Needs
-from ..policies.ranking import Ranking
 from ..policies.sorting import Sorting
-from ..policies.top import Top
 from .drawn import Drawn
 from .log import about_log
 from .randomness import Randomness
@@ -43,7 +34,9 @@ class LoggedBy:
       by a column; `not random`; `unknown`.
     - randomness: whether rows of one context differ (random, not random, unknown), by pairs and those that differ.
     - departure: the smallest share of slates in a fixed order, not drawn, that the log would have shown; None where
-      that was not looked for. column, arms: the column that tells the rankers, and which each value has.
+      that was not looked for. column, arms: the column that tells the rankers, and which each value has; shares: of the
+      impressions; unit: the column whose values were randomised, empty if each impression was.
+    - confirmed: whether a person has said that the policy drew it.
     - why: the evidence in words.
     """
 
@@ -54,6 +47,9 @@ class LoggedBy:
     departure: float | None = None
     column: str | None = None
     arms: Mapping[str, str] = field(default_factory=dict)
+    shares: Mapping[str, float] = field(default_factory=dict)
+    unit: str = ""
+    confirmed: bool = False
 
     @property
     def known(self) -> bool:
@@ -63,7 +59,7 @@ class LoggedBy:
     @property
     def named(self) -> str | None:
         """The logging policy to name in a command: as unconfirmed where somebody has to confirm it."""
-        if self.policy is None or self.known:
+        if self.policy is None or self.known or self.confirmed:
             return self.policy
         if self.status not in ("not contradicted", "unknown") or self.departure is None:
             return None
@@ -72,7 +68,7 @@ class LoggedBy:
     @property
     def seen(self) -> bool:
         """Whether a log of this power may be used with care, once its policy is named."""
-        return self.named is not None and (self.known or (self.departure or 0.0) <= BLIND)
+        return self.named is not None and (self.known or self.confirmed or (self.departure or 0.0) <= BLIND)
 
 
 def logged_by(
@@ -134,37 +130,3 @@ def _fixed(random: Randomness, sure: Drawn | None) -> str:
     beside = f" and the same value of `{random.beside}`" if random.beside else ""
     said = f"in {plural(random.pairs, 'pair', 'pairs')} of rows of {where}{beside} no two differ"
     return f"{said}; {by}" if by else said
-
-
-@dataclass(frozen=True)
-class ArmsFold(MappedFold):
-    """Counts, for each value of a column, the rows, and those that each of some sorting policies explains."""
-
-    column: str
-    policies: tuple[Top | Ranking, ...]
-
-    def needs(self) -> Needs:
-        """Return the columns to read."""
-        wanted = Needs(frozenset(["candidates"]), labels=frozenset([self.column]))
-        for one in self.policies:
-            wanted |= one.needs("log_prob")
-        return wanted
-
-    @property
-    def reducer(self) -> Any:
-        return GroupBy(MomentsFold(len(self.policies) + 1))
-
-    def mapped(self, batch: LogBatch) -> Sample:
-        explains = [np.isfinite(one.log_prob(batch.contexts, batch.slates)) for one in self.policies]
-        return Sample(np.column_stack([np.ones(len(batch)), *explains]), batch.row, groups=batch.labels[self.column])
-
-    def result(self, found: dict[str, Moments]) -> dict[str, str]:
-        """Return the policy that explains all rows of each value; none if one value has no such policy."""
-        told: dict[str, str] = {}
-        for name, moments in found.items():
-            rows, *explained = moments.sums.tolist()
-            place = next((at for at, count in enumerate(explained) if count >= rows - 0.5), None)
-            if place is None:
-                return {}
-            told[name] = repr(self.policies[place])
-        return told

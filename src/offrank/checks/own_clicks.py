@@ -70,10 +70,12 @@ class OwnClicksFold:
         if clicks is None or context is None or not len(batch):
             return state
         items, came, shown = batch.once((type(self), self.scores), lambda: self._shown(batch, clicks))
-        limit, most = batch.limits.of(self), came.size
+        found = np.empty(came.size, np.int64), np.empty(came.size, np.int64), np.empty(came.size, np.uint64)
+        most = _kernels.shown_cells(context, items, came, batch.limits.of(self), *found)  # few, once a part is full
         table = np.full(1 << (2 * most).bit_length(), -1)
         key, sums, ends = np.empty(most, np.uint64), np.zeros((most, 3)), np.empty((2, most, len(self.scores)))
-        e = _kernels.cell_sums(context, items, came, shown, limit, table, key, sums, *ends)
+        cells = (one[:most] for one in found)
+        e = _kernels.cell_sums(*cells, came, shown, table, key, sums, *ends)
         merged = self.merge(state, self._together(key[:e], sums[:e], ends[0, :e], ends[1, :e]))
         if len(merged.key) == self.kept:
             batch.limits.lower(self, merged.key[-1])

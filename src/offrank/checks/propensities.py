@@ -82,7 +82,10 @@ class UniformWeightsFold(MappedFold):
 
     def mapped(self, batch: LogBatch) -> Sample:
         ratio = propensities(_UNIFORM, batch).log_prob - propensities(self.logging, batch).log_prob
-        values = np.stack([np.ones(len(batch)), np.exp(np.minimum(ratio, 300))], axis=1) / batch.inclusion[:, None]
+        values = np.empty((len(batch), 2))
+        values[:, 0], values[:, 1] = 1.0, np.exp(np.minimum(ratio, 300, out=ratio), out=ratio)
+        if batch.sampled:
+            values /= batch.inclusion[:, None]
         return Sample(values, batch.row)
 
 

@@ -86,7 +86,7 @@ class ImpressionsFold(MappedFold):
     reducer: ClassVar = PlusFold(Impressions(0, 0.0, {}, np.zeros((0, 6))))
 
     def mapped(self, batch: LogBatch) -> Impressions:
-        ranks, inverse = np.zeros((0, 6)), 1 / batch.inclusion
+        ranks, inverse = np.zeros((0, 6)), batch.inverse_inclusion
         if batch.clicks is not None:
             ranks = np.zeros((batch.clicks.shape[1], 6))
             _kernels.rank_sums(batch.clicks, batch.contexts.length, inverse, ranks)
@@ -147,7 +147,7 @@ class TiesFold(MappedFold):
         return TotalFold((len(self.policies) + 1,))
 
     def mapped(self, batch: LogBatch) -> Floats:
-        h = 1 / batch.inclusion
+        h = batch.inverse_inclusion
         return np.array([*(h[tied(policy, batch)].sum() for policy in self.policies), h.sum()])
 
     def result(self, found: Floats) -> Floats:

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import click
 
 import offrank
 
+from ..inspection.result import Inspection
+from ..inspection.unread import UnreadTable
+from .asking import settled
 from .options import FILE, json, quiet, reading_of, workers, writable, written_options
 from .running import reading, tell
 
@@ -15,6 +19,8 @@ from .running import reading, tell
 @click.command()
 @written_options
 @click.option("--save", metavar="MAPPING.TOML", type=FILE, callback=writable, help="Write what --config takes.")
+@click.option("--logging", metavar="POLICY", help="The policy that drew the log, where you know it.")
+@click.option("--ask", is_flag=True, help="Ask what is open, one question at a time.")
 @json
 @workers
 @quiet
@@ -23,8 +29,14 @@ def inspect(log: str, **options: Any) -> None:
 
     offrank inspect log.parquet --save mapping.toml
     """
-    with reading(options) as (progress, executor):
-        found = offrank.inspect(log, **reading_of(options), executor=executor, progress=progress)
+    how = reading_of(options)
+
+    def look(columns: Mapping[str, str], logging: str | None) -> Inspection | UnreadTable:
+        asked = how | {"columns": columns, "logging": logging}
+        with reading(options) as (progress, executor):
+            return offrank.inspect(log, **asked, executor=executor, progress=progress)
+
+    found = settled(look, how["columns"]) if options["ask"] else look(how["columns"], options["logging"])
     tell(found, options)
     if options["save"]:
         found.save(options["save"])

@@ -242,6 +242,9 @@ def source(log: str, options: dict[str, Any]) -> Any:
     found = offrank.read_log(log, **how, **reading_of(options))
     for what in () if options.get("quiet") else getattr(found, "left_out", ()):
         click.echo(f"left out: {what}", err=True)
+    described = getattr(found, "description", None)
+    if described is not None and not options.get("quiet"):
+        click.echo(described.said, err=True)
     return found
 
 

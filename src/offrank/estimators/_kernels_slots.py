@@ -13,6 +13,29 @@ _jit = numba.njit(cache=True, nogil=True)
 
 
 @_jit
+def squares(rows, reward, inverse):
+    """The sum of the squared rewards [n]."""
+    found = 0.0
+    for row in rows:
+        found += inverse[row] * reward[row] * reward[row]
+    return found
+
+
+@_jit
+def whole(rows, weight, control, reward, inverse, out, first):
+    """Add to out [d], for weights of whole slates: weighted reward, its product with the reward, squared control."""
+    earned, squared, mass = 0.0, 0.0, 0.0
+    for row in rows:
+        value, c = inverse[row] * weight[row] * reward[row], inverse[row] * control[row]
+        earned += value
+        squared += value * reward[row]
+        mass += c * c
+    out[first] += earned
+    out[first + 1] += squared
+    out[first + 2] += mass
+
+
+@_jit
 def logged(rows, clicks, length, inverse, out, first, stride, blocks):
     """Add to out [d]: slots, clicks, and clicks above each slot."""
     for row in rows:

@@ -121,12 +121,10 @@ class EffectiveSizeTerms:
         """[columns or more] the sums over the rows."""
         batch, layout = self.batch, self.layout
         rows = np.arange(len(batch)) if self.rows is None else self.rows
-        length, clicks, inverse = batch.contexts.length, batch.clicks, 1 / batch.inclusion
+        length, clicks, inverse = batch.contexts.length, batch.clicks, batch.inverse_inclusion
         out = np.zeros(layout.columns + layout.stride * blocks(batch.slates.shape[1]))
-        some = slice(None) if self.rows is None else rows
-        h = inverse[some]
-        # einsum, not dot: BLAS would wake threads of its own for each batch.
-        out[:2] = [np.einsum("n,n,n->", h, reward[some], reward[some]) for reward in self.rewards]
+        for outcome, reward in enumerate(self.rewards):
+            out[outcome] = _kernels_slots.squares(rows, reward, inverse)
         if layout.stride:
             _kernels_slots.logged(rows, clicks, length, inverse, out, layout.columns, layout.stride, BLOCKS)
         for pair, (terms, earned) in enumerate(self.found):
@@ -134,9 +132,7 @@ class EffectiveSizeTerms:
                 continue
             weight, control, plain = terms.weights.weight, terms.weights.control, 2 + _PLAIN * pair
             if weight.ndim == 1:
-                reward = self.rewards[earned][some]
-                value, mass = h * weight[some] * reward, h * control[some]
-                out[plain : plain + 3] = value.sum(), np.einsum("n,n->", value, reward), np.einsum("n,n->", mass, mass)
+                _kernels_slots.whole(rows, weight, control, self.rewards[earned], inverse, out, plain)
             elif layout.slotted[pair]:
                 place = plain + 2, layout.columns + layout.own(pair), layout.stride, BLOCKS
                 _kernels_slots.weighted(rows, weight, control, clicks, length, inverse, out, *place)

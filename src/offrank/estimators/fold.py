@@ -155,12 +155,11 @@ class TermsFold(MappedFold):
         """The rows of terms of a batch."""
         layout = self.layout
         values = np.zeros((len(batch), layout.columns + layout.stride * blocks(batch.slates.shape[1])))
-        values[:, ROWS] = 1.0
-        if batch.outcome is not None or batch.clicks is not None:
-            values[:, REWARD] = batch.reward
-        if batch.clicks is not None:
-            values[:, CLICKS] = values[:, REWARD] if batch.outcome is None else batch.clicked
-        counted = marks(batch, values[:, REWARD], values[:, CLICKS])
+        known = batch.outcome is not None or batch.clicks is not None
+        reward = batch.reward if known else np.zeros(len(batch))
+        clicks = batch.clicked if batch.clicks is not None else np.zeros(len(batch))
+        values[:, ROWS], values[:, REWARD], values[:, CLICKS] = 1.0, reward, clicks
+        counted = marks(batch, reward, clicks)
         logging = propensities(self.logging, batch)
         every: dict[tuple[int, Estimator], Terms] = {}
         lenient: dict[Estimator, Any] = {one: one.lenient_terms for one in layout.references}
@@ -176,11 +175,10 @@ class TermsFold(MappedFold):
                 values[:, column] = terms_of(one, batch, self.logging, target).value
         if layout.per_slot:
             self._slots(values, batch, every)
-        rewards, earned = (values[:, REWARD].copy(), values[:, CLICKS].copy()), [outcome_index(one) for _, one in every]
-        summed = EffectiveSizeTerms(
-            layout.effective_sizes, batch, rewards, tuple(zip(every.values(), earned, strict=True))
-        )
-        if (batch.inclusion != 1).any():
+        earned = [outcome_index(one) for _, one in every]
+        found_of = tuple(zip(every.values(), earned, strict=True))
+        summed = EffectiveSizeTerms(layout.effective_sizes, batch, (reward, clicks), found_of)
+        if batch.sampled:
             values /= batch.inclusion[:, None]
         row, column = _kernels.settle(values, 1 / LARGEST, LARGEST)
         if row >= 0:

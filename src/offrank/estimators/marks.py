@@ -37,7 +37,7 @@ class Marks:
 
 def marks(batch: LogBatch, reward: Floats, clicks: Floats) -> NDArray[np.bool_]:
     """[n, MARKS] what is counted of each row, as in `Marks`. clicks: [n] their sums, 0 where they are not known."""
-    found = np.zeros((len(batch), MARKS), np.bool_)
+    found = np.zeros((MARKS, len(batch)), np.bool_).T  # column by column in memory, as they are counted
     found[:, 3], found[:, 4] = reward != 0, clicks != 0
     if batch.clicks is None:
         return found

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from ..inference.spec import IntervalSpec
 from ..learning.splits import kept_apart
+from ..log.batch import RunCache
 from ..log.source import Source
 from ..policies.fit import counts, fitted
 from ..reward_models.fitting import fit_models
@@ -28,14 +29,15 @@ def answered(question: Question) -> Result:
     refuse_learnt(question)
     if question.held_out is not None:
         source, left_out = kept_apart(source, question.held_out, executor, progress)
-    found = counted(pass_of(question, source), question, source).result()
+    cache = RunCache()  # of what follows from policies and contexts alone, for every reading
+    found = counted(pass_of(question, source, cache), question, source, cache).result()
     if left_out is not None:
         found = found.with_facts(log=replace(found.metadata.log, learnt_from=left_out))
     return refuse_empty(found)
 
 
-def pass_of(question: Question, source: Source) -> Pass:
-    """Return the pass of a question, after what is to be learnt from the log was learnt."""
+def pass_of(question: Question, source: Source, cache: RunCache) -> Pass:
+    """Return the pass of a question, after what is to be learnt from the log was learnt. cache: of batches."""
     executor, progress = question.executor, question.progress
     targets = {name: fitted(policy, source, executor) for name, policy in question.targets.items()}
     logging, examined = fitted(question.drawn_by, source, executor), question.trained
@@ -44,7 +46,7 @@ def pass_of(question: Question, source: Source) -> Pass:
         examined = replace(examined, shown=shown)
     # The choice among estimators depends on errors only.
     plain = IntervalSpec("normal", question.confidence, question.cluster).with_clusters_of(source)
-    chooser = Chooser(source, logging, examined.curve, plain, executor=executor, progress=progress)
+    chooser = Chooser(source, logging, examined.curve, plain, executor=executor, progress=progress, cache=cache)
     families, picks = picked(fit_models(question.estimator_list, source, executor, progress), targets, chooser)
     spec = question.spec.with_clusters_of(source)
     job = Pass(targets, logging, families, spec, question.by, examined, picks=picks, totals=question.true_totals)

@@ -22,6 +22,7 @@ from ..folds.group_by import Grouping, by_column
 from ..folds.sums import Products
 from ..inference.ratio import Controlled
 from ..inference.spec import IntervalSpec
+from ..log.batch import RunCache
 from ..log.source import Needs, Source
 from ..policies.fit import counts
 from ..policies.propensities import AnyPolicy
@@ -139,9 +140,9 @@ class Pass:
         inner = inner_fold(self.spec, self.layout, self.products, grouped=by is not None)
         return TermsFold(self.layout, self.logging, inner, self.spec.columns, by)
 
-    def quantities(self, source: Source) -> Quantities:
-        """Return all that is counted; of the source only the columns matter."""
-        asked = Quantities(source, self.needs() | self.trained.needs(self.parts()))
+    def quantities(self, source: Source, cache: RunCache | None = None) -> Quantities:
+        """Return all that is counted; of the source only the columns matter. cache: of batches."""
+        asked = Quantities(source, self.needs() | self.trained.needs(self.parts()), cache)
         design, asked.needs = design_fold(self.layout, self.logging, source, asked.needs, asked.cache)
         log = self.log_fold(source)
         asked.add(log.needs(), log=log)

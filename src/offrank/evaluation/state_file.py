@@ -14,6 +14,7 @@ from ..errors import OffrankError, StateError, UsageError
 from ..estimators.family import Auto, family
 from ..files import atomic_write
 from ..folds.fingerprint import Fingerprint
+from ..log.batch import RunCache
 from ..log.source import Source
 from ..policies.fit import replaced
 from ..readers.by_file import ByFile, FilesFold, first_row, layout_of, without_rows
@@ -135,13 +136,13 @@ def refuse_learnt(question: Question) -> None:
         )
 
 
-def counted(job: Pass, question: Question, log: Source) -> LogCounts:
-    """Read a log; where a state is asked for, with its rows numbered by file, and write the state.
+def counted(job: Pass, question: Question, log: Source, cache: RunCache | None = None) -> LogCounts:
+    """Read a log; where a state is asked for, with its rows numbered by file, and write the state. cache: of batches.
 
     Raises:
         UsageError: the question cannot be made again from its spellings.
     """
-    asked, executor, progress = job.quantities(log), question.executor, question.progress
+    asked, executor, progress = job.quantities(log, cache), question.executor, question.progress
     if question.state is None:
         return LogCounts.of(job, asked, asked.state(executor, progress), log.describe())
     begun = _begun(question, log, job, asked)

@@ -185,21 +185,26 @@ def half_octaves(counts, values, columns):
             counts[line, bits >> np.uint64(51)] += 1
 
 
-@numba.njit(cache=True, nogil=True)
-def largest(kept, values, absolute):
-    """[keep] the largest of `kept` and of the values [n], descending; absolute: whether signs do not count.
+def largest(kept: Floats, values: Floats, *, absolute: bool) -> Floats:
+    """[keep] the largest of `kept`, descending, and of the values [n]; absolute: whether signs do not count."""
+    both = np.empty(4 * len(kept))
+    return np.sort(both[: _largest(kept, values, absolute, both)])[::-1][: len(kept)].copy()
 
-    Many values are equal (weights of 0), at which a selection by partition is slow.
+
+@numba.njit(cache=True, nogil=True)
+def _largest(kept, values, absolute, both):
+    """Write to `both` what may be among the largest, and return the number; `both` is longer than `kept`.
+
+    Many values are equal (weights of 0), at which a selection by partition of all of them is slow.
     """
     keep = len(kept)
-    both, count, least = np.empty(4 * keep), keep, kept[keep - 1]
-    both[:keep] = kept
+    both[:keep], count, least = kept, keep, kept[keep - 1]
     for value in values:
         size = abs(value) if absolute else value
         if size > least:
             both[count] = size
             count += 1
             if count == len(both):
-                both[:keep] = np.sort(both)[::-1][:keep]
-                count, least = keep, both[keep - 1]
-    return np.sort(both[:count])[::-1][:keep].copy()
+                both[:] = np.partition(both, count - keep)
+                both[:keep], count, least = both[count - keep :].copy(), keep, both[count - keep]
+    return count

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
@@ -27,11 +28,11 @@ class LargestFold:
         return np.full((len(self.columns), self.keep), -np.inf)
 
     def add(self, state: Floats, batch: Sample) -> Floats:
-        columns = zip(state, self.columns, strict=True)
-        return self._each(_kernels.largest(kept, batch.values[:, column], self.absolute) for kept, column in columns)
+        each = (batch.values[:, column] for column in self.columns)
+        return self._each(map(partial(_kernels.largest, absolute=self.absolute), state, each))
 
     def merge(self, left: Floats, right: Floats) -> Floats:
-        return self._each(_kernels.largest(a, b, False) for a, b in zip(left, right, strict=True))
+        return self._each(map(partial(_kernels.largest, absolute=False), left, right))
 
     def finish(self, state: Floats) -> Floats:
         return state

@@ -28,6 +28,14 @@ def hash_strings(data, offsets):
 
 
 @_jit
+def in_order(lengths, out):
+    """Write to out[n, k] the places of each row's values, as they stand: 0, 1, 2, ...; -1 pads."""
+    for row in range(len(lengths)):
+        for j in range(out.shape[1]):
+            out[row, j] = j if j < lengths[row] else -1
+
+
+@_jit
 def pad(values, starts, lengths, out):
     """Copy row i's values to the head of out[i]."""
     for row in range(len(starts)):
@@ -46,16 +54,17 @@ def pad_square(values, starts, lengths, out):
 
 
 @_jit
-def click_kinds(clicks):
-    """[n] 0 where all clicks [n, k] are 0, 1 where the others are 1, 2 where one is neither."""
-    kinds = np.zeros(len(clicks), dtype=np.int64)
+def click_sums(clicks, total, kinds):
+    """Write to total [n] the sum of the clicks [n, k], to kinds 0 where all are 0, 1 where the others are 1, else 2."""
     for row in range(len(clicks)):
-        none, one = 0, 0
+        none, one, earned = 0, 0, 0.0
         for slot in range(clicks.shape[1]):
-            none += clicks[row, slot] == 0.0
-            one += clicks[row, slot] == 1.0
+            click = clicks[row, slot]
+            none += click == 0.0
+            one += click == 1.0
+            earned += click
+        total[row] = earned
         kinds[row] = 2 if none + one < clicks.shape[1] else min(one, 1)
-    return kinds
 
 
 @numba.njit(cache=True, nogil=True, inline="always")
@@ -78,11 +87,16 @@ def duplicates(values, starts, lengths, table, found):
     """found [n] <- whether a list holds a value twice."""
     bits, seen, stamp, _ = table
     for row in range(len(starts)):
-        if lengths[row] <= 8:  # comparing all pairs is faster
-            twice = False
+        if lengths[row] <= 8:  # nearly always one of 64 bits for each value tells, else comparing all pairs is fast
+            before, maybe, twice = np.uint64(0), False, False
             for i in range(starts[row], starts[row] + lengths[row]):
-                for j in range(starts[row], i):
-                    twice |= values[i] == values[j]
+                bit = np.uint64(1) << np.uint64(_slot(values[i], 6))
+                maybe |= (before & bit) != 0
+                before |= bit
+            if maybe:
+                for i in range(starts[row], starts[row] + lengths[row]):
+                    for j in range(starts[row], i):
+                        twice |= values[i] == values[j]
             found[row] |= twice
             continue
         for i in range(starts[row], starts[row] + lengths[row]):

@@ -38,7 +38,8 @@ class Uniform(Spelled):
             return log_product(self.slot_probs(contexts, slates))
         # Every slot is filled, as in most logs: log (m - k)! - log m!, which needs no pass over the slots.
         log_factorial = np.append(0.0, np.cumsum(np.log(np.arange(1, contexts.size.max() + 1))))
-        return np.asarray(log_factorial[contexts.size - slates.shape[1]] - log_factorial[contexts.size])
+        filled = slates.shape[1]
+        return np.asarray((log_factorial[:-filled] - log_factorial[filled:])[contexts.size - filled])
 
     def slot_probs(self, contexts: Contexts, slates: Integers) -> Floats:
         left = contexts.size[:, None] - np.arange(slates.shape[1])

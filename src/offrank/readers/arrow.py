@@ -103,7 +103,7 @@ def plain(column: pa.Array) -> pa.Array:
     return column
 
 
-def _plain_list(column: pa.Array) -> pa.Array:
+def plain_list(column: pa.Array) -> pa.Array:
     """Return lists in the type with offsets; any other column is unchanged."""
     kind = column.type
     if pa.types.is_null(kind):
@@ -127,7 +127,7 @@ def lists(column: pa.Array, name: str, held: pa.DataType | None = None) -> Lists
         ColumnError: not a list column.
         BadCell: a text is not such a list.
     """
-    column = _plain_list(plain(column))
+    column = plain_list(plain(column))
     kind = column.type
     if _is_text(kind):
         column = from_json(column, name, held)
@@ -200,7 +200,7 @@ def numbers(column: pa.Array, name: str) -> Floats:
     column = column if pa.types.is_decimal(column.type) else plain(column)
     kind = column.type
     if not (pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_boolean(kind)):
-        if not (pa.types.is_decimal(kind) or pa.types.is_null(kind)):
+        if not (pa.types.is_decimal(kind) or column.null_count == len(column)):
             raise ColumnError(f"column {name!r} holds {kind}, not numbers", "write numbers")
         column = column.cast(pa.float64())
     if pa.types.is_boolean(kind):

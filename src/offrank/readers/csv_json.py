@@ -12,13 +12,15 @@ import pyarrow as pa
 import pyarrow.csv
 import pyarrow.json
 
-from ..errors import EmptyLogError
+from ..errors import EmptyLogError, LogError
 from . import _kernels_json
+from .dialect import Dialect
 from .files import Files, describe, partition
 from .stored import reading, refuse_missing, with_columns
 from .tables import Piece, bounded, numbered, refuse_twice
+from .text_types import cell_error, csv_type, json_types, naming, whole_numbers
 
-_NULLS = ["", "NA", "null", "NULL", "nan", "NaN"]
+_NULLS = ["", "NA", "null", "NULL", "nan", "NaN", "\\N"]
 _BLOCK = 1 << 20
 """Bytes that are read at a time. The first block tells the types of the columns."""
 _BLANK = b"\xef\xbb\xbf \t\r\n"
@@ -28,12 +30,14 @@ _BLANK = b"\xef\xbb\xbf \t\r\n"
 class CsvJsonTable:
     """Text files of one format, read in order as one part. Folders called `key=value` give a column of text.
 
-    JSON is an object a line, or one array of objects. kinds: types of columns that the first rows do not show.
+    JSON is an object a line, or one array of objects. kinds: types of columns that the first rows do not show. dialect:
+    how CSV is written, in all of the files.
     """
 
     files: Files
     kind: str
     kinds: Mapping[str, pa.DataType] = field(default_factory=dict)
+    dialect: Dialect = field(default_factory=Dialect)
 
     @cached_property
     def schema(self) -> pa.Schema:
@@ -42,6 +46,7 @@ class CsvJsonTable:
         found = self._schema(path)
         if not found.names:
             raise EmptyLogError(f"{path} has no rows", "give a log with at least one impression")
+        found = found if self.kind == "json" else self._unchanged(path, found)
         own = {name: self.kinds.get(name, kind) for name, kind in zip(found.names, found.types, strict=True)}
         folders = {name: pa.string() for name in partition(path) if name not in own}
         return pa.schema([*own.items(), *folders.items()])
@@ -70,19 +75,41 @@ class CsvJsonTable:
         return replace(self, kinds=kinds)
 
     def describe(self) -> str:
-        return describe(self.files.paths)
+        return describe(self.files.paths) + self.dialect.said
+
+    @property
+    def _before(self) -> int:
+        """Lines before the first row."""
+        return self.dialect.skip + (not self.dialect.width)
+
+    def _open(self, path: str) -> Any:
+        """Open a file as a stream of text in UTF-8."""
+        stream, encoding = self.files.open(path), self.dialect.encoding
+        return stream if encoding == "utf-8" else pa.transcoding_input_stream(stream, encoding, "utf-8")
 
     def _schema(self, path: str) -> pa.Schema:
         """Return the columns in a file, as its first block shows them."""
-        with reading(path, self.kind), self.files.system.open_input_stream(path) as stream:
+        with reading(path, self.kind), naming(path, [], self._before), self._open(path) as stream:
             if self.kind == "json":
-                first = next(_json(stream, None), None)
-                found = pa.schema([]) if first is None else first.schema
+                first = next(_lines(stream), None)
+                found = pa.schema([]) if first is None else _json_schema(first)
             else:
                 found = self._csv(stream, None).schema
             names = found.names  # which need not be UTF-8
         refuse_twice(names, path)
         return found
+
+    def _unchanged(self, path: str, found: pa.Schema) -> pa.Schema:
+        """Return the types of the columns of CSV, with text where another type would change the first values."""
+        names = [name for name in found.names if name not in self.kinds and found.field(name).type != pa.string()]
+        if not names:
+            return found
+        with reading(path, self.kind), naming(path, names, self._before), self._open(path) as stream:
+            texts = next(self._csv(stream, pa.schema(dict.fromkeys(names, pa.binary()))), None)
+        if texts is None:
+            return found
+        kinds = {name: csv_type(found.field(name).type, texts.column(name)) for name in names}
+        return pa.schema([field.with_type(kinds.get(field.name, field.type)) for field in found])
 
     def _batches(self, path: str, columns: tuple[str, ...]) -> Iterator[pa.RecordBatch]:
         """Yield the rows of a file."""
@@ -90,18 +117,36 @@ class CsvJsonTable:
         constant = {name: value for name, value in partition(path).items() if name in columns and name not in own}
         refuse_missing(path, [*own, *constant], columns, self.files.paths[0])
         wanted, rows = pa.schema([self.schema.field(name) for name in columns if name not in constant]), 0
-        with self.files.system.open_input_stream(path) as stream:
-            opened = _json if self.kind == "json" else self._csv
+        # CSV errors name the row; JSON errors count from the beginning of a block.
+        json = self.kind == "json"
+        with self._open(path) as stream:
             found: Any = None
             while True:
-                # CSV errors name the line; JSON errors count from the beginning of a block.
-                with reading(f"{path}, after row {rows}" if self.kind == "json" else path, self.kind):
-                    found = opened(stream, wanted) if found is None else found
+                with reading(f"{path}, after row {rows}" if json else path, self.kind), naming(path, own, self._before):
+                    if found is None:
+                        found = _json(stream, wanted) if json else self._checked(stream, wanted, path)
                     data = next(found, None)
                 if data is None:
                     return
                 rows += len(data)
                 yield with_columns(data, constant).select(list(columns))
+
+    def _checked(self, stream: Any, wanted: pa.Schema, path: str) -> Iterator[pa.RecordBatch]:
+        """Yield rows of CSV whose whole numbers are what was written: 007 is not 7."""
+        whole = [at for at, one in enumerate(wanted) if one.type == pa.int64() and one.name not in self.kinds]
+        first, texts = 0, wanted
+        for at in whole:
+            texts = texts.set(at, texts.field(at).with_type(pa.string()))
+        for data in self._csv(stream, texts):
+            columns = data.columns
+            for at in whole:
+
+                def wrong(place: int, at: int = at, data: pa.RecordBatch = data, first: int = first) -> LogError:
+                    return cell_error(path, first + place, wanted.names[at], "int64", data.column(at)[place].as_py())
+
+                columns[at] = whole_numbers(data.column(at), wrong)
+            yield pa.record_batch(columns, schema=wanted) if whole else data
+            first += len(data)
 
     def _csv(self, stream: Any, wanted: pa.Schema | None) -> Any:
         """Open CSV or TSV. wanted: the columns to read and their types; all if None."""
@@ -111,21 +156,36 @@ class CsvJsonTable:
             null_values=_NULLS,
             strings_can_be_null=True,
             quoted_strings_can_be_null=False,
+            decimal_point=self.dialect.decimal,
         )
-        return pyarrow.csv.open_csv(
-            stream,
-            pyarrow.csv.ReadOptions(use_threads=False, block_size=_BLOCK),
-            pyarrow.csv.ParseOptions(delimiter="\t" if self.kind == "tsv" else ","),
-            options,
-        )
+        read = pyarrow.csv.ReadOptions(use_threads=False, block_size=_BLOCK, **self.dialect.reading)
+        return pyarrow.csv.open_csv(stream, read, self.dialect.parsing, options)
 
 
-def _json(stream: Any, wanted: pa.Schema | None) -> Iterator[pa.RecordBatch]:
-    """Read JSON. wanted: the columns to read and their types; all if None."""
+def _json_schema(lines: bytes) -> pa.Schema:
+    """Return the columns of the first lines of JSON, and their types."""
+
+    def fits(schema: pa.Schema) -> bool:
+        try:
+            return all(True for _ in _json_rows(lines, schema))
+        except pa.ArrowInvalid:
+            return False
+
+    return json_types(next(iter(_json_rows(lines, None))).schema, lines, fits)
+
+
+def _json_rows(lines: bytes, wanted: pa.Schema | None) -> list[pa.RecordBatch]:
+    """Read lines of JSON. wanted: the columns to read and their types; all if None."""
     parse = pyarrow.json.ParseOptions(wanted, unexpected_field_behavior="infer" if wanted is None else "ignore")
+    read = pyarrow.json.ReadOptions(use_threads=False, block_size=len(lines) + 1)
+    found: list[pa.RecordBatch] = pyarrow.json.read_json(pa.BufferReader(lines), read, parse).to_batches()
+    return found
+
+
+def _json(stream: Any, wanted: pa.Schema) -> Iterator[pa.RecordBatch]:
+    """Read the columns of JSON that are wanted."""
     for lines in _lines(stream):
-        read = pyarrow.json.ReadOptions(use_threads=False, block_size=len(lines) + 1)
-        yield from pyarrow.json.read_json(pa.BufferReader(lines), read, parse).to_batches()
+        yield from _json_rows(lines, wanted)
 
 
 def _lines(stream: Any) -> Iterator[bytes]:

@@ -18,8 +18,9 @@ from ..log.rules import Faults
 from ..log.schema import WRITTEN
 from ..log.source import Needs
 from ..log.texts import Texts
-from . import arrow
+from . import arrow, conversions
 from .arrow import Lists
+from .conversions import ClicksAs
 from .features import sparse_features
 from .tables import Piece
 
@@ -43,7 +44,7 @@ class Decoded:
     """The columns of a piece as flat lists, checked; rows that break a rule are marked in `faults`.
 
     columns: role -> column, as `WideLog` chose them. top_k: how many slots of each slate are kept. duplicates: see
-    `read_log`; it concerns jobs that support empty ranks.
+    `read_log`; it concerns jobs that support empty ranks. clicks_as: how clicks are written.
 
     Raises:
         ColumnError: a column has the wrong type.
@@ -57,8 +58,9 @@ class Decoded:
         needed: Needs,
         top_k: int | None,
         duplicates: Duplicates = "raise",
+        clicks_as: ClicksAs = "numbers",
     ) -> None:
-        self.piece, self.columns, self.needed = piece, columns, needed
+        self.piece, self.columns, self.needed, self.clicks_as = piece, columns, needed, clicks_as
         self.faults = Faults(len(piece.data))
         self.ranks = Ranks(self._column("slate"), columns["slate"], duplicates) if needed.holes else None
         if self.ranks is None:
@@ -171,10 +173,9 @@ class Decoded:
     def _locate(self, items: Lists, name: str, rule: rules.Rule) -> Integers:
         """Return the candidate index of each item [n, width], -1 pads; items that are not candidates break `rule`."""
         if items is self.candidates:
-            places = np.arange(int(items.lengths.max(initial=0)))
-            if (items.lengths == len(places)).all():
-                return np.broadcast_to(places, (len(items.lengths), len(places)))
-            return np.where(places < items.lengths[:, None], places, -1)
+            places = np.empty((len(items.lengths), int(items.lengths.max(initial=0))), np.int64)
+            _kernels.in_order(items.lengths, places)
+            return places
         found = self.candidates.places(items)
         if self.candidates is not self.slate:  # without candidates, other items are unknown
             self.faults.mark((found == -2).any(axis=1), rule, self.columns[name])
@@ -187,7 +188,7 @@ class Decoded:
         """Read a list of numbers beside the slate or the candidates."""
         role, _, of = name.partition(":")
         column = self.columns[name]
-        found = arrow.number_lists(self._column(name), column)
+        found = self._clicks() if role == "clicks" else arrow.number_lists(self._column(name), column)
         if role == "clicks" and self.ranks is not None:
             found, struck = self.ranks.beside(found)
             self.faults.mark(struck, rules.BAD_CLICKS, column)
@@ -197,6 +198,18 @@ class Decoded:
         bounds = [_OF_ANOTHER_POLICY] if of and role in WRITTEN else _BOUNDS[role]
         self._bounded(found, column, [*bounds, _WEIGHT] if of in self.needed.weights and role == "scores" else bounds)
         return found
+
+    def _clicks(self) -> Lists:
+        """Read the clicks beside the slate."""
+        column, name = self._column("clicks"), self.columns["clicks"]
+        if self.clicks_as == "items":
+            found, other = conversions.item_clicks(column, name, self._column("slate"), self.columns["slate"])
+            self.faults.mark(other, rules.BAD_CLICKS, name)
+            return found
+        if self.clicks_as == "numbers":
+            return arrow.number_lists(column, name)
+        found = conversions.click_lists(column, name)
+        return replace(found, values=np.nan_to_num(found.values)) if self.clicks_as == "filled" else found
 
     def _by_row(self, name: str) -> Floats:
         """Read a number per row."""

@@ -4,22 +4,20 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
-from ..errors import ColumnError, OffrankError, UsageError
+from ..errors import ColumnError, UsageError
 from ..log.schema import LONG_ROLES, ROLES
 from ..log.source import Source
 from ..running.engines import engine_of
 from ..running.executors import Progress
-from ..wording import ColumnNames, Wording
 from . import arrow
-from .log import open_table
 from .long import LongLog
+from .refusal import type_in_words
 from .tables import Table
 from .wide import WideLog
 
@@ -35,17 +33,8 @@ LIKE = {
 }
 """Common names for each role; they are suggestions, never used without the user's instruction."""
 
-
-ROLE_WORDS = {
-    "impression": ("impression_id", "ranking_id", "srch_id", "search_id", "request_id", "query_id", "session_id"),
-    "item": ("item_id", "prop_id", "doc_id", "document_id", "product_id", "sku", "object_id"),
-    "position": ("rank", "pos", "slot", "ordinal"),
-    "slate": ("items", "shown", "ranking", "list", "results", "slates"),
-}
-"""Common names of the columns that every log has, suggested where a table is not understood."""
-_DESCRIBED, _SHORT = 12, 60
-"""Columns, and characters of their first values, that are shown of such a table."""
-
+_SAMPLE = 24
+"""Characters of a first value that are shown."""
 USES = ("ranking", "score", "group")
 HOLDS = 0.99
 """Minimum share of rows with valid values for a column to be useful: some rows may break a rule."""
@@ -56,13 +45,14 @@ class LogColumn:
     """A column of a log: its name, its type and its use.
 
     use: a role; `score` and `ranking` beside the candidates; `group` for a value per impression; otherwise empty. like:
-    the role that commonly has this name, if that role has no column.
+    the role that commonly has this name, if that role has no column. samples: first values, cut where long.
     """
 
     name: str
     type: str
     use: str = ""
     like: str = ""
+    samples: tuple[str, ...] = field(default=(), compare=False)
 
 
 def described(log: Source, progress: Progress | None = None) -> tuple[LogColumn, ...]:
@@ -76,6 +66,7 @@ def described(log: Source, progress: Progress | None = None) -> tuple[LogColumn,
         raise UsageError(f"cannot look at the columns of {type(log).__name__}", "give a log from read_log")
     known = LONG_ROLES if isinstance(log, LongLog) else ROLES
     role_of = {log.renamed.get(role, role): role for role in known}
+    role_of |= {log.renamed[role]: role for role in ("position",) if role in log.renamed}
     own = {role: name for name, role in role_of.items() if name in log.table.names}
     first = next(log.table.pieces(0, log.table.names), None)
     if first is None:
@@ -99,7 +90,8 @@ def described(log: Source, progress: Progress | None = None) -> tuple[LogColumn,
         use = "group" if name in plain else next(holding_for, "")
         near = next((role for role in known if name.lower() in LIKE.get(role, ()) and role not in own), "")
         like = "" if name in role_of else near
-        columns.append(LogColumn(name, _type(types[name]), role_of.get(name, use), like))
+        shown = samples(first.data, name)
+        columns.append(LogColumn(name, type_in_words(types[name]), role_of.get(name, use), like, shown))
     return tuple(columns)
 
 
@@ -149,56 +141,26 @@ def _long(data: pa.RecordBatch, name: str, own: Mapping[str, str]) -> Iterator[t
         yield "score", int(np.isfinite(values).sum())
 
 
-def _type(kind: pa.DataType) -> str:
-    """Return a type in words: `list of double`."""
-    return (
-        f"list of {_type(kind.value_type)}" if pa.types.is_nested(kind) and hasattr(kind, "value_type") else str(kind)
+def first_look(rows: pa.Table) -> tuple[LogColumn, ...]:
+    """Return the columns of a table of which no role is known."""
+    first = rows.slice(0, 100).combine_chunks()
+    batch = first.to_batches()[0]
+    return tuple(
+        LogColumn(name, type_in_words(kind), samples=samples(batch, name))
+        for name, kind in zip(rows.schema.names, rows.schema.types, strict=True)
     )
+
+
+def samples(rows: pa.RecordBatch, name: str, most: int = 2) -> tuple[str, ...]:
+    """Return the first values of a column that are not null, as texts of bounded length."""
+    found = rows.column(name)
+    known = found.filter(found.is_valid()).slice(0, most)
+    return tuple(_cut(arrow.show(known, row)) for row in range(len(known)))
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= _SAMPLE else f"{text[: _SAMPLE - 3]}..."
 
 
 def _is_number(kind: pa.DataType) -> bool:
     return bool(pa.types.is_integer(kind) or pa.types.is_floating(kind))
-
-
-def not_understood(log: Any, error: OffrankError, columns: Mapping[str, str] | None, **how: Any) -> OffrankError:
-    """Return the error about a table that is not read as a log: what is in it, and which columns may have which role.
-
-    Of what is no table, it is the first error itself.
-    """
-    if not isinstance(error, ColumnError):
-        return error
-    try:
-        table = open_table(log, how.get("format"))
-        first = next(table.pieces(0, table.names), None)
-    except (OffrankError, StopIteration):
-        return error
-    if first is None:
-        return error
-    rows = first.data.slice(0, 2)
-    shown = [
-        f"{name} ({_type(rows.schema.field(name).type)}): {_values(rows, name)}" for name in table.names[:_DESCRIBED]
-    ]
-    more = f", and {len(table.names) - _DESCRIBED} columns more" if len(table.names) > _DESCRIBED else ""
-    roles = {role: _near(role, table.names) for role in ("impression", "item", "position", "click", "slate", "query")}
-    fitting = {role: name for role, name in roles.items() if name and role not in (columns or {})}
-    lists = {"item", "position"} <= {*table.names, *fitting, *(columns or {})}
-    alone = lists and "impression" not in {*table.names, *fitting, *(columns or {})}
-    return ColumnError(
-        f"{table.describe()} is not understood: a row is an impression with the column `slate`, or an item with "
-        f"`impression`, `item` and `position`. It has {'; '.join(shown)}{more}",
-        "give every list that was shown an id of its own in a column `impression`"
-        if alone
-        else "say which column is which"
-        + Wording(", perhaps {}" if fitting else ": {}", ColumnNames(fitting or {"slate": "NAME"})),
-    )
-
-
-def _values(rows: pa.RecordBatch, name: str) -> str:
-    said = ", ".join(repr(value) for value in rows.column(name).to_pylist())
-    return said if len(said) <= _SHORT else f"{said[:_SHORT]}..."
-
-
-def _near(role: str, names: Sequence[str]) -> str:
-    """Return the column that commonly has a role, if it is not called so."""
-    known = (*ROLE_WORDS.get(role, ()), *LIKE.get(role, ()))
-    return "" if role in names else next((name for word in known for name in names if name.lower() == word), "")

@@ -15,7 +15,11 @@ import pyarrow as pa
 import pyarrow.fs as pafs
 
 from ..errors import EmptyLogError, LogError, UsageError
+from .contents import HEAD, packing
+from .spooled import KEPT, spooled
 
+DAMAGED = "copy it again: it may be cut off or damaged"
+"""The remedy for a file that cannot be unpacked."""
 _OPTIONS = re.compile(r"(.*?)(\?\w+=[^/?]*)?", re.DOTALL)
 
 
@@ -30,6 +34,24 @@ class Files:
     def local(self) -> bool:
         """Whether the files can be opened by their path."""
         return isinstance(self.system, pafs.LocalFileSystem)
+
+    def open(self, path: str) -> Any:
+        """Open a file as a stream, which is unpacked if its first bytes say so, whatever its name."""
+        return self.system.open_input_stream(path, compression=self.packed(path))
+
+    def packed(self, path: str) -> str | None:
+        """Return how a file is packed; None if it is not."""
+        with self.system.open_input_stream(path, compression=None) as stream:
+            return packing(stream.read(8))
+
+    def head(self, path: str) -> bytes:
+        """Return the first bytes of a file, unpacked."""
+        try:
+            with self.open(path) as stream:
+                found: bytes = stream.read(HEAD)
+                return found
+        except OSError as error:
+            raise LogError(f"{path} cannot be read: {error}", DAMAGED) from error
 
     def stamp(self) -> dict[str, Any]:
         """Return the size of each file, and when it was changed."""
@@ -105,12 +127,13 @@ def expand(
     if not is_paths(source):
         raise UsageError(f"cannot read a log from {type(source).__name__}", "give a path, a glob or a list of them")
     found: list[str] = []
-    for each in [source] if isinstance(source, str | Path) else source:
-        names = [each] if Path(each).exists() else sorted(glob.glob(str(each), recursive=True))  # noqa: PTH207
+    for each in map(spooled, map(str, [source] if isinstance(source, str | Path) else source)):
+        names = [each] if Path(each).exists() else sorted(glob.glob(each, recursive=True))  # noqa: PTH207
         # `**` matches a folder and its contents; each file is still read once.
         files = dict.fromkeys(str(path) for name in names for path in _files(Path(name), suffixes))
         if not files:
-            raise LogError(f"there is no log at {str(each)!r}", "check the path, or quote the glob")
+            folder = ": the folder holds no files" if Path(each).is_dir() else ""
+            raise LogError(f"there is no log at {each!r}{folder}", "check the path, or quote the glob")
         found += files
     _refuse_empty(path for path in found if not empty and Path(path).stat().st_size == 0)
     return tuple(found)
@@ -130,7 +153,8 @@ def is_paths(source: Any) -> bool:
 
 def describe(paths: Sequence[str]) -> str:
     """Describe the files in a few words."""
-    return paths[0] if len(paths) == 1 else f"{paths[0]} and {len(paths) - 1} more"
+    first = "standard input" if PurePath(paths[0]).name == KEPT else paths[0]
+    return first if len(paths) == 1 else f"{first} and {len(paths) - 1} more"
 
 
 def _files(path: Path, suffixes: Collection[str] | None) -> list[Path]:

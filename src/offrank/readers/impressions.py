@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -146,27 +146,35 @@ class GatheredTable:
         return self.table.describe()
 
     def pieces(self, part: int, columns: tuple[str, ...]) -> Iterator[Piece]:
+        left_out: Counter[str] = Counter()
+        for piece in self._all(columns, left_out):
+            yield replace(piece, skipped=dict(left_out)) if left_out else piece
+            left_out.clear()
+
+    def _all(self, columns: tuple[str, ...], left_out: Counter[str]) -> Iterator[Piece]:
+        """Yield the gathered rows. left_out: is filled with what the table leaves out before the first."""
         if self.rows <= _ROOM:
-            yield from self._gathered(list(self._numbered(columns)))
+            yield from self._gathered(list(self._numbered(columns, left_out)))
             return
         with TemporaryDirectory(prefix="offrank-") as folder:
-            for path in self._spread(Path(folder), columns):
+            for path in self._spread(Path(folder), columns, left_out):
                 with pa.ipc.open_stream(pa.memory_map(str(path))) as found:
                     yield from self._gathered(list(found))
 
-    def _numbered(self, columns: tuple[str, ...]) -> Iterator[pa.RecordBatch]:
+    def _numbered(self, columns: tuple[str, ...], left_out: Counter[str]) -> Iterator[pa.RecordBatch]:
         """Yield all rows with their numbers."""
         for part in range(self.table.parts()):
             for piece in self.table.pieces(part, columns):
+                left_out.update(piece.skipped)
                 data = arrow.plain_columns(piece.data)
                 yield data.append_column(_ROW, pa.array(piece.rows + piece.base))
 
-    def _spread(self, folder: Path, columns: tuple[str, ...]) -> list[Path]:
+    def _spread(self, folder: Path, columns: tuple[str, ...], left_out: Counter[str]) -> list[Path]:
         """Write the rows to files, with all rows of an impression in one."""
         paths = [folder / str(number) for number in range(-(-self.rows // _ROOM))]
         writers: list[pa.RecordBatchStreamWriter] = []
         with ExitStack() as open_files:
-            for data in self._numbered(columns):
+            for data in self._numbered(columns, left_out):
                 writers = writers or [open_files.enter_context(pa.ipc.new_stream(str(p), data.schema)) for p in paths]
                 codes = arrow.codes(data.column(self.impression), self.impression).view(np.uint64)
                 place = hashed(codes) % np.uint64(len(paths))

@@ -2,43 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
 from typing import Any, get_args
 
-from ..errors import EmptyLogError, LogError, UsageError
+from ..errors import EmptyLogError, OffrankError, UsageError
 from ..log.schema import Columns, check_renamed
 from ..log.source import Source
 from ..spelling import parse
 from ..wording import Option, Wording
+from .beginning import Beginning
 from .broken import sound
-from .csv_json import CsvJsonTable
-from .dataset import DatasetTable
 from .decode import Duplicates
-from .files import Files, find, is_paths, suffix
+from .description import Description
+from .detect import clicks_as, format_of, roles_of
 from .formats.registry import READERS, Reader
 from .long import LongLog
-from .spark import SPARK, SparkTable
-from .stored import ArrowTable, ParquetTable
-from .streams import SQL, CallTable, IbisTable, LazyTable, OnceTable, QueryTable, RelationTable
-from .tables import MemoryTable, Table, arrow_table, refuse_twice, table_of_dicts
+from .opening import SUFFIXES, open_table
+from .refusal import not_understood
+from .roles.names import fit
+from .tables import Table
+from .unfolding import in_order, unfolded
 from .wide import Gaps, Invalid, WideLog
-
-_SUFFIXES = {
-    ".parquet": "parquet",
-    ".pq": "parquet",
-    ".arrow": "arrow",
-    ".feather": "arrow",
-    ".ipc": "arrow",
-    ".csv": "csv",
-    ".tsv": "tsv",
-    ".jsonl": "json",
-    ".ndjson": "json",
-    ".json": "json",
-}
-_UNREAD = {".avro": "Avro", ".orc": "ORC"}
-_REWRITE = "export Parquet, or read it with a library that gives Arrow batches: read_log(lambda: batches)"
 
 
 def read_log(
@@ -90,17 +76,69 @@ def read_log(
     check_renamed(renamed)
     _check_choices(invalid, gaps, duplicates, top_k)
     chosen = parse(format, _formats(), "format") if isinstance(format, str) else format
+    how: dict[str, Any] = {"top_k": top_k, "duplicates": duplicates, "skip_broken_files": skip_broken_files}
     if isinstance(chosen, Reader):
-        _refuse_beside(chosen, renamed, skip_broken_files)
-        found: WideLog = chosen(source, invalid=invalid)
-        return replace(found, top_k=top_k, duplicates=duplicates or found.duplicates)
-    table = _named_once(_table(source, chosen, skip_broken_files))
+        return _by_reader(chosen, source, renamed, invalid=invalid, **how)
+    opened: Source | OffrankError
+    try:
+        opened = _by_columns(source, chosen, renamed, gaps=gaps, invalid=invalid, **how)
+        if not _lacks_clicks(opened):
+            return opened
+    except OffrankError as error:
+        opened = error
+    beginning = Beginning.of(source, chosen, empty=skip_broken_files)
+    known = format_of(beginning) if not (chosen or renamed) and isinstance(opened, OffrankError) else None
+    if known is not None:
+        log = _by_reader(known, source, renamed, invalid=invalid, **how)
+        return replace(log, description=Description(known.layout, format=repr(known)))
+    found = roles_of(beginning, renamed)
+    if found is not None and not (found.lacks or found.unsettled):
+        log = _by_columns(source, chosen, {**found.columns, **renamed}, gaps=gaps, invalid=invalid, **how)
+        return replace(log, description=found)
+    if not isinstance(opened, OffrankError):
+        return opened
+    raise opened if found is None else not_understood(beginning, found, renamed, opened)
+
+
+def _by_reader(
+    reader: Reader,
+    source: Any,
+    renamed: Mapping[str, str],
+    *,
+    invalid: Invalid,
+    top_k: int | None,
+    duplicates: Duplicates | None,
+    skip_broken_files: bool,
+) -> WideLog | LongLog:
+    """Open a source by the reader of a named standard."""
+    _refuse_beside(reader, renamed, skip_broken_files)
+    found: WideLog | LongLog = reader(source, invalid=invalid)
+    return replace(found, top_k=top_k, duplicates=duplicates or found.duplicates)
+
+
+def _by_columns(
+    source: Any,
+    kind: str | None,
+    renamed: Mapping[str, str],
+    *,
+    invalid: Invalid,
+    gaps: Gaps,
+    top_k: int | None,
+    duplicates: Duplicates | None,
+    skip_broken_files: bool,
+) -> WideLog | LongLog:
+    """Open a source whose columns have the names of roles, or were said."""
+    table = open_table(source, kind, empty=skip_broken_files)
     table, left_out = sound(table) if skip_broken_files else (table, {})
     if not table.parts():
         raise EmptyLogError(f"{table.describe()} has no rows", "give a log with at least one impression")
+    table = unfolded(table, renamed)
     wide = _is_wide(table, renamed, gaps)
     how: dict[str, Any] = {"top_k": top_k, "duplicates": duplicates or "raise", "left_out": left_out}
-    return WideLog(table, renamed, invalid, **how) if wide else LongLog(table, renamed, invalid, gaps=gaps, **how)
+    how["clicks_as"] = clicks_as(table, renamed, is_wide=wide)
+    if not wide:
+        return LongLog(table, renamed, invalid, gaps=gaps, **how)
+    return WideLog(in_order(table, renamed, skip=invalid == "skip", close=gaps == "close"), renamed, invalid, **how)
 
 
 def _refuse_beside(chosen: Reader, renamed: Mapping[str, str], skip_broken_files: bool) -> None:
@@ -125,6 +163,19 @@ def _check_choices(invalid: str, gaps: str, duplicates: str | None, top_k: int |
         raise UsageError(f"top_k is {top_k!r}", "give 1 or more")
 
 
+def _lacks_clicks(log: WideLog | LongLog) -> bool:
+    """Whether a log has no clicks and no reward under their names, but a column that is called so."""
+    known = Columns(log.table.names, log.renamed, "")
+    role = "clicks" if isinstance(log, WideLog) else "click"
+    return not (known.has(role) or known.has("reward")) and any(
+        fit("click", name) >= _CALLED for name in known.available
+    )
+
+
+_CALLED = 3
+"""How well a name must fit that of clicks to look for them; see `roles.names.fit`."""
+
+
 def opened(log: Any) -> Source:
     """Return a log that is open already, or what `read_log` opens."""
     source: Source = log if is_open(log) else read_log(log)
@@ -138,7 +189,7 @@ def is_open(log: Any) -> bool:
 
 def _formats() -> Mapping[str, Callable[..., Any]]:
     """Return the makers of format spellings by name: file formats and readers of public data."""
-    return {kind: partial(_itself, kind) for kind in dict.fromkeys(_SUFFIXES.values())} | dict(READERS)
+    return {kind: partial(_itself, kind) for kind in dict.fromkeys(SUFFIXES.values())} | dict(READERS)
 
 
 def _itself(kind: str) -> str:
@@ -151,105 +202,9 @@ def _is_wide(table: Table, renamed: Mapping[str, str], gaps: Gaps) -> bool:
     wide = known.has("slate") or not (known.has("item") or known.has("impression"))
     for role in ("slate",) if wide else ("impression", "item", "position"):
         known.of(role)
-    if wide and gaps == "close":
+    if wide and gaps == "close" and "position" not in renamed:
         raise UsageError(
-            "gaps can be closed in the long layout alone", Wording("leave out {}", Option("gaps", "close"))
+            "gaps can be closed in the long layout alone, or between positions in a column that was named",
+            Wording("leave out {}", Option("gaps", "close")),
         )
     return wide
-
-
-def open_table(source: Any, kind: str | None = None) -> Table:
-    """Open what `read_log` takes as a plain table, whatever its columns.
-
-    Raises:
-        OffrankError: it cannot be read, or is not a table.
-    """
-    return _named_once(_table(source, kind if kind in _SUFFIXES.values() else None))
-
-
-def _named_once(table: Table) -> Table:
-    """Return a table whose columns have different names.
-
-    Raises:
-        LogError: two have the same.
-    """
-    refuse_twice(table.names, table.describe())
-    return table
-
-
-def _table(source: Any, kind: str | None = None, empty: bool = False) -> Table:
-    for prefix, spelled in _SPELLED.items():
-        if isinstance(source, str) and source.startswith(prefix):
-            return spelled(source.removeprefix(prefix))
-    if is_paths(source):
-        return _files(source, kind, empty)
-    for names, table in _KINDS:
-        if all(hasattr(source, name) for name in names):
-            return table(source)
-    if isinstance(source, Iterator):
-        return OnceTable.of(source)
-    if isinstance(source, Sequence) and all(isinstance(item, Mapping) for item in source):
-        return MemoryTable(table_of_dicts(source), "list")
-    if callable(source):
-        return CallTable(source, _table)
-    raise UsageError(
-        f"cannot read a log from {type(source).__name__}",
-        "give a path, a glob, a table (pandas, Polars, Arrow), a list of dicts, or a stream",
-    )
-
-
-def _in_memory(source: Any) -> Table:
-    return MemoryTable(arrow_table(source))
-
-
-_SPELLED: Mapping[str, Callable[[str], Table]] = {SQL: QueryTable, SPARK: SparkTable.named}
-"""How a text that is no path is read, by what it begins with."""
-
-_KINDS: tuple[tuple[tuple[str, ...], Callable[[Any], Table]], ...] = (
-    (("mapInArrow", "sparkSession"), SparkTable.of),
-    (("get_fragments", "scanner"), DatasetTable),  # from pyarrow.dataset
-    (("collect_schema", "collect_batches"), LazyTable),
-    (("sql_query", "project"), RelationTable),
-    (("to_pyarrow_batches", "select"), IbisTable),
-    (("__arrow_c_stream__", "__len__"), _in_memory),
-    (("__arrow_c_stream__",), OnceTable.of),
-)
-"""How an object of another library is read, by what it has; the first that fits."""
-
-
-def _files(source: Any, kind: str | None, empty: bool) -> Table:
-    files = _found(source, kind, empty)
-    kinds = {kind} if kind else {_kind(path) for path in files.paths}
-    if len(kinds) > 1:
-        raise UsageError(f"the files are of several kinds: {', '.join(sorted(map(str, kinds)))}", "give one kind")
-    chosen = str(kinds.pop())
-    if chosen in ("parquet", "arrow"):
-        return ParquetTable(files) if chosen == "parquet" else ArrowTable(files)
-    return CsvJsonTable(files, chosen)
-
-
-def _found(source: Any, kind: str | None, empty: bool) -> Files:
-    """Find the files; those that end in `.json` count in a folder of which nothing else can be read."""
-    if kind is not None:
-        return find(source, empty=empty)
-    try:
-        return find(source, _SUFFIXES.keys() - {".json"}, empty=empty)
-    except EmptyLogError:
-        raise
-    except LogError as error:
-        try:
-            return find(source, {".json"}, empty=empty)
-        except LogError:
-            raise error from None
-
-
-def _kind(path: str) -> str:
-    kind = _SUFFIXES.get(suffix(path))
-    if suffix(path) in _UNREAD:
-        raise UsageError(f"{path!r} is in a format that is not read: {_UNREAD[suffix(path)]}", _REWRITE)
-    if kind is None:
-        raise UsageError(
-            f"cannot tell the format of {path!r} by its suffix",
-            Wording("name it with {}: ", Option("format")) + ", ".join(sorted(_formats())),
-        )
-    return kind

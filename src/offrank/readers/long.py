@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -9,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from ..errors import RowError
 from ..log import rules
@@ -18,12 +20,15 @@ from ..log.schema import LONG_ROLES, ROLES, Columns
 from ..log.source import Needs, refuse_once
 from ..running.checkpoint import stamp_of
 from ..running.engines import Engine, engine_of
-from . import arrow
+from . import arrow, conversions
+from .conversions import ClicksAs
 from .csv_json import CsvJsonTable
 from .decode import Duplicates
+from .description import Description
 from .impressions import GatheredTable, Rows, listed
 from .spark import SparkTable
 from .tables import Piece, Table, outline, place
+from .unfolding import UnfoldedTable
 from .wide import Gaps, Invalid, WideLog
 
 
@@ -32,6 +37,7 @@ class LongLog:
     """A table with a row per item, as a source of log batches.
 
     noted: results of the first pass, shared with copies: rows, whether impressions are scattered, the top position.
+    clicks_as: how clicks are written. description: how its columns were found.
     """
 
     table: Table
@@ -43,6 +49,8 @@ class LongLog:
     duplicates: Duplicates = "raise"
     left_out: Mapping[str, int] = field(default_factory=dict)
     noted: dict[str, int] = field(default_factory=dict, compare=False)
+    clicks_as: ClicksAs = "numbers"
+    description: Description | None = field(default=None, compare=False)
 
     def __repr__(self) -> str:
         return outline("long", self.table, self.left_out)
@@ -106,16 +114,29 @@ class LongLog:
 
     def _typed(self) -> Table:
         """Return the table; for text files with column types that a first block cannot show."""
-        if isinstance(self.table, SparkTable):
-            return self.table.grouped(self.column("impression"))
-        if not isinstance(self.table, CsvJsonTable):
-            return self.table
+        if isinstance(self.table, UnfoldedTable):
+            return replace(self.table, folded=self._typed_of(self.table.folded))
+        return self._typed_of(self.table)
+
+    def _typed_of(self, table: Table) -> Table:
+        if isinstance(table, SparkTable):
+            return table.grouped(self.column("impression"))
+        if not isinstance(table, CsvJsonTable):
+            return table
         needed = self.needed
         text = [self.column(role) for role in ("impression", "item", "query", *sorted(needed.clusters))]
         text += [*needed.keys, *needed.labels]
-        numbers = [self.column(role) for role in ("position", "click", "reward", "propensity", "inclusion")]
+        numbers = [self.column(role) for role in ("reward", "propensity", "inclusion")]
+        numbers += [name for role in ("position", "click") if self._is_number(table, name := self.column(role))]
         kinds = dict.fromkeys([*numbers, *needed.scores, *needed.rankings], pa.float64())
-        return self.table.typed(kinds if self.table.kind == "json" else kinds | dict.fromkeys(text, pa.string()))
+        return table.typed(kinds if table.kind == "json" else kinds | dict.fromkeys(text, pa.string()))
+
+    def _is_number(self, table: CsvJsonTable, name: str) -> bool:
+        """Whether a column of a text file must hold numbers: if its first block shows any, or none of its values."""
+        if self.clicks_as == "numbers" or name not in table.names:
+            return True
+        kind = table.schema.field(name).type
+        return not (conversions.is_text(kind) or conversions.is_time(kind) or pa.types.is_boolean(kind))
 
 
 def _first_look(table: Table, impression: str, position: str, _part: int) -> Integers:
@@ -123,7 +144,7 @@ def _first_look(table: Table, impression: str, position: str, _part: int) -> Int
     rows, from_0, last, begun = 0, 0, None, [np.empty(0, np.int64)]
     for piece in (piece for part in range(table.parts()) for piece in table.pieces(part, (impression, position))):
         codes = arrow.codes(piece.data.column(impression), impression)
-        ranks = arrow.numbers(piece.data.column(position), position)
+        ranks = arrow.numbers(conversions.positions(piece.data.column(position)), position)
         from_0 += int((ranks == 0).sum())
         new = np.append(codes[:1] != last, codes[1:] != codes[:-1])
         begun.append(codes[new])
@@ -173,13 +194,15 @@ class _WideTable:
         rest: Piece | None = None
         for part in range(self.table.parts()):
             for read in self.table.pieces(part, columns):
-                piece = replace(read, data=arrow.plain_columns(read.data))
+                piece = replace(read, data=self._converted(arrow.plain_columns(read.data)))
                 if rest is not None and rest.file != piece.file:
                     yield rest
                     rest = None
                 if rest is not None:  # it continues in the same file
                     data = pa.concat_batches([rest.data, piece.data])
-                    piece = replace(rest, data=data, rows=np.concatenate([rest.rows, piece.rows]))
+                    left_out = Counter(rest.skipped) + Counter(piece.skipped)
+                    both = np.concatenate([rest.rows, piece.rows])
+                    piece = replace(rest, data=data, rows=both, skipped=left_out)
                 starts = Rows(piece, self.log.column("impression")).starts
                 cut = int(starts[-1]) if len(starts) else 0
                 if cut:
@@ -187,6 +210,19 @@ class _WideTable:
                 rest = piece.between(cut, len(piece.data))
         if rest is not None and len(rest.data):
             yield rest
+
+    def _converted(self, data: pa.RecordBatch) -> pa.RecordBatch:
+        """Return the same rows with clicks and positions as numbers, unless they must be written so."""
+        if self.log.clicks_as == "numbers":
+            return data
+        for role, converted in (("click", conversions.clicks), ("position", conversions.positions)):
+            name = self.log.column(role)
+            if name in data.schema.names:
+                place = data.schema.get_field_index(name)
+                found = converted(data.column(name))
+                empty = role == "click" and self.log.clicks_as == "filled"
+                data = data.set_column(place, name, pc.fill_null(found, 0) if empty else found)
+        return data
 
     def _checked(self, rows: Rows, columns: tuple[str, ...]) -> Rows:
         """Return the rows, without impressions that break a rule of this layout if those are to be skipped.

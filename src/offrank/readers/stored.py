@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -16,12 +17,13 @@ import pyarrow.parquet as pq
 from ..errors import ColumnError, LogError
 from .arrow import of_bytes
 from .checksums import lengths, verify, verify_footer
-from .files import Files, describe, partition
+from .files import DAMAGED, Files, describe, partition
 from .tables import Piece, bounded, numbered, rows_for
 
 _WANTED = {
     "parquet": ("a Parquet file", "give a Parquet file"),
     "arrow": ("an Arrow IPC file", "give an Arrow IPC (Feather) file"),
+    "orc": ("an ORC file", "give an ORC file"),
     "csv": ("CSV", "write CSV with a header line in UTF-8, and the same kind of value in every row of a column"),
     "tsv": ("TSV", "write TSV with a header line in UTF-8, and the same kind of value in every row of a column"),
     "json": (
@@ -47,6 +49,8 @@ def reading(where: str, kind: str) -> Iterator[None]:
         yield
     except (pa.ArrowException, OSError, UnicodeDecodeError, OverflowError) as error:
         what, remedy = _WANTED[kind]
+        if re.search("compressed|zlib|zstd|bz2|lz4", str(error), re.IGNORECASE):
+            remedy = DAMAGED
         # Drop the place of the original error, since `where` gives it.
         said = str(error).split("': ")[-1].partition("\n")[0].removeprefix("Invalid: ")
         said = "".join(letter if letter.isprintable() else "?" for letter in said[:200])
@@ -95,6 +99,14 @@ class StoredTable(ABC):
             own = self._schema(path).names
             return (*own, *(name for name in partition(path) if name not in own))
 
+    @property
+    def schema(self) -> pa.Schema:
+        """Return the columns of the first file, and their types."""
+        path = self.files.paths[0]
+        with reading(path, self.kind):
+            own = self._schema(path)
+        return pa.schema([*own, *(pa.field(name, pa.string()) for name in self.names[len(own) :])])
+
     def parts(self) -> int:
         return len(self._parts)
 
@@ -120,11 +132,6 @@ class ParquetTable(StoredTable):
     """Parquet files; a part is a row group."""
 
     kind = "parquet"
-
-    @property
-    def schema(self) -> pa.Schema:
-        """Return the columns of the first file, and their types."""
-        return self._schema(self.files.paths[0])
 
     @property
     def num_rows(self) -> int:

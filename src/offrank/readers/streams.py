@@ -130,8 +130,8 @@ class RelationTable(StreamTable):
 
     def _batches(self, columns: tuple[str, ...]) -> Batches:
         remedy = "leave its connection open, and read nothing else with it meanwhile"
-        with _duckdb(f"the {self.describe()} cannot be read", remedy):
-            yield from _rows_of(self.relation, columns)
+        with duckdb_errors(f"the {self.describe()} cannot be read", remedy):
+            yield from rows_of(self.relation, columns)
 
     def __getstate__(self) -> Any:
         raise _unsendable(self.describe(), f"write the query as text, '{SQL}select ...', or use threads")
@@ -153,12 +153,15 @@ class QueryTable(StreamTable):
 
     def _batches(self, columns: tuple[str, ...]) -> Batches:
         with self._opened() as relation:
-            yield from _rows_of(relation, columns)
+            yield from rows_of(relation, columns)
 
     @contextmanager
     def _opened(self) -> Iterator[Any]:
         library = optional("duckdb", "a log that is an SQL query needs DuckDB", "duckdb")
-        with _duckdb(f"{self.describe()!r} cannot be read", "mend the query"), closing(library.connect()) as connection:
+        with (
+            duckdb_errors(f"{self.describe()!r} cannot be read", "mend the query"),
+            closing(library.connect()) as connection,
+        ):
             connection.sql("set enable_progress_bar = false")  # it is printed among the results
             relation = connection.sql(self.query)
             if relation is None:
@@ -167,7 +170,7 @@ class QueryTable(StreamTable):
 
 
 @contextmanager
-def _duckdb(said: str, remedy: str) -> Iterator[None]:
+def duckdb_errors(said: str, remedy: str) -> Iterator[None]:
     """Convert the errors of DuckDB into one exception."""
     try:
         yield
@@ -175,8 +178,14 @@ def _duckdb(said: str, remedy: str) -> Iterator[None]:
         raise LogError(f"{said}: {str(error).partition(chr(10))[0]}", remedy) from error
 
 
-def _rows_of(relation: Any, columns: tuple[str, ...]) -> Iterator[pa.RecordBatch]:
-    chosen = relation.project(", ".join('"{}"'.format(name.replace('"', '""')) for name in columns))
+def quoted(name: str) -> str:
+    """Return a name as SQL writes it, whatever is in it."""
+    return '"{}"'.format(name.replace('"', '""'))
+
+
+def rows_of(relation: Any, columns: tuple[str, ...]) -> Iterator[pa.RecordBatch]:
+    """Yield these columns of a DuckDB relation."""
+    chosen = relation.project(", ".join(map(quoted, columns)))
     # The method's older name; the capsule of a relation would hold the whole result.
     reader = chosen.to_arrow_reader if hasattr(chosen, "to_arrow_reader") else chosen.fetch_arrow_reader
     with reader(MOST_ROWS) as found:
@@ -217,6 +226,13 @@ class OnceTable(StreamTable):
         if not self.batches:
             raise read_once(self.describe(), "it was read before")
         yield from self.batches.pop()
+
+    def first(self, columns: tuple[str, ...]) -> Iterator[Piece]:
+        """Yield its first rows, which are read again with the others."""
+        if self.batches:
+            data = next(self.batches[0])
+            self.batches[0] = chain([data], self.batches[0])
+            yield from numbered([data.select(list(columns))], self.describe())
 
     def __getstate__(self) -> Any:
         raise _unsendable(self.describe(), "use threads, or write it to Parquet and read that")

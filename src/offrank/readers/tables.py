@@ -9,11 +9,14 @@ from typing import Any, Protocol
 import numpy as np
 import pyarrow as pa
 
-from ..errors import ColumnError, LogError, UsageError
+from ..errors import ColumnError, LogError, RowError, UsageError
+from ..log import rules
 from ..log.batch import Integers
+from . import arrow
+from .json_text import BadCell
 
-MOST_ROWS = 65_536
-_MOST_VALUES = 2_000_000
+MOST_ROWS = 131_072
+_MOST_VALUES = 1_500_000
 _MIXED = "write the same kind of value in every row"
 _OWN_NAME = "give each column a name of its own"
 _NAMED = 3
@@ -34,8 +37,14 @@ class Piece:
     skipped: Mapping[str, int] = field(default_factory=dict)
 
     def between(self, start: int, end: int) -> Piece:
-        """Return the rows from start to end."""
-        return replace(self, data=self.data.slice(start, end - start), rows=self.rows[start:end])
+        """Return the rows from start to end. What was left out is told with the first."""
+        skipped = {} if start else self.skipped
+        return replace(self, data=self.data.slice(start, end - start), rows=self.rows[start:end], skipped=skipped)
+
+    def fault(self, cell: BadCell) -> RowError:
+        """Return the error of a value that cannot be read."""
+        detail = f"{arrow.show(self.data.column(cell.name), cell.index)} {cell.wrong}"
+        return RowError(self.file, int(self.rows[cell.index]), cell.name, rules.BAD_LIST, detail, cell.remedy)
 
 
 def numbered(found: Iterable[pa.RecordBatch], file: str, first: int = 0, base: int = 0) -> Iterator[Piece]:
@@ -74,13 +83,27 @@ def outline(layout: str, table: Table, left_out: Iterable[str] = ()) -> str:
 
     They are known for tables in memory, and for Parquet, which has them in its metadata.
     """
-    held = getattr(table, "table", None)  # for tables in memory; a data set of text files; Parquet gives them itself
-    held = getattr(table, "dataset", table) if held is None else held
-    rows, schema = getattr(held, "num_rows", None), getattr(held, "schema", None)
+    rows, schema = rows_of(table), schema_of(table)
     kinds = {} if schema is None else dict(zip(schema.names, schema.types, strict=True))
     columns = "".join(f"\n  {name}: {kinds[name]}" if name in kinds else f"\n  {name}" for name in table.names)
     without = "".join(f"\n  left out: {each}" for each in left_out)
     return f"{table.describe()}: {layout} layout{'' if rows is None else f', {rows:,} rows'}{columns}{without}"
+
+
+def schema_of(table: Table) -> pa.Schema | None:
+    """Return the columns of a table and their types, if they are known without reading rows."""
+    return getattr(_holder(table), "schema", None)
+
+
+def rows_of(table: Table) -> int | None:
+    """Return the number of rows of a table, if it is known without reading them."""
+    return getattr(_holder(table), "num_rows", None)
+
+
+def _holder(table: Table) -> Any:
+    """Return what knows the types: a table in memory, a data set, or else the table itself."""
+    held = getattr(table, "table", None)
+    return getattr(table, "dataset", table) if held is None else held
 
 
 def refuse_twice(names: Sequence[str], where: str) -> None:

@@ -11,8 +11,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from ..errors import LogError, RowError, UsageError
-from ..log import rules
+from ..errors import LogError, UsageError
 from ..log.batch import Integers, LogBatch
 from ..log.schema import GROUPING, WRITTEN, Columns
 from ..log.source import Needs
@@ -20,9 +19,12 @@ from ..running.checkpoint import stamp_of
 from ..running.engines import Engine, engine_of
 from ..wording import Option, Wording
 from . import arrow
+from .conversions import ClicksAs
 from .decode import Decoded, Duplicates
+from .description import Description
 from .json_text import BadCell
 from .tables import Piece, Table, outline, place
+from .unfolding import RankedTable
 
 Invalid = Literal["raise", "skip"]
 Gaps = Literal["raise", "close"]
@@ -34,6 +36,7 @@ class WideLog:
 
     top_k: how many slots of each slate are kept. duplicates: how items that stand in a slate twice are read.
     left_out: as `LogBatch.skipped`, what was left out before anything was read.
+    clicks_as: how clicks are written. description: how its columns were found.
     """
 
     table: Table
@@ -43,6 +46,8 @@ class WideLog:
     top_k: int | None = None
     duplicates: Duplicates = "raise"
     left_out: Mapping[str, int] = field(default_factory=dict)
+    clicks_as: ClicksAs = "numbers"
+    description: Description | None = field(default=None, compare=False)
 
     def __repr__(self) -> str:
         return outline("wide", self.table, self.left_out)
@@ -60,7 +65,8 @@ class WideLog:
         return stamp_of(self.table)
 
     def select(self, needed: Needs) -> WideLog:
-        chosen = replace(self, needed=needed)
+        table = self.table.needing(needed) if isinstance(self.table, RankedTable) else self.table
+        chosen = replace(self, needed=needed, table=table)
         chosen.columns()
         return chosen
 
@@ -121,11 +127,9 @@ class WideLog:
 
     def _decoded(self, piece: Piece, columns: Mapping[str, str]) -> Decoded:
         try:
-            return Decoded(piece, columns, self.needed, self.top_k, self.duplicates)
+            return Decoded(piece, columns, self.needed, self.top_k, self.duplicates, self.clicks_as)
         except BadCell as error:
-            shown = arrow.show(piece.data.column(error.name), error.index)
-            row, detail = int(piece.rows[error.index]), f"{shown} {error.wrong}"
-            raise RowError(piece.file, row, error.name, rules.BAD_LIST, detail, error.remedy) from None
+            raise piece.fault(error) from None
         except (pa.ArrowException, OverflowError) as error:
             where = f"{piece.file}, rows {piece.rows[0]} to {piece.rows[-1]}"
             raise LogError(

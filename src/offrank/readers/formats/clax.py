@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from ...errors import ColumnError, LogError
 from ...log.batch import Integers
 from .. import arrow
+from ..beginning import Beginning
 from ..files import find
 from ..stored import ParquetTable
 from ..tables import Piece
@@ -49,6 +50,11 @@ def clax(path: str | Path | Sequence[str | Path], *, invalid: Invalid = "raise")
         if column not in stored.names:
             raise ColumnError(f"{stored.describe()} has no column {column!r}", "give sessions in the layout of CLAX")
     return WideLog(ClaxTable(stored), {}, invalid)
+
+
+@clax.recognised
+def _recognised(beginning: Beginning) -> dict[str, Any] | None:
+    return {} if {"query_doc_ids", "clicks"} <= {*beginning.names} else None
 
 
 @dataclass(frozen=True)

@@ -9,15 +9,17 @@ kept, and their `|p` was multiplied by 10 already.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 import numpy as np
 import pyarrow as pa
 
 from ...errors import LogError, UsageError
+from ..beginning import Beginning
 from ..files import expand
 from ..text import Impression, TextTable, lines, malformed, pairs, words
 from ..wide import Invalid, WideLog
@@ -57,6 +59,12 @@ def criteo(
         raise UsageError(f"propensities is {propensities!r}", 'say "true" or "as-written"')
     read = partial(_impressions, propensities == "true")
     return WideLog(TextTable(expand(path), _SCHEMA, read, _PARSED), {}, invalid)
+
+
+@criteo.recognised
+def _recognised(beginning: Beginning) -> dict[str, Any] | None:
+    first = beginning.text.partition("\n")[0]
+    return {} if re.fullmatch(r"\S+ \|l \S+ \|p [^\s|]+ ?\|f .*", first) else None
 
 
 _Head = tuple[str, float, float]

@@ -6,6 +6,7 @@ click exid:ID feature:value ...                                         each can
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -18,6 +19,7 @@ import pyarrow as pa
 from ...errors import EmptyLogError, UsageError
 from ...log.batch import Integers
 from .. import _kernels, arrow
+from ..beginning import Beginning
 from ..files import describe, expand
 from ..tables import Piece
 from ..text import blocks, malformed, number
@@ -58,6 +60,12 @@ def criteo_paper(path: str | Path | Sequence[str | Path], *, bits: int = 20, inv
     if not 8 <= bits <= 30:
         raise UsageError(f"bits is {bits!r}", "give 8 to 30; 20 bits are a million feature indices")
     return WideLog(PaperTable(expand(path), bits), {}, invalid)
+
+
+@criteo_paper.recognised
+def _recognised(beginning: Beginning) -> dict[str, Any] | None:
+    first = beginning.text.partition("\n")[0]
+    return {} if re.match(r"example \S+: \S+ [01] \S+ \d+ \d+ ", first) else None
 
 
 def category_indices(tokens: Sequence[str], bits: int) -> Integers:

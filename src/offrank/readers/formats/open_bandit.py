@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -12,6 +13,7 @@ import pyarrow.csv
 
 from ...errors import ColumnError, LogError, UsageError
 from ...wording import Option, Wording
+from ..beginning import Beginning
 from ..csv_json import CsvJsonTable
 from ..files import Files, suffix
 from ..tables import Piece
@@ -47,6 +49,17 @@ def open_bandit(path: str | Path, *, n_items: int | None = None, invalid: Invali
         if column not in table.csv.names:
             raise ColumnError(f"{log} has no column {column!r}", "give a campaign's log of Open Bandit Data")
     return WideLog(table, {}, invalid)
+
+
+@open_bandit.recognised
+def _recognised(beginning: Beginning) -> dict[str, Any] | None:
+    beside = any(path.endswith(_ITEMS) for path in beginning.paths)
+    try:
+        log = _log(Path(beginning.source))
+    except (LogError, TypeError):
+        return None
+    own = {*_ROLES.values(), "position"} <= {*beginning.names} or beside
+    return {} if own and log.with_name(_ITEMS).is_file() else None
 
 
 @dataclass(frozen=True)

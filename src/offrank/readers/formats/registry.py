@@ -1,6 +1,7 @@
 """The registry of readers of public data sets: each has its own file, which registers it.
 
-A format of your own is a function from a path to a log, with `@READERS.register` above `@Reader`.
+A format of your own is a function from a path to a log, with `@READERS.register` above `@Reader`. A second function,
+with `@NAME.recognised` above it, says by which options the format reads a source, so that it need not be named.
 """
 
 from __future__ import annotations
@@ -11,19 +12,31 @@ from typing import Any, overload
 
 from ...registry import Registry
 from ...spelling import spell
+from ..beginning import Beginning
+from ..description import Layout
+from ..long import LongLog
 from ..wide import WideLog
+
+Recogniser = Callable[[Beginning], Mapping[str, Any] | None]
+"""Returns the options by which a format reads a source, from its beginning; None if it is of another format.
+
+It is certain of it: what could as well be something else is not recognised.
+"""
 
 
 class Reader:
     """A reader of a format: called with a path it returns the log, without one it keeps its options.
 
-    `open_bandit("men", n_items=34)` is `read_log("men", format=open_bandit(n_items=34))`.
+    `open_bandit("men", n_items=34)` is `read_log("men", format=open_bandit(n_items=34))`. layout: of the source.
     """
 
-    def __init__(self, read: Callable[..., WideLog], options: Mapping[str, Any] | None = None) -> None:
+    layout: Layout = "wide"
+
+    def __init__(self, read: Callable[..., WideLog | LongLog], options: Mapping[str, Any] | None = None) -> None:
         self.read, self.options = read, dict(options or {})
         self.__name__, self.__doc__, self.__wrapped__ = read.__name__, read.__doc__, read
         self.__module__, self.__qualname__ = read.__module__, read.__qualname__
+        self._recogniser: Recogniser | None = None
         given = inspect.signature(read).parameters.values()
         # the argument types that a spelling can hold
         self.__signature__ = inspect.Signature([p for p in given if p.kind == p.KEYWORD_ONLY and p.name != "invalid"])
@@ -31,13 +44,36 @@ class Reader:
     @overload
     def __call__(self, path: None = None, **options: Any) -> Reader: ...
     @overload
-    def __call__(self, path: Any, **options: Any) -> WideLog: ...
-    def __call__(self, path: Any = None, **options: Any) -> Reader | WideLog:
+    def __call__(self, path: Any, **options: Any) -> Any: ...
+    def __call__(self, path: Any = None, **options: Any) -> Any:
         """Return the log at a path, or this reader with these options."""
         if path is not None:
             return self.read(path, **{**self.options, **options})
         self.__signature__.bind(**options)
-        return Reader(self.read, {**self.options, **options})
+        made = Reader(self.read, {**self.options, **options})
+        made.layout = self.layout
+        return made
+
+    @classmethod
+    def of(cls, layout: Layout) -> Callable[[Callable[..., WideLog | LongLog]], Reader]:
+        """Return a decorator that makes a reader of tables of this layout."""
+
+        def made(read: Callable[..., WideLog | LongLog]) -> Reader:
+            reader = cls(read)
+            reader.layout = layout
+            return reader
+
+        return made
+
+    def recognised(self, recogniser: Recogniser) -> Recogniser:
+        """Register the function that tells whether a source has this format, as a decorator."""
+        self._recogniser = recogniser
+        return recogniser
+
+    def fitting(self, beginning: Beginning) -> Reader | None:
+        """Return this reader with the options by which it reads a source, or None if it does not know its format."""
+        found = None if self._recogniser is None else self._recogniser(beginning)
+        return None if found is None else self(**found)
 
     def __repr__(self) -> str:
         words = ", ".join(f"{name}={spell(value)}" for name, value in self.options.items())

@@ -13,11 +13,12 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 from itertools import groupby
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pyarrow as pa
 
 from ...errors import UsageError
+from ..beginning import Beginning
 from ..files import expand
 from ..text import Impression, TextTable, lines, malformed
 from ..wide import Invalid, WideLog
@@ -48,7 +49,7 @@ class Click(NamedTuple):
 
 
 @READERS.register
-@Reader
+@Reader.of("sessions")
 def sogou(path: str | Path | Sequence[str | Path], *, encoding: str = "gb18030", invalid: Invalid = "raise") -> WideLog:
     """Read SogouQ: which results were clicked, by whom, for which query and at which rank; plain or `.gz`.
 
@@ -73,6 +74,12 @@ def sogou(path: str | Path | Sequence[str | Path], *, encoding: str = "gb18030",
         raise UsageError(f"encoding is {encoding!r}", 'say "gb18030" or "utf-8"') from error
     table = TextTable(expand(path), _SCHEMA, partial(_impressions, encoding))
     return WideLog(table, {}, invalid, duplicates="first")
+
+
+@sogou.recognised
+def _recognised(beginning: Beginning) -> dict[str, Any] | None:
+    first = beginning.text.splitlines()[:5]
+    return {} if first and all(map(_CLICK.fullmatch, first)) else None
 
 
 def _impressions(encoding: str, path: str) -> Iterator[Impression]:

@@ -7,6 +7,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ from xml.etree import ElementTree as ET
 import pyarrow as pa
 
 from ...errors import LogError
+from ..beginning import Beginning
 from ..files import expand
 from ..text import Impression, TextTable, opened
 from ..wide import Invalid, WideLog
@@ -28,7 +30,7 @@ _LOWEST = 1000
 
 
 @READERS.register
-@Reader
+@Reader.of("sessions")
 def tiangong(path: str | Path | Sequence[str | Path], *, invalid: Invalid = "raise") -> WideLog:
     """Read the result lists of TianGong-ST's XML file (`sogousessiontrack2020.xml`), plain or `.gz`.
 
@@ -46,6 +48,11 @@ def tiangong(path: str | Path | Sequence[str | Path], *, invalid: Invalid = "rai
         LogError: there is no file; while reading, it is not in the format.
     """
     return WideLog(TextTable(expand(path), _SCHEMA, _impressions), {}, invalid, duplicates="first")
+
+
+@tiangong.recognised
+def _recognised(beginning: Beginning) -> dict[str, Any] | None:
+    return {} if re.search(r"<session num=.*<interaction num=", beginning.text, re.DOTALL) else None
 
 
 def _impressions(path: str) -> Iterator[Impression]:

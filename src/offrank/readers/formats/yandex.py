@@ -11,11 +11,12 @@ import re
 from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 import pyarrow as pa
 
 from ...errors import UsageError
+from ..beginning import Beginning
 from ..files import expand
 from ..text import Impression, TextTable, lines, malformed
 from ..wide import Invalid, WideLog
@@ -28,7 +29,7 @@ _SESSION = re.compile(r"(\S+)\t(\d+(?:,\d+)*) ?:(?: *(\d+(?: *, *\d+)*))?")
 
 
 @READERS.register
-@Reader
+@Reader.of("sessions")
 def yandex(
     path: str | Path | Sequence[str | Path], *, repeats: Repeats = "once", invalid: Invalid = "raise"
 ) -> WideLog:
@@ -50,6 +51,12 @@ def yandex(
     if repeats not in get_args(Repeats):
         raise UsageError(f"repeats is {repeats!r}", 'say "once" or "count"')
     return WideLog(TextTable(expand(path), _SCHEMA, partial(_impressions, repeats == "count")), {}, invalid)
+
+
+@yandex.recognised
+def _recognised(beginning: Beginning) -> dict[str, Any] | None:
+    first = beginning.text.partition("\n")[0].partition(";")[0]
+    return {} if _SESSION.fullmatch(first.strip()) else None
 
 
 def _impressions(count: bool, path: str) -> Iterator[Impression]:

@@ -1,0 +1,129 @@
+"""What an inspection has found, and what follows from it: the mapping, and the command to run next."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from ..checks.drawn import Drawn
+from ..checks.logged_by import LoggedBy
+from ..checks.overview import Overview
+from ..checks.propensities import Agreement
+from ..folds.estimate import Caution
+from ..log import rules
+from ..readers.described import LogColumn
+from ..readers.wide import Gaps
+
+
+@dataclass(frozen=True)
+class Next:
+    """A question that the log can answer: a target policy, and estimators that can evaluate it."""
+
+    target: str
+    estimators: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Inspected:
+    """How a log is read, and which policies may have drawn it.
+
+    - source, path: where the log is; format, gaps, top_k: options for reading it. layout: wide (a row per impression),
+      long (a row per item), or that of a named standard. renamed: role -> column; given: those that were said.
+      read_as: how the table was understood, in words, where that was not said.
+    - columns: with their types and uses; see `LogColumn`. written: roles of probabilities that were logged.
+    - rows: impressions read; skipped: rule -> rows that break it. overview: slots, candidates, distinct values, mean
+      reward, design effects by column. ties: score -> share of the impressions whose order it does not determine.
+    - about: the problems of the log, the worst first. copies: lower bound on the share of duplicate rows.
+    - drawn: the fitted policies, those that fit first. agreement: between the logged propensities
+      and the best fitting law. logging: what drew the log, and how far that is known: see `LoggedBy`.
+    - clicked: whether clicks were logged. next: the suggested question, None if the log cannot answer one yet.
+    - declined: why not, where its answers were tried and none could be used.
+    """
+
+    source: str
+    layout: str
+    renamed: Mapping[str, str]
+    columns: tuple[LogColumn, ...]
+    rows: int
+    skipped: Mapping[str, int]
+    overview: Overview
+    ties: Mapping[str, float]
+    written: tuple[str, ...]
+    about: tuple[Caution, ...]
+    copies: float
+    drawn: list[Drawn]
+    logging: LoggedBy
+    clicked: bool
+    agreement: Agreement | None = None
+    next: Next | None = None
+    declined: str | None = None
+    path: str | None = None
+    format: str | None = None
+    gaps: Gaps = "raise"
+    top_k: int | None = None
+    given: Mapping[str, str] = field(default_factory=dict)
+    read_as: str = ""
+
+    @property
+    def title(self) -> str:
+        """Where the log is, and how it is read."""
+        row = "one row per item" if self.layout == "long" else "one row per impression"
+        return f"{self.source}: {self.read_as or row}"
+
+    @property
+    def cluster(self) -> str | None:
+        """Return the column whose rows depend on each other most, if any do."""
+        known = {name: effect for name, effect in self.overview.effects.items() if effect is not None}
+        return max(known, key=lambda name: known[name], default=None)
+
+    @property
+    def command(self) -> str:
+        """Return the next command; a click model's if no logging policy is known. Empty without clicks or reward."""
+        words = [word for role, name in self.given.items() for word in ("--column", f"{role}={name}")]
+        words += ["--format", self.format] if self.format else []
+        words += ["--gaps", "close"] if self.gaps == "close" else []
+        words += ["--top-k", str(self.top_k)] if self.top_k else []
+        words += ["--skip-invalid"] if self.broken else []
+        words += ["--skip-broken-files"] if self.broken_files else []
+        return self._asked(words, self._drawn)
+
+    @property
+    def _drawn(self) -> list[str]:
+        named = self.logging.named
+        return [] if named in (None, "logged") else ["--logging", str(named)]
+
+    def command_with(self, mapping: str) -> str:
+        """Return the same command, for a mapping written by `save`."""
+        return self._asked(["--config", mapping], [])
+
+    def _asked(self, said: list[str], drawn: list[str]) -> str:
+        if self.overview.earned is None or (self.next is None and not self.clicked):
+            return ""
+        log = self.path or "LOG"
+        if self.next is None:
+            return shlex.join(["offrank", "clicks", "fit", log, *said, "--model", "pbm", "-o", "pbm.json"])
+        estimators = [word for one in self.next.estimators for word in ("-e", one)]
+        return shlex.join(["offrank", "evaluate", log, *said, "--target", self.next.target, *drawn, *estimators])
+
+    @property
+    def broken(self) -> Mapping[str, int]:
+        """Return the rows that break a rule; clicks that a format leaves out do not count."""
+        others = "click-", rules.BROKEN_FILE
+        return {rule: count for rule, count in self.skipped.items() if not rule.startswith(others)}
+
+    @property
+    def broken_files(self) -> list[str]:
+        """Return the files that were left out, since they cannot be read."""
+        found = [rule.partition(" ") for rule in self.skipped]
+        return [path for rule, _, path in found if rule == rules.BROKEN_FILE]
+
+    def mapping(self) -> dict[str, Any]:
+        """Return the contents for `--config`: how to read the log, logging policy, cluster, and each role's column."""
+        gaps = None if self.gaps == "raise" else self.gaps
+        read = {"format": self.format, "gaps": gaps, "top_k": self.top_k}
+        said = {**read, "logging": self.logging.named, "cluster": self.cluster}
+        known = {name: value for name, value in said.items() if value is not None}
+        files = {"skip_broken_files": True} if self.broken_files else {}
+        return known | ({"skip_invalid": True} if self.broken else {}) | files | {"columns": dict(self.renamed)}

@@ -1,0 +1,24 @@
+"""The mapping file: how a table is read, as TOML for `--config` of any verb."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from os import PathLike
+from typing import Any
+
+from ..files import write_text
+
+
+def write_mapping(mapping: Mapping[str, Any], source: str, path: str | PathLike[str]) -> None:
+    """Write a mapping as TOML. mapping: options, and `columns` by role; source: where the table is, for a comment."""
+    options, columns = {**mapping}, mapping["columns"]
+    del options["columns"]
+    lines = [f"# What is read as what in {' '.join(source.split())}; for --config of any verb."]
+    lines += [*_toml(options), *(["", "[columns]", *_toml(columns)] if columns else [])]
+    write_text(path, "\n".join(lines) + "\n")
+
+
+def _toml(values: Mapping[str, Any]) -> Iterator[str]:
+    # A JSON string is also a TOML string.
+    return (f"{json.dumps(name)} = {json.dumps(value, ensure_ascii=False)}" for name, value in values.items())

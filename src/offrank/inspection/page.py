@@ -1,0 +1,167 @@
+"""The page of an inspection: what the table is, whether it can judge other rankings, and what to run next."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+import numpy as np
+
+from ..formatting import plural, quote
+from ..log import rules
+from ..readers.described import LogColumn
+from ..report.document import Answer, Document, Figures, Item, Section
+from ..wording import ColumnNames, Option, Wording
+from .advice import better_logs
+from .found import Inspected
+
+_APART = {
+    "outcome": "follows what was shown: not tried as a score",
+    "doubtful": "perhaps follows what was shown: not tried as a score; name it in a policy if it is one",
+}
+_RULES = {
+    rule.code: f": {rule.broken}; " + rule.remedy for rule in vars(rules).values() if isinstance(rule, rules.Rule)
+}
+
+
+def document(seen: Inspected) -> Document:
+    """Return the page: the answer, the next command and what would make the log better; then what was found."""
+    columns = [(one.name, one.type, ", ".join(one.samples), _use(one, seen)) for one in seen.columns]
+    read = Figures("What is read as what", ("column", "type", "first values", "read as"), tuple(columns), extra=(1,))
+    sections = [
+        Section("Next", (_asking(seen),), code=f"  {seen.command}") if seen.command else None,
+        Section("What would make the log better", items=tuple(better_logs(seen))),
+        Section("What it holds", items=tuple(_sizes(seen))),
+        Section("Columns", tables=(read,)),
+        Section("Which policies fit?", items=tuple(_laws(seen))),
+        Section("How was it drawn?", tuple(_confirming(seen))),
+    ]
+    return Document(seen.title, "", tuple(one for one in sections if one is not None), (_answer(seen),))
+
+
+def _asking(seen: Inspected) -> str:
+    if seen.next is None:
+        return "What a click model says of users:"
+    return f"What {quote(seen.next.target)} would have earned:"
+
+
+def _answer(seen: Inspected) -> Answer:
+    """Say whether the log can be used to evaluate other rankings."""
+    if seen.overview.earned is None:
+        return Answer("**Nothing can be estimated from it**: log clicks, or a reward.", severity="serious")
+    found = seen.logging
+    law = "the propensities that were logged" if found.policy == "logged" else quote(str(found.policy))
+    if found.confirmed and not seen.declined:
+        return Answer(f"**Other rankings can be judged by it, if it was drawn by {law}** as you say.")
+    if (found.known or found.confirmed) and seen.declined:
+        none = f"**What drew this log is known** ({law}), but **none of the rankings in it can be judged by it** yet."
+        return Answer(none, severity="warning")
+    if found.known:
+        return Answer(f"**Other rankings can be judged by it**, weighed by {law}.")
+    said = {
+        "not contradicted": f"**Nothing contradicts {law}, but nobody has confirmed it**: {found.why}.",
+        "refuted": f"**The propensities that were logged are refuted**: {found.why}",
+        "arms": f"**Rankers without randomness, told by {quote(str(found.column))}**: within one, {found.why}.",
+        "not random": f"**This log is not random**: {found.why}. No other ranking can be weighed by it.",
+    }
+    unknown = f"**Nothing shows that this log is random, or what drew it**: {found.why}."
+    severity = "serious" if found.status == "refuted" else "warning"
+    return Answer(said.get(found.status, unknown), severity=severity)
+
+
+def _confirming(found: Inspected) -> Iterator[str]:
+    """Return what a person has to confirm, and what such a log can give."""
+    by = found.logging
+    if by.status in ("not contradicted", "unknown") and by.policy is not None and not by.confirmed:
+        yield Wording("If you know that the log was drawn so, say {}; the log cannot.", Option("logging", by.policy))
+    if by.status == "refuted" and (fits := [one.policy for one in found.drawn if one.fits]):
+        said = Option("logging", repr(fits[0]))
+        yield Wording("What was shown fits {}. If you know that it was drawn so, say {}.", repr(fits[0]), said)
+    for value, ranker in by.arms.items():
+        yield f"{by.column} = {value} ({by.shares[value]:.0%} of the impressions): every slate is that of {ranker}."
+    if by.arms:
+        yield f"Randomised by {by.unit}." if by.unit else "Randomised by impression."
+        yield f"The means of the values of {by.column} compare the rankers, as in any A/B test."
+    if by.status in ("not random", "arms", "refuted", "unknown") and found.overview.earned is not None:
+        yield (
+            "Without randomness a click model can predict what another ranking would earn. To judge rankings by the "
+            "log itself, show a random slate in a share of the requests, and log the propensity of every slate."
+        )
+    if found.declined:
+        yield "Tried: no ranking of the log can be judged by it. " + found.declined
+
+
+def _sizes(found: Inspected) -> Iterator[Item]:
+    overview, distinct = found.overview, found.overview.distinct
+    groups = "".join(f", {_counted(count, name)}" for name, count in distinct.items() if name != "item")
+    yield Item(f"{found.rows:,} impressions{groups}", status="rows")
+    for rule, count in found.skipped.items():
+        yield Item(f"{count:,} {rule}{_RULES.get(rule, '')}", status="left out")
+    yield Item(_spread(overview.slots), status="slots")
+    items = _counted(distinct["item"], "different item")
+    yield Item(f"{_spread(overview.candidates)}, {items}", status="candidates")
+    if (earned := overview.earned) is not None:
+        yield Item(f"{earned.value:.3g} an impression ({earned.low:.3g} to {earned.high:.3g})", status="earned")
+    else:
+        yield Item("unknown: there are neither clicks nor a reward", status="earned")
+    for name, effect in overview.effects.items():
+        if effect is not None:
+            yield Item(f"by {name}: design effect {_number(effect)} of the mean reward", status="dependence")
+    copies = f"{found.copies:.0%} of the rows at least" if found.copies else "none found"
+    yield Item(copies, status="duplicates")
+
+
+def _number(value: float) -> str:
+    return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
+
+
+def _counted(count: int, name: str) -> str:
+    return plural(count, name, f"{name[:-1]}ies" if name.endswith("y") else f"{name}s")
+
+
+def _spread(rows: Mapping[int, int]) -> str:
+    """Describe counts per row: `4 in every row`, `1 to 10, half of the rows at most 4`."""
+    sizes, below = list(rows), np.cumsum(list(rows.values()))
+    if len(sizes) == 1:
+        return f"{sizes[0]:,} in every row"
+    middle = sizes[int(np.argmax(2 * below >= below[-1]))]
+    return f"{sizes[0]:,} to {sizes[-1]:,} in a row, half of the rows have at most {middle:,}"
+
+
+def _use(column: LogColumn, seen: Inspected) -> str:
+    """Say what a column is read as, or which option would make it so."""
+    if column.use in _APART:
+        return _APART[column.use]
+    if column.like:
+        return Wording("not read; {} if it is the {}", ColumnNames({column.like: column.name}), column.like)
+    ties = seen.ties.get(column.name) if column.use == "score" else None
+    said = {"group": "to group by", "": "not read"}.get(column.use, column.use)
+    return f"score, tied in {ties:.1%} of the rows" if ties else said
+
+
+def _laws(found: Inspected) -> Iterator[Item]:
+    """Return the policies that may have drawn the log, each with the evidence against it."""
+    if found.written:
+        yield Item(_said(", ".join(found.written), _agreement(found)), status="written")
+    for one in found.drawn:
+        yield Item(_said(repr(one.policy), one.against), status="fits" if one.fits else "no")
+    if not any(one.fits for one in found.drawn):
+        yield Item("None of the policies that were tried has drawn this log.")
+    if queries := found.overview.distinct.get("query"):
+        rows = f"{_number(found.rows / queries)} rows per query; it agrees with the log by construction"
+        yield Item(_said("counted(by=query)", rows), status="counted")
+    for caution in found.about:
+        yield Item(caution.text, status=caution.severity)
+
+
+def _said(name: str, why: str) -> str:
+    return f"{name}: {why}" if why else name
+
+
+def _agreement(found: Inspected) -> str:
+    if found.agreement is None:
+        return ""
+    law = next(one.policy for one in found.drawn if one.fits)
+    apart = found.agreement.share_apart
+    if apart > 1 / 2:
+        return f"in {apart:.0%} of the rows they are not those of {law!r}"
+    return f"they are those of {law!r}" + (f", but for {apart:.0%} of the rows" if apart else "")

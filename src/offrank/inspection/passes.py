@@ -1,0 +1,183 @@
+"""What the passes over a log find: sizes, columns, laws that fit, and how its slates were drawn."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TypedDict
+
+from ..checks.arms import ArmsFold, UnitsFold, rankers
+from ..checks.drawn import Drawn, drawn
+from ..checks.log import LogFold, about_log
+from ..checks.logged_by import LoggedBy, logged_by
+from ..checks.outcomes import OutcomesFold
+from ..checks.overview import OverviewFold
+from ..checks.propensities import AgreementFold
+from ..checks.randomness import WholeContextsFold, randomness
+from ..checks.repeats import By
+from ..checks.rows import Impressions, ImpressionsFold, TiesFold
+from ..errors import EmptyLogError
+from ..evaluation.item_names import item_names
+from ..findings.evidence import LogEvidence
+from ..folds.sampled import SampledRows, SampledRowsFold
+from ..log.schema import GROUPING, WRITTEN
+from ..log.source import Needs, Source, refuse_once
+from ..policies.base import Policy
+from ..policies.sorting import Sorting
+from ..policies.top import Top
+from ..policies.written import Logged
+from ..readers.described import LogColumn, described
+from ..readers.description import Layout
+from ..readers.long import LongLog
+from ..readers.unfolding import RankedTable, Tokens, UnfoldedTable
+from ..readers.wide import WideLog
+from ..running.executors import Executor, Progress, run
+from ..running.quantities import Quantities
+from .result import Inspection
+
+APART = 0.01
+"""Share of the rows whose logged propensity may differ from the law's by more than 1 %."""
+_MOST_ARMS = 12
+"""Columns that are looked at, for which may say which ranker was used."""
+_ARM = re.compile(
+    "arm|variant|bucket|group|experiment|treatment|ranker|policy|model|algo|version|system", re.IGNORECASE
+)
+_REAL = re.compile("float|double|decimal|half")
+
+
+class HowRead(TypedDict):
+    """How a source is read."""
+
+    executor: Executor | None
+    progress: Progress | None
+
+
+def looked_at(source: Source, how: HowRead) -> tuple[Inspection, Policy | None, SampledRows]:
+    """Return what a log holds and what drew it, the law that fits it, and a sample of its rows.
+
+    Raises:
+        EmptyLogError: no row is valid.
+    """
+    seen, log_checks, sample = _read(source, how)
+    law = next((one.policy for one in seen.drawn if one.fits and not isinstance(one.policy, Sorting)), None)
+    if law is not None and {"propensity", "slot_propensity"} & set(seen.written):
+        fold = AgreementFold(law)
+        seen = replace(seen, agreement=run(source.select(fold.needs()), fold, **how))
+    return replace(seen, logging=_logging(seen, log_checks, source, how)), law, sample
+
+
+def _read(source: Source, how: HowRead) -> tuple[Inspection, LogEvidence, SampledRows]:
+    """Return the statistics from one pass over a log, the checks of what was written, and a sample of its rows.
+
+    Raises:
+        EmptyLogError: no row is valid.
+    """
+    refuse_once(source, "its columns are looked at first")
+    columns = described(source, how["progress"])
+    uses = {one.use for one in columns}
+    scores, rankings = used(columns, "score"), used(columns, "ranking")
+    written, groups = (tuple(role for role in roles if role in uses) for roles in (WRITTEN, GROUPING))
+    clicked = bool(uses & {"clicks", "click"})
+    rewards = clicked or "reward" in uses
+    shown = Needs(frozenset(["candidates"]), scores=frozenset(scores), rankings=frozenset(rankings))
+    needed = replace(shown, clusters=frozenset(groups)) | Needs(frozenset(["reward"] if rewards else []))
+    log, arms = LogFold.of(source, Logged() if written else None), _arms(columns)
+    every: tuple[By, ...] = ("candidates", "query", "user")
+    contexts: dict[By, WholeContextsFold] = {
+        by: WholeContextsFold(shown, by, arms) for by in every if by == "candidates" or by in groups
+    }
+    asked = Quantities(source, needed)
+    asked.add(log.needs(), log=log, impressions=ImpressionsFold())
+    asked.add(overview=OverviewFold(groups, rewards), ties=TiesFold(tuple(map(Top, scores))))
+    asked.add(outcomes=OutcomesFold(tuple(scores)), sample=SampledRowsFold(shown))
+    for by, fold in contexts.items():
+        asked.add(fold.needs(), **{f"contexts {by}": fold})
+    found = asked.reduce(**how)
+    _refuse_empty(source, found["impressions"])
+    outcomes: dict[str, str] = found["outcomes"]
+    apart = [name for name, kind in outcomes.items() if kind]
+    samples: dict[By, SampledRows] = {by: found[f"contexts {by}"] for by in contexts}
+    copies = found["log"].copies
+    ties = zip(scores, found["ties"].tolist(), strict=True)
+    inspection = Inspection(
+        source.describe(),
+        _layout(source),
+        dict(getattr(source, "renamed", {})),
+        tuple(replace(one, use=outcomes.get(one.name) or one.use) if one.use == "score" else one for one in columns),
+        found["impressions"].n,
+        found["impressions"].skipped,
+        found["overview"],
+        {name: share for name, share in ties if name not in apart},
+        written,
+        about_log(found["log"]),
+        copies,
+        _named(drawn(found["sample"], copies, samples, apart), source, how),
+        LoggedBy(None, "unknown", randomness(samples, apart, arms)),
+        clicked,
+    )
+    return inspection, found["log"], found["sample"]
+
+
+def _layout(source: Source) -> Layout:
+    """Return the shape of the table that a log is read from."""
+    described = source.description if isinstance(source, WideLog | LongLog) else None
+    if described is not None and described.format is not None:
+        return described.layout
+    if not isinstance(source, WideLog):
+        return "long" if isinstance(source, LongLog) else "wide"
+    table = source.table.unordered if isinstance(source.table, RankedTable) else source.table
+    if not isinstance(table, UnfoldedTable):
+        return "wide"
+    column, path = table.taken[source.renamed.get("slate", "slate")]
+    packed = table.texts.get(column)
+    if isinstance(packed, Tokens):
+        return "sessions" if packed.paired else "nested"
+    return "nested" if path or packed is not None else "wide"
+
+
+def _refuse_empty(source: Source, impressions: Impressions) -> None:
+    if not impressions.n:
+        broken = ", ".join(f"{count:,} {rule}" for rule, count in impressions.skipped.items())
+        said = f"; all of them break a rule: {broken}" if broken else ""
+        raise EmptyLogError(f"{source.describe()} has no impressions that can be read{said}", "mend the log")
+
+
+def _arms(columns: Sequence[LogColumn]) -> tuple[str, ...]:
+    """Return columns of few values that may say which ranker was used, the likeliest names first."""
+    plain = [one.name for one in columns if one.use == "group" and not one.like and not _REAL.search(one.type)]
+    return tuple(sorted(plain, key=lambda name: not _ARM.search(name))[:_MOST_ARMS])
+
+
+def _named(found: list[Drawn], source: Source, how: HowRead) -> list[Drawn]:
+    """Name the items that are told by their codes as the log does."""
+    names = item_names((one.item for one in found if one.item is not None), source, **how)
+    return [
+        replace(one, against=one.against.replace(f"item {one.item} ", f"item {names[one.item]} "))
+        if one.item in names
+        else one
+        for one in found
+    ]
+
+
+def _logging(seen: Inspection, log: LogEvidence, source: Source, how: HowRead) -> LoggedBy:
+    """Return what drew the log, and how far that is known."""
+    random, agreed = seen.logging.randomness, None if seen.agreement is None else seen.agreement.share_apart <= APART
+    found = logged_by(random, seen.drawn, log, seen.written, agreed)
+    column = random.beside
+    if found.status != "not random" or column is None:
+        return found
+    scores = [name for name in seen.ties if seen.ties[name] < 1]
+    policies = rankers(scores, used(seen.columns, "ranking"))
+    fold = ArmsFold(column, policies)
+    arms = run(source.select(fold.needs()), fold, **how) if policies else None
+    if arms is None:
+        return replace(found, column=column)
+    units = UnitsFold(column, tuple(name for name in ("user", "session", "query") if name in seen.overview.distinct))
+    unit = run(source.select(units.needs()), units, **how) if units.units else ""
+    return replace(found, column=column, arms=arms.policies, shares=arms.shares, unit=unit, status="arms")
+
+
+def used(columns: Sequence[LogColumn], use: str) -> list[str]:
+    """Return the names of the columns of one use."""
+    return [column.name for column in columns if column.use == use]

@@ -1,0 +1,89 @@
+"""Which question a log can answer: it is asked before it is suggested."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from ..errors import AbilityError, ColumnError
+from ..evaluation.answer import answered
+from ..evaluation.question import Question
+from ..folds.sampled import SampledRows
+from ..log.source import Source
+from ..policies.base import Policy
+from ..policies.epsilon import EpsilonUniform
+from ..policies.named import policy
+from ..policies.propensities import AnyPolicy, ShownAbility, shown_needs
+from ..policies.ranking import Ranking
+from ..policies.top import Top
+from ..policies.uniform import Uniform
+from ..policies.written import Logged
+from .found import Next
+from .passes import HowRead, used
+from .result import Inspection
+
+GRADES = ("grade", "grades", "label", "labels", "relevance")
+"""Names of numeric candidate columns that are unlikely to be a ranker's scores."""
+_TRIED = 4
+"""Targets that are tried before one is suggested."""
+
+
+def suggestion(
+    seen: Inspection, law: Policy | None, source: Source, sample: SampledRows, how: HowRead
+) -> dict[str, Any]:
+    """Return a question that the log can answer, or why it cannot: about the first ranker with overlap.
+
+    The question is asked here first, so that no command is suggested which is refused.
+    """
+    logging = policy(str(seen.logging.named))
+    if seen.overview.earned is None:
+        return {}
+    slots = max(seen.overview.slots)
+    ranks = _gives(source, logging, "rank_law")
+    if isinstance(logging, Logged) and "rank_propensity" not in seen.written:
+        ranks = slots == 1  # the probability of a longer slate does not determine those of its ranks
+    slates, questions = _gives(source, logging, "log_prob"), dict[str, Next]()
+    for target in _targets(seen, frozenset() if law is None else law.needs("log_prob").scores):
+        found = ["snips"] if slates and _overlaps(target, sample) else []
+        found += ["snipm"] if ranks and (slots > 1 or not found) else []
+        if found and len(questions) < _TRIED:
+            questions[repr(target)] = Next(repr(target), tuple(found))
+    if not questions:
+        return {}
+    asked = list(dict.fromkeys(one for each in questions.values() for one in each.estimators))
+    answers = answered(Question(source, list(questions), logging, asked, **how)).verdicts
+    first = next((name for name in questions if answers[name].usable), None)
+    if first is None:
+        return {"declined": answers[next(iter(questions))].reasons[0].text}
+    return {"next": questions[first]}
+
+
+def _gives(source: Source, policy: AnyPolicy, ability: ShownAbility) -> bool:
+    """Whether the columns and a policy give this ability for the shown slates."""
+    try:
+        source.select(shown_needs(policy, ability))
+    except (AbilityError, ColumnError):
+        return False
+    return True
+
+
+def _targets(seen: Inspection, drawn_by: frozenset[str]) -> Iterator[Policy]:
+    """Return the rankers of the log, the likeliest first, then a policy that overlaps with any log.
+
+    Rankers that drew the log, grades, and scores that always tie come after the others.
+    """
+    scores = [Top(name) for one in seen.drawn for name in one.policy.needs("log_prob").scores]
+    last = {*drawn_by, *(name for name, share in seen.ties.items() if name.lower() in GRADES or share == 1)}
+    new = [one for one in scores if one.scores not in last]
+    rankings = [Ranking(name) for name in sorted(used(seen.columns, "ranking"))]
+    rankers: list[Top | Ranking] = [*new, *rankings, *(one for one in scores if one not in new)]
+    yield from rankers
+    yield from (EpsilonUniform(one, 0.1) for one in rankers[:1])
+    yield Uniform()
+
+
+def _overlaps(target: Policy, rows: SampledRows) -> bool:
+    """Whether the target could have shown the logged slate in at least one of the rows."""
+    return bool(np.isfinite(target.log_prob(rows.contexts, rows.slates)).any())

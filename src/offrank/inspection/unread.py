@@ -1,0 +1,105 @@
+"""A table that can be opened and is not read as a log yet: its columns, what was tried, and what would settle it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from os import PathLike
+from typing import Any
+
+from ..errors import OffrankError
+from ..frames import Plain, plain
+from ..readers.beginning import Beginning
+from ..readers.described import LogColumn, first_look
+from ..readers.description import Unsettled
+from ..readers.detect import roles_of
+from ..report.document import Answer, Document, Figures, Section
+from ..report.printable import Printed
+from ..wording import ColumnNames, Wording, joined
+from .mapping_file import write_mapping
+
+
+@dataclass(frozen=True)
+class UnreadTable(Printed, Plain):
+    """What `inspect` returns of a table that can be opened and is not read as a log yet.
+
+    - source, path: where it is. layout: its shape as far as it is known. columns: with their types and first values.
+    - why: what stands against reading it, or what it lacks. unsettled: what is open, and the options that settle it.
+    - given: role -> column, as far as it was said; roles: those that are known.
+    """
+
+    source: str
+    columns: tuple[LogColumn, ...]
+    why: str
+    unsettled: tuple[Unsettled, ...] = ()
+    layout: str = "none"
+    path: str | None = None
+    given: Mapping[str, str] = field(default_factory=dict)
+    roles: Mapping[str, str] = field(default_factory=dict)
+    command: str = ""
+
+    def command_with(self, _mapping: str) -> str:
+        """Return no command: it is not a log yet."""
+        return ""
+
+    def mapping(self) -> dict[str, Any]:
+        """Return what is known for `--config`."""
+        return {"columns": {**self.roles, **self.given}}
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write the mapping as TOML, as far as it is known."""
+        write_mapping(self.mapping(), self.source, path)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the description as plain lists and dicts, with the keys of an inspection that hold of it."""
+        found: dict[str, Any] = plain(
+            {
+                "schema": 2,
+                "kind": "inspect",
+                **vars(self),
+                "logging": {"policy": None, "status": "unknown"},
+                "mapping": self.mapping(),
+            }
+        )
+        return found
+
+    def to_document(self) -> Document:
+        """Return the page: why it is not read, what would settle it, and its columns."""
+        known = ", ".join(f"{role}={name}" for role, name in self.mapping()["columns"].items())
+        rows = tuple((one.name, one.type, ", ".join(one.samples)) for one in self.columns)
+        sections = (
+            Section("What would settle it", tuple(map(_choice, self.unsettled))) if self.unsettled else None,
+            Section("What is known", (known,)) if known else None,
+            Section("Columns", tables=(Figures("What it holds", ("column", "type", "first values"), rows),)),
+        )
+        answer = Answer(f"**This table is not read as a log yet**: {self.why}", severity="warning")
+        return Document(self.source, "", tuple(one for one in sections if one is not None), (answer,))
+
+    __repr__ = Printed.__str__
+
+
+def _choice(one: Unsettled) -> Wording:
+    """Say what is open, and which options settle it, the likeliest first."""
+    return Wording("{}: {}", one.what, joined(", or ", [Wording("{}", ColumnNames(each)) for each in one.options]))
+
+
+def unread(log: Any, error: OffrankError, columns: Mapping[str, str] | None, kind: str | None) -> UnreadTable:
+    """Return the description of a table that could not be read as a log.
+
+    error: what `read_log` said of it.
+
+    Raises:
+        OffrankError: that error, where it is no table either, or where a column was said that it does not have.
+    """
+    beginning, said = Beginning.of(log, kind), dict(columns or {})
+    if beginning.table is None or beginning.rows is None or not beginning.rows.num_rows:
+        raise error
+    found = roles_of(beginning, said)
+    if found is None or {*said.values()} - {*beginning.table.names}:
+        raise error
+    path = str(log) if isinstance(log, str | PathLike) else None
+    where, roles = beginning.table.describe(), {role: one.column for role, one in found.roles.items()}
+    why = found.lacks or " and ".join(f"it is not clear {one.what}" for one in found.unsettled) or error.message
+    return UnreadTable(
+        where, first_look(beginning.rows), why, found.unsettled, found.layout, path=path, given=said, roles=roles
+    )

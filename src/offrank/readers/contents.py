@@ -1,0 +1,96 @@
+"""The kind of a file, told by its first bytes."""
+
+from __future__ import annotations
+
+import re
+from typing import NoReturn
+
+from ..errors import LogError, UsageError
+
+HEAD = 1 << 16
+"""Bytes of a file that are looked at, unpacked."""
+
+_PACKED = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd", b"BZh": "bz2", b"\x04\x22\x4d\x18": "lz4"}
+_STORED = {
+    b"PAR1": "parquet",
+    b"ARROW1": "arrow",
+    b"\xff\xff\xff\xff": "arrow",  # the stream format
+    b"ORC": "orc",
+    b"SQLite format 3\0": "sqlite",
+    b"(?s:.{8})DUCK": "duckdb",
+}
+_UNPACK = "unpack it, and give the files in it"
+_EXPORT = "export Parquet or CSV, and read that"
+_BATCHES = "export Parquet, or read it with a library that gives Arrow batches: read_log(lambda: batches)"
+_PICKLE = "nothing in it is run: read it where you trust it, and write it again, dataframe.to_parquet('log.parquet')"
+_ARRAYS = "give a table: read the arrays in Python, and give read_log a data frame of them, or write it to Parquet"
+_TABLE = "give a table of impressions: Parquet, CSV, JSON"
+_REFUSED: dict[str, tuple[str, str]] = {
+    r"Obj\x01": ("Avro", _BATCHES),
+    r"FEA1": ("a Feather file of the first version", "write it again, dataframe.to_feather('log.feather')"),
+    r"PARE": ("an encrypted Parquet file", "write it without encryption"),
+    r"PK\x03\x04(?s:.){0,3000}(xl/|\[Content_Types\])": ("an Excel workbook", _EXPORT),
+    r"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1": ("an Excel workbook", _EXPORT),
+    r"PK\x03\x04(?s:.){26}[^\0]*?\.npy": ("a file of NumPy arrays (npz)", _ARRAYS),
+    r"\x93NUMPY": ("a file of a NumPy array (npy)", _ARRAYS),
+    r"\x89HDF\r\n\x1a\n": ("an HDF5 file", _ARRAYS),
+    r"PK(\x03\x04|\x05\x06)": ("a zip archive", _UNPACK),
+    r"7z\xbc\xaf\x27\x1c": ("a 7z archive", _UNPACK),
+    r"Rar!\x1a": ("a RAR archive", _UNPACK),
+    r"\xfd7zXZ\0": ("packed with xz", "unpack it, `unxz FILE`, or pack it with gzip or zstd"),
+    r"\xff\x06\0\0sNaPpY": ("packed with snappy", "unpack it, or pack it with gzip or zstd"),
+    r"(?s:.){257}ustar": ("a tar archive", _UNPACK),
+    r"\x80[\x02-\x05]": ("a Python pickle", _PICKLE),
+    r"\x89PNG\r\n|\xff\xd8\xff|GIF8[79]a|RIFF(?s:.){4}WEBP|BM(?s:.){4}\0{4}|II\*\0|MM\0\*": ("an image", _TABLE),
+    r"%PDF-": ("a PDF document", _TABLE),
+    r"\s*(?i:<!doctype html|<html)": ("a web page", "download the file itself: a page may ask for a login first"),
+}
+"""What is not read: how it begins, its name and the remedy. The first that fits."""
+
+
+def packing(start: bytes) -> str | None:
+    """Return the name of the compression of a file that begins so; None if it is not packed."""
+    return next((name for magic, name in _PACKED.items() if start.startswith(magic)), None)
+
+
+def stored(head: bytes) -> str | None:
+    """Return the kind of a binary file that is read, `parquet`, `arrow`, `orc`, `sqlite`, `duckdb`; None of others."""
+    return next((kind for magic, kind in _STORED.items() if re.match(magic, head)), None)
+
+
+def kind_of(head: bytes, path: str) -> str:
+    """Return the kind of a file by its first bytes: one that `stored` tells, `json`, or else `csv`.
+
+    Raises:
+        LogError: it holds no table, or one that cannot be read. UsageError: a format that is not read.
+    """
+    if (kind := stored(head)) is not None:
+        return kind
+    for begin, (what, remedy) in _REFUSED.items():
+        if re.match(begin.encode("latin-1"), head):
+            _refuse(path, what, remedy)
+    if encoding(head) == "utf-8" and _is_binary(head):
+        raise LogError(f"{path} cannot be read: it is neither text nor in a format that is known", _TABLE)
+    text = head.decode(encoding(head), "replace").lstrip("\ufeff \t\r\n")
+    return "json" if re.match(r'\{\s*(["}]|$)|\[\s*(\{|\]?\s*$)', text) else "csv"
+
+
+def _refuse(path: str, what: str, remedy: str) -> NoReturn:
+    if what == "Avro":
+        raise UsageError(f"{path!r} is in a format that is not read: {what}", remedy)
+    raise LogError(f"{path} cannot be read: it is {what}", remedy)
+
+
+def _is_binary(head: bytes) -> bool:
+    """Whether bytes are no text: a NUL, or many control characters."""
+    return b"\0" in head or 50 * len(re.findall(rb"[\x01-\x08\x0e-\x1a\x1c-\x1f]", head)) > len(head)
+
+
+def encoding(head: bytes) -> str:
+    """Return the encoding of a text by its mark, or by the zeros in it: UTF-8 unless it is UTF-16 or UTF-32."""
+    marks = {b"\xff\xfe\0\0": "utf-32", b"\0\0\xfe\xff": "utf-32", b"\xff\xfe": "utf-16", b"\xfe\xff": "utf-16"}
+    marked = next((name for mark, name in marks.items() if head.startswith(mark)), None)
+    if marked is not None or len(head) < 4 or b"\0" not in head:
+        return marked or "utf-8"
+    even, odd = (head[first : 2048 + first : 2].count(0) / len(head[first : 2048 + first : 2]) for first in (0, 1))
+    return "utf-16-le" if odd > 0.5 and even < 0.1 else "utf-16-be" if even > 0.5 and odd < 0.1 else "utf-8"

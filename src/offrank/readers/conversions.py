@@ -1,0 +1,117 @@
+"""Clicks and positions that are not written as numbers: times, yes and no, the items themselves, `#3`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Literal
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from . import arrow
+
+ClicksAs = Literal["numbers", "values", "filled", "items"]
+"""How clicks are written: as numbers; as values that tell it each, such as times, yes and no; the same, but empty where
+nothing was clicked; or as the ids of the items that were clicked, or the id of the only one."""
+Converted = Callable[[pa.Array], pa.Array]
+YES = frozenset({"yes", "y", "true", "t", "click", "clicked", "on"})
+NO = frozenset({"", "no", "n", "false", "f", "none", "null", "nan", "na", "n/a", "-", "nat", "noclick", "no_click"})
+NO |= {"no click", "not clicked", "not_clicked", "unclicked", "off"}
+_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?")
+_ORDINAL = re.compile(
+    r"(?:#|no\.? ?|nr\.? ?|pos(?:ition)?[ _-]?|rank[ _-]?|slot[ _-]?)?0*(\d{1,9})(?:st|nd|rd|th|\.0*)?"
+)
+
+
+def clicks(column: pa.Array) -> pa.Array:
+    """Return clicks as numbers; a column of numbers is returned as it is.
+
+    Of a time, each value is a click and null is none. Of text, so is an id or a time, and `yes` and `no` are what they
+    say; anything else is -1, which breaks a rule.
+    """
+    if is_time(column.type):
+        return column.is_valid().cast(pa.float64())
+    return _of_texts(column, _click, 0.0)
+
+
+def click_lists(column: pa.Array, name: str) -> arrow.Lists:
+    """Read lists of clicks as floats; a null number is NaN."""
+    found = arrow.lists(column, name, pa.float64())
+    return replace(found, values=arrow.numbers(clicks(found.values), name))
+
+
+def item_clicks(
+    clicked: pa.Array, name: str, slate: pa.Array, slate_name: str
+) -> tuple[arrow.Lists, NDArray[np.bool_]]:
+    """Return clicks beside the slate from the ids of what was clicked, and the rows [n] with one that was not shown.
+
+    clicked: a list per row, or the only id, null where nothing was clicked.
+    """
+    clicked = arrow.plain(clicked)
+    if not pa.types.is_nested(clicked.type):
+        clicked = lists_of_one(clicked)
+    shown, found = arrow.id_lists(slate, slate_name), arrow.id_lists(clicked, name)
+    places = shown.places(found)
+    row, at = np.nonzero(places >= 0)
+    begins = np.cumsum(shown.lengths) - shown.lengths
+    numbers = np.bincount(begins[row] + places[row, at], minlength=int(shown.lengths.sum())).astype(np.float64)
+    other = (places == -2).any(axis=1) | (found.null & (found.lengths > 0))
+    return replace(shown, values=numbers, starts=begins, kind="", raw=None), other
+
+
+def lists_of_one(column: pa.Array) -> pa.Array:
+    """Return a list per value, empty where it is null."""
+    ends = np.append(0, np.cumsum(~arrow.nulls(column)))
+    return pa.LargeListArray.from_arrays(pa.array(ends, pa.int64()), column.drop_null())
+
+
+def positions(column: pa.Array) -> pa.Array:
+    """Return positions as numbers: those of texts such as `01`, `1st` or `#3`.
+
+    Numbers are returned as they are; a text that is no position is -1, which breaks a rule.
+    """
+    return _of_texts(column, _position, None)
+
+
+def is_text(kind: pa.DataType) -> bool:
+    """Whether a type is one of text, or of a dictionary of it."""
+    kind = kind.value_type if pa.types.is_dictionary(kind) else kind
+    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind))
+
+
+def is_time(kind: pa.DataType) -> bool:
+    """Whether a type is one of times or dates."""
+    return bool(pa.types.is_temporal(kind))
+
+
+def _of_texts(column: pa.Array, read: Callable[[str], float | None], missing: float | None) -> pa.Array:
+    """Return the number that each text stands for."""
+    if not is_text(column.type):
+        return column
+    encoded = arrow.plain(column)
+    encoded = encoded if pa.types.is_dictionary(encoded.type) else encoded.dictionary_encode()
+    texts = encoded.dictionary.to_pylist()
+    found = [missing if text is None else read(text.strip().lower()) for text in texts]
+    numbers = pa.array(found, pa.float64()).take(encoded.indices)
+    return numbers if missing is None else pc.fill_null(numbers, missing)
+
+
+def _click(text: str) -> float:
+    """Return the click that a text tells of; -1 if it tells of none and of no absence."""
+    if text in NO or text in YES:
+        return float(text in YES)
+    if _NUMBER.fullmatch(text):
+        return float(text)
+    return 1.0 if sum(letter.isdigit() for letter in text) > 1 else -1.0
+
+
+def _position(text: str) -> float | None:
+    """Return the position that a text tells of, None if it is empty, -1 if it is none."""
+    found = _ORDINAL.fullmatch(text)
+    if found:
+        return float(found[1])
+    return None if text in NO else -1.0

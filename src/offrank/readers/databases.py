@@ -1,0 +1,190 @@
+"""Tables of database files, DuckDB's and SQLite's, read only: `file.duckdb:table`, `file.sqlite:table`."""
+
+from __future__ import annotations
+
+import sqlite3
+from abc import abstractmethod
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+import pyarrow as pa
+
+from ..errors import EmptyLogError, LogError, UsageError, optional
+from .contents import stored
+from .files import Files
+from .streams import Batches, StreamTable, duckdb_errors, quoted, rows_of
+
+_FETCHED = 8192
+"""Rows that are fetched at a time from SQLite."""
+_AFFINITIES = {
+    "INT": pa.int64(),
+    **dict.fromkeys(("CHAR", "CLOB", "TEXT"), pa.string()),
+    "BLOB": pa.binary(),
+    **dict.fromkeys(("REAL", "FLOA", "DOUB"), pa.float64()),
+}
+"""What a declared type must have in it for its column to be of a type, in this order: SQLite's own rules."""
+
+
+_VALUES: Mapping[str, tuple[type, ...]] = {
+    "int64": (int,),
+    "double": (int, float),
+    "string": (str,),
+    "binary": (bytes,),
+}
+
+
+@dataclass(frozen=True)
+class DatabaseTable(StreamTable):
+    """A table or view of a database file, read in order. select: its name in SQL, quoted."""
+
+    path: str
+    table: str = ""
+    select: str = ""
+
+    @abstractmethod
+    def tables(self) -> Mapping[str, str]:
+        """Return the tables and views in the file: name -> name in SQL."""
+
+    def describe(self) -> str:
+        return f"{self.path}:{self.table}"
+
+    def stamp(self) -> dict[str, Any]:
+        return Files((self.path,)).stamp()
+
+
+class DuckdbTable(DatabaseTable):
+    """A table of a DuckDB file; `schema.table` outside the main schema."""
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        with self._opened() as connection:
+            return tuple(connection.sql(f"from {self.select}").columns)
+
+    def tables(self) -> Mapping[str, str]:
+        query = "select schema_name, table_name from duckdb_tables() where not internal union all "
+        query += "select schema_name, view_name from duckdb_views() where not internal"
+        with self._opened() as connection:
+            found = connection.sql(query).fetchall()
+        named = {f"{schema}.{name}" if schema != "main" else name: (schema, name) for schema, name in found}
+        return {name: ".".join(map(quoted, parts)) for name, parts in sorted(named.items())}
+
+    def _batches(self, columns: tuple[str, ...]) -> Batches:
+        with self._opened() as connection:
+            yield from rows_of(connection.sql(f"from {self.select}"), columns)
+
+    @contextmanager
+    def _opened(self) -> Iterator[Any]:
+        library = optional("duckdb", "a DuckDB file needs DuckDB", "duckdb")
+        remedy = "close programs that write to it; a newer DuckDB may have written it than the one that reads"
+        with (
+            duckdb_errors(f"{self.path} cannot be read as a DuckDB file", remedy),
+            closing(library.connect(self.path, read_only=True)) as connection,
+        ):
+            connection.sql("set enable_progress_bar = false")  # it is printed among the results
+            yield connection
+
+
+class SqliteTable(DatabaseTable):
+    """A table of a SQLite file. Types are those of its declaration; where that leaves them open, of the first rows."""
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        return tuple(self.schema.names)
+
+    @cached_property
+    def schema(self) -> pa.Schema:
+        """Return the columns and their types."""
+        with self._opened() as connection:
+            declared = connection.execute(f"pragma table_xinfo({self.select})").fetchall()
+            kinds = {name: _declared(kind) for _, name, kind, *_, hidden in declared if hidden != 1}
+            cursor = connection.execute(self._query(tuple(kinds)))
+            columns = _columns(cursor.fetchmany(_FETCHED), kinds)
+        return pa.schema([(name, kind or _shown(columns[name])) for name, kind in kinds.items()])
+
+    def tables(self) -> Mapping[str, str]:
+        with self._opened() as connection:
+            found = sorted(connection.execute("select name from sqlite_master where type in ('table', 'view')"))
+        return {name: quoted(name) for (name,) in found if not name.startswith("sqlite_")}
+
+    def _batches(self, columns: tuple[str, ...]) -> Batches:
+        first, wanted = 0, pa.schema([self.schema.field(name) for name in columns])
+        with self._opened() as connection:
+            cursor = connection.execute(self._query(columns))
+            while rows := cursor.fetchmany(_FETCHED):
+                values = _columns(rows, columns)
+                arrays = [self._array(values[one.name], one, first) for one in wanted]
+                yield pa.record_batch(arrays, schema=wanted)
+                first += len(rows)
+
+    def _query(self, columns: tuple[str, ...]) -> str:
+        return f"select {', '.join(map(quoted, columns))} from {self.select}"  # noqa: S608  all names are quoted
+
+    def _array(self, values: Sequence[Any], column: pa.Field, first: int) -> pa.Array:
+        """Return values of a column, which SQLite lets be of any type. first: the row of the first."""
+        fits = _VALUES[str(column.type)]
+        for place, value in enumerate(values):
+            if value is not None and not isinstance(value, fits):
+                where = f"{self.describe()}, row {first + place} (the first is 0), column {column.name!r}"
+                remedy = "write the same kind of value in every row: `cast(... as text)` in a view, for one"
+                raise LogError(f"{where}: {value!r:.80} is not of the column's type, {column.type}", remedy)
+        return pa.array(values, column.type)
+
+    @contextmanager
+    def _opened(self) -> Iterator[sqlite3.Connection]:
+        address = f"file:{quote(str(Path(self.path).absolute()))}?mode=ro"
+        try:
+            with closing(sqlite3.connect(address, uri=True)) as connection:
+                yield connection
+        except sqlite3.Error as error:
+            said = f"{self.path} cannot be read as a SQLite file: {error}"
+            raise LogError(said, "close programs that write to it, and copy it again") from error
+
+
+def _columns(rows: Sequence[tuple[Any, ...]], names: Sequence[str] | Mapping[str, Any]) -> dict[str, Sequence[Any]]:
+    return dict(zip(names, zip(*rows, strict=True) if rows else [()] * len(names), strict=True))
+
+
+def _declared(kind: str) -> pa.DataType | None:
+    """Return the type that a declaration stands for, None if it leaves it open."""
+    return next((one for word, one in _AFFINITIES.items() if word in kind.upper()), None)
+
+
+def _shown(values: Sequence[Any]) -> pa.DataType:
+    """Return the type of the first values; text if there are none."""
+    found = {type(value) for value in values if value is not None}
+    return {int: pa.int64(), float: pa.float64(), bytes: pa.binary()}.get(
+        float if found == {int, float} else next(iter(found), str), pa.string()
+    )
+
+
+DATABASES: Mapping[str, type[DatabaseTable]] = {"duckdb": DuckdbTable, "sqlite": SqliteTable}
+
+
+def database(source: str) -> DatabaseTable | None:
+    """Return the table that a text names, `file:table`; None if there is no such database file."""
+    for at in (place for place, letter in enumerate(source) if letter == ":" and place):
+        if Path(source[:at]).is_file() and (kind := stored(Files((source[:at],)).head(source[:at]))) in DATABASES:
+            return open_database(source[:at], str(kind), source[at + 1 :])
+    return None
+
+
+def open_database(path: str, kind: str, table: str = "") -> DatabaseTable:
+    """Return a table of a database file. table: its name; by default the only one.
+
+    Raises:
+        UsageError: there is no such table, or there are several.
+        EmptyLogError: there are none. LogError: the file cannot be read.
+    """
+    found = DATABASES[kind](path).tables()
+    if not found:
+        raise EmptyLogError(f"{path} has no tables", "give a database with a table of impressions")
+    chosen = next(iter(found)) if len(found) == 1 and not table else table
+    if chosen not in found:
+        said = f"{path} has no table {table!r}" if table else f"{path} has {len(found)} tables"
+        raise UsageError(said, f"name one, {path}:{next(iter(found))}; there are {', '.join(list(found)[:20])}")
+    return DATABASES[kind](path, chosen, found[chosen])

@@ -1,0 +1,75 @@
+"""How a table is read, or may be read: its layout, its columns' roles with the evidence for them, and what is open."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+from ..log.schema import LONG_ROLES, ROLES
+
+Layout = Literal["wide", "nested", "long", "sessions", "events", "pairs", "none"]
+"""The shape of a table.
+
+wide: a row per impression, with lists. nested: the same, with structs or packed text in the lists. long: a row per
+item. sessions: items and clicks of an impression in one text. events: rows of several kinds, or several tables. pairs:
+judged pairs of query and document, without impressions. none: what tells of no list that was shown.
+"""
+
+
+@dataclass(frozen=True)
+class RoleEvidence:
+    """A column that has a role, and why. rivals: other columns that may have it as well, the likeliest first."""
+
+    column: str
+    why: str
+    rivals: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Unsettled:
+    """What a table leaves open, and what settles it: role -> column, the likeliest first."""
+
+    what: str
+    options: tuple[Mapping[str, str], ...]
+
+
+@dataclass(frozen=True)
+class Description:
+    """How a table is read.
+
+    - layout; roles: role -> its column; for a named standard they are those that its reader makes.
+    - format: the spelled reader of a named standard, if it is one.
+    - notes: what else was understood, such as "from 0" or "a click is a time", by role.
+    - unsettled: what must be said before it can be read. lacks: why it can judge no ranking, and what to log.
+    """
+
+    layout: Layout
+    roles: Mapping[str, RoleEvidence] = field(default_factory=dict)
+    format: str | None = None
+    notes: Mapping[str, str] = field(default_factory=dict)
+    unsettled: tuple[Unsettled, ...] = ()
+    lacks: str = ""
+
+    @property
+    def columns(self) -> dict[str, str]:
+        """Role -> column, for those whose column is not called as the role."""
+        return {role: one.column for role, one in self.roles.items() if one.column != role}
+
+    @property
+    def said(self) -> str:
+        """One line: how the table is read."""
+        row = {"wide": "one row per impression", "long": "one row per item"}.get(self.layout, self.layout)
+        named = (
+            f"{role}={one.column}" + (f" ({self.notes[role]})" if role in self.notes else "")
+            for role, one in sorted(self.roles.items(), key=lambda pair: _order(pair[0]))
+        )
+        return f"read as {row}: {', '.join(named)}" if not self.format else f"read as {self.format}"
+
+
+def _order(role: str) -> int:
+    """Return the place of a role in a line: those of the list that was shown come first."""
+    return [*_FIRST, *LONG_ROLES, *ROLES].index(role)
+
+
+_FIRST = ("impression", "slate", "item", "position", "click", "clicks", "candidates")

@@ -1,0 +1,50 @@
+"""The one detector: how a source is read if nothing is said of it. Every verb reads by it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from ..log.schema import LONG_ROLES, ROLES
+from .beginning import Beginning, first_rows
+from .conversions import ClicksAs
+from .description import Description
+from .formats.registry import READERS, Reader
+from .roles import long, wide
+from .tables import Table
+
+
+def format_of(beginning: Beginning) -> Reader | None:
+    """Return the reader of a named standard that knows this source as its own; None if none does, or several do."""
+    found = [one for reader in READERS.values() if (one := reader.fitting(beginning)) is not None]
+    return found[0] if len(found) == 1 else None
+
+
+def roles_of(beginning: Beginning, said: Mapping[str, str]) -> Description | None:
+    """Return the layout of a plain table and the roles of its columns.
+
+    None if its first rows are not known, or if it lacks a column that was said. said: the roles that were given, which
+    are not doubted.
+    """
+    rows = beginning.rows
+    if rows is None or not rows.num_rows or not {*said.values()} <= {*rows.column_names}:
+        return None
+    layouts = [
+        roles(rows, said)
+        for roles, known in ((long.long_roles, LONG_ROLES), (wide.wide_roles, ROLES))
+        if said.keys() <= {*known, "position"}
+    ]
+    return min(layouts, key=_openness, default=None)
+
+
+def _openness(found: Description) -> tuple[bool, bool, int]:
+    """Return what sorts descriptions: what can be read comes first, then what can be settled."""
+    return bool(found.lacks), bool(found.unsettled), -len(found.roles)
+
+
+def clicks_as(table: Table, said: Mapping[str, str], *, is_wide: bool) -> ClicksAs:
+    """Tell how clicks are written, from the first rows, if their column was given; a stream is not looked at."""
+    list_of, click = ("slate", "clicks") if is_wide else ("position", "click")
+    columns = said.get(list_of, list_of), said.get(click, "")
+    if getattr(table, "once", False) or not {*columns} <= {*table.names}:
+        return "values" if said else "numbers"
+    return (wide if is_wide else long).clicks_as(first_rows(table, columns), *columns)

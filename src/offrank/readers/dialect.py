@@ -1,0 +1,181 @@
+"""How a CSV file is written: its delimiter, header, quotes and encoding, told by its first lines."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import islice, product
+from typing import Any
+
+import pyarrow.csv
+
+from .contents import HEAD, encoding
+
+_ROWS = 200
+"""Rows that are looked at."""
+_MOST = 0.9
+"""The share of a column's values that must have one shape for its first value to tell a header."""
+_MISSING = ("", "NA", "null", "NULL", "nan", "NaN", "None", "\\N")
+_SHAPES = {
+    "number": re.compile(r"[-+]?(\d+[.,]?\d*|[.,]\d+)([eE][-+]?\d+)?"),
+    "time": re.compile(r"\d{4}-\d\d-\d\d([T ].*)?|\d{1,2}[/.]\d{1,2}[/.]\d{4}( .*)?"),
+    "list": re.compile(r"\s*[\[{].*[\]}]\s*", re.DOTALL),
+    "uuid": re.compile(r"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}"),
+}
+_DECIMAL, _POINT = re.compile(r"-?\d+(,\d+)?"), re.compile(r"-?\d+\.\d+")
+_ESCAPED = re.compile(r'\\"[^,;\t|\r\n]')
+
+
+Rows = list[list[str]]
+
+
+@dataclass(frozen=True)
+class Dialect:
+    r"""How a CSV file is written.
+
+    width: the number of columns of a file without a header line, 0 with one. skip: lines before it: comments, `sep=;`.
+    escaped: whether `\"` is a quote in quotes. lines: whether a quoted value holds line ends.
+    """
+
+    delimiter: str = ","
+    width: int = 0
+    skip: int = 0
+    encoding: str = "utf-8"
+    escaped: bool = False
+    lines: bool = False
+    decimal: str = "."
+
+    @classmethod
+    def of(cls, head: bytes, kind: str) -> Dialect:
+        """Tell the dialect of a file by its first bytes. kind: `csv` or `tsv`, which settles a tie."""
+        coded = encoding(head)
+        if kind == "json":
+            return cls(encoding=coded)
+        text = head.decode(coded, "replace").lstrip("\ufeff")
+        if len(head) == HEAD:
+            text = text[: max(text.rfind("\n"), text.rfind("\r")) + 1] or text
+        above, told, text = _above(text)
+        found = told or _delimiter(text, "\t,;|" if kind == "tsv" else ",;\t|")
+        above, text = _with_header(above, text, found)
+        escaped = '""' not in text and _ESCAPED.search(text) is not None
+        rows = _rows(text, found, escaped, whole=len(head) < HEAD)
+        width = 0 if not rows or _has_header(rows) else len(rows[0])
+        lines = any("\n" in cell or "\r" in cell for row in rows for cell in row)
+        decimal = "," if found != "," and _has_decimal_commas(rows if width else rows[1:]) else "."
+        return cls(found, width, len(above), coded, escaped, lines, decimal)
+
+    @property
+    def said(self) -> str:
+        """What is unusual about the file, for its description."""
+        return ", without a header line" if self.width else ""
+
+    @property
+    def names(self) -> list[str] | None:
+        """The names of columns that have none."""
+        return [f"column_{number + 1}" for number in range(self.width)] or None
+
+    @property
+    def reading(self) -> dict[str, Any]:
+        """The arguments of `pyarrow.csv.ReadOptions`; the text is UTF-8 by then."""
+        return {"column_names": self.names, "skip_rows": self.skip}
+
+    @property
+    def parsing(self) -> pyarrow.csv.ParseOptions:
+        """How lines become cells."""
+        return pyarrow.csv.ParseOptions(
+            delimiter=self.delimiter, escape_char="\\" if self.escaped else False, newlines_in_values=self.lines
+        )
+
+
+def _above(text: str) -> tuple[list[str], str, str]:
+    """Return the comments at the top, the delimiter if a line says it, and the rest."""
+    lines = text.splitlines(keepends=True)
+    if found := re.fullmatch(r"sep=(.)\s*", lines[0] if lines else ""):
+        return lines[:1], found[1], "".join(lines[1:])
+    last = 0
+    for number, line in enumerate(lines):
+        if line.startswith("#"):
+            last = number + 1
+        elif line.strip():
+            break
+    return lines[:last], "", "".join(lines[last:])
+
+
+def _with_header(above: list[str], text: str, delimiter: str) -> tuple[list[str], str]:
+    """Give the last comment back to the table if it has as many cells as the first row: it names the columns."""
+    if not above or not above[-1].startswith("#"):
+        return above, text
+    first, last = _rows(text, delimiter)[:1], _rows(above[-1], delimiter)
+    named = first and len(first[0]) == len(last[0]) > 1
+    return (above[:-1], above[-1] + text) if named else (above, text)
+
+
+def _rows(text: str, delimiter: str, escaped: bool = False, *, whole: bool = True, strict: bool = False) -> Rows:
+    """Return the first rows; none if they cannot be told.
+
+    whole: whether the text is the whole file; otherwise its last row may be cut. strict: whether a quoted cell must end
+    where its quote does.
+    """
+    lines, escape = io.StringIO(text, newline=""), "\\" if escaped else None
+    reader = csv.reader(lines, delimiter=delimiter, escapechar=escape, doublequote=not escaped, strict=strict)
+    try:
+        found = [row for row in islice(reader, _ROWS) if row]
+    except csv.Error:
+        return []
+    return found if whole or len(found) < 2 or lines.read(1) else found[:-1]
+
+
+def _delimiter(text: str, candidates: str) -> str:
+    """Return the delimiter by which all rows have as many cells; else that by which most have as many as the first."""
+    agreeing = {}
+    for strict, one in product((True, False), candidates):
+        widths = [len(row) for row in _rows(text, one, whole=False, strict=strict)]
+        if not widths or widths[0] == 1:
+            continue
+        if len({*widths}) == 1:
+            return one
+        agreeing[one] = sum(width == widths[0] for width in widths)
+    return max(agreeing, key=lambda one: agreeing[one], default=candidates[0])
+
+
+def _shape(cell: str) -> str:
+    return next((name for name, shape in _SHAPES.items() if shape.fullmatch(cell)), "")
+
+
+def _has_header(rows: Rows) -> bool:
+    """Whether the first row names the columns.
+
+    It does not where one of its cells is a value like those below it, a number or the same text, unless another cell is
+    a text above numbers.
+    """
+    first, below = rows[0], rows[1:]
+    if len(first) > 2 and [*first] in ([*map(str, range(len(first)))], ["", *map(str, range(len(first) - 1))]):
+        return True  # columns that were never named, as pandas writes them
+    if not below:
+        return not all(_shape(cell) for cell in first)
+    values = [[row[at] for row in below if at < len(row) and row != first] for at in range(len(first))]
+    told = [_tells(cell, column) for cell, column in zip(first, values, strict=True)]
+    return "header" in told or "value" not in told
+
+
+def _tells(cell: str, below: Sequence[str]) -> str:
+    """Return `value` if a cell of the first row is like those below, `header` if they are of a shape and it is not."""
+    known = [one for one in below if one not in _MISSING]
+    if cell in _MISSING or not known:
+        return ""
+    shape, shapes = _shape(cell), [_shape(one) for one in known]
+    if shape:
+        return "value" if shapes.count(shape) >= _MOST * len(shapes) else ""
+    if shapes.count("") < (1 - _MOST) * len(shapes):
+        return "header"
+    return "value" if cell in known else ""
+
+
+def _has_decimal_commas(rows: Rows) -> bool:
+    """Whether the numbers of a column have commas, and none in the file has a point."""
+    columns = [[cell for cell in column if cell not in _MISSING] for column in zip(*rows, strict=False)]
+    commas = any(all(map(_DECIMAL.fullmatch, column)) and any("," in cell for cell in column) for column in columns)
+    return commas and not any(_POINT.fullmatch(cell) for column in columns for cell in column)

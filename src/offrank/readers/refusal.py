@@ -1,0 +1,78 @@
+"""The error about a table that is not read as a log: what is in it, what fits, and the options that settle it."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Mapping, Sequence
+
+import pyarrow as pa
+
+from ..errors import ColumnError, OffrankError
+from ..wording import ColumnNames, Wording, joined
+from .beginning import Beginning
+from .description import Description
+
+_DESCRIBED, _SHORT = 12, 60
+"""Columns, and characters of their first values, that are shown of such a table."""
+
+
+def not_understood(
+    beginning: Beginning, found: Description, said: Mapping[str, str], error: OffrankError
+) -> OffrankError:
+    """Return the error about a table that could not be read by what was said. error: what failed first."""
+    rows, table = beginning.rows, beginning.table
+    if rows is None or table is None or not isinstance(error, ColumnError):
+        return error
+    named = {said.get(role, role) for role in ("impression", "item")} <= {*table.names}
+    if found.lacks and (named or "slate" in said or _near(table.names)):
+        return error  # which says it better
+    more = f", and {len(table.names) - _DESCRIBED} columns more" if len(table.names) > _DESCRIBED else ""
+    columns = "; ".join(_column(rows, name) for name in table.names[:_DESCRIBED])
+    return ColumnError(
+        Wording("{} is not understood: {}. It has {}{}", table.describe(), _open(found), columns, more),
+        _remedy(found),
+    )
+
+
+def _near(names: Sequence[str]) -> bool:
+    """Whether a column is called almost as the slate."""
+    return bool(difflib.get_close_matches("slate", names, n=1, cutoff=_NEAR))
+
+
+def _open(found: Description) -> str:
+    """Return what is not known of a table."""
+    known = ", ".join(f"{role}={one.column}" for role, one in found.roles.items())
+    asked = " and ".join(each.what for each in found.unsettled)
+    what = "; ".join(part for part in (asked and f"it is not clear {asked}", found.lacks) if part)
+    return f"{what} (read so far: {known})" if known else what
+
+
+def _remedy(found: Description) -> str:
+    """Return the options that settle what is open, the likeliest first."""
+    if not found.unsettled:
+        if {"item", "slate"} & found.roles.keys():
+            role = "click" if "item" in found.roles else "clicks"
+            return Wording("if a column tells it, name it: {}", ColumnNames({role: "NAME"}))
+        own = "give every list that was shown an id of its own; if it has one, name it: {}"
+        return Wording(own, ColumnNames(_EXAMPLE))
+    first = {role: name for each in found.unsettled for role, name in each.options[0].items()}
+    others = [ColumnNames(option) for each in found.unsettled for option in each.options[1:]]
+    return Wording("say {}", ColumnNames(first)) + joined("", [Wording(", or {}", one) for one in others])
+
+
+_NEAR = 0.85
+"""How near a name must be to be taken for a slip; `state` is none."""
+_EXAMPLE = {"impression": "NAME", "item": "NAME", "position": "NAME", "click": "NAME"}
+
+
+def _column(rows: pa.Table, name: str) -> str:
+    """Describe a column: its type, and its first values."""
+    shown = ", ".join(repr(value) for value in rows.column(name).slice(0, 2).to_pylist())
+    shown = shown if len(shown) <= _SHORT else f"{shown[:_SHORT]}..."
+    return f"{name} ({type_in_words(rows.schema.field(name).type)}): {shown}"
+
+
+def type_in_words(kind: pa.DataType) -> str:
+    """Return a type in words: `list of double`."""
+    nested = pa.types.is_nested(kind) and hasattr(kind, "value_type")
+    return f"list of {type_in_words(kind.value_type)}" if nested else str(kind)

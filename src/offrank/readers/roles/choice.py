@@ -1,0 +1,69 @@
+"""Choose between the columns that may have a role by their names; where those do not decide, ask."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from ..description import RoleEvidence, Unsettled
+from . import names
+
+SURE = 2
+"""How well a name must fit a role to be preferred to its rivals."""
+
+
+@dataclass
+class Roles:
+    """The roles found so far, and what is open. said: the roles that the user has given."""
+
+    said: Mapping[str, str]
+    found: dict[str, RoleEvidence] = field(default_factory=dict)
+    notes: dict[str, str] = field(default_factory=dict)
+    unsettled: list[Unsettled] = field(default_factory=list)
+
+    def choose(self, role: str, able: Sequence[str], why: str, *, words: str = "", least: int = 0) -> str | None:
+        """Give a role to the best of the columns that are able to have it; ask where two fit as well. None: no column.
+
+        words: the role by whose words they are called, by default the role. least: how well a name must fit.
+        """
+        if role in self.said:
+            self.found[role] = RoleEvidence(self.said[role], "as you said")
+            return self.said[role]
+        free = [name for name in able if name not in self.taken]
+        words = words or role
+        ranked = sorted(free, key=lambda name: names.order(words, name))
+        if not ranked:
+            return None
+        fits = [names.fit(words, name) for name in ranked]
+        alone = len(ranked) == 1 or (fits[0] >= SURE and fits[0] > fits[1])
+        if not alone or fits[0] < least:
+            self.ask(role, ranked)
+        self.found[role] = RoleEvidence(ranked[0], why, tuple(ranked[1:]))
+        return ranked[0]
+
+    def if_sure(self, role: str, able: Sequence[str], words: str = "") -> None:
+        """Give a role that need not be given to a column that is called so, if no other fits as well."""
+        words = words or role
+        free = sorted((name for name in able if name not in self.taken), key=lambda name: names.order(words, name))
+        fits = [names.fit(words, name) for name in free]
+        if role in self.said or (free and (len(free) == 1 or fits[0] > fits[1])):
+            self.choose(role, free[:1], "it is called so", words=words)
+
+    def ask(self, role: str, able: Sequence[str]) -> None:
+        """Leave a role open: which of these columns has it."""
+        ways = tuple({role: name} for name in able[:_OFFERED])
+        self.unsettled.append(Unsettled(f"which column is the {role}", ways))
+
+    @property
+    def taken(self) -> set[str]:
+        """The columns that have a role already."""
+        return {*self.said.values(), *(one.column for one in self.found.values())}
+
+
+_OFFERED = 3
+"""How many columns are offered for a role."""
+
+
+def best(role: str, able: Sequence[str]) -> str:
+    """Return the name that fits a role best."""
+    return min(able, key=lambda name: names.order(role, name))

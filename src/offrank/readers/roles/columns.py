@@ -1,0 +1,153 @@
+"""The columns of the first rows of a table, measured: their kinds, their distinct values, and how they group rows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from ...errors import ColumnError
+from ...log.batch import Floats, Integers
+from .. import arrow, conversions
+
+Flags = NDArray[np.bool_]
+
+
+@dataclass(frozen=True, eq=False)
+class Column:
+    """The first values of a column that holds one value per row."""
+
+    name: str
+    data: pa.Array
+
+    @cached_property
+    def nulls(self) -> Flags:
+        """Which values are missing [n]."""
+        found = np.array(arrow.nulls(self.data))
+        return found | np.isnan(self.numbers) if pa.types.is_floating(self.data.type) else found
+
+    @cached_property
+    def numbers(self) -> Floats:
+        """The values as numbers [n]; none [0] of what is no number."""
+        kind = self.data.type
+        if conversions.is_text(kind) or conversions.is_time(kind) or _is_bytes(kind):
+            return np.empty(0)
+        return arrow.numbers(self.data, self.name)
+
+    @cached_property
+    def groups(self) -> Integers:
+        """The number of the group of equal values that each row belongs to [n], in the order of their first rows.
+
+        None [0] of fractions and times, which tell no rows apart.
+        """
+        kind = self.data.type
+        if conversions.is_time(kind) or pa.types.is_floating(kind) or pa.types.is_null(kind):
+            return np.empty(0, np.int64)
+        return by_first(arrow.codes(self.data, self.name))
+
+    @property
+    def distinct(self) -> int:
+        """How many values are distinct; 0 of fractions and times."""
+        return int(self.groups.max(initial=-1)) + 1
+
+    @cached_property
+    def chance(self) -> float:
+        """The probability that two rows have the same value."""
+        return float(((np.bincount(self.groups) / max(len(self.groups), 1)) ** 2).sum())
+
+    @cached_property
+    def positions(self) -> Floats:
+        """The values as positions, small whole numbers, NaN where there is none [n]; none [0] of anything else."""
+        if pa.types.is_boolean(self.data.type) or pa.types.is_null(self.data.type):
+            return np.empty(0)
+        try:
+            found = self.numbers if len(self.numbers) else arrow.numbers(conversions.positions(self.data), self.name)
+        except ColumnError:
+            return np.empty(0)
+        known = found[~np.isnan(found)]
+        small = len(known) and known.min() >= 0 and known.max() <= _DEEPEST and (known % 1 == 0).all()
+        return found if small else np.empty(0)
+
+    @cached_property
+    def clicks(self) -> Floats:
+        """The values as clicks [n], NaN where there is none; none [0] of what can hold none."""
+        try:
+            found = self.numbers if len(self.numbers) else arrow.numbers(conversions.clicks(self.data), self.name)
+        except ColumnError:
+            return np.empty(0)
+        known = found[~np.isnan(found)]
+        if not len(known) or known.min() < 0 or (known % 1 != 0).any():
+            return np.empty(0)
+        few = (found > 0).mean() <= _MOST_CLICKED if known.max() > 1 or not len(self.numbers) else True
+        return found if few else np.empty(0)
+
+
+_DEEPEST = 1000
+"""The largest number that may be a position."""
+_MOST_CLICKED = 0.7
+"""The largest share of rows with a time, a text or a count that may be a click."""
+
+
+def of_values(rows: pa.Table) -> dict[str, Column]:
+    """Return the columns of a table that hold one value per row, by name."""
+    found = {}
+    for name in rows.column_names:
+        column = arrow.plain(_joined(rows.column(name)))
+        kind = column.type.value_type if pa.types.is_dictionary(column.type) else column.type
+        if not (pa.types.is_nested(kind) or pa.types.is_decimal(kind) or pa.types.is_null(kind)):
+            found[name] = Column(name, column)
+    return found
+
+
+def _joined(column: pa.ChunkedArray) -> pa.Array:
+    found = column.combine_chunks()
+    return pa.concat_arrays(found.chunks) if isinstance(found, pa.ChunkedArray) else found
+
+
+def by_first(codes: Integers) -> Integers:
+    """Number equal codes alike, in the order of their first rows."""
+    _, first, which = np.unique(codes, return_index=True, return_inverse=True)
+    place = np.empty(len(first), np.int64)
+    place[np.argsort(first, kind="stable")] = np.arange(len(first))
+    return place[which]
+
+
+def is_constant(column: Column, groups: Integers) -> bool:
+    """Whether a column has one value within each group, but for one in a hundred rows."""
+    if not len(column.groups):
+        values = np.nan_to_num(column.numbers, nan=-1.0)
+        codes = by_first(values.view(np.int64)) if len(values) else column.groups
+    else:
+        codes = column.groups
+    if not len(codes):
+        return False
+    first = np.zeros(int(groups.max(initial=-1)) + 1, np.int64)
+    first[groups[::-1]] = codes[::-1]
+    return bool((codes != first[groups]).mean() <= 0.01)
+
+
+def repeats(column: Column, groups: Integers, rows: Flags) -> tuple[float, float]:
+    """Return the share of groups in which a value comes twice among some rows, and as many as chance would make."""
+    within, values = groups[rows], column.groups[rows]
+    pairs = np.unique(within * (column.distinct + 1) + values, return_counts=True)
+    twice = np.unique(pairs[0][pairs[1] > 1] // (column.distinct + 1))
+    sizes = np.bincount(within)
+    sizes = sizes[sizes > 0]
+    by_chance = float((sizes * (sizes - 1) / 2).sum() * column.chance)
+    return len(twice) / max(len(sizes), 1), by_chance
+
+
+def alike(columns: Mapping[str, Column], names: list[str]) -> list[list[str]]:
+    """Put names of columns together that tell the same rows apart."""
+    found: dict[bytes, list[str]] = {}
+    for name in names:
+        found.setdefault(columns[name].groups.tobytes(), []).append(name)
+    return list(found.values())
+
+
+def _is_bytes(kind: pa.DataType) -> bool:
+    return bool(pa.types.is_binary(kind) or pa.types.is_large_binary(kind))

@@ -1,0 +1,176 @@
+"""The roles of a table with a row per item."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import partial
+
+import numpy as np
+import pyarrow as pa
+
+from ...log.batch import Floats, Integers
+from .. import conversions
+from ..conversions import ClicksAs
+from ..description import Description, RoleEvidence
+from . import names
+from .choice import Roles, best
+from .columns import Column, alike, is_constant, of_values, repeats
+from .runs import Run, measured, runs
+
+_NO_LISTS = "no column is an id that repeats with positions that run from 1 or 0 inside it"
+_LOG_LISTS = "log an id for every list that was shown, and the position of each of its items"
+_ALONE = "no column tells the list that an item was shown in"
+
+
+def long_roles(rows: pa.Table, said: Mapping[str, str]) -> Description:
+    """Tell the roles of the columns of a long table from its first rows. said: those that were given."""
+    columns, roles = of_values(rows), Roles(said)
+    found = runs(columns, said)
+    if not found:
+        return _by_names(roles, columns)
+    run = _run(roles, found, columns)
+    items = _items(columns, run, roles)
+    if roles.choose("item", items, "it comes once in each list") is None:
+        return Description("none", roles.found, lacks="no column names the items: a value that comes once in each list")
+    lacks = "" if _clicks(roles, columns, run) else "no column tells what was clicked: log 1 or 0 for each item shown"
+    _beside(roles, columns, run.groups)
+    return Description("long", roles.found, None, roles.notes, tuple(roles.unsettled), lacks)
+
+
+def _run(roles: Roles, found: list[Run], columns: Mapping[str, Column]) -> Run:
+    """Choose the position, then the id of the lists."""
+    places = _one_each({run.position: columns[run.position].positions for run in found}, "position")
+    position = roles.choose("position", places, "it runs from the top in each list")
+    of_it = {run.impression: run for run in found if run.position == position}
+    ids = [best("impression", same) for same in alike(columns, list(of_it))]
+    impression = roles.choose("impression", ids, "each of its values has a list of positions")
+    run = of_it[str(impression)]
+    shown = columns[run.position]
+    words = ["from 0"] if run.top == 0 else []
+    words += ["in words"] if conversions.is_text(shown.data.type) else []
+    if words:
+        roles.notes["position"] = ", ".join(words)
+    return run
+
+
+def _items(columns: Mapping[str, Column], run: Run, roles: Roles) -> list[str]:
+    """Return the columns that come once in each list, one of those that name the same items."""
+    able = []
+    for name, column in columns.items():
+        if name in roles.taken or column.distinct < 2 or column.nulls[run.shown].mean() > _FEW:
+            continue
+        twice, by_chance = repeats(column, run.groups, np.ones(len(run.groups), np.bool_))
+        single = column.distinct == len(column.groups)  # a number of the row
+        like_position = len(column.positions) and np.nanmax(column.positions) <= np.nanmax(
+            columns[run.position].positions
+        )
+        fit = names.fit("item", name)
+        if twice <= _FEW and (fit >= 2 or not (single or like_position or by_chance < _BY_CHANCE)):
+            able.append(name)
+    if "item" in roles.said:
+        return [roles.said["item"]]
+    return [best("item", same) for same in alike(columns, able)]
+
+
+def _clicks(roles: Roles, columns: Mapping[str, Column], run: Run) -> bool:
+    """Give the role of the click to a column that is called so, or ask; whether any may have it."""
+    if {"click", "reward"} & roles.said.keys():
+        return True
+    held = {
+        name: _filled(column.clicks, run)
+        for name, column in columns.items()
+        if name not in roles.taken and len(column.clicks)
+    }
+    called = {name: numbers for name, numbers in held.items() if names.fit("click", name) >= 2}
+    outcomes = [name for name in held if names.fit("outcome", name) >= 2]
+    if called:
+        able = _one_each(called, "click")
+        chosen = roles.choose("click", able, "it is called so, and is 0 or more where an item was shown")
+        own = roles.found["click"]
+        roles.found["click"] = RoleEvidence(own.column, own.why, (*own.rivals, *outcomes))
+        note = _note(columns[str(chosen)])
+        if note:
+            roles.notes["click"] = note
+        return True
+    able = [name for name, numbers in held.items() if set(np.unique(numbers)) == {0.0, 1.0}]
+    able = sorted(able, key=lambda name: (-names.fit("used", name), -names.fit("outcome", name)))
+    if able:
+        roles.ask("click", able)
+    return bool(able)
+
+
+def _filled(numbers: Floats, run: Run) -> Floats:
+    """Return the clicks of what was shown, 0 where there is none."""
+    return np.where(run.shown, np.nan_to_num(numbers), 0.0)
+
+
+def _note(column: Column) -> str:
+    """Return how clicks are written, if not as numbers."""
+    if conversions.is_time(column.data.type):
+        return "a time where it was clicked"
+    return "in words" if conversions.is_text(column.data.type) else ""
+
+
+def _beside(roles: Roles, columns: Mapping[str, Column], groups: Integers) -> None:
+    """Give the roles of what holds for a whole list, and of logged probabilities, to columns that are called so."""
+    for role in ("query", "user", "session"):
+        able = [name for name, one in columns.items() if names.fit(role, name) >= 2 and is_constant(one, groups)]
+        roles.if_sure(role, [best(role, same) for same in alike(columns, able)], role)
+    logged = [name for name, one in columns.items() if names.fit("propensity", name) >= 2 and _probabilities(one)]
+    whole = [name for name in logged if is_constant(columns[name], groups)]
+    roles.if_sure("propensity", whole, "propensity")
+    roles.if_sure("slot_propensity", [name for name in logged if name not in whole], "propensity")
+
+
+def _probabilities(column: Column) -> bool:
+    known = column.numbers[~np.isnan(column.numbers)]
+    return bool(len(known) and pa.types.is_floating(column.data.type) and known.min() > 0 and known.max() <= 1)
+
+
+def _one_each(numbers: Mapping[str, Floats], role: str) -> list[str]:
+    """Return the best name of each set of columns with the same numbers, whether from 0 or from 1."""
+    same: dict[bytes, list[str]] = {}
+    for name, each in numbers.items():
+        same.setdefault((each - (np.nanmin(each) if role == "position" else 0)).tobytes(), []).append(name)
+    return [best(role, each) for each in same.values()]
+
+
+def _may_name_lists(columns: Mapping[str, Column], name: str, position: str) -> bool:
+    """Whether a column may be an id of lists: a query or a session has several, and the rows do not contradict it."""
+    of_several = names.fit("query", name) >= 2 or names.fit("session", name) >= 2
+    return not of_several and measured(columns, name, position).possible
+
+
+def _by_names(roles: Roles, columns: Mapping[str, Column]) -> Description:
+    """Return what rows lack that make no lists; roles that names alone suggest are asked for."""
+    for role in ("position", "impression", "item", "click"):
+        called = sorted((name for name in columns if names.fit(role, name) >= 3), key=partial(names.order, role))
+        free = [name for name in called if name not in roles.taken]
+        if role == "impression" and "position" in roles.found:  # what rows contradict is not asked for
+            free = [name for name in free if _may_name_lists(columns, name, roles.found["position"].column)]
+        if role in roles.said or free:
+            roles.choose(role, free[:1], "it is called so")
+    places = [name for name in ("position",) if name in roles.found]
+    if {"impression", "item", "position"} <= roles.found.keys():
+        for role in roles.found.keys() - roles.said.keys():
+            roles.ask(role, [roles.found[role].column])
+        return Description("long", {}, unsettled=tuple(roles.unsettled))
+    alone = f"{_ALONE}, beside {roles.found['position'].column!r}" if places else _NO_LISTS
+    return Description("none", {}, lacks=f"{alone}: {_LOG_LISTS}")
+
+
+_FEW = 0.01
+"""The largest share of lists, or rows, that may break a rule."""
+_BY_CHANCE = 5.0
+"""How many items would come twice in a list by chance, at least, where a column is not called an item."""
+
+
+def clicks_as(rows: pa.Table, position: str, click: str) -> ClicksAs:
+    """Tell how the clicks of a long table are written: empty where nothing was clicked, if none of them is 0."""
+    columns = of_values(rows)
+    if click not in columns or position not in columns or not len(columns[position].positions):
+        return "values"
+    shown = ~np.isnan(columns[position].positions)
+    found = columns[click].numbers
+    known = found[~np.isnan(found)]
+    return "filled" if len(found) and np.isnan(found[shown]).any() and (known > 0).all() else "values"

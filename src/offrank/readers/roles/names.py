@@ -1,0 +1,83 @@
+"""The words by which tables call the roles of a log, and how well a column's name fits a role."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from functools import lru_cache
+
+_ITEM = """item product prod sku doc document docno prop property asin object corpus_item hotel track song
+        movie film article news video listing offer ad advert creative book restaurant recipe job candidate game app
+        url title name content post photo image pin entity option course module tile card hit isbn ean accommodation"""
+WORDS: Mapping[str, str] = {
+    "impression": """impression imp ranking recommendation request req srch search serp result_page page_view pageview
+        slate list display_list reco rec feed auction exposure qry query view session visit group""",
+    "item": _ITEM,
+    "position": """position pos rank ordinal slot place placement display_order display_position result_rank ranking
+        order row index idx nr""",
+    "click": "click clicked clicks clk klick clicktime clickthrough",
+    "slate": f"""slate items shown ranking list results ranked displayed impressions recommendations recommended
+        products docs documents hits tracks songs hotels articles {_ITEM}""",
+    "candidates": "candidates candidate pool eligible available retrieved choices options catalog catalogue actions",
+    "propensity": "propensity propensities pscore prob probability action_prob logging_prob policy_prob pr",
+    "query": "query search_term search_query term keyword keywords q querystring search_phrase topic",
+    "user": "user uid member customer visitor viewer listener cookie person account shopper client reader",
+    "session": "session visit sess",
+    "outcome": """book booked booking order ordered purchase purchased buy bought conversion converted revenue gmv
+        reward dwell dwelltime cart basket sale sales sold price_paid earned spend spent install installed liked like
+        saved rating grade label relevance return returned reordered watched watchtime completed""",
+    "used": """tap tapped open opened selected chosen pick picked played play listened listen engaged interacted
+        streamed""",
+    "shown": "impressions views displays exposures shows shown served",
+}
+"""Role -> its words, the likeliest first. `outcome`: what is earned later. `used`: what may stand for a click."""
+
+
+def _set(words: str) -> frozenset[str]:
+    return frozenset(words.split())
+
+
+_ELSE = _set(
+    """prev previous past hist historical history avg mean total last before prior since mm median old new organic
+    predicted expected ctr rate score model price destination category"""
+)
+"""Words beside which a role's word tells of something else: `prev_clicks` is no click."""
+_AFFIXES = _set(
+    """id ids uuid guid key code hash is has was did the no num number n cnt count bool boolean flag ind indicator at
+    ts time timestamp date datetime value val display ed on in page result res my text string name raw"""
+)
+"""Words that tell how a value is written, not what it is."""
+_PARTS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
+
+
+def parts(name: str) -> list[str]:
+    """Return the words of a name in lower case: `srchId`, `srch_id` and `srch-id` have two."""
+    return [part.lower() for part in _PARTS.findall(name)]
+
+
+@lru_cache(maxsize=4096)
+def fit(role: str, name: str) -> int:
+    """Return how well a name fits a role: 4 if it is the role's, 3 a word, 2 at its end, 1 within, 0 not at all."""
+    if name == role:
+        return 4
+    words, own = parts(name), _words(role)
+    core = [word for word in words if word not in _AFFIXES]
+    if "_".join(core) in own or "_".join(words) in own or "".join(words) in own:
+        return 3
+    if any(word in _ELSE for word in words):
+        return 1 if own & set(words) else 0
+    if core and core[-1] in own:
+        return 2
+    return 1 if own & set(words) else 0
+
+
+def order(role: str, name: str) -> tuple[int, int]:
+    """Return what sorts names by how likely they have a role: how well they fit, then the place of the word."""
+    words = WORDS.get(role, "").split()
+    places = [words.index(word) for word in parts(name) if word in words]
+    return -fit(role, name), min(places, default=len(words))
+
+
+@lru_cache
+def _words(role: str) -> frozenset[str]:
+    return frozenset(WORDS.get(role, role).split())

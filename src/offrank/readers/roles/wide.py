@@ -1,0 +1,239 @@
+"""The roles of a table with a row per impression, and lists in it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import pyarrow as pa
+
+from ...errors import ColumnError, LogError
+from ...log.batch import Floats
+from .. import arrow, conversions
+from ..arrow import Lists
+from ..conversions import ClicksAs, lists_of_one
+from ..description import Description
+from . import names
+from .choice import Roles
+from .columns import of_values
+
+_FEW_CLICKED = 3.0
+"""The largest mean number of ids in a list of what was clicked."""
+_FEW = 0.01
+"""The largest share of rows that may break a rule."""
+
+
+@dataclass(frozen=True, eq=False)
+class ListColumn:
+    """The first rows of a column of lists."""
+
+    name: str
+    lists: Lists
+
+    @cached_property
+    def ids(self) -> Lists | None:
+        """The lists as ids, None if they are none."""
+        kind = self.lists.values.type
+        if pa.types.is_floating(kind) or pa.types.is_nested(kind) or pa.types.is_temporal(kind):
+            return None
+        if pa.types.is_boolean(kind) or pa.types.is_null(kind):
+            return None
+        codes = arrow.codes(self.lists.values, self.name)
+        return Lists(codes, self.lists.starts, self.lists.lengths, self.lists.null, arrow.id_kind(kind))
+
+    @cached_property
+    def numbers(self) -> Floats:
+        """The values of all lists as clicks or other numbers; none [0] of anything else."""
+        try:
+            return arrow.numbers(conversions.clicks(self.lists.values), self.name)
+        except ColumnError:
+            return np.empty(0)
+
+    @property
+    def distinct(self) -> bool:
+        """Whether the ids of a list are distinct, and not all lists are the same few numbers."""
+        return self.ids is not None and bool(self.ids.twice().mean() <= _FEW)
+
+    def within(self, other: ListColumn) -> bool:
+        """Whether the ids of each list stand in the other's list."""
+        if self.ids is None or other.ids is None or self.ids.kind != other.ids.kind:
+            return False
+        return bool((other.ids.places(self.ids) == -2).any(axis=1).mean() <= _FEW)
+
+    @property
+    def few(self) -> bool:
+        """Whether most lists are short or empty, as those of what was clicked."""
+        return bool(self.lists.lengths.mean() <= _FEW_CLICKED)
+
+    def beside(self, other: ListColumn) -> bool:
+        """Whether the lists have the lengths of another's."""
+        return bool((self.lists.lengths == other.lists.lengths).mean() >= 1 - _FEW)
+
+
+def wide_roles(rows: pa.Table, said: Mapping[str, str]) -> Description:
+    """Tell the roles of the columns of a wide table from its first rows. said: those that were given."""
+    lists, roles = _lists(rows), Roles(said)
+    clicks = [name for name, one in lists.items() if _may_be_clicks(one)]
+    ids = {name: one for name, one in lists.items() if _may_be_slate(one)}
+    clicked = _clicked(lists | _single(rows), ids)
+    ids = {name: one for name, one in ids.items() if name not in clicked}
+    slate = _slate(roles, ids, [lists[name] for name in clicks])
+    if slate is None:
+        return Description("none", {}, lacks="no column holds lists of distinct ids: the items that were shown")
+    shown = lists[slate]
+    if "clicks" in said or "reward" in said:
+        roles.choose("clicks", [], "") if "clicks" in said else None
+        lacks = ""
+    else:
+        lacks = _clicks(roles, lists, shown, clicks, [name for name, one in clicked.items() if one.within(shown)])
+    _position(roles, lists, shown)
+    if "candidates" not in said:
+        pool = [name for name, one in ids.items() if _is_pool(one, shown)]
+        roles.if_sure("candidates", [name for name in pool if name not in roles.taken])
+    _beside(roles, lists, shown, rows)
+    return Description("wide", roles.found, None, roles.notes, tuple(roles.unsettled), lacks)
+
+
+def _lists(rows: pa.Table) -> dict[str, ListColumn]:
+    """Return the columns of lists."""
+    found = {}
+    for name in rows.column_names:
+        kind = rows.schema.field(name).type
+        if pa.types.is_nested(kind) and hasattr(kind, "value_type") and not pa.types.is_map(kind):
+            column = rows.column(name).combine_chunks()
+            column = pa.concat_arrays(column.chunks) if isinstance(column, pa.ChunkedArray) else column
+            try:
+                found[name] = ListColumn(name, arrow.lists(column, name))
+            except (ColumnError, LogError):
+                continue
+    return {name: one for name, one in found.items() if not pa.types.is_nested(one.lists.values.type)}
+
+
+def _may_be_slate(one: ListColumn) -> bool:
+    """Whether lists may be what was shown: distinct ids, hardly ever none, that are not called something else."""
+    other = (role for role in ("position", "click") if names.fit(role, one.name) >= 2)
+    called = names.fit("slate", one.name) >= 2 or not any(other)
+    return called and one.distinct and bool((one.lists.lengths == 0).mean() <= _FEW)
+
+
+def _may_be_clicks(one: ListColumn) -> bool:
+    """Whether lists may hold clicks: whole numbers, most of them 0, or a name that says it."""
+    known = one.numbers[~np.isnan(one.numbers)]
+    if not len(known) or known.min() < 0:
+        return False
+    return bool(known.max() <= 1 and (known % 1 == 0).all()) or names.fit("click", one.name) >= 2
+
+
+def _slate(roles: Roles, ids: Mapping[str, ListColumn], beside: list[ListColumn]) -> str | None:
+    """Choose the list that was shown: clicks stand beside it, and candidates contain it."""
+    if "slate" in roles.said:
+        return roles.choose("slate", [], "")
+    beside = [one for one in beside if names.fit("click", one.name) >= 2] or beside
+    clicked = [name for name, one in ids.items() if any(each.beside(one) and each is not one for each in beside)]
+    able = clicked or list(ids)
+    smaller = [name for name in able if not any(_is_pool(ids[name], ids[one]) for one in able if one != name)]
+    return roles.choose("slate", smaller or able, "its ids are distinct in each row, and clicks stand beside it")
+
+
+def _is_pool(pool: ListColumn, shown: ListColumn) -> bool:
+    """Whether lists contain the shown ones and more."""
+    more = pool.lists.lengths.sum() > shown.lists.lengths.sum()
+    return pool is not shown and bool(more) and shown.within(pool)
+
+
+def _single(rows: pa.Table) -> dict[str, ListColumn]:
+    """Return columns of one id per row as lists of one, empty where there is none."""
+    found = {name: one.data for name, one in of_values(rows).items() if len(one.groups)}
+    return {name: ListColumn(name, arrow.lists(lists_of_one(data), name)) for name, data in found.items()}
+
+
+def _position(roles: Roles, lists: Mapping[str, ListColumn], shown: ListColumn) -> None:
+    """Give the role of the position to a list beside the slate that is called so, if it tells of another order."""
+    able = [
+        name
+        for name, one in lists.items()
+        if names.fit("position", name) >= 2 and one.ids is not None and one.ids.kind == "whole numbers"
+        if one.beside(shown) and bool(one.ids.twice().mean() <= _FEW) and not _counts(one)
+    ]
+    roles.if_sure("position", able)
+
+
+def _counts(one: ListColumn) -> bool:
+    """Whether lists are 1, 2, 3 or 0, 1, 2, so that they tell nothing."""
+    at = np.arange(len(one.numbers)) - np.repeat(one.lists.starts, one.lists.lengths)
+    return len(one.numbers) == len(at) and any((one.numbers - at == top).all() for top in (0, 1))
+
+
+def _clicked(found: Mapping[str, ListColumn], ids: Mapping[str, ListColumn]) -> dict[str, ListColumn]:
+    """Return the columns that hold what was clicked of another list, by their values and names."""
+    called = {
+        name: one
+        for name, one in found.items()
+        if one.ids is not None
+        and (names.fit("click", name) >= 1 or names.fit("used", name) >= 1)
+        and names.fit("position", name) < 2
+    }
+    return {
+        name: one
+        for name, one in called.items()
+        if one.few and any(one.within(each) for other, each in ids.items() if other != name and not each.beside(one))
+    }
+
+
+def _clicks(
+    roles: Roles, lists: Mapping[str, ListColumn], shown: ListColumn, clicks: list[str], clicked: list[str]
+) -> str:
+    """Give the role of the clicks, or ask; return what is lacking."""
+    able = [name for name in clicks if lists[name] is not shown and lists[name].beside(shown)]
+    called = [name for name in able if names.fit("click", name) >= 2 or name == "clicks"]
+    if called:
+        chosen = str(roles.choose("clicks", called, "numbers beside the slate, called so", words="click"))
+        kind = lists[chosen].lists.values.type
+        if conversions.is_time(kind):
+            roles.notes["clicks"] = "a time where it was clicked"
+        elif conversions.is_text(kind):
+            roles.notes["clicks"] = "in words"
+    elif clicked:
+        roles.choose("clicks", clicked, "its ids stand in the slate, and it is called so", words="click", least=1)
+        roles.notes["clicks"] = "the ids of what was clicked"
+    elif able:
+        roles.ask("clicks", sorted(able, key=lambda name: -names.fit("used", name)))
+    return "" if able or clicked else "no list beside the slate tells what was clicked: log 1 or 0 for each item shown"
+
+
+def _beside(roles: Roles, lists: Mapping[str, ListColumn], shown: ListColumn, rows: pa.Table) -> None:
+    """Give the roles of values of the row, and of logged probabilities, to columns that are called so."""
+    single = of_values(rows)
+    for role in ("query", "user", "session"):
+        roles.if_sure(role, [name for name in single if names.fit(role, name) >= 2])
+    logged = {name: one.numbers for name, one in single.items() if pa.types.is_floating(one.data.type)}
+    listed = {
+        name: one.numbers
+        for name, one in lists.items()
+        if pa.types.is_floating(one.lists.values.type) and one.beside(shown)
+    }
+    for role, found in (("propensity", logged), ("slot_propensity", listed)):
+        named = [name for name in found if names.fit("propensity", name) >= 2 and _probabilities(found[name])]
+        roles.if_sure(role, named, "propensity")
+
+
+def _probabilities(numbers: Floats) -> bool:
+    known = numbers[~np.isnan(numbers)]
+    return bool(len(known) and known.min() > 0 and known.max() <= 1)
+
+
+def clicks_as(rows: pa.Table, slate: str, clicks: str) -> ClicksAs:
+    """Tell how the clicks of a wide table are written: as ids if they are no lists, or if they stand in the slate."""
+    kind = rows.schema.field(clicks).type
+    if not pa.types.is_nested(kind):
+        return "values" if pa.types.is_null(kind) else "items"
+    lists = _lists(rows)
+    shown, found = lists.get(slate), lists.get(clicks)
+    if shown is None or found is None:
+        return "values"
+    if found.ids is not None and not found.beside(shown) and found.within(shown):
+        return "items"
+    known = found.numbers[~np.isnan(found.numbers)]
+    return "filled" if len(known) < len(found.numbers) and (known > 0).all() else "values"

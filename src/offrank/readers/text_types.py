@@ -1,0 +1,129 @@
+"""Types of the columns of text files, such that no id is changed: `007` is not 7, and 2^64 is not 1.8e19."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from ..errors import LogError
+
+_MANY_DIGITS = re.compile(rb"\d{19}")
+_FAULT = re.compile(
+    r"In CSV column #(\d+): Row #(\d+): CSV conversion error to (\w+): (?:invalid value '(.*)'|.*)", re.DOTALL
+)
+_WIDTH = re.compile(r"CSV parse error: Row #(\d+): Expected (\d+) columns, got (\d+)")
+_ONE_KIND = "write the same kind of value in every row of a column; the first megabyte tells the kind"
+_AS_TEXT = "write it without them, or let one of the first rows have them: the column is then text"
+_UTF8 = "write the file in UTF-8, such as by `iconv -f latin1 -t utf-8`"
+_CELLS = "mend the row: quote cells that hold the delimiter, and write every cell, also an empty one"
+_KINDS = {
+    "null": "empty cells",
+    "int64": "whole numbers",
+    "double": "numbers",
+    "bool": "true and false",
+    "string": "text in UTF-8",
+}
+
+
+def is_time(kind: pa.DataType) -> bool:
+    """Whether a type is of dates or times, which stay as they are written."""
+    return bool(pa.types.is_temporal(kind))
+
+
+def csv_type(kind: pa.DataType, texts: pa.Array) -> pa.DataType:
+    """Return the type of a column that looks like `kind` from its first texts: text if numbers would change them."""
+    if is_time(kind) or pa.types.is_null(kind):  # later rows may have values
+        return pa.string()
+    if not (pa.types.is_int64(kind) or pa.types.is_floating(kind)):
+        return kind
+    known = texts.drop_null()
+
+    def some(pattern: str) -> bool:
+        return bool(pc.any(pc.match_substring_regex(known, pattern)).as_py())
+
+    changed = some(r"^\s*[+-]?0\d") or some(r"^\s*\+\d+\s*$")
+    whole = pa.types.is_floating(kind) and (some(r"^\s*\d+[eE]\d+\s*$") or not some(r"[^\d\s+-]"))
+    return pa.string() if changed or (whole and len(known)) else kind
+
+
+def whole_numbers(texts: pa.Array, wrong: Callable[[int], LogError]) -> pa.Array:
+    """Return texts as whole numbers. wrong: makes the error for the place of a text that its number would change."""
+    with suppress(pa.ArrowInvalid):
+        found = texts.cast(pa.int64())
+        if _letters(found.cast(pa.string())) == _letters(texts):
+            return found
+    texts = pc.utf8_trim_whitespace(texts)
+    plain = pc.fill_null(pc.match_substring_regex(texts, r"^(0|-?[1-9]\d{0,18})$"), True)
+    at = pc.index(plain, False).as_py()
+    if at >= 0:
+        raise wrong(at)
+    return texts.cast(pa.int64())
+
+
+def _letters(texts: pa.Array) -> int:
+    return pc.sum(pc.binary_length(texts)).as_py() or 0
+
+
+def json_types(schema: pa.Schema, lines: bytes, fits: Callable[[pa.Schema], bool]) -> pa.Schema:
+    """Return the types of JSON columns: times as text, and whole numbers of 2^63 and more as such.
+
+    lines: the first block. fits: whether it can be read by a schema.
+    """
+    schema = pa.schema([field.with_type(_untimed(field.type)) for field in schema])
+    if _MANY_DIGITS.search(lines):
+        for at, field in enumerate(schema):
+            wide = schema.set(at, field.with_type(_unsigned(field.type)))
+            schema = wide if wide != schema and fits(wide) else schema
+    return schema
+
+
+def _untimed(kind: pa.DataType) -> pa.DataType:
+    return _with_leaves(kind, lambda leaf: pa.string() if is_time(leaf) else leaf)
+
+
+def _unsigned(kind: pa.DataType) -> pa.DataType:
+    return _with_leaves(kind, lambda leaf: pa.uint64() if pa.types.is_floating(leaf) else leaf)
+
+
+def _with_leaves(kind: pa.DataType, made: Callable[[pa.DataType], pa.DataType]) -> pa.DataType:
+    """Return a type with other types in the place of those that hold no others."""
+    if pa.types.is_list(kind):
+        return pa.list_(kind.value_field.with_type(_with_leaves(kind.value_type, made)))
+    if pa.types.is_struct(kind):
+        return pa.struct([field.with_type(_with_leaves(field.type, made)) for field in kind])
+    return made(kind)
+
+
+@contextmanager
+def naming(path: str, names: list[str], before: int) -> Iterator[None]:
+    """Say the errors of the CSV reader with the row, from 0, and the column. before: lines before the first row.
+
+    Raises:
+        LogError: a value is not of its column's type, or a row has more or fewer cells than the first.
+    """
+    try:
+        yield
+    except pa.ArrowInvalid as error:
+        if found := _FAULT.search(str(error)):
+            column, row, kind, value = found.groups()
+            raise cell_error(path, int(row) - before - 1, names[int(column)], kind, value) from error
+        if found := _WIDTH.search(str(error)):
+            row, wanted, cells = map(int, found.groups())
+            said = f"{path}, row {row - before - 1} (the first is 0), cannot be read as CSV: it has {cells} cells"
+            raise LogError(f"{said}, and the first line has {wanted}", _CELLS) from error
+        raise
+
+
+def cell_error(path: str, row: int, column: str, kind: str, value: str | None) -> LogError:
+    """Return the error for a cell that is not of its column's type; value: None if it is no UTF-8."""
+    where = f"{path}, row {row} (the first is 0), column {column!r}, cannot be read as CSV"
+    if value is None:
+        return LogError(f"{where}: its bytes are not UTF-8", _UTF8)
+    if kind == "int64" and re.fullmatch(r"\s*[+-]?\d{1,18}\s*", value):
+        return LogError(f"{where}: {value!r} stands among whole numbers, and has zeros or signs to lose", _AS_TEXT)
+    shown = "".join(letter if letter.isprintable() else "?" for letter in value[:80])
+    return LogError(f"{where}: {shown!r} stands among {_KINDS.get(kind, kind)}", _ONE_KIND)

@@ -1,0 +1,14 @@
+"""Unfolding: columns of structs, JSON and packed text become plain columns and lists, before a table is read as a log.
+
+`structs` takes Arrow's own nested types apart, `texts` tells which columns of text hold more than a text, `cells` reads
+their cells, `table` does both lazily, and `ranked` puts lists in the order of positions that stand beside them.
+"""
+
+from __future__ import annotations
+
+from .cells import Tokens
+from .ranked import RankedTable, in_order
+from .table import UnfoldedTable, first_rows, unfolded
+
+__all__ = ["RankedTable", "Tokens", "UnfoldedTable", "first_rows", "in_order", "unfolded"]
+"""What the other readers use."""

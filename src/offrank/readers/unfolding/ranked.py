@@ -1,0 +1,175 @@
+"""Wide tables whose items have a position beside them: their lists in the order of the positions."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from ...log import rules
+from ...log.rules import Faults
+from ...log.schema import Columns
+from ...log.source import Needs
+from ...running.checkpoint import stamp_of
+from ...running.engines import Engine, engine_of
+from .. import arrow
+from ..arrow import Lists
+from ..impressions import Rows
+from ..json_text import BadCell
+from ..tables import Piece, Table, rows_of, schema_of
+from .table import first_rows
+
+_ROW = "\0row"
+_BESIDE = ("clicks", "slot_propensity", "rank_propensity")
+"""Roles whose lists stand beside the slate, so that they are ordered with it."""
+
+
+@dataclass(frozen=True)
+class RankedTable:
+    """A wide table with its slates in the order of a list of positions, from 1, or from 0 in most of the first rows.
+
+    An item without a position is a candidate that was not shown; the column `candidates` holds all items in the order
+    in which they are written, unless the table has one. beside: columns that are ordered with the slate, but for those
+    that a job adds; squares: those that hold lists of lists. skip: whether rows that break a rule are left out; close:
+    positions give the order only. gaps: whether ranks without an item stay, as null.
+    """
+
+    unordered: Table
+    slate: str
+    position: str
+    beside: frozenset[str]
+    squares: frozenset[str]
+    skip: bool = False
+    close: bool = False
+    gaps: bool = False
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys([*self.unordered.names, "candidates"]))
+
+    @property
+    def files(self) -> Any:
+        return getattr(self.unordered, "files", None)
+
+    @property
+    def once(self) -> bool:
+        return bool(getattr(self.unordered, "once", False))
+
+    @property
+    def num_rows(self) -> int | None:
+        return rows_of(self.unordered)
+
+    @property
+    def schema(self) -> pa.Schema | None:
+        return schema_of(self.unordered)
+
+    def parts(self) -> int:
+        return self.unordered.parts()
+
+    def describe(self) -> str:
+        return self.unordered.describe()
+
+    def engine(self) -> Engine | None:
+        return engine_of(self.unordered)
+
+    def stamp(self) -> Mapping[str, Any] | None:
+        return stamp_of(self.unordered)
+
+    def needing(self, needed: Needs) -> RankedTable:
+        """Return the table as a job reads it."""
+        written = (name.partition(":") for name in needed.written)
+        own = [(role, column) for role, _, column in written if role != "propensity"]
+        squares = self.squares.union(column for role, column in own if role == "rank_propensity")
+        beside = self.beside.union(column for _, column in own)
+        return replace(self, beside=beside, squares=squares, gaps=needed.holes)
+
+    @cached_property
+    def top(self) -> int:
+        """Return the position at the top, 0 or 1."""
+        first = first_rows(self.unordered, (self.position,)).column(0)
+        try:
+            found = [arrow.number_lists(chunk, self.position) for chunk in first.chunks]
+        except BadCell:
+            return 1
+        from_0 = sum(int(one.rows_where(one.values == 0).sum()) for one in found)
+        return 0 if 2 * from_0 > len(first) else 1
+
+    def pieces(self, part: int, columns: tuple[str, ...]) -> Iterator[Piece]:
+        own = tuple(name for name in columns if name in self.unordered.names)
+        for read in self.unordered.pieces(part, tuple(dict.fromkeys((self.slate, self.position, *own)))):
+            try:
+                yield self._ordered(read, columns)
+            except BadCell as error:
+                raise read.fault(error) from None
+
+    def _ordered(self, piece: Piece, columns: tuple[str, ...]) -> Piece:
+        """Return a piece with these columns, without rows that break a rule if those are to be skipped.
+
+        Raises:
+            RowError: a row breaks a rule, unless such rows are to be skipped.
+        """
+        names = piece.data.schema.names
+        moved = {name: arrow.lists(piece.data.column(name), name, self._held(name)) for name in self._moved(names)}
+        faults = self._faults(piece, moved)
+        rows = None if faults.which.any() else self._rows(piece, moved, faults)
+        error = faults.first(piece.file, piece.rows, lambda name, row: arrow.show(piece.data.column(name), row))
+        if error is None:
+            data = {name: piece.data.column(name if name in names else self.slate) for name in columns}
+            if rows is not None:
+                data |= {name: rows.ordered(name, self.position) for name in columns if name in moved}
+            return replace(piece, data=pa.record_batch(data))
+        if not self.skip:
+            raise error
+        keep, skipped = faults.which == 0, dict(Counter(piece.skipped) + Counter(faults.counts()))
+        kept = replace(piece, data=piece.data.filter(pa.array(keep)), rows=piece.rows[keep], skipped=skipped)
+        return self._ordered(kept, columns)
+
+    def _moved(self, names: Sequence[str]) -> list[str]:
+        return [name for name in names if name in self.beside or name == self.slate]
+
+    def _held(self, name: str) -> pa.DataType | None:
+        """Return what a list holds that is written as text."""
+        if name == self.slate:
+            return None
+        return pa.list_(pa.float64()) if name in self.squares else pa.float64()
+
+    def _faults(self, piece: Piece, moved: Mapping[str, Lists]) -> Faults:
+        """Return the rows whose lists cannot be ordered."""
+        faults, slate = Faults(len(piece.data)), moved[self.slate]
+        faults.mark(slate.null | slate.rows_where(arrow.nulls(slate.values)), rules.NULL, self.slate)
+        faults.mark(slate.lengths == 0, rules.EMPTY_SLATE, self.slate)
+        ranks = {self.position: arrow.number_lists(piece.data.column(self.position), self.position)}
+        for name, found in (ranks | {name: one for name, one in moved.items() if name != self.slate}).items():
+            faults.mark(found.null, rules.NULL, name)
+            faults.mark(found.lengths != slate.lengths, rules.RAGGED, name)
+        return faults
+
+    def _rows(self, piece: Piece, moved: Mapping[str, Lists], faults: Faults) -> Rows | None:
+        """Return the items of a piece as rows with their order, or None if they are in order already."""
+        lengths = moved[self.slate].lengths
+        ranks = arrow.number_lists(piece.data.column(self.position), self.position).values
+        if (ranks == np.arange(len(ranks)) - np.repeat(np.cumsum(lengths) - lengths, lengths) + self.top).all():
+            return None
+        of_row = np.repeat(np.arange(len(lengths)), lengths)
+        columns = {name: one.values for name, one in moved.items()} | {self.position: ranks, _ROW: of_row}
+        found = Rows(Piece(pa.record_batch(columns), piece.file, of_row), _ROW)
+        wrong = found.count(self.position, self.top, kept=self.gaps and not self.close, closed=self.close)
+        rule = rules.BAD_RANK if self.gaps and not self.close else rules.BAD_POSITION
+        faults.mark(np.bincount(of_row, wrong, len(lengths)) > 0, rule, self.position)
+        return found
+
+
+def in_order(table: Table, renamed: Mapping[str, str], *, skip: bool, close: bool) -> Table:
+    """Return a wide table with its slates in the order of its positions; the same table if none were named."""
+    if "position" not in renamed:
+        return table
+    known = Columns(table.names, renamed, table.describe())
+    slate, position = known.of("slate"), known.of("position")
+    beside = frozenset(known.of(role) for role in _BESIDE if known.has(role))
+    squares = frozenset([renamed.get("rank_propensity", "rank_propensity")])
+    return RankedTable(table, slate, position, beside, squares, skip=skip, close=close)

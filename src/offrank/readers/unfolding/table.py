@@ -1,0 +1,160 @@
+"""Tables as they are after unfolding: lazily, batch by batch, with the row numbers of what they were made from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any
+
+import pyarrow as pa
+
+from ...errors import OffrankError
+from ...running.checkpoint import stamp_of
+from ...running.engines import Engine, engine_of
+from ..json_text import BadCell
+from ..streams import CallTable, OnceTable
+from ..tables import Piece, Table, rows_of, schema_of
+from .cells import Form
+from .structs import Path, kind_at, leaves, taken
+from .texts import is_text, text_forms
+
+_ROWS = 1000
+"""Rows that tell how texts are read."""
+_LISTS = ("slate", "clicks", "candidates", "position", "slot_propensity")
+"""Roles of columns that hold lists in the wide layout."""
+
+
+@dataclass(frozen=True)
+class UnfoldedTable:
+    """A table with other columns in the place of those that hold structs or packed text.
+
+    taken: name -> the folded column that it is made of, and the way in it. texts: folded columns that are texts.
+    """
+
+    folded: Table
+    taken: Mapping[str, tuple[str, Path]]
+    texts: Mapping[str, Form] = field(default_factory=dict)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return tuple(self.taken)
+
+    @property
+    def once(self) -> bool:
+        return bool(getattr(self.folded, "once", False))
+
+    @property
+    def files(self) -> Any:
+        return getattr(self.folded, "files", None)
+
+    @property
+    def num_rows(self) -> int | None:
+        return rows_of(self.folded)
+
+    @cached_property
+    def schema(self) -> pa.Schema | None:
+        """Return the columns and their types, where they are known without reading."""
+        folded = schema_of(self.folded)
+        if folded is None:
+            return None
+        kinds = {one.name: self.texts[one.name].kind if one.name in self.texts else one.type for one in folded}
+        return pa.schema([(name, kind_at(kinds[column], path)) for name, (column, path) in self.taken.items()])
+
+    def parts(self) -> int:
+        return self.folded.parts()
+
+    def describe(self) -> str:
+        return self.folded.describe()
+
+    def engine(self) -> Engine | None:
+        return engine_of(self.folded)
+
+    def stamp(self) -> Mapping[str, Any] | None:
+        return stamp_of(self.folded)
+
+    def pieces(self, part: int, columns: tuple[str, ...]) -> Iterator[Piece]:
+        folded = tuple(dict.fromkeys(self.taken[name][0] for name in columns))
+        for piece in self.folded.pieces(part, folded):
+            yield replace(piece, data=self.unfold(piece, columns))
+
+    def unfold(self, piece: Piece, columns: tuple[str, ...]) -> pa.RecordBatch:
+        """Return these columns of a piece.
+
+        Raises:
+            RowError: a text is not written as those of the first rows.
+        """
+        held = dict(zip(piece.data.schema.names, piece.data.columns, strict=True))
+        try:
+            held |= {name: self.texts[name].read(held[name], name) for name in held if name in self.texts}
+        except BadCell as error:
+            raise piece.fault(error) from None
+        found = [taken(held[column], path) for column, path in (self.taken[name] for name in columns)]
+        return pa.record_batch(found, names=list(columns))
+
+
+def unfolded(table: Table, renamed: Mapping[str, str] | None = None) -> Table:
+    """Return a table with its structs and packed texts unfolded; the same table if it has none.
+
+    renamed: role -> column, as the user said it: a column of a role that is a list holds lists.
+    """
+    schema, sample = _look(table, renamed or {})
+    if schema is None:
+        return table
+    named = [(renamed or {}).get(role, role) for role in _LISTS]
+    texts = {} if sample is None else text_forms(sample, named)
+    kinds = {one.name: texts[one.name].kind if one.name in texts else one.type for one in schema}
+    names: dict[str, tuple[str, Path]] = {}
+    for column, kind in kinds.items():
+        paths = list(leaves(kind))
+        made = {".".join((column, *path)): (column, path) for path in paths}
+        free = len(made) == len(paths) and not made.keys() & (names.keys() | kinds.keys() - {column})
+        names |= made if free else {column: (column, ())}
+    return UnfoldedTable(table, names, texts) if texts or list(names) != list(kinds) else table
+
+
+def first_rows(table: Table, columns: tuple[str, ...], rows: int = _ROWS) -> pa.Table:
+    """Return the first rows of a table, those of a stream that can be read once too; none if they cannot be read."""
+    found: list[pa.RecordBatch] = []
+    try:
+        for piece in _pieces(table, columns):
+            found.append(piece.data)
+            if sum(map(len, found)) >= rows:
+                break
+    except OffrankError:  # which is told when the rows are read
+        pass
+    tables = [pa.Table.from_batches([data]) for data in found]
+    empty = pa.table({name: pa.array([], pa.null()) for name in columns})
+    return pa.concat_tables(tables, promote_options="permissive").slice(0, rows) if tables else empty
+
+
+def _pieces(table: Table, columns: tuple[str, ...]) -> Iterator[Piece]:
+    """Yield the first pieces of a table; of one that can be read once, those that are held."""
+    if isinstance(table, UnfoldedTable):
+        folded = tuple(dict.fromkeys(table.taken[name][0] for name in columns))
+        for piece in _pieces(table.folded, folded):
+            yield replace(piece, data=table.unfold(piece, columns))
+    elif isinstance(table, CallTable) and table.held:
+        yield from _pieces(table.held[0], columns)
+    elif isinstance(table, OnceTable):
+        yield from table.first(columns)
+    else:
+        for part in range(table.parts()):
+            yield from table.pieces(part, columns)
+
+
+def _look(table: Table, renamed: Mapping[str, str]) -> tuple[pa.Schema | None, pa.Table | None]:
+    """Return the columns of a table and their types, and the first rows of texts and lists if there are texts.
+
+    Where nothing is known without reading, and all columns are there that a log needs, nothing is read.
+    """
+    names = set(table.names)
+    known = schema_of(table)
+    if known is None:
+        own = renamed.get("slate", "slate") in names or {renamed.get(r, r) for r in ("impression", "item")} <= names
+        if own and names.issuperset(renamed.values()):
+            return None, None
+        known = first_rows(table, table.names, 1).schema
+    texts = [one.name for one in known if is_text(one.type)]
+    lists = [one.name for one in known if hasattr(one.type, "value_type") and one.name not in texts]
+    return known, first_rows(table, (*texts, *lists)) if texts else None

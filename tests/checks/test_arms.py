@@ -1,0 +1,57 @@
+"""What was randomised between arms: a user, a visit, a query, or each impression."""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+import offrank
+from offrank.checks.arms import UnitsFold
+from offrank.running.executors import run
+
+ROWS = 600
+
+
+def log(by: str) -> pa.Table:
+    """Two arms, randomised by a user, by a visit, or by each impression; users have three visits of two impressions."""
+    rng = np.random.default_rng(1)
+    session = np.arange(ROWS) // 2
+    columns = {"user": session // 3, "session": session}
+    arm = rng.integers(0, 2, ROWS)[columns[by]] if by in columns else rng.integers(0, 2, ROWS)
+    return pa.table(
+        {
+            "slate": [[1, 2]] * ROWS,
+            "clicks": [[0, 1]] * ROWS,
+            "arm": np.array(["A", "B"])[arm],
+            "user": columns["user"],
+            "session": session,
+        }
+    )
+
+
+@pytest.mark.parametrize(("by", "unit"), [("user", "user"), ("session", "session"), ("impression", "")])
+def test_what_was_randomised(by: str, unit: str) -> None:
+    fold = UnitsFold("arm", ("user", "session"))
+    shuffled = log(by).take(np.random.default_rng(2).permutation(ROWS))
+    for table in (log(by), shuffled):
+        assert run(offrank.read_log(table).select(fold.needs()), fold) == unit
+
+
+def test_one_row_each_says_nothing() -> None:
+    single = log("impression").set_column(3, "user", pa.array(np.arange(ROWS)))
+    fold = UnitsFold("arm", ("user",))
+    assert run(offrank.read_log(single).select(fold.needs()), fold) == ""
+
+
+def test_parts_merge_to_the_same_units() -> None:
+    fold = UnitsFold("arm", ("user", "session"))
+    batches = [
+        batch
+        for start in range(0, ROWS, 90)
+        for batch in offrank.read_log(log("user").slice(start, 90)).select(fold.needs()).batches(0)
+    ]
+    state = fold.empty()
+    for batch in reversed(batches):
+        state = fold.merge(fold.add(fold.empty(), batch), state)
+    assert fold.finish(state) == "user"

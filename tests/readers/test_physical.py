@@ -1,0 +1,453 @@
+"""Files in whatever form they come: told by what is in them, with ids that never change."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import io
+import json
+import os
+import pickle
+import sqlite3
+import subprocess
+import sys
+import time
+import zipfile
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+
+import duckdb
+import numpy as np
+import pyarrow as pa
+import pyarrow.feather
+import pyarrow.orc
+import pyarrow.parquet as pq
+import pytest
+
+import offrank
+from offrank.errors import EmptyLogError, LogError, OffrankError, UsageError
+from offrank.log.source import Needs
+from offrank.readers.beginning import Beginning
+from offrank.readers.opening import open_table
+from tests.readers.plain import contents
+
+NASTY = ["007", "7", "1e5", "100000", "12345678901234567890", "12345678901234567891", "2024-05-01", "0b1c-4"]
+NEEDED = Needs(frozenset(["clicks"]), labels=frozenset(["site"]), keys=frozenset(["visitor"]))
+WIDE = pa.table(
+    {
+        "slate": [[item, NASTY[(place + 1) % 8]] for place, item in enumerate(NASTY)],
+        "clicks": [[place % 2, 0] for place in range(8)],
+        "propensity": [0.25 + place / 16 for place in range(8)],
+        "site": ["01", "1", "01", "NA", "1", "x", "x", "01"],
+        "visitor": [2**53 + place // 2 for place in range(8)],
+    }
+)
+LONG = pa.table(
+    {
+        "impression": [f"{place:03}" for place in range(8) for _ in range(2)],
+        "item": [item for slate in WIDE["slate"].to_pylist() for item in slate],
+        "position": [1, 2] * 8,
+        "click": [click for clicks in WIDE["clicks"].to_pylist() for click in clicks],
+        "site": [site for site in WIDE["site"].to_pylist() for _ in range(2)],
+        "visitor": [str(visitor) for visitor in WIDE["visitor"].to_pylist() for _ in range(2)],
+    }
+)
+
+
+def as_csv(table: pa.Table, delimiter: str = ",", quoted: bool = True) -> str:
+    """CSV with lists as JSON."""
+
+    def cell(value: object) -> str:
+        text = json.dumps(value) if isinstance(value, list) else str(value)
+        text = text.replace('"', '""')
+        return f'"{text}"' if quoted and not isinstance(value, int | float) else text
+
+    lines = [table.schema.names, *(list(row.values()) for row in table.to_pylist())]
+    return "".join(delimiter.join(map(cell, line)) + "\n" for line in lines)
+
+
+def as_json(table: pa.Table) -> str:
+    return "".join(json.dumps(row) + "\n" for row in table.to_pylist())
+
+
+def stored(write: Callable[[pa.Table, str], object]) -> Callable[[pa.Table, Path], None]:
+    return lambda table, path: write(table, str(path)) and None
+
+
+def streamed(table: pa.Table, path: Path) -> None:
+    with pa.ipc.new_stream(path, table.schema) as file:
+        file.write_table(table, max_chunksize=3)
+
+
+def in_text(made: Callable[[bytes], bytes], lines: Callable[[pa.Table], str] = as_csv) -> Callable[..., None]:
+    return lambda table, path: path.write_bytes(made(lines(table).encode())) and None
+
+
+def zstd(content: bytes, codec: str = "zstd") -> bytes:
+    sink = pa.BufferOutputStream()
+    with pa.CompressedOutputStream(sink, codec) as file:
+        file.write(content)
+    return sink.getvalue().to_pybytes()
+
+
+FORMS: dict[str, Callable[[pa.Table, Path], None]] = {
+    "Parquet": stored(pq.write_table),
+    "Feather": stored(pyarrow.feather.write_feather),
+    "Arrow stream": streamed,
+    "ORC": stored(pyarrow.orc.write_table),
+    "CSV": in_text(bytes),
+    "CSV by ;": lambda table, path: path.write_text(as_csv(table, ";")) and None,
+    "CSV by tab": lambda table, path: path.write_text(as_csv(table, "\t")) and None,
+    "CSV by |": lambda table, path: path.write_text(as_csv(table, "|")) and None,
+    "CSV in UTF-16": in_text(lambda text: text.decode().encode("utf-16")),
+    "CSV in UTF-16 without a mark": in_text(lambda text: text.decode().encode("utf-16-le")),
+    "CSV with a mark": in_text(lambda text: text.decode().encode("utf-8-sig")),
+    "CSV with CRLF": in_text(lambda text: text.replace(b"\n", b"\r\n")),
+    "CSV with comments": in_text(lambda text: b"# exported, today\n# by us\n\n" + text),
+    "CSV that names its delimiter": lambda table, path: path.write_text("sep=;\n" + as_csv(table, ";")) and None,
+    "CSV with backslashes": in_text(lambda text: text.replace(b'""', b'\\"')),
+    "CSV in gzip": in_text(gzip.compress),
+    "CSV in bzip2": in_text(bz2.compress),
+    "CSV in zstd": in_text(zstd),
+    "CSV in lz4": in_text(lambda text: zstd(text, "lz4")),
+    "JSON lines": in_text(bytes, as_json),
+    "JSON lines in gzip": in_text(gzip.compress, as_json),
+    "JSON lines in UTF-16": in_text(lambda text: text.decode().encode("utf-16"), as_json),
+    "JSON array": lambda table, path: path.write_text(json.dumps(table.to_pylist(), indent=1)) and None,
+}
+NAMES = ["log", "log.data", "log.csv", "log.parquet", "log.json"]
+
+
+@pytest.fixture(scope="module")
+def plain(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[dict[str, object]]]:
+    """The contents of both tables from Parquet."""
+    folder, found = tmp_path_factory.mktemp("plain"), {}
+    for name, table in (("wide", WIDE), ("long", LONG)):
+        pq.write_table(table, folder / f"{name}.parquet")
+        found[name] = contents(offrank.read_log(folder / f"{name}.parquet"), NEEDED)
+    return found
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("layout", ["wide", "long"])
+def test_any_form_has_the_same_rows_to_the_bit(layout: str, form: str, plain, tmp_path: Path) -> None:
+    for name in NAMES if layout == "wide" else NAMES[:1]:
+        FORMS[form](WIDE if layout == "wide" else LONG, tmp_path / name)
+        assert contents(offrank.read_log(tmp_path / name), NEEDED) == plain[layout]
+
+
+@pytest.mark.parametrize("form", ["Parquet", "Arrow stream", "ORC", "CSV by ;", "CSV in gzip", "JSON lines"])
+def test_folders_of_days(form: str, plain, tmp_path: Path) -> None:
+    for day in range(2):
+        folder = tmp_path / f"day=0{day}"
+        folder.mkdir()
+        FORMS[form](WIDE.slice(4 * day, 4), folder / "part-0")
+        (folder / "_SUCCESS").touch()
+    log = offrank.read_log(tmp_path)
+    assert contents(log, NEEDED) == plain["wide"]
+    days = contents(log, NEEDED | Needs(labels=frozenset(["day"])))
+    assert [row["label:day"] for row in days] == ["00"] * 4 + ["01"] * 4
+
+
+def test_stripes_of_orc_are_parts_with_the_rows_of_the_file(plain, tmp_path: Path) -> None:
+    many = pa.concat_tables([WIDE] * 4000)
+    pyarrow.orc.write_table(many, tmp_path / "log.orc", stripe_size=1, batch_size=1024)
+    table = open_table(tmp_path / "log.orc")
+    pieces = [piece for part in range(table.parts()) for piece in table.pieces(part, ("visitor", "slate"))]
+    assert table.parts() > 1
+    assert np.concatenate([piece.rows for piece in pieces]).tolist() == list(range(32_000))
+    assert (
+        pa.Table.from_batches([piece.data for piece in pieces]).to_pylist()
+        == many.select(["visitor", "slate"]).to_pylist()
+    )
+    assert contents(offrank.read_log(tmp_path / "log.orc"), NEEDED) == plain["wide"] * 4000
+
+
+# -- CSV without a header, and what its cells are
+
+
+HEADLESS = {
+    "numbers": ("1,2,3\n4,5,6\n", 3),
+    "an id that comes again": ("r1\tshoe\t1\nr1\that\t2\n", 3),
+    "a null above numbers": ("r1,shoe,NA,1\nr1,hat,2,0\n", 4),
+    "one row": ("5,17,0\n", 3),
+    "lists": ('"[1, 2]";"[0, 1]"\n"[2, 1]";"[0, 0]"\n', 2),
+    "days": ("2024-05-01|shoe\n2024-05-02|hat\n", 2),
+}
+HEADED = {
+    "texts": "query,item\nshoes,a\nhats,b\n",
+    "a year above numbers": "id,2019,2020\n1,5,6\n2,7,8\n",
+    "names as pandas makes them": ",0,1,2\n0,5,6,7\n1,8,9,7\n",
+    "a name that is a value": "position,event\n1,event\n2,click\n",
+    "one row": "query,2019\n",
+    "no rows": "query,item\n",
+    "the lines of two files": "query,item\na,b\nquery,item\nc,d\n",
+}
+
+
+@pytest.mark.parametrize("case", HEADLESS)
+def test_a_file_without_a_header_line(case: str, tmp_path: Path) -> None:
+    text, width = HEADLESS[case]
+    (tmp_path / "log.txt").write_text(text)
+    table = open_table(tmp_path / "log.txt")
+    assert table.names == tuple(f"column_{place}" for place in range(1, width + 1))
+    assert table.describe() == f"{tmp_path / 'log.txt'}, without a header line"
+    assert sum(len(piece.data) for piece in table.pieces(0, table.names)) == text.count("\n")
+
+
+@pytest.mark.parametrize("case", HEADED)
+def test_a_file_with_a_header_line(case: str, tmp_path: Path) -> None:
+    (tmp_path / "log.txt").write_text(HEADED[case])
+    table = open_table(tmp_path / "log.txt")
+    assert ",".join(table.names) == HEADED[case].partition("\n")[0]
+    assert table.describe() == str(tmp_path / "log.txt")
+
+
+COLUMNS = {
+    "zeros": (["007", "8"], None),
+    "zeros behind a sign": (["-01", "8"], None),
+    "a plus": (["+1", "8"], None),
+    "zeros of a fraction": (["01.5", "2"], None),
+    "more than 63 bits": (["9223372036854775808", "8"], None),
+    "more than 64 bits": (["1" * 30, "8"], None),
+    "an exponent": (["1e5", "8"], None),
+    "whole numbers": (["7", "-8", "0", "9007199254740993"], [7, -8, 0, 9007199254740993]),
+    "fractions": (["1.5", "-2e-3", "1E+20"], [1.5, -2e-3, 1e20]),
+    "days": (["2024-05-01", "2024-05-02"], None),
+    "times": (["2024-05-01T10:00:00Z", "2024-05-02 10:00"], None),
+    "nulls": (["NA", "", "\\N", "7"], [None, None, None, 7]),
+    "a quoted NA": (['"NA"', "US"], ["NA", "US"]),
+    "only nulls": (["NA", "null"], [None, None]),
+}
+
+
+@pytest.mark.parametrize("case", COLUMNS)
+def test_the_values_of_a_column_are_those_that_were_written(case: str, tmp_path: Path) -> None:
+    written, wanted = COLUMNS[case]
+    (tmp_path / "log.csv").write_text("id,name\n" + "".join(f"{one},x\n" for one in written))
+    found = [value for piece in open_table(tmp_path / "log.csv").pieces(0, ("id",)) for value in piece.data["id"]]
+    assert [value.as_py() for value in found] == (written if wanted is None else wanted)
+
+
+def test_decimal_commas(tmp_path: Path) -> None:
+    (tmp_path / "log.csv").write_text("id;price\n7;1,5\n8;2\n")
+    found = next(open_table(tmp_path / "log.csv").pieces(0, ("id", "price"))).data
+    assert found.to_pydict() == {"id": [7, 8], "price": [1.5, 2.0]}
+
+
+MANY = "".join(f"{row},x{row}\n" for row in range(150_000))
+LATE = {
+    "text": (b"abc,x\n", "column 'id', .*'abc' stands among whole numbers"),
+    "zeros": (b"007,x\n", "column 'id', .*'007' stands among whole numbers, and has zeros.*first rows"),
+    "many digits": (b"1" * 20 + b",x\n", "column 'id', .*'1111.* stands among whole numbers"),
+    "latin-1": (b"5,\xe9t\xe9\n", "column 'name', .*not UTF-8.*iconv"),
+    "a cell too many": (b"5,x,y\n", "cannot be read as CSV: it has 3 cells, and the first line has 2"),
+}
+
+
+@pytest.mark.parametrize("above", ["", "# made by us\n"])
+@pytest.mark.parametrize("case", LATE)
+def test_a_value_that_does_not_fit_is_named_with_its_row(case: str, above: str, tmp_path: Path) -> None:
+    line, words = LATE[case]
+    (tmp_path / "log.csv").write_bytes(f"{above}id,name\n{MANY}".encode() + line)
+    table = open_table(tmp_path / "log.csv")
+    with pytest.raises(LogError, match=rf"(?s)log\.csv, row 150000 \(the first is 0\), {words}"):
+        list(table.pieces(0, ("id", "name")))
+
+
+def test_whole_numbers_of_json_beyond_63_bits(tmp_path: Path) -> None:
+    rows = [{"item": 12345678901234567890, "l": [1, 2**63], "x": 0.5, "day": "2024-05-01"}]
+    (tmp_path / "log.json").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    table = open_table(tmp_path / "log.json")
+    assert next(table.pieces(0, table.names)).data.to_pylist() == rows
+
+
+# -- What is no table
+
+
+def zipped(name: str) -> bytes:
+    content = io.BytesIO()
+    with zipfile.ZipFile(content, "w") as file:
+        file.writestr(name, "a,b\n")
+    return content.getvalue()
+
+
+def arrays() -> bytes:
+    content = io.BytesIO()
+    np.savez(content, clicks=[1])
+    return content.getvalue()
+
+
+class Trap:
+    def __reduce__(self) -> tuple[Callable[[str], None], tuple[str]]:
+        return os._exit, (3,)  # type: ignore[return-value]
+
+
+GARBAGE: dict[str, tuple[bytes, str]] = {
+    "noise": (np.random.default_rng(1).bytes(5000), "neither text nor in a format"),
+    "control characters": (bytes(range(1, 9)) * 20, "neither text nor in a format"),
+    "an image": (b"\x89PNG\r\n\x1a\n" + bytes(90), "is an image.*give a table"),
+    "a photograph": (b"\xff\xd8\xff\xe0" + bytes(90), "is an image"),
+    "a document": (b"%PDF-1.7\n", "is a PDF"),
+    "a web page": (b"<!DOCTYPE html>\n<p>Log in", "is a web page.*login"),
+    "Excel": (zipped("[Content_Types].xml"), "is an Excel workbook.*export"),
+    "a zip archive": (zipped("log.csv"), "is a zip archive.*unpack it"),
+    "arrays": (arrays(), "NumPy arrays.*data frame"),
+    "HDF5": (b"\x89HDF\r\n\x1a\n" + bytes(90), "is an HDF5 file"),
+    "a pickle": (pickle.dumps(Trap()), "is a Python pickle.*nothing in it is run"),
+    "xz": (b"\xfd7zXZ\0", "packed with xz.*unxz"),
+    "the first Feather": (b"FEA1" + bytes(20), "first version.*to_feather"),
+    "a packed tar archive": (gzip.compress(bytes(257) + b"ustar" + bytes(250)), "is a tar archive"),
+}
+
+
+@pytest.mark.parametrize("name", ["log", "log.csv", "log.parquet", "log.json"])
+@pytest.mark.parametrize("case", GARBAGE)
+def test_what_is_no_table_is_said(case: str, name: str, tmp_path: Path) -> None:
+    content, words = GARBAGE[case]
+    (tmp_path / name).write_bytes(content)
+    with pytest.raises(LogError, match=f"(?s){name} cannot be read: .*{words}"):
+        open_table(tmp_path / name)
+
+
+def test_files_and_folders_that_hold_nothing(tmp_path: Path) -> None:
+    with pytest.raises(LogError, match="the folder holds no files"):
+        open_table(tmp_path)
+    (tmp_path / "log").touch()
+    with pytest.raises(EmptyLogError, match="log is empty"):
+        open_table(tmp_path / "log")
+    (tmp_path / "log").write_text("impression,item,position,click\n")
+    with pytest.raises(EmptyLogError, match=r"no rows|no impressions"):
+        offrank.evaluate(offrank.read_log(tmp_path / "log"), "uniform", "uniform", "ips")
+
+
+def test_a_packed_parquet_file_is_to_be_unpacked(tmp_path: Path) -> None:
+    FORMS["Parquet"](WIDE, tmp_path / "log")
+    (tmp_path / "log.gz").write_bytes(gzip.compress((tmp_path / "log").read_bytes()))
+    with pytest.raises(LogError, match=r"log\.gz is a packed file of the kind parquet"):
+        open_table(tmp_path / "log.gz")
+
+
+def test_a_folder_of_several_kinds_without_suffixes(tmp_path: Path) -> None:
+    FORMS["Parquet"](WIDE, tmp_path / "a")
+    FORMS["CSV"](WIDE, tmp_path / "b")
+    with pytest.raises(UsageError, match=r"several kinds: csv \(.*b\), parquet \(.*a\)"):
+        open_table(tmp_path)
+
+
+# -- Databases
+
+NASTY_NAME = 'a"; drop table log; --'
+
+
+def sqlite(path: Path, views: bool = True) -> Path:
+    with closing(sqlite3.connect(path)) as file, file:
+        file.execute("create table log (slate text, clicks text, propensity real, site text, visitor integer)")
+        rows = [[json.dumps(v) if isinstance(v, list) else v for v in row.values()] for row in WIDE.to_pylist()]
+        file.executemany("insert into log values (?, ?, ?, ?, ?)", rows)
+        if views:
+            file.execute('create table "{}" as select * from log'.format(NASTY_NAME.replace('"', '""')))
+            file.execute("create view seen as select slate, clicks, site, visitor + 0 as visitor from log")
+    return path
+
+
+def duck(path: Path, views: bool = True) -> Path:
+    with closing(duckdb.connect(str(path))) as file:
+        file.register("given", WIDE)
+        file.execute("create table log as from given")
+        if views:
+            file.execute('create table "{}" as from log'.format(NASTY_NAME.replace('"', '""')))
+            file.execute("create view seen as from log")
+            file.execute('create schema "b.c"; create table "b.c"."d.e" as from log')
+    return path
+
+
+@pytest.mark.parametrize("make", [sqlite, duck])
+def test_tables_of_databases(make: Callable[..., Path], plain, tmp_path: Path) -> None:
+    path = make(tmp_path / "shop:2.db")
+    for table in ("log", NASTY_NAME, "seen", *(["b.c.d.e"] if make is duck else [])):
+        assert contents(offrank.read_log(f"{path}:{table}"), NEEDED) == plain["wide"]
+    with pytest.raises(UsageError, match=r"(?s)has \d tables.*there are a.*, log, seen"):
+        open_table(path)
+    with pytest.raises(UsageError, match=r"(?s)has no table 'nix'.*there are a"):
+        open_table(f"{path}:nix")
+    single = make(tmp_path / "single", views=False)
+    assert contents(offrank.read_log(single), NEEDED) == plain["wide"]
+    assert Beginning.of(f"{path}:log").rows.num_rows == 8
+
+
+@pytest.mark.parametrize("make", [sqlite, duck])
+def test_databases_are_never_written(make: Callable[..., Path], tmp_path: Path) -> None:
+    path = make(tmp_path / "shop.db")
+    before = path.read_bytes(), sorted(tmp_path.iterdir())
+    path.chmod(0o444)
+    assert len(contents(offrank.read_log(f"{path}:{NASTY_NAME}"), NEEDED)) == 8
+    assert (path.read_bytes(), sorted(tmp_path.iterdir())) == before
+
+
+def test_mixed_values_of_sqlite_are_named(tmp_path: Path) -> None:
+    with closing(sqlite3.connect(tmp_path / "log.db")) as file, file:
+        file.execute("create table log (n integer, day date)")
+        file.executemany("insert into log values (?, ?)", [(1, "2024-05-01"), (None, None), ("abc", "2024-05-02")])
+    table = open_table(tmp_path / "log.db")
+    assert next(table.pieces(0, ("day",))).data.to_pydict() == {"day": ["2024-05-01", None, "2024-05-02"]}
+    with pytest.raises(LogError, match=r"log.db:log, row 2 \(the first is 0\), column 'n': 'abc' is not.*int64"):
+        list(table.pieces(0, ("n",)))
+
+
+def test_a_damaged_database(tmp_path: Path) -> None:
+    path = sqlite(tmp_path / "log.db")
+    path.write_bytes(path.read_bytes()[:100] + bytes(4000))
+    with pytest.raises(OffrankError, match=r"log\.db"):
+        open_table(f"{path}:log")
+
+
+# -- Standard input, pipes and large files
+
+
+def call(*words: str, given: bytes) -> subprocess.CompletedProcess[bytes]:
+    return subprocess.run(
+        [sys.executable, "-m", "offrank", *words], input=given, capture_output=True, check=False, timeout=300
+    )
+
+
+@pytest.mark.parametrize("form", ["Parquet", "CSV in gzip"])
+def test_standard_input(form: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    FORMS[form](WIDE, tmp_path / "log")
+    (tmp_path / "kept").mkdir()
+    monkeypatch.setenv("TMPDIR", str(tmp_path / "kept"))
+    words = "--target", "uniform", "--logging", "uniform", "-e", "ips", "--interval", "bootstrap", "--json"
+    piped = call("evaluate", "-", *words, str(tmp_path / "a.json"), given=(tmp_path / "log").read_bytes())
+    plain = call("evaluate", str(tmp_path / "log"), *words, str(tmp_path / "b.json"), given=b"")
+    assert piped.returncode == plain.returncode, piped.stderr
+    a, b = (json.loads((tmp_path / name).read_text()) for name in ("a.json", "b.json"))
+    assert a["estimates"] == b["estimates"]
+    assert "standard input" in (tmp_path / "a.json").read_text()
+    assert not list((tmp_path / "kept").glob("offrank-*"))
+
+
+def test_standard_input_without_bytes() -> None:
+    done = call("inspect", "-", given=b"")
+    assert done.returncode == 1
+    assert b"standard-input is empty" in done.stderr
+
+
+def test_a_pipe_is_read_as_often_as_it_must_be(plain, tmp_path: Path) -> None:
+    FORMS["CSV"](WIDE, tmp_path / "log.csv")
+    os.mkfifo(tmp_path / "pipe")
+    with subprocess.Popen(["/bin/sh", "-c", 'cat "$0" > "$1"', tmp_path / "log.csv", tmp_path / "pipe"]):
+        log = offrank.read_log(tmp_path / "pipe")
+    assert [contents(log, NEEDED) for _ in range(2)] == [plain["wide"]] * 2
+
+
+@pytest.mark.parametrize("form", ["CSV", "JSON lines"])
+def test_a_file_of_5_gigabytes_is_described_by_its_beginning(form: str, tmp_path: Path) -> None:
+    FORMS[form](pa.concat_tables([LONG] * 8000), tmp_path / "log")
+    with (tmp_path / "log").open("r+b") as file:
+        file.truncate(5 << 30)  # the rest is a hole, whose bytes are no rows: whoever reads it fails
+    begun = time.monotonic()
+    beginning = Beginning.of(tmp_path / "log")
+    assert time.monotonic() - begun < 5
+    assert beginning.rows is not None
+    assert beginning.rows.num_rows >= 50_000
