@@ -144,7 +144,7 @@ def _by_columns(
     if not wide:
         return LongLog(table, renamed, invalid, gaps=gaps, **how)
     if "position" in renamed:
-        table = in_order(table, renamed, skip=invalid == "skip", close=gaps == "close")
+        table = in_order(table, renamed, how["clicks_as"], skip=invalid == "skip", close=gaps == "close")
     return WideLog(table, renamed, invalid, **how)
 
 
