@@ -37,6 +37,7 @@ class UnreadTable(Printed, Plain):
     given: Mapping[str, str] = field(default_factory=dict)
     roles: Mapping[str, str] = field(default_factory=dict)
     command: str = ""
+    logging: None = None
 
     def command_with(self, _mapping: str) -> str:
         """Return no command: it is not a log yet."""

@@ -63,7 +63,7 @@ def inspect(
         return unread(log, error, columns, format)
     source = replace(source, invalid="skip") if isinstance(source, WideLog | LongLog) else source
     seen, law, sample = looked_at(source, how)
-    if logging is not None:
+    if logging not in (None, seen.logging.named):
         seen = replace(seen, logging=replace(seen.logging, policy=repr(policy(logging)), confirmed=True))
     path = fspath(log) if isinstance(log, str | PathLike) else None
     found = source.description if isinstance(source, WideLog | LongLog) else None

@@ -9,12 +9,13 @@ from functools import cached_property
 import numpy as np
 import pyarrow as pa
 
-from ...errors import ColumnError, LogError
+from ...errors import ColumnError
 from ...log.batch import Floats
 from .. import arrow, conversions
 from ..arrow import Lists
 from ..conversions import ClicksAs, lists_of_one
 from ..description import Description
+from ..json_text import BadCell
 from . import names
 from .choice import Roles
 from .columns import of_values
@@ -79,14 +80,17 @@ def wide_roles(rows: pa.Table, said: Mapping[str, str]) -> Description:
     lists, roles = _lists(rows), Roles(said)
     clicks = [name for name, one in lists.items() if _may_be_clicks(one)]
     ids = {name: one for name, one in lists.items() if _may_be_slate(one)}
-    clicked = _clicked(lists | _single(rows), ids)
+    clicked = _clicked(_single(rows) | lists, ids)
     ids = {name: one for name, one in ids.items() if name not in clicked}
     slate = _slate(roles, ids, [lists[name] for name in clicks])
     if slate is None:
         return Description("none", {}, lacks="no column holds lists of distinct ids: the items that were shown")
+    if slate not in lists:
+        return Description("none", {}, lacks=f"no column {slate!r} holds lists of ids, the items that were shown")
     shown = lists[slate]
     if "clicks" in said or "reward" in said:
-        roles.choose("clicks", [], "") if "clicks" in said else None
+        for role in ("clicks", "reward"):
+            roles.if_sure(role, [])
         lacks = ""
     else:
         lacks = _clicks(roles, lists, shown, clicks, [name for name, one in clicked.items() if one.within(shown)])
@@ -102,15 +106,24 @@ def _lists(rows: pa.Table) -> dict[str, ListColumn]:
     """Return the columns of lists."""
     found = {}
     for name in rows.column_names:
-        kind = rows.schema.field(name).type
+        column = rows.column(name).combine_chunks()
+        column = pa.concat_arrays(column.chunks) if isinstance(column, pa.ChunkedArray) else column
+        kind = column.type
         if pa.types.is_nested(kind) and hasattr(kind, "value_type") and not pa.types.is_map(kind):
-            column = rows.column(name).combine_chunks()
-            column = pa.concat_arrays(column.chunks) if isinstance(column, pa.ChunkedArray) else column
-            try:
-                found[name] = ListColumn(name, arrow.lists(column, name))
-            except (ColumnError, LogError):
-                continue
+            found[name] = ListColumn(name, arrow.lists(column, name))
+        elif conversions.is_json(column):
+            found |= _read(column, name)
     return {name: one for name, one in found.items() if not pa.types.is_nested(one.lists.values.type)}
+
+
+def _read(column: pa.Array, name: str) -> dict[str, ListColumn]:
+    """Return the lists in a column of JSON, of ids or of numbers; nothing if there are others."""
+    for held in (None, pa.float64()):
+        try:
+            return {name: ListColumn(name, arrow.lists(column, name, held))}
+        except (ColumnError, BadCell):
+            continue
+    return {}
 
 
 def _may_be_slate(one: ListColumn) -> bool:
@@ -239,9 +252,12 @@ def _probabilities(numbers: Floats) -> bool:
 
 def clicks_as(rows: pa.Table, slate: str, clicks: str) -> ClicksAs:
     """Tell how the clicks of a wide table are written: as ids if they are no lists, or if they stand in the slate."""
-    kind = rows.schema.field(clicks).type
-    if not pa.types.is_nested(kind):
-        return "values" if pa.types.is_null(kind) else "items"
+    column = rows.column(clicks)
+    kind = column.type
+    if pa.types.is_null(kind):
+        return "values"
+    if not (pa.types.is_nested(kind) or conversions.is_json(column)):
+        return "items"
     lists = _lists(rows)
     shown, found = lists.get(slate), lists.get(clicks)
     if shown is None or found is None:

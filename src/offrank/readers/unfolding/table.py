@@ -26,6 +26,8 @@ from .texts import text_forms
 
 _ROWS = 1000
 """Rows that tell how texts are read."""
+_BYTES = 1 << 22
+"""Bytes of them, where cells are long."""
 _LISTS = ("slate", "clicks", "candidates", "position", "slot_propensity")
 """Roles of columns that hold lists in the wide layout."""
 
@@ -142,7 +144,7 @@ def first_rows(table: Table, columns: tuple[str, ...], rows: int = _ROWS) -> pa.
     try:
         for piece in _pieces(table, columns) if columns else ():
             found.append(piece.data)
-            if sum(map(len, found)) >= rows:
+            if sum(map(len, found)) >= rows or sum(data.nbytes for data in found) >= _BYTES:
                 break
     except OffrankError:  # which is told when the rows are read
         pass
