@@ -273,6 +273,16 @@ def test_nothing_to_estimate_without_an_outcome() -> None:
     assert "Nothing can be estimated from it: log clicks, or a reward." in str(found)
 
 
+@pytest.mark.parametrize(("worth", "least"), [(1.0, 0.0), (-1.0, None)])
+def test_what_was_earned_ends_at_nothing_unless_there_are_losses(worth: float, least: float | None) -> None:
+    """One user of five has all that was earned or lost: so few say little, and the normal interval crosses 0."""
+    rows = [{"slate": ["a"], "reward": worth * (i < 40), "user": "abcde"[(i >= 40) * (1 + i % 4)]} for i in range(60)]
+    earned = offrank.inspect(rows).overview.earned
+    assert earned is not None
+    assert earned.value == pytest.approx(worth * 2 / 3)
+    assert earned.low == least if least is not None else (earned.low < -1 and earned.high > 0)
+
+
 def test_the_mapping_is_what_config_takes(tmp_path: Path) -> None:
     path, mapping = tmp_path / "log.parquet", tmp_path / "mapping.toml"
     pq.write_table(search().rename_columns({"slate": 'the "shown" ones', "query": "q\u00e9"}), path)

@@ -80,6 +80,8 @@ def read_log(
     how: dict[str, Any] = {"top_k": top_k, "duplicates": duplicates, "skip_broken_files": skip_broken_files}
     if isinstance(chosen, Reader):
         return _by_reader(chosen, source, renamed, invalid=invalid, **how)
+    if not (chosen is None or isinstance(chosen, str)):
+        raise UsageError(f"format is {chosen!r}, which is no reader", "name a format, or give a `Reader`")
     opened: Source | OffrankError
     try:
         opened = _by_columns(source, chosen, renamed, gaps=gaps, invalid=invalid, **how)
@@ -143,7 +145,7 @@ def _by_columns(
     if not wide:
         return LongLog(table, renamed, invalid, gaps=gaps, **how)
     if "position" in renamed:
-        table = in_order(table, renamed, skip=invalid == "skip", close=gaps == "close")
+        table = in_order(table, renamed, how["clicks_as"], skip=invalid == "skip", close=gaps == "close")
     return WideLog(table, renamed, invalid, **how)
 
 
