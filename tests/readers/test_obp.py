@@ -37,6 +37,14 @@ def test_of_obp_rewards_may_have_any_sign() -> None:
     assert "clicks" not in log.table.names
 
 
+def test_of_obp_probabilities_may_differ_by_position() -> None:
+    chances, position = np.random.default_rng(0).dirichlet(np.ones(K), (N, 3)).swapaxes(1, 2), np.arange(N) % 3
+    table = offrank.read_log(bandit(pi_b=chances, position=position)).table
+    read = next(table.pieces(0, ("pi_b", "position"))).data
+    assert read.column("pi_b").to_pylist() == [chances[row, :, row % 3].tolist() for row in range(N)]
+    assert read.column("position").to_pylist() == position.tolist()
+
+
 def test_of_obp_a_pickle_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "feedback.pkl"
     path.write_bytes(pickle.dumps(bandit()))

@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ...errors import ColumnError, LogError
-from .. import arrow
+from .. import arrow, conversions
 from ..beginning import Beginning
 from ..derived import Computed, DerivedTable, always, one_each
 from ..opening import open_table
@@ -122,9 +122,10 @@ def _is_ranking(single: Sequence[str]) -> bool:
 
 def _is_choice(column: pa.ChunkedArray) -> bool:
     """Whether a column holds texts or whole numbers of which few differ."""
-    known = column.drop_null()
-    kind = arrow.id_kind(arrow.plain(known.combine_chunks()).type) if len(known) == len(column) else ""
-    return bool(kind) and 2 <= len(known.unique()) <= min(_FEW, len(known) // 2)
+    kind = column.type.value_type if pa.types.is_dictionary(column.type) else column.type
+    if column.null_count or not (conversions.is_text(kind) or pa.types.is_integer(kind)):
+        return False
+    return 2 <= len(column.cast(kind).unique()) <= min(_FEW, len(column) // 2)
 
 
 def _is_number(column: pa.ChunkedArray) -> bool:

@@ -55,13 +55,13 @@ def svmlight(path: str | PathLike[str], *, positions: str = "", invalid: Invalid
     if not Path(beside).is_file():
         raise LogError(
             f"{where} has judged documents and no positions: nothing tells what was shown",
-            f"give the positions as {beside}, or simulate users on it: offrank simulate {where}",
+            f"give the positions as {beside}, or simulate users on it: offrank simulate --data {where}",
         )
     judged = read_svmlight(where)
     if not np.isin(judged.grade, (0, 1)).all():
         raise LogError(
             f"{where} has labels other than 0 and 1: documents were judged, and clicks are missing",
-            f"give a file whose labels are clicks, or simulate users on it: offrank simulate {where}",
+            f"give a file whose labels are clicks, or simulate users on it: offrank simulate --data {where}",
         )
     table = _table(judged, _places(beside, judged.rows))
     return WideLog(MemoryTable(table, where), {}, invalid, description=Description("wide"))
