@@ -168,7 +168,7 @@ class RankedTable:
 def _positions(column: pa.Array, name: str) -> Lists:
     """Read lists of positions; of texts too, such as `1st`."""
     found = arrow.lists(column, name, pa.float64())
-    return replace(found, values=arrow.numbers(positions(found.values, name), name))
+    return replace(found, values=arrow.numbers(positions(found.values), name))
 
 
 def in_order(table: Table, renamed: Mapping[str, str], *, skip: bool, close: bool) -> Table:
