@@ -51,5 +51,5 @@ def clicks_as(table: Table, said: Mapping[str, str], *, is_wide: bool) -> Clicks
     list_of, click = ("slate", "clicks") if is_wide else ("position", "click")
     columns = said.get(list_of, list_of), said.get(click, "")
     if getattr(table, "once", False) or not {*columns} <= {*table.names}:
-        return "values" if said else "numbers"
+        return "values"
     return (wide if is_wide else long).clicks_as(first_rows(table, columns), *columns)
