@@ -88,7 +88,8 @@ def _clicks(roles: Roles, columns: Mapping[str, Column], run: Run) -> bool:
     called = {name: numbers for name, numbers in held.items() if names.fit("click", name) >= 2}
     outcomes = [name for name in held if names.fit("outcome", name) >= 2]
     if called:
-        able = _one_each(called, "click")
+        numbers = {name: one for name, one in called.items() if len(columns[name].numbers)}
+        able = _one_each({**numbers, **called}, "click")
         chosen = roles.choose("click", able, "it is called so, and is 0 or more where an item was shown")
         own = roles.found["click"]
         roles.found["click"] = RoleEvidence(own.column, own.why, (*own.rivals, *outcomes))
@@ -97,7 +98,7 @@ def _clicks(roles: Roles, columns: Mapping[str, Column], run: Run) -> bool:
             roles.notes["click"] = note
         return True
     able = [name for name, numbers in held.items() if set(np.unique(numbers)) == {0.0, 1.0}]
-    able = sorted(able, key=lambda name: (-names.fit("used", name), -names.fit("outcome", name)))
+    able = sorted(able, key=lambda name: (-names.fit("used", name), names.fit("outcome", name), -held[name].mean()))
     if able:
         roles.ask("click", able)
     return bool(able)
@@ -147,7 +148,7 @@ def _one_each(numbers: Mapping[str, Floats], role: str) -> list[str]:
     same: dict[bytes, list[str]] = {}
     for name, each in numbers.items():
         same.setdefault((each - (np.nanmin(each) if role == "position" else 0)).tobytes(), []).append(name)
-    return [best(role, each) for each in same.values()]
+    return [best(role, each) if role == "position" else each[0] for each in same.values()]
 
 
 def _may_name_lists(columns: Mapping[str, Column], name: str, position: str) -> bool:

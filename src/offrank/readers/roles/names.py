@@ -15,7 +15,7 @@ WORDS: Mapping[str, str] = {
     "item": _ITEM,
     "position": """position pos rank ordinal slot spot place placement display_order display_position result_rank
         ranking order row index idx nr""",
-    "click": "click clicked clicks clk klick clicktime clickthrough",
+    "click": "click clicked clicks clk clicktime clickthrough klick geklickt klicks clic clics",
     "slate": f"""slate items shown ranking list results ranked displayed impressions recommendations recommended
         products docs documents hits tracks songs hotels articles {_ITEM}""",
     "candidates": "candidates candidate pool eligible available retrieved choices options catalog catalogue actions",
