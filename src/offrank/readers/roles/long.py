@@ -88,8 +88,8 @@ def _clicks(roles: Roles, columns: Mapping[str, Column], run: Run) -> bool:
     called = {name: numbers for name, numbers in held.items() if names.fit("click", name) >= 2}
     outcomes = [name for name in held if names.fit("outcome", name) >= 2]
     if called:
-        numbers = {name: one for name, one in called.items() if len(columns[name].numbers)}
-        able = _one_each({**numbers, **called}, "click")
+        ranked = sorted(called, key=lambda name: (not len(columns[name].numbers), names.order("click", name)))
+        able = _one_each({name: called[name] for name in ranked}, "click")
         chosen = roles.choose("click", able, "it is called so, and is 0 or more where an item was shown")
         own = roles.found["click"]
         roles.found["click"] = RoleEvidence(own.column, own.why, (*own.rivals, *outcomes))
