@@ -20,7 +20,7 @@ from offrank.log.source import Needs
 from offrank.readers.opening import open_table
 from offrank.readers.tables import MemoryTable, Table
 from offrank.readers.unfolding import unfolded
-from tests.readers.plain import contents, skipped
+from tests.readers.plain import codes, contents, skipped
 
 Row = dict[str, Any]
 
@@ -394,3 +394,29 @@ def test_inspect_and_convert_know_the_dotted_names(tmp_path: Path) -> None:
     names = ["shown.model.old", "shown.model.new"]
     asked = Needs(NEEDED.roles, frozenset(names), keys=NEEDED.keys)
     assert contents(offrank.read_log(tmp_path / "plain.parquet"), asked) == contents(log, asked)
+
+
+def test_positions_are_found_by_their_shape() -> None:
+    log = world(200)
+    rows = [
+        {"shown": [{**{n: one[n] for n in ("sku", "rank")}, "clicked": one["hit"]} for one in objects(r)]} for r in log
+    ]
+    plain = [{name: row[name] for name in ("slate", "clicks", "candidates")} for row in log]
+    found = offrank.read_log(rows)
+    assert found.description is not None
+    assert found.description.columns == {"slate": "shown.sku", "clicks": "shown.clicked", "position": "shown.rank"}
+    assert contents(found) == contents(offrank.read_log(plain))
+    renamed = pa.table(
+        {"sku": [["a", "b", "c"], ["d", "e"]], "position": [[2, 3, 1], [2, 1]], "clicked": [[1, 0, 0], [0, 1]]}
+    )
+    assert contents(offrank.read_log(renamed))[0]["slate"] == codes(["c", "a", "b"])
+
+
+def test_lists_in_order_need_no_position() -> None:
+    rows = [
+        {"items": [{"sku": item, "rank": i + 1, "clicked": i % 2} for i, item in enumerate(r["slate"])]}
+        for r in world()
+    ]
+    found = offrank.read_log(rows)
+    assert found.description is not None
+    assert found.description.columns == {"slate": "items.sku", "clicks": "items.clicked"}

@@ -302,7 +302,6 @@ def test_ids_that_number_the_candidates_as_shown_tell_no_repeats() -> None:
 TABLES = {
     "rankings": [{"ranking_id": 1, "item_id": "a", "rank": 1, "clicked": 0}],
     "queries": [{"query": "shoes", "item": "a", "position": 1, "click": 0}],
-    "nested": [{"query": "shoes", "items": [{"id": "a", "score": 0.5}], "earned": 1}],
     "json": [{"query": "shoes", "response": '{"hits": [1, 2]}'}],
 }
 

@@ -31,7 +31,7 @@ def settled(inspect: Look, said: Mapping[str, str]) -> Any:
 def _answer(found: Any, asked: Any) -> Mapping[str, str]:
     """Ask one question, and return role -> column."""
     click.echo(f"It is not clear {asked.what}.")
-    options = asked.options
+    options = asked.columns
     said = [", ".join(f"{role} = {column}" for role, column in one.items()) for one in options]
     for number, words in enumerate([*said, _OTHER], 1):
         click.echo(f"  {number}  {words}")

@@ -43,6 +43,11 @@ class Beginning:
         return () if self.table is None else self.table.names
 
     @property
+    def named(self) -> str:
+        """Where the table is."""
+        return "" if self.table is None else self.table.describe()
+
+    @property
     def text(self) -> str:
         """The first bytes as text; empty where they are not UTF-8."""
         try:

@@ -53,8 +53,9 @@ class Description:
 
     @property
     def columns(self) -> dict[str, str]:
-        """Role -> column, for those whose column is not called as the role."""
-        return {role: one.column for role, one in self.roles.items() if one.column != role}
+        """Role -> column, for those whose column is not called as the role, or that count only if they are named."""
+        named = {"position"} if self.layout == "wide" else set()
+        return {role: one.column for role, one in self.roles.items() if one.column != role or role in named}
 
     @property
     def said(self) -> str:

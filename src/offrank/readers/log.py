@@ -80,7 +80,9 @@ def read_log(
     how: dict[str, Any] = {"top_k": top_k, "duplicates": duplicates, "skip_broken_files": skip_broken_files}
     if isinstance(chosen, Reader):
         return _by_reader(chosen, source, renamed, invalid=invalid, **how)
-    opened: Source | OffrankError
+    if not (chosen is None or isinstance(chosen, str)):
+        raise UsageError(f"format is {chosen!r}, which is no reader", "name a format, or give a `Reader`")
+    opened: WideLog | LongLog | OffrankError
     try:
         opened = _by_columns(source, chosen, renamed, gaps=gaps, invalid=invalid, **how)
         if not _lacks_clicks(opened):
@@ -88,16 +90,31 @@ def read_log(
     except OffrankError as error:
         opened = error
     beginning = Beginning.of(source, chosen, empty=skip_broken_files)
+    return _detected(beginning, opened, chosen, renamed, gaps, {"invalid": invalid, **how})
+
+
+def _detected(
+    beginning: Beginning,
+    opened: WideLog | LongLog | OffrankError,
+    chosen: str | None,
+    renamed: Mapping[str, str],
+    gaps: Gaps,
+    how: Mapping[str, Any],
+) -> Source:
+    """Open a source as its own shape tells. opened: what is known without, or why it is not a log by its names."""
+    source = beginning.source
     known = format_of(beginning) if not (chosen or renamed) and isinstance(opened, OffrankError) else None
     if known is not None:
-        log = _by_reader(known, source, renamed, invalid=invalid, **how)
+        log = _by_reader(known, source, renamed, **how)
         return replace(log, description=Description(known.layout, format=repr(known)))
     found = roles_of(beginning, renamed)
     if found is not None and not (found.lacks or found.unsettled):
-        log = _by_columns(source, chosen, {**found.columns, **renamed}, gaps=gaps, invalid=invalid, **how)
+        log = _by_columns(source, chosen, {**found.columns, **renamed}, gaps=gaps, **how)
         return replace(log, description=found)
     if not isinstance(opened, OffrankError):
         return opened
+    if beginning.rows is not None and not beginning.rows.num_rows:
+        raise EmptyLogError(f"{beginning.named} has no rows", "give a log with at least one impression") from opened
     raise opened if found is None else not_understood(beginning, found, renamed, opened)
 
 
@@ -141,7 +158,7 @@ def _by_columns(
     if not wide:
         return LongLog(table, renamed, invalid, gaps=gaps, **how)
     if "position" in renamed:
-        table = in_order(table, renamed, skip=invalid == "skip", close=gaps == "close")
+        table = in_order(table, renamed, how["clicks_as"], skip=invalid == "skip", close=gaps == "close")
     return WideLog(table, renamed, invalid, **how)
 
 

@@ -15,7 +15,7 @@ from ..description import Description, RoleEvidence
 from . import names
 from .choice import Roles, best
 from .columns import Column, alike, is_constant, of_values, repeats
-from .runs import Run, measured, runs
+from .runs import Positioned, measured, runs
 
 _NO_LISTS = "no column is an id that repeats with positions that run from 1 or 0 inside it"
 _LOG_LISTS = "log an id for every list that was shown, and the position of each of its items"
@@ -39,7 +39,7 @@ def long_roles(rows: pa.Table, said: Mapping[str, str]) -> Description:
     return Description("long", roles.found, None, roles.notes, tuple(roles.unsettled), lacks)
 
 
-def _run(roles: Roles, found: list[Run], columns: Mapping[str, Column]) -> Run:
+def _run(roles: Roles, found: list[Positioned], columns: Mapping[str, Column]) -> Positioned:
     """Choose the position, then the id of the lists."""
     places = _one_each({run.position: columns[run.position].positions for run in found}, "position")
     position = roles.choose("position", places, "it runs from the top in each list")
@@ -55,7 +55,7 @@ def _run(roles: Roles, found: list[Run], columns: Mapping[str, Column]) -> Run:
     return run
 
 
-def _items(columns: Mapping[str, Column], run: Run, roles: Roles) -> list[str]:
+def _items(columns: Mapping[str, Column], run: Positioned, roles: Roles) -> list[str]:
     """Return the columns that come once in each list, one of those that name the same items."""
     able = []
     for name, column in columns.items():
@@ -74,7 +74,7 @@ def _items(columns: Mapping[str, Column], run: Run, roles: Roles) -> list[str]:
     return [best("item", same) for same in alike(columns, able)]
 
 
-def _clicks(roles: Roles, columns: Mapping[str, Column], run: Run) -> bool:
+def _clicks(roles: Roles, columns: Mapping[str, Column], run: Positioned) -> bool:
     """Give the role of the click to a column that is called so, or ask; whether any may have it."""
     if {"click", "reward"} & roles.said.keys():
         for role in ("click", "reward"):
@@ -115,7 +115,7 @@ def _counts(columns: Mapping[str, Column], taken: set[str]) -> str:
     return ""
 
 
-def _filled(numbers: Floats, run: Run) -> Floats:
+def _filled(numbers: Floats, run: Positioned) -> Floats:
     """Return the clicks of what was shown, 0 where there is none."""
     return np.where(run.shown, np.nan_to_num(numbers), 0.0)
 

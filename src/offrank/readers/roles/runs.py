@@ -13,7 +13,7 @@ from .columns import Column, Flags, by_first
 
 
 @dataclass(frozen=True, eq=False)
-class Run:
+class Positioned:
     """An id with its positions. groups: the list of each row [n]; shown: rows with a position; top: 0 or 1.
 
     begins: the share of lists that begin at the top. whole: the share without gaps. twice: the share of lists that
@@ -51,7 +51,7 @@ _BY_CHANCE = 5.0
 """How many positions would come twice by chance, at least, where shape alone is believed."""
 
 
-def runs(columns: Mapping[str, Column], said: Mapping[str, str]) -> list[Run]:
+def runs(columns: Mapping[str, Column], said: Mapping[str, str]) -> list[Positioned]:
     """Return the pairs of an id and a position that make lists, the clearest of each position."""
     able = [said["position"]] if "position" in said else [name for name in columns if _may_be_position(columns[name])]
     ids = [said["impression"]] if "impression" in said else [name for name in columns if _may_be_id(columns[name])]
@@ -82,13 +82,13 @@ def _may_be_id(column: Column) -> bool:
     return column.distinct > 1 and not single and bool(column.nulls.mean() <= _TWICE)
 
 
-def measured(columns: Mapping[str, Column], impression: str, position: str) -> Run:
+def measured(columns: Mapping[str, Column], impression: str, position: str) -> Positioned:
     """Measure how well an id and positions make lists."""
     groups, places = columns[impression].groups, columns[position].positions
     shown = ~np.isnan(places) if len(places) else np.zeros(len(groups), np.bool_)
     within, place = by_first(groups[shown]), places[shown].astype(np.int64)
     if not len(place):
-        return Run(impression, position, groups, shown, 1, 0.0, 0.0, 1.0, 0.0)
+        return Positioned(impression, position, groups, shown, 1, 0.0, 0.0, 1.0, 0.0)
     sizes = np.bincount(within)
     low, high = np.full(len(sizes), place.max()), np.zeros(len(sizes), np.int64)
     np.minimum.at(low, within, place)
@@ -99,10 +99,10 @@ def measured(columns: Mapping[str, Column], impression: str, position: str) -> R
     chance = ((np.bincount(place) / len(place)) ** 2).sum()
     by_chance = float((sizes * (sizes - 1) / 2).sum() * chance)
     whole = float((high - low + 1 == sizes).mean())
-    return Run(impression, position, groups, shown, top, float((low == top).mean()), whole, twice, by_chance)
+    return Positioned(impression, position, groups, shown, top, float((low == top).mean()), whole, twice, by_chance)
 
 
-def _clearest(found: Sequence[Run]) -> list[Run]:
+def _clearest(found: Sequence[Positioned]) -> list[Positioned]:
     """Return the runs of a position that are as clear as any other."""
     least = min((run.twice for run in found), default=0.0)
     clear = [run for run in found if run.twice <= least + 0.001]

@@ -24,6 +24,8 @@ _FEW_CLICKED = 3.0
 """The largest mean number of ids in a list of what was clicked."""
 _FEW = 0.01
 """The largest share of rows that may break a rule."""
+_PAIR = 2
+"""Places that clicks may fill as positions do."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,6 +85,8 @@ def wide_roles(rows: pa.Table, said: Mapping[str, str]) -> Description:
     slate = _slate(roles, ids, [lists[name] for name in clicks])
     if slate is None:
         return Description("none", {}, lacks="no column holds lists of distinct ids: the items that were shown")
+    if slate not in lists:
+        return Description("none", {}, lacks=f"no column {slate!r} holds lists of ids, the items that were shown")
     shown = lists[slate]
     if "clicks" in said or "reward" in said:
         for role in ("clicks", "reward"):
@@ -161,14 +165,25 @@ def _single(rows: pa.Table) -> dict[str, ListColumn]:
 
 
 def _position(roles: Roles, lists: Mapping[str, ListColumn], shown: ListColumn) -> None:
-    """Give the role of the position to a list beside the slate that is called so, if it tells of another order."""
-    able = [
-        name
-        for name, one in lists.items()
-        if names.fit("position", name) >= 2 and one.ids is not None and one.ids.kind == "whole numbers"
-        if one.beside(shown) and bool(one.ids.twice().mean() <= _FEW) and not _counts(one)
-    ]
-    roles.if_sure("position", able)
+    """Give the role of the position to a list beside the slate that tells of another order, by shape or by name."""
+    beside = {n: one for n, one in lists.items() if one is not shown and one.beside(shown) and not _counts(one)}
+    running = [name for name, one in beside.items() if _runs(one) and name not in roles.taken]
+    if running:
+        roles.choose("position", running, "it runs from the top in each list")
+        return
+    whole = {n: one for n, one in beside.items() if one.distinct and one.ids and one.ids.kind == "whole numbers"}
+    roles.if_sure("position", [name for name in whole if names.fit("position", name) >= 2])
+
+
+def _runs(one: ListColumn) -> bool:
+    """Whether the numbers of each list are 1, 2, 3 or 0, 1, 2 in some order, beside those that are missing."""
+    row = np.repeat(np.arange(len(one.lists.starts)), one.lists.lengths)
+    known = ~np.isnan(one.numbers) if len(one.numbers) == len(row) else np.zeros(len(row), np.bool_)
+    numbers, row = one.numbers[known], row[known]
+    order, counts = np.lexsort((numbers, row)), np.bincount(row, minlength=len(one.lists.starts))
+    off = numbers[order] - np.arange(len(order)) + np.repeat(np.cumsum(counts) - counts, counts)
+    clear = bool(len(off)) and int(counts.max()) > _PAIR
+    return clear and off[0] in (0, 1) and float(np.mean(off == off[0])) >= 1 - _FEW
 
 
 def _counts(one: ListColumn) -> bool:

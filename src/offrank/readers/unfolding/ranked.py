@@ -171,10 +171,11 @@ def _positions(column: pa.Array, name: str) -> Lists:
     return replace(found, values=arrow.numbers(positions(found.values), name))
 
 
-def in_order(table: Table, renamed: Mapping[str, str], *, skip: bool, close: bool) -> Table:
+def in_order(table: Table, renamed: Mapping[str, str], clicks_as: str, *, skip: bool, close: bool) -> Table:
     """Return a wide table with its slates in the order of a column of positions, which was named."""
     known = Columns(table.names, renamed, table.describe())
     slate, position = known.of("slate"), known.of("position")
-    beside = frozenset(known.of(role) for role in _BESIDE if known.has(role))
+    roles = (role for role in _BESIDE if known.has(role) and (role != "clicks" or clicks_as != "items"))
+    beside = frozenset(map(known.of, roles))
     squares = frozenset([renamed.get("rank_propensity", "rank_propensity")])
     return RankedTable(table, slate, position, beside, squares, skip=skip, close=close)
