@@ -82,15 +82,19 @@ def read_log(
         return _by_reader(chosen, source, renamed, invalid=invalid, **how)
     if not (chosen is None or isinstance(chosen, str)):
         raise UsageError(f"format is {chosen!r}, which is no reader", "name a format, or give a `Reader`")
-    opened: WideLog | LongLog | OffrankError
-    try:
-        opened = _by_columns(source, chosen, renamed, gaps=gaps, invalid=invalid, **how)
-        if not _lacks_clicks(opened):
-            return opened
-    except OffrankError as error:
-        opened = error
+    opened = _as_said(source, chosen, renamed, gaps=gaps, invalid=invalid, **how)
+    if not (isinstance(opened, OffrankError) or _lacks_clicks(opened)):
+        return opened
     beginning = Beginning.of(source, chosen, empty=skip_broken_files)
     return _detected(beginning, opened, chosen, renamed, gaps, {"invalid": invalid, **how})
+
+
+def _as_said(*given: Any, **how: Any) -> WideLog | LongLog | OffrankError:
+    """Open a source as its names and what was said tell, or return why it is no log so."""
+    try:
+        return _by_columns(*given, **how)
+    except OffrankError as error:
+        return error
 
 
 def _detected(
