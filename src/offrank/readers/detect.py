@@ -52,4 +52,4 @@ def clicks_as(table: Table, said: Mapping[str, str], *, is_wide: bool) -> Clicks
     columns = said.get(list_of, list_of), said.get(click, "")
     if getattr(table, "once", False) or not {*columns} <= {*table.names}:
         return "values"
-    return (wide if is_wide else long).clicks_as(first_rows(table, columns), *columns)
+    return (wide.clicks_in_lists if is_wide else long.clicks_in_rows)(first_rows(table, columns), *columns)

@@ -21,7 +21,7 @@ from .formats.registry import READERS, Reader
 from .long import LongLog
 from .opening import SUFFIXES, open_table
 from .refusal import not_understood
-from .roles.names import fit
+from .roles.names import closeness
 from .tables import Table
 from .unfolding import in_order, unfolded
 from .wide import Gaps, Invalid, WideLog
@@ -193,12 +193,12 @@ def _lacks_clicks(log: WideLog | LongLog) -> bool:
     known = Columns(log.table.names, log.renamed, "")
     role = "clicks" if isinstance(log, WideLog) else "click"
     return not (known.has(role) or known.has("reward")) and any(
-        fit("click", name) >= _CALLED for name in known.available
+        closeness("click", name) >= _CALLED for name in known.available
     )
 
 
 _CALLED = 3
-"""How well a name must fit that of clicks to look for them; see `roles.names.fit`."""
+"""How well a name must fit that of clicks to look for them; see `roles.names.closeness`."""
 
 
 def opened(log: Any) -> Source:

@@ -38,7 +38,7 @@ class Positioned:
     @property
     def certain(self) -> bool:
         """Whether this cannot well be chance, or both names say it."""
-        named = names.fit("position", self.position) >= 2 and names.fit("impression", self.impression) >= 2
+        named = names.closeness("position", self.position) >= 2 and names.closeness("impression", self.impression) >= 2
         least = _BEGIN_NAMED if named else _BEGIN
         return self.possible and self.begins >= least and (named or self.by_chance >= _BY_CHANCE)
 
@@ -61,7 +61,7 @@ def runs(columns: Mapping[str, Column], said: Mapping[str, str]) -> list[Positio
         for position in able
         for impression in ids
         if not {position, impression} & free and position != impression
-        if (run := measured(columns, impression, position)).certain
+        if (run := positioned(columns, impression, position)).certain
     ]
     return [run for position in able for run in _clearest([one for one in found if one.position == position])]
 
@@ -70,19 +70,21 @@ def _may_be_position(column: Column) -> bool:
     """Whether a column may hold positions: small whole numbers that are not called an item."""
     if not len(column.positions):
         return False
-    fit = names.fit("position", column.name)
+    fit = names.closeness("position", column.name)
     known = column.positions[~np.isnan(column.positions)]
     few = known.max() - known.min() < 2  # as clicks have
-    return fit >= 2 or not (few or names.fit("item", column.name) >= 2 or names.fit("click", column.name) >= 2)
+    return fit >= 2 or not (
+        few or names.closeness("item", column.name) >= 2 or names.closeness("click", column.name) >= 2
+    )
 
 
 def _may_be_id(column: Column) -> bool:
     """Whether a column may tell lists apart: it is no time and no fraction, and hardly ever missing."""
-    single = column.distinct == len(column.groups) and names.fit("impression", column.name) < 2
+    single = column.distinct == len(column.groups) and names.closeness("impression", column.name) < 2
     return column.distinct > 1 and not single and bool(column.nulls.mean() <= _TWICE)
 
 
-def measured(columns: Mapping[str, Column], impression: str, position: str) -> Positioned:
+def positioned(columns: Mapping[str, Column], impression: str, position: str) -> Positioned:
     """Measure how well an id and positions make lists."""
     groups, places = columns[impression].groups, columns[position].positions
     shown = ~np.isnan(places) if len(places) else np.zeros(len(groups), np.bool_)

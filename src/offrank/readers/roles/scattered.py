@@ -76,7 +76,10 @@ def _ids(rows: pa.Table, said: Mapping[str, str]) -> list[str]:
         return [said["impression"]]
     able = []
     for name, column in of_values(rows).items():
-        called = names.fit("impression", name) >= names.fit("item", name) and names.fit("impression", name) >= 2
+        called = (
+            names.closeness("impression", name) >= names.closeness("item", name)
+            and names.closeness("impression", name) >= 2
+        )
         if column.distinct > 1 and (called or _VARIED * rows.num_rows < column.distinct < rows.num_rows):
             able.append(name)
     return sorted(able, key=lambda name: names.order("impression", name))[:_TRIED]
