@@ -9,14 +9,19 @@ from .beginning import Beginning, first_rows
 from .conversions import ClicksAs
 from .description import Description
 from .formats.registry import READERS, Reader
+from .lacking import lacks_lists
 from .roles import long, wide
 from .tables import Table
 
 
 def format_of(beginning: Beginning) -> Reader | None:
     """Return the reader of a named standard that knows this source as its own; None if none does, or several do."""
-    found = [one for reader in READERS.values() if (one := reader.fitting(beginning)) is not None]
-    return found[0] if len(found) == 1 else None
+    for general in (False, True):
+        readers = [reader for reader in READERS.values() if reader.general == general]
+        found = [one for reader in readers if (one := reader.fitting(beginning)) is not None]
+        if found:
+            return found[0] if len(found) == 1 else None
+    return None
 
 
 def roles_of(beginning: Beginning, said: Mapping[str, str]) -> Description | None:
@@ -33,7 +38,8 @@ def roles_of(beginning: Beginning, said: Mapping[str, str]) -> Description | Non
         for roles, known in ((long.long_roles, LONG_ROLES), (wide.wide_roles, ROLES))
         if said.keys() <= {*known, "position"}
     ]
-    return min(layouts, key=_openness, default=None)
+    found = min(layouts, key=_openness, default=None)
+    return lacks_lists(beginning) or found if found is not None and found.lacks and not said else found
 
 
 def _openness(found: Description) -> tuple[bool, bool, int]:

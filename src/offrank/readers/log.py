@@ -87,7 +87,7 @@ def read_log(
     except OffrankError as error:
         opened = error
     beginning = Beginning.of(source, chosen, empty=skip_broken_files)
-    known = format_of(beginning) if not (chosen or renamed) and isinstance(opened, OffrankError) else None
+    known = format_of(beginning) if not (chosen or renamed) else None
     if known is not None:
         log = _by_reader(known, source, renamed, invalid=invalid, **how)
         return replace(log, description=Description(known.layout, format=repr(known)))
@@ -164,12 +164,17 @@ def _check_choices(invalid: str, gaps: str, duplicates: str | None, top_k: int |
 
 
 def _lacks_clicks(log: WideLog | LongLog) -> bool:
-    """Whether a log has no clicks and no reward under their names, but a column that is called so."""
+    """Whether a log has no clicks and no reward under their names, but may have them elsewhere.
+
+    A column is called so, or tells kinds of rows, or there are several files, some of which may hold the clicks.
+    """
     known = Columns(log.table.names, log.renamed, "")
     role = "clicks" if isinstance(log, WideLog) else "click"
-    return not (known.has(role) or known.has("reward")) and any(
-        fit("click", name) >= _CALLED for name in known.available
-    )
+    if known.has(role) or known.has("reward"):
+        return False
+    files = getattr(log.table, "files", None)
+    several = files is not None and len(files.paths) > 1
+    return several or any(fit(role, name) >= _CALLED for name in known.available for role in ("click", "kind"))
 
 
 _CALLED = 3
