@@ -198,3 +198,94 @@ def roles(form: Form) -> dict[str, str]:
     found = {role: form.name(role) for role in (*known, "query", "user")}
     found |= {"session": "session_id"} if "session_id" in form.decoys else {}
     return {**found, "candidates": "candidate_ids"} if "candidates" in found else found
+
+
+def random_form(rng: Random) -> Form:
+    """Return a form drawn at random: names of several trades, other columns, any order and any way to write it."""
+    trades = list(VOCABULARIES)
+    names = {role: VOCABULARIES[str(rng.choice(trades))][role] for role in VOCABULARIES["shop"]}
+    layout = str(rng.choice(["long", "long", "wide"]))
+    flags = ("number", "bool", "yes", "time") if layout == "wide" else tuple(CLICKS)
+    return Form(
+        layout=layout,
+        order=str(rng.choice(["by list", "shuffled", "by position"])),
+        top=int(rng.integers(2)),
+        click=str(rng.choice(flags)),
+        position=str(rng.choice(list(POSITIONS))),
+        pool=bool(rng.integers(2)),
+        decoys=tuple(map(str, rng.permutation(DECOYS)[: rng.integers(0, 8)])),
+        names=names,
+    )
+
+
+def ratings(rng: Random) -> pa.Table:
+    """Return what users think of items: no list was shown."""
+    pairs = [(user, item) for user in range(60) for item in rng.choice(40, 8, replace=False)]
+    rows = [{"user_id": user, "movie_id": int(item), "rating": int(rng.integers(1, 6))} for user, item in pairs]
+    return pa.Table.from_pylist([{**row, "timestamp": 1.6e9 + at} for at, row in enumerate(rows)])
+
+
+def orders(rng: Random) -> pa.Table:
+    """Return the lines of orders: they are numbered, but were not shown as a list."""
+    rows = [
+        {"order_id": f"o{order}", "line": line + 1, "product_id": int(item), "returned": int(rng.random() < 0.1)}
+        for order in range(150)
+        for line, item in enumerate(rng.choice(60, rng.integers(1, 7), replace=False))
+    ]
+    return pa.Table.from_pylist(rows)
+
+
+def totals(rng: Random) -> pa.Table:
+    """Return counts of impressions and clicks by query, document and position."""
+    rows = []
+    for query in range(80):
+        for place, doc in enumerate(rng.choice(50, 5, replace=False)):
+            shown = int(rng.integers(20, 400))
+            clicks = int(rng.binomial(shown, 0.3 / (place + 1)))
+            rows.append(
+                {
+                    "query": f"q{query}",
+                    "doc_id": int(doc),
+                    "position": place + 1,
+                    "impressions": shown,
+                    "clicks": clicks,
+                }
+            )
+    return pa.Table.from_pylist(rows)
+
+
+def query_lists(rng: Random) -> pa.Table:
+    """Return lists of few queries, with nothing that tells the impressions of one query apart."""
+    rows = long_rows(wide_log(rng, queries=6), pool=False)
+    return pa.Table.from_pylist(rows).select(["query", "item", "position", "click"])
+
+
+def two_clicks(rng: Random) -> pa.Table:
+    """Return a log with two kinds of clicks."""
+    table = written(wide_log(rng), Form(pool=False), rng)
+    return table.append_column("n_clicks", pa.array(rng.integers(0, 3, table.num_rows)))
+
+
+def unnamed_click(rng: Random) -> pa.Table:
+    """Return a log whose click is called as any other flag."""
+    return written(wide_log(rng), Form(pool=False, decoys=("in_stock",), names={"click": "flag"}), rng)
+
+
+def without(role: str) -> Callable[[Random], pa.Table]:
+    """Return what makes a log that lacks a column."""
+    return lambda rng: written(wide_log(rng), form := Form(pool=False), rng).drop_columns([form.name(role)])
+
+
+TRAPS: Mapping[str, Callable[[Random], pa.Table]] = {
+    "ratings": ratings,
+    "orders": orders,
+    "totals": totals,
+    "lists of queries": query_lists,
+    "two clicks": two_clicks,
+    "unnamed click": unnamed_click,
+    "no click": without("click"),
+    "no position": without("position"),
+    "no impression": without("impression"),
+    "no item": without("item"),
+}
+"""Tables that are no logs, or leave something open: none may be read without a question."""

@@ -1,7 +1,7 @@
 """Intervals of `dbn` and `trust` under sorted logging: how often they hold the truth, and whether a finding says so.
 
 A policy that knows relevance shows good documents high, and tells the less of users the lower its temperature. Queries
-of 10 documents, 10,000 sessions of 100 queries, users who follow the model that is fitted, and three kinds of document:
+of 10 documents, 100 queries, users who follow the model that is fitted, and three kinds of document:
 
 - graded: grades in the proportions of MSLR, relevance .1 + .9 (2^g - 1) / 15, ranked by the grade and noise (sd .5).
 - continuous: relevance from a Beta(1, 4) between .02 and .95, ranked by its logit and noise.
@@ -10,6 +10,7 @@ of 10 documents, 10,000 sessions of 100 queries, users who follow the model that
 `silent` is the share of logs without the finding (`satisfaction-unknown`, `trust-unknown`), `covered` the share of true
 values that 95 % intervals hold, over all logs and over the silent ones. `off`, of `hit`: the root mean square of the
 errors of its logarithm below the first rank, each rank by its views; the mean over logs, and over the silent ones.
+Of `trust` there are also shorter logs, with `hit` and `false` alone.
 
     python benchmarks/click_sorted.py [--logs 20] [--models dbn,trust] [--table docs/benchmarks.md]
 """
@@ -37,6 +38,7 @@ TEMPERATURES = {"dbn": (1.0, 0.3, 0.1), "trust": (1.0, 0.3, 0.15, 0.1, 0.05)}
 MARKS = {"dbn": "sorted logging", "trust": "sorted logging of trust"}
 """Of the tables on the page."""
 QUERIES, SESSIONS = 100, 10_000
+SIZES = {"dbn": (SESSIONS,), "trust": (SESSIONS, 2_000, 500)}
 TABLES = {"dbn": ("satisfaction", "attraction", "continuation"), "trust": ("hit", "false", "attraction")}
 FINDINGS = {"dbn": "satisfaction-unknown", "trust": "trust-unknown"}
 
@@ -88,20 +90,25 @@ def off(one: Log, fitted: Fitted, table: str) -> float:
     return float(np.sqrt(error**2 @ shown / shown.sum()))
 
 
-def table(model: str, logs: int, kinds: tuple[str, ...], temperatures: tuple[float, ...]) -> Iterator[str]:
-    more = " off | off where silent |" if model == "trust" else ""
-    yield "| model | documents | temperature | silent | table | bias | width | covered | covered where silent |" + more
-    yield "|---|---|--:|--:|---|--:|--:|--:|--:|" + "--:|--:|" * bool(more)
-    for kind in kinds:
-        for temperature in temperatures:
-            yield from cell(model, kind, temperature, logs)
+def table(
+    model: str, logs: int, kinds: tuple[str, ...], temperatures: tuple[float, ...], sizes: tuple[int, ...]
+) -> Iterator[str]:
+    size, more = (" sessions |", " off | off where silent |") if model == "trust" else ("", "")
+    head = f"| model |{size} documents | temperature | silent | table | bias | width | covered | covered where silent |"
+    yield head + more
+    yield f"|---|{'--:|' * bool(size)}---|--:|--:|---|--:|--:|--:|--:|" + "--:|--:|" * bool(more)
+    for sessions in sizes:
+        for kind in kinds:
+            for temperature in temperatures:
+                yield from cell(model, sessions, kind, temperature, logs)
 
 
-def cell(model: str, kind: str, temperature: float, logs: int) -> Iterator[str]:
-    found: dict[str, list[tuple[float, ...]]] = {name: [] for name in TABLES[model]}
+def cell(model: str, sessions: int, kind: str, temperature: float, logs: int) -> Iterator[str]:
+    names = TABLES[model] if sessions == SESSIONS else TABLES[model][:2]
+    found: dict[str, list[tuple[float, ...]]] = {name: [] for name in names}
     silent = []
     for seed in range(logs):
-        one = log(model, kind, temperature, seed)
+        one = log(model, kind, temperature, seed, sessions)
         fitted = click_model(model).of(gathered(one))
         silent.append(FINDINGS[model] not in {caution.code for caution in fitted.cautions})
         for name, rows in found.items():
@@ -110,7 +117,8 @@ def cell(model: str, kind: str, temperature: float, logs: int) -> Iterator[str]:
         each, quiet = np.array(rows), np.array(silent)
         where, far = (f"{each[quiet, place].mean():.2f}" if quiet.any() else "" for place in (1, 3))
         bias, covered, width, error = each.mean(axis=0)
-        head = f"| `{model}` | {kind} | {temperature:g} | {quiet.mean():.2f}"
+        size = f" {sessions:,} |" if model == "trust" else ""
+        head = f"| `{model}` |{size} {kind} | {temperature:g} | {quiet.mean():.2f}"
         more = f" {error:.2f} | {far} |".replace("nan", "") if model == "trust" else ""
         yield f"{head} | {name} | {bias:+.3f} | {width:.3f} | {covered:.2f} | {where} |" + more
 
@@ -121,13 +129,15 @@ def main() -> None:
     parser.add_argument("--models", default="dbn,trust")
     parser.add_argument("--kinds", default=",".join(KINDS))
     parser.add_argument("--temperatures", help="by default those of each model's table")
+    parser.add_argument("--sessions", help="by default those of each model's table")
     parser.add_argument("--table", type=Path, help="a page with the markers, to write the tables to")
     given = parser.parse_args()
     for model in given.models.split(","):
         asked = given.temperatures
         temperatures = tuple(float(one) for one in asked.split(",")) if asked else TEMPERATURES[model]
+        sizes = tuple(map(int, given.sessions.split(","))) if given.sessions else SIZES[model]
         lines = [f"{given.logs} logs of each cell.", ""]
-        for line in table(model, given.logs, tuple(given.kinds.split(",")), temperatures):
+        for line in table(model, given.logs, tuple(given.kinds.split(",")), temperatures, sizes):
             print(line, flush=True)
             lines.append(line)
         if given.table:

@@ -1,8 +1,9 @@
 """Scores that count the clicks of their own log, and scores that do not: how often `same-log` says so.
 
 For every healthy world: its own scores, and rates that were counted on another day, must not be convicted; those
-counted on the day itself should be. `close` is the largest share of close neighbours of a score from elsewhere, of
-at least 20 pairs.
+counted on the day itself should be; likewise the relevances of click models that were learnt on either day. `close` is
+the largest share of close neighbours of a score from elsewhere, of at least 20 pairs; `residual` the smallest mean
+square of its residual clicks, of at least 20 degrees of freedom.
 
     python benchmarks/own_clicks.py [--seeds 4] [--rows 1000 5000 20000]
 """
@@ -76,6 +77,24 @@ def looked_at(world: World, rows: int, seed: int) -> Iterator[tuple[str, list[Ow
             for form, made in FORMS.items():
                 name = f"{form}, {'query and item' if by_query else 'item'}: {day}"
                 yield name, found(log.append_column("counted", pa.array(made(k, n).tolist())), "counted")
+        for model in MODELS:
+            learnt = relevances(log, table, model)
+            yield f"{model}: {day}", found(log.append_column("learnt", pa.array(learnt.tolist())), "learnt")
+
+
+MODELS = {"pbm": offrank.clicks.PBM, "ubm": offrank.clicks.UBM, "dbn": offrank.clicks.DBN}
+
+
+def relevances(judged: pa.Table, day: pa.Table, model: str) -> Floats:
+    """[n, m] relevance of each candidate of a log by a click model that another one taught; the mean where unknown."""
+    (shape, cells), (_, shown) = _cells(judged, "candidates", True), _cells(day, "slate", True)
+    clicked = [[float(one > 0) for one in row] for row in day["clicks"].to_pylist()]
+    offsets = pa.array(np.append(0, np.cumsum([len(row) for row in day["slate"].to_pylist()])), pa.int32())
+    log = pa.table({"slate": pa.ListArray.from_arrays(offsets, pa.array(shown)), "clicks": clicked})
+    told = pa.Table.from_batches(list(MODELS[model]().fit(log, by=None).predictions(offrank.read_log(log))))
+    known = dict(zip(told["item"].to_pylist(), told["relevance"].to_pylist(), strict=True))
+    mean = float(np.mean(list(known.values())))
+    return np.array([known.get(cell, known.get(str(cell), mean)) for cell in cells.tolist()]).reshape(shape)
 
 
 def main() -> None:
@@ -84,7 +103,7 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, default=4)
     parser.add_argument("--rows", type=int, nargs="+", default=[1_000, 5_000, 20_000])
     asked = parser.parse_args()
-    scores, said, close = Counter[tuple[str, int]](), Counter[tuple[str, int]](), 0.0
+    scores, said, close, residual = Counter[tuple[str, int]](), Counter[tuple[str, int]](), 0.0, 1.0
     for world in HEALTHY:
         for rows in asked.rows:
             for seed in range(asked.seeds):
@@ -93,9 +112,10 @@ def main() -> None:
                     said[name, rows] += any(map(counted_here, every))
                     if not name.endswith("this day"):
                         close = max([close, *(one.close / one.pairs for one in every if one.pairs >= 20)])
+                        residual = min([residual, *(one.residual for one in every if one.freedom >= 20)])
     for name in dict.fromkeys(name for name, _ in scores):
         print(f"{name:40}", *(f"{said[name, rows]:4} of {scores[name, rows]:4}" for rows in asked.rows))
-    print(f"close, at most: {close:.3f}")
+    print(f"close, at most: {close:.3f}; residual, at least: {residual:.3f}")
 
 
 if __name__ == "__main__":

@@ -19,7 +19,7 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
-from offrank.evaluation.selection import Chooser
+from offrank.evaluation.selection import EstimatorSelector
 from offrank.inference.spec import IntervalSpec
 from offrank.log.batch import Contexts, Floats
 from offrank.policies import policy
@@ -64,11 +64,11 @@ def world(name: str) -> LikeLog:
 def run(here: LikeLog, target: str, rows: int, logs: int) -> tuple[dict[str, Floats], list[str]]:
     """Errors of each estimator and of each rule, and what the rule chose, log by log."""
     asked, spec = policy(target), IntervalSpec("normal", cluster=None)
-    chooser = Chooser(here.source(rows, 0), LOGGING, CURVE.tolist(), spec, executor=Here())
+    selector = EstimatorSelector(here.source(rows, 0), LOGGING, CURVE.tolist(), spec, executor=Here())
     truth, chosen = here.truth(asked), []
     errors: dict[str, list[float]] = {}
     for log in range(logs):
-        found = replace(chooser, source=here.source(rows, log)).choose(asked)
+        found = replace(selector, source=here.source(rows, log)).select(asked)
         every = [one.candidate for one in found.ranking.ranked] + list(found.ranking.unusable)
         target_only = ranking([replace(one, others={}) for one in every]).chosen
         chosen.append(found.chosen)

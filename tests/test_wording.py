@@ -40,6 +40,7 @@ PHRASES = [
     (Option("slots", 1), "slots=1", "--slots 1"),
     (Option("fresh", True), "fresh=True", "--fresh"),
     (Option("format"), "format=", "--format"),
+    (Option("columns"), "columns=", "--column"),
     (ColumnNames({"clicks": "c"}), 'columns={"clicks": "c"}', "--column clicks=c"),
     (ColumnNames({"a": "b", "c": "d"}), 'columns={"a": "b", "c": "d"}', "--column a=b --column c=d"),
     (EstimatorOption("clip(ips, 100)"), '"clip(ips, 100)"', "-e 'clip(ips, 100)'"),

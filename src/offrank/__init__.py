@@ -28,6 +28,7 @@ if TYPE_CHECKING:  # for type checkers; `_HOMES` and `_MODULES` say the same at 
     from .folds.estimate import Caution as Caution
     from .folds.estimate import Estimate as Estimate
     from .inspection.result import Inspection as Inspection
+    from .inspection.unread import UnreadTable as UnreadTable
     from .policies.boosted import Boosted as Boosted
     from .policies.counted import Counted as Counted
     from .policies.epsilon import EpsilonUniform as EpsilonUniform
@@ -72,6 +73,7 @@ _HOMES = {
     "EpsilonUniform": "policies.epsilon",
     "Estimate": "folds.estimate",
     "Inspection": "inspection.result",
+    "UnreadTable": "inspection.unread",
     "Linear": "policies.linear",
     "Logged": "policies.written",
     "OffrankError": "errors",

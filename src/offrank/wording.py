@@ -11,6 +11,10 @@ Style = Literal["python", "command line"]
 """For whom a text is: a Python program names arguments, the command line its options."""
 
 
+_FLAGS: Mapping[str, str] = {"columns": "--column"}
+"""Flags that are not the name of their argument."""
+
+
 @dataclass(frozen=True)
 class Option:
     """An option with its value: `interval="bootstrap"`, or `--interval bootstrap`; without one, `interval=`."""
@@ -22,7 +26,7 @@ class Option:
         """Return it in words; on the command line, an option that is True is a flag."""
         if style == "python":
             return f"{self.name}=" if self.value is ... else f"{self.name}={self.value!r}".replace("'", '"')
-        flag = f"--{self.name.replace('_', '-')}"
+        flag = _FLAGS.get(self.name, f"--{self.name.replace('_', '-')}")
         return flag if self.value is ... or self.value is True else f"{flag} {_quoted(self._text())}"
 
     def _text(self) -> str:

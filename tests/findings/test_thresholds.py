@@ -13,11 +13,11 @@ from types import ModuleType
 import pytest
 
 from offrank import findings
-from offrank.findings.evidence import ChoiceEvidence, EstimatorChoiceEvidence
+from offrank.findings.evidence import SelectedMemberEvidence, SelectorEvidence
 from tests.findings.cases import CASES, Case
 
 TRUST = (Path(__file__).resolve().parents[2] / "docs" / "trust.md").read_text(encoding="utf-8")
-ALWAYS = {("chosen", ChoiceEvidence), ("chosen-estimator", EstimatorChoiceEvidence)}
+ALWAYS = {("chosen", SelectedMemberEvidence), ("chosen-estimator", SelectorEvidence)}
 """What is said of every choice is no alarm."""
 
 

@@ -10,10 +10,11 @@ from typing import Any
 import pytest
 
 from offrank import Caution, Estimate
+from offrank.errors import NoOverlapError
 from offrank.estimators.named import estimator
 from offrank.estimators.wrappers import without_normalisation
 from offrank.findings.untested import ROWS_KEPT
-from offrank.findings.verdict import Candidate, Verdict, on_log, verdict
+from offrank.findings.verdict import EstimateRow, Verdict, on_log, verdict
 from offrank.folds.estimate import Interval
 
 LOG = Interval(0.40, 0.39, 0.41, 0.005)
@@ -36,22 +37,22 @@ def assumed(name: str) -> frozenset[str]:
     return without_normalisation(estimator(name)).assumptions
 
 
-def one(name: str, value: float, half: float, *warnings: Caution, **fields: Any) -> Candidate:
+def one(name: str, value: float, half: float, *warnings: Caution, **fields: Any) -> EstimateRow[str]:
     """A candidate of a named estimator."""
     assumes = fields.pop("assumes", None) or assumed(name)
     change = value / 0.4 - 1
     relative = Interval(change, change - half / 0.4, change + half / 0.4, half / 0.8)
     given: dict[str, Any] = {"scale": LOG.value, **fields}
-    return Candidate(name, assumes, estimate(value, half, *warnings), LOG, relative, **given)
+    return EstimateRow(name, name, assumes, estimate(value, half, *warnings), LOG, relative, **given)
 
 
-def judged(*candidates: Candidate, about_log: Sequence[Caution] = (), **fields: Any) -> Verdict:
+def judged(*candidates: EstimateRow[str], about_log: Sequence[Caution] = (), **fields: Any) -> Verdict:
     found = verdict("t", candidates, about_log, **fields)
     assert found is not None
     return found
 
 
-def hidden(name: str, value: float, half: float, *warnings: Caution, **fields: Any) -> Candidate:
+def hidden(name: str, value: float, half: float, *warnings: Caution, **fields: Any) -> EstimateRow[str]:
     return one(name, value, half, *warnings, asked=False, **fields)
 
 
@@ -64,7 +65,7 @@ BETTER, WORSE, OPEN, UNKNOWN = "better", "worse", "no clear difference", "unknow
 SOUND, CARE, NONE = "sound", "with care", "none"
 
 # An interval of the difference is sharp up to 0.25 of the logged mean to either side: 0.25 * 0.4 = 0.1.
-CASES: dict[str, tuple[list[Candidate], str, str, str | None, tuple[float, float] | None]] = {
+CASES: dict[str, tuple[list[EstimateRow[str]], str, str, str | None, tuple[float, float] | None]] = {
     # what assumes nothing and is sharp, whatever it decides
     "better": ([one("ips", 0.5, 0.09), one(IPM, 0.45, 0.01)], BETTER, SOUND, "ips", (0.41, 0.59)),
     "worse": ([one("ips", 0.3, 0.09), one(IPM, 0.35, 0.01)], WORSE, SOUND, "ips", (0.21, 0.39)),
@@ -227,7 +228,7 @@ def test_the_decision_is_what_the_interval_of_the_difference_says(low: float, hi
     candidate = one("ips", 0.4, 0.05)
     assert candidate.estimate is not None
     away = Interval((low + high) / 2, low, high, 0.01)
-    found = judged(replace(candidate, estimate=replace(candidate.estimate, difference=away)))
+    found = judged(replace(candidate, found=replace(candidate.estimate, difference=away)))
     assert (found.decision, found.trust) == (decision, SOUND)
 
 
@@ -306,7 +307,7 @@ def test_all_numbers_are_widened_alike() -> None:
 def test_without_an_interval_there_is_no_answer(ends: tuple[float, float]) -> None:
     open_ended = one("ips", 0.45, 0.01)
     assert open_ended.estimate is not None
-    candidate = replace(open_ended, estimate=replace(open_ended.estimate, low=ends[0], high=ends[1]))
+    candidate = replace(open_ended, found=replace(open_ended.estimate, low=ends[0], high=ends[1]))
     found = judged(candidate)
     assert found.trust == NONE
     assert [reason.code for reason in found.reasons] == ["no-interval"]
@@ -363,9 +364,8 @@ def test_the_log_comes_first_and_explains_mean_weights() -> None:
 
 
 def test_a_refusal_is_a_reason() -> None:
-    refused = Candidate("ips", frozenset(), None, refusal=Caution("no-overlap", "serious", "Never.", "Log more."))
-    found = judged(refused)
-    assert [(reason.code, reason.estimators) for reason in found.reasons] == [("no-overlap", ("ips",))]
+    refused = EstimateRow("ips", "ips", frozenset(), NoOverlapError("never", "log more"))
+    assert [(reason.code, reason.estimators) for reason in judged(refused).reasons] == [("no-overlap", ("ips",))]
     assert judged(refused, one("snips", 0.5, 0.01)).trust == SOUND
 
 

@@ -196,7 +196,7 @@ LOGS: dict[str, Callable[[Any], Any]] = {
     "evaluation.diagnostics.ClipsFold": lambda kind: kind(tuple(pair[:2] for pair in layout().pairs)[:2], OLD),
     "evaluation.diagnostics.HeaviestFold": lambda kind: kind(tuple(pair[:2] for pair in layout().pairs), OLD, 7),
     "readers.by_file.FilesFold": lambda kind: kind("/folder"),
-    "evaluation.ranking_overlap.RankingOverlapFold": lambda kind: kind((NEW, policy("top(tied)"), OLD), SCORES, 40),
+    "checks.ranking_overlap.RankingOverlapFold": lambda kind: kind((NEW, policy("top(tied)"), OLD), SCORES, 40),
     "reward_models.training.TrainingFold": lambda kind: kind(SlateColumns(("old", "new")), "query", 600),
     "selection.pseudo_targets.DistanceFold": lambda kind: kind((NEW, policy("top(tied)")), OLD),
     "verbs.clicks.graded.GradedFold": lambda kind: kind({"rctr": fitted("rctr")}, "grades", "query"),

@@ -132,6 +132,10 @@ def estimator_classes() -> set[str]:
     return {node.name for module in within("estimators") for node in module.tree.body if isinstance(node, ast.ClassDef)}
 
 
+def policy_classes() -> set[str]:
+    return {node.name for module in within("policies") for node in module.tree.body if isinstance(node, ast.ClassDef)}
+
+
 def called(node: ast.AST, *names: str) -> bool:
     return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in names
 

@@ -7,7 +7,7 @@ import pytest
 from tests.house.code import PACKAGE, ROOT
 
 LISTED = (ROOT / "tests" / "fast.txt").read_text(encoding="utf-8").splitlines()
-ELSEWHERE = {"evaluation": "verbs", "testing": "exact"}
+ELSEWHERE = {"evaluation": "verbs", "inspection": "verbs", "testing": "exact"}
 """Rooms whose tests stand in another one's folder, or whose own take minutes."""
 ROOMS = sorted(path.name for path in PACKAGE.iterdir() if (path / "__init__.py").exists())
 

@@ -120,11 +120,22 @@ def test_files_without_a_log(content: bytes, error: type[Exception], words: str,
         rows(criteo(tmp_path / "log.txt"), NEEDED)
 
 
-@pytest.mark.parametrize("content", [b"plain text", gzip.compress(TEXT.encode())[:-9]], ids=["plain", "cut"])
-def test_a_damaged_archive(content: bytes, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [(b"plain text", ", line 1: expected"), (gzip.compress(TEXT.encode())[:-9], " cannot be read")],
+    ids=["plain", "cut"],
+)
+def test_a_damaged_archive(content: bytes, words: str, tmp_path: Path) -> None:
     (tmp_path / "log.txt.gz").write_bytes(content)
-    with pytest.raises(LogError, match=r"log\.txt\.gz cannot be read"):
+    with pytest.raises(LogError, match=rf"log\.txt\.gz{words}"):
         rows(criteo(tmp_path / "log.txt.gz"), NEEDED)
+
+
+def test_what_is_packed_is_told_by_its_bytes(path: Path, tmp_path: Path) -> None:
+    (tmp_path / "packed").write_bytes(gzip.compress(path.read_bytes()))
+    (tmp_path / "plain.gz").write_bytes(path.read_bytes())
+    plain = rows(criteo(path), NEEDED)
+    assert rows(criteo(tmp_path / "packed"), NEEDED) == rows(criteo(tmp_path / "plain.gz"), NEEDED) == plain
 
 
 def test_unfit_arguments(path: Path) -> None:

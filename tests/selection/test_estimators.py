@@ -62,7 +62,7 @@ def chosen(difference: float) -> EstimatorRanking:
 
 
 def test_the_bias_may_be_as_large_as_the_variance_that_is_saved() -> None:
-    """SelectedEstimate if .01 + D^2 - .99 < 1."""
+    """It is selected if .01 + D^2 - .99 < 1."""
     threshold = math.sqrt(1.98)
     assert chosen(threshold - 1e-6).chosen == "more"
     assert chosen(threshold + 1e-6).chosen == "less"

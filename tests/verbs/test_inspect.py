@@ -190,7 +190,7 @@ def test_what_is_read_as_what() -> None:
         "short": ("list of double", "", ""),
     }
     assert {column.name: column.samples for column in found.columns}["short"] == ("[1.0, 2.0]", "[1.0, 2.0]")
-    assert 'not read; columns={"propensity": "pscore"} if it is the propensity' in " ".join(str(found).split())
+    assert 'If pscore is the propensity, say columns={"propensity": "pscore"}.' in " ".join(str(found).split())
 
 
 def test_sizes_ties_duplicates_and_dependence() -> None:
@@ -273,6 +273,16 @@ def test_nothing_to_estimate_without_an_outcome() -> None:
     assert "Nothing can be estimated from it: log clicks, or a reward." in str(found)
 
 
+@pytest.mark.parametrize(("worth", "least"), [(1.0, 0.0), (-1.0, None)])
+def test_what_was_earned_ends_at_nothing_unless_there_are_losses(worth: float, least: float | None) -> None:
+    """One user of five has all that was earned or lost: so few say little, and the normal interval crosses 0."""
+    rows = [{"slate": ["a"], "reward": worth * (i < 40), "user": "abcde"[(i >= 40) * (1 + i % 4)]} for i in range(60)]
+    earned = offrank.inspect(rows).overview.earned
+    assert earned is not None
+    assert earned.value == pytest.approx(worth * 2 / 3)
+    assert earned.low == least if least is not None else (earned.low < -1 and earned.high > 0)
+
+
 def test_the_mapping_is_what_config_takes(tmp_path: Path) -> None:
     path, mapping = tmp_path / "log.parquet", tmp_path / "mapping.toml"
     pq.write_table(search().rename_columns({"slate": 'the "shown" ones', "query": "q\u00e9"}), path)
@@ -302,10 +312,10 @@ def test_public_data_sets_are_known_by_what_they_hold(tmp_path: Path) -> None:
         assert (found.format, found.rows) == (name, 2)
         assert f"--format {name}" in found.command
         assert found.mapping()["format"] == name
-    for name, text in {"other": "hello\n", "binary": "\x00\x01\n"}.items():
-        (tmp_path / name).write_text(text)
-        with pytest.raises(UsageError, match="cannot tell the format"):
-            offrank.inspect(tmp_path / name)
+    for text, words in {"hello\n": "has no rows", "\x00\x01\n": "neither text nor in a format that is known"}.items():
+        (tmp_path / "other").write_text(text)
+        with pytest.raises(LogError, match=words):
+            offrank.inspect(tmp_path / "other")
     with pytest.raises(LogError, match="there is no log at"):
         offrank.inspect(tmp_path / "missing")
 

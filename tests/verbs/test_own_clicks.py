@@ -68,6 +68,57 @@ def test_counted_on_this_log_and_on_another_day(form: str, by_query: bool) -> No
     assert not said(table(today, FORMS[form](*counts(yesterday, by_query))))
 
 
+def search(seed: int, users: str) -> dict[str, Any]:
+    """Four of eight documents for 25 queries. users: look at a rank by chance, or as long as nothing was clicked."""
+    rng = np.random.default_rng([11, seed])
+    query = rng.integers(0, 25, 6_000)
+    slate = np.argsort(rng.random((6_000, 8)), axis=1)[:, :4]
+    clicks = rng.random((6_000, 4)) < MERIT[query[:, None], slate] * ([1.0, 0.6, 0.4, 0.3] if users == "ranks" else 1)
+    if users == "cascade":
+        clicks &= clicks.cumsum(axis=1) == 1
+    candidates = np.broadcast_to(np.arange(8), (6_000, 8))
+    return {"query": query, "candidates": candidates, "slate": slate, "clicks": clicks.astype(float)}
+
+
+def relevances(of: dict[str, Any], model: str) -> Any:
+    """[queries, items] the relevances of a click model that a day has taught."""
+    log = pa.table({name: values.tolist() for name, values in of.items()})
+    kind = {"pbm": offrank.clicks.PBM, "ubm": offrank.clicks.UBM, "dbn": offrank.clicks.DBN}[model]
+    found = np.zeros((QUERIES, ITEMS))
+    for batch in kind().fit(log).predictions(offrank.read_log(log)):
+        query, item = (np.array(batch[name].to_pylist()).astype(int) for name in ("query", "item"))
+        found[query, item] = batch["relevance"].to_pylist()
+    return found
+
+
+@pytest.mark.parametrize(
+    ("users", "model"), [("ranks", "pbm"), ("ranks", "ubm"), ("cascade", "pbm"), ("cascade", "ubm"), ("cascade", "dbn")]
+)
+def test_relevances_learnt_from_this_log_and_from_another_day(users: str, model: str) -> None:
+    today, yesterday = search(1, users), search(2, users)
+    assert said(table(today, relevances(today, model)))
+    assert said(table(today, np.log(relevances(today, model) + 1e-9)))
+    assert not said(table(today, relevances(yesterday, model)))
+    assert not said(table(today, MERIT))
+
+
+@pytest.mark.parametrize("kind", ["one click a slate", "never or nearly always", "one click of two", "amounts"])
+def test_the_truth_is_not_suspected_where_clicks_have_little_noise_of_their_own(kind: str) -> None:
+    """As many rows of each query as of any; and clicks that follow from others, from the item, or are amounts."""
+    rng, slots = np.random.default_rng(5), 2
+    merit = np.where(rng.random((QUERIES, ITEMS)) < 0.5, 0.02, 0.97) if kind.startswith("never") else MERIT
+    query, items = np.arange(ROWS * 2) % QUERIES, 2 if kind == "one click of two" else 6
+    slate = np.argsort(rng.random((len(query), items)), axis=1)[:, :slots]
+    chance = merit[query[:, None], slate]
+    clicks = (rng.random(chance.shape) < chance).astype(float)
+    if "one" in kind.split():
+        clicks = np.eye(slots)[(np.log(chance) + rng.gumbel(size=chance.shape)).argmax(axis=1)]
+    if kind == "amounts":
+        clicks *= np.exp(rng.normal(size=clicks.shape))
+    of = {"query": query, "candidates": np.broadcast_to(np.arange(items), (len(query), items)), "slate": slate}
+    assert not said(table({**of, "clicks": clicks}, merit), "plackett_luce(score)")
+
+
 def test_the_answer_is_refused_and_says_why() -> None:
     today = day(1)
     log = table(today, FORMS["rate"](*counts(today, False)))

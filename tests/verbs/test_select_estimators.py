@@ -14,7 +14,9 @@ import offrank
 from offrank.assumptions import ITEM_POSITION
 from offrank.errors import LogError, NoOverlapError, UsageError
 from offrank.evaluation import selection as choosing
-from offrank.evaluation.selection import Chooser
+from offrank.evaluation.pages.selection import simulated_section
+from offrank.evaluation.selected_estimators import SelectedEstimators
+from offrank.evaluation.selection import EstimatorSelector
 from offrank.evaluation.simulated_selection import Rehearsed, SimulatedSelection
 from offrank.log.batch import Contexts, LogBatch
 from offrank.log.source import Needs
@@ -22,7 +24,6 @@ from offrank.policies import policy
 from offrank.selection.estimators import EstimatorRanking
 from offrank.simulation.like_log import BEHAVIOURS, LikeLog
 from offrank.testing import MemorySource
-from offrank.verbs.select import SelectedEstimators, simulated_section
 from tests.verbs.logs import CURVE, LOGGING, TARGET, replaced, search
 
 QUERIES, ITEMS = 8, 4
@@ -156,14 +157,14 @@ def test_clicks_that_are_not_the_reward_and_the_first_reason() -> None:
 
 
 def test_a_candidate_that_fails_late_stops_no_other(monkeypatch: pytest.MonkeyPatch) -> None:
-    real = Chooser._read
+    real = EstimatorSelector._read
 
-    def read(self: Chooser, policies: Any, able: Any) -> Any:
+    def read(self: EstimatorSelector, policies: Any, able: Any) -> Any:
         if "ipm" in able:
             raise LogError("row 17 is odd", "mend it")
         return real(self, policies, able)
 
-    monkeypatch.setattr(Chooser, "_read", read)
+    monkeypatch.setattr(EstimatorSelector, "_read", read)
     source = MemorySource((log("position-based"),))
     found = _select(source, ["ipm", "snips", "rips"]).choice
     assert (found.refused, set(found.given), len(found.pseudo)) == ({"ipm": "row 17 is odd"}, {"snips", "rips"}, 4)
@@ -196,14 +197,14 @@ def test_simulated_rates_that_are_off_are_reported() -> None:
 
 
 def test_a_simulated_log_without_overlap_is_not_right(monkeypatch: pytest.MonkeyPatch) -> None:
-    real = Chooser.choose
+    real = EstimatorSelector.select
 
-    def choose(self: Chooser, target: Any) -> Any:
+    def select(self: EstimatorSelector, target: Any) -> Any:
         if "simulated" in self.source.describe() and self.source.seed == 0:  # type: ignore[attr-defined]
             raise NoOverlapError("nothing", "log more")
         return real(self, target)
 
-    monkeypatch.setattr(Chooser, "choose", choose)
+    monkeypatch.setattr(EstimatorSelector, "select", select)
     found = _select(MemorySource((log("position-based"),)), ["snips"], worlds=2).simulated
     assert [(one.logs, one.right, one.auto) for one in found.kinds] == [(2, 1, 1.0)] * 3
 

@@ -22,6 +22,7 @@ from offrank.learning.preparation import Preparation, Survey
 from offrank.learning.search import Search
 from offrank.learning.splits import OneSlot, Split
 from offrank.log.source import Source
+from offrank.policies.learnt import policies_of
 from offrank.policies.propensities import AnyPolicy, is_law, law
 from offrank.policies.uniform import Uniform
 from offrank.policies.written import Logged
@@ -29,7 +30,6 @@ from offrank.report.charts import Chart, Series
 from offrank.report.document import Cell, Claim, Section
 from offrank.simulation.adverts import AdvertWorld
 from offrank.verbs.evaluate import evaluate
-from offrank.verbs.learn import both
 
 from .criteo_checks import holds_truth, logs_of
 from .expectations import Expectations, Run, bars, half_of, same_size, times
@@ -100,7 +100,7 @@ def _learnt(source: Source, folder: Path, asked: Run) -> tuple[Targets, Survey]:
         path = folder / f"{method}.npz"
         assert best.candidate.model is not None
         best.candidate.model.save(path)
-        targets |= {(method, use): policy for use, policy in both(str(path)).items()}
+        targets |= {(method, use): policy for use, policy in policies_of(path).items()}
     return targets, survey
 
 

@@ -145,45 +145,71 @@ def seal(key):
 
 
 @numba.njit(cache=True, nogil=True)
-def shown_cells(context, items, clicks, limit, rows, slots, code):
-    """Find what was shown of context [n] and item [n, k] with a hash of at most `limit`, and return how many.
+def count_shown(context, items, clicks, limit):
+    """Count what was shown of context [n] and item [n, k] with a hash of at most `limit`.
 
-    items [n, k]: codes; clicks [n, k], NaN where nothing was shown. rows, slots, code [e]: filled in order.
+    items [n, k]: codes; clicks [n, k], NaN where nothing was shown.
     """
     found = 0
     for row in range(len(context)):
         begun = finish(context[row] + ODD)
         for slot in range(items.shape[1]):
-            hashed = finish(_joined(begun, items[row, slot] * ODD))
-            if hashed <= limit and not np.isnan(clicks[row, slot]):
-                rows[found], slots[found], code[found] = row, slot, hashed
+            if finish(_joined(begun, items[row, slot] * ODD)) <= limit and not np.isnan(clicks[row, slot]):
                 found += 1
     return found
 
 
 @numba.njit(cache=True, nogil=True)
-def cell_sums(rows, slots, code, clicks, scores, table, key, sums, low, high):
-    """Count the cells [e] that `shown_cells` found, equal ones together, and return their number.
+def cells(context, items, clicks, scores, limit, table, cell, key, low, high):
+    """Find the cells of context [n] and item [n, k] whose hash is at most `limit`, and return their number.
 
-    scores [s, n, k]. table: -1 each, a power of two in length and longer than the cells. key [e], sums [e, 3], low,
-    high [e, s]: filled in the order of first occurrence.
+    items [n, k]: codes; clicks [n, k], NaN where nothing was shown; scores [s, n, k]. table: -1 each, a power of two in
+    length and longer than the cells. cell [n, k]: filled with the number of the cell, -1 for none; key [e], low, high
+    [e, s] in the order of first occurrence.
     """
     mask, found = np.uint64(len(table) - 1), 0
-    for shown in range(len(code)):
-        row, slot = rows[shown], slots[shown]
-        at, came = code[shown] & mask, clicks[row, slot]
-        while table[at] >= 0 and key[table[at]] != code[shown]:
-            at = (at + np.uint64(1)) & mask
-        if table[at] < 0:
-            table[at] = found
-            key[found] = code[shown]
-            low[found], high[found] = np.inf, -np.inf
-            found += 1
-        cell = table[at]
-        sums[cell, 0] += 1.0
-        sums[cell, 1] += came
-        sums[cell, 2] += came * came
-        for score in range(len(scores)):
-            low[cell, score] = min(low[cell, score], scores[score, row, slot])
-            high[cell, score] = max(high[cell, score], scores[score, row, slot])
+    for row in range(len(context)):
+        for slot in range(items.shape[1]):
+            cell[row, slot] = -1
+            if np.isnan(clicks[row, slot]):
+                continue
+            code = finish(_joined(finish(context[row] + ODD), items[row, slot] * ODD))
+            if code > limit:
+                continue
+            at = code & mask
+            while table[at] >= 0 and key[table[at]] != code:
+                at = (at + np.uint64(1)) & mask
+            if table[at] < 0:
+                table[at] = found
+                key[found] = code
+                low[found], high[found] = np.inf, -np.inf
+                found += 1
+            here = table[at]
+            cell[row, slot] = here
+            for score in range(len(scores)):
+                low[here, score] = min(low[here, score], scores[score, row, slot])
+                high[here, score] = max(high[here, score], scores[score, row, slot])
     return found
+
+
+@numba.njit(cache=True, nogil=True)
+def cell_sums(cell, line, clicks, sums):
+    """Add to the line [e] of each cell [n, k], -1 for none, impressions, clicks and their squares.
+
+    sums [lines, 2 r, 3]: at each rank, the last with those below, without a click above, then at each rank with one.
+    """
+    ranks = sums.shape[1] // 2
+    for row in range(len(cell)):
+        above = 0
+        for slot in range(cell.shape[1]):
+            came = clicks[row, slot]
+            if np.isnan(came):
+                continue
+            here = line[cell[row, slot]] if cell[row, slot] >= 0 else -1
+            if here >= 0:
+                at = above + min(slot, ranks - 1)
+                sums[here, at, 0] += 1.0
+                sums[here, at, 1] += came
+                sums[here, at, 2] += came * came
+            if came > 0:
+                above = ranks

@@ -22,7 +22,7 @@ from ..log.source import Needs, Source, has
 from ..policies.fit import counted_by, counts
 from ..policies.propensities import AnyPolicy, is_law
 from ..policies.unconfirmed import confirmed, departure
-from ..policies.written import WrittenPolicy
+from ..policies.written import is_written
 from ..running.quantities import Quantities
 from .calibration import CalibrationFold
 from .duplicates import ContentsFold
@@ -109,7 +109,7 @@ class LogFold(MappedFold):
             for by in _CONTEXTS:
                 if by == "candidates" or has(source, Needs(clusters=frozenset([by]))):
                     tried.attempt(f"repeats {by}", RepeatsFold(logging, by))
-            if not isinstance(confirmed(logging), WrittenPolicy):
+            if not is_written(confirmed(logging)):
                 tried.attempt("agreement", AgreementFold(logging))
         return cls(logging, tried.folds, tried.reasons, tried.needs)
 

@@ -11,7 +11,7 @@ from ..findings.evidence import LogEvidence
 from ..findings.unconfirmed_logging import BLIND
 from ..folds.estimate import Caution
 from ..formatting import plural
-from ..policies.sorting import Sorting
+from ..policies.sorting import always_sorts
 from .drawn import Drawn
 from .log import about_log
 from .randomness import Randomness
@@ -79,8 +79,8 @@ def logged_by(
     agreed: whether the first law that is random gives what was written; None where that is not known.
     """
     fitting = [one for one in found if one.fits]
-    law = next((one for one in fitting if not isinstance(one.policy, Sorting)), None)
-    sure = fitting[0] if fitting and isinstance(fitting[0].policy, Sorting) else None
+    law = next((one for one in fitting if not always_sorts(one.policy)), None)
+    sure = fitting[0] if fitting and always_sorts(fitting[0].policy) else None
     # What another policy explains and a warning doubts is refuted by both together.
     refuting = ("serious", "warning") if agreed is False else ("serious",)
     against = next((one for one in about_log(log) if _refutes(one, refuting)), None)

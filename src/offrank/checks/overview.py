@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -85,7 +85,8 @@ class OverviewFold:
             return Overview(slots, candidates, distinct)
         folded = self._earned.finish(state["earned"])
         alone = IntervalSpec().inference(folded)
-        earned = IntervalSpec(cluster="auto", found=self.columns).inference(folded).ratio(_MEAN)
+        inference = IntervalSpec(cluster="auto", found=self.columns).inference(folded)
+        earned = replace(inference, nonnegative=bool(inference.moments.least[0] >= 0)).ratio(_MEAN)
         clusters = {name: Clusters.of(name, folded[BUCKETS_OF + name]) for name in self.columns}
         effects = {name: alone.design_effect(_MEAN, one) for name, one in clusters.items()}
         return Overview(slots, candidates, distinct, earned, effects)

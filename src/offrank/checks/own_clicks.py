@@ -1,11 +1,13 @@
-"""Does a score count the clicks of the very log that it is judged by?
+"""Does a score know the clicks of the very log that it is judged by?
 
-A score that was made elsewhere may be as good as one likes: it does not know the noise of this log. So two questions
+A score that was made elsewhere may be as good as one likes: it does not know the noise of this log. So three questions
 are asked of cells (items, or items of a query or of a candidate set) in which the score is constant.
 
 - Is the number of clicks k of the n impressions of a cell given by the score s, as k = a + b s + c s n? All rates with
   a prior, (k + a) / (n + c), are such, and so are percentages and plain numbers of clicks; with exp(s) or the logistic
   function of s for s, logarithms and log-odds.
+- Are the residuals of the clicks, given score and ranks, smaller than noise? See `residual_clicks`: it finds the
+  relevances of click models, smoothed and corrected for ranks.
 - Are the rates of neighbours in the order of the score closer than their noise allows? For a difference z that is
   normal with variance 1, P(|z| < 1/4) is at most .2, wherever its mean is. It finds ranks and rounded rates.
 """
@@ -19,8 +21,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..findings.evidence_rows import OwnClicksEvidence
+from ..findings.same_log import chance_of_residuals
 from ..log.batch import Floats, LogBatch
 from . import _kernels
+from .residual_clicks import RANKS, residual_clicks
 
 Bits = NDArray[np.uint64]
 Of = Literal["item", "item of a query", "item of a candidate set"]
@@ -44,7 +48,8 @@ _EFFECTIVE = 16.0
 class CellCounts:
     """Cells with the smallest hashes.
 
-    key [e]: ascending. sums [e, 3]: of impressions, clicks and their squares. low, high [e, scores]: of each score.
+    key [e]: ascending. sums [e, 2 r, 3]: of impressions, clicks and their squares at each of r ranks, without and
+    with a click above. low, high [e, scores]: of each score.
     """
 
     key: Bits
@@ -63,20 +68,24 @@ class OwnClicksFold:
 
     def empty(self) -> CellCounts:
         none = np.empty((0, len(self.scores)))
-        return CellCounts(np.empty(0, np.uint64), np.empty((0, 3)), none, none)
+        return CellCounts(np.empty(0, np.uint64), np.empty((0, 2 * RANKS, 3)), none, none)
 
     def add(self, state: CellCounts, batch: LogBatch) -> CellCounts:
         clicks, context = _clicks(batch), self._contexts(batch)
         if clicks is None or context is None or not len(batch):
             return state
         items, came, shown = batch.once((type(self), self.scores), lambda: self._shown(batch, clicks))
-        found = np.empty(came.size, np.int64), np.empty(came.size, np.int64), np.empty(came.size, np.uint64)
-        most = _kernels.shown_cells(context, items, came, batch.limits.of(self), *found)  # few, once a part is full
+        limit = batch.limits.of(self)
+        most = _kernels.count_shown(context, items, came, limit)  # few, once a part is full
         table = np.full(1 << (2 * most).bit_length(), -1)
-        key, sums, ends = np.empty(most, np.uint64), np.zeros((most, 3)), np.empty((2, most, len(self.scores)))
-        cells = (one[:most] for one in found)
-        e = _kernels.cell_sums(*cells, came, shown, table, key, sums, *ends)
-        merged = self.merge(state, self._together(key[:e], sums[:e], ends[0, :e], ends[1, :e]))
+        key, ends = np.empty(most, np.uint64), np.empty((2, most, len(self.scores)))
+        cell = np.empty(came.shape, np.int64)
+        e = _kernels.cells(context, items, came, shown, limit, table, cell, key, *ends)
+        kept, line = np.argsort(key[:e], kind="stable")[: self.kept], np.full(e, -1)
+        line[kept] = np.arange(len(kept))
+        sums = np.zeros((len(kept), 2 * RANKS, 3))
+        _kernels.cell_sums(cell, line, came, sums)
+        merged = self.merge(state, CellCounts(key[kept], sums, *(one[kept] for one in ends)))
         if len(merged.key) == self.kept:
             batch.limits.lower(self, merged.key[-1])
         return merged
@@ -125,13 +134,15 @@ class OwnClicksFold:
         return key
 
     def _found(self, state: CellCounts, place: int) -> OwnClicksEvidence:
-        low, high, rows = state.low[:, place], state.high[:, place], state.sums[:, 0]
+        low, high, rows = state.low[:, place], state.high[:, place], state.sums[:, :, 0].sum(axis=1)
         constant = high - low <= _SAME * np.maximum(np.abs(low), np.abs(high))
         constant &= np.isfinite(low) & np.isfinite(high)
         nothing = OwnClicksEvidence(column=self.scores[place], of=self.of)
         if not constant.any() or rows[constant].sum() < _MOSTLY * rows.sum():
             return nothing
-        score, sums = low[constant], state.sums[constant]
+        score, strata = low[constant], state.sums[constant]
+        sums = strata.sum(axis=1)
+        left = min((residual_clicks(one, strata) for one in _scales(score)), key=lambda one: chance_of_residuals(*one))
         cells, counts, reproduced = _reproduced(score, sums)
         pairs, close = _close(score, sums)
         return OwnClicksEvidence(
@@ -142,6 +153,8 @@ class OwnClicksFold:
             reproduced=reproduced,
             pairs=pairs,
             close=close,
+            freedom=left.freedom,
+            residual=left.square,
         )
 
 
@@ -164,7 +177,7 @@ def _reproduced(score: Floats, sums: Floats) -> tuple[int, int, float]:
     if len(score) < 4 or not np.ptp(score) > 0:
         return len(score), 0, 0.0
     values, which = np.unique(clicks, return_inverse=True)
-    given = [_given(one, shown, clicks, noise) for one in (score, np.exp(score - score.max()), _logistic(score))]
+    given = [_given(one, shown, clicks, noise) for one in _scales(score)]
     shares = [np.bincount(which, weights=one) / np.bincount(which) for one in given]
     return len(score), len(values), max(float(one.mean()) for one in shares)
 
@@ -182,8 +195,9 @@ def _given(score: Floats, shown: Floats, clicks: Floats, noise: Floats) -> NDArr
     return np.asarray(away <= _REPRODUCED)
 
 
-def _logistic(score: Floats) -> Floats:
-    return np.asarray(1 / (1 + np.exp(-np.clip(score, -700, 700))))
+def _scales(score: Floats) -> tuple[Floats, Floats, Floats]:
+    """Return a score as it is, and as the logarithm and the log-odds of a rate."""
+    return score, np.exp(score - score.max()), np.asarray(1 / (1 + np.exp(-np.clip(score, -700, 700))))
 
 
 def _close(score: Floats, sums: Floats) -> tuple[int, int]:

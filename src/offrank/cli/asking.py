@@ -3,38 +3,35 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from typing import Any
 
 import click
-
-from ..inspection.result import Inspection
-from ..inspection.unread import UnreadTable
-from ..readers.description import Unsettled
 
 _OTHER = "another column"
 
 
-Look = Callable[[Mapping[str, str], str | None], Inspection | UnreadTable]
+Look = Callable[[Mapping[str, str], str | None], Any]
 """Looks at a table by role -> column, and by the policy that drew it."""
 _OPEN = "not contradicted", "unknown"
 
 
-def settled(inspect: Look, said: Mapping[str, str]) -> Inspection | UnreadTable:
+def settled(inspect: Look, said: Mapping[str, str]) -> Any:
     """Return the inspection of a table, after what is open was asked for. said: role -> column, as said before."""
     columns = dict(said)
     found = inspect(columns, None)
-    while isinstance(found, UnreadTable) and found.unsettled:
+    while found.unsettled:
         columns |= _answer(found, found.unsettled[0])
         found = inspect(columns, None)
-    by = found.logging if isinstance(found, Inspection) else None
+    by = found.logging
     if by is None or by.policy is None or by.status not in _OPEN:
         return found
     return inspect(columns, by.policy) if click.confirm(f"Was the log drawn by {by.policy}?") else found
 
 
-def _answer(found: UnreadTable, asked: Unsettled) -> Mapping[str, str]:
+def _answer(found: Any, asked: Any) -> Mapping[str, str]:
     """Ask one question, and return role -> column."""
     click.echo(f"It is not clear {asked.what}.")
-    options = asked.options
+    options = asked.columns
     said = [", ".join(f"{role} = {column}" for role, column in one.items()) for one in options]
     for number, words in enumerate([*said, _OTHER], 1):
         click.echo(f"  {number}  {words}")

@@ -9,8 +9,6 @@ import click
 
 import offrank
 
-from ..inspection.result import Inspection
-from ..inspection.unread import UnreadTable
 from .asking import settled
 from .options import FILE, json, quiet, reading_of, workers, writable, written_options
 from .running import reading, tell
@@ -31,7 +29,7 @@ def inspect(log: str, **options: Any) -> None:
     """
     how = reading_of(options)
 
-    def look(columns: Mapping[str, str], logging: str | None) -> Inspection | UnreadTable:
+    def look(columns: Mapping[str, str], logging: str | None) -> Any:
         asked = how | {"columns": columns, "logging": logging}
         with reading(options) as (progress, executor):
             return offrank.inspect(log, **asked, executor=executor, progress=progress)

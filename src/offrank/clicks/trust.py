@@ -15,13 +15,14 @@ from .base import FitResult, Parameters, Role, Roles
 from .counts import ClickCounts
 from .documents import SlateDocuments
 from .examined import PRIOR_ROLES, initial_prior, mean_attraction, prior_of
-from .fit.curve import ExaminationCurve, fit_curve
+from .fit.curve import fit_curve
 from .fit.design import PriorDesign
 from .fit.em import expit, logit
-from .fit.persistence import intraclass
+from .fit.persistence import of_mean_ranks
 from .fit.posterior import Attractions, Chances, fit_attractions
 from .fit.priors import Beta, PriorRegression
 from .fit.uncertainty import MOST, Uncertainty, attractions, directions, kept
+from .fit.within import information, wider
 from .laws import ClickLaw, Independent
 from .model import WithPrior, of_documents, of_ranks
 from .pbm import rank_rates
@@ -36,6 +37,8 @@ _STEP = 0.5
 """Prior standard deviation, in logits, of how far the distance from these means changes from rank to rank."""
 _POWER = 1.0
 """Standard deviation of the power of the rank by which the worth of documents may fall unnoticed."""
+_LEAST = 1e-3
+"""Information that is added to what is known of a number, where that may be nothing."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -75,7 +78,7 @@ class TrustBias(WithPrior):
         others = () if start is not None else curves.elsewhere
         found = fit_attractions(data, curves, prior, initial, at=at, others=others, tolerance=self.tolerance, say=say)
         lowest = curves.parts(found.numbers).lowest
-        strength, loadings = _uncertainty(found, curves, prior, curve) if start is None else ({}, {})
+        strength, loadings = _uncertainty(found, curves, prior, of_mean_ranks(data)) if start is None else ({}, {})
         unseen = _unseen(found.betas.of_unseen, lowest).table
         regression = (found.prior or PriorRegression.of(found.betas.of_unseen)).table
         tables = {
@@ -91,9 +94,7 @@ class TrustBias(WithPrior):
             rounds=found.rounds,
             converged=found.converged,
             info={"attraction_prior": unseen.tolist()},
-            cautions=cautions_for(
-                FitEvidence(split=_unsure(data, tables, strength, loadings), mobile=1 - intraclass(data))
-            ),
+            cautions=cautions_for(FitEvidence(split=_unsure(data, tables, strength, loadings))),
             loadings=loadings,
         )
 
@@ -201,14 +202,15 @@ def _unseen(scaled: Beta, lowest: float) -> Beta:
 
 
 def _uncertainty(
-    found: Attractions, curves: Trusting, prior: Beta | PriorDesign, curve: ExaminationCurve
+    found: Attractions, curves: Trusting, prior: Beta | PriorDesign, kept_ranks: float
 ) -> tuple[Parameters, Parameters]:
     """(strength, loadings) of all tables: by the products of the scores of documents, and what these do not know."""
     covariance: Floats = np.asarray(np.linalg.inv(found.information), np.float64)
     r = len(found.numbers)
+    confounded = _confounded(found, covariance, curves, kept_ranks)
+    covariance = covariance + confounded @ confounded.T
     moved = directions(covariance, np.diag(found.information), 2 * MOST)
     rest = np.maximum(np.diag(covariance) - (moved**2).sum(axis=1), 0.0)[:r]
-    moved = np.column_stack([moved, _confounded(found, covariance, curve)])
     of_numbers, of_prior = np.split(moved, [r])
     (hit, ratio, lowest), below = curves.parts(found.numbers), curves.ranks - 1
 
@@ -227,19 +229,24 @@ def _uncertainty(
     return kept({"attraction": attraction, "hit": chance(hit, by_hit), "false": chance(false, by_false)})
 
 
-def _confounded(found: Attractions, covariance: Floats, curve: ExaminationCurve) -> Floats:
-    """[x] how all that was learnt moves by one standard deviation of what ranks may say of documents.
+def _confounded(found: Attractions, covariance: Floats, curves: Trusting, kept: float) -> Floats:
+    """[x, k] half of what is added to the covariance of all that was learnt for what ranks may say of documents.
 
     The likelihood reads from how clicks of unlike documents are spread how far hit falls with rank. Documents may be
-    spread in another way: hit is off by a power of the rank, to the share that documents at several ranks do not tell.
+    spread in another way than the prior's: so hit and false are known as far as documents at several ranks tell them,
+    and no further. kept: the share of the variance of mean ranks that documents keep; what is left is by chance.
     """
-    hit = found.chances.hit[1:]
-    logs = np.log(np.arange(2.0, len(hit) + 2))
-    slope = logs / (1 - hit)  # of logits
-    first, others = np.split(covariance[:, : len(hit)], [len(hit)])
-    told = float(logs @ curve.information[1:, 1:] @ logs) / max(float(slope @ np.linalg.solve(first, slope)), 1e-300)
-    # What else was learnt follows hit.
-    return np.asarray(_POWER * max(0.0, 1 - told) * np.append(slope, others @ np.linalg.solve(first, slope)))
+    chosen = 2 * (curves.ranks - 1)
+    if not chosen:
+        return np.empty((len(covariance), 0))
+    counts, along = found.posteriors.counts, curves.along(found.numbers)
+    # Without the prior of each number: together these would say more of all ranks than one observation.
+    weak = curves.penalty + _LEAST * np.eye(len(found.numbers))
+    known = weak + information(counts, found.integrals.mean, found.chances, along)
+    first, others = np.split(covariance[:, :chosen], [chosen])
+    moved = np.sqrt(kept) * wider(first, known[:chosen, :chosen])
+    # What else was learnt follows.
+    return np.vstack([moved, others @ np.linalg.solve(first, moved)])
 
 
 def _unsure(data: ClickCounts, tables: Parameters, strength: Parameters, loadings: Parameters) -> float:

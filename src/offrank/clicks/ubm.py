@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
@@ -12,14 +12,18 @@ from .base import Parameters
 from .counts import ClickCounts, browsing_cell, rank_of
 from .documents import SlateDocuments
 from .examined import Examined
-from .fit.click_rates import drawn, of_ranks
-from .fit.curve import Pooled, walk
-from .fit.persistence import intraclass
+from .fit.click_rates import drawn
+from .fit.curve import Pooled, fit_curve
 from .laws import Browsing, ClickLaw
 from .model import of_documents
+from .pbm import rank_rates
 
-_OWN = 0.1
-"""Variance of a cell's own bias, in units of that of a step from a rank to the next."""
+_OWN = 0.01
+"""Variance of the bias of a cell alone, in the units of `Pooled`, whose scale is learnt."""
+_ALIKE = np.geomspace(0.25, 1024.0, 25)
+"""Shapes by which the click rates of a rank's cells may differ: to 1,024, as clicks above a rank may not matter."""
+_CLOSE = 1e-4
+"""Tolerance of the position-based curve, in logarithms."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -37,10 +41,16 @@ class UBM(Examined):
     browsing: ClassVar[bool] = True
 
     def pooled(self, data: ClickCounts) -> Pooled:
-        """The click rates of cells, drawn to that of the cell's rank as far as the cells of a rank are alike."""
-        rank, (shown, clicked) = rank_of(np.arange(data.cells)), data.by_cell()
-        rates = drawn(clicked, shown, of_ranks(data.by_rank()), rank)
-        return Pooled(rates, walk(rank, intraclass(data)) + _OWN * np.eye(data.cells))
+        """The click rates of cells, drawn to that of the cell's rank as far as the cells of a rank are alike.
+
+        The bias of all cells of a rank is as large as in the position-based model, whose ten numbers tell it better
+        than some fifty that differ by chance. What is estimated here is by how much more a cell alone is off.
+        """
+        ranks, (shown, clicked) = data.by_rank(), data.by_cell()
+        rank, rates = rank_of(np.arange(data.cells)), rank_rates(ranks)
+        cells = drawn(clicked, shown, rates.rates, rank, _ALIKE)
+        bias = fit_curve(ranks, rates, tolerance=_CLOSE).tau ** 2 * rates.shape[np.ix_(rank, rank)]
+        return Pooled(replace(cells, own=cells.own + bias), _OWN * np.eye(data.cells))
 
     def law(self, parameters: Parameters, slots: SlateDocuments) -> ClickLaw:
         examination = cells_table(parameters["examination"], slots.shown.shape[1])

@@ -150,6 +150,11 @@ class Estimator(Spelled, ABC):
         return None if self.weighting is None else self.weighting.curve
 
     @property
+    def preselected(self) -> bool:
+        """Whether it stands for the estimator that is selected by a reading of the log, before any is estimated."""
+        return False
+
+    @property
     def predicts(self) -> bool:
         """Whether a reward model predicts, alone or corrected by weights."""
         return False

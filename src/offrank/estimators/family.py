@@ -61,6 +61,10 @@ class Auto(Estimator):
     def weighting(self) -> None:
         return None
 
+    @property
+    def preselected(self) -> bool:
+        return True
+
     def terms(self, batch: LogBatch, logging: Propensities, target: Propensities) -> Terms:
         raise UsageError("`auto` is not one estimator", "use it with `evaluate` or `compare`, which choose one")
 

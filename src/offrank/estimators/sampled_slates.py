@@ -16,7 +16,7 @@ from ..log.contexts import reordered
 from ..log.source import Needs
 from ..policies.base import Ability, Policy, all_items
 from ..policies.propensities import Propensities, propensities
-from ..policies.sorting import Sorting, certain, shown_slates
+from ..policies.sorting import certain, shown_slates
 from .pseudoinverse import _kernels
 from .pseudoinverse.grouping import places
 
@@ -74,7 +74,6 @@ def sampled_slates(
     row = np.repeat(np.arange(len(contexts)), each)
     slates = np.full((len(row), contexts.slots), -1)
     if sure.any():
-        assert isinstance(target, Sorting)
         slates[sure[row]] = shown_slates(target, contexts)[sure]
     if not sure.all():
         found = target.sample(contexts.take(row[~sure[row]]), np.random.default_rng(_SEED))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import wraps
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal, TypeGuard, TypeVar
 
 from ..errors import UsageError
 from ..spelling import Spelled, spell
@@ -95,6 +95,11 @@ def self_normalised(base: Maker) -> Maker:
 
     ESTIMATORS.add(f"{getattr(base, 'prefix', PREFIX)}{name}", make, base)
     return base
+
+
+def is_estimator(found: object) -> TypeGuard[Estimator | SelfNormalised]:
+    """Whether an object is an estimator of any kind."""
+    return isinstance(found, Estimator | SelfNormalised)
 
 
 def without_normalisation(estimator: Estimator | SelfNormalised) -> Estimator:

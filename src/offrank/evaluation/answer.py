@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 from ..inference.spec import IntervalSpec
 from ..learning.splits import kept_apart
@@ -14,7 +15,7 @@ from . import arguments
 from .question import Question
 from .reduction import Pass
 from .result import Result, refuse_empty
-from .selection import Chooser, picked
+from .selection import EstimatorSelector, picked
 from .state_file import counted, refuse_learnt
 
 
@@ -46,8 +47,9 @@ def pass_of(question: Question, source: Source, cache: RunCache) -> Pass:
         examined = replace(examined, shown=shown)
     # The choice among estimators depends on errors only.
     plain = IntervalSpec("normal", question.confidence, question.cluster).with_clusters_of(source)
-    chooser = Chooser(source, logging, examined.curve, plain, executor=executor, progress=progress, cache=cache)
-    families, picks = picked(fit_models(question.estimator_list, source, executor, progress), targets, chooser)
+    how: dict[str, Any] = {"executor": executor, "progress": progress, "cache": cache}
+    selector = EstimatorSelector(source, logging, examined.curve, plain, **how)
+    families, picks = picked(fit_models(question.estimator_list, source, executor, progress), targets, selector)
     spec = question.spec.with_clusters_of(source)
     job = Pass(targets, logging, families, spec, question.by, examined, picks=picks, totals=question.true_totals)
     return job.referenced(source)

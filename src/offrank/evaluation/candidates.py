@@ -1,12 +1,12 @@
-"""The judgement on one target: each estimate compared with less assuming ones, and the verdict."""
+"""What the estimators say of one target: one row each, selected where the data select, compared with each other."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from functools import cached_property
+from dataclasses import dataclass, replace
 from itertools import permutations
+from typing import Any
 
 from ..errors import NoOverlapError
 from ..estimators.base import Reference
@@ -14,8 +14,8 @@ from ..estimators.family import Family
 from ..estimators.named import REFERENCES
 from ..estimators.wrappers import SelfNormalised, without_normalisation
 from ..findings import cautions_for, has_cause
-from ..findings.evidence import ChoiceEvidence, DisagreementEvidence, EstimatorChoiceEvidence
-from ..findings.verdict import Candidate, Verdict, verdict
+from ..findings.evidence import DisagreementEvidence, SelectedMemberEvidence, SelectorEvidence
+from ..findings.verdict import EstimateRow
 from ..folds.estimate import Caution, Estimate, Interval
 from ..formatting import nine_digits
 from ..policies.propensities import AnyPolicy
@@ -25,19 +25,8 @@ from .counts import AnyEstimator, Counts
 
 Given = dict[str, tuple[AnyEstimator, Estimate]]
 """Estimators by their spelling, each with its estimate."""
-
-
-@dataclass(frozen=True)
-class SelectedEstimate:
-    """An estimate or the reason why it is missing, its estimator, and the family that it was chosen from.
-
-    held_to: the estimator whose interval is included too, if the data chose.
-    """
-
-    estimator: AnyEstimator
-    estimate: Estimate | NoOverlapError
-    considered: Given = field(default_factory=dict)
-    held_to: AnyEstimator | None = None
+Rows = Mapping[str, EstimateRow[AnyEstimator]]
+"""What the estimators say of one target, by the spelling that was asked for; references have their own."""
 
 
 @dataclass(frozen=True)
@@ -49,33 +38,52 @@ class Pick:
 
     chosen: str
     held_to: str
-    evidence: EstimatorChoiceEvidence
+    evidence: SelectorEvidence
     margin: float = 0.0
 
 
-def chosen(summary: Counts, target: AnyPolicy, family: Family, pick: Pick | None = None) -> SelectedEstimate:
-    """Return the estimate chosen from a family of estimators; most spellings have one member.
+def row_of(
+    summary: Counts, name: str, estimator: AnyEstimator, found: Estimate | NoOverlapError, **more: Any
+) -> EstimateRow[AnyEstimator]:
+    """Return what an estimator says. name: the spelling that was asked for. more: further fields of the row."""
+    plain = without_normalisation(estimator)
+    return EstimateRow(
+        name,
+        estimator,
+        plain.assumptions,
+        found,
+        outcome="clicks" if plain.outcome == "clicks" and not summary.rewards_are_clicks else "reward",
+        requires_logging=plain.requires_logging is not None,
+        of_target=plain.weighs != "logged",
+        **more,
+    )
 
-    pick: the choice, if it was made before.
 
-    The interval is the union of the chosen one and that of the first trustworthy window, or of the estimate without a
+def selected(
+    summary: Counts, target: AnyPolicy, spelling: str, family: Family, pick: Pick | None = None
+) -> EstimateRow[AnyEstimator]:
+    """Return the estimate selected from a family of estimators; most spellings have one member.
+
+    pick: the selection, if it was made before.
+
+    The interval is the union of the selected one and that of the first trustworthy window, or of the estimate without a
     bound, so that if the assumption of that one holds it covers the truth at least as often as that one does, whatever
-    was chosen.
+    was selected.
     """
     made = {name: (estimator, summary.estimate(target, estimator)) for name, estimator in family.items()}
     if pick is not None:
-        return _picked(made, pick, summary.nonnegative)
+        return _picked(summary, spelling, made, pick)
     if len(made) == 1:
-        return SelectedEstimate(*next(iter(made.values())))
+        return row_of(summary, spelling, *next(iter(made.values())))
     bounded, free = (
         len({without_normalisation(one).window_size for one in family.values()}) == 1,
         next(iter(made.values())),
     )
     if bounded and not isinstance(free[1], Estimate):
-        return SelectedEstimate(*free)
+        return row_of(summary, spelling, *free)
     given = {name: (estimator, e) for name, (estimator, e) in made.items() if isinstance(e, Estimate)}
     if not given:
-        return SelectedEstimate(*next(reversed(made.values())))
+        return row_of(summary, spelling, *next(reversed(made.values())))
     names, estimates = list(given), [estimate for _, estimate in given.values()]
     known = [summary.error_is_reliable(target, estimator, estimate) for estimator, estimate in given.values()]
     trusted = next((place for place, sure in enumerate(known) if sure), None)
@@ -85,16 +93,18 @@ def chosen(summary: Counts, target: AnyPolicy, family: Family, pick: Pick | None
         # An estimate without a known error contradicts nothing.
         half_widths = [e.standard_error if sure else math.inf for e, sure in zip(estimates, known, strict=True)]
         choice = slope([estimate.value for estimate in estimates], half_widths)
-        choice_made = ChoiceEvidence(names=tuple(names), chosen=choice.index, refuted=choice.refuted)
+        choice_made = SelectedMemberEvidence(names=tuple(names), chosen=choice.index, refuted=choice.refuted)
     choice_made = replace(choice_made, trusted=trusted)
     held = names[0 if bounded else trusted or 0]
-    return _held(given, names[choice_made.chosen], held, cautions_for(choice_made))
+    name = names[choice_made.chosen]
+    honest = _held(given, name, held, cautions_for(choice_made))
+    return row_of(summary, spelling, given[name][0], honest, held_to=given[held][0], considered=given)
 
 
-def _held(given: Given, name: str, held: str, warnings: Sequence[Caution]) -> SelectedEstimate:
+def _held(given: Given, name: str, held: str, warnings: Sequence[Caution]) -> Estimate:
     """Return the estimate of this name with its interval extended to include that of `held`."""
-    (estimator, found), (first_estimator, first) = given[name], given[held]
-    honest = replace(
+    (_, found), (_, first) = given[name], given[held]
+    return replace(
         found,
         low=min(first.low, found.low),
         high=max(first.high, found.high),
@@ -102,10 +112,9 @@ def _held(given: Given, name: str, held: str, warnings: Sequence[Caution]) -> Se
         warnings=(*found.warnings, *warnings),
         chosen=name,
     )
-    return SelectedEstimate(estimator, honest, given, first_estimator)
 
 
-def _by_error(summary: Counts, target: AnyPolicy, given: Given) -> ChoiceEvidence:
+def _by_error(summary: Counts, target: AnyPolicy, given: Given) -> SelectedMemberEvidence:
     """Return the choice among ever tighter bounds of the weights."""
     means = [summary.mean(target, estimator) for estimator, _ in given.values()]
     kept = [summary.kept(target, estimator) for estimator, _ in given.values()]
@@ -116,26 +125,29 @@ def _by_error(summary: Counts, target: AnyPolicy, given: Given) -> ChoiceEvidenc
         kept if without_normalisation(first).normalised else [one / kept[0] for one in kept],
         [summary.inference.difference(mean, means[-1]).standard_error for mean in means],
     )
-    return ChoiceEvidence(names=tuple(given), chosen=choice.index, bias=choice.biases[choice.index])
+    return SelectedMemberEvidence(names=tuple(given), chosen=choice.index, bias=choice.biases[choice.index])
 
 
 def _picked(
-    made: Mapping[str, tuple[AnyEstimator, Estimate | NoOverlapError]], pick: Pick, nonnegative: bool
-) -> SelectedEstimate:
-    """Return a choice that was made before; a part of the log may lack either estimate."""
+    summary: Counts,
+    spelling: str,
+    made: Mapping[str, tuple[AnyEstimator, Estimate | NoOverlapError]],
+    pick: Pick,
+) -> EstimateRow[AnyEstimator]:
+    """Return a selection that was made before; a part of the log may lack either estimate."""
     given = {name: (estimator, e) for name, (estimator, e) in made.items() if isinstance(e, Estimate)}
     if not {pick.chosen, pick.held_to} <= set(given):
-        return SelectedEstimate(*made[pick.chosen if pick.held_to in given else pick.held_to])
-    found = _held(given, pick.chosen, pick.held_to, cautions_for(pick.evidence))
-    widened = _widened(given[pick.chosen][1], found.estimate, pick.margin)
-    if nonnegative and isinstance(widened, Estimate) and widened.value >= 0:
-        widened = replace(widened, low=max(widened.low, 0.0))
-    return replace(found, estimate=widened, considered={})
+        return row_of(summary, spelling, *made[pick.chosen if pick.held_to in given else pick.held_to])
+    estimator, alone = given[pick.chosen]
+    found = _widened(alone, _held(given, pick.chosen, pick.held_to, cautions_for(pick.evidence)), pick.margin)
+    if summary.nonnegative and found.value >= 0:
+        found = replace(found, low=max(found.low, 0.0))
+    return row_of(summary, spelling, estimator, found, held_to=given[pick.held_to][0])
 
 
-def _widened(alone: Estimate, found: Estimate | NoOverlapError, margin: float) -> Estimate | NoOverlapError:
+def _widened(alone: Estimate, found: Estimate, margin: float) -> Estimate:
     """Widen the intervals of an estimate to at least its value plus and minus a margin."""
-    if not (margin and isinstance(found, Estimate)):
+    if not margin:
         return found
     away = found.difference
     if away is not None:
@@ -152,86 +164,35 @@ def span(one: Interval | None, other: Interval | None) -> Interval | None:
     return replace(other, low=min(one.low, other.low), high=max(one.high, other.high))
 
 
-@dataclass(frozen=True)
-class TargetEstimates:
-    """The estimates for one target. references: less assuming estimates that the user did not request."""
+def requested(rows: Rows) -> list[EstimateRow[AnyEstimator]]:
+    """Return the rows that the user requested."""
+    return [row for row in rows.values() if row.asked]
 
-    summary: Counts
-    target: AnyPolicy
-    found: Mapping[str, SelectedEstimate]
-    references: Given
-    estimates: Mapping[str, Estimate | NoOverlapError]
 
-    @classmethod
-    def of(
-        cls, summary: Counts, target: AnyPolicy, found: Mapping[str, SelectedEstimate], pairs: int
-    ) -> TargetEstimates:
-        """Compare the estimates with each other. pairs: number of comparisons in the whole run."""
-        references: Given = {}
-        for reference in summary.layout.references:
-            estimator = named(reference)
-            estimate = summary.estimate(target, estimator)
-            if isinstance(estimate, Estimate):
-                references[repr(estimator)] = estimator, estimate
-        judged = contradicted(summary, target, found, references, pairs)
-        kept = {name: (estimator, judged[name]) for name, (estimator, _) in references.items()}
-        return cls(summary, target, found, kept, {key: judged.get(key, one.estimate) for key, one in found.items()})
+def references(summary: Counts, target: AnyPolicy) -> Rows:
+    """Return the less assuming estimates that the user did not request, as far as the log gives them."""
+    every = ((one, summary.estimate(target, one)) for one in map(named, summary.layout.references))
+    return {repr(one): row_of(summary, repr(one), one, e, asked=False) for one, e in every if isinstance(e, Estimate)}
 
-    def verdict(self, name: str, about_log: Sequence[Caution]) -> Verdict | None:
-        """Return the verdict on the target of this name; None if only logged quantities were requested."""
-        known = self.summary
-        candidates = list(self.candidates.values())
-        return verdict(name, candidates, about_log, nonnegative=known.nonnegative, tested=known.tested)
 
-    @cached_property
-    def candidates(self) -> dict[str, Candidate]:
-        """Return the possible answers and the references, by the estimator's spelling."""
-        asked = [
-            self._candidate(key, one.estimator, self.estimates[key], held_to=one.held_to)
-            for key, one in self.found.items()
-        ]
-        more = [self._candidate(key, *given, asked=False) for key, given in self.references.items()]
-        return {one.name: one for one in (*more, *asked) if one is not None}
+def beside_log(summary: Counts, target: AnyPolicy, row: EstimateRow[AnyEstimator]) -> EstimateRow[AnyEstimator]:
+    """Return a row of a target with what the verdict on it needs: the mean of the log, and how far it is away."""
+    if not row.of_target:
+        return row
+    plain, held_to = without_normalisation(row.estimator), row.held_to
+    row = replace(row, most=float(summary.moments.largest[summary.layout.logged(plain).numerator]))
+    if held_to is not None and held_to != row.estimator and _unwarned(summary.estimate(target, held_to)):
+        row = replace(row, holds=without_normalisation(held_to).assumptions)
+    if row.estimate is None:
+        return row
+    logged = summary.logged(plain)
+    relative = summary.relative(summary.mean(target, row.estimator), summary.layout.logged(plain))
+    return replace(row, logged=logged, relative=relative, scale=abs(logged.value))
 
-    def _candidate(
-        self,
-        key: str,
-        estimator: AnyEstimator,
-        found: Estimate | NoOverlapError,
-        *,
-        held_to: AnyEstimator | None = None,
-        asked: bool = True,
-    ) -> Candidate | None:
-        plain, summary = without_normalisation(estimator), self.summary
-        held_to = None if held_to == estimator or not self._unwarned(held_to) else held_to
-        if plain.weighs == "logged":
-            return None
-        given, logged, relative, refusal = None, None, None, None
-        if isinstance(found, Estimate):
-            given, logged = found, summary.logged(plain)
-            relative = summary.relative(summary.mean(self.target, estimator), summary.layout.logged(plain))
-        else:
-            refusal = Caution(found.code, "serious", found.message, found.remedy)
-        return Candidate(
-            key,
-            plain.assumptions,
-            given,
-            logged,
-            relative,
-            refusal,
-            "clicks" if plain.outcome == "clicks" and not summary.rewards_are_clicks else "reward",
-            plain.requires_logging is not None,
-            asked,
-            None if held_to is None else repr(held_to),
-            None if held_to is None else without_normalisation(held_to).assumptions,
-            math.nan if logged is None else abs(logged.value),
-            float(summary.moments.largest[summary.layout.logged(plain).numerator]),
-        )
 
-    def _unwarned(self, estimator: AnyEstimator | None) -> bool:
-        """Whether this estimate has no warning, so that an interval that contains its own is as sound."""
-        found = None if estimator is None else self.summary.estimate(self.target, estimator)
-        return isinstance(found, Estimate) and all(one.severity == "note" for one in found.warnings)
+def _unwarned(found: Estimate | NoOverlapError) -> bool:
+    """Whether an estimate has no warning, so that an interval that contains its own is as sound."""
+    return isinstance(found, Estimate) and all(one.severity == "note" for one in found.warnings)
 
 
 def named(reference: Reference) -> AnyEstimator:
@@ -239,21 +200,22 @@ def named(reference: Reference) -> AnyEstimator:
     return SelfNormalised(reference) if reference == REFERENCES[0] else reference
 
 
-def contradicted(
-    summary: Counts, target: AnyPolicy, found: Mapping[str, SelectedEstimate], references: Given, pairs: int
-) -> dict[str, Estimate]:
-    """Return a target's estimates by name, with a warning on those that differ from a less assuming one.
+def contradicted(summary: Counts, target: AnyPolicy, rows: Rows, pairs: int) -> Rows:
+    """Return the rows of a target, with a warning on estimates that differ from a less assuming one.
 
     Where the further assumption holds, both estimate the same and their paired difference has mean 0
     (Hausman's specification test). Estimates without a known error contradict no other, nor do those that are
     contradicted themselves; bounded ones neither contradict nor are contradicted, for their bias is known, as is that
     of unseen items. If the data chose an estimator, the ones that they did not choose may contradict it too.
 
-    references: estimates that the user did not request; they are included. pairs: comparisons in the whole run.
+    pairs: comparisons in the whole run.
     """
-    listed = {name: (one.estimator, one.estimate) for name, one in found.items() if isinstance(one.estimate, Estimate)}
-    considered = {name: given for one in found.values() for name, given in one.considered.items()}
-    every = listed | {name: given for name, given in (considered | references).items() if name not in listed}
+    given = {name: (row.estimator, row.estimate, row.asked) for name, row in rows.items()}
+    known = [(name, (estimator, e), asked) for name, (estimator, e, asked) in given.items() if e is not None]
+    every: Given = {name: one for name, one, asked in known if asked}
+    considered = {name: one for row in rows.values() for name, one in row.considered.items()}
+    more = considered | {name: one for name, one, asked in known if not asked}
+    every |= {name: one for name, one in more.items() if name not in every}
     judged: dict[str, Estimate] = {}
     holding: Given = {}
     for name, (estimator, estimate) in sorted(
@@ -263,7 +225,7 @@ def contradicted(
         judged[name] = estimate if worst is None else replace(estimate, warnings=(worst, *estimate.warnings))
         if worst is None and _may_contradict(summary, target, estimator, estimate):
             holding[name] = estimator, estimate
-    return {name: judged[name] for name in (*listed, *references)}
+    return {name: row if row.estimate is None else replace(row, found=judged[name]) for name, row in rows.items()}
 
 
 def compared(estimators: Iterable[AnyEstimator], rewards_are_clicks: bool) -> int:

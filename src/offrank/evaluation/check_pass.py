@@ -9,6 +9,7 @@ from typing import Any
 
 from ..checks.actions import ActionsFold
 from ..checks.calibration import CalibrationFold
+from ..checks.item_names import item_names, named
 from ..checks.log import LogFold
 from ..checks.propensities import SlotsFold, SupportFold
 from ..checks.rows import ImpressionsFold
@@ -30,14 +31,13 @@ from ..policies.epsilon import EpsilonUniform
 from ..policies.fit import counts, fitted
 from ..policies.propensities import AnyPolicy, ShownAbility, is_law, shown_needs
 from ..policies.uniform import Uniform
-from ..policies.written import Logged
+from ..policies.written import is_logged
 from ..running.executors import Executor, Progress
 from ..running.quantities import Quantities
 from ..wording import Option, Wording
 from . import arguments, log_checks, reproducibility
 from .counts import Counts
 from .estimates import Estimates
-from .item_names import item_names, named
 from .metadata import Check, LogRead, ResultMetadata
 from .question import LogCheck
 from .reduction import Pass
@@ -75,7 +75,7 @@ def _refuse_unknown(source: Source, policy: AnyPolicy) -> None:
             errors.append(error)
     if len(errors) < len(_ABILITIES):
         return
-    if isinstance(policy, Logged):
+    if is_logged(policy):
         drawn = Option("logging", "plackett_luce(old_score)")
         remedy = Wording("log the propensity of each slate, or say which policy drew them: {}", drawn)
         raise ColumnError(f"{source.describe()} has no propensities to check", remedy) from errors[0]
@@ -159,7 +159,7 @@ class CheckPass:
         with suppress(AbilityError):
             if "explained" in found:
                 fit = CalibrationFold(self.target).result(found["explained"])
-        if isinstance(self.target, Logged) or (fit is not None and not unfit(replace(found["log"], fit=fit))):
+        if is_logged(self.target) or (fit is not None and not unfit(replace(found["log"], fit=fit))):
             raise UsageError(
                 f"what was shown is not drawn by {self.logging!r}, but may be by {self.target!r}: target and logging "
                 "policy seem to be in each other's place",
@@ -197,6 +197,7 @@ class CheckPass:
         of_log: Sequence[Caution],
     ) -> ResultMetadata:
         impressions, plans = found["impressions"], [self.plans[name] for name in summaries]
+        both = list(zip(plans, summaries.values(), strict=True))
         return ResultMetadata(
             kind="check",
             title="Is this log fit to judge other rankings by?",
@@ -209,7 +210,7 @@ class CheckPass:
             by="slots",
             examination=None,
             logged=next((one.logged(one.layout.estimators[0]) for one in summaries.values()), None),
-            weights=tuple(row for name, one in summaries.items() for row in self.plans[name].histograms(one)),
+            weights=tuple(row for plan, one in both for row in plan.histograms(one, plan.rows(one))),
             ranks=tuple(impressions.by_rank(self.spec.confidence)),
             checks=tuple(self._checks(found, estimates, of_log)),
             slots=tuple(found.get("slots") or ()),

@@ -16,6 +16,7 @@ from ..estimators.base import Estimator, Weighted
 from ..estimators.effective_size import EffectiveSize, effective_size
 from ..estimators.fold import REWARD, ROWS, Layout, PairColumns, outcome_index
 from ..estimators.marks import Marks
+from ..estimators.no_overlap import no_overlap, with_bound
 from ..estimators.tails import reward_tails
 from ..estimators.wrappers import SelfNormalised, weights_of, without_normalisation
 from ..findings import cautions_for, explained, has_cause
@@ -32,7 +33,6 @@ from ..inference.spec import AUTO, IntervalSpec
 from ..inference.spread import Inference
 from ..inference.unseen import Tail
 from ..policies.propensities import AnyPolicy
-from .no_overlap import no_overlap, with_bound
 from .provenance import NOTHING, Provenance
 from .unseen import with_unseen
 

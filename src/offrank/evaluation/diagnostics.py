@@ -10,10 +10,12 @@ from typing import Any
 
 import numpy as np
 
+from ..checks.ranking_overlap import RankingOverlap, RankingOverlapFold
 from ..estimators.base import Estimator, Weights, rewarded, terms_of
 from ..estimators.clip import Clip
 from ..estimators.family import Family
 from ..estimators.wrappers import without_normalisation
+from ..findings.verdict import EstimateRow
 from ..folds.base import Sample, Tee
 from ..folds.estimate import Estimate, Interval
 from ..folds.moments import Moments, MomentsFold, without
@@ -22,10 +24,8 @@ from ..inference.spec import IntervalSpec
 from ..log.batch import Floats, Integers, LogBatch
 from ..log.source import Needs
 from ..policies.propensities import AnyPolicy
-from .candidates import SelectedEstimate
-from .counts import AnyEstimator
-from .metadata import Clipped, Diagnoses, Heavy, Path, Windowed
-from .ranking_overlap import RankingOverlapFold, by_rank, compared
+from .counts import AnyEstimator, Counts
+from .metadata import Clipped, Diagnoses, Heavy, Path, RankingsCompared, RankOverlap, TopOverlap, Windowed
 
 ROWS, VALUE, WEIGHT = 0, 1, 2
 """The columns whose moments a clip needs, as the rows have them for one estimator."""
@@ -234,71 +234,64 @@ class Diagnostics:
     def found(
         self,
         reduced: Mapping[str, Any],
-        diagnosed: Sequence[Diagnosed],
+        rows: Mapping[str, EstimateRow[AnyEstimator]],
         windows: Iterable[Path[Windowed]],
-        spec: IntervalSpec,
+        counts: Counts,
     ) -> Diagnoses:
-        """Return the diagnostics of these estimates, and those of their targets."""
+        """Return the diagnostics of an estimate of each target, and those of the targets."""
         overlaps = dict(zip(self.targets, reduced["overlap"], strict=False))
         logging = reduced["overlap"][-1]
         return Diagnoses(
-            tuple(one for each in diagnosed for one in self._clip_path(reduced["clips"], each, spec)),
+            tuple(one for each in rows.items() for one in self._clip_path(reduced["clips"], *each, counts)),
             tuple(windows),
-            tuple(one for each in diagnosed for one in self._heaviest(reduced["heaviest"], each)),
-            tuple(row for name, one in overlaps.items() for row in by_rank(name, one, logging)),
-            tuple(compared(name, one) for name, one in overlaps.items() if one is not None),
+            tuple(one for each in rows.items() for one in self._heaviest(reduced["heaviest"], *each, counts)),
+            tuple(row for name, one in overlaps.items() for row in overlap_by_rank(name, one, logging)),
+            tuple(rankings(name, one) for name, one in overlaps.items() if one is not None),
         )
 
-    def _clip_path(self, clips: Clips, of: Diagnosed, spec: IntervalSpec) -> Iterator[Path[Clipped]]:
+    def _clip_path(
+        self, clips: Clips, target: str, row: EstimateRow[AnyEstimator], counts: Counts
+    ) -> Iterator[Path[Clipped]]:
         """Return the estimate at every clip that changes it, with intervals that use the estimate's clusters.
 
         They are of what the log shows; that of the estimate as it is also counts what the log hides.
         """
-        pair = self.targets[of.target], without_normalisation(of.estimator)
-        clippable = _clips(of.estimator) and pair in self.clipped
-        path = clip_path(clips, self.clipped.index(pair), of.terms) if clippable else ()
-        if not path:
+        pair, estimate = (self.targets[target], without_normalisation(row.estimator)), row.estimate
+        if estimate is None or not _clips(row.estimator) or pair not in self.clipped:
             return
-        estimate, rows = of.estimate, []
-        spec = IntervalSpec("studentised" if spec.method == "studentised" else "normal", spec.confidence)
-        stretch = math.sqrt(estimate.design_effect or 1.0)
+        path, made_rows = clip_path(clips, self.clipped.index(pair), _terms(pair, counts)), []
+        method = "studentised" if counts.spec.method == "studentised" else "normal"
+        spec, stretch = IntervalSpec(method, counts.spec.confidence), math.sqrt(estimate.design_effect or 1.0)
         for one in path:
-            made = spec.inference({"moments": one.moments}).ratio(_mean(of.estimator, one.moments))
+            made = spec.inference({"moments": one.moments}).ratio(_mean(row.estimator, one.moments))
             low, high = (made.value + stretch * (end - made.value) for end in (made.low, made.high))
             ends = replace(made, low=low, high=high, standard_error=stretch * made.standard_error)
-            ends = ends.above(0.0) if of.nonnegative else ends
-            rows.append(Clipped(one.maximum, one.rows / estimate.n, ends))
-        yield Path(of.target, of.name, (*rows, Clipped(None, 0.0, _interval(estimate))))
+            ends = ends.above(0.0) if counts.nonnegative else ends
+            made_rows.append(Clipped(one.maximum, one.rows / estimate.n, ends))
+        if path:
+            yield Path(target, row.name, (*made_rows, Clipped(None, 0.0, _interval(estimate))))
 
-    def _heaviest(self, found: Sequence[Floats], of: Diagnosed) -> Iterator[Path[Heavy]]:
-        pair = self.targets[of.target], without_normalisation(of.estimator)
+    def _heaviest(
+        self, found: Sequence[Floats], target: str, row: EstimateRow[AnyEstimator], counts: Counts
+    ) -> Iterator[Path[Heavy]]:
+        pair = self.targets[target], without_normalisation(row.estimator)
         if pair in self.weighed:
-            total = float(of.terms.sums[VALUE])
-            rows = found[self.weighed.index(pair)].tolist()
+            total = float(_terms(pair, counts).sums[VALUE])
             heavy = (
                 Heavy(self._row(base, place), weight, reward, value / total if total else None)
-                for weight, value, reward, base, place in rows
+                for weight, value, reward, base, place in found[self.weighed.index(pair)].tolist()
             )
-            yield Path(of.target, of.name, tuple(heavy))
+            yield Path(target, row.name, tuple(heavy))
 
     def _row(self, base: float, place: float) -> int:
         """Return the number of a row in the log."""
         return self.bases.get(int(base), int(base)) + int(place)
 
 
-@dataclass(frozen=True)
-class Diagnosed:
-    """The estimate under diagnosis: its target, its estimator, and the moments of its terms.
-
-    nonnegative: no outcome is below 0.
-    """
-
-    target: str
-    name: str
-    estimator: AnyEstimator
-    estimate: Estimate
-    terms: Moments
-    nonnegative: bool = False
+def _terms(pair: tuple[AnyPolicy, Estimator], counts: Counts) -> Moments:
+    """Return the moments of the terms of an estimate."""
+    at = counts.columns(*pair)
+    return counts.moments.of((ROWS, at.value, at.weight))
 
 
 def _weighs(estimator: AnyEstimator) -> bool:
@@ -316,13 +309,25 @@ def _mean(estimator: AnyEstimator, moments: Moments) -> Mean:
     return Ratio(VALUE, ROWS if estimator.normalisation is None else WEIGHT)
 
 
-def window_path(target: str, key: str, found: SelectedEstimate) -> Path[Windowed]:
+def overlap_by_rank(target: str, found: RankingOverlap | None, logging: RankingOverlap | None) -> Iterator[RankOverlap]:
+    """Return the mean probability of the displayed item at each rank, under target and logging policy."""
+    for rank, probability in enumerate([] if found is None else found.probability.tolist()):
+        yield RankOverlap(target, rank + 1, probability, None if logging is None else float(logging.probability[rank]))
+
+
+def rankings(target: str, found: RankingOverlap) -> RankingsCompared:
+    """Return a target's rankings beside the displayed ones."""
+    overlap = tuple(TopOverlap(depth, share) for depth, share in found.overlap.items())
+    return RankingsCompared(target, found.rows, found.changed, overlap)
+
+
+def window_path(target: str, row: EstimateRow[AnyEstimator]) -> Path[Windowed]:
     """Return all windows that the data choose from, the least assuming first."""
     rows = (
-        Windowed(name, without_normalisation(one).window_size, one == found.estimator, _interval(estimate))
-        for name, (one, estimate) in found.considered.items()
+        Windowed(name, without_normalisation(one).window_size, one == row.estimator, _interval(estimate))
+        for name, (one, estimate) in row.considered.items()
     )
-    return Path(target, key, tuple(rows))
+    return Path(target, row.name, tuple(rows))
 
 
 def _interval(found: Estimate) -> Interval:

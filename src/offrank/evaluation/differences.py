@@ -9,10 +9,11 @@ from functools import cached_property
 
 from ..errors import SupportError, UsageError
 from ..estimators.wrappers import without_normalisation
-from ..findings.verdict import Candidate, Verdict, verdict
+from ..findings.verdict import EstimateRow, Verdict, verdict
 from ..folds.estimate import Caution, Interval
 from ..inference.ratio import Mean
-from .candidates import TargetEstimates, span
+from ..policies.propensities import AnyPolicy
+from .candidates import Rows, span
 from .counts import AnyEstimator, Counts
 
 _ORDER = {"serious": 0, "warning": 1, "note": 2}
@@ -49,17 +50,20 @@ class Difference:
         return math.ceil(self.rows * (least / away.value) ** 2)
 
 
+Side = tuple[AnyPolicy, Rows]
+
+
 @dataclass(frozen=True)
 class Pair:
     """The difference between two targets, by each estimator that both have.
 
-    summary: at the level of the intervals. one, other: the estimates of the two targets; None for the logged mean.
-    names: of the two targets.
+    summary: at the level of the intervals. one, other: a target and what the estimators say of it, beside the log;
+    None for the logged mean. names: of the two targets.
     """
 
     summary: Counts
-    one: TargetEstimates
-    other: TargetEstimates | None
+    one: Side
+    other: Side | None
     names: tuple[str, str]
 
     def verdict(self, about_log: Sequence[Caution]) -> Verdict | None:
@@ -105,10 +109,10 @@ class Pair:
 
     def _means(self, mine: str, theirs: str) -> Iterator[tuple[Mean, Mean]]:
         """Return the means to subtract: by the estimators, then by those that a data-driven choice is held to."""
-        of = self.other
-        every = [(estimator_of(self.one, mine, h), estimator_of(of, theirs, h) if of else None) for h in (False, True)]
-        for one, other in dict.fromkeys(every):
-            yield self.summary.mean(self.one.target, one), self._second(one, other)
+        target, first = self.one[0], self.one[1][mine].alternatives
+        second = (None, None) if self.other is None else self.other[1][theirs].alternatives
+        for one, other in dict.fromkeys(zip(first, second, strict=True)):
+            yield self.summary.mean(target, one), self._second(one, other)
 
     def _second(self, one: AnyEstimator, other: AnyEstimator | None) -> Mean:
         """Return the mean to subtract: of the second target, or of the log."""
@@ -120,24 +124,23 @@ class Pair:
                 f"`{one!r}` estimates {earned[0]}, `{other!r}` {earned[1]}",
                 "compare estimates of the same outcome",
             )
-        return self.summary.mean(self.other.target, other)
+        return self.summary.mean(self.other[0], other)
 
     @cached_property
-    def _candidates(self) -> list[Candidate]:
+    def _candidates(self) -> list[EstimateRow[AnyEstimator]]:
         """Return the possible answers: the difference by each estimator that both have."""
-        mine = self.one.candidates
-        return [self._candidate(name) for name in mine if self.other is None or name in self.other.candidates]
+        mine, theirs = self.one[1], self.one[1] if self.other is None else self.other[1]
+        return [self._candidate(one, theirs[name]) for name, one in mine.items() if one.of_target and name in theirs]
 
-    def _candidate(self, name: str) -> Candidate:
-        mine = self.one.candidates[name]
-        theirs = mine if self.other is None else self.other.candidates[name]
-        refusal = mine.refusal or theirs.refusal
+    def _candidate(
+        self, mine: EstimateRow[AnyEstimator], theirs: EstimateRow[AnyEstimator]
+    ) -> EstimateRow[AnyEstimator]:
+        name = mine.name
         if mine.estimate is None or theirs.estimate is None:
-            return replace(mine, estimate=None, logged=None, relative=None, refusal=refusal)
+            return replace(mine, found=(theirs if mine.estimate else mine).found, logged=None, relative=None)
         away = self.difference(name)
-        error_ratio = max(
-            self.summary.error_ratio(one.target, estimator_of(one, name)) for one in (self.one, self.other) if one
-        )
+        each = (self.one, self.other) if self.other else (self.one,)
+        error_ratio = max(self.summary.error_ratio(target, rows[name].estimator) for target, rows in each)
         error = max(mine.estimate.standard_error, theirs.estimate.standard_error)
         finite = mine.sound and theirs.sound
         estimate = replace(
@@ -154,12 +157,12 @@ class Pair:
             mine,
             assumes=mine.assumes | theirs.assumes,
             requires_logging=mine.requires_logging or theirs.requires_logging,
-            estimate=estimate,
+            found=estimate,
             logged=None,
             relative=self.relative(name),
         )
 
-    def _cautions(self, mine: Candidate, theirs: Candidate) -> tuple[Caution, ...]:
+    def _cautions(self, mine: EstimateRow[AnyEstimator], theirs: EstimateRow[AnyEstimator]) -> tuple[Caution, ...]:
         """Return the warnings about both, the worst first; a warning about one names it.
 
         Where the second is too low the difference is too high; an error of both may move it either way.
@@ -192,11 +195,3 @@ def winner(found: Sequence[Difference], compare: Callable[[str, str], Difference
     if best is None or any(compare(best, rival).verdict.decision != "better" for rival in rivals):
         return None
     return best
-
-
-def estimator_of(of: TargetEstimates, name: str, held: bool = False) -> AnyEstimator:
-    """Return the estimator of a spelling; held: the one that a data-driven choice is held to, if any."""
-    if name not in of.found:
-        return of.references[name][0]
-    one = of.found[name]
-    return one.held_to or one.estimator if held else one.estimator

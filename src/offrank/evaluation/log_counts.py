@@ -7,21 +7,20 @@ from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import Any
 
+from ..checks.item_names import named
 from ..checks.rows import Impressions
 from ..errors import NoOverlapError, SupportError, UsageError
-from ..estimators.fold import ROWS
 from ..estimators.wrappers import without_normalisation
 from ..findings.release import Release
-from ..findings.verdict import Verdict
+from ..findings.verdict import EstimateRow, Verdict, verdict
 from ..folds.estimate import Interval
 from ..running.quantities import Quantities
 from . import reproducibility
-from .candidates import TargetEstimates
-from .counts import Counts
-from .diagnostics import Diagnosed, Diagnostics, window_path
+from .candidates import Rows, beside_log, requested
+from .counts import AnyEstimator, Counts
+from .diagnostics import Diagnostics, window_path
 from .differences import Difference, Pair
 from .estimates import Estimates
-from .item_names import named
 from .metadata import LogRead, ResultMetadata
 from .reduction import Pass, listed
 from .refutation import judged_group, judged_log
@@ -86,22 +85,39 @@ class LogCounts:
         return self.job.counts(self.whole, **self.known, designs=self.designs)
 
     @cached_property
-    def judged(self) -> dict[str, TargetEstimates]:
-        """Return the judged estimates of each target."""
-        return self.job.judged(self.summary)
+    def rows(self) -> dict[str, Rows]:
+        """Return what the estimators say of each target, beside the log."""
+        return self._beside_log(self.summary, self.job.rows(self.summary))
+
+    def _beside_log(self, summary: Counts, rows: Mapping[str, Rows]) -> dict[str, Rows]:
+        targets = self.job.targets
+        return {
+            name: {key: beside_log(summary, targets[name], row) for key, row in some.items()}
+            for name, some in rows.items()
+        }
+
+    def _pair(self, summary: Counts, rows: Mapping[str, Rows], target: str, against: str) -> Pair:
+        one, other = ((self.job.targets[name], rows[name]) if name in rows else None for name in (target, against))
+        assert one is not None  # names of targets are known before
+        return Pair(summary, one, other, (target, against))
 
     @cached_property
-    def by_group(self) -> dict[str, tuple[Counts, dict[str, TargetEstimates]]]:
-        """Return the judged estimates of each group."""
+    def by_group(self) -> dict[str, tuple[Counts, dict[str, Rows]]]:
+        """Return the counts of each group, and what the estimators say of each target there."""
         known = {**self.known, "group": len(self.groups), "losses": not self.summary.nonnegative}
         parts = {name: judged_group(self.job.counts(part, **known), self.copies) for name, part in self.groups.items()}
-        return {name: (part, self.job.judged(part, len(parts))) for name, part in parts.items()}
+        return {name: (part, self.job.rows(part, len(parts))) for name, part in parts.items()}
+
+    def _verdict(self, target: str) -> Verdict | None:
+        """Return the verdict on a target; None if only logged quantities were requested."""
+        known, rows = self.summary, list(self.rows[target].values())
+        return verdict(target, rows, known.about_log, nonnegative=known.nonnegative, tested=known.tested)
 
     def result(self) -> Result:
         """Return the result of the evaluation."""
-        groups = {name: listed(judged) for name, (_, judged) in self.by_group.items()}
-        estimates, about_log = listed(self.judged), self.summary.about_log
-        every = {name: one.verdict(name, about_log) for name, one in self.judged.items()}
+        groups = {name: listed(rows) for name, (_, rows) in self.by_group.items()}
+        estimates, about_log = listed(self.rows), self.summary.about_log
+        every = {name: self._verdict(name) for name in self.rows}
         verdicts = {name: one for name, one in every.items() if one is not None}
         metadata = self._metadata(estimates, verdicts)
         return Result(estimates, metadata, groups, about_log=about_log, verdicts=verdicts, reduced=self)
@@ -114,8 +130,9 @@ class LogCounts:
     def difference(self, one: Side, other: Side, *, relative: bool = False, group: str | None = None) -> Interval:
         """Return the difference of two targets, or to the logged mean; by default with the verdict's estimator."""
         (target, mine), (against, theirs) = one, other
-        summary, judged = (self.summary, self.judged) if group is None else self.by_group[group]
-        pair = Pair(summary, judged[target], judged.get(against), (target, against))
+        summary, rows = (self.summary, self.rows) if group is None else self.by_group[group]
+        rows = rows if group is None else self._beside_log(summary, rows)
+        pair = self._pair(summary, rows, target, against)
         if mine is None and theirs is None:
             found = pair.verdict(self.summary.about_log)
             away = None if found is None else found.relative if relative else found.difference
@@ -124,7 +141,7 @@ class LogCounts:
             mine = pair.least_assuming() if found is None or found.estimator is None else found.estimator
         both = [(target, mine or theirs)] + ([] if pair.other is None else [(against, theirs or mine)])
         for name, key in both:
-            if isinstance(refused := judged[name].estimates[str(key)], NoOverlapError):
+            if isinstance(refused := rows[name][str(key)].found, NoOverlapError):
                 raise refused
         mine, theirs = (str(both[place][1]) for place in (0, -1))
         away = pair.relative(mine, theirs) if relative else pair.difference(mine, theirs)
@@ -137,8 +154,7 @@ class LogCounts:
 
     def comparison(self, target: str, against: str, confidence: float) -> Difference:
         """Return the verdict on the difference of two targets, with its interval at this level."""
-        pair = Pair(self.summary.at(confidence), self.judged[target], self.judged.get(against), (target, against))
-        found = pair.verdict(self.summary.about_log)
+        found = self._pair(self.summary.at(confidence), self.rows, target, against).verdict(self.summary.about_log)
         if found is None:
             raise UsageError("only what was logged was asked for", "name an estimator of the targets, such as 'snips'")
         return Difference(target, against, found, self.summary.moments.n)
@@ -146,32 +162,30 @@ class LogCounts:
     def release(self, target: str, level: float, largest: float | None = None) -> Release:
         """Return whether a target may replace the logging policy, with probability `level`; see `released`."""
         at = replace(self, job=replace(self.job, spec=replace(self.job.spec, confidence=2 * level - 1)))
-        return released(target, at.judged[target], at.summary, level, largest)
+        return released(at._verdict(target), (at.job.targets[target], at.rows[target]), at.summary, level, largest)
 
-    def _diagnosed(self, verdicts: Mapping[str, Verdict]) -> Iterator[Diagnosed]:
-        """Return the estimates behind the verdicts, or the first of each target where a verdict uses none."""
-        for name, one in self.judged.items():
-            given = {key: each for key, each in one.candidates.items() if each.asked and each.estimate is not None}
+    def _answering(self, verdicts: Mapping[str, Verdict]) -> Iterator[tuple[str, EstimateRow[AnyEstimator]]]:
+        """Return the row behind each verdict, or the first of each target where a verdict uses none."""
+        for name, rows in self.rows.items():
+            given = {one.name: one for one in requested(rows) if one.of_target and one.estimate is not None}
             taken = verdicts.get(name)
             key = taken.estimator if taken is not None and taken.estimator in given else next(iter(given), None)
-            if key is not None and (estimate := given[key].estimate) is not None:
-                chosen = one.found[key]
-                at = self.summary.columns(one.target, chosen.estimator)
-                terms = self.summary.moments.of((ROWS, at.value, at.weight))
-                yield Diagnosed(name, key, chosen.estimator, estimate, terms, self.summary.nonnegative)
+            if key is not None:
+                yield name, given[key]
 
     def _metadata(self, estimates: Estimates, verdicts: Mapping[str, Verdict]) -> ResultMetadata:
-        job, summary, spec, rows = self.job, self.summary, self.job.spec, self.impressions
+        job, summary, spec, read = self.job, self.summary, self.job.spec, self.impressions
         earned = {without_normalisation(one).outcome for one in job.members}
         one_unit = len(earned) == 1 or summary.rewards_are_clicks
         clicked = summary.clicks_alone or earned == {"clicks"}
         used = dict.fromkeys(one.cluster for one in estimates.given.values() if one.cluster is not None)
-        each = ((name, key, one) for name, judged in self.judged.items() for key, one in judged.found.items())
-        windows = (window_path(name, key, one) for name, key, one in each if one.considered)
+        windows = (
+            window_path(name, one) for name, rows in self.rows.items() for one in requested(rows) if one.considered
+        )
         return ResultMetadata(
             kind="evaluate",
             title="What the new ranking would have earned",
-            log=LogRead(self.where, rows.n, rows.estimated, rows.skipped),
+            log=LogRead(self.where, read.n, read.estimated, read.skipped),
             logging=repr(job.logging),
             targets=reproducibility.spelled(job.targets),
             confidence=spec.confidence,
@@ -181,12 +195,12 @@ class LogCounts:
             examination=job.examination(),
             logged=summary.logged(summary.layout.estimators[0]) if one_unit else None,
             unit="clicks per impression" if one_unit and clicked else "per impression",
-            weights=tuple(job.histograms(summary)),
-            ranks=tuple(rows.by_rank(spec.confidence)),
+            weights=tuple(job.histograms(summary, self.rows)),
+            ranks=tuple(read.by_rank(spec.confidence)),
             versions=reproducibility.versions(),
             created=reproducibility.now(),
             diagnoses=replace(
-                self.diagnostics.found(self.diagnosed, list(self._diagnosed(verdicts)), windows, spec),
+                self.diagnostics.found(self.diagnosed, dict(self._answering(verdicts)), windows, summary),
                 models=tuple(job.models()),
             ),
         )

@@ -14,7 +14,6 @@ from typing import Any
 from .. import from_text
 from ..argument import Arguments, argument, arguments
 from ..errors import UsageError
-from ..estimators.family import Auto
 from ..estimators.wrappers import without_normalisation
 from ..interval_arguments import Clustered, Intervals
 from ..policies.base import Policy
@@ -226,7 +225,7 @@ class EstimatorSelection(Clustered, WithExamination, WithTarget):
         """The estimators to choose from."""
         found = checked.estimators(self.estimators)
         for one in found:
-            if isinstance(one, Auto) or without_normalisation(one).weighs == "logged":
+            if (plain := without_normalisation(one)).preselected or plain.weighs == "logged":
                 raise UsageError(
                     f"`{one!r}` cannot be chosen", "give estimators of the target, such as snips and snipm"
                 )

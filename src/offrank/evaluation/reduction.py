@@ -8,18 +8,25 @@ from typing import Any
 
 from ..checks.log import LogFold
 from ..checks.rows import ImpressionsFold, TiesFold
-from ..errors import AbilityError, ColumnError, NoOverlapError
+from ..errors import AbilityError, ColumnError
 from ..estimators.base import Estimator, Reference
 from ..estimators.design import design_fold
 from ..estimators.family import Family
 from ..estimators.fold import Layout, TermsFold, needs
+from ..estimators.marks import MARKS
 from ..estimators.named import REFERENCES
+from ..estimators.tails import largest_rewards
 from ..estimators.wrappers import weights_of, without_normalisation
 from ..findings import cautions_for
 from ..findings.evidence import CurveEvidence
 from ..findings.untested import ROWS_KEPT
-from ..folds.group_by import Grouping, by_column
-from ..folds.sums import Products
+from ..findings.verdict import EstimateRow
+from ..folds.base import Tee
+from ..folds.buckets import BUCKETS_OF_A_GROUP
+from ..folds.group_by import Grouping, by_column, with_groups
+from ..folds.histogram import HistogramFold
+from ..folds.largest import LargestFold
+from ..folds.sums import MarksFold, Products, SumsFold
 from ..inference.ratio import Controlled
 from ..inference.spec import IntervalSpec
 from ..log.batch import RunCache
@@ -29,13 +36,12 @@ from ..policies.propensities import AnyPolicy
 from ..policies.ties import sorts
 from ..running.quantities import Quantities
 from .arguments import TOTALS
-from .candidates import Pick, SelectedEstimate, TargetEstimates, chosen, compared, named
+from .candidates import Pick, Rows, compared, contradicted, named, references, requested, selected
 from .counts import AnyEstimator, Counts
 from .diagnostics import Diagnostics
 from .estimates import Estimates
 from .metadata import ModelOf, WeightsOf
 from .provenance import NOTHING, Provenance
-from .sums import inner_fold
 
 Picks = Mapping[str, Mapping[str, Pick]]
 
@@ -164,23 +170,23 @@ class Pass:
 
     def estimates(self, summary: Counts) -> Estimates:
         """Return every estimator for every target."""
-        return listed(self.judged(summary))
+        return listed(self.rows(summary))
 
-    def judged(self, summary: Counts, groups: int = 1) -> dict[str, TargetEstimates]:
-        """Compare the estimates of every target with each other. groups: number of such summaries."""
+    def rows(self, summary: Counts, groups: int = 1) -> dict[str, Rows]:
+        """Return what the estimators say of every target, compared with each other. groups: number of such counts."""
         every = [*self._of_targets, *map(named, self.references)]
         pairs = compared(every, summary.rewards_are_clicks) * len(self.targets) * groups
         return {
-            name: TargetEstimates.of(summary, target, self._chosen(summary, name), pairs)
+            name: contradicted(summary, target, {**self._selected(summary, name), **references(summary, target)}, pairs)
             for name, target in self.targets.items()
         }
 
-    def _chosen(self, summary: Counts, name: str) -> dict[str, SelectedEstimate]:
-        """Return the estimate of the target of this name that is chosen for each spelling."""
+    def _selected(self, summary: Counts, name: str) -> Rows:
+        """Return the estimate of the target of this name that is selected for each spelling."""
         picks = {key: by_target[name] for key, by_target in self.picks.items()}
         each = self.estimators.items()
-        found = {key: chosen(summary, self.targets[name], members, picks.get(key)) for key, members in each}
-        return {key: _examined(key, one) for key, one in found.items()}
+        found = {key: selected(summary, self.targets[name], key, members, picks.get(key)) for key, members in each}
+        return {key: _examined(one) for key, one in found.items()}
 
     def examination(self) -> list[float] | None:
         """Return the examination curve that an estimator uses."""
@@ -193,35 +199,50 @@ class Pass:
             models = (without_normalisation(one).model_evidence for one in members.values())
             yield from dict.fromkeys(ModelOf(key, one) for one in models if one is not None)
 
-    def histograms(self, summary: Counts) -> Iterator[WeightsOf]:
+    def histograms(self, summary: Counts, rows: Mapping[str, Rows]) -> Iterator[WeightsOf]:
         """Return the weight histograms by target and weighting; ips and snips share one, under the first name."""
         for name, target in self.targets.items():
             named: dict[Estimator, str] = {}
-            for key, one in self._chosen(summary, name).items():
-                named.setdefault(without_normalisation(one.estimator), key)
+            for one in requested(rows[name]):
+                named.setdefault(without_normalisation(one.estimator), one.name)
             for estimator, key in named.items():
                 if weights_of(estimator) is None:
                     continue
                 yield WeightsOf(name, key, summary.folded["histogram"][summary.columns(target, estimator).number])
 
 
-def _examined(key: str, found: SelectedEstimate) -> SelectedEstimate:
+def _examined(row: EstimateRow[AnyEstimator]) -> EstimateRow[AnyEstimator]:
     """Add the warnings about the estimate's examination curve to the estimate.
 
     Remedies spell the estimator as the user did: `clip(pbm, 100)`, without the curve given separately.
     """
-    estimate = found.estimate
-    if isinstance(estimate, NoOverlapError):
-        return found
-    plain = without_normalisation(found.estimator)
+    estimate = row.estimate
+    if estimate is None:
+        return row
+    plain = without_normalisation(row.estimator)
     # With a window of one rank, no click moves to another rank.
     curve = None if plain.window_size == 0 else plain.curve
     said = cautions_for(CurveEvidence(curve=curve)) if curve else ()
-    spelled = key if estimate.chosen is None else repr(found.estimator)
-    own = (replace(one, remedy=one.remedy.replace(repr(found.estimator), spelled)) for one in estimate.warnings)
-    return replace(found, estimate=replace(estimate, warnings=(*said, *own)))
+    spelled = row.name if estimate.chosen is None else repr(row.estimator)
+    own = (replace(one, remedy=one.remedy.replace(repr(row.estimator), spelled)) for one in estimate.warnings)
+    return replace(row, found=replace(estimate, warnings=(*said, *own)))
 
 
-def listed(judged: Mapping[str, TargetEstimates]) -> Estimates:
-    """Return the estimates of all targets as a list."""
-    return Estimates({(name, key): found for name, one in judged.items() for key, found in one.estimates.items()})
+def listed(rows: Mapping[str, Rows]) -> Estimates:
+    """Return the estimates of all targets that were asked for."""
+    return Estimates({(target, one.name): one.found for target, some in rows.items() for one in requested(some)})
+
+
+def inner_fold(spec: IntervalSpec, layout: Layout, products: Products = (), *, grouped: bool = False) -> Tee:
+    """Return the fold that computes the sums of the estimates; for many groups a smaller one, without histograms."""
+    weights = tuple(one.weight for one in layout.pairs)
+    third = layout.blocks
+    always = {"worth": SumsFold(layout.effective_sizes.columns), "marks": MarksFold(MARKS)}
+    whole = {**spec.folds(layout.columns, products, blocks=third), **always, "histogram": HistogramFold(weights)}
+    each = {**spec.folds(layout.columns, products, BUCKETS_OF_A_GROUP, third), **always}
+    groups = Tee({**each, **_largest(layout, weights, keep=256)}) if grouped else None
+    return with_groups(Tee({**whole, **_largest(layout, weights, keep=1024)}), groups)
+
+
+def _largest(layout: Layout, weights: tuple[int, ...], keep: int) -> dict[str, LargestFold]:
+    return {"largest": LargestFold(weights, keep), "earned": largest_rewards(layout, keep)}

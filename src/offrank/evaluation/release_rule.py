@@ -12,52 +12,55 @@ from ..estimators.fold import ROWS
 from ..estimators.wrappers import without_normalisation
 from ..findings.reasons import Reason
 from ..findings.release import Release, nothing_earned, release
+from ..findings.verdict import Verdict
 from ..folds.estimate import Interval
 from ..inference.ratio import Controlled
 from ..policies.propensities import AnyPolicy
-from .candidates import TargetEstimates
+from .candidates import requested
 from .counts import AnyEstimator, Counts
-from .differences import estimator_of
+from .differences import Side
 
 _NOTHING = 1e-9
 """A share of the target's slates that is a rounding error."""
 
 
-def released(name: str, one: TargetEstimates, summary: Counts, level: float, largest: float | None = None) -> Release:
+def released(found: Verdict | None, side: Side, summary: Counts, level: float, largest: float | None = None) -> Release:
     """Return whether a target may replace the logging policy; the intervals are at level 2 level - 1.
 
+    found: the verdict on it. side: the target, and what the estimators say of it.
     largest: a reward that is known to occur, if it is larger than those of this log.
 
     Raises:
         UsageError: only logged quantities were asked for.
     """
-    found = one.verdict(name, summary.about_log)
+    target, rows = side
     if found is None:
         raise UsageError("only what was logged was asked for", "name an estimator of the targets, such as 'snips'")
     if found.estimator is None:
         return release(level, found)
-    estimator = estimator_of(one, found.estimator)
-    rewarded, missing = _rewarded(summary, one.target, estimator), _missing(summary, one.target, estimator)
+    estimator = rows[found.estimator].estimator
+    rewarded, missing = _rewarded(summary, target, estimator), _missing(summary, target, estimator)
     return release(
         level,
         found,
         rewarded,
         missing,
         _one_more(summary, estimator, largest),
-        _unearned(one, summary, estimator, level),
+        _unearned(side, summary, estimator, level),
     )
 
 
-def _unearned(one: TargetEstimates, summary: Counts, deciding: AnyEstimator, level: float) -> tuple[Reason, ...]:
+def _unearned(side: Side, summary: Counts, deciding: AnyEstimator, level: float) -> tuple[Reason, ...]:
     """Return the reason that a less assuming estimate saw many impressions of the target, none of which earned."""
-    for key, found in one.found.items():
-        less = found.estimator
+    target, rows = side
+    for one in requested(rows):
+        less = one.estimator
         if not without_normalisation(less).assumptions < without_normalisation(deciding).assumptions:
             continue
-        rows = summary.weighted_rows(one.target, less)
-        expected = rows * _rewarded_share(summary, less)
-        if expected > -math.log(1 - level) and _rewarded(summary, one.target, less) == 0:
-            return (nothing_earned(key, rows, expected),)
+        seen = summary.weighted_rows(target, less)
+        expected = seen * _rewarded_share(summary, less)
+        if expected > -math.log(1 - level) and _rewarded(summary, target, less) == 0:
+            return (nothing_earned(one.name, seen, expected),)
     return ()
 
 

@@ -1,12 +1,22 @@
-"""What every result says of its making: the versions, the time, and the call that repeats it."""
+"""What every result says of its making: facts, versions, the time, the call that repeats it, and a page of these."""
 
 from __future__ import annotations
 
 import datetime as dt
 import platform
-from collections.abc import Mapping, Sequence
+from abc import abstractmethod
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from importlib import metadata
-from typing import Any
+from typing import Any, Self
+
+from ..folds.estimate import Caution, PlacedCaution
+from ..frames import Tabular
+from ..log.source import Source
+from ..report.document import Answer, Document, Finding, Section, of_models, worst
+from ..report.plots import Forest
+from ..report.printable import Printed
+from .pages.document import eyebrow
 
 
 def versions() -> dict[str, str]:
@@ -38,3 +48,49 @@ def spelled(found: Sequence[Any] | Mapping[str, Any]) -> Any:
     if isinstance(found, Mapping):
         return {name: repr(value) for name, value in found.items()}
     return [repr(value) for value in found]
+
+
+def facts(kind: str, title: str, log: Source | str, **more: Any) -> dict[str, Any]:
+    """Return what `to_dict` holds besides the numbers."""
+    made = {"versions": versions(), "created": now()}
+    where = log if isinstance(log, str) else log.describe()
+    return {"schema": 1, "kind": kind, "title": title, "log": where, **more, **made}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Delivered(Printed, Tabular):
+    """A result that prints as tables; facts: what else `to_dict` holds."""
+
+    facts: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    @abstractmethod
+    def cautions(self) -> Mapping[str, Sequence[Caution]]:
+        """Return the warnings about each model."""
+
+    @property
+    def trustworthy(self) -> bool:
+        """Whether there is no serious finding."""
+        return self.severity != "serious"
+
+    @property
+    def findings(self) -> tuple[PlacedCaution, ...]:
+        """Return the findings, each with the model that it is about."""
+        every = ((name, caution) for name, some in self.cautions.items() for caution in some)
+        return tuple(PlacedCaution(caution, model=name or None) for name, caution in every)
+
+    def findings_by_code(self) -> tuple[Finding, ...]:
+        """Return the warnings by code, with the models that they are about if there are several."""
+        return of_models(self.cautions.items())
+
+    @property
+    def severity(self) -> str:
+        """Return the worst severity of the findings."""
+        return worst(one.severity for some in self.cautions.values() for one in some)
+
+    def with_facts(self, **facts: Any) -> Self:
+        """Return the same result with facts replaced (title, command)."""
+        return replace(self, facts={**self.facts, **facts})
+
+    def _page(self, read: str, sections: Iterable[Section], answer: Answer, *forests: Forest) -> Document:
+        return Document(str(self.facts["title"]), read, tuple(sections), (answer,), forests, eyebrow(self.facts))

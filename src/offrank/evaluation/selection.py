@@ -10,15 +10,16 @@ from statistics import NormalDist
 
 import numpy as np
 
+from ..checks.item_names import named
 from ..checks.rows import Impressions, ImpressionsFold
 from ..errors import OffrankError, UsageError
 from ..estimators.base import terms_of
 from ..estimators.design import design_fold
-from ..estimators.family import Auto, Family, family
+from ..estimators.family import Family, family
 from ..estimators.named import estimator
 from ..estimators.wrappers import without_normalisation
 from ..findings import has_cause
-from ..findings.evidence import EstimatorChoiceEvidence
+from ..findings.evidence import SelectorEvidence
 from ..findings.few_rewards import FEW as FEW_REWARDS
 from ..folds.estimate import Estimate
 from ..folds.sampled import SampledRows, SampledRowsFold
@@ -32,7 +33,6 @@ from ..selection.estimators import COARSE, Contrast, EstimatorCandidate, Estimat
 from ..selection.pseudo_targets import DistanceFold, pseudo_targets
 from .candidates import Pick
 from .counts import AnyEstimator, Counts
-from .item_names import named
 from .reduction import Pass, Picks
 from .refutation import judged_log
 
@@ -48,8 +48,8 @@ _SAME = 1e-9
 
 
 @dataclass(frozen=True)
-class EstimatorChoice:
-    """The choice of an estimator for one target.
+class SelectedEstimator:
+    """The estimator selected for one target, and from what.
 
     - given: each candidate's estimator by its spelling; those that the log cannot give are in `refused`, with reasons.
     - estimates: of the target, by spelling. pseudo: the pseudo-targets that were used. ranking: the estimated errors.
@@ -73,11 +73,11 @@ class EstimatorChoice:
         """The spelling of the choice."""
         return self.ranking.chosen
 
-    def evidence(self) -> EstimatorChoiceEvidence:
+    def evidence(self) -> SelectorEvidence:
         """Return what the finding about the choice says."""
         ranked = {one.candidate.name: one for one in self.ranking.ranked}
         trusted = ranked.get(self.ranking.trusted or "")
-        return EstimatorChoiceEvidence(
+        return SelectorEvidence(
             chosen=self.chosen,
             error=ranked[self.chosen].error if self.chosen in ranked else None,
             among=len(self.given),
@@ -97,8 +97,8 @@ class EstimatorChoice:
 
 
 @dataclass(frozen=True)
-class Chooser:
-    """What to choose from, and by which log.
+class EstimatorSelector:
+    """What to select from, and by which log.
 
     candidates: estimators by spelling. examination: probability that each rank is examined, or None. pseudo: whether
     pseudo-targets are used besides the target. sample: number of contexts to keep. cache: of
@@ -116,8 +116,8 @@ class Chooser:
     sample: int = 0
     cache: RunCache = field(default_factory=RunCache, compare=False, repr=False)
 
-    def choose(self, target: AnyPolicy) -> EstimatorChoice:
-        """Return the choice for a target.
+    def select(self, target: AnyPolicy) -> SelectedEstimator:
+        """Return the estimator selected for a target.
 
         Raises:
             OffrankError: no candidate can be had; the reason of the first.
@@ -138,7 +138,7 @@ class Chooser:
         kept = {name: able[name] for name in estimates}
         ranked = ranking([reading.candidate(name, one, kept) for name, one in kept.items()])
         pseudo, why = tuple(map(repr, reading.policies[1:])), {name: str(one.message) for name, one in refused.items()}
-        return EstimatorChoice(kept, why, estimates, pseudo, ranked, reading)
+        return SelectedEstimator(kept, why, estimates, pseudo, ranked, reading)
 
     def _first(self, refused: Mapping[str, OffrankError]) -> OffrankError:
         """Return the reason of the first candidate in the order given."""
@@ -324,16 +324,16 @@ class Reading:
 
 
 def picked(
-    named: Sequence[AnyEstimator], targets: Mapping[str, AnyPolicy], chooser: Chooser
+    named: Sequence[AnyEstimator], targets: Mapping[str, AnyPolicy], selector: EstimatorSelector
 ) -> tuple[dict[str, Family], Picks]:
     """Return the estimators of each spelling, and for `auto` the choice for every target."""
     families: dict[str, Family] = {}
     picks: dict[str, dict[str, Pick]] = {}
     for one in named:
-        if not isinstance(one, Auto):
-            families[repr(one)] = family(one, chooser.examination)
+        if not without_normalisation(one).preselected:
+            families[repr(one)] = family(one, selector.examination)
             continue
-        choices = {name: chooser.choose(target) for name, target in targets.items()}
+        choices = {name: selector.select(target) for name, target in targets.items()}
         picks[repr(one)] = {name: choice.pick() for name, choice in choices.items()}
         used = [(choice, name) for choice in choices.values() for name in (choice.pick().held_to, choice.chosen)]
         families[repr(one)] = {name: choice.given[name] for choice, name in used}

@@ -18,7 +18,7 @@ from ..log.source import Needs
 from ..policies.propensities import AnyPolicy, law
 from ..running.executors import Progress
 from ..simulation.like_log import BEHAVIOURS, LikeLog, attractions
-from .selection import Chooser, EstimatorChoice
+from .selection import EstimatorSelector, SelectedEstimator
 
 ROWS = 5000
 """Largest number of impressions of a simulated log."""
@@ -88,7 +88,11 @@ class SimulatedSelection:
 
 
 def simulate_selection(
-    chooser: Chooser, target: AnyPolicy, choice: EstimatorChoice, logs: int, progress: Progress | None = None
+    selector: EstimatorSelector,
+    target: AnyPolicy,
+    choice: SelectedEstimator,
+    logs: int,
+    progress: Progress | None = None,
 ) -> SimulatedSelection:
     """Simulate logs of each kind of users, and choose in each as in the log itself.
 
@@ -109,16 +113,16 @@ def simulate_selection(
             return SimulatedSelection(
                 missing=f"rewards with a mean of {reward:.3g} are not simulated, only numbers of clicks"
             )
-        if choice.reading.summary.moments.least[REWARD] < 0 or not _whole(chooser):
+        if choice.reading.summary.moments.least[REWARD] < 0 or not _whole(selector):
             return SimulatedSelection(missing="rewards that are no whole numbers of 0 or more are not simulated")
     try:
-        drawn, wanted = law(chooser.logging, "sample"), law(target, "sample")
+        drawn, wanted = law(selector.logging, "sample"), law(target, "sample")
         merit = attractions(sampled.contexts, (drawn, wanted), 0)
         kinds = tuple(BEHAVIOURS.items()) if clicked else tuple(BEHAVIOURS.items())[::2]
         rows, made, off = min(choice.rows, ROWS), list[Rehearsed](), 0.0
         for name, behaviour in kinds:
             world = LikeLog(sampled.contexts, merit, drawn, behaviour, rates, not clicked)
-            made.append(_simulated(name, world, chooser, target, world.truth(wanted), rows, logs))
+            made.append(_simulated(name, world, selector, target, world.truth(wanted), rows, logs))
             off = max(off, world.off)
             if progress is not None:
                 progress(len(made), len(kinds))
@@ -127,21 +131,21 @@ def simulate_selection(
     return SimulatedSelection(tuple(made), rows, len(sampled), by_rank=clicked, off=off)
 
 
-def _whole(chooser: Chooser) -> bool:
+def _whole(selector: EstimatorSelector) -> bool:
     """Whether the rewards in the first rows of the log are whole numbers of 0 or more."""
-    for batch in chooser.source.select(Needs(roles=frozenset({"reward"}))).batches(0):
+    for batch in selector.source.select(Needs(roles=frozenset({"reward"}))).batches(0):
         if len(batch):
             return bool(((batch.reward >= 0) & (batch.reward == np.floor(batch.reward))).all())
     return True
 
 
 def _simulated(
-    users: str, world: LikeLog, chooser: Chooser, target: AnyPolicy, truth: float, rows: int, logs: int
+    users: str, world: LikeLog, selector: EstimatorSelector, target: AnyPolicy, truth: float, rows: int, logs: int
 ) -> Rehearsed:
     spec = IntervalSpec("normal", cluster=None)
     # What was learnt from the log itself says nothing about simulated rewards.
-    weighing = tuple(one for one in chooser.candidates if not without_normalisation(one).predicts)
-    here = replace(chooser, candidates=weighing, spec=spec, progress=None, sample=0)
+    weighing = tuple(one for one in selector.candidates if not without_normalisation(one).predicts)
+    here = replace(selector, candidates=weighing, spec=spec, progress=None, sample=0)
     own = [replace(here, source=world.source(rows, log)) for log in range(logs)]
     found = [one for one in map(_attempted, own, [target] * logs) if one is not None]
     if not found:
@@ -162,10 +166,10 @@ def _simulated(
     return Rehearsed(users, logs, right, best, float(np.sqrt((chosen**2).mean())) / least, ratios)
 
 
-def _attempted(chooser: Chooser, target: AnyPolicy) -> EstimatorChoice | None:
+def _attempted(selector: EstimatorSelector, target: AnyPolicy) -> SelectedEstimator | None:
     """Return the choice, or None where the simulated log has no estimate."""
     try:
-        return chooser.choose(target)
+        return selector.select(target)
     except NoOverlapError:
         return None
 

@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import OffrankError, StateError, UsageError
-from ..estimators.family import Auto, family
+from ..estimators.family import family
+from ..estimators.wrappers import is_estimator, without_normalisation
 from ..files import atomic_write
 from ..folds.fingerprint import Fingerprint
 from ..log.batch import RunCache
@@ -125,7 +126,8 @@ def refuse_learnt(question: Question) -> None:
         return one
 
     for part in (*question.targets.values(), question.drawn_by, *question.estimator_list):
-        _ = seen(part) if isinstance(part, Auto) else replaced(part, seen)
+        selected = is_estimator(part) and without_normalisation(part).preselected
+        _ = seen(part) if selected else replaced(part, seen)
     if found:
         raise UsageError(
             f"{found[0]!r} is learnt from the log itself: the states of two logs could not be merged",

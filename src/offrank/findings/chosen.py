@@ -1,16 +1,16 @@
 """`chosen`: which of several estimators the data selected, and why not a later one."""
 
 from .advice import CLOSER
-from .evidence import ChoiceEvidence
+from .evidence import SelectedMemberEvidence
 from .registry import Statement, finding
 
 
 @finding("chosen", "Estimator chosen", cause="choice")
-def chosen(found: ChoiceEvidence) -> Statement:
+def chosen(found: SelectedMemberEvidence) -> Statement:
     return _window(found) if found.bias is None else _bound(found, found.bias)
 
 
-def _window(found: ChoiceEvidence) -> Statement:
+def _window(found: SelectedMemberEvidence) -> Statement:
     names, trusted = found.names, found.trusted
     if trusted is None:
         message = f"This is `{names[0]}`, which assumes least: none of {len(names)} estimates can be trusted."
@@ -28,7 +28,7 @@ def _window(found: ChoiceEvidence) -> Statement:
     )
 
 
-def _bound(found: ChoiceEvidence, bias: float) -> Statement:
+def _bound(found: SelectedMemberEvidence, bias: float) -> Statement:
     free, chosen, sound = f"`{found.names[0]}`", found.names[found.chosen], found.trusted == 0
     several = len(found.names) > 1
     reason = f"no bound on its weights, of {len(found.names) - 1}, has a smaller estimated squared error."

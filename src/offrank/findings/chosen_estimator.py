@@ -2,12 +2,12 @@
 
 from ..formatting import quote
 from .advice import CLOSER
-from .evidence import EstimatorChoiceEvidence
+from .evidence import SelectorEvidence
 from .registry import Statement, finding
 
 
 @finding("chosen-estimator", "Estimator chosen by its error", cause="choice")
-def chosen_estimator(found: EstimatorChoiceEvidence) -> Statement:
+def chosen_estimator(found: SelectorEvidence) -> Statement:
     name, trusted = quote(found.chosen), quote(found.trusted or "")
     if found.error is None:
         message = f"This is {name}, which assumes least: none of {found.among} estimates can be used."

@@ -146,7 +146,7 @@ class CountingEvidence:
 
 
 @dataclass(frozen=True, kw_only=True)
-class ChoiceEvidence:
+class SelectedMemberEvidence:
     """The choice between several estimators by the data; the first of them assumes least.
 
     chosen: its index in names. refuted: the first that contradicts those before it. trusted: the first whose error is
@@ -161,7 +161,7 @@ class ChoiceEvidence:
 
 
 @dataclass(frozen=True, kw_only=True)
-class EstimatorChoiceEvidence:
+class SelectorEvidence:
     """The choice of an estimator by its estimated error.
 
     chosen, error: its spelling and its estimated error, None if no candidate can be used. among: number of candidates.

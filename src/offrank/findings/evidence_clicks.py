@@ -34,7 +34,6 @@ class FitEvidence:
     - moving: of `dbn`: share of the variance of ranks that is within documents.
     - unlinked: values of a context whose examination cannot be compared with that of most impressions.
     - split: standard error of the logarithm of a chance that tells clicks of trust from the worth of documents.
-    - mobile: of `trust`: share of the variance of ranks that documents do not keep from session to session.
     - divided: of a mixture: the largest difference between weights at which learning ended.
     - settled: whether learning ended by its tolerance; rounds: how many it took.
     """
@@ -47,7 +46,6 @@ class FitEvidence:
     rank_variability: float = math.inf
     moving: float = 1.0
     split: float = 0.0
-    mobile: float = 1.0
     unlinked: tuple[str, ...] = ()
     divided: float = 0.0
     bend: float = 0.0

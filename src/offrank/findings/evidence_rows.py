@@ -58,6 +58,8 @@ class OwnClicksEvidence:
       them, and the share of these that the score gives to a hundredth of their noise.
     - pairs, close: pairs of neighbours in the order of the score, and those whose click rates differ by less than a
       quarter of their noise.
+    - freedom, residual: degrees of freedom of what the score and the ranks leave of the clicks, and its mean square in
+      units of the noise.
     """
 
     column: str = "score"
@@ -67,3 +69,5 @@ class OwnClicksEvidence:
     reproduced: float = 0.0
     pairs: int = 0
     close: int = 0
+    freedom: int = 0
+    residual: float = 1.0

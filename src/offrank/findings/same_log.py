@@ -34,13 +34,26 @@ CLOSE = 0.35
 """A bound of the share of close neighbours in a score from elsewhere: .2 for normal noise, more for small counts and
 where users differ (benchmarks/own_clicks.py prints the largest found)."""
 UNLIKELY = 1e-8
-"""Largest probability that so many neighbours are close and in order, of some ten comparisons in a run."""
+"""Largest probability of such closeness by chance, of some ten comparisons in a run."""
+LEFT, NOISE = 0.2, 0.5
+"""The largest mean square of residual clicks of a score that was fitted to them, and a bound below that of a score from
+elsewhere: 1 for noise, less where the fit takes some (benchmarks/own_clicks.py prints the smallest found)."""
 
 
 def counted_here(found: OwnClicksEvidence) -> bool:
     """Whether a score gives the noise of this log's own click counts, which no score from elsewhere knows."""
     enough = found.cells >= _FEWEST_CELLS and found.counts >= _FEWEST_COUNTS
-    return (enough and found.reproduced >= REPRODUCED) or _chance(found.pairs, found.close) < UNLIKELY
+    if enough and found.reproduced >= REPRODUCED:
+        return True
+    return min(_chance(found.pairs, found.close), chance_of_residuals(found.freedom, found.residual)) < UNLIKELY
+
+
+def chance_of_residuals(freedom: int, square: float) -> float:
+    """A bound of the probability of so small a mean square (Chernoff, of a chi-square)."""
+    if square > LEFT:
+        return 1.0
+    share = max(square / NOISE, 1e-300)
+    return math.exp(-freedom / 2 * (share - 1 - math.log(share)))
 
 
 def _chance(pairs: int, close: int) -> float:
@@ -56,7 +69,7 @@ def _chance(pairs: int, close: int) -> float:
 def own_clicks(found: OwnClicksEvidence) -> Statement:
     return Statement(
         "serious",
-        f"The column {quote(found.column)} counts the clicks of this very log, by {found.of}: it knows their noise, "
-        "and the estimate is too kind.",
-        "Count on another day's log; or on some of the rows, and judge by the others.",
+        f"The column {quote(found.column)} counts the clicks of this very log, or was fitted to them, by {found.of}: "
+        "it knows their noise, and the estimate is too kind.",
+        "Count or fit on another day's log; or on some of the rows, and judge by the others.",
     )

@@ -14,17 +14,20 @@ for the test of that difference, SLOPE for the hull: Su, Srinath and Krishnamurt
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
-from typing import Any, Literal, NoReturn
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Generic, Literal, NoReturn, TypeVar
 
 from ..assumptions import in_words
+from ..errors import NoOverlapError
 from ..folds.estimate import Caution, Estimate, Interval
 from ..formatting import nine_digits
+from ..frames import cautions
 from .reasons import MOST_REASONS, Reason, against_all, reasons
 from .registry import SEVERITIES, causes_of, has_cause
 from .untested import Assumption, untested
 
+E = TypeVar("E")
 Decision = Literal["better", "worse", "no clear difference", "unknown"]
 Trust = Literal["sound", "with care", "none"]
 
@@ -41,38 +44,52 @@ SHARP = 0.25
 
 
 @dataclass(frozen=True)
-class Candidate:
-    """An estimate that may be the answer, or a reference that was not requested.
+class EstimateRow(Generic[E]):
+    """What one estimator says of one target: an estimate that may be the answer, or a reference that was not requested.
 
-    - name, assumes: the estimator's spelling, and its assumptions about users.
-    - estimate: the estimate or, if the log cannot give it, the refusal.
+    - name, estimator: its spelling, and the estimator itself or the one that was selected for it.
+    - assumes: its assumptions about users.
+    - found: the estimate or, if the log cannot give it, the refusal.
     - logged, relative: the logged mean, and the relative difference of the target to it, on the same rows.
     - outcome: which outcome it estimates; only estimates of one outcome are compared.
     - requires_logging: whether it depends on the logging policy, and so on its faults.
-    - held_to, holds: the estimator whose interval it contains, if the data chose it, and what that one assumes.
+    - of_target: whether it says anything of the target; the mean of the log does not.
+    - held_to, holds: the estimator whose interval it contains, if the data chose it, and what that one assumes; None
+      if that one has warnings.
+    - considered: all estimators that it was selected from, by their spelling, with their estimates.
     - scale: the logged mean that widths are compared with. most: the largest outcome of a logged impression.
     """
 
     name: str
+    estimator: E
     assumes: frozenset[str]
-    estimate: Estimate | None
+    found: Estimate | NoOverlapError
     logged: Interval | None = None
     relative: Interval | None = None
-    refusal: Caution | None = None
     outcome: str = "reward"
     requires_logging: bool = True
+    of_target: bool = True
     asked: bool = True
-    held_to: str | None = None
+    held_to: E | None = None
     holds: frozenset[str] | None = None
+    considered: Mapping[str, tuple[E, Estimate]] = field(default_factory=dict)
     scale: float = math.nan
     most: float = math.inf
 
     @property
+    def estimate(self) -> Estimate | None:
+        """The estimate; None if the log cannot give it."""
+        return self.found if isinstance(self.found, Estimate) else None
+
+    @property
     def cautions(self) -> tuple[Caution, ...]:
         """The cautions against it; a refusal is serious."""
-        if self.estimate is None:
-            return () if self.refusal is None else (self.refusal,)
-        return self.estimate.warnings
+        return cautions(self.found)
+
+    @property
+    def alternatives(self) -> tuple[E, E]:
+        """The estimator, and the one that it is held to; the same one twice if the data chose none."""
+        return self.estimator, self.estimator if self.held_to is None else self.held_to
 
     @property
     def sound(self) -> bool:
@@ -89,6 +106,11 @@ class Candidate:
     def rests_on(self) -> frozenset[str]:
         """What has to be true for its interval: if it contains another one, what that one assumes."""
         return self.assumes if self.holds is None else self.holds
+
+    @property
+    def contains(self) -> str | None:
+        """The spelling of the sound estimator whose interval it contains; None if the data chose none."""
+        return None if self.holds is None else str(self.held_to)
 
     @property
     def half_width(self) -> float:
@@ -166,7 +188,7 @@ class Verdict:
 
 def verdict(
     target: str,
-    candidates: Sequence[Candidate],
+    rows: Sequence[EstimateRow[Any]],
     about_log: Sequence[Caution] = (),
     *,
     nonnegative: bool = False,
@@ -178,6 +200,7 @@ def verdict(
     policy is used. nonnegative: no outcome is below 0, so the interval of a mean ends there. tested: assumptions that
     this log could test.
     """
+    candidates = [one for one in rows if one.of_target]
     asked = [one for one in candidates if one.asked]
     if not asked:
         return None
@@ -210,28 +233,30 @@ def verdict(
     return _from_zero(found) if nonnegative else found
 
 
-def on_log(cautions: Sequence[Caution]) -> Verdict:
+def on_log(about_log: Sequence[Caution]) -> Verdict:
     """The verdict on a log, whatever is to be estimated from it: trust alone, for nothing is decided."""
-    worst = min((SEVERITIES[one.severity] for one in cautions), default=2)
+    worst = min((SEVERITIES[one.severity] for one in about_log), default=2)
     words: tuple[Trust, ...] = ("none", "with care", "sound")
-    found = [("", one) for one in cautions if SEVERITIES[one.severity] == worst < len(words) - 1]
+    found = [("", one) for one in about_log if SEVERITIES[one.severity] == worst < len(words) - 1]
     return Verdict("unknown", words[worst], "the log", reasons=tuple(reasons(found))[:MOST_REASONS])
 
 
-def _place(one: Candidate, wanted: str) -> tuple[Any, ...]:
+def _place(one: EstimateRow[Any], wanted: str) -> tuple[Any, ...]:
     """The sort key: by assumptions; among equals, estimates without a warning first, then by standard error."""
     error = math.inf if one.estimate is None else nine_digits(one.estimate.standard_error)
     return one.outcome != wanted, len(one.rests_on), one.warned, error, one.name
 
 
-def _anchor(first: Candidate, usable: Iterable[Candidate]) -> Candidate:
+def _anchor(first: EstimateRow[Any], usable: Iterable[EstimateRow[Any]]) -> EstimateRow[Any]:
     """The anchor: the requested estimate with the fewest assumptions, or a reference with still fewer."""
     references = [one for one in usable if not (one.asked or one.warned) and one.outcome == first.outcome]
     less = [one for one in references if one.rests_on < first.rests_on]
     return min(less, key=lambda one: len(one.rests_on), default=first)
 
 
-def _answer(target: str, ladder: Sequence[Candidate], anchor: Candidate) -> tuple[Candidate, Verdict]:
+def _answer(
+    target: str, ladder: Sequence[EstimateRow[Any]], anchor: EstimateRow[Any]
+) -> tuple[EstimateRow[Any], Verdict]:
     """The candidate that answers, and its answer: see above."""
     first, held_to = ladder[0], _of(target, anchor)
     asked = first is anchor
@@ -244,7 +269,7 @@ def _answer(target: str, ladder: Sequence[Candidate], anchor: Candidate) -> tupl
     return (first, held_to) if asked else (first, replace(_held(_of(target, first), held_to, _spanning), spans=True))
 
 
-def _of(target: str, one: Candidate) -> Verdict:
+def _of(target: str, one: EstimateRow[Any]) -> Verdict:
     e = one.estimate
     assert e is not None  # it is sound
     return Verdict(
@@ -258,8 +283,8 @@ def _of(target: str, one: Candidate) -> Verdict:
         e.difference,
         one.relative,
         e.detectable if math.isfinite(e.detectable) else None,
-        anchor_name=one.held_to,
-        spans=one.held_to is not None,
+        anchor_name=one.contains,
+        spans=one.holds is not None,
     )
 
 
@@ -333,21 +358,21 @@ def _from_zero(found: Verdict) -> Verdict:
     return replace(found, value=value, logged=logged, relative=relative)
 
 
-def _about_log(own: Candidate, about_log: Sequence[Caution]) -> list[Caution]:
+def _about_log(own: EstimateRow[Any], about_log: Sequence[Caution]) -> list[Caution]:
     """The cautions about the log that concern this estimate."""
     known = () if own.estimate is None else own.estimate.about_log
     return [*known, *(about_log if own.requires_logging else ())]
 
 
-def _binding(own: Candidate, of_log: Sequence[Caution]) -> list[Reason]:
+def _binding(own: EstimateRow[Any], of_log: Sequence[Caution]) -> list[Reason]:
     """The warnings about the log and the estimate that is the answer."""
     said = [*(("", one) for one in of_log), *((own.name, one) for one in own.cautions)]
     return reasons(pair for pair in said if pair[1].severity != "note")
 
 
-def _assumed(own: Candidate, found: Verdict, anchor: Candidate) -> Reason:
+def _assumed(own: EstimateRow[Any], found: Verdict, anchor: EstimateRow[Any]) -> Reason:
     """The assumptions of the answer that the log could not check."""
-    message, names = f"`{own.held_to or own.name}` assumes that {in_words(own.rests_on)}.", (own.name,)
+    message, names = f"`{own.contains or own.name}` assumes that {in_words(own.rests_on)}.", (own.name,)
     other = found.anchor
     if other is None:
         return Reason(ASSUMED, f"{message} No sound estimate that assumes less could check that.", _CHECK, names)

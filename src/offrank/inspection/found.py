@@ -14,6 +14,7 @@ from ..checks.propensities import Agreement
 from ..folds.estimate import Caution
 from ..log import rules
 from ..readers.described import LogColumn
+from ..readers.description import Unsettled
 from ..readers.wide import Gaps
 
 
@@ -65,6 +66,11 @@ class Inspected:
     top_k: int | None = None
     given: Mapping[str, str] = field(default_factory=dict)
     read_as: str = ""
+
+    @property
+    def unsettled(self) -> tuple[Unsettled, ...]:
+        """Return what must be said before the table can be read: nothing."""
+        return ()
 
     @property
     def title(self) -> str:

@@ -14,10 +14,7 @@ from ..wording import ColumnNames, Option, Wording
 from .advice import better_logs
 from .found import Inspected
 
-_APART = {
-    "outcome": "follows what was shown: not tried as a score",
-    "doubtful": "perhaps follows what was shown: not tried as a score; name it in a policy if it is one",
-}
+_APART = {"outcome": "outcome, not tried", "doubtful": "perhaps an outcome"}
 _RULES = {
     rule.code: f": {rule.broken}; " + rule.remedy for rule in vars(rules).values() if isinstance(rule, rules.Rule)
 }
@@ -31,7 +28,7 @@ def document(seen: Inspected) -> Document:
         Section("Next", (_asking(seen),), code=f"  {seen.command}") if seen.command else None,
         Section("What would make the log better", items=tuple(better_logs(seen))),
         Section("What it holds", items=tuple(_sizes(seen))),
-        Section("Columns", tables=(read,)),
+        Section("Columns", tuple(_remarks(seen)), tables=(read,)),
         Section("Which policies fit?", items=tuple(_laws(seen))),
         Section("How was it drawn?", tuple(_confirming(seen))),
     ]
@@ -128,14 +125,21 @@ def _spread(rows: Mapping[int, int]) -> str:
 
 
 def _use(column: LogColumn, seen: Inspected) -> str:
-    """Say what a column is read as, or which option would make it so."""
-    if column.use in _APART:
-        return _APART[column.use]
-    if column.like:
-        return Wording("not read; {} if it is the {}", ColumnNames({column.like: column.name}), column.like)
+    """Say what a column is read as."""
     ties = seen.ties.get(column.name) if column.use == "score" else None
-    said = {"group": "to group by", "": "not read"}.get(column.use, column.use)
-    return f"score, tied in {ties:.1%} of the rows" if ties else said
+    said = {"group": "not read" if column.like else "to group by", "": "not read", **_APART}
+    return f"score, tied in {ties:.1%} of the rows" if ties else said.get(column.use, column.use)
+
+
+def _remarks(seen: Inspected) -> Iterator[str]:
+    """Say which option would make a column that is not read what its name promises, and why a column is no score."""
+    for column in seen.columns:
+        if column.like:
+            named = ColumnNames({column.like: column.name})
+            yield Wording("If {} is the {}, say {}.", column.name, column.like, named)
+    for use, name in ((one.use, one.name) for one in seen.columns if one.use in _APART):
+        doubt = "perhaps follows" if use == "doubtful" else "follows"
+        yield f"{name} {doubt} what was shown, so it is not tried as a score; name it in a policy if it is one."
 
 
 def _laws(found: Inspected) -> Iterator[Item]:

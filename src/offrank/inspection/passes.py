@@ -9,6 +9,7 @@ from typing import TypedDict
 
 from ..checks.arms import ArmsFold, UnitsFold, rankers
 from ..checks.drawn import Drawn, drawn
+from ..checks.item_names import item_names
 from ..checks.log import LogFold, about_log
 from ..checks.logged_by import LoggedBy, logged_by
 from ..checks.outcomes import OutcomesFold
@@ -18,13 +19,12 @@ from ..checks.randomness import WholeContextsFold, randomness
 from ..checks.repeats import By
 from ..checks.rows import Impressions, ImpressionsFold, TiesFold
 from ..errors import EmptyLogError
-from ..evaluation.item_names import item_names
 from ..findings.evidence import LogEvidence
 from ..folds.sampled import SampledRows, SampledRowsFold
 from ..log.schema import GROUPING, WRITTEN
 from ..log.source import Needs, Source, refuse_once
 from ..policies.base import Policy
-from ..policies.sorting import Sorting
+from ..policies.sorting import always_sorts
 from ..policies.top import Top
 from ..policies.written import Logged
 from ..readers.described import LogColumn, described
@@ -60,7 +60,7 @@ def looked_at(source: Source, how: HowRead) -> tuple[Inspection, Policy | None, 
         EmptyLogError: no row is valid.
     """
     seen, log_checks, sample = _read(source, how)
-    law = next((one.policy for one in seen.drawn if one.fits and not isinstance(one.policy, Sorting)), None)
+    law = next((one.policy for one in seen.drawn if one.fits and not always_sorts(one.policy)), None)
     if law is not None and {"propensity", "slot_propensity"} & set(seen.written):
         fold = AgreementFold(law)
         seen = replace(seen, agreement=run(source.select(fold.needs()), fold, **how))

@@ -19,7 +19,7 @@ from ..policies.propensities import AnyPolicy, ShownAbility, shown_needs
 from ..policies.ranking import Ranking
 from ..policies.top import Top
 from ..policies.uniform import Uniform
-from ..policies.written import Logged
+from ..policies.written import is_logged
 from .found import Next
 from .passes import HowRead, used
 from .result import Inspection
@@ -42,7 +42,7 @@ def suggestion(
         return {}
     slots = max(seen.overview.slots)
     ranks = _gives(source, logging, "rank_law")
-    if isinstance(logging, Logged) and "rank_propensity" not in seen.written:
+    if is_logged(logging) and "rank_propensity" not in seen.written:
         ranks = slots == 1  # the probability of a longer slate does not determine those of its ranks
     slates, questions = _gives(source, logging, "log_prob"), dict[str, Next]()
     for target in _targets(seen, frozenset() if law is None else law.needs("log_prob").scores):

@@ -15,7 +15,7 @@ from ..readers.description import Unsettled
 from ..readers.detect import roles_of
 from ..report.document import Answer, Document, Figures, Section
 from ..report.printable import Printed
-from ..wording import ColumnNames, Wording, joined
+from ..wording import Wording, joined
 from .mapping_file import write_mapping
 
 
@@ -37,6 +37,7 @@ class UnreadTable(Printed, Plain):
     given: Mapping[str, str] = field(default_factory=dict)
     roles: Mapping[str, str] = field(default_factory=dict)
     command: str = ""
+    logging: None = None
 
     def command_with(self, _mapping: str) -> str:
         """Return no command: it is not a log yet."""
@@ -80,7 +81,7 @@ class UnreadTable(Printed, Plain):
 
 def _choice(one: Unsettled) -> Wording:
     """Say what is open, and which options settle it, the likeliest first."""
-    return Wording("{}: {}", one.what, joined(", or ", [Wording("{}", ColumnNames(each)) for each in one.options]))
+    return Wording("{}: {}", one.what, joined(", or ", one.options))
 
 
 def unread(log: Any, error: OffrankError, columns: Mapping[str, str] | None, kind: str | None) -> UnreadTable:

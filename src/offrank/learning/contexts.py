@@ -15,6 +15,7 @@ from ..log.batch import Contexts, Floats, Integers, LogBatch, RunCache
 from ..log.contexts import joined, reordered
 from ..log.hashing import hashed
 from ..log.source import Needs, Source, has
+from ..policies.base import shuffles
 from ..policies.propensities import AnyPolicy, is_law, law, law_needs, propensities, shown_needs
 from ..policies.uniform import Uniform
 from ..wording import Option, Wording
@@ -138,7 +139,7 @@ class ContextSums:
         return self._solved(replace(self.sums, sums=self.sums.sums[:, :, [0, 0]]).rewards())
 
     def _solved(self, theta: Floats) -> Floats:
-        if isinstance(self.law, Uniform):
+        if shuffles(self.law):
             return self.sums.solved_uniform(theta)
         if not is_law(self.logging) and self.unlike_uniform < _NEAR:
             raise AbilityError(

@@ -16,10 +16,10 @@ from ..findings.evidence import ComparisonEvidence
 from ..inference.ratio import Ratio
 from ..inference.spread import Inference
 from ..log.source import Source
+from ..policies.base import shuffles
 from ..policies.fit import counts, fitted
 from ..policies.named import policy as named_policy
 from ..policies.propensities import AnyPolicy
-from ..policies.uniform import Uniform
 from ..readers.log import opened
 from ..running.quantities import Quantities
 from . import comparisons
@@ -159,7 +159,7 @@ class Comparisons:
             ess=ess,
             rejected=rejected,
             pairwise=metric.against == "pairwise",
-            shuffled=isinstance(self.fold.logging, Uniform),
+            shuffled=shuffles(self.fold.logging),
             counted=counts(self.fold.logging),
         )
         return Measured(

@@ -14,11 +14,10 @@ import numpy as np
 from ..errors import AbilityError
 from ..log.batch import Contexts, Floats, Integers, LogBatch
 from ..log.source import Needs
-from ..policies.base import OrderGivenSet, Policy
-from ..policies.counted import Counted
-from ..policies.plackett_luce import PlackettLuce, sample_order_given_set
+from ..policies.base import Policy, item_weights, order_where_known
+from ..policies.fit import must_fit
+from ..policies.plackett_luce import sample_order_given_set
 from ..policies.propensities import AnyPolicy, is_law, law, law_needs, propensities, shown_needs
-from ..policies.uniform import Uniform
 from . import _kernels
 
 MOST_SLOTS = 6  # 720 orders
@@ -37,15 +36,10 @@ def order_law(policy: AnyPolicy, batch: LogBatch) -> Floats:
     Raises:
         AbilityError: the policy cannot compute it.
     """
-    contexts, slates = batch.contexts, batch.slates
-    filled = slates >= 0
-    if isinstance(policy, Uniform):
-        return (filled[:, :, None] & filled[:, None, :]) / np.maximum(contexts.length, 1)[:, None, None]
     if _by_rank(policy):
         return _written(policy, batch)
-    if isinstance(policy, OrderGivenSet):
-        return policy.order_given_set(contexts, slates)
-    return _enumerated(law(policy, "log_prob"), contexts, slates)
+    known = order_where_known(policy, batch.contexts, batch.slates)
+    return _enumerated(law(policy, "log_prob"), batch.contexts, batch.slates) if known is None else known
 
 
 def drawn_order_law(policy: AnyPolicy, batch: LogBatch, draws: int, seed: int) -> Floats:
@@ -60,8 +54,9 @@ def drawn_order_law(policy: AnyPolicy, batch: LogBatch, draws: int, seed: int) -
     slates = batch.slates
     drawn, lengths = np.zeros((*slates.shape, slates.shape[1])), (slates >= 0).sum(axis=1)
     rngs = (np.random.default_rng([seed, int(key)]) for key in batch.row)
-    if isinstance(policy, PlackettLuce):
-        shown, rest = _shown_weights(policy, batch.contexts, slates)
+    weights = item_weights(policy, batch.contexts)
+    if weights is not None:
+        shown, rest = _shown_weights(weights, batch.contexts, slates)
         for index, (length, rng) in enumerate(zip(lengths, rngs, strict=True)):
             orders = sample_order_given_set(shown[index, :length], float(rest[index]), draws, rng)
             _kernels.count_orders(orders, drawn[index])
@@ -74,10 +69,10 @@ def drawn_order_law(policy: AnyPolicy, batch: LogBatch, draws: int, seed: int) -
     return drawn / draws
 
 
-def _shown_weights(policy: PlackettLuce, contexts: Contexts, slates: Integers) -> tuple[Floats, Floats]:
+def _shown_weights(weights: Floats, contexts: Contexts, slates: Integers) -> tuple[Floats, Floats]:
     """[n, k] weights of the shown items, 0 on pads, and [n] their sum over the candidates not shown."""
     inside = np.arange(contexts.candidates.shape[1]) < contexts.size[:, None]
-    logs = np.where(inside, policy.log_weights(contexts), -np.inf)
+    logs = np.where(inside, weights, -np.inf)
     hidden = np.exp(logs - np.maximum(logs.max(axis=1, keepdims=True, initial=-np.inf), np.finfo(np.float64).min))
     row, slot = np.nonzero(slates >= 0)
     shown = np.zeros(slates.shape)
@@ -88,7 +83,7 @@ def _shown_weights(policy: PlackettLuce, contexts: Contexts, slates: Integers) -
 
 def _by_rank(policy: AnyPolicy) -> bool:
     """Whether only the probabilities of the shown items at each rank are available."""
-    return not is_law(policy) or isinstance(policy, Counted)
+    return not is_law(policy) or must_fit(policy)
 
 
 def _written(policy: AnyPolicy, batch: LogBatch) -> Floats:

@@ -1,6 +1,6 @@
 """Policies turn contexts into slates and their probabilities; each has its own file."""
 
-from .base import Fits, OrderGivenSet, PairProbs, Policy, Trained
+from .base import FillsSlots, Fits, ItemWeights, OrderGivenSet, PairProbs, Policy, Shuffles, Trained
 from .counted import Counted
 from .epsilon import EpsilonUniform
 from .named import policy
@@ -20,7 +20,9 @@ __all__ = [
     "AnyPolicy",
     "Counted",
     "EpsilonUniform",
+    "FillsSlots",
     "Fits",
+    "ItemWeights",
     "Logged",
     "MaySort",
     "OrderGivenSet",
@@ -30,6 +32,7 @@ __all__ = [
     "Propensities",
     "Ranking",
     "ShownPolicy",
+    "Shuffles",
     "Sorting",
     "Swaps",
     "Top",

@@ -11,6 +11,7 @@ from abc import ABC, abstractmethod
 from typing import Any, Literal, NoReturn, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..errors import AbilityError, UsageError
 from ..folds.fingerprint import Fingerprint
@@ -79,6 +80,46 @@ class OrderGivenSet(ABC):
     @abstractmethod
     def order_given_set(self, contexts: Contexts, slates: Integers) -> Floats:
         """[n, k, k] probability of the item in slot i at rank j, given the displayed set; 0 on pads."""
+
+
+class Shuffles:
+    """A policy by which all slates of the same candidates are equally likely."""
+
+
+class ItemWeights(ABC):
+    """A policy that draws items one after the other, with probability proportional to a weight."""
+
+    @abstractmethod
+    def log_weights(self, contexts: Contexts) -> Floats:
+        """[n, m] log of the weight of each candidate; anything on pads."""
+
+
+class FillsSlots(ABC):
+    """A policy that knows where it certainly shows a candidate in every slot."""
+
+    @abstractmethod
+    def fills_slots(self, contexts: Contexts) -> NDArray[np.bool_]:
+        """[n] whether it does."""
+
+
+def shuffles(policy: object) -> bool:
+    """Whether all slates of the same candidates are equally likely."""
+    return isinstance(policy, Shuffles)
+
+
+def item_weights(policy: object, contexts: Contexts) -> Floats | None:
+    """[n, m] log of the weights by which a policy draws items one after the other; None if it does not."""
+    return policy.log_weights(contexts) if isinstance(policy, ItemWeights) else None
+
+
+def order_where_known(policy: object, contexts: Contexts, slates: Integers) -> Floats | None:
+    """[n, k, k] the order of the displayed items, as in `OrderGivenSet`; None if the policy does not compute it."""
+    return policy.order_given_set(contexts, slates) if isinstance(policy, OrderGivenSet) else None
+
+
+def slots_filled(policy: object, contexts: Contexts) -> NDArray[np.bool_] | None:
+    """[n] whether a policy certainly shows a candidate in every slot; None if it does not know."""
+    return policy.fills_slots(contexts) if isinstance(policy, FillsSlots) else None
 
 
 def all_items(contexts: Contexts) -> Integers:

@@ -36,6 +36,11 @@ def replaced(part: P, fit: Callable[[Fits], Any]) -> P:
     return dataclasses.replace(found, **changed) if changed else part
 
 
+def must_fit(policy: object) -> bool:
+    """Whether the policy itself, not only one inside it, is fitted to the log before use."""
+    return isinstance(policy, Fits)
+
+
 def counts(policy: AnyPolicy) -> bool:
     """Whether the policy, or one inside it, is counted in the log."""
     return any(isinstance(one, Fits) for one in with_parts(policy))

@@ -85,6 +85,11 @@ class UniformMixture(ShownPolicy):
         return (1 - share) * mostly + share * _UNIFORM.rank_probs(contexts, items)
 
 
+def mixed_with(policy: object) -> AnyPolicy | None:
+    """The policy that uniform slates are mixed with; None of any other policy."""
+    return policy.base if isinstance(policy, UniformMixture) else None
+
+
 def refuse_no_policy(mixture: object, base: object) -> None:
     """Raise unless `base` is a policy.
 

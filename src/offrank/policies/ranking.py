@@ -12,14 +12,14 @@ from ..log.batch import Contexts, Integers
 from ..log.source import Needs
 from ..spelling import Spelled
 from . import _kernels
-from .base import Ability, refuse_no_column, unable
+from .base import Ability, FillsSlots, refuse_no_column, unable
 from .registry import POLICIES
 from .sorting import Sorting
 
 
 @POLICIES.register
 @dataclass(frozen=True, repr=False)
-class Ranking(Spelled, Sorting):
+class Ranking(Spelled, Sorting, FillsSlots):
     """The first items of a list column of ids, as many as the row has slots.
 
     Examples:
@@ -43,6 +43,13 @@ class Ranking(Spelled, Sorting):
 
     def tied(self, contexts: Contexts) -> NDArray[np.bool_]:
         return np.zeros(len(contexts), np.bool_)
+
+    def fills_slots(self, contexts: Contexts) -> NDArray[np.bool_]:
+        """[n] whether the ranking has a candidate for every slot: it may be short, or name items that are none."""
+        wanted = np.arange(contexts.slots) < contexts.length[:, None]
+        ranking = contexts.rankings[self.column][:, : contexts.slots]
+        ranking = np.pad(ranking, ((0, 0), (0, contexts.slots - ranking.shape[1])), constant_values=-1)
+        return np.asarray(((ranking >= 0) | ~wanted).all(axis=1))
 
     def sample(self, contexts: Contexts, rng: np.random.Generator) -> Integers:
         slates = contexts.rankings[self.column][:, : contexts.slots]

@@ -68,8 +68,14 @@ def certain(policy: object, contexts: Contexts) -> NDArray[np.bool_]:
     return ~policy.tied(contexts) if isinstance(policy, Sorting) else np.zeros(len(contexts), np.bool_)
 
 
-def shown_slates(policy: Sorting, contexts: Contexts) -> Integers:
-    """[n, k] the slate of a policy where it is certain; -1 where it has no candidate for a slot."""
+def always_sorts(policy: object) -> bool:
+    """Whether the policy always shows its candidates in a fixed order, but for ties."""
+    return isinstance(policy, Sorting)
+
+
+def shown_slates(policy: object, contexts: Contexts) -> Integers:
+    """[n, k] the slate of a policy where it is `certain`; -1 where it has no candidate for a slot."""
+    assert isinstance(policy, Sorting)  # only such a policy is certain
     first, _ = policy.blocks(contexts, all_items(contexts))
     slates = np.full((len(contexts), contexts.slots), -1)
     row, item = np.nonzero(first >= 0)

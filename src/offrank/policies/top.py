@@ -12,14 +12,14 @@ from ..log.batch import Contexts, Integers
 from ..log.source import Needs
 from ..spelling import Spelled
 from . import _kernels
-from .base import Ability, refuse_no_column
+from .base import Ability, FillsSlots, refuse_no_column
 from .registry import POLICIES
 from .sorting import Sorting
 
 
 @POLICIES.register
 @dataclass(frozen=True, repr=False)
-class Top(Spelled, Sorting):
+class Top(Spelled, Sorting, FillsSlots):
     """The candidates of highest score, best first; those of equal score share their ranks equally.
 
     Examples:
@@ -48,6 +48,9 @@ class Top(Spelled, Sorting):
         items, found = np.empty((len(scores), k), np.int64), np.empty(len(scores), np.bool_)
         _kernels.top_k(scores, contexts.size, depth, np.empty(k), items, found)
         return found
+
+    def fills_slots(self, contexts: Contexts) -> NDArray[np.bool_]:
+        return np.ones(len(contexts), np.bool_)
 
     def sample(self, contexts: Contexts, rng: np.random.Generator) -> Integers:
         scores = contexts.scores[self.scores]

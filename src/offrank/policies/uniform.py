@@ -6,18 +6,19 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..log.batch import Contexts, Floats, Integers
 from ..log.source import Needs
 from ..spelling import Spelled
-from .base import Ability, log_product
+from .base import Ability, FillsSlots, OrderGivenSet, Shuffles, log_product
 from .plackett_luce.laws import sample_rows
 from .registry import POLICIES
 
 
 @POLICIES.register
 @dataclass(frozen=True, repr=False)
-class Uniform(Spelled):
+class Uniform(Spelled, Shuffles, FillsSlots, OrderGivenSet):
     """Items drawn uniformly without replacement: P(slate) = (m - k)! / m!.
 
     Examples:
@@ -29,6 +30,9 @@ class Uniform(Spelled):
 
     def needs(self, ability: Ability) -> Needs:
         return Needs(frozenset(["candidates"]), exchangeable=True)
+
+    def fills_slots(self, contexts: Contexts) -> NDArray[np.bool_]:
+        return np.ones(len(contexts), np.bool_)
 
     def sample(self, contexts: Contexts, rng: np.random.Generator) -> Integers:
         return sample_rows(np.zeros(contexts.candidates.shape), contexts, rng)
@@ -49,3 +53,8 @@ class Uniform(Spelled):
         filled = np.arange(contexts.slots) < contexts.length[:, None]
         law = filled / np.maximum(contexts.size, 1)[:, None]
         return np.where((items >= 0)[:, :, None], law[:, None, :], 0.0)
+
+    def order_given_set(self, contexts: Contexts, slates: Integers) -> Floats:
+        """As `OrderGivenSet.order_given_set`: every order is equally likely."""
+        filled = slates >= 0
+        return (filled[:, :, None] & filled[:, None, :]) / np.maximum(contexts.length, 1)[:, None, None]

@@ -120,6 +120,16 @@ class Written(Spelled, WrittenPolicy):
         unable(self, wanted, f"write it in a column, and name that: written({argument}=...)")
 
 
+def is_written(policy: object) -> bool:
+    """Whether the policy is known by probabilities that were written in the log."""
+    return isinstance(policy, WrittenPolicy)
+
+
+def is_logged(policy: object) -> bool:
+    """Whether the policy is the one that drew the log, known by the propensities of the log alone."""
+    return isinstance(policy, Logged)
+
+
 class _OfColumns(Propensities):
     """The logged probabilities of a batch; on a single slot, equivalent columns replace each other."""
 

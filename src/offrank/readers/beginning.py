@@ -17,6 +17,8 @@ from .unfolding import unfolded
 
 ROWS = 50_000
 """Rows that are looked at."""
+BYTES = 1 << 25
+"""Bytes of rows that are looked at: rows may be long."""
 
 
 @dataclass(frozen=True)
@@ -39,6 +41,11 @@ class Beginning:
     def names(self) -> tuple[str, ...]:
         """The columns; none where it is no table."""
         return () if self.table is None else self.table.names
+
+    @property
+    def named(self) -> str:
+        """Where the table is."""
+        return "" if self.table is None else self.table.describe()
 
     @property
     def text(self) -> str:
@@ -75,12 +82,12 @@ def first_rows(table: Table, columns: Sequence[str] | None = None) -> pa.Table:
     names = table.names if columns is None else tuple(columns)
 
     def batches() -> Iterator[pa.RecordBatch]:
-        rows = 0
+        rows = size = 0
         for part in range(table.parts()):
             for piece in table.pieces(part, names):
                 yield piece.data
-                rows += len(piece.data)
-                if rows >= ROWS:
+                rows, size = rows + len(piece.data), size + piece.data.nbytes
+                if rows >= ROWS or size >= BYTES:
                     return
 
     found = [pa.Table.from_batches([one]) for one in batches()]

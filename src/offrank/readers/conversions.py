@@ -27,6 +27,11 @@ _ORDINAL = re.compile(
 )
 
 
+_NO_POSITION = 1e9
+RAW = "\0as written: "
+"""What the name of a column begins with that holds the texts of which numbers were made."""
+
+
 def clicks(column: pa.Array) -> pa.Array:
     """Return clicks as numbers; a column of numbers is returned as it is.
 
@@ -52,7 +57,7 @@ def item_clicks(
     clicked: a list per row, or the only id, null where nothing was clicked.
     """
     clicked = arrow.plain(clicked)
-    if not pa.types.is_nested(clicked.type):
+    if not (pa.types.is_nested(clicked.type) or is_json(clicked)):
         clicked = lists_of_one(clicked)
     shown, found = arrow.id_lists(slate, slate_name), arrow.id_lists(clicked, name)
     places = shown.places(found)
@@ -72,7 +77,7 @@ def lists_of_one(column: pa.Array) -> pa.Array:
 def positions(column: pa.Array) -> pa.Array:
     """Return positions as numbers: those of texts such as `01`, `1st` or `#3`.
 
-    Numbers are returned as they are; a text that is no position is -1, which breaks a rule.
+    Numbers are returned as they are; a text that is no position is a billion, which breaks a rule.
     """
     return _of_texts(column, _position, None)
 
@@ -81,6 +86,14 @@ def is_text(kind: pa.DataType) -> bool:
     """Whether a type is one of text, or of a dictionary of it."""
     kind = kind.value_type if pa.types.is_dictionary(kind) else kind
     return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind))
+
+
+def is_json(column: pa.Array) -> bool:
+    """Whether a column holds lists in JSON."""
+    if not is_text(column.type):
+        return False
+    first = column.drop_null().slice(0, 1).to_pylist()
+    return bool(first) and first[0].lstrip().startswith("[")
 
 
 def is_time(kind: pa.DataType) -> bool:
@@ -110,8 +123,8 @@ def _click(text: str) -> float:
 
 
 def _position(text: str) -> float | None:
-    """Return the position that a text tells of, None if it is empty, -1 if it is none."""
+    """Return the position that a text tells of, None if it is empty."""
     found = _ORDINAL.fullmatch(text)
     if found:
         return float(found[1])
-    return None if text in NO else -1.0
+    return None if text in NO else _NO_POSITION

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from ..log.schema import LONG_ROLES, ROLES
+from ..wording import ColumnNames, Wording
 
 Layout = Literal["wide", "nested", "long", "sessions", "events", "pairs", "none"]
 """The shape of a table.
@@ -28,10 +29,15 @@ class RoleEvidence:
 
 @dataclass(frozen=True)
 class Unsettled:
-    """What a table leaves open, and what settles it: role -> column, the likeliest first."""
+    """What a table leaves open, and the options that settle it, the likeliest first."""
 
     what: str
-    options: tuple[Mapping[str, str], ...]
+    options: tuple[Wording, ...]
+
+    @property
+    def columns(self) -> tuple[Mapping[str, str], ...]:
+        """What each option says: role -> column."""
+        return tuple(part.named for one in self.options for part in one.parts if isinstance(part, ColumnNames))
 
 
 @dataclass(frozen=True)
@@ -55,8 +61,9 @@ class Description:
 
     @property
     def columns(self) -> dict[str, str]:
-        """Role -> column, for those whose column is not called as the role."""
-        return {role: one.column for role, one in self.roles.items() if one.column != role}
+        """Role -> column, for those whose column is not called as the role, or that count only if they are named."""
+        named = {"position"} if self.layout == "wide" else set()
+        return {role: one.column for role, one in self.roles.items() if one.column != role or role in named}
 
     @property
     def said(self) -> str:

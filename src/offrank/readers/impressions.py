@@ -19,6 +19,7 @@ from ..log.batch import Integers
 from ..log.hashing import hashed
 from ..log.rules import Faults
 from . import arrow
+from .conversions import RAW
 from .tables import MOST_ROWS, Piece, Table
 
 _LOWEST = 1000
@@ -103,7 +104,8 @@ class Rows:
 
     def show(self, column: str, row: int) -> str:
         """Format a value for an error message."""
-        return arrow.show(self.piece.data.column(column), row)
+        raw = RAW + column
+        return arrow.show(self.piece.data.column(raw if raw in self.piece.data.schema.names else column), row)
 
     def without(self, faults: Faults) -> Rows:
         """Drop impressions with a faulty row; each counts once, for its first such row."""

@@ -40,14 +40,15 @@ def read_log(
 ) -> Source:
     """Open a log for lazy reading: only names are read until a job needs columns.
 
-    - source: a Parquet, Arrow IPC, CSV, TSV or JSON file, a folder of them (`key=value` folders give columns), a
-      glob, an address such as `s3://bucket/folder`, or a list of those; `"duckdb:select ..."`; a pandas, Polars or
-      Arrow table; a list of dicts; a `pyarrow.dataset.Dataset`, a Polars LazyFrame, a DuckDB relation, an Ibis table;
-      a Spark DataFrame or `"spark:TABLE"`; a stream that can be read once and is never held: a
-      `pyarrow.RecordBatchReader`, an iterator of batches, tables or dicts; or a function that opens such a stream.
+    - source: a Parquet, Arrow IPC, ORC, CSV or JSON file, a folder of them (`key=value` folders give columns), a glob,
+      an address such as `s3://bucket/folder`, or a list of those; `-` for standard input; a table of a DuckDB or SQLite
+      file, `"FILE:TABLE"`; `"duckdb:select ..."`; a pandas, Polars or Arrow table; a list of dicts; a
+      `pyarrow.dataset.Dataset`, a Polars LazyFrame, a DuckDB relation, an Ibis table; a Spark DataFrame or
+      `"spark:TABLE"`; a stream that can be read once and is never held: a `pyarrow.RecordBatchReader`, an iterator of
+      batches, tables or dicts; or a function that opens such a stream.
     - columns: role -> the log's own name of that column, `{"slate": "shown"}`.
-    - format: the kind of files (`parquet`, `arrow`, `csv`, `tsv`, `json`), by default from their suffix; or a reader of
-      a public data set with its options, `open_bandit(n_items=34)`, as an object or spelled.
+    - format: the kind of files (`parquet`, `arrow`, `orc`, `csv`, `tsv`, `json`), by default told by what is in them;
+      or a reader of a public data set with its options, `open_bandit(n_items=34)`, as an object or spelled.
     - gaps: "close" uses the positions of the long layout as an order only, if some are missing; by default that is an
       error. Click models read the gaps themselves.
     - top_k: keep the first slots of each slate, and all candidates. The log then has shorter slates: a column of
@@ -79,6 +80,8 @@ def read_log(
     how: dict[str, Any] = {"top_k": top_k, "duplicates": duplicates, "skip_broken_files": skip_broken_files}
     if isinstance(chosen, Reader):
         return _by_reader(chosen, source, renamed, invalid=invalid, **how)
+    if not (chosen is None or isinstance(chosen, str)):
+        raise UsageError(f"format is {chosen!r}, which is no reader", "name a format, or give a `Reader`")
     opened: Source | OffrankError
     try:
         opened = _by_columns(source, chosen, renamed, gaps=gaps, invalid=invalid, **how)
@@ -97,6 +100,8 @@ def read_log(
         return replace(log, description=found)
     if not isinstance(opened, OffrankError):
         return opened
+    if beginning.rows is not None and not beginning.rows.num_rows:
+        raise EmptyLogError(f"{beginning.named} has no rows", "give a log with at least one impression") from opened
     raise opened if found is None else not_understood(beginning, found, renamed, opened)
 
 
@@ -138,7 +143,9 @@ def _by_columns(
     how["clicks_as"] = clicks_as(table, renamed, is_wide=wide)
     if not wide:
         return LongLog(table, renamed, invalid, gaps=gaps, **how)
-    return WideLog(in_order(table, renamed, skip=invalid == "skip", close=gaps == "close"), renamed, invalid, **how)
+    if "position" in renamed:
+        table = in_order(table, renamed, how["clicks_as"], skip=invalid == "skip", close=gaps == "close")
+    return WideLog(table, renamed, invalid, **how)
 
 
 def _refuse_beside(chosen: Reader, renamed: Mapping[str, str], skip_broken_files: bool) -> None:

@@ -218,10 +218,12 @@ class _WideTable:
         for role, converted in (("click", conversions.clicks), ("position", conversions.positions)):
             name = self.log.column(role)
             if name in data.schema.names:
+                raw = data.column(name) if conversions.is_text(data.column(name).type) else None
                 place = data.schema.get_field_index(name)
                 found = converted(data.column(name))
                 empty = role == "click" and self.log.clicks_as == "filled"
                 data = data.set_column(place, name, pc.fill_null(found, 0) if empty else found)
+                data = data if raw is None else data.append_column(conversions.RAW + name, raw)
         return data
 
     def _checked(self, rows: Rows, columns: tuple[str, ...]) -> Rows:

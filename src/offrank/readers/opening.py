@@ -12,9 +12,8 @@ from .databases import DATABASES, database, open_database
 from .dataset import DatasetTable
 from .dialect import Dialect
 from .files import Files, find, is_paths, suffix
-from .orc import OrcTable
 from .spark import SPARK, SparkTable
-from .stored import ArrowTable, ParquetTable
+from .stored import ArrowTable, OrcTable, ParquetTable
 from .streams import SQL, CallTable, IbisTable, LazyTable, OnceTable, QueryTable, RelationTable
 from .tables import MemoryTable, Table, arrow_table, refuse_twice, table_of_dicts
 

@@ -57,8 +57,8 @@ def _remedy(found: Description) -> str:
             return Wording("if a column tells it, name it: {}", ColumnNames({role: "NAME"}))
         own = "give every list that was shown an id of its own; if it has one, name it: {}"
         return Wording(own, ColumnNames(_EXAMPLE))
-    first = {role: name for each in found.unsettled for role, name in each.options[0].items()}
-    others = [ColumnNames(option) for each in found.unsettled for option in each.options[1:]]
+    first = {role: name for each in found.unsettled for role, name in each.columns[0].items()}
+    others = [option for each in found.unsettled for option in each.options[1:]]
     return Wording("say {}", ColumnNames(first)) + joined("", [Wording(", or {}", one) for one in others])
 
 

@@ -25,12 +25,12 @@ def spooled(path: str) -> str:
         return path
     if path == STANDARD_INPUT and sys.stdin.isatty():
         raise UsageError("nothing is piped into standard input", "write `offrank inspect - < log.csv`")
-    return _kept(path)
+    return _kept(path, name.stat().st_ino if path != STANDARD_INPUT else 0)
 
 
 @cache
-def _kept(path: str) -> str:
-    """Copy a pipe to a temporary file, once, which is deleted when the process ends."""
+def _kept(path: str, _pipe: int) -> str:
+    """Copy a pipe to a temporary file, once, which is deleted when the process ends. _pipe: which of this name."""
     folders = ExitStack()
     folder = folders.enter_context(scratch(Path(tempfile.gettempdir()), "offrank-"))
     folder.chmod(0o700)

@@ -1,7 +1,8 @@
-"""Parquet and Arrow files, whose parts are read in parallel."""
+"""Parquet, ORC and Arrow files, whose parts are read in parallel."""
 
 from __future__ import annotations
 
+import importlib
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -14,7 +15,7 @@ import pyarrow as pa
 import pyarrow.ipc
 import pyarrow.parquet as pq
 
-from ..errors import ColumnError, LogError
+from ..errors import ColumnError, LogError, UsageError
 from .arrow import of_bytes
 from .checksums import lengths, verify, verify_footer
 from .files import DAMAGED, Files, describe, partition
@@ -182,6 +183,40 @@ class ParquetTable(StoredTable):
             yield data
         if read != group.num_rows:
             raise pa.ArrowInvalid(f"row group {number} has {group.num_rows} rows, of which {read} are there")
+
+
+class OrcTable(StoredTable):
+    """ORC files; a part is a stripe."""
+
+    kind = "orc"
+
+    def _open(self, path: str) -> Any:
+        try:
+            library = importlib.import_module("pyarrow.orc")
+        except ImportError as error:  # some builds of pyarrow are without
+            raise UsageError(f"{path} is ORC, which this pyarrow cannot read", "export Parquet") from error
+        return library.ORCFile(self.files.system.open_input_file(path))
+
+    @property
+    def schema(self) -> pa.Schema:
+        """Return the columns of the first file, and their types."""
+        return self._schema(self.files.paths[0])
+
+    def _schema(self, path: str) -> pa.Schema:
+        return self._open(path).schema
+
+    def _lengths(self, path: str) -> list[int]:
+        """Return the rows of each stripe, which the library tells by reading one column."""
+        file = self._open(path)
+        return [len(file.read_stripe(number, self._first(file))) for number in range(file.nstripes)]
+
+    def _batches(self, path: str, number: int, columns: list[str]) -> Iterator[pa.RecordBatch]:
+        found = self._open(path).read_stripe(number, columns)
+        yield from bounded(pa.Table.from_batches([found]).select(columns))
+
+    @staticmethod
+    def _first(file: Any) -> list[str]:
+        return [next((one.name for one in file.schema if not pa.types.is_nested(one.type)), file.schema.names[0])]
 
 
 class ArrowTable(StoredTable):

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from ..errors import EmptyLogError, LogError
 from ..log.batch import Floats, Integers
+from .contents import packing
 from .files import describe
 from .tables import Piece
 
@@ -80,7 +81,7 @@ class TextTable:
 
 
 def lines(path: str, encoding: str = "utf-8", errors: str = "strict") -> Iterator[tuple[int, str]]:
-    """Yield (line number from 1, line) of a text file, decompressed while reading if its name ends in `.gz`.
+    """Yield (line number from 1, line) of a text file, unpacked while reading if it is packed with gzip.
 
     Raises:
         LogError: the file is not text, or is a damaged archive.
@@ -91,7 +92,7 @@ def lines(path: str, encoding: str = "utf-8", errors: str = "strict") -> Iterato
 
 @contextmanager
 def opened(path: str) -> Iterator[Any]:
-    """Open a file for reading bytes, decompressed if its name ends in `.gz`.
+    """Open a file for reading bytes, unpacked if it is packed with gzip.
 
     Raises:
         LogError: while it is read, that it is not text, or is a damaged archive.
@@ -122,7 +123,9 @@ def blocks(path: str, beginning: bytes, size: int) -> Iterator[bytes]:
 
 
 def _open(path: str) -> Any:
-    return gzip.open(path, "rb") if path.endswith(".gz") else Path(path).open("rb")
+    with Path(path).open("rb") as file:
+        packed = packing(file.read(4)) == "gzip"
+    return gzip.open(path, "rb") if packed else Path(path).open("rb")
 
 
 @contextmanager

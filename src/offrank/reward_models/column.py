@@ -14,7 +14,7 @@ from ..log.batch import Floats, Integers, LogBatch
 from ..log.source import Needs, needs
 from ..policies.base import all_items
 from ..policies.propensities import AnyPolicy, Propensities, law, law_needs
-from ..policies.sorting import Sorting, certain, shown_slates
+from ..policies.sorting import certain, shown_slates
 from .base import Predicted, RewardModel
 from .slates import pieces
 
@@ -48,7 +48,6 @@ class PredictionColumn(RewardModel):
         each, sure = contexts.scores[self.column], certain(policy, contexts)
         reward = np.zeros(len(contexts))
         if sure.any():
-            assert isinstance(policy, Sorting)
             reward[sure] = shown(each[sure], shown_slates(policy, contexts.take(np.flatnonzero(sure)))).sum(axis=1)
         for rows in pieces(np.flatnonzero(~sure), each.shape[1] * contexts.slots):
             some = contexts.take(rows)

@@ -13,7 +13,7 @@ from ..log.batch import Contexts, Floats, Integers, LogBatch
 from ..log.source import Needs
 from ..policies.base import Policy
 from ..policies.propensities import AnyPolicy, law_needs
-from ..policies.sorting import Sorting, certain, shown_slates
+from ..policies.sorting import certain, shown_slates
 
 NUMBERS = 2_000_000
 """Largest number of entries of one kind at a time, whatever the size of a batch."""
@@ -43,7 +43,6 @@ def slate_laws(policy: Policy, batch: LogBatch, draws: int, numbers: int = NUMBE
     """The slates of a policy: all of them where they are few, else `draws` per row, keyed by the row alone."""
     contexts, sure = batch.contexts, certain(policy, batch.contexts)
     if sure.any():
-        assert isinstance(policy, Sorting)
         rows = np.flatnonzero(sure)
         yield SlateLaw(rows, shown_slates(policy, contexts.take(rows)), np.ones(len(rows)))
     for size, length in np.unique(np.stack([contexts.size, contexts.length], axis=1), axis=0).tolist():

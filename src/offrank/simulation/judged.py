@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -11,6 +13,11 @@ from numpy.typing import NDArray
 from ..errors import EmptyLogError, UsageError
 from ..log.batch import Floats, Integers
 from ..log.judged import Judged
+from ..readers.svmlight import read_svmlight
+from ..running.executors import Progress
+
+GENERATED = "generated"
+_QUERIES = 1000
 
 Preset = Literal["paper", "published-code"]
 """Which of the two to follow where paper cmip-debiasedness and its published code differ."""
@@ -152,3 +159,19 @@ def _weights(law: np.random.Generator) -> Floats:
     weights, (main, other) = np.zeros(_ASPECTS), law.choice(_ASPECTS, 2, replace=False)
     weights[main], weights[other] = law.uniform(0.3, 0.8), law.uniform(-0.3, 0.3)
     return weights
+
+
+def judged_queries(
+    data: str | os.PathLike[str] | Judged, queries: int | None, seed: int, progress: Progress | None
+) -> Judged:
+    """Return judged queries: of SVMlight files, given, or generated.
+
+    Raises:
+        UsageError: fewer than one. LogError: the files cannot be read.
+    """
+    if queries is not None and queries < 1:
+        raise UsageError(f"queries is {queries!r}", "give at least 1")
+    if data == GENERATED:
+        return mslr_like(queries or _QUERIES, seed=seed)
+    found = data if isinstance(data, Judged) else read_svmlight(Path(data), progress=progress)
+    return found if queries is None else found.take(np.arange(min(queries, len(found))))

@@ -6,7 +6,7 @@ The libraries of the rankers that learn from the grades are in the extra `models
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, cast
 
@@ -16,6 +16,10 @@ from ..errors import UsageError, optional
 from ..log.batch import Floats
 from ..log.judged import Judged
 from ..spelling import parse
+from .judged import Preset
+
+ALWAYS = ("noisy_oracle", "uniform")
+"""Rankers whose scores every simulated log has."""
 
 
 class Ranker(Protocol):
@@ -209,3 +213,13 @@ def ranker(spelling: str | Ranker) -> Ranker:
         UsageError: arguments that cannot work.
     """
     return cast(Ranker, parse(spelling, RANKERS, "ranker")) if isinstance(spelling, str) else spelling
+
+
+def rankers_of(spellings: Sequence[str], preset: Preset) -> dict[str, Ranker]:
+    """Return the rankers under the names of their columns, in order."""
+    found: dict[str, Ranker] = {}
+    for spelling in [*spellings, *ALWAYS]:
+        as_published = preset == "published-code" and spelling == "noisy_oracle"
+        one = NoisyOracle(variance=0.25) if as_published else ranker(spelling)
+        found.setdefault(spelling.partition("(")[0].strip(), one)
+    return found

@@ -12,10 +12,8 @@ import numpy as np
 
 from ..clicks.laws import Cascading, ClickLaw, Independent, Mixed, Upward
 from ..log.batch import Contexts, Floats, Integers
-from ..policies.base import Policy, all_items
-from ..policies.plackett_luce import PlackettLuce
+from ..policies.base import Policy, all_items, item_weights, shuffles
 from ..policies.sorting import certain
-from ..policies.uniform import Uniform
 from . import _kernels
 from .placed import Placed
 from .users import User
@@ -138,9 +136,7 @@ def sequential_clicks(user: User, contexts: Contexts, policy: Policy) -> Floats 
 
 
 def _log_weights(policy: Policy, contexts: Contexts) -> Floats | None:
-    if isinstance(policy, Uniform):
-        return np.zeros(contexts.candidates.shape)
-    return policy.log_weights(contexts) if isinstance(policy, PlackettLuce) else None
+    return np.zeros(contexts.candidates.shape) if shuffles(policy) else item_weights(policy, contexts)
 
 
 def _readers(user: User, contexts: Contexts) -> list[SequentialReader] | None:

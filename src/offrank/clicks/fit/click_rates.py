@@ -61,13 +61,14 @@ def of_ranks(data: ClickCounts) -> ClickRates:
     return drawn(clicked, shown, likes, np.arange(data.cells))
 
 
-def drawn(clicked: Floats, shown: Floats, likes: ClickRates, place: Integers) -> ClickRates:
+def drawn(clicked: Floats, shown: Floats, likes: ClickRates, place: Integers, shapes: Floats = _LIKENESS) -> ClickRates:
     """The click rates of cells, drawn to those of their likes.
 
-    place: [cells] which entry of likes is that of a cell; cells of the same entry are like each other.
+    place: [cells] which entry of likes is that of a cell; cells of the same entry are like each other. shapes: by
+    which they may differ, see `likeness`.
     """
     expected = likes.value[place]
-    earlier = likeness(clicked, shown * expected)
+    earlier = likeness(clicked, shown * expected, shapes)
     clicks = clicked + earlier
     share = earlier / clicks
     influence = np.diag(1 / clicks) + share[:, None] * likes.influence[np.ix_(place, place)]
@@ -75,11 +76,11 @@ def drawn(clicked: Floats, shown: Floats, likes: ClickRates, place: Integers) ->
     return ClickRates(clicks / (shown + earlier / expected), influence, own)
 
 
-def likeness(clicked: Floats, expected: Floats) -> float:
-    """The shape k of the Gamma(k, k) by whose draws click rates of cells differ, by its likelihood."""
+def likeness(clicked: Floats, expected: Floats, shapes: Floats = _LIKENESS) -> float:
+    """The shape k of the Gamma(k, k) by whose draws click rates of cells differ, by its likelihood; among shapes."""
     from scipy.special import gammaln  # slow to import
 
-    k = _LIKENESS[:, None]
+    k = shapes[:, None]
     logs = gammaln(clicked + k) - gammaln(k) + k * np.log(k) - (clicked + k) * np.log(expected + k)
     share = np.exp(logs.sum(axis=1) - logs.sum(axis=1).max())
-    return float(np.exp(share @ np.log(_LIKENESS) / share.sum()))
+    return float(np.exp(share @ np.log(shapes) / share.sum()))

@@ -12,15 +12,11 @@ from numpy.typing import NDArray
 from ...assumptions import ADDITIVE
 from ...errors import AbilityError, UsageError
 from ...log.batch import Contexts, Floats, Integers, LogBatch
-from ...policies.base import Policy, all_items
-from ...policies.mixture import UniformMixture
-from ...policies.plackett_luce import PlackettLuce
+from ...policies.base import Policy, all_items, shuffles, slots_filled
+from ...policies.mixture import mixed_with
 from ...policies.propensities import Propensities, law
 from ...policies.rank_law import RankLaw
-from ...policies.ranking import Ranking
-from ...policies.sorting import Sorting, certain, shown_slates
-from ...policies.top import Top
-from ...policies.uniform import Uniform
+from ...policies.sorting import always_sorts, certain, shown_slates
 from ..base import Asked, Outcome, Weighted, Weights, refuse_impossible
 from ..items import IPM
 from ..registry import ESTIMATORS
@@ -81,7 +77,7 @@ class PI(Weighted):
     def weights(self, batch: LogBatch, logging: Propensities, target: Propensities) -> Weights:
         if self.slots == "independent":
             weight = self._independent(batch, logging, target)
-        elif isinstance(logging.policy, Uniform):
+        elif shuffles(logging.policy):
             weight = self._uniform(batch, target)
         else:
             weight = self._joint(batch, logging, target)
@@ -114,7 +110,7 @@ class PI(Weighted):
         weight, wanted_of = np.zeros(len(batch)), law(target.policy, "rank_probs")
         few = (
             not self.samples
-            and not isinstance(wanted_of, Sorting)
+            and not always_sorts(wanted_of)
             and batch.contexts.candidates.size * batch.contexts.slots <= _FEW_NUMBERS
         )
         known = target.candidate_ranks if few else None
@@ -139,7 +135,6 @@ class PI(Weighted):
             here = contexts.take(rows[some])
             sure = certain(target, here)
             if sure.any():
-                assert isinstance(target, Sorting)
                 slates = shown_slates(target, here)[:, :length]
                 whole = sure & (slates >= 0).all(axis=1)
                 yield some[whole], same.coordinates(rows[some[whole]], slates[whole])
@@ -151,7 +146,7 @@ class PI(Weighted):
 
     def indicators(self, target: Policy, contexts: Contexts) -> Floats:
         """[n, m, k] q of the target, exactly or from samples."""
-        if not self.samples or isinstance(target, Sorting):
+        if not self.samples or always_sorts(target):
             return target.rank_probs(contexts, all_items(contexts))
         slates, which = drawn_slates(target, contexts, self.samples, seed=0)
         return frequencies(slates, contexts.candidates.shape[1])[which]
@@ -206,15 +201,10 @@ def fills_slots(policy: Policy, contexts: Contexts) -> NDArray[np.bool_]:
     A written ranking may be short, or name items that are not candidates: then additive rewards do
     not identify its value.
     """
-    if isinstance(policy, UniformMixture):
-        return fills_slots(law(policy.base, "rank_probs"), contexts)
-    if isinstance(policy, Ranking):
-        wanted = np.arange(contexts.slots) < contexts.length[:, None]
-        ranking = contexts.rankings[policy.column][:, : contexts.slots]
-        ranking = np.pad(ranking, ((0, 0), (0, contexts.slots - ranking.shape[1])), constant_values=-1)
-        return np.asarray(((ranking >= 0) | ~wanted).all(axis=1))
-    if isinstance(policy, Top | PlackettLuce | Uniform):
-        return np.ones(len(contexts), np.bool_)
+    if (base := mixed_with(policy)) is not None:
+        return fills_slots(law(base, "rank_probs"), contexts)
+    if (known := slots_filled(policy, contexts)) is not None:
+        return known
     filled = np.empty(len(contexts), np.bool_)
     for rows in portions(contexts):
         some = contexts.take(rows)

@@ -15,11 +15,10 @@ from ...folds.base import MappedFold, Sample
 from ...folds.estimate import Interval
 from ...folds.moments import Moments, MomentsFold
 from ...log.batch import Contexts, Floats, Integers, LogBatch, RunCache
-from ...policies.base import Policy
+from ...policies.base import Policy, shuffles
 from ...policies.named import policy as named_policy
 from ...policies.propensities import AnyPolicy, law
-from ...policies.sorting import Sorting
-from ...policies.uniform import Uniform
+from ...policies.sorting import always_sorts
 from ...readers.log import opened
 from ...running.executors import Executor, run
 from ...wording import Option, Wording
@@ -131,7 +130,7 @@ def overlap(
                 sigma2, rho, supported = _per_target(inverse, law[places[first]], slots)
                 here = rows[some[places]]
                 found.sigma2[here], found.rho[here], found.supported[here] = sigma2[which], rho[which], supported[which]
-        if samples and not isinstance(target, Sorting):
+        if samples and not always_sorts(target):
             for places, inverse in each(np.arange(len(rows))):
                 here = rows[places]
                 found.sampling[here] = _sampling(inverse, target, contexts, here, same, samples) - found.sigma2[here]
@@ -163,7 +162,7 @@ class OverlapFold(MappedFold):
 
 def _cases(logging: Policy, contexts: Contexts, cache: RunCache) -> Iterator[tuple[Integers, Grouped, _Each]]:
     """The rows of each number of candidates and slots, and what gives the inverses of some of them."""
-    if not isinstance(logging, Uniform):
+    if not shuffles(logging):
         yield from ((case.rows, case.same, case.each) for case in cases(logging, contexts, cache))
         return
     same = grouped(relevant(contexts, logging.needs("pair_probs")))

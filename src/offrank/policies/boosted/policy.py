@@ -42,6 +42,7 @@ class Boosted(Spelled, MaySort, Trained):
     """
 
     name: ClassVar[str] = "boosted"
+    interacts: ClassVar[bool] = True  # trees split by features of the context too
     path: str
     temperature: float = field(default=1.0, kw_only=True)
     greedy: bool = field(default=False, kw_only=True)

@@ -37,6 +37,7 @@ class Linear(Spelled, MaySort, Trained):
     """
 
     name: ClassVar[str] = "linear"
+    interacts: ClassVar[bool] = False  # scores are sums, to which features of the context add the same for all
     path: str
     temperature: float = field(default=1.0, kw_only=True)
     greedy: bool = field(default=False, kw_only=True)

@@ -6,12 +6,13 @@ from dataclasses import dataclass, field
 from typing import ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ...errors import UsageError
 from ...log.batch import Contexts, Floats, Integers
 from ...log.source import Needs
 from ...spelling import Spelled
-from ..base import Ability, OrderGivenSet, PairProbs, log_product, refuse_no_column, unable
+from ..base import Ability, FillsSlots, ItemWeights, OrderGivenSet, PairProbs, log_product, refuse_no_column, unable
 from ..registry import POLICIES
 from . import _kernels_sets
 from .laws import order_given_set, rank_law, sample_rows
@@ -20,7 +21,7 @@ from .pairs import pair_laws
 
 @POLICIES.register
 @dataclass(frozen=True, repr=False)
-class PlackettLuce(Spelled, PairProbs, OrderGivenSet):
+class PlackettLuce(Spelled, PairProbs, OrderGivenSet, ItemWeights, FillsSlots):
     """Plackett-Luce with weights score^(1 / temperature), or exp(score / temperature) with `log=True`.
 
     P(slate) = prod_j w_j / (sum of the weights not above slot j); paper criteo-test-bed, Eq. 1.
@@ -45,6 +46,9 @@ class PlackettLuce(Spelled, PairProbs, OrderGivenSet):
         column = frozenset([self.scores])
         weights: frozenset[str] = frozenset() if self.log else column
         return Needs(frozenset(["candidates"]), scores=column, weights=weights, exchangeable=True)
+
+    def fills_slots(self, contexts: Contexts) -> NDArray[np.bool_]:
+        return np.ones(len(contexts), np.bool_)
 
     def sample(self, contexts: Contexts, rng: np.random.Generator) -> Integers:
         return sample_rows(self.log_weights(contexts), contexts, rng)

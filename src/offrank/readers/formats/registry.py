@@ -10,6 +10,7 @@ import inspect
 from collections.abc import Callable, Mapping
 from typing import Any, overload
 
+from ...errors import UsageError
 from ...registry import Registry
 from ...spelling import spell
 from ..beginning import Beginning
@@ -35,13 +36,18 @@ class Reader:
     general = False
 
     def __init__(self, read: Callable[..., WideLog | LongLog], options: Mapping[str, Any] | None = None) -> None:
+        takes = inspect.signature(read).parameters
+        if "invalid" not in takes and not any(one.kind == one.VAR_KEYWORD for one in takes.values()):
+            raise UsageError(
+                f"the reader {read.__name__} has no argument `invalid`", 'add `*, invalid="raise"`, which may be "skip"'
+            )
         self.read, self.options = read, dict(options or {})
         self.__name__, self.__doc__, self.__wrapped__ = read.__name__, read.__doc__, read
         self.__module__, self.__qualname__ = read.__module__, read.__qualname__
         self._recogniser: Recogniser | None = None
-        given = inspect.signature(read).parameters.values()
         # the argument types that a spelling can hold
-        self.__signature__ = inspect.Signature([p for p in given if p.kind == p.KEYWORD_ONLY and p.name != "invalid"])
+        held = [one for one in takes.values() if one.kind == one.KEYWORD_ONLY and one.name != "invalid"]
+        self.__signature__ = inspect.Signature(held)
 
     @overload
     def __call__(self, path: None = None, **options: Any) -> Reader: ...

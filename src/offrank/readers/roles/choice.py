@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from ...wording import ColumnNames, Wording
 from ..description import RoleEvidence, Unsettled
 from . import names
 
@@ -51,7 +52,7 @@ class Roles:
 
     def ask(self, role: str, able: Sequence[str]) -> None:
         """Leave a role open: which of these columns has it."""
-        ways = tuple({role: name} for name in able[:_OFFERED])
+        ways = tuple(Wording("{}", ColumnNames({role: name})) for name in able[:_OFFERED])
         self.unsettled.append(Unsettled(f"which column is the {role}", ways))
 
     @property

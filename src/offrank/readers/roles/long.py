@@ -32,7 +32,9 @@ def long_roles(rows: pa.Table, said: Mapping[str, str]) -> Description:
     items = _items(columns, run, roles)
     if roles.choose("item", items, "it comes once in each list") is None:
         return Description("none", roles.found, lacks="no column names the items: a value that comes once in each list")
-    lacks = "" if _clicks(roles, columns, run) else "no column tells what was clicked: log 1 or 0 for each item shown"
+    lacks = _counts(columns, roles.taken)
+    if not lacks and not _clicks(roles, columns, run):
+        lacks = "no column tells what was clicked: log 1 or 0 for each item shown"
     _beside(roles, columns, run.groups)
     return Description("long", roles.found, None, roles.notes, tuple(roles.unsettled), lacks)
 
@@ -75,6 +77,8 @@ def _items(columns: Mapping[str, Column], run: Run, roles: Roles) -> list[str]:
 def _clicks(roles: Roles, columns: Mapping[str, Column], run: Run) -> bool:
     """Give the role of the click to a column that is called so, or ask; whether any may have it."""
     if {"click", "reward"} & roles.said.keys():
+        for role in ("click", "reward"):
+            roles.if_sure(role, [])
         return True
     held = {
         name: _filled(column.clicks, run)
@@ -97,6 +101,17 @@ def _clicks(roles: Roles, columns: Mapping[str, Column], run: Run) -> bool:
     if able:
         roles.ask("click", able)
     return bool(able)
+
+
+def _counts(columns: Mapping[str, Column], taken: set[str]) -> str:
+    """Return what is lacking if a row counts many impressions of an item, and its clicks."""
+    free = {name: one.numbers for name, one in columns.items() if name not in taken and len(one.numbers)}
+    shown = [name for name in free if names.fit("shown", name) >= 2 and np.nanmax(free[name]) > 1]
+    clicked = [name for name in free if names.fit("click", name) >= 2 and np.nanmax(free[name]) > 1]
+    for name in shown:
+        if any((free[name] >= np.nan_to_num(free[click])).all() for click in clicked):
+            return f"a row counts many impressions, in {name!r}: log each list that was shown, with its clicks"
+    return ""
 
 
 def _filled(numbers: Floats, run: Run) -> Floats:

@@ -13,8 +13,8 @@ WORDS: Mapping[str, str] = {
     "impression": """impression imp ranking recommendation request req srch search serp result_page page_view pageview
         slate list display_list reco rec feed auction exposure qry query view session visit group""",
     "item": _ITEM,
-    "position": """position pos rank ordinal slot place placement display_order display_position result_rank ranking
-        order row index idx nr""",
+    "position": """position pos rank ordinal slot spot place placement display_order display_position result_rank
+        ranking order row index idx nr""",
     "click": "click clicked clicks clk klick clicktime clickthrough",
     "slate": f"""slate items shown ranking list results ranked displayed impressions recommendations recommended
         products docs documents hits tracks songs hotels articles {_ITEM}""",

@@ -9,12 +9,13 @@ from functools import cached_property
 import numpy as np
 import pyarrow as pa
 
-from ...errors import ColumnError, LogError
+from ...errors import ColumnError
 from ...log.batch import Floats
 from .. import arrow, conversions
 from ..arrow import Lists
 from ..conversions import ClicksAs, lists_of_one
 from ..description import Description
+from ..json_text import BadCell
 from . import names
 from .choice import Roles
 from .columns import of_values
@@ -23,6 +24,8 @@ _FEW_CLICKED = 3.0
 """The largest mean number of ids in a list of what was clicked."""
 _FEW = 0.01
 """The largest share of rows that may break a rule."""
+_PAIR = 2
+"""Places that clicks may fill as positions do."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,14 +80,17 @@ def wide_roles(rows: pa.Table, said: Mapping[str, str]) -> Description:
     lists, roles = _lists(rows), Roles(said)
     clicks = [name for name, one in lists.items() if _may_be_clicks(one)]
     ids = {name: one for name, one in lists.items() if _may_be_slate(one)}
-    clicked = _clicked(lists | _single(rows), ids)
+    clicked = _clicked(_single(rows) | lists, ids)
     ids = {name: one for name, one in ids.items() if name not in clicked}
     slate = _slate(roles, ids, [lists[name] for name in clicks])
     if slate is None:
         return Description("none", {}, lacks="no column holds lists of distinct ids: the items that were shown")
+    if slate not in lists:
+        return Description("none", {}, lacks=f"no column {slate!r} holds lists of ids, the items that were shown")
     shown = lists[slate]
     if "clicks" in said or "reward" in said:
-        roles.choose("clicks", [], "") if "clicks" in said else None
+        for role in ("clicks", "reward"):
+            roles.if_sure(role, [])
         lacks = ""
     else:
         lacks = _clicks(roles, lists, shown, clicks, [name for name, one in clicked.items() if one.within(shown)])
@@ -100,15 +106,24 @@ def _lists(rows: pa.Table) -> dict[str, ListColumn]:
     """Return the columns of lists."""
     found = {}
     for name in rows.column_names:
-        kind = rows.schema.field(name).type
+        column = rows.column(name).combine_chunks()
+        column = pa.concat_arrays(column.chunks) if isinstance(column, pa.ChunkedArray) else column
+        kind = column.type
         if pa.types.is_nested(kind) and hasattr(kind, "value_type") and not pa.types.is_map(kind):
-            column = rows.column(name).combine_chunks()
-            column = pa.concat_arrays(column.chunks) if isinstance(column, pa.ChunkedArray) else column
-            try:
-                found[name] = ListColumn(name, arrow.lists(column, name))
-            except (ColumnError, LogError):
-                continue
+            found[name] = ListColumn(name, arrow.lists(column, name))
+        elif conversions.is_json(column):
+            found |= _read(column, name)
     return {name: one for name, one in found.items() if not pa.types.is_nested(one.lists.values.type)}
+
+
+def _read(column: pa.Array, name: str) -> dict[str, ListColumn]:
+    """Return the lists in a column of JSON, of ids or of numbers; nothing if there are others."""
+    for held in (None, pa.float64()):
+        try:
+            return {name: ListColumn(name, arrow.lists(column, name, held))}
+        except (ColumnError, BadCell):
+            continue
+    return {}
 
 
 def _may_be_slate(one: ListColumn) -> bool:
@@ -150,14 +165,25 @@ def _single(rows: pa.Table) -> dict[str, ListColumn]:
 
 
 def _position(roles: Roles, lists: Mapping[str, ListColumn], shown: ListColumn) -> None:
-    """Give the role of the position to a list beside the slate that is called so, if it tells of another order."""
-    able = [
-        name
-        for name, one in lists.items()
-        if names.fit("position", name) >= 2 and one.ids is not None and one.ids.kind == "whole numbers"
-        if one.beside(shown) and bool(one.ids.twice().mean() <= _FEW) and not _counts(one)
-    ]
-    roles.if_sure("position", able)
+    """Give the role of the position to a list beside the slate that tells of another order, by shape or by name."""
+    beside = {n: one for n, one in lists.items() if one is not shown and one.beside(shown) and not _counts(one)}
+    running = [name for name, one in beside.items() if _runs(one) and name not in roles.taken]
+    if running:
+        roles.choose("position", running, "it runs from the top in each list")
+        return
+    whole = {n: one for n, one in beside.items() if one.distinct and one.ids and one.ids.kind == "whole numbers"}
+    roles.if_sure("position", [name for name in whole if names.fit("position", name) >= 2])
+
+
+def _runs(one: ListColumn) -> bool:
+    """Whether the numbers of each list are 1, 2, 3 or 0, 1, 2 in some order, beside those that are missing."""
+    row = np.repeat(np.arange(len(one.lists.starts)), one.lists.lengths)
+    known = ~np.isnan(one.numbers) if len(one.numbers) == len(row) else np.zeros(len(row), np.bool_)
+    numbers, row = one.numbers[known], row[known]
+    order, counts = np.lexsort((numbers, row)), np.bincount(row, minlength=len(one.lists.starts))
+    off = numbers[order] - np.arange(len(order)) + np.repeat(np.cumsum(counts) - counts, counts)
+    clear = bool(len(off)) and int(counts.max()) > _PAIR
+    return clear and off[0] in (0, 1) and float(np.mean(off == off[0])) >= 1 - _FEW
 
 
 def _counts(one: ListColumn) -> bool:
@@ -226,9 +252,12 @@ def _probabilities(numbers: Floats) -> bool:
 
 def clicks_as(rows: pa.Table, slate: str, clicks: str) -> ClicksAs:
     """Tell how the clicks of a wide table are written: as ids if they are no lists, or if they stand in the slate."""
-    kind = rows.schema.field(clicks).type
-    if not pa.types.is_nested(kind):
-        return "values" if pa.types.is_null(kind) else "items"
+    column = rows.column(clicks)
+    kind = column.type
+    if pa.types.is_null(kind):
+        return "values"
+    if not (pa.types.is_nested(kind) or conversions.is_json(column)):
+        return "items"
     lists = _lists(rows)
     shown, found = lists.get(slate), lists.get(clicks)
     if shown is None or found is None:

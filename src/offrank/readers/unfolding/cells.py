@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import json
-import re
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -26,7 +25,8 @@ NUMBER = r"^(-?((0|[1-9]\d{0,17})(\.\d*)?|\.\d+)([eE][-+]\d+)?|nan|NaN)$"
 PAIR = r"^.+[-:][01]$"
 """An item, and whether it was clicked: `N1-0`."""
 ITEM, CLICK = "item", "click"
-_WORDS = re.compile(r"\b(None|True|False|nan|inf)\b|[\"\\(]")
+_NOT_JSON = ('"', "\\", "(", "None", "True", "False", "nan", "inf")
+"""What may stand in a literal of Python that is not JSON when its quotes are doubled."""
 _SAME = "write every cell of the column in the same form"
 
 
@@ -55,7 +55,7 @@ class Json:
     def read(self, column: pa.Array, name: str) -> pa.Array:
         texts = [(text or "").strip() or "null" for text in as_text(column).to_pylist()]
         try:
-            written = [_as_json(text) for text in texts] if self.literal else texts
+            written = [as_json(text) for text in texts] if self.literal else texts
             lines = "\n".join('{"":%s}' % text.replace("\n", " ") for text in written).encode()  # noqa: UP031
             parse = pyarrow.json.ParseOptions(pa.schema({"": self.kind}), unexpected_field_behavior="ignore")
             read = pyarrow.json.ReadOptions(use_threads=False, block_size=len(lines) + 1)
@@ -71,7 +71,7 @@ class Json:
         values, kind = [], self.kind
         for index, text in enumerate(texts):
             try:
-                value = json.loads(_as_json(text) if self.literal else text)
+                value = json.loads(as_json(text) if self.literal else text)
                 kind = _wider(kind, pa.array([value]).type)
             except (ValueError, TypeError, OverflowError, RecursionError) as error:
                 broken = isinstance(error, ValueError) and not isinstance(error, pa.ArrowException)
@@ -87,15 +87,15 @@ def _wider(kind: pa.DataType, other: pa.DataType) -> pa.DataType:
     return kind if kind == other else pa.unify_schemas(schemas, promote_options="permissive").field(0).type
 
 
-def _as_json(text: str) -> str:
+def as_json(text: str) -> str:
     """Return a literal of Python as JSON.
 
     Raises:
         ValueError: it is none.
     """
-    if text == "null" or not _WORDS.search(text):
-        return text.replace("'", '"')  # no text in it has a quote of its own
-    return json.dumps(literal(text))
+    if text != "null" and any(word in text for word in _NOT_JSON):
+        return json.dumps(literal(text))
+    return text.replace("'", '"')  # no text in it has a quote of its own
 
 
 def literal(text: str) -> Any:

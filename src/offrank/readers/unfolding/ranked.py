@@ -19,6 +19,7 @@ from ...running.checkpoint import stamp_of
 from ...running.engines import Engine, engine_of
 from .. import arrow
 from ..arrow import Lists
+from ..conversions import positions
 from ..impressions import Rows
 from ..json_text import BadCell
 from ..tables import Piece, Table, rows_of, schema_of
@@ -93,7 +94,7 @@ class RankedTable:
         """Return the position at the top, 0 or 1."""
         first = first_rows(self.unordered, (self.position,)).column(0)
         try:
-            found = [arrow.number_lists(chunk, self.position) for chunk in first.chunks]
+            found = [_positions(chunk, self.position) for chunk in first.chunks]
         except BadCell:
             return 1
         from_0 = sum(int(one.rows_where(one.values == 0).sum()) for one in found)
@@ -143,7 +144,7 @@ class RankedTable:
         faults, slate = Faults(len(piece.data)), moved[self.slate]
         faults.mark(slate.null | slate.rows_where(arrow.nulls(slate.values)), rules.NULL, self.slate)
         faults.mark(slate.lengths == 0, rules.EMPTY_SLATE, self.slate)
-        ranks = {self.position: arrow.number_lists(piece.data.column(self.position), self.position)}
+        ranks = {self.position: _positions(piece.data.column(self.position), self.position)}
         for name, found in (ranks | {name: one for name, one in moved.items() if name != self.slate}).items():
             faults.mark(found.null, rules.NULL, name)
             faults.mark(found.lengths != slate.lengths, rules.RAGGED, name)
@@ -152,7 +153,7 @@ class RankedTable:
     def _rows(self, piece: Piece, moved: Mapping[str, Lists], faults: Faults) -> Rows | None:
         """Return the items of a piece as rows with their order, or None if they are in order already."""
         lengths = moved[self.slate].lengths
-        ranks = arrow.number_lists(piece.data.column(self.position), self.position).values
+        ranks = _positions(piece.data.column(self.position), self.position).values
         if (ranks == np.arange(len(ranks)) - np.repeat(np.cumsum(lengths) - lengths, lengths) + self.top).all():
             return None
         of_row = np.repeat(np.arange(len(lengths)), lengths)
@@ -164,12 +165,17 @@ class RankedTable:
         return found
 
 
-def in_order(table: Table, renamed: Mapping[str, str], *, skip: bool, close: bool) -> Table:
-    """Return a wide table with its slates in the order of its positions; the same table if none were named."""
-    if "position" not in renamed:
-        return table
+def _positions(column: pa.Array, name: str) -> Lists:
+    """Read lists of positions; of texts too, such as `1st`."""
+    found = arrow.lists(column, name, pa.float64())
+    return replace(found, values=arrow.numbers(positions(found.values), name))
+
+
+def in_order(table: Table, renamed: Mapping[str, str], clicks_as: str, *, skip: bool, close: bool) -> Table:
+    """Return a wide table with its slates in the order of a column of positions, which was named."""
     known = Columns(table.names, renamed, table.describe())
     slate, position = known.of("slate"), known.of("position")
-    beside = frozenset(known.of(role) for role in _BESIDE if known.has(role))
+    roles = (role for role in _BESIDE if known.has(role) and (role != "clicks" or clicks_as != "items"))
+    beside = frozenset(map(known.of, roles))
     squares = frozenset([renamed.get("rank_propensity", "rank_propensity")])
     return RankedTable(table, slate, position, beside, squares, skip=skip, close=close)

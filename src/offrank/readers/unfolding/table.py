@@ -8,19 +8,26 @@ from functools import cached_property
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from ...errors import OffrankError
 from ...running.checkpoint import stamp_of
 from ...running.engines import Engine, engine_of
+from ..conversions import is_text
+from ..csv_json import CsvJsonTable
+from ..files import partition
 from ..json_text import BadCell
+from ..stored import StoredTable
 from ..streams import CallTable, OnceTable
 from ..tables import Piece, Table, rows_of, schema_of
-from .cells import Form
+from .cells import Form, as_text
 from .structs import Path, kind_at, leaves, taken
-from .texts import is_text, text_forms
+from .texts import text_forms
 
 _ROWS = 1000
 """Rows that tell how texts are read."""
+_BYTES = 1 << 22
+"""Bytes of them, where cells are long."""
 _LISTS = ("slate", "clicks", "candidates", "position", "slot_propensity")
 """Roles of columns that hold lists in the wide layout."""
 
@@ -98,11 +105,12 @@ def unfolded(table: Table, renamed: Mapping[str, str] | None = None) -> Table:
 
     renamed: role -> column, as the user said it: a column of a role that is a list holds lists.
     """
-    schema, sample = _look(table, renamed or {})
+    schema = _schema(table, renamed or {})
     if schema is None:
         return table
-    named = [(renamed or {}).get(role, role) for role in _LISTS]
-    texts = {} if sample is None else text_forms(sample, named)
+    texts = _texts(table, schema, renamed or {})
+    if not texts and not any("struct<" in str(kind) for kind in schema.types):
+        return table
     kinds = {one.name: texts[one.name].kind if one.name in texts else one.type for one in schema}
     names: dict[str, tuple[str, Path]] = {}
     for column, kind in kinds.items():
@@ -113,13 +121,30 @@ def unfolded(table: Table, renamed: Mapping[str, str] | None = None) -> Table:
     return UnfoldedTable(table, names, texts) if texts or list(names) != list(kinds) else table
 
 
+def _texts(table: Table, schema: pa.Schema, renamed: Mapping[str, str]) -> dict[str, Form]:
+    """Return the columns of text that are unfolded; the lists beside them are looked at where a text may be one."""
+    folders = partition(table.files.paths[0]) if isinstance(table, StoredTable | CsvJsonTable) else {}
+    texts = tuple(one.name for one in schema if is_text(one.type) and one.name not in folders)
+    lists = tuple(one.name for one in schema if hasattr(one.type, "value_type") and not is_text(one.type))
+    sample = first_rows(table, texts) if texts else None
+    if sample is None or not any(_some_packed(column) for column in sample.columns):
+        return {}
+    named = [renamed.get(role, role) for role in _LISTS]
+    return text_forms(sample, named, lambda: first_rows(table, lists))
+
+
+def _some_packed(texts: pa.ChunkedArray) -> bool:
+    """Whether a text has what separates values."""
+    return any(pc.any(pc.match_substring_regex(as_text(one), r"[\[{|;,\s]")).as_py() for one in texts.chunks)
+
+
 def first_rows(table: Table, columns: tuple[str, ...], rows: int = _ROWS) -> pa.Table:
     """Return the first rows of a table, those of a stream that can be read once too; none if they cannot be read."""
     found: list[pa.RecordBatch] = []
     try:
-        for piece in _pieces(table, columns):
+        for piece in _pieces(table, columns) if columns else ():
             found.append(piece.data)
-            if sum(map(len, found)) >= rows:
+            if sum(map(len, found)) >= rows or sum(data.nbytes for data in found) >= _BYTES:
                 break
     except OffrankError:  # which is told when the rows are read
         pass
@@ -143,18 +168,14 @@ def _pieces(table: Table, columns: tuple[str, ...]) -> Iterator[Piece]:
             yield from table.pieces(part, columns)
 
 
-def _look(table: Table, renamed: Mapping[str, str]) -> tuple[pa.Schema | None, pa.Table | None]:
-    """Return the columns of a table and their types, and the first rows of texts and lists if there are texts.
+def _schema(table: Table, renamed: Mapping[str, str]) -> pa.Schema | None:
+    """Return the columns of a table and their types; None if nothing need be known.
 
-    Where nothing is known without reading, and all columns are there that a log needs, nothing is read.
+    That is where they are not known without reading, and all columns are there that a log needs.
     """
     names = set(table.names)
     known = schema_of(table)
-    if known is None:
-        own = renamed.get("slate", "slate") in names or {renamed.get(r, r) for r in ("impression", "item")} <= names
-        if own and names.issuperset(renamed.values()):
-            return None, None
-        known = first_rows(table, table.names, 1).schema
-    texts = [one.name for one in known if is_text(one.type)]
-    lists = [one.name for one in known if hasattr(one.type, "value_type") and one.name not in texts]
-    return known, first_rows(table, (*texts, *lists)) if texts else None
+    if known is not None:
+        return known
+    own = renamed.get("slate", "slate") in names or {renamed.get(r, r) for r in ("impression", "item")} <= names
+    return None if own and names.issuperset(renamed.values()) else first_rows(table, table.names, 1).schema

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -17,7 +17,7 @@ from ...errors import ColumnError
 from ...log.batch import Integers
 from .. import arrow
 from ..json_text import BadCell
-from .cells import BRACKETS, NUMBER, PAIR, WHOLE, Form, Json, Tokens, as_text, literal
+from .cells import BRACKETS, NUMBER, PAIR, WHOLE, Form, Json, Tokens, as_json, as_text
 
 _SEPARATORS = ("|", ";", ",", " ")
 _LISTS = re.compile(
@@ -36,38 +36,33 @@ _FEW_KEYS, _PRESENT = 200, 0.3
 """Fields of objects, at most, and how often each is there on average: others are tables by id, such as {sku: rank}."""
 
 
-def text_forms(sample: pa.Table, named: Collection[str] = ()) -> dict[str, Form]:
+def text_forms(sample: pa.Table, named: Collection[str], lists: Callable[[], pa.Table]) -> dict[str, Form]:
     """Return the columns of text that are unfolded, and how they are written.
 
-    sample: the first rows, with all columns of text and of lists. named: columns that were said to be lists.
+    sample: the first rows of all columns of text; lists: makes those of the columns of lists. named: columns that were
+    said to be lists.
     """
     found: dict[str, Form] = {}
-    lists: dict[str, _Packed] = {}
+    packed: dict[str, _Packed] = {}
     lengths: dict[str, Integers] = {}
     for name in sample.column_names:
-        column = arrow.plain(_one(sample.column(name)))
-        if not is_text(column.type):
-            lengths |= _lengths(column, name)
-            continue
-        cells = [text.strip() for text in as_text(column).to_pylist() if text and text.strip()]
+        column = as_text(_one(sample.column(name)))
+        cells = [text.strip() for text in column.to_pylist() if text and text.strip()]
         if form := _json(cells) if cells else None:
             found[name] = form
-        elif cells and (packed := _packed(as_text(column), cells)) is not None:
-            lists[name] = packed
+        elif cells and (one := _packed(column, cells)) is not None:
+            packed[name] = one
         elif cells and cells[0].startswith("["):
             lengths |= _lengths(column, name)
-    every = {**lengths, **{name: one.lengths for name, one in lists.items()}}
-    for name, one in lists.items():
-        beside = [lists.get(other) for other in every if other != name and _same(every[other], one.lengths)]
-        if one.sure or one.likely(beside, _is_list_name(name), name in named):
+    if any(one.form.separator != " " or one.digits for one in packed.values()):
+        beside = lists()
+        lengths |= {n: each for name in beside.column_names for n, each in _lengths(_one(beside[name]), name).items()}
+    every = {**lengths, **{name: one.lengths for name, one in packed.items()}}
+    for name, one in packed.items():
+        others = [packed.get(other) for other in every if other != name and _same(every[other], one.lengths)]
+        if one.sure or one.likely(others, _is_list_name(name), name in named):
             found[name] = one.form
     return found
-
-
-def is_text(kind: pa.DataType) -> bool:
-    """Whether a type is of text, with a dictionary or without."""
-    kind = kind.value_type if pa.types.is_dictionary(kind) else kind
-    return any(of(kind) for of in (pa.types.is_string, pa.types.is_large_string, pa.types.is_string_view))
 
 
 def _one(column: pa.ChunkedArray) -> pa.Array:
@@ -81,7 +76,7 @@ def _is_list_name(name: str) -> bool:
 
 
 def _same(one: Integers, other: Integers) -> bool:
-    return bool((one == other).all())
+    return len(one) == len(other) and bool((one == other).all())
 
 
 def _lengths(column: pa.Array, name: str) -> dict[str, Integers]:
@@ -178,7 +173,7 @@ def _json(cells: list[str]) -> Json | None:
     """Return how cells hold objects or arrays of objects, if all do."""
     if not all(cell[0] in "[{" for cell in cells):
         return None
-    for printed, read in ((False, json.loads), (True, literal)):
+    for printed, read in ((False, json.loads), (True, lambda cell: json.loads(as_json(cell)))):
         if printed and any(re.search(_BESIDE, cell) for cell in cells):
             return None  # which Python would join
         try:

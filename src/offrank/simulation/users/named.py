@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import dataclasses
+import os
 from typing import Any, cast
 
+from ...clicks.model import load
 from ...spelling import parse
+from ..judged import Preset
 from .base import User
 from .by_rank import PBMUser, TrustUser
 from .carousel import CarouselUser
@@ -23,3 +26,16 @@ def user(spelling: str | User, **settings: Any) -> User:
     if not isinstance(spelling, str):
         return spelling
     return cast(User, dataclasses.replace(parse(spelling, USERS, "user"), **settings))
+
+
+def user_or_model(given: str | os.PathLike[str] | User, preset: Preset) -> User:
+    """Return the user of a spelling, or of the file of a fitted click model."""
+    if isinstance(given, os.PathLike) or (isinstance(given, str) and given.endswith(".json")):
+        return load(given)
+    # A spelling that names its own preset keeps it.
+    return user(given) if "preset" in str(given) else user(given, preset=preset)
+
+
+def documents_for(who: User) -> int:
+    """Return how many documents a query has by default."""
+    return 25 if isinstance(who, CarouselUser) else 10

@@ -2,25 +2,15 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Mapping
 from os import PathLike
 from pathlib import Path
-from typing import Any, Self
+from typing import Any
 
 from ...clicks.evaluation import Predictor
 from ...clicks.fitted import Fitted
 from ...clicks.model import load
 from ...errors import UsageError
-from ...evaluation import reproducibility
-from ...evaluation.pages.document import eyebrow
-from ...folds.estimate import Caution, PlacedCaution
-from ...frames import Tabular
-from ...log.source import Source
-from ...report.document import Answer, Document, Finding, Section, of_models, worst
-from ...report.plots import Forest
-from ...report.printable import Printed
 from ...wording import Option, Wording
 
 Models = Mapping[str, Any] | Iterable[Any]
@@ -74,52 +64,6 @@ def query_column(found: Mapping[str, Fitted], by: str | None = None) -> str:
         what = "know documents by different columns" if known else "know items by themselves, not by query"
         raise UsageError(f"the models {what}", Wording("name the column of the queries: {}", Option("by", "query")))
     return by or str(known.pop())
-
-
-def facts(kind: str, title: str, log: Source | str, **more: Any) -> dict[str, Any]:
-    """Return what `to_dict` holds besides the numbers."""
-    made = {"versions": reproducibility.versions(), "created": reproducibility.now()}
-    where = log if isinstance(log, str) else log.describe()
-    return {"schema": 1, "kind": kind, "title": title, "log": where, **more, **made}
-
-
-@dataclass(frozen=True, kw_only=True)
-class Delivered(Printed, Tabular):
-    """A result that prints as tables; facts: what else `to_dict` holds."""
-
-    facts: Mapping[str, Any] = field(default_factory=dict)
-
-    @property
-    @abstractmethod
-    def cautions(self) -> Mapping[str, Sequence[Caution]]:
-        """Return the warnings about each model."""
-
-    @property
-    def trustworthy(self) -> bool:
-        """Whether there is no serious finding."""
-        return self.severity != "serious"
-
-    @property
-    def findings(self) -> tuple[PlacedCaution, ...]:
-        """Return the findings, each with the model that it is about."""
-        every = ((name, caution) for name, some in self.cautions.items() for caution in some)
-        return tuple(PlacedCaution(caution, model=name or None) for name, caution in every)
-
-    def findings_by_code(self) -> tuple[Finding, ...]:
-        """Return the warnings by code, with the models that they are about if there are several."""
-        return of_models(self.cautions.items())
-
-    @property
-    def severity(self) -> str:
-        """Return the worst severity of the findings."""
-        return worst(one.severity for some in self.cautions.values() for one in some)
-
-    def with_facts(self, **facts: Any) -> Self:
-        """Return the same result with facts replaced (title, command)."""
-        return replace(self, facts={**self.facts, **facts})
-
-    def _page(self, read: str, sections: Iterable[Section], answer: Answer, *forests: Forest) -> Document:
-        return Document(str(self.facts["title"]), read, tuple(sections), (answer,), forests, eyebrow(self.facts))
 
 
 def _name(one: Any) -> str:

@@ -11,12 +11,13 @@ from ...clicks.fitted import Fitted
 from ...clicks.summary import known
 from ...evaluation import arguments
 from ...evaluation.pages.document import again
+from ...evaluation.reproducibility import Delivered, facts
 from ...folds.estimate import Caution
 from ...inference.spec import cluster_column
 from ...report.document import Document
 from ...running.executors import Executor, Progress
 from . import pages
-from .base import Delivered, Models, facts, models, predictors, query_column
+from .base import Models, models, predictors, query_column
 from .graded import GradedFold, GradesBy, Ranked
 
 

@@ -19,6 +19,7 @@ from ...clicks.model import ClickModel, click_model
 from ...errors import UsageError
 from ...evaluation import arguments
 from ...evaluation.pages.document import again
+from ...evaluation.reproducibility import Delivered, facts
 from ...folds.estimate import Caution
 from ...frames import plain
 from ...inference.spec import IntervalSpec
@@ -26,7 +27,6 @@ from ...report.document import Answer, Document
 from ...running.executors import Executor, Progress
 from ...steps import Say, silent
 from . import pages
-from .base import Delivered, facts
 
 
 @dataclass(frozen=True)

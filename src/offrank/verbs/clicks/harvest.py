@@ -13,13 +13,13 @@ from ...clicks.summary import known
 from ...errors import UsageError
 from ...evaluation import arguments
 from ...evaluation.pages.document import again
+from ...evaluation.reproducibility import Delivered, facts
 from ...folds.estimate import Caution
 from ...frames import plain
 from ...log.batch import Floats
 from ...report.document import Answer, Cell, Document, Figures, Section
 from ...running.executors import Executor, Progress
 from . import pages
-from .base import Delivered, facts
 
 _HEADER = ("rank", "examination", "interval", "documents", "clicks")
 

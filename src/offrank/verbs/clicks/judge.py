@@ -14,11 +14,12 @@ from ...clicks.fitted import Fitted
 from ...clicks.judgements import GRADES, Judgements
 from ...clicks.summary import known
 from ...evaluation.pages.document import again
+from ...evaluation.reproducibility import Delivered, facts
 from ...folds.estimate import Caution, Interval
 from ...formatting import with_ends
 from ...frames import check_table_path, plain, write_table
 from ...report.document import Answer, Cell, Document, Figures, Section
-from .base import Delivered, facts, models
+from .base import models
 
 _SURE = 0.9
 """The certainty from which on a grade counts as sure."""

@@ -14,11 +14,12 @@ from ...clicks.fitted import Fitted
 from ...clicks.summary import known
 from ...evaluation import arguments
 from ...evaluation.pages.document import again
+from ...evaluation.reproducibility import Delivered, facts
 from ...folds.estimate import Caution
 from ...frames import check_table_path, plain, write_table
 from ...report.document import Answer, Document
 from ...running.executors import Progress
-from .base import Delivered, facts, models
+from .base import models
 
 
 @dataclass(frozen=True)

@@ -15,6 +15,7 @@ from ...clicks.summary import known
 from ...errors import AbilityError
 from ...evaluation import arguments
 from ...evaluation.pages.document import again
+from ...evaluation.reproducibility import Delivered, facts
 from ...findings import cautions_for, convicting
 from ...findings.evidence_clicks import SelectionEvidence
 from ...folds.estimate import Caution
@@ -31,7 +32,7 @@ from ...selection.candidates import MeasuredModel
 from ...selection.click_models import ModelChoice, Selection, select
 from ...selection.strategies import strategy as read_strategy
 from . import pages
-from .base import Delivered, Models, facts, models, query_column
+from .base import Models, models, query_column
 from .graded import Graded, GradedFold, GradesBy, Ranked
 
 

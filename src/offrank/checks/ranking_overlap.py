@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property, reduce
@@ -15,7 +15,6 @@ from ..folds.sampled import SampledRows, SampledRowsFold
 from ..log.batch import Floats, LogBatch, Shown
 from ..log.source import Needs
 from ..policies.propensities import AnyPolicy, law_needs, propensities
-from .metadata import RankingsCompared, RankOverlap, TopOverlap
 
 DEPTHS = (1, 3, 5)
 """The depths at which two rankings are compared, besides the whole slate."""
@@ -92,15 +91,3 @@ class RankingOverlapFold(MappedFold):
             for depth in depths
         }
         return RankingOverlap(len(batch), (counts @ own) / (counts @ there), overlap, changed)
-
-
-def by_rank(target: str, found: RankingOverlap | None, logging: RankingOverlap | None) -> Iterator[RankOverlap]:
-    """Return the mean probability of the displayed item at each rank, under target and logging policy."""
-    for rank, probability in enumerate([] if found is None else found.probability.tolist()):
-        yield RankOverlap(target, rank + 1, probability, None if logging is None else float(logging.probability[rank]))
-
-
-def compared(target: str, found: RankingOverlap) -> RankingsCompared:
-    """Return a target's rankings beside the displayed ones."""
-    overlap = tuple(TopOverlap(depth, share) for depth, share in found.overlap.items())
-    return RankingsCompared(target, found.rows, found.changed, overlap)

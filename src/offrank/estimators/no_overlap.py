@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from ..errors import NoOverlapError
-from ..estimators.base import Estimator
-from ..estimators.clip import Clip
-from ..estimators.wrappers import SelfNormalised, weights_of, without_normalisation, wrapped
 from ..findings.advice import items_help
 from ..policies.propensities import AnyPolicy
 from ..wording import Option, Wording
+from .base import Estimator
+from .clip import Clip
+from .wrappers import SelfNormalised, weights_of, without_normalisation, wrapped
 
 AnyEstimator = Estimator | SelfNormalised
 _BOUND = 100.0

@@ -1,0 +1,79 @@
+"""What a policy of one's own can do is asked of it: whoever uses policies never asks for their class."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from offrank.estimators.pseudoinverse.estimator import fills_slots
+from offrank.estimators.pseudoinverse.overlap import overlap
+from offrank.log.batch import Contexts, LogBatch, Shown
+from offrank.log.source import Needs
+from offrank.metrics.orders import drawn_order_law, order_law
+from offrank.policies import FillsSlots, ItemWeights, PlackettLuce, Shuffles, Top, Uniform
+from offrank.policies.base import shuffles
+from tests.policies.laws import contexts
+
+FOUND = contexts([[5.0, 2.0, 1.0], [1.0, 3.0, 9.0], [2.0, 2.0, 4.0]], [3, 3, 2])
+SCORES = PlackettLuce(next(iter(FOUND.scores)))
+
+
+@dataclass(frozen=True)
+class Own:
+    """A policy of one's own that says nothing of itself but which columns it needs."""
+
+    def needs(self, ability: Any) -> Needs:
+        return Uniform().needs(ability)
+
+    def __getattr__(self, name: str) -> Any:
+        raise AssertionError(f"it is asked for {name}")
+
+
+class Shuffling(Own, Shuffles):
+    """All slates alike."""
+
+
+class Weighing(Own, ItemWeights):
+    """Plackett-Luce under another name."""
+
+    def log_weights(self, contexts: Contexts) -> NDArray[np.float64]:
+        return SCORES.log_weights(contexts)
+
+
+class Filling(Own, FillsSlots):
+    """A slate is full where there are three slots."""
+
+    def fills_slots(self, contexts: Contexts) -> NDArray[np.bool_]:
+        return contexts.length == 3
+
+
+def batch() -> LogBatch:
+    shown = np.array([[2, 0, 1], [0, 1, 2], [1, 2, -1]])
+    return LogBatch(FOUND, Shown(shown), None, None, np.ones(3), np.arange(3, dtype=np.uint64))
+
+
+def test_a_policy_that_shuffles_has_the_inverse_of_uniform_slates() -> None:
+    same, other = (overlap(logging, Top(SCORES.scores), FOUND) for logging in (Shuffling(), Uniform()))
+    assert np.array_equal(same.sigma2, other.sigma2)
+    assert np.array_equal(same.rho, other.rho)
+    assert [shuffles(one) for one in (Shuffling(), Uniform(), Weighing(), SCORES)] == [True, True, False, False]
+
+
+def test_a_policy_that_draws_by_weights_has_orders_drawn_by_them() -> None:
+    drawn, expected = (drawn_order_law(one, batch(), 50, seed=1) for one in (Weighing(), SCORES))
+    assert np.array_equal(drawn, expected)
+    assert drawn[:2].sum(axis=2) == pytest.approx(1.0)
+
+
+def test_a_policy_that_fills_slots_is_not_asked_for_its_law() -> None:
+    assert fills_slots(Filling(), FOUND).tolist() == [True, True, False]
+    assert fills_slots(Uniform(), FOUND).tolist() == [True] * 3
+
+
+def test_all_orders_of_a_uniform_slate_are_alike() -> None:
+    half = [[1 / 2, 1 / 2, 0], [1 / 2, 1 / 2, 0], [0, 0, 0]]
+    assert order_law(Uniform(), batch()) == pytest.approx(np.array([np.full((3, 3), 1 / 3)] * 2 + [half]))
