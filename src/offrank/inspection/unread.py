@@ -100,7 +100,11 @@ def unread(log: Any, error: OffrankError, columns: Mapping[str, str] | None, kin
         raise error
     path = str(log) if isinstance(log, str | PathLike) else None
     where, roles = beginning.table.describe(), {role: one.column for role, one in found.roles.items()}
-    why = found.lacks or " and ".join(f"it is not clear {one.what}" for one in found.unsettled) or error.message
+    why = (
+        ": ".join(filter(None, (found.lacks, found.instead)))
+        or " and ".join(f"it is not clear {one.what}" for one in found.unsettled)
+        or error.message
+    )
     return UnreadTable(
         where, first_look(beginning.rows), why, found.unsettled, found.layout, path=path, given=said, roles=roles
     )
