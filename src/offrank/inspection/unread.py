@@ -103,7 +103,11 @@ def unread(log: Any, error: OffrankError, columns: Mapping[str, str] | None, kin
     known = None if said or kind else format_of(beginning)
     if known is not None:
         return UnreadTable(where, first_look(beginning.rows), error.message, layout=known.layout, path=path)
-    why = found.lacks or " and ".join(f"it is not clear {one.what}" for one in found.unsettled) or error.message
+    why = (
+        ": ".join(filter(None, (found.lacks, found.instead)))
+        or " and ".join(f"it is not clear {one.what}" for one in found.unsettled)
+        or error.message
+    )
     return UnreadTable(
         where, first_look(beginning.rows), why, found.unsettled, found.layout, path=path, given=said, roles=roles
     )

@@ -48,6 +48,7 @@ class Description:
     - format: the spelled reader of a named standard, if it is one.
     - notes: what else was understood, such as "from 0" or "a click is a time", by role.
     - unsettled: what must be said before it can be read. lacks: why it can judge no ranking, and what to log.
+    - instead: what to do with a table that is known to be something else.
     - logging: the policy that drew it, where its publishers say so.
     """
 
@@ -57,6 +58,7 @@ class Description:
     notes: Mapping[str, str] = field(default_factory=dict)
     unsettled: tuple[Unsettled, ...] = ()
     lacks: str = ""
+    instead: str = ""
     logging: str = ""
 
     @property

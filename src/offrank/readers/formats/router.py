@@ -100,7 +100,9 @@ def _recognised(beginning: Beginning) -> Mapping[str, Any] | None:
     single = [name for name in rows.column_names if not pa.types.is_nested(rows.schema.field(name).type)]
     chosen = [name for name in single if name.lower() in _CHOSEN and _is_choice(rows.column(name))]
     reward = [name for name in single if name.lower() in _REWARD and _is_number(rows.column(name))]
-    written = [name for name in single if names.fit("propensity", name) >= 3 and _is_probability(rows.column(name))]
+    written = [
+        name for name in single if names.closeness("propensity", name) >= 3 and _is_probability(rows.column(name))
+    ]
     probs = [name for name in _PROBS if _fields(name, rows.column_names)]
     reward = [name for name in reward if name.lower() == "reward"] or reward
     written = [] if probs else written
@@ -117,7 +119,7 @@ def _recognised(beginning: Beginning) -> Mapping[str, Any] | None:
 
 def _is_ranking(single: Sequence[str]) -> bool:
     """Whether a column is called a position or a click: rows may then belong together."""
-    return any(names.fit(role, name) >= 3 for role in ("position", "click", "item") for name in single)
+    return any(names.closeness(role, name) >= 3 for role in ("position", "click", "item") for name in single)
 
 
 def _is_choice(column: pa.ChunkedArray) -> bool:

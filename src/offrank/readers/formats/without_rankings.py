@@ -83,7 +83,7 @@ def _of_recbole(beginning: Beginning) -> Mapping[str, Any] | None:
     found = [_FIELD.fullmatch(name) for name in beginning.names]
     fields = [one[1] for one in found if one]
     typed = bool(fields) and len(fields) == len(found) and "user_id" in fields
-    return {} if typed and not any(names.fit("position", field) >= 2 for field in fields) else None
+    return {} if typed and not any(names.closeness("position", field) >= 2 for field in fields) else None
 
 
 def _refuse(source: Any, lacks: str, remedy: str) -> NoReturn:

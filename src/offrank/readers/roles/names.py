@@ -15,7 +15,7 @@ WORDS: Mapping[str, str] = {
     "item": _ITEM,
     "position": """position pos rank ordinal slot spot place placement display_order display_position result_rank
         ranking order row index idx nr""",
-    "click": "click clicked clicks clk klick clicktime clickthrough",
+    "click": "click clicked clicks clk clicktime clickthrough klick geklickt klicks clic clics",
     "slate": f"""slate items shown ranking list results ranked displayed impressions recommendations recommended
         products docs documents hits tracks songs hotels articles {_ITEM}""",
     "candidates": "candidates candidate pool eligible available retrieved choices options catalog catalogue actions",
@@ -29,6 +29,9 @@ WORDS: Mapping[str, str] = {
     "used": """tap tapped open opened selected chosen pick picked played play listened listen engaged interacted
         streamed""",
     "shown": "impressions views displays exposures shows shown served",
+    "kind": "kind event event_type event_name event_kind type action action_type action_name interaction_type activity",
+    "time": """time timestamp ts at date datetime event_time event_timestamp created created_at occurred_at
+        server_time""",
 }
 """Role -> its words, the likeliest first. `outcome`: what is earned later. `used`: what may stand for a click."""
 
@@ -56,11 +59,12 @@ def parts(name: str) -> list[str]:
 
 
 @lru_cache(maxsize=4096)
-def fit(role: str, name: str) -> int:
+def closeness(role: str, name: str) -> int:
     """Return how well a name fits a role: 4 if it is the role's, 3 a word, 2 at its end, 1 within, 0 not at all."""
     if name == role:
         return 4
     words, own = parts(name), _words(role)
+    words = [word.removesuffix("id") if word.removesuffix("id") in own else word for word in words]  # `itemid`
     core = [word for word in words if word not in _AFFIXES]
     if "_".join(core) in own or "_".join(words) in own or "".join(words) in own:
         return 3
@@ -75,7 +79,7 @@ def order(role: str, name: str) -> tuple[int, int]:
     """Return what sorts names by how likely they have a role: how well they fit, then the place of the word."""
     words = WORDS.get(role, "").split()
     places = [words.index(word) for word in parts(name) if word in words]
-    return -fit(role, name), min(places, default=len(words))
+    return -closeness(role, name), min(places, default=len(words))
 
 
 @lru_cache
