@@ -149,7 +149,7 @@ class ClicksBeside:
         """Return the times of rows; `unknown` where there is none."""
         if not (self.shown_by.time and self.clicked_by.time):
             return np.full(len(data), unknown)
-        found = times(data.column(keys.time), keys.time)
+        found = event_times(data.column(keys.time), keys.time)
         return np.where(np.isnan(found), unknown, found)
 
     def _keys(self, impression: pa.Array, item: pa.Array) -> NDArray[np.uint64]:
@@ -213,7 +213,7 @@ def _values(column: pa.Array) -> pa.Array:
     return arrow.lists(column, "").values if pa.types.is_nested(column.type) else column
 
 
-def times(column: pa.Array, name: str) -> Floats:
+def event_times(column: pa.Array, name: str) -> Floats:
     """Return times as numbers: microseconds of those that are dates, and of texts; numbers as they are; NaN for none.
 
     Raises:

@@ -19,7 +19,7 @@ from ...log.batch import Floats, Integers
 from ...log.hashing import hashed
 from .. import arrow
 from ..beginning import Beginning
-from ..joining import ClicksBeside, ItemKeys, times
+from ..joining import ClicksBeside, ItemKeys, event_times
 from ..opening import open_table
 from ..tables import Piece, Table
 from ..wide import Invalid, WideLog
@@ -157,7 +157,7 @@ class ShopEvents:
     def _made(self, data: pa.RecordBatch) -> dict[str, pa.Array]:
         form, n = self.form, len(data)
         when = next((name for name in form.time if name in data.schema.names), None)
-        time = np.zeros(n) if when is None else times(_number(data.column(when)), when)
+        time = np.zeros(n) if when is None else event_times(_number(data.column(when)), when)
         lists = arrow.lists(data.column(form.items), form.items)
         of = {name: _field(lists.values, name) for name in {form.item, *form.rank, *form.lists}}
         row = np.repeat(np.arange(n), lists.lengths)
