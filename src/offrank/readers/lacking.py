@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from .beginning import Beginning
 from .description import Description
-from .roles.names import fit, parts
+from .roles.names import closeness, parts
 
 _TO_LOG = (
     'log a row for each list that was shown: {"impression": "r1", "slate": ["a", "b"], "clicks": [0, 1], "propensity": '
@@ -42,9 +42,12 @@ def _judged(text: str) -> Description | None:
 def _by_columns(rows: pa.Table) -> Description | None:
     """Tell a table by what its columns are called."""
     plain = {_TYPE.sub("", name): name for name in rows.column_names}
-    if any(pa.types.is_nested(kind) for kind in rows.schema.types) or _first(plain, partial(fit, "position")):
+    if any(pa.types.is_nested(kind) for kind in rows.schema.types) or _first(plain, partial(closeness, "position")):
         return None
-    seen = any(fit("click", name) >= 2 or (fit("impression", name) >= 3 and not _user({name: name})) for name in plain)
+    seen = any(
+        closeness("click", name) >= 2 or (closeness("impression", name) >= 3 and not _user({name: name}))
+        for name in plain
+    )
     for known in (_exposures, _sums) if seen else (_exposures, _ratings, _deeds):
         what = known(plain)
         if what:
@@ -55,26 +58,26 @@ def _by_columns(rows: pa.Table) -> Description | None:
 def _exposures(names: Mapping[str, str]) -> str:
     experiment, variation = (_first(names, partial(_has, words)) for words in (_EXPERIMENT, _VARIATION))
     user = _user(names)
-    if not (experiment and variation and user) or _first(names, partial(fit, "item")):
+    if not (experiment and variation and user) or _first(names, partial(closeness, "item")):
         return ""
     return f"exposures of an experiment ({user!r} saw {variation!r} of {experiment!r})"
 
 
 def _sums(names: Mapping[str, str]) -> str:
-    shown, clicks = _first(names, partial(fit, "shown")), _first(names, partial(fit, "click"))
-    of = _first(names, partial(fit, "item")) or _first(names, partial(fit, "query"))
+    shown, clicks = _first(names, partial(closeness, "shown")), _first(names, partial(closeness, "click"))
+    of = _first(names, partial(closeness, "item")) or _first(names, partial(closeness, "query"))
     return f"sums ({shown!r}, {clicks!r}) for each {of!r}" if shown and clicks and of and not _user(names) else ""
 
 
 def _ratings(names: Mapping[str, str]) -> str:
     rating = _first(names, partial(_has, _RATING))
-    user, item = _user(names), _first(names, partial(fit, "item"))
+    user, item = _user(names), _first(names, partial(closeness, "item"))
     return f"ratings ({rating!r} by {user!r} of {item!r})" if rating and user and item else ""
 
 
 def _deeds(names: Mapping[str, str]) -> str:
-    user, item = _user(names), _first(names, partial(fit, "item"))
-    when = _first(names, partial(fit, "time")) or _first(names, partial(fit, "kind"))
+    user, item = _user(names), _first(names, partial(closeness, "item"))
+    when = _first(names, partial(closeness, "time")) or _first(names, partial(closeness, "kind"))
     return f"what each {user!r} did with each {item!r}" if user and item and when else ""
 
 
@@ -83,7 +86,9 @@ def _has(words: set[str], name: str) -> int:
 
 
 def _user(names: Mapping[str, str]) -> str:
-    return _first(names, lambda name: max(fit("user", name), fit("session", name), 2 * ("anonymous" in parts(name))))
+    return _first(
+        names, lambda name: max(closeness("user", name), closeness("session", name), 2 * ("anonymous" in parts(name)))
+    )
 
 
 def _first(names: Mapping[str, str], fits: Callable[[str], int]) -> str:

@@ -34,9 +34,11 @@ def inspect(
     """Describe a table before any evaluation: how it is read, what drew it, and what to ask next.
 
     A table that can be opened and is not read as a log yet gives an `UnreadTable`: its columns with their first values,
-    what is open, and the options that settle it. Any other gives an `Inspection`, in a few passes. It has the role of each column; rows, slots, candidates, ties, duplicates, rows that break a rule; which
-    probabilities were logged; which logging policies fit; how strongly rows depend on each other; and the command
-    to run next. First, rows of one context are compared: where they never differ, nothing was drawn. Then logging
+    what is open, and the options that settle it. Any other gives an `Inspection`, in a few passes: the role of each
+    column; rows, slots, candidates, ties, duplicates, rows that break a rule; which probabilities were logged; which
+    logging policies fit; how strongly rows depend on each other; and the command to run next.
+
+    First, rows of one context are compared: where they never differ, nothing was drawn. Then logging
     policies are fitted to a random sample of the slates, by maximum likelihood: uniform, and for
     each score Plackett-Luce with its temperature, sorted, and sorted with a share of uniform slates. One fits if no
     other makes the slates a thousand times likelier, if its calibration finds nothing, and if rows of one context

@@ -122,7 +122,9 @@ def guess(shown: FirstImpressions, clicks: pa.Table) -> dict[str, str] | None:
     own = min(shown.ids, key=lambda name: names.order("impression", name))
     chosen = []
     for role, name in (("impression", own), ("item", shown.item)):
-        called = sorted((one for one in able if names.fit(role, one) >= 2), key=lambda one: names.order(role, one))
+        called = sorted(
+            (one for one in able if names.closeness(role, one) >= 2), key=lambda one: names.order(role, one)
+        )
         chosen += [name] if name in able else called[:1]
     return _options(shown, own, *chosen) if len({*chosen}) == 2 else None
 
@@ -143,7 +145,7 @@ def time_of(shown: FirstImpressions, clicks: pa.Table, joined: Mapping[str, str]
     own = joined.get("impression", "impression")
     both = [own, joined.get("click_impression", own)]
     for name in shown.rows.column_names:
-        if name not in clicks.column_names or names.fit("time", name) < _CALLED:
+        if name not in clicks.column_names or names.closeness("time", name) < _CALLED:
             continue
         try:
             when = [event_times(_flat(table, name), name) for table in (shown.rows, clicks)]
