@@ -150,9 +150,9 @@ class ShopEvents:
         for piece in self.table.pieces(part, wanted):
             kind = arrow.plain(_at(piece.data, form.kind)).cast(pa.large_string())
             kept = pc.fill_null(pc.equal(kind, self.kind), False)
-            data = piece.data.filter(kept)
-            made = self._made(data)
-            yield replace(piece, data=pa.record_batch({c: made[c] for c in columns}), rows=piece.rows[np.asarray(kept)])
+            rows, made = piece.rows[np.asarray(kept)], self._made(piece.data.filter(kept))
+            if len(rows) or piece.skipped:
+                yield replace(piece, data=pa.record_batch({name: made[name] for name in columns}), rows=rows)
 
     def _made(self, data: pa.RecordBatch) -> dict[str, pa.Array]:
         form, n = self.form, len(data)
