@@ -110,7 +110,7 @@ def _detected(
     known = format_of(beginning) if not (chosen or renamed) else None
     if known is not None:
         log = _by_reader(known, source, renamed, **how)
-        return replace(log, description=Description(known.layout, format=repr(known)))
+        return replace(log, description=log.description or Description(known.layout, format=repr(known)))
     found = roles_of(beginning, renamed)
     if found is not None and not (found.lacks or found.unsettled):
         log = _by_columns(source, chosen, {**found.columns, **renamed}, gaps=gaps, **how)
@@ -135,7 +135,8 @@ def _by_reader(
     """Open a source by the reader of a named standard."""
     _refuse_beside(reader, renamed, skip_broken_files)
     found: WideLog | LongLog = reader(source, invalid=invalid)
-    return replace(found, top_k=top_k, duplicates=duplicates or found.duplicates)
+    told = found.description and replace(found.description, format=repr(reader))
+    return replace(found, top_k=top_k, duplicates=duplicates or found.duplicates, description=told)
 
 
 def _by_columns(
