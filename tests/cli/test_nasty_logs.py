@@ -85,7 +85,7 @@ READ: dict[str, Write] = {
 REFUSED: dict[str, tuple[Write, str]] = {
     "a header that is not UTF-8": (text("log.csv", b"impression,item,position,cl\xffck\n1,1,1,0\n"), "UTF-8"),
     "cells that are not UTF-8": (text("log.csv", HEAD.encode() + b"1,\xff,1,0\n"), "row|UTF"),
-    "a short row": (text("log.csv", HEAD + "1,1\n"), "Expected 4 columns, got 2"),
+    "a short row": (text("log.csv", HEAD + "1,1\n"), r"row 0 .*2 cells, and the first line has 4"),
     "a quote that is left open": (text("log.csv", HEAD + '1,"1,1,0\n'), "log.csv"),
     "two columns of one name": (text("log.csv", "impression,item,item,position,click\n1,1,1,1,0\n"), "item"),
     "no JSON": (text("log.jsonl", '{"slate": [1], "clicks": [1]}\n{"slate": [1]\n'), "JSON"),
@@ -96,7 +96,7 @@ REFUSED: dict[str, tuple[Write, str]] = {
     ),
     "unlike JSON rows": (text("log.jsonl", '{"slate": [1], "clicks": [1]}\n{"slate": ["a"], "clicks": [1]}\n'), "JSON"),
     "a list that is no JSON": (
-        text("log.csv", "slate,clicks\n\"['a', 'b']\",\"[0, 1]\"\n"),
+        text("log.csv", "slate,clicks\n\"['a', 'b'\",\"[0, 1]\"\n"),
         r"row 0 .*'slate'.*bad-list",
     ),
     "clicks that are no JSON": (
@@ -117,14 +117,14 @@ REFUSED: dict[str, tuple[Write, str]] = {
     "infinite clicks": (parquet(clicks=[[1, np.inf], [0, 1], [0, 0]]), "row 0 .*bad-clicks"),
     "null lists": (parquet(slate=[None, [1, 2], [2, 1]]), "row 0 .*null"),
     "nothing but null": (parquet(slate=pa.nulls(3)), "row 0 .*null"),
-    "structs": (parquet(slate=[{"a": 1}] * 3), "'slate' holds struct.*, not lists"),
+    "structs": (parquet(slate=[{"a": 1}] * 3), "is not understood: .*slate"),
     "maps": (parquet(slate=pa.array([[("a", 1)]] * 3, pa.map_(pa.string(), pa.int64()))), "'slate'"),
     "a repeated item": (parquet(slate=[[1, 1], [1, 2], [2, 1]]), "row 0 .*duplicate-item"),
     "a file that was cut": (lambda folder: cut(parquet()(folder)), "Parquet"),
     "an Arrow file that was cut": (lambda folder: cut(arrow()(folder)), "Arrow"),
     "a folder of folders": (lambda folder: folder, "no log at"),
     "a gap in positions": (text("log.csv", HEAD + "1,a,1,0\n1,b,3,0\n"), "row 1 .*bad-position(.|\n)*--gaps close"),
-    "packed otherwise": (text("log.csv.zst", b"(\xb5/\xfd"), r"log.csv.zst cannot be read as CSV"),
+    "packed otherwise": (text("log.csv.zst", b"(\xb5/\xfd"), r"log.csv.zst cannot be read"),
     "an unknown address": (lambda folder: Path("nowhere:a"), "nowhere"),
 }
 

@@ -145,7 +145,7 @@ def _one_kind(files: Files) -> str:
 def _told(files: Files, kind: str) -> str:
     """Return the kind of the first file by its first bytes; of tables of text, which its suffix says."""
     found = _content(files, files.paths[0])
-    return kind if found == "csv" and kind == "tsv" else found
+    return kind if found == "csv" and kind in ("tsv", "json") else found
 
 
 def _content(files: Files, path: str) -> str:

@@ -128,8 +128,8 @@ def _packed(column: pa.Array, cells: list[str]) -> _Packed | None:
     """Return the lists of tokens in a column, if each of its cells can be one and some hold several."""
     brackets = all(re.match(BRACKETS, cell) for cell in cells)
     inner = [re.sub(BRACKETS, r"\1", cell) for cell in cells] if brackets else cells
-    if brackets and _scalars(cells):
-        return None  # lists in JSON, which are read by the role that they have
+    if (brackets and _scalars(cells)) or (not brackets and any(cell.startswith("[") for cell in cells)):
+        return None  # lists in JSON, which are read by the role that they have, and what is written unlike them
     for separator in _SEPARATORS:
         several = sum(separator in cell for cell in inner)
         if (not several and separator != " ") if brackets else 2 * several < len(inner):
