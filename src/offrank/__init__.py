@@ -28,6 +28,7 @@ if TYPE_CHECKING:  # for type checkers; `_HOMES` and `_MODULES` say the same at 
     from .folds.estimate import Caution as Caution
     from .folds.estimate import Estimate as Estimate
     from .inspection.result import Inspection as Inspection
+    from .inspection.unread import UnreadTable as UnreadTable
     from .policies.boosted import Boosted as Boosted
     from .policies.counted import Counted as Counted
     from .policies.epsilon import EpsilonUniform as EpsilonUniform
@@ -82,6 +83,7 @@ _HOMES = {
     "Top": "policies.top",
     "Unconfirmed": "policies.unconfirmed",
     "Uniform": "policies.uniform",
+    "UnreadTable": "inspection.unread",
     "Verdict": "findings.verdict",
     "Written": "policies.written",
     "check": "verbs.check",

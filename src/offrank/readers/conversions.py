@@ -32,13 +32,13 @@ RAW = "\0as written: "
 """What the name of a column begins with that holds the texts of which numbers were made."""
 
 
-def clicks(column: pa.Array) -> pa.Array:
+def click_numbers(column: pa.Array) -> pa.Array:
     """Return clicks as numbers; a column of numbers is returned as it is.
 
     Of a time, each value is a click and null is none. Of text, so is an id or a time, and `yes` and `no` are what they
     say; anything else is -1, which breaks a rule.
     """
-    if is_time(column.type):
+    if is_temporal(column.type):
         return column.is_valid().cast(pa.float64())
     return _of_texts(column, _click, 0.0)
 
@@ -46,7 +46,7 @@ def clicks(column: pa.Array) -> pa.Array:
 def click_lists(column: pa.Array, name: str) -> arrow.Lists:
     """Read lists of clicks as floats; a null number is NaN."""
     found = arrow.lists(column, name, pa.float64())
-    return replace(found, values=arrow.numbers(clicks(found.values), name))
+    return replace(found, values=arrow.numbers(click_numbers(found.values), name))
 
 
 def item_clicks(
@@ -96,7 +96,7 @@ def is_json(column: pa.Array) -> bool:
     return bool(first) and first[0].lstrip().startswith("[")
 
 
-def is_time(kind: pa.DataType) -> bool:
+def is_temporal(kind: pa.DataType) -> bool:
     """Whether a type is one of times or dates."""
     return bool(pa.types.is_temporal(kind))
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from ..log.schema import LONG_ROLES, ROLES
-from .beginning import Beginning, first_rows
+from .beginning import ROWS, Beginning, first_rows
 from .conversions import ClicksAs
 from .description import Description
 from .formats.registry import READERS, Reader
 from .roles import long, wide
+from .roles.scattered import scattered_roles
 from .tables import Table
 
 
@@ -33,7 +34,11 @@ def roles_of(beginning: Beginning, said: Mapping[str, str]) -> Description | Non
         for roles, known in ((long.long_roles, LONG_ROLES), (wide.wide_roles, ROLES))
         if said.keys() <= {*known, "position"}
     ]
-    return min(layouts, key=_openness, default=None)
+    best = min(layouts, key=_openness, default=None)
+    table = beginning.table
+    if rows.num_rows < ROWS or table is None or best is None or not (best.lacks or best.unsettled):
+        return best
+    return scattered_roles(table, rows, said) or best if said.keys() <= LONG_ROLES.keys() else best
 
 
 def _openness(found: Description) -> tuple[bool, bool, int]:
@@ -46,5 +51,5 @@ def clicks_as(table: Table, said: Mapping[str, str], *, is_wide: bool) -> Clicks
     list_of, click = ("slate", "clicks") if is_wide else ("position", "click")
     columns = said.get(list_of, list_of), said.get(click, "")
     if getattr(table, "once", False) or not {*columns} <= {*table.names}:
-        return "values" if said else "numbers"
-    return (wide if is_wide else long).clicks_as(first_rows(table, columns), *columns)
+        return "values"
+    return (wide.clicks_in_lists if is_wide else long.clicks_in_rows)(first_rows(table, columns), *columns)

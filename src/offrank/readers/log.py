@@ -21,7 +21,7 @@ from .formats.registry import READERS, Reader
 from .long import LongLog
 from .opening import SUFFIXES, open_table
 from .refusal import not_understood
-from .roles.names import fit
+from .roles.names import closeness
 from .tables import Table
 from .unfolding import in_order, unfolded
 from .wide import Gaps, Invalid, WideLog
@@ -82,21 +82,38 @@ def read_log(
         return _by_reader(chosen, source, renamed, invalid=invalid, **how)
     if not (chosen is None or isinstance(chosen, str)):
         raise UsageError(f"format is {chosen!r}, which is no reader", "name a format, or give a `Reader`")
-    opened: Source | OffrankError
-    try:
-        opened = _by_columns(source, chosen, renamed, gaps=gaps, invalid=invalid, **how)
-        if not _lacks_clicks(opened):
-            return opened
-    except OffrankError as error:
-        opened = error
+    opened = _as_said(source, chosen, renamed, gaps=gaps, invalid=invalid, **how)
+    if not (isinstance(opened, OffrankError) or _lacks_clicks(opened)):
+        return opened
     beginning = Beginning.of(source, chosen, empty=skip_broken_files)
+    return _detected(beginning, opened, chosen, renamed, gaps, {"invalid": invalid, **how})
+
+
+def _as_said(*given: Any, **how: Any) -> WideLog | LongLog | OffrankError:
+    """Open a source as its names and what was said tell, or return why it is no log so."""
+    try:
+        return _by_columns(*given, **how)
+    except OffrankError as error:
+        return error
+
+
+def _detected(
+    beginning: Beginning,
+    opened: WideLog | LongLog | OffrankError,
+    chosen: str | None,
+    renamed: Mapping[str, str],
+    gaps: Gaps,
+    how: Mapping[str, Any],
+) -> Source:
+    """Open a source as its own shape tells. opened: what is known without, or why it is not a log by its names."""
+    source = beginning.source
     known = format_of(beginning) if not (chosen or renamed) and isinstance(opened, OffrankError) else None
     if known is not None:
-        log = _by_reader(known, source, renamed, invalid=invalid, **how)
+        log = _by_reader(known, source, renamed, **how)
         return replace(log, description=Description(known.layout, format=repr(known)))
     found = roles_of(beginning, renamed)
     if found is not None and not (found.lacks or found.unsettled):
-        log = _by_columns(source, chosen, {**found.columns, **renamed}, gaps=gaps, invalid=invalid, **how)
+        log = _by_columns(source, chosen, {**found.columns, **renamed}, gaps=gaps, **how)
         return replace(log, description=found)
     if not isinstance(opened, OffrankError):
         return opened
@@ -140,7 +157,8 @@ def _by_columns(
     table = unfolded(table, renamed)
     wide = _is_wide(table, renamed, gaps)
     how: dict[str, Any] = {"top_k": top_k, "duplicates": duplicates or "raise", "left_out": left_out}
-    how["clicks_as"] = clicks_as(table, renamed, is_wide=wide)
+    if renamed:
+        how["clicks_as"] = clicks_as(table, renamed, is_wide=wide)
     if not wide:
         return LongLog(table, renamed, invalid, gaps=gaps, **how)
     if "position" in renamed:
@@ -175,12 +193,12 @@ def _lacks_clicks(log: WideLog | LongLog) -> bool:
     known = Columns(log.table.names, log.renamed, "")
     role = "clicks" if isinstance(log, WideLog) else "click"
     return not (known.has(role) or known.has("reward")) and any(
-        fit("click", name) >= _CALLED for name in known.available
+        closeness("click", name) >= _CALLED for name in known.available
     )
 
 
 _CALLED = 3
-"""How well a name must fit that of clicks to look for them; see `roles.names.fit`."""
+"""How well a name must fit that of clicks to look for them; see `roles.names.closeness`."""
 
 
 def opened(log: Any) -> Source:

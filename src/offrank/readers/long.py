@@ -136,7 +136,7 @@ class LongLog:
         if self.clicks_as == "numbers" or name not in table.names:
             return True
         kind = table.schema.field(name).type
-        return not (conversions.is_text(kind) or conversions.is_time(kind) or pa.types.is_boolean(kind))
+        return not (conversions.is_text(kind) or conversions.is_temporal(kind) or pa.types.is_boolean(kind))
 
 
 def _first_look(table: Table, impression: str, position: str, _part: int) -> Integers:
@@ -215,7 +215,7 @@ class _WideTable:
         """Return the same rows with clicks and positions as numbers, unless they must be written so."""
         if self.log.clicks_as == "numbers":
             return data
-        for role, converted in (("click", conversions.clicks), ("position", conversions.positions)):
+        for role, converted in (("click", conversions.click_numbers), ("position", conversions.positions)):
             name = self.log.column(role)
             if name in data.schema.names:
                 raw = data.column(name) if conversions.is_text(data.column(name).type) else None

@@ -31,11 +31,14 @@ def inspect(
     executor: Executor | None = None,
     progress: Progress | None = None,
 ) -> Inspection | UnreadTable:
-    """Describe a log before any evaluation, in a few passes.
+    """Describe a table before any evaluation: how it is read, what drew it, and what to ask next.
 
-    The result has the role of each column; rows, slots, candidates, ties, duplicates, rows that break a rule; which
-    probabilities were logged; which logging policies fit; how strongly rows depend on each other; and the command
-    to run next. First, rows of one context are compared: where they never differ, nothing was drawn. Then logging
+    A table that can be opened and is not read as a log yet gives an `UnreadTable`: its columns with their first values,
+    what is open, and the options that settle it. Any other gives an `Inspection`, in a few passes: the role of each
+    column; rows, slots, candidates, ties, duplicates, rows that break a rule; which probabilities were logged; which
+    logging policies fit; how strongly rows depend on each other; and the command to run next.
+
+    First, rows of one context are compared: where they never differ, nothing was drawn. Then logging
     policies are fitted to a random sample of the slates, by maximum likelihood: uniform, and for
     each score Plackett-Luce with its temperature, sorted, and sorted with a share of uniform slates. One fits if no
     other makes the slates a thousand times likelier, if its calibration finds nothing, and if rows of one context
@@ -47,8 +50,8 @@ def inspect(
     - logging: the policy that drew the log, where a person knows it; by default it is looked for.
 
     Raises:
-        UsageError: the argument cannot be read.
-        LogError: it cannot be read as a log.
+        UsageError: the argument cannot be read. ColumnError: a column was said that is not there.
+        LogError: it is no table, or none of its rows keeps the rules.
 
     Examples:
         >>> inspection = offrank.inspect("offrank-demo/log.parquet")

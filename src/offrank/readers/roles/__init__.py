@@ -3,3 +3,5 @@
 `names` is the dictionary of names. `columns` measures the first values of each column, `long` and `wide` look for the
 roles of each layout, and `choice` decides between rivals or asks. What is sure is used; what is not is asked for.
 """
+
+__all__: list[str] = []

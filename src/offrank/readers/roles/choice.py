@@ -35,7 +35,7 @@ class Roles:
         ranked = sorted(free, key=lambda name: names.order(words, name))
         if not ranked:
             return None
-        fits = [names.fit(words, name) for name in ranked]
+        fits = [names.closeness(words, name) for name in ranked]
         alone = len(ranked) == 1 or (fits[0] >= SURE and fits[0] > fits[1])
         if not alone or fits[0] < least:
             self.ask(role, ranked)
@@ -46,7 +46,7 @@ class Roles:
         """Give a role that need not be given to a column that is called so, if no other fits as well."""
         words = words or role
         free = sorted((name for name in able if name not in self.taken), key=lambda name: names.order(words, name))
-        fits = [names.fit(words, name) for name in free]
+        fits = [names.closeness(words, name) for name in free]
         if role in self.said or (free and (len(free) == 1 or fits[0] > fits[1])):
             self.choose(role, free[:1], "it is called so", words=words)
 
@@ -65,6 +65,6 @@ _OFFERED = 3
 """How many columns are offered for a role."""
 
 
-def best(role: str, able: Sequence[str]) -> str:
+def best_named(role: str, able: Sequence[str]) -> str:
     """Return the name that fits a role best."""
     return min(able, key=lambda name: names.order(role, name))

@@ -34,7 +34,7 @@ class Column:
     def numbers(self) -> Floats:
         """The values as numbers [n]; none [0] of what is no number."""
         kind = self.data.type
-        if conversions.is_text(kind) or conversions.is_time(kind) or _is_bytes(kind):
+        if conversions.is_text(kind) or conversions.is_temporal(kind) or _is_bytes(kind):
             return np.empty(0)
         return arrow.numbers(self.data, self.name)
 
@@ -45,7 +45,7 @@ class Column:
         None [0] of fractions and times, which tell no rows apart.
         """
         kind = self.data.type
-        if conversions.is_time(kind) or pa.types.is_floating(kind) or pa.types.is_null(kind):
+        if conversions.is_temporal(kind) or pa.types.is_floating(kind) or pa.types.is_null(kind):
             return np.empty(0, np.int64)
         return by_first(arrow.codes(self.data, self.name))
 
@@ -76,7 +76,9 @@ class Column:
     def clicks(self) -> Floats:
         """The values as clicks [n], NaN where there is none; none [0] of what can hold none."""
         try:
-            found = self.numbers if len(self.numbers) else arrow.numbers(conversions.clicks(self.data), self.name)
+            found = (
+                self.numbers if len(self.numbers) else arrow.numbers(conversions.click_numbers(self.data), self.name)
+            )
         except ColumnError:
             return np.empty(0)
         known = found[~np.isnan(found)]
@@ -130,7 +132,7 @@ def is_constant(column: Column, groups: Integers) -> bool:
     return bool((codes != first[groups]).mean() <= 0.01)
 
 
-def repeats(column: Column, groups: Integers, rows: Flags) -> tuple[float, float]:
+def share_of_repeats(column: Column, groups: Integers, rows: Flags) -> tuple[float, float]:
     """Return the share of groups in which a value comes twice among some rows, and as many as chance would make."""
     within, values = groups[rows], column.groups[rows]
     pairs = np.unique(within * (column.distinct + 1) + values, return_counts=True)

@@ -13,9 +13,9 @@ from .. import conversions
 from ..conversions import ClicksAs
 from ..description import Description, RoleEvidence
 from . import names
-from .choice import Roles, best
-from .columns import Column, alike, is_constant, of_values, repeats
-from .runs import Run, measured, runs
+from .choice import Roles, best_named
+from .columns import Column, alike, is_constant, of_values, share_of_repeats
+from .runs import Positioned, positioned, runs
 
 _NO_LISTS = "no column is an id that repeats with positions that run from 1 or 0 inside it"
 _LOG_LISTS = "log an id for every list that was shown, and the position of each of its items"
@@ -39,12 +39,12 @@ def long_roles(rows: pa.Table, said: Mapping[str, str]) -> Description:
     return Description("long", roles.found, None, roles.notes, tuple(roles.unsettled), lacks)
 
 
-def _run(roles: Roles, found: list[Run], columns: Mapping[str, Column]) -> Run:
+def _run(roles: Roles, found: list[Positioned], columns: Mapping[str, Column]) -> Positioned:
     """Choose the position, then the id of the lists."""
     places = _one_each({run.position: columns[run.position].positions for run in found}, "position")
     position = roles.choose("position", places, "it runs from the top in each list")
     of_it = {run.impression: run for run in found if run.position == position}
-    ids = [best("impression", same) for same in alike(columns, list(of_it))]
+    ids = [best_named("impression", same) for same in alike(columns, list(of_it))]
     impression = roles.choose("impression", ids, "each of its values has a list of positions")
     run = of_it[str(impression)]
     shown = columns[run.position]
@@ -55,26 +55,26 @@ def _run(roles: Roles, found: list[Run], columns: Mapping[str, Column]) -> Run:
     return run
 
 
-def _items(columns: Mapping[str, Column], run: Run, roles: Roles) -> list[str]:
+def _items(columns: Mapping[str, Column], run: Positioned, roles: Roles) -> list[str]:
     """Return the columns that come once in each list, one of those that name the same items."""
     able = []
     for name, column in columns.items():
         if name in roles.taken or column.distinct < 2 or column.nulls[run.shown].mean() > _FEW:
             continue
-        twice, by_chance = repeats(column, run.groups, np.ones(len(run.groups), np.bool_))
+        twice, by_chance = share_of_repeats(column, run.groups, np.ones(len(run.groups), np.bool_))
         single = column.distinct == len(column.groups)  # a number of the row
         like_position = len(column.positions) and np.nanmax(column.positions) <= np.nanmax(
             columns[run.position].positions
         )
-        fit = names.fit("item", name)
+        fit = names.closeness("item", name)
         if twice <= _FEW and (fit >= 2 or not (single or like_position or by_chance < _BY_CHANCE)):
             able.append(name)
     if "item" in roles.said:
         return [roles.said["item"]]
-    return [best("item", same) for same in alike(columns, able)]
+    return [best_named("item", same) for same in alike(columns, able)]
 
 
-def _clicks(roles: Roles, columns: Mapping[str, Column], run: Run) -> bool:
+def _clicks(roles: Roles, columns: Mapping[str, Column], run: Positioned) -> bool:
     """Give the role of the click to a column that is called so, or ask; whether any may have it."""
     if {"click", "reward"} & roles.said.keys():
         for role in ("click", "reward"):
@@ -85,10 +85,11 @@ def _clicks(roles: Roles, columns: Mapping[str, Column], run: Run) -> bool:
         for name, column in columns.items()
         if name not in roles.taken and len(column.clicks)
     }
-    called = {name: numbers for name, numbers in held.items() if names.fit("click", name) >= 2}
-    outcomes = [name for name in held if names.fit("outcome", name) >= 2]
+    called = {name: numbers for name, numbers in held.items() if names.closeness("click", name) >= 2}
+    outcomes = [name for name in held if names.closeness("outcome", name) >= 2]
     if called:
-        able = _one_each(called, "click")
+        ranked = sorted(called, key=lambda name: (not len(columns[name].numbers), names.order("click", name)))
+        able = _one_each({name: called[name] for name in ranked}, "click")
         chosen = roles.choose("click", able, "it is called so, and is 0 or more where an item was shown")
         own = roles.found["click"]
         roles.found["click"] = RoleEvidence(own.column, own.why, (*own.rivals, *outcomes))
@@ -97,31 +98,36 @@ def _clicks(roles: Roles, columns: Mapping[str, Column], run: Run) -> bool:
             roles.notes["click"] = note
         return True
     able = [name for name, numbers in held.items() if set(np.unique(numbers)) == {0.0, 1.0}]
-    able = sorted(able, key=lambda name: (-names.fit("used", name), -names.fit("outcome", name)))
     if able:
-        roles.ask("click", able)
+        roles.ask("click", sorted(able, key=lambda name: _unlikely_click(name, held[name])))
     return bool(able)
+
+
+def _unlikely_click(name: str, clicks: Floats) -> tuple[int, int, bool, float]:
+    """Return what sorts flags by how unlikely they are clicks: by name, then what is set mostly, or more rarely."""
+    mean = float(clicks.mean())
+    return -names.closeness("used", name), names.closeness("outcome", name), mean > 0.5, -mean
 
 
 def _counts(columns: Mapping[str, Column], taken: set[str]) -> str:
     """Return what is lacking if a row counts many impressions of an item, and its clicks."""
     free = {name: one.numbers for name, one in columns.items() if name not in taken and len(one.numbers)}
-    shown = [name for name in free if names.fit("shown", name) >= 2 and np.nanmax(free[name]) > 1]
-    clicked = [name for name in free if names.fit("click", name) >= 2 and np.nanmax(free[name]) > 1]
+    shown = [name for name in free if names.closeness("shown", name) >= 2 and np.nanmax(free[name]) > 1]
+    clicked = [name for name in free if names.closeness("click", name) >= 2 and np.nanmax(free[name]) > 1]
     for name in shown:
         if any((free[name] >= np.nan_to_num(free[click])).all() for click in clicked):
             return f"a row counts many impressions, in {name!r}: log each list that was shown, with its clicks"
     return ""
 
 
-def _filled(numbers: Floats, run: Run) -> Floats:
+def _filled(numbers: Floats, run: Positioned) -> Floats:
     """Return the clicks of what was shown, 0 where there is none."""
     return np.where(run.shown, np.nan_to_num(numbers), 0.0)
 
 
 def _note(column: Column) -> str:
     """Return how clicks are written, if not as numbers."""
-    if conversions.is_time(column.data.type):
+    if conversions.is_temporal(column.data.type):
         return "a time where it was clicked"
     return "in words" if conversions.is_text(column.data.type) else ""
 
@@ -129,9 +135,9 @@ def _note(column: Column) -> str:
 def _beside(roles: Roles, columns: Mapping[str, Column], groups: Integers) -> None:
     """Give the roles of what holds for a whole list, and of logged probabilities, to columns that are called so."""
     for role in ("query", "user", "session"):
-        able = [name for name, one in columns.items() if names.fit(role, name) >= 2 and is_constant(one, groups)]
-        roles.if_sure(role, [best(role, same) for same in alike(columns, able)], role)
-    logged = [name for name, one in columns.items() if names.fit("propensity", name) >= 2 and _probabilities(one)]
+        able = [name for name, one in columns.items() if names.closeness(role, name) >= 2 and is_constant(one, groups)]
+        roles.if_sure(role, [best_named(role, same) for same in alike(columns, able)], role)
+    logged = [name for name, one in columns.items() if names.closeness("propensity", name) >= 2 and _probabilities(one)]
     whole = [name for name in logged if is_constant(columns[name], groups)]
     roles.if_sure("propensity", whole, "propensity")
     roles.if_sure("slot_propensity", [name for name in logged if name not in whole], "propensity")
@@ -147,19 +153,19 @@ def _one_each(numbers: Mapping[str, Floats], role: str) -> list[str]:
     same: dict[bytes, list[str]] = {}
     for name, each in numbers.items():
         same.setdefault((each - (np.nanmin(each) if role == "position" else 0)).tobytes(), []).append(name)
-    return [best(role, each) for each in same.values()]
+    return [best_named(role, each) if role == "position" else each[0] for each in same.values()]
 
 
 def _may_name_lists(columns: Mapping[str, Column], name: str, position: str) -> bool:
     """Whether a column may be an id of lists: a query or a session has several, and the rows do not contradict it."""
-    of_several = names.fit("query", name) >= 2 or names.fit("session", name) >= 2
-    return not of_several and measured(columns, name, position).possible
+    of_several = names.closeness("query", name) >= 2 or names.closeness("session", name) >= 2
+    return not of_several and positioned(columns, name, position).possible
 
 
 def _by_names(roles: Roles, columns: Mapping[str, Column]) -> Description:
     """Return what rows lack that make no lists; roles that names alone suggest are asked for."""
     for role in ("position", "impression", "item", "click"):
-        called = sorted((name for name in columns if names.fit(role, name) >= 3), key=partial(names.order, role))
+        called = sorted((name for name in columns if names.closeness(role, name) >= 3), key=partial(names.order, role))
         free = [name for name in called if name not in roles.taken]
         if role == "impression" and "position" in roles.found:  # what rows contradict is not asked for
             free = [name for name in free if _may_name_lists(columns, name, roles.found["position"].column)]
@@ -180,7 +186,7 @@ _BY_CHANCE = 5.0
 """How many items would come twice in a list by chance, at least, where a column is not called an item."""
 
 
-def clicks_as(rows: pa.Table, position: str, click: str) -> ClicksAs:
+def clicks_in_rows(rows: pa.Table, position: str, click: str) -> ClicksAs:
     """Tell how the clicks of a long table are written: empty where nothing was clicked, if none of them is 0."""
     columns = of_values(rows)
     if click not in columns or position not in columns or not len(columns[position].positions):

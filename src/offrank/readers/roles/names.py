@@ -15,7 +15,7 @@ WORDS: Mapping[str, str] = {
     "item": _ITEM,
     "position": """position pos rank ordinal slot spot place placement display_order display_position result_rank
         ranking order row index idx nr""",
-    "click": "click clicked clicks clk klick clicktime clickthrough",
+    "click": "click clicked clicks clk clicktime clickthrough klick geklickt klicks clic clics",
     "slate": f"""slate items shown ranking list results ranked displayed impressions recommendations recommended
         products docs documents hits tracks songs hotels articles {_ITEM}""",
     "candidates": "candidates candidate pool eligible available retrieved choices options catalog catalogue actions",
@@ -56,7 +56,7 @@ def parts(name: str) -> list[str]:
 
 
 @lru_cache(maxsize=4096)
-def fit(role: str, name: str) -> int:
+def closeness(role: str, name: str) -> int:
     """Return how well a name fits a role: 4 if it is the role's, 3 a word, 2 at its end, 1 within, 0 not at all."""
     if name == role:
         return 4
@@ -75,7 +75,7 @@ def order(role: str, name: str) -> tuple[int, int]:
     """Return what sorts names by how likely they have a role: how well they fit, then the place of the word."""
     words = WORDS.get(role, "").split()
     places = [words.index(word) for word in parts(name) if word in words]
-    return -fit(role, name), min(places, default=len(words))
+    return -closeness(role, name), min(places, default=len(words))
 
 
 @lru_cache

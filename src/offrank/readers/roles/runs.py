@@ -13,7 +13,7 @@ from .columns import Column, Flags, by_first
 
 
 @dataclass(frozen=True, eq=False)
-class Run:
+class Positioned:
     """An id with its positions. groups: the list of each row [n]; shown: rows with a position; top: 0 or 1.
 
     begins: the share of lists that begin at the top. whole: the share without gaps. twice: the share of lists that
@@ -38,7 +38,7 @@ class Run:
     @property
     def certain(self) -> bool:
         """Whether this cannot well be chance, or both names say it."""
-        named = names.fit("position", self.position) >= 2 and names.fit("impression", self.impression) >= 2
+        named = names.closeness("position", self.position) >= 2 and names.closeness("impression", self.impression) >= 2
         least = _BEGIN_NAMED if named else _BEGIN
         return self.possible and self.begins >= least and (named or self.by_chance >= _BY_CHANCE)
 
@@ -51,7 +51,7 @@ _BY_CHANCE = 5.0
 """How many positions would come twice by chance, at least, where shape alone is believed."""
 
 
-def runs(columns: Mapping[str, Column], said: Mapping[str, str]) -> list[Run]:
+def runs(columns: Mapping[str, Column], said: Mapping[str, str]) -> list[Positioned]:
     """Return the pairs of an id and a position that make lists, the clearest of each position."""
     able = [said["position"]] if "position" in said else [name for name in columns if _may_be_position(columns[name])]
     ids = [said["impression"]] if "impression" in said else [name for name in columns if _may_be_id(columns[name])]
@@ -61,7 +61,7 @@ def runs(columns: Mapping[str, Column], said: Mapping[str, str]) -> list[Run]:
         for position in able
         for impression in ids
         if not {position, impression} & free and position != impression
-        if (run := measured(columns, impression, position)).certain
+        if (run := positioned(columns, impression, position)).certain
     ]
     return [run for position in able for run in _clearest([one for one in found if one.position == position])]
 
@@ -70,25 +70,27 @@ def _may_be_position(column: Column) -> bool:
     """Whether a column may hold positions: small whole numbers that are not called an item."""
     if not len(column.positions):
         return False
-    fit = names.fit("position", column.name)
+    fit = names.closeness("position", column.name)
     known = column.positions[~np.isnan(column.positions)]
     few = known.max() - known.min() < 2  # as clicks have
-    return fit >= 2 or not (few or names.fit("item", column.name) >= 2 or names.fit("click", column.name) >= 2)
+    return fit >= 2 or not (
+        few or names.closeness("item", column.name) >= 2 or names.closeness("click", column.name) >= 2
+    )
 
 
 def _may_be_id(column: Column) -> bool:
     """Whether a column may tell lists apart: it is no time and no fraction, and hardly ever missing."""
-    single = column.distinct == len(column.groups) and names.fit("impression", column.name) < 2
+    single = column.distinct == len(column.groups) and names.closeness("impression", column.name) < 2
     return column.distinct > 1 and not single and bool(column.nulls.mean() <= _TWICE)
 
 
-def measured(columns: Mapping[str, Column], impression: str, position: str) -> Run:
+def positioned(columns: Mapping[str, Column], impression: str, position: str) -> Positioned:
     """Measure how well an id and positions make lists."""
     groups, places = columns[impression].groups, columns[position].positions
     shown = ~np.isnan(places) if len(places) else np.zeros(len(groups), np.bool_)
     within, place = by_first(groups[shown]), places[shown].astype(np.int64)
     if not len(place):
-        return Run(impression, position, groups, shown, 1, 0.0, 0.0, 1.0, 0.0)
+        return Positioned(impression, position, groups, shown, 1, 0.0, 0.0, 1.0, 0.0)
     sizes = np.bincount(within)
     low, high = np.full(len(sizes), place.max()), np.zeros(len(sizes), np.int64)
     np.minimum.at(low, within, place)
@@ -99,10 +101,10 @@ def measured(columns: Mapping[str, Column], impression: str, position: str) -> R
     chance = ((np.bincount(place) / len(place)) ** 2).sum()
     by_chance = float((sizes * (sizes - 1) / 2).sum() * chance)
     whole = float((high - low + 1 == sizes).mean())
-    return Run(impression, position, groups, shown, top, float((low == top).mean()), whole, twice, by_chance)
+    return Positioned(impression, position, groups, shown, top, float((low == top).mean()), whole, twice, by_chance)
 
 
-def _clearest(found: Sequence[Run]) -> list[Run]:
+def _clearest(found: Sequence[Positioned]) -> list[Positioned]:
     """Return the runs of a position that are as clear as any other."""
     least = min((run.twice for run in found), default=0.0)
     clear = [run for run in found if run.twice <= least + 0.001]

@@ -50,7 +50,7 @@ class ListColumn:
     def numbers(self) -> Floats:
         """The values of all lists as clicks or other numbers; none [0] of anything else."""
         try:
-            return arrow.numbers(conversions.clicks(self.lists.values), self.name)
+            return arrow.numbers(conversions.click_numbers(self.lists.values), self.name)
         except ColumnError:
             return np.empty(0)
 
@@ -128,8 +128,8 @@ def _read(column: pa.Array, name: str) -> dict[str, ListColumn]:
 
 def _may_be_slate(one: ListColumn) -> bool:
     """Whether lists may be what was shown: distinct ids, hardly ever none, that are not called something else."""
-    other = (role for role in ("position", "click") if names.fit(role, one.name) >= 2)
-    called = names.fit("slate", one.name) >= 2 or not any(other)
+    other = (role for role in ("position", "click") if names.closeness(role, one.name) >= 2)
+    called = names.closeness("slate", one.name) >= 2 or not any(other)
     return called and one.distinct and bool((one.lists.lengths == 0).mean() <= _FEW)
 
 
@@ -138,14 +138,14 @@ def _may_be_clicks(one: ListColumn) -> bool:
     known = one.numbers[~np.isnan(one.numbers)]
     if not len(known) or known.min() < 0:
         return False
-    return bool(known.max() <= 1 and (known % 1 == 0).all()) or names.fit("click", one.name) >= 2
+    return bool(known.max() <= 1 and (known % 1 == 0).all()) or names.closeness("click", one.name) >= 2
 
 
 def _slate(roles: Roles, ids: Mapping[str, ListColumn], beside: list[ListColumn]) -> str | None:
     """Choose the list that was shown: clicks stand beside it, and candidates contain it."""
     if "slate" in roles.said:
         return roles.choose("slate", [], "")
-    beside = [one for one in beside if names.fit("click", one.name) >= 2] or beside
+    beside = [one for one in beside if names.closeness("click", one.name) >= 2] or beside
     clicked = [name for name, one in ids.items() if any(each.beside(one) and each is not one for each in beside)]
     able = clicked or list(ids)
     smaller = [name for name in able if not any(_is_pool(ids[name], ids[one]) for one in able if one != name)]
@@ -172,7 +172,7 @@ def _position(roles: Roles, lists: Mapping[str, ListColumn], shown: ListColumn) 
         roles.choose("position", running, "it runs from the top in each list")
         return
     whole = {n: one for n, one in beside.items() if one.distinct and one.ids and one.ids.kind == "whole numbers"}
-    roles.if_sure("position", [name for name in whole if names.fit("position", name) >= 2])
+    roles.if_sure("position", [name for name in whole if names.closeness("position", name) >= 2])
 
 
 def _runs(one: ListColumn) -> bool:
@@ -198,8 +198,8 @@ def _clicked(found: Mapping[str, ListColumn], ids: Mapping[str, ListColumn]) -> 
         name: one
         for name, one in found.items()
         if one.ids is not None
-        and (names.fit("click", name) >= 1 or names.fit("used", name) >= 1)
-        and names.fit("position", name) < 2
+        and (names.closeness("click", name) >= 1 or names.closeness("used", name) >= 1)
+        and names.closeness("position", name) < 2
     }
     return {
         name: one
@@ -213,11 +213,11 @@ def _clicks(
 ) -> str:
     """Give the role of the clicks, or ask; return what is lacking."""
     able = [name for name in clicks if lists[name] is not shown and lists[name].beside(shown)]
-    called = [name for name in able if names.fit("click", name) >= 2 or name == "clicks"]
+    called = [name for name in able if names.closeness("click", name) >= 2 or name == "clicks"]
     if called:
         chosen = str(roles.choose("clicks", called, "numbers beside the slate, called so", words="click"))
         kind = lists[chosen].lists.values.type
-        if conversions.is_time(kind):
+        if conversions.is_temporal(kind):
             roles.notes["clicks"] = "a time where it was clicked"
         elif conversions.is_text(kind):
             roles.notes["clicks"] = "in words"
@@ -225,7 +225,7 @@ def _clicks(
         roles.choose("clicks", clicked, "its ids stand in the slate, and it is called so", words="click", least=1)
         roles.notes["clicks"] = "the ids of what was clicked"
     elif able:
-        roles.ask("clicks", sorted(able, key=lambda name: -names.fit("used", name)))
+        roles.ask("clicks", sorted(able, key=lambda name: -names.closeness("used", name)))
     return "" if able or clicked else "no list beside the slate tells what was clicked: log 1 or 0 for each item shown"
 
 
@@ -233,7 +233,7 @@ def _beside(roles: Roles, lists: Mapping[str, ListColumn], shown: ListColumn, ro
     """Give the roles of values of the row, and of logged probabilities, to columns that are called so."""
     single = of_values(rows)
     for role in ("query", "user", "session"):
-        roles.if_sure(role, [name for name in single if names.fit(role, name) >= 2])
+        roles.if_sure(role, [name for name in single if names.closeness(role, name) >= 2])
     logged = {name: one.numbers for name, one in single.items() if pa.types.is_floating(one.data.type)}
     listed = {
         name: one.numbers
@@ -241,7 +241,7 @@ def _beside(roles: Roles, lists: Mapping[str, ListColumn], shown: ListColumn, ro
         if pa.types.is_floating(one.lists.values.type) and one.beside(shown)
     }
     for role, found in (("propensity", logged), ("slot_propensity", listed)):
-        named = [name for name in found if names.fit("propensity", name) >= 2 and _probabilities(found[name])]
+        named = [name for name in found if names.closeness("propensity", name) >= 2 and _probabilities(found[name])]
         roles.if_sure(role, named, "propensity")
 
 
@@ -250,7 +250,7 @@ def _probabilities(numbers: Floats) -> bool:
     return bool(len(known) and known.min() > 0 and known.max() <= 1)
 
 
-def clicks_as(rows: pa.Table, slate: str, clicks: str) -> ClicksAs:
+def clicks_in_lists(rows: pa.Table, slate: str, clicks: str) -> ClicksAs:
     """Tell how the clicks of a wide table are written: as ids if they are no lists, or if they stand in the slate."""
     column = rows.column(clicks)
     kind = column.type

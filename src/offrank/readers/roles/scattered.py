@@ -1,0 +1,85 @@
+"""Whole lists of a long table whose rows are scattered over a large file, of which the first rows hold but parts."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+import pyarrow as pa
+
+from ...log.hashing import hashed
+from .. import arrow
+from ..description import Description
+from ..tables import Table
+from . import names
+from .columns import of_values
+from .long import long_roles
+
+_SECONDS = 4.0
+"""How long a file is looked through."""
+_TRIED = 3
+"""How many columns are tried as the id of lists."""
+_ROWS = 50_000
+_VARIED = 0.3
+"""The least share of distinct values of an id that names do not tell."""
+
+
+@dataclass
+class _Sample:
+    """The rows of some values of a column: of one in `every`, by a hash of the value."""
+
+    column: str
+    every: int = 1
+    kept: list[pa.RecordBatch] = field(default_factory=list)
+
+    def add(self, data: pa.RecordBatch) -> None:
+        """Keep rows; of fewer values where they are too many."""
+        self.kept.append(self._chosen(data))
+        while sum(map(len, self.kept)) > _ROWS:
+            self.every *= 4
+            self.kept = [self._chosen(one) for one in self.kept]
+
+    def _chosen(self, data: pa.RecordBatch) -> pa.RecordBatch:
+        codes = arrow.codes(data.column(self.column), self.column).view(np.uint64)
+        return data.filter(pa.array(hashed(codes) % np.uint64(self.every) == 0))
+
+
+def scattered_roles(table: Table, rows: pa.Table, said: Mapping[str, str]) -> Description | None:
+    """Tell the roles from lists that are whole, chosen from all rows by a hash of their id; None if that fails.
+
+    rows: the first ones. A file is looked through for some seconds at most; what is then missing of the lists makes
+    names decide, or the question is asked.
+    """
+    samples = [_Sample(name) for name in _ids(rows, said)]
+    end = time.monotonic() + _SECONDS
+    for part in range(table.parts()):
+        for piece in table.pieces(part, table.names):
+            for sample in samples:
+                sample.add(arrow.plain_columns(piece.data))
+            if time.monotonic() > end:
+                break
+        if time.monotonic() > end:
+            break
+    for sample in samples:
+        found = long_roles(pa.Table.from_batches(sample.kept), said)
+        impression = found.roles.get("impression")
+        if not (found.lacks or found.unsettled) and impression is not None and impression.column == sample.column:
+            return replace(found, notes={**found.notes, "impression": "from a sample of whole lists"})
+    return None
+
+
+def _ids(rows: pa.Table, said: Mapping[str, str]) -> list[str]:
+    """Return the columns that may be the id of lists, the likeliest first."""
+    if "impression" in said:
+        return [said["impression"]]
+    able = []
+    for name, column in of_values(rows).items():
+        called = (
+            names.closeness("impression", name) >= names.closeness("item", name)
+            and names.closeness("impression", name) >= 2
+        )
+        if column.distinct > 1 and (called or _VARIED * rows.num_rows < column.distinct < rows.num_rows):
+            able.append(name)
+    return sorted(able, key=lambda name: names.order("impression", name))[:_TRIED]
