@@ -22,6 +22,11 @@ FIXED = {"fixed", "personal", "daily", "sorted", "arms"}
 CERTAIN = {"written", "agrees"}
 
 
+def _law(truth: Truth) -> str:
+    """Return how the spelling of the law that drew a log begins."""
+    return LAWS[truth.drawn].format(repr(truth.score) if "." in truth.score else truth.score)
+
+
 def layout_of(found: Any, truth: Truth) -> str:
     """Return whether a table was read as it is: right, asked, or wrong."""
     if isinstance(found, Exception):

@@ -26,8 +26,9 @@ WORDS: Mapping[str, str] = {
     "outcome": """book booked booking order ordered purchase purchased buy bought conversion converted revenue gmv
         reward dwell dwelltime cart basket sale sales sold price_paid earned spend spent install installed liked like
         saved rating grade label relevance return returned reordered watched watchtime completed""",
-    "used": """tap tapped open opened selected chosen pick picked played play listened listen engaged interacted
-        streamed""",
+    "used": """tap tapped open opened select selected chosen pick picked played play plays listened listen listens
+        engaged interacted streamed accept accepted contact contacted apply applied install installed reward rewards
+        purchase purchased purchases""",
     "shown": "impressions views displays exposures shows shown served",
 }
 """Role -> its words, the likeliest first. `outcome`: what is earned later. `used`: what may stand for a click."""
@@ -44,7 +45,7 @@ _ELSE = _set(
 """Words beside which a role's word tells of something else: `prev_clicks` is no click."""
 _AFFIXES = _set(
     """id ids uuid guid key code hash is has was did the no num number n cnt count bool boolean flag ind indicator at
-    ts time timestamp date datetime value val display ed on in page result res my text string name raw"""
+    ts time timestamp date datetime value val display ed on in page result res my text string name list array vector mask"""
 )
 """Words that tell how a value is written, not what it is."""
 _PARTS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")

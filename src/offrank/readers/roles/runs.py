@@ -53,7 +53,7 @@ _BY_CHANCE = 5.0
 
 def runs(columns: Mapping[str, Column], said: Mapping[str, str]) -> list[Positioned]:
     """Return the pairs of an id and a position that make lists, the clearest of each position."""
-    able = [said["position"]] if "position" in said else [name for name in columns if _may_be_position(columns[name])]
+    able = [said["position"]] if "position" in said else _positions(columns)
     ids = [said["impression"]] if "impression" in said else [name for name in columns if _may_be_id(columns[name])]
     free = {*said.values()} - {said.get("position"), said.get("impression")}
     found = [
