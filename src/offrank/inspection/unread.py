@@ -12,7 +12,7 @@ from ..frames import Plain, plain
 from ..readers.beginning import Beginning
 from ..readers.described import LogColumn, first_look
 from ..readers.description import Unsettled
-from ..readers.detect import roles_of
+from ..readers.detect import format_of, roles_of
 from ..report.document import Answer, Document, Figures, Section
 from ..report.printable import Printed
 from ..wording import Wording, joined
@@ -100,7 +100,14 @@ def unread(log: Any, error: OffrankError, columns: Mapping[str, str] | None, kin
         raise error
     path = str(log) if isinstance(log, str | PathLike) else None
     where, roles = beginning.table.describe(), {role: one.column for role, one in found.roles.items()}
-    why = found.lacks or " and ".join(f"it is not clear {one.what}" for one in found.unsettled) or error.message
+    known = None if said or kind else format_of(beginning)
+    if known is not None:
+        return UnreadTable(where, first_look(beginning.rows), error.message, layout=known.layout, path=path)
+    why = (
+        ": ".join(filter(None, (found.lacks, found.instead)))
+        or " and ".join(f"it is not clear {one.what}" for one in found.unsettled)
+        or error.message
+    )
     return UnreadTable(
         where, first_look(beginning.rows), why, found.unsettled, found.layout, path=path, given=said, roles=roles
     )

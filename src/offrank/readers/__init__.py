@@ -10,6 +10,7 @@ from .formats.tiangong import tiangong
 from .formats.yandex import yandex
 from .log import read_log
 from .svmlight import read_svmlight, write_svmlight
+from .trec import read_trec, write_trec
 
 __all__ = [
     "READERS",
@@ -20,8 +21,10 @@ __all__ = [
     "open_bandit",
     "read_log",
     "read_svmlight",
+    "read_trec",
     "sogou",
     "tiangong",
     "write_svmlight",
+    "write_trec",
     "yandex",
 ]

@@ -48,6 +48,8 @@ class Description:
     - format: the spelled reader of a named standard, if it is one.
     - notes: what else was understood, such as "from 0" or "a click is a time", by role.
     - unsettled: what must be said before it can be read. lacks: why it can judge no ranking, and what to log.
+    - instead: what to do with a table that is known to be something else.
+    - logging: the policy that drew it, where its publishers say so.
     """
 
     layout: Layout
@@ -56,6 +58,8 @@ class Description:
     notes: Mapping[str, str] = field(default_factory=dict)
     unsettled: tuple[Unsettled, ...] = ()
     lacks: str = ""
+    instead: str = ""
+    logging: str = ""
 
     @property
     def columns(self) -> dict[str, str]:
@@ -71,7 +75,11 @@ class Description:
             f"{role}={one.column}" + (f" ({self.notes[role]})" if role in self.notes else "")
             for role, one in sorted(self.roles.items(), key=lambda pair: _order(pair[0]))
         )
-        return f"read as {row}: {', '.join(named)}" if not self.format else f"read as {self.format}"
+        return (
+            f"read as {row}: {', '.join(named)}"
+            if not self.format
+            else f"read as {self.format}{self.lacks and f': {self.lacks}'}"
+        )
 
 
 def _order(role: str) -> int:

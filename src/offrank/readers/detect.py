@@ -9,6 +9,7 @@ from .beginning import ROWS, Beginning, first_rows
 from .conversions import ClicksAs
 from .description import Description
 from .formats.registry import READERS, Reader
+from .lacking import lacks_lists
 from .roles import long, wide
 from .roles.scattered import scattered_roles
 from .tables import Table
@@ -16,8 +17,12 @@ from .tables import Table
 
 def format_of(beginning: Beginning) -> Reader | None:
     """Return the reader of a named standard that knows this source as its own; None if none does, or several do."""
-    found = [one for reader in READERS.values() if (one := reader.fitting(beginning)) is not None]
-    return found[0] if len(found) == 1 else None
+    for general in (False, True):
+        readers = [reader for reader in READERS.values() if reader.general == general]
+        found = [one for reader in readers if (one := reader.fitting(beginning)) is not None]
+        if found:
+            return found[0] if len(found) == 1 else None
+    return None
 
 
 def roles_of(beginning: Beginning, said: Mapping[str, str]) -> Description | None:
@@ -34,11 +39,14 @@ def roles_of(beginning: Beginning, said: Mapping[str, str]) -> Description | Non
         for roles, known in ((long.long_roles, LONG_ROLES), (wide.wide_roles, ROLES))
         if said.keys() <= {*known, "position"}
     ]
-    best = min(layouts, key=_openness, default=None)
-    table = beginning.table
-    if rows.num_rows < ROWS or table is None or best is None or not (best.lacks or best.unsettled):
+    best, table = min(layouts, key=_openness, default=None), beginning.table
+    if best is None or not (best.lacks or best.unsettled):
         return best
-    return scattered_roles(table, rows, said) or best if said.keys() <= LONG_ROLES.keys() else best
+    if best.lacks and not said and (without := lacks_lists(beginning)) is not None:
+        return without
+    if rows.num_rows < ROWS or table is None or not said.keys() <= LONG_ROLES.keys():
+        return best
+    return scattered_roles(table, rows, said) or best
 
 
 def _openness(found: Description) -> tuple[bool, bool, int]:

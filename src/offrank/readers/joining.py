@@ -12,15 +12,16 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from ..errors import LogError
-from ..log.batch import Integers
+from ..errors import ColumnError, LogError
+from ..log.batch import Floats, Integers
 from ..log.hashing import hashed
 from ..running.checkpoint import stamp_of
 from . import arrow
 from .tables import Piece, Table
 
-OUTSIDE, REPEATED = "click-outside-slate", "click-repeated"
-"""Rules of clicks that are left out: on what no impression showed, and again on what was clicked before."""
+OUTSIDE, REPEATED, EARLY = "click-outside-slate", "click-repeated", "click-before-impression"
+"""Rules of clicks that are left out: on what no impression showed, again on what was clicked, and before it was shown.
+"""
 _SHOWN = 3
 """Ids of each table that an error shows."""
 
@@ -52,18 +53,33 @@ class KeptRows:
 
 @dataclass(frozen=True)
 class ItemKeys:
-    """The columns of a table that name an impression and an item of it, or the list of its items."""
+    """The columns of a table that name an impression and an item of it, or the list of its items, and the time."""
 
     impression: str
     item: str
+    time: str = ""
+
+    @property
+    def all(self) -> tuple[str, ...]:
+        return (self.impression, self.item, *([self.time] if self.time else []))
+
+
+@dataclass(frozen=True)
+class HeldClicks:
+    """Clicks in memory. keys: of each clicked item, ascending. counts: its clicks. latest: the time of the last."""
+
+    keys: NDArray[np.uint64]
+    counts: Integers
+    latest: Floats
 
 
 @dataclass(frozen=True)
 class ClicksBeside:
     """A table of impressions with a column `made`: whether the rows of another table say that an item was clicked.
 
-    The clicks are held in memory, 16 bytes each; impressions are read in order, as one part. Clicks on what no
-    impression showed and repeated clicks are counted with the last rows.
+    The clicks are held in memory, 24 bytes each; impressions are read in order, as one part. Clicks on what no
+    impression showed, repeated clicks, and those before the impression where both have a time, are counted with the
+    last rows.
     """
 
     shown: Table
@@ -92,17 +108,17 @@ class ClicksBeside:
                 yield from self.shown.pieces(number, columns)
             return
         wanted = [name for name in columns if name != self.made]
-        asked = tuple(dict.fromkeys([*wanted, self.shown_by.impression, self.shown_by.item]))
-        found, held = np.zeros(len(self._clicked[0]), np.bool_), None
+        asked, held = tuple(dict.fromkeys([*wanted, *self.shown_by.all])), None
+        found, early = np.zeros((2, len(self._clicked.keys)), np.bool_)
         for number in range(self.shown.parts()):
             for piece in self.shown.pieces(number, asked):
                 if held is not None:
                     yield held
-                clicked = self._marked(piece.data, found)
+                clicked = self._marked(piece.data, found, early)
                 data = piece.data.select(wanted).append_column(self.made, clicked).select(list(columns))
                 held = replace(piece, data=data)
         if held is not None:
-            yield replace(held, skipped={**held.skipped, **self._left_out(found)})
+            yield replace(held, skipped={**held.skipped, **self._left_out(found, early & ~found)})
 
     @cached_property
     def _texts(self) -> bool:
@@ -117,15 +133,24 @@ class ClicksBeside:
         return "text" in kinds
 
     @cached_property
-    def _clicked(self) -> tuple[NDArray[np.uint64], Integers]:
-        """The keys of the clicks, ascending, and how often each comes."""
-        keys = [
-            self._keys(piece.data.column(self.clicked_by.impression), piece.data.column(self.clicked_by.item))
-            for part in range(self.clicks.parts())
-            for piece in self.clicks.pieces(part, (self.clicked_by.impression, self.clicked_by.item))
-        ]
-        unique, counts = np.unique(np.concatenate([np.zeros(0, np.uint64), *keys]), return_counts=True)
-        return unique, counts
+    def _clicked(self) -> HeldClicks:
+        """The clicks of the other table."""
+        keys, when = [np.zeros(0, np.uint64)], [np.zeros(0)]
+        for part in range(self.clicks.parts()):
+            for piece in self.clicks.pieces(part, self.clicked_by.all):
+                keys.append(self._keys(*map(piece.data.column, (self.clicked_by.impression, self.clicked_by.item))))
+                when.append(self._times(piece.data, self.clicked_by))
+        unique, place, counts = np.unique(np.concatenate(keys), return_inverse=True, return_counts=True)
+        latest = np.full(len(unique), -np.inf)
+        np.maximum.at(latest, place, np.concatenate(when))
+        return HeldClicks(unique, counts, latest)
+
+    def _times(self, data: pa.RecordBatch, keys: ItemKeys, unknown: float = np.inf) -> Floats:
+        """Return the times of rows; `unknown` where there is none."""
+        if not (self.shown_by.time and self.clicked_by.time):
+            return np.full(len(data), unknown)
+        found = times(data.column(keys.time), keys.time)
+        return np.where(np.isnan(found), unknown, found)
 
     def _keys(self, impression: pa.Array, item: pa.Array) -> NDArray[np.uint64]:
         both = [self._codes(impression, self.shown_by.impression), self._codes(item, self.shown_by.item)]
@@ -135,39 +160,41 @@ class ClicksBeside:
         column = arrow.plain(column)
         return arrow.codes(column.cast(pa.large_string()) if self._texts else column, name).view(np.uint64)
 
-    def _marked(self, data: pa.RecordBatch, found: NDArray[np.bool_]) -> pa.Array:
-        """Return the clicks beside the items of some rows, and note which clicks were found."""
+    def _marked(self, data: pa.RecordBatch, found: NDArray[np.bool_], early: NDArray[np.bool_]) -> pa.Array:
+        """Return the clicks beside the items of some rows, and note which clicks were found, and which came early."""
         impression, item = data.column(self.shown_by.impression), data.column(self.shown_by.item)
-        listed = pa.types.is_nested(item.type)
-        if listed:
+        since, lists = self._times(data, self.shown_by, -np.inf), None
+        if pa.types.is_nested(item.type):
             lists = arrow.lists(item, self.shown_by.item)
             row = np.repeat(np.arange(len(data)), lists.lengths)
-            impression, item = impression.take(pa.array(row)), lists.values
-        keys, (known, _) = self._keys(impression, item), self._clicked
-        place = np.minimum(np.searchsorted(known, keys), max(len(known) - 1, 0))
-        clicked = known[place] == keys if len(known) else np.zeros(len(keys), np.bool_)
-        found[place[clicked]] = True
-        marks = pa.array(clicked.astype(np.int8))
-        if not listed:
+            impression, item, since = impression.take(pa.array(row)), lists.values, since[row]
+        keys, held = self._keys(impression, item), self._clicked
+        place = np.minimum(np.searchsorted(held.keys, keys), max(len(held.keys) - 1, 0))
+        clicked = held.keys[place] == keys if len(held.keys) else np.zeros(len(keys), np.bool_)
+        after = clicked & (held.latest[place] >= since) if len(held.keys) else clicked
+        found[place[after]], early[place[clicked & ~after]] = True, True
+        marks = pa.array(after.astype(np.int8))
+        if lists is None:
             return marks
         return pa.LargeListArray.from_arrays(pa.array(np.append(0, np.cumsum(lists.lengths)), pa.int64()), marks)
 
-    def _left_out(self, found: NDArray[np.bool_]) -> dict[str, int]:
+    def _left_out(self, found: NDArray[np.bool_], early: NDArray[np.bool_]) -> dict[str, int]:
         """Return the clicks that were left out, by rule.
 
         Raises:
             LogError: there are clicks, and none is on what was shown.
         """
-        known, counts = self._clicked
-        if len(known) and not found.any():
+        counts = self._clicked.counts
+        if len(counts) and not (found | early).any():
             raise self._unjoined()
-        outside, again = int(counts[~found].sum()), int((counts[found] - 1).sum())
-        return {rule: count for rule, count in ((OUTSIDE, outside), (REPEATED, again)) if count}
+        outside, again = int(counts[~(found | early)].sum()), int((counts[found] - 1).sum())
+        left = ((OUTSIDE, outside), (REPEATED, again), (EARLY, int(counts[early].sum())))
+        return {rule: count for rule, count in left if count}
 
     def _unjoined(self) -> LogError:
         said = []
         for table, keys in ((self.shown, self.shown_by), (self.clicks, self.clicked_by)):
-            first = next(table.pieces(0, (keys.impression, keys.item))).data
+            first = next(piece.data for piece in table.pieces(0, (keys.impression, keys.item)) if len(piece.data))
             rows = range(min(_SHOWN, len(first)))
             ids = ", ".join(
                 f"({arrow.show(first.column(keys.impression), row)}, {arrow.show(first.column(keys.item), row)})"
@@ -184,3 +211,21 @@ def _values(column: pa.Array) -> pa.Array:
     """Return the ids of a column, or of its lists."""
     column = arrow.plain(column)
     return arrow.lists(column, "").values if pa.types.is_nested(column.type) else column
+
+
+def times(column: pa.Array, name: str) -> Floats:
+    """Return times as numbers: microseconds of those that are dates, and of texts; numbers as they are; NaN for none.
+
+    Raises:
+        ColumnError: they are no times.
+    """
+    column = arrow.plain(column)
+    if pa.types.is_integer(column.type) or pa.types.is_floating(column.type):
+        return arrow.numbers(column, name)
+    for zone in (None, "UTC"):
+        try:
+            found = column.cast(pa.timestamp("us", zone), safe=False).cast(pa.int64())
+        except pa.ArrowException:
+            continue
+        return np.asarray(found.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False), np.float64)
+    raise ColumnError(f"{name!r} holds no times, but {column.type}", "write ISO times, or seconds as numbers")

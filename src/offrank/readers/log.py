@@ -107,10 +107,10 @@ def _detected(
 ) -> Source:
     """Open a source as its own shape tells. opened: what is known without, or why it is not a log by its names."""
     source = beginning.source
-    known = format_of(beginning) if not (chosen or renamed) and isinstance(opened, OffrankError) else None
+    known = format_of(beginning) if not (chosen or renamed) else None
     if known is not None:
         log = _by_reader(known, source, renamed, **how)
-        return replace(log, description=Description(known.layout, format=repr(known)))
+        return replace(log, description=log.description or Description(known.layout, format=repr(known)))
     found = roles_of(beginning, renamed)
     if found is not None and not (found.lacks or found.unsettled):
         log = _by_columns(source, chosen, {**found.columns, **renamed}, gaps=gaps, **how)
@@ -135,7 +135,8 @@ def _by_reader(
     """Open a source by the reader of a named standard."""
     _refuse_beside(reader, renamed, skip_broken_files)
     found: WideLog | LongLog = reader(source, invalid=invalid)
-    return replace(found, top_k=top_k, duplicates=duplicates or found.duplicates)
+    told = found.description and replace(found.description, format=repr(reader))
+    return replace(found, top_k=top_k, duplicates=duplicates or found.duplicates, description=told)
 
 
 def _by_columns(
@@ -189,12 +190,17 @@ def _check_choices(invalid: str, gaps: str, duplicates: str | None, top_k: int |
 
 
 def _lacks_clicks(log: WideLog | LongLog) -> bool:
-    """Whether a log has no clicks and no reward under their names, but a column that is called so."""
+    """Whether a log has no clicks and no reward under their names, but may have them elsewhere.
+
+    A column is called so, or tells kinds of rows, or there are several files, some of which may hold the clicks.
+    """
     known = Columns(log.table.names, log.renamed, "")
     role = "clicks" if isinstance(log, WideLog) else "click"
-    return not (known.has(role) or known.has("reward")) and any(
-        closeness("click", name) >= _CALLED for name in known.available
-    )
+    if known.has(role) or known.has("reward"):
+        return False
+    files = getattr(log.table, "files", None)
+    several = files is not None and len(files.paths) > 1
+    return several or any(closeness(role, name) >= _CALLED for name in known.available for role in ("click", "kind"))
 
 
 _CALLED = 3

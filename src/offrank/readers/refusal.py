@@ -23,6 +23,8 @@ def not_understood(
     rows, table = beginning.rows, beginning.table
     if rows is None or table is None or not isinstance(error, ColumnError):
         return error
+    if found.instead:
+        return ColumnError(f"{table.describe()}: {found.lacks}", found.instead)
     named = {said.get(role, role) for role in ("impression", "item")} <= {*table.names}
     if found.lacks and (named or "slate" in said or _near(table.names)):
         return error  # which says it better

@@ -66,10 +66,11 @@ def inspect(
         return unread(log, error, columns, format)
     source = replace(source, invalid="skip") if isinstance(source, WideLog | LongLog) else source
     seen, law, sample = looked_at(source, how)
+    found = source.description if isinstance(source, WideLog | LongLog) else None
+    logging = logging or (found.logging if found is not None else "") or None
     if logging not in (None, seen.logging.named):
         seen = replace(seen, logging=replace(seen.logging, policy=repr(policy(logging)), confirmed=True))
     path = fspath(log) if isinstance(log, str | PathLike) else None
-    found = source.description if isinstance(source, WideLog | LongLog) else None
     seen = replace(seen, path=path, format=format, gaps=gaps, top_k=top_k, given=dict(columns or {}))
     if found is not None:
         seen = replace(seen, format=found.format or format, read_as=found.said)

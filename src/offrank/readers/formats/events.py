@@ -2,22 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from pathlib import Path
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ...errors import ColumnError, UsageError
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from ...errors import ColumnError, OffrankError, UsageError
 from ...wording import Option, Wording
+from ..beginning import Beginning, first_rows
+from ..files import expand, is_paths
 from ..joining import ClicksBeside, ItemKeys, KeptRows
 from ..long import LongLog
 from ..opening import open_table
+from ..roles.events import guess, join, kinds_of, shown_in, time_of
 from ..tables import Table
+from ..unfolding import in_order, unfolded
 from ..wide import Invalid, WideLog
 from .registry import READERS, Reader
 
 
 @READERS.register
-@Reader.of("events")
+@Reader.of("events", general=True)
 def events(
     source: Any,
     *,
@@ -27,10 +33,11 @@ def events(
     clicked: str = "click",
     impression: str = "impression",
     item: str = "item",
-    position: str = "position",
+    position: str = "",
     slate: str = "",
     click_impression: str = "",
     click_item: str = "",
+    time: str = "",
     invalid: Invalid = "raise",
 ) -> WideLog | LongLog:
     """Read impressions and the clicks on them, which are other rows: of a second table, or of another kind.
@@ -39,31 +46,78 @@ def events(
       the one without `position` and `slate` holds the clicks.
     - clicks: where the clicks are. kind: the column that tells the kinds of rows apart; shown, clicked: its values of
       impressions and of clicks, several with `|` between them.
-    - impression, item: the columns that name an impression and an item of it. position: its rank. slate: the list of
-      items, if a row is an impression. click_impression, click_item: how the table of the clicks calls them.
+    - impression, item: the columns that name an impression and an item of it. position: its rank, by default the
+      column `position`. slate: the list of items, if a row is an impression; position then holds the list of ranks, if
+      they are not in order. click_impression, click_item: how the table of the clicks calls them.
+    - time: a column of both with the time; an item that was only clicked before it was shown has no click then.
 
-    Each item has a click or none: repeats are counted as `click-repeated`, clicks on what no impression showed as
-    `click-outside-slate`. Rows of other kinds are not read. The clicks are held in memory, 16 bytes each.
+    Each item has a click or none. Others are counted: repeats as `click-repeated`, clicks on what no impression showed
+    as `click-outside-slate`, clicks before the impression as `click-before-impression`. Rows of other kinds are not
+    read. The clicks are held in memory, 24 bytes each.
 
     Raises:
         UsageError: the options do not say what is an impression and what a click.
         ColumnError: there is no such column. LogError: no click is on an item that was shown.
     """
-    own = ItemKeys(impression, slate or item)
-    theirs = ItemKeys(click_impression or impression, click_item or item)
-    impressions, clicking = _tables(source, clicks, (kind, shown, clicked), slate or position)
+    own = ItemKeys(impression, slate or item, time)
+    theirs = ItemKeys(click_impression or impression, click_item or item, time)
+    impressions, clicking = _tables(source, clicks, (kind, shown, clicked), slate or position or "position")
     for table, wanted in (
-        (impressions, (own.impression, own.item, *([] if slate else [position]))),
-        (clicking, (theirs.impression, theirs.item)),
+        (impressions, (*own.all, *([position] if position else [] if slate else ["position"]))),
+        (clicking, theirs.all),
     ):
         for name in wanted:
             if name not in table.names:
                 raise ColumnError(f"{table.describe()} has no column {name!r}", f"it has {', '.join(table.names)}")
     made = "clicks" if slate else "click"
     table = ClicksBeside(impressions, clicking, own, theirs, _free(made, impressions.names))
-    if slate:
-        return WideLog(table, {"slate": slate, made: table.made}, invalid)
-    return LongLog(table, {"impression": impression, "item": item, "position": position, made: table.made}, invalid)
+    if not slate:
+        roles = {"impression": impression, "item": item, "position": position or "position", made: table.made}
+        return LongLog(table, roles, invalid)
+    roles = {"slate": slate, made: table.made} | ({"position": position} if position else {})
+    return WideLog(in_order(table, roles, "numbers", skip=invalid == "skip", close=False), roles, invalid)
+
+
+@events.recognised
+def _recognised(beginning: Beginning) -> Mapping[str, Any] | None:
+    """Rows of several kinds, or two tables of which one has impressions and the other joins them."""
+    rows = beginning.rows
+    kinds = None if rows is None else kinds_of(rows)
+    if rows is not None and kinds is not None:
+        shown, clicks = (_of_kinds(rows, kinds["kind"], kinds[each]) for each in ("shown", "clicked"))
+        said = _joined(shown, clicks, certain=True)
+        kinds = {name: value for name, value in kinds.items() if (name, value) != ("clicked", "click")}
+        return None if said is None else kinds | said
+    try:
+        two = _two(beginning.source)
+    except OffrankError:
+        return None
+    rows_of_two = [first_rows(table) for table in two]
+    if not all(map(len, rows_of_two)):
+        return None
+    ways = (rows_of_two, rows_of_two[::-1])
+    for certain in (True, False):
+        found = [said for way in ways if (said := _joined(*way, certain=certain)) is not None]
+        if found:
+            return found[0] if len(found) == 1 else None
+    return None
+
+
+def _joined(shown: pa.Table, clicks: pa.Table, *, certain: bool) -> dict[str, str] | None:
+    """Return the options by which clicks join what was shown. certain: whether columns of the same name do not do."""
+    seen = shown_in(shown) if len(shown) and len(clicks) else None
+    if seen is None:
+        return None
+    said = join(seen, clicks) if certain else guess(seen, clicks)
+    return said if said is None or not certain else said | time_of(seen, clicks, said)
+
+
+def _of_kinds(rows: pa.Table, column: str, kinds: str) -> pa.Table:
+    """Return the rows of some kinds, with the columns that they fill."""
+    kept = rows.filter(
+        pc.is_in(rows.column(column).cast(pa.large_string()), pa.array(kinds.split("|"), pa.large_string()))
+    )
+    return kept.select([name for name in kept.column_names if kept.column(name).null_count < len(kept)])
 
 
 def _tables(source: Any, clicks: str, kinds: tuple[str, str, str], rank: str) -> tuple[Table, Table]:
@@ -75,23 +129,50 @@ def _tables(source: Any, clicks: str, kinds: tuple[str, str, str], rank: str) ->
                 f"which rows of {column!r} are impressions is not said",
                 Wording("say so: {}", Option("format", f"events(kind={column}, shown=impression, clicked=click)")),
             )
-        whole = open_table(source)
+        whole = _open(source)
         return (
             KeptRows(whole, column, tuple(shown.split("|"))),
-            KeptRows(open_table(clicks) if clicks else whole, column, tuple(clicked.split("|"))),
+            KeptRows(_open(clicks) if clicks else whole, column, tuple(clicked.split("|"))),
         )
     if clicks:
-        return open_table(source), open_table(clicks)
-    two = list(source) if isinstance(source, Sequence) and not isinstance(source, str | Path) else []
-    if len(two) != 2:
+        return _open(source), _open(clicks)
+    first, second = _two(source)
+    if rank in first.names and rank in second.names:
+        raise UsageError(f"both tables have a column {rank!r}", "give the impressions, and clicks= beside them")
+    return (first, second) if rank in first.names else (second, first)
+
+
+def _two(source: Any) -> tuple[Table, Table]:
+    """Open two tables: a list of two, or files with two sets of columns.
+
+    Raises:
+        OffrankError: they are not two.
+    """
+    kinds: list[Any] = [] if is_paths(source) or not isinstance(source, Sequence) else [*source]
+    if is_paths(source):
+        paths, of_names = expand(source), dict[tuple[str, ...], list[str]]()
+        for path in paths if len(paths) <= _FILES else ():
+            of_names.setdefault(tuple(sorted(_open(path).names)), []).append(path)
+        kinds = [*of_names.values()]
+    if len(kinds) != 2 or not all(map(_is_table, kinds)):
         raise UsageError(
             "impressions and clicks are two tables, or rows of several kinds",
             Wording("say where the clicks are: {}", Option("format", "events(clicks='clicks.parquet')")),
         )
-    first, second = map(open_table, two)
-    if rank in first.names and rank in second.names:
-        raise UsageError(f"both tables have a column {rank!r}", "give the impressions, and clicks= beside them")
-    return (first, second) if rank in first.names else (second, first)
+    return _open(kinds[0]), _open(kinds[1])
+
+
+_FILES = 100
+"""The most files that are looked at for two kinds."""
+
+
+def _is_table(source: Any) -> bool:
+    """Whether a source is a table of its own, and no row."""
+    return not isinstance(source, Mapping)
+
+
+def _open(source: Any) -> Table:
+    return unfolded(open_table(source))
 
 
 def _free(name: str, taken: Sequence[str]) -> str:

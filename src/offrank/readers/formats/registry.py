@@ -29,9 +29,11 @@ class Reader:
     """A reader of a format: called with a path it returns the log, without one it keeps its options.
 
     `open_bandit("men", n_items=34)` is `read_log("men", format=open_bandit(n_items=34))`. layout: of the source.
+    general: whether it is no standard of its own, so that one that knows the source as well is preferred.
     """
 
     layout: Layout = "wide"
+    general = False
 
     def __init__(self, read: Callable[..., WideLog | LongLog], options: Mapping[str, Any] | None = None) -> None:
         takes = inspect.signature(read).parameters
@@ -57,16 +59,16 @@ class Reader:
             return self.read(path, **{**self.options, **options})
         self.__signature__.bind(**options)
         made = Reader(self.read, {**self.options, **options})
-        made.layout = self.layout
+        made.layout, made.general = self.layout, self.general
         return made
 
     @classmethod
-    def of(cls, layout: Layout) -> Callable[[Callable[..., WideLog | LongLog]], Reader]:
+    def of(cls, layout: Layout, *, general: bool = False) -> Callable[[Callable[..., WideLog | LongLog]], Reader]:
         """Return a decorator that makes a reader of tables of this layout."""
 
         def made(read: Callable[..., WideLog | LongLog]) -> Reader:
             reader = cls(read)
-            reader.layout = layout
+            reader.layout, reader.general = layout, general
             return reader
 
         return made

@@ -30,6 +30,9 @@ WORDS: Mapping[str, str] = {
         engaged interacted streamed accept accepted contact contacted apply applied install installed reward rewards
         purchase purchased purchases""",
     "shown": "impressions views displays exposures shows shown served",
+    "kind": "kind event event_type event_name event_kind type action action_type action_name interaction_type activity",
+    "time": """time timestamp ts at date datetime event_time event_timestamp created created_at occurred_at
+        server_time""",
 }
 """Role -> its words, the likeliest first. `outcome`: what is earned later. `used`: what may stand for a click."""
 
@@ -62,6 +65,7 @@ def closeness(role: str, name: str) -> int:
     if name == role:
         return 4
     words, own = parts(name), _words(role)
+    words = [word.removesuffix("id") if word.removesuffix("id") in own else word for word in words]  # `itemid`
     core = [word for word in words if word not in _AFFIXES]
     if "_".join(core) in own or "_".join(words) in own or "".join(words) in own:
         return 3

@@ -1,0 +1,89 @@
+"""KuaiRand (Gao et al. 2022): videos that were inserted into a feed at random (`log_random_*.csv`)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from ...errors import ColumnError, LogError
+from ..beginning import Beginning
+from ..derived import Computed, DerivedTable, always, one_each
+from ..files import is_paths
+from ..joining import KeptRows
+from ..opening import open_table
+from ..wide import Invalid, WideLog
+from .registry import READERS, Reader
+
+_RANDOM, _VIDEO = "is_rand", "video_id"
+_OWN = {"user_id", _VIDEO, "time_ms", "is_click", _RANDOM, "tab"}
+_REMEDY = "give log_random_*.csv, or the folder that holds it"
+
+
+@READERS.register
+@Reader
+def kuairand(source: Any, *, clicks: str = "is_click", invalid: Invalid = "raise") -> WideLog:
+    """Read the random interventions of KuaiRand: `log_random_*.csv`, or the folder that holds it.
+
+    An impression is a row with `is_rand` 1: one video, drawn uniformly from a pool. Columns: slate (the video),
+    candidates (the pool: all videos that were inserted so, which one pass over the log finds), clicks, propensity
+    (1 / the size of the pool), `user`, and the file's others to group by. A part of the file shows a part of the pool:
+    read it whole.
+
+    clicks: the column of the feedback, such as `long_view` or `is_like`.
+
+    Rows of `log_standard_*.csv` were recommended, with unknown probabilities, and are not read. Which videos came
+    before and after in the feed was not published, so that nothing longer than one slot can be judged.
+
+    Raises:
+        ColumnError: a column of KuaiRand is missing. LogError: no row is random.
+    """
+    table = open_table(_random(source))
+    for name in sorted(_OWN | {clicks}):
+        if name not in table.names:
+            raise ColumnError(f"{table.describe()} has no column {name!r}", _REMEDY)
+    drawn = KeptRows(table, _RANDOM, ("1",))
+    pool = np.unique(
+        np.concatenate(
+            [np.zeros(0, np.int64)]
+            + [
+                np.unique(np.asarray(piece.data.column(_VIDEO)))
+                for part in range(drawn.parts())
+                for piece in drawn.pieces(part, (_VIDEO,))
+            ]
+        )
+    )
+    if not len(pool):
+        raise LogError(f"no row of {table.describe()} was drawn at random: {_RANDOM} is never 1", _REMEDY)
+    computed: dict[str, Computed] = {
+        "slate": one_each(_VIDEO),
+        "candidates": always(pa.array(pool), _VIDEO),
+        "clicks": one_each(clicks),
+        "propensity": ((_VIDEO,), partial(_uniform, 1 / len(pool))),
+    }
+    kept = {name: name for name in table.names if name not in (_VIDEO, _RANDOM, clicks)}
+    return WideLog(DerivedTable(drawn, kept, computed, width=len(pool)), {"user": "user_id"}, invalid)
+
+
+@kuairand.recognised
+def _recognised(beginning: Beginning) -> Mapping[str, Any] | None:
+    named = any(Path(path).name.startswith("log_random_") for path in beginning.paths)
+    return {} if {*beginning.names} >= _OWN or (named and len(beginning.paths) > 1) else None
+
+
+def _random(source: Any) -> Any:
+    """Return the random logs of a folder; anything else as it is."""
+    if is_paths(source) and isinstance(source, str | Path) and Path(source).is_dir():
+        found = [str(path) for path in sorted(Path(source).glob("log_random_*.csv*"))]
+        if not found:
+            raise LogError(f"there is no log_random_*.csv in {str(source)!r}", _REMEDY)
+        return found
+    return source
+
+
+def _uniform(propensity: float, rows: pa.RecordBatch) -> pa.Array:
+    return pa.array(np.full(len(rows), propensity))

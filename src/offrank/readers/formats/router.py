@@ -1,0 +1,192 @@
+"""Logs of a router of language models, and of any choice of one option: what was chosen, how probably, what it earned.
+
+request_id, model, propensity, score; and the other options as a list, or as an object {option: probability}.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from ...errors import ColumnError, LogError
+from .. import arrow, conversions
+from ..beginning import Beginning
+from ..derived import Computed, DerivedTable, always, one_each
+from ..opening import open_table
+from ..roles import names
+from ..tables import Table
+from ..unfolding import unfolded
+from ..wide import Invalid, WideLog
+from .registry import READERS, Reader
+
+_CHOSEN = [
+    "model",
+    "chosen",
+    "chosen_model",
+    "selected_model",
+    "routed_model",
+    "model_name",
+    "route",
+    "chosen_route",
+    "selected_route",
+    "llm",
+]
+_REWARD = ["reward", "score", "quality", "rating", "win", "utility"]
+_PROBS = ["probs", "probabilities", "model_probs", "route_probs", "router_probs", "distribution"]
+_CANDIDATES = ["candidates", "models", "candidate_models", "routes", "available_models", "eligible_models", "pool"]
+_FEW = 100
+"""Options that a router has at most."""
+
+
+@READERS.register
+@Reader
+def router(
+    source: Any,
+    *,
+    chosen: str = "model",
+    reward: str = "reward",
+    propensity: str = "propensity",
+    candidates: str = "",
+    probs: str = "",
+    invalid: Invalid = "raise",
+) -> WideLog:
+    """Read a table with a choice per row as impressions of one slot.
+
+    - chosen, reward, propensity: the columns of what was chosen, of what it earned (of any sign) and of the probability
+      with which it was chosen.
+    - candidates: the column that lists the options of each row. probs: the column of objects {option: probability},
+      which tells options and propensity, and becomes the score `probs` beside the candidates: `plackett_luce(probs)` is
+      the router. With neither, the options are those that were ever chosen, which one pass over the log finds.
+
+    Columns: slate, candidates, reward, propensity, and the others as they are, to group by. Costs can be judged as a
+    reward of their own, `router(reward=cost)`.
+
+    Raises:
+        ColumnError: there is no such column. LogError: too many options were chosen for a router.
+    """
+    table = unfolded(open_table(source))
+    fields = _fields(probs, table.names)
+    needed = [chosen, reward, *([] if fields else [propensity]), *([candidates] if candidates else [])]
+    for name in needed:
+        if name not in table.names:
+            raise ColumnError(f"{table.describe()} has no column {name!r}", f"it has {', '.join(table.names)}")
+    computed: dict[str, Computed] = {"slate": one_each(chosen)}
+    kept = {"reward": reward}
+    if fields:
+        computed["candidates"] = tuple(fields.values()), partial(_options, tuple(fields))
+        computed["probs"] = tuple(fields.values()), _probabilities
+        computed["propensity"] = (chosen, *fields.values()), partial(_chosen, tuple(fields))
+    else:
+        kept["propensity"] = propensity
+    if candidates:
+        kept["candidates"] = candidates
+    elif not fields:
+        computed["candidates"] = always(_ever(table, chosen), chosen)
+    used = {chosen, reward, *kept.values(), *fields.values()}
+    kept |= {name: name for name in table.names if name not in used and name not in computed and name not in kept}
+    return WideLog(DerivedTable(table, kept, computed, width=max(len(fields), 1)), {}, invalid)
+
+
+@router.recognised
+def _recognised(beginning: Beginning) -> Mapping[str, Any] | None:
+    rows = beginning.rows
+    if rows is None or not rows.num_rows or len({*rows.column_names}) < rows.num_columns:
+        return None
+    single = [name for name in rows.column_names if not pa.types.is_nested(rows.schema.field(name).type)]
+    chosen = [name for name in single if name.lower() in _CHOSEN and _is_choice(rows.column(name))]
+    reward = [name for name in single if name.lower() in _REWARD and _is_number(rows.column(name))]
+    written = [
+        name for name in single if names.closeness("propensity", name) >= 3 and _is_probability(rows.column(name))
+    ]
+    probs = [name for name in _PROBS if _fields(name, rows.column_names)]
+    reward = [name for name in reward if name.lower() == "reward"] or reward
+    written = [] if probs else written
+    if any(len(one) != 1 for one in (chosen, reward, probs or written)) or _is_ranking(single):
+        return None
+    listed = [name for name in _CANDIDATES if name in rows.column_names]
+    found = {"chosen": chosen[0], "reward": reward[0]}
+    if probs:
+        known = {*rows.column(chosen[0]).unique().to_pylist()} <= {*_fields(probs[0], rows.column_names)}
+        return {**found, "probs": probs[0]} if known else None
+    found["propensity"] = written[0]
+    return {**found, "candidates": listed[0]} if len(listed) == 1 else found if not listed else None
+
+
+def _is_ranking(single: Sequence[str]) -> bool:
+    """Whether a column is called a position or a click: rows may then belong together."""
+    return any(names.closeness(role, name) >= 3 for role in ("position", "click", "item") for name in single)
+
+
+def _is_choice(column: pa.ChunkedArray) -> bool:
+    """Whether a column holds texts or whole numbers of which few differ."""
+    kind = column.type.value_type if pa.types.is_dictionary(column.type) else column.type
+    if column.null_count or not (conversions.is_text(kind) or pa.types.is_integer(kind)):
+        return False
+    return 2 <= len(column.cast(kind).unique()) <= min(_FEW, len(column) // 2)
+
+
+def _is_number(column: pa.ChunkedArray) -> bool:
+    return bool(pa.types.is_floating(column.type) or pa.types.is_integer(column.type))
+
+
+def _is_probability(column: pa.ChunkedArray) -> bool:
+    if not _is_number(column) or column.null_count:
+        return False
+    least, most = (pc.min_max(column)[end].as_py() for end in ("min", "max"))
+    return bool(0 < least <= most <= 1 and least < 1)
+
+
+def _fields(probs: str, columns: Sequence[str]) -> dict[str, str]:
+    """Return the columns that an object of probabilities was unfolded to, by option."""
+    return {name.removeprefix(f"{probs}."): name for name in columns if probs and name.startswith(f"{probs}.")}
+
+
+def _ever(table: Table, chosen: str) -> pa.Array:
+    """Return all values of a column, ascending."""
+    found = {
+        value
+        for part in range(table.parts())
+        for piece in table.pieces(part, (chosen,))
+        for value in arrow.plain(piece.data.column(chosen)).unique().to_pylist()
+        if value is not None
+    }
+    if len(found) > _FEW:
+        raise LogError(f"{len(found):,} different values of {chosen!r} were chosen", "name the column of the options")
+    return pa.array(sorted(found))
+
+
+def _options(options: Sequence[str], rows: pa.RecordBatch) -> pa.Array:
+    """Return the options of each row that have a probability."""
+    known = _known(rows)
+    return _lists(pa.array(np.tile(options, (len(rows), 1))[known]), known)
+
+
+def _probabilities(rows: pa.RecordBatch) -> pa.Array:
+    known = _known(rows)
+    return _lists(pa.array(_matrix(rows)[known]), known)
+
+
+def _known(rows: pa.RecordBatch) -> Any:
+    return np.column_stack([~arrow.nulls(column) for column in rows.columns])
+
+
+def _matrix(rows: pa.RecordBatch) -> Any:
+    return np.column_stack(
+        [arrow.numbers(column, name) for name, column in zip(rows.schema.names, rows.columns, strict=True)]
+    )
+
+
+def _lists(values: pa.Array, known: Any) -> pa.Array:
+    return pa.LargeListArray.from_arrays(pa.array(np.append(0, np.cumsum(known.sum(axis=1))), pa.int64()), values)
+
+
+def _chosen(options: Sequence[str], rows: pa.RecordBatch) -> pa.Array:
+    """Return the probability of what was chosen; NaN, which breaks a rule, where it is not an option."""
+    place = pc.index_in(rows.column(0).cast(pa.string()), pa.array(options, pa.string())).fill_null(len(options))
+    each = np.column_stack([_matrix(rows.select(rows.schema.names[1:])), np.full(len(rows), np.nan)])
+    return pa.array(each[np.arange(len(rows)), np.asarray(place)])

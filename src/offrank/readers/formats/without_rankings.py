@@ -1,0 +1,91 @@
+"""Public data sets that tell of no ranking that was shown. Each is recognised, so that its error says what it lacks."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any, NoReturn
+
+from ...errors import LogError
+from ...wording import ColumnNames, Wording
+from ..beginning import Beginning
+from ..roles import names
+from ..wide import WideLog
+from .registry import READERS, Reader
+
+_LOG = "log what was shown: an id for every list, the position of each item and its click"
+_MIND = re.compile(r"\d+\t\S+\t\d+/\d+/\d{4} [\d:]+ [AP]M\t(N\d+( N\d+)*)?\t(N\d+-[01]( N\d+-[01])*)")
+_RETAILROCKET = {"timestamp", "visitorid", "event", "itemid", "transactionid"}
+_FIELD = re.compile(r"(\w+):(token|float|token_seq|float_seq)")
+
+
+@READERS.register
+@Reader.of("sessions")
+def mind(source: Any, **_how: Any) -> WideLog:
+    """Refuse MIND's `behaviors.tsv` (Wu et al. 2020), with what it lacks: its impressions were shuffled.
+
+    It has what was shown and clicked, in an order that its publishers drew, not in that which was shown. So no
+    ranking can be judged by it and no click model of ranks fitted: both need the places. `columns=` reads it all the
+    same, by the names in the error, such as to count clicks by news.
+
+    Raises:
+        LogError: always.
+    """
+    _refuse(
+        source,
+        "MIND's impressions were shuffled before they were published, so that the order in which their news were shown "
+        "is unknown: no other ranking can be judged by them",
+        Wording(
+            "take a log with positions; to read it all the same, in that order, say {}",
+            ColumnNames({"slate": "column_5.item", "clicks": "column_5.click"}),
+        ),
+    )
+
+
+@mind.recognised
+def _of_mind(beginning: Beginning) -> Mapping[str, Any] | None:
+    lines = beginning.text.splitlines()[:100]
+    return {} if lines and all(_MIND.fullmatch(line.rstrip()) for line in lines) else None
+
+
+@READERS.register
+@Reader.of("none")
+def retailrocket(source: Any, **_how: Any) -> WideLog:
+    """Refuse RetailRocket's `events.csv`, with what it lacks: it has views, carts and purchases, and no lists.
+
+    Raises:
+        LogError: always.
+    """
+    _refuse(source, "RetailRocket's events are views and purchases of items: no list that was shown", _LOG)
+
+
+@retailrocket.recognised
+def _of_retailrocket(beginning: Beginning) -> Mapping[str, Any] | None:
+    return {} if {*beginning.names} == _RETAILROCKET else None
+
+
+@READERS.register
+@Reader.of("none")
+def recbole(source: Any, **_how: Any) -> WideLog:
+    """Refuse RecBole's atomic files (`.inter`, typed names such as `user_id:token`), with what they lack.
+
+    They hold interactions of users with items, and no lists that were shown. A file with positions is read by its
+    columns, as any other table.
+
+    Raises:
+        LogError: always.
+    """
+    _refuse(source, "RecBole's interactions are what users did: no list that was shown", _LOG)
+
+
+@recbole.recognised
+def _of_recbole(beginning: Beginning) -> Mapping[str, Any] | None:
+    found = [_FIELD.fullmatch(name) for name in beginning.names]
+    fields = [one[1] for one in found if one]
+    typed = bool(fields) and len(fields) == len(found) and "user_id" in fields
+    return {} if typed and not any(names.closeness("position", field) >= 2 for field in fields) else None
+
+
+def _refuse(source: Any, lacks: str, remedy: str) -> NoReturn:
+    """Raise the error of a data set that cannot be read as a log."""
+    raise LogError(f"{source}: {lacks}" if isinstance(source, str) else lacks, remedy)

@@ -1,0 +1,97 @@
+"""Tables that tell of no list that was shown: what they are, and what to log to judge a ranking."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from functools import partial
+
+import pyarrow as pa
+
+from .beginning import Beginning
+from .description import Description
+from .roles.names import closeness, parts
+
+_TO_LOG = (
+    'log a row for each list that was shown: {"impression": "r1", "slate": ["a", "b"], "clicks": [0, 1], "propensity": '
+    "0.02}, the propensity being the probability with which the list was drawn"
+)
+_JUDGED = "simulate clicks on it: `offrank.simulate(PATH, data=offrank.readers.read_trec(RUN, QRELS))`"
+_RUN = re.compile(r"\S+[ \t]+(Q0|q0|0)[ \t]+\S+[ \t]+\d+[ \t]+[-+]?[\d.]+([eE][-+]?\d+)?[ \t]+\S+[ \t]*")
+_QRELS = re.compile(r"\S+[ \t]+(Q0|q0|0)[ \t]+\S+[ \t]+-?\d+[ \t]*")
+_TYPE = re.compile(r":(token|float|token_seq|float_seq)$")
+_EXPERIMENT, _VARIATION = {"experiment", "experiments", "test"}, {"variation", "variant", "treatment", "arm", "bucket"}
+_RATING = {"rating", "ratings", "stars", "rated"}
+
+
+def lacks_lists(beginning: Beginning) -> Description | None:
+    """Return the description of a table that is known to tell of no list that was shown; None of any other."""
+    return _judged(beginning.text) or (None if beginning.rows is None else _by_columns(beginning.rows))
+
+
+def _judged(text: str) -> Description | None:
+    """Tell a run or the judgments of TREC by their lines."""
+    lines = [line for line in text.splitlines() if line.strip()]
+    for pattern, what in ((_RUN, "a run of TREC: documents that a ranker found"), (_QRELS, "judgments of TREC")):
+        if lines and all(map(pattern.fullmatch, lines)):
+            lacks = f"it is {what}, without clicks: nothing tells what a user saw and did"
+            return Description("pairs", lacks=lacks, instead=_JUDGED)
+    return None
+
+
+def _by_columns(rows: pa.Table) -> Description | None:
+    """Tell a table by what its columns are called."""
+    plain = {_TYPE.sub("", name): name for name in rows.column_names}
+    if any(pa.types.is_nested(kind) for kind in rows.schema.types) or _first(plain, partial(closeness, "position")):
+        return None
+    seen = any(
+        closeness("click", name) >= 2 or (closeness("impression", name) >= 3 and not _user({name: name}))
+        for name in plain
+    )
+    for known in (_exposures, _sums) if seen else (_exposures, _ratings, _deeds):
+        what = known(plain)
+        if what:
+            return Description("none", lacks=f"it has {what}, not the lists that were shown", instead=_TO_LOG)
+    return None
+
+
+def _exposures(names: Mapping[str, str]) -> str:
+    experiment, variation = (_first(names, partial(_has, words)) for words in (_EXPERIMENT, _VARIATION))
+    user = _user(names)
+    if not (experiment and variation and user) or _first(names, partial(closeness, "item")):
+        return ""
+    return f"exposures of an experiment ({user!r} saw {variation!r} of {experiment!r})"
+
+
+def _sums(names: Mapping[str, str]) -> str:
+    shown, clicks = _first(names, partial(closeness, "shown")), _first(names, partial(closeness, "click"))
+    of = _first(names, partial(closeness, "item")) or _first(names, partial(closeness, "query"))
+    return f"sums ({shown!r}, {clicks!r}) for each {of!r}" if shown and clicks and of and not _user(names) else ""
+
+
+def _ratings(names: Mapping[str, str]) -> str:
+    rating = _first(names, partial(_has, _RATING))
+    user, item = _user(names), _first(names, partial(closeness, "item"))
+    return f"ratings ({rating!r} by {user!r} of {item!r})" if rating and user and item else ""
+
+
+def _deeds(names: Mapping[str, str]) -> str:
+    user, item = _user(names), _first(names, partial(closeness, "item"))
+    when = _first(names, partial(closeness, "time")) or _first(names, partial(closeness, "kind"))
+    return f"what each {user!r} did with each {item!r}" if user and item and when else ""
+
+
+def _has(words: set[str], name: str) -> int:
+    return 2 * bool(words & {*parts(name)})
+
+
+def _user(names: Mapping[str, str]) -> str:
+    return _first(
+        names, lambda name: max(closeness("user", name), closeness("session", name), 2 * ("anonymous" in parts(name)))
+    )
+
+
+def _first(names: Mapping[str, str], fits: Callable[[str], int]) -> str:
+    """Return the column whose name fits best, empty if none does well."""
+    best = max(names, key=fits, default="")
+    return names[best] if best and fits(best) >= 2 else ""

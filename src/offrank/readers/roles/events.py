@@ -1,0 +1,188 @@
+"""The roles of events: which rows are impressions, which are clicks, and on which columns they join."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import product
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from ...errors import ColumnError
+from .. import arrow
+from ..joining import times
+from . import long, names, wide
+from .columns import of_values
+
+_SHOWN = (
+    frozenset(("impression", "imp", "exposure", "exposed", "show", "shown", "serve", "served", "display", "displayed")),
+    frozenset(("view", "viewed", "seen", "render", "rendered")),
+)
+_CLICKED = frozenset(("click", "clicked", "clicks", "clk", "tap", "tapped", "select", "selected"))
+_OF_ITEMS = frozenset(("item", "product", "result", "search", "doc", "document", "list", "ad", "hit", "card", "tile"))
+_OF_ITEMS |= {"recommendation", "reco"}
+"""Words for kinds of rows: impressions, the likelier first; clicks; and what may stand beside either."""
+_NO_CLICK = {"reward": ""}
+"""Roles that are said, so that no click is looked for among the impressions."""
+_KINDS, _JOINED, _KNOWN, _EARLY, _APART = 40, 0.5, 0.05, 0.05, 0.02
+"""The most kinds of rows; the least shares of clicks on what was shown, and with a known impression; the largest share
+of clicks that come before it; how much more of them must join by one pair of columns than by others."""
+
+
+@dataclass(frozen=True)
+class Shown:
+    """The first impressions: their id, or the columns that may be it, and their items: a row each, or in lists."""
+
+    rows: pa.Table
+    ids: tuple[str, ...]
+    item: str
+    position: str
+    listed: bool
+
+    @cached_property
+    def pairs(self) -> Mapping[str, pa.Array]:
+        """Id -> the items with it, as texts."""
+        return {name: _pairs(self.rows, name, self.item) for name in self.ids}
+
+    @cached_property
+    def values(self) -> Mapping[str, pa.ChunkedArray]:
+        """Column -> its distinct values, as texts."""
+        return {name: pc.unique(_texts(self.rows, name)) for name in (*self.ids, self.item)}
+
+
+def shown_in(rows: pa.Table) -> Shown | None:
+    """Return what rows show, if they are impressions without clicks; None if that is not certain."""
+    found = long.long_roles(rows, _NO_CLICK)
+    if found.layout == "long" and not found.unsettled and {"impression", "item", "position"} <= found.roles.keys():
+        impression, item, position = (found.roles[role].column for role in ("impression", "item", "position"))
+        return Shown(rows, (impression,), item, position, listed=False)
+    found = wide.wide_roles(rows, _NO_CLICK)
+    if found.unsettled or "slate" not in found.roles:
+        return None
+    slate, position = (found.roles[role].column if role in found.roles else "" for role in ("slate", "position"))
+    single = [name for name, one in of_values(rows).items() if one.distinct > 1 and one.distinct >= 0.99 * len(rows)]
+    return Shown(rows, tuple(single), slate, position, listed=True) if single else None
+
+
+def kinds_of(rows: pa.Table) -> dict[str, str] | None:
+    """Return the column of the kinds of rows, and the kinds of impressions and of clicks; None if that is not clear."""
+    found = []
+    for name, column in of_values(rows).items():
+        if not pa.types.is_string(column.data.type) and not pa.types.is_large_string(column.data.type):
+            continue
+        values = pc.unique(column.data).drop_null()
+        if len(values) > _KINDS:
+            continue
+        clicked = _called(values.to_pylist(), _CLICKED)
+        for words in _SHOWN:
+            shown = [value for value in _called(values.to_pylist(), words) if value not in clicked]
+            if shown and clicked:
+                found.append({"kind": name, "shown": "|".join(shown), "clicked": "|".join(clicked)})
+                break
+    return found[0] if len(found) == 1 else None
+
+
+def _called(values: Sequence[str], words: frozenset[str]) -> list[str]:
+    """Return the values that are such a word, or where there are none, those with one beside words for items."""
+    alone = [value for value in values if names.parts(value) and {*names.parts(value)} <= words]
+    beside = [value for value in values if {*names.parts(value)} & words and {*names.parts(value)} <= words | _OF_ITEMS]
+    return alone or beside
+
+
+def join(shown: Shown, clicks: pa.Table) -> dict[str, str] | None:
+    """Return the options of `events` by which clicks join what was shown; None if none do, or in several ways."""
+    able = [name for name, one in of_values(clicks).items() if len(one.groups)]
+    found: list[tuple[float, tuple[str, str, str]]] = []
+    for own in shown.ids:
+        known = {name: _known(clicks, name, shown.values[own]) for name in able}
+        ids = [name for name in able if len(known[name]) and known[name].mean() >= _KNOWN]
+        for impression, item in product(ids, able):
+            if item == impression or not _known(clicks, item, shown.values[shown.item]).any():
+                continue
+            kept = clicks.filter(pa.array(known[impression]))
+            joined = np.asarray(pc.is_in(_pairs(kept, impression, item), shown.pairs[own]))
+            found.append((float(joined.mean()), (own, impression, item)))
+    best = max((share for share, _ in found), default=0.0)
+    if best < _JOINED:
+        return None
+    near = [way for share, way in found if share >= best - _APART]
+    same = [way for way in near if way[0] == way[1] and (way[2] == shown.item or shown.listed)]
+    alike = {tuple(_pairs(clicks, *way[1:]).to_pylist()) for way in near}
+    if len(same) != 1 and len(alike) > 1:
+        return None
+    return _options(shown, *(same or sorted(near, key=_called_best))[0])
+
+
+def guess(shown: Shown, clicks: pa.Table) -> dict[str, str] | None:
+    """Return the options by which clicks would join by the names of columns alone; None if those do not tell."""
+    able = list(of_values(clicks))
+    own = min(shown.ids, key=lambda name: names.order("impression", name))
+    chosen = []
+    for role, name in (("impression", own), ("item", shown.item)):
+        called = sorted(
+            (one for one in able if names.closeness(role, one) >= 2), key=lambda one: names.order(role, one)
+        )
+        chosen += [name] if name in able else called[:1]
+    return _options(shown, own, *chosen) if len({*chosen}) == 2 else None
+
+
+def _called_best(way: tuple[str, str, str]) -> tuple[tuple[int, int], ...]:
+    return names.order("impression", way[0]), names.order("impression", way[1]), names.order("item", way[2])
+
+
+def _options(shown: Shown, own: str, impression: str, item: str) -> dict[str, str]:
+    made = {"impression": own, ("slate" if shown.listed else "item"): shown.item, "position": shown.position}
+    made |= {"click_impression": impression if impression != own else ""}
+    made |= {"click_item": item if item != shown.item else ""}
+    return {name: value for name, value in made.items() if value and (value != name or shown.listed)}
+
+
+def time_of(shown: Shown, clicks: pa.Table, joined: Mapping[str, str]) -> dict[str, str]:
+    """Return the option of the time, if both have one of the same name and hardly any click comes before it."""
+    own = joined.get("impression", "impression")
+    both = [own, joined.get("click_impression", own)]
+    for name in shown.rows.column_names:
+        if name not in clicks.column_names or names.closeness("time", name) < _CALLED:
+            continue
+        try:
+            when = [times(_flat(table, name), name) for table in (shown.rows, clicks)]
+        except (ColumnError, NotImplementedError):
+            continue
+        at = pc.index_in(_texts(clicks, both[1]), _texts(shown.rows, both[0])).fill_null(-1).to_numpy()
+        early = when[1][at >= 0] < when[0][at[at >= 0]]
+        if len(early) and not early.mean() > _EARLY:
+            return {"time": name}
+    return {}
+
+
+_CALLED = 3
+
+
+def _known(rows: pa.Table, name: str, values: pa.Array) -> np.ndarray[tuple[int, ...], np.dtype[np.bool_]]:
+    return np.asarray(pc.is_in(_texts(rows, name), values), np.bool_)
+
+
+def _pairs(rows: pa.Table, impression: str, item: str) -> pa.Array:
+    """Return each impression with its item, or each item of its list, as a text."""
+    ids, items = _texts(rows, impression), _flat(rows, item)
+    if pa.types.is_nested(items.type):
+        lists = arrow.lists(items, item)
+        ids, items = ids.take(pa.array(np.repeat(np.arange(len(ids)), lists.lengths))), lists.values
+    return pc.binary_join_element_wise(
+        ids, arrow.plain(items).cast(pa.large_string()), pa.scalar("\0", pa.large_string())
+    )
+
+
+def _texts(rows: pa.Table, name: str) -> pa.Array:
+    """Return the values of a column, or of its lists, as texts."""
+    found = _flat(rows, name)
+    found = arrow.lists(found, name).values if pa.types.is_nested(found.type) else found
+    return arrow.plain(found).cast(pa.large_string())
+
+
+def _flat(rows: pa.Table, name: str) -> pa.Array:
+    found = rows.column(name).combine_chunks()
+    return pa.concat_arrays(found.chunks) if isinstance(found, pa.ChunkedArray) else found
