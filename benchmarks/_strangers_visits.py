@@ -85,13 +85,19 @@ class World:
             shown, chance = self._shown(rng, (query, user, day, arm), pool, scores[query], others[query])
             seen = appeal[shown] * self.clicks * 2 / np.sqrt(1 + np.arange(len(shown)))
             clicks = [int(one) for one in rng.random(len(shown)) < seen]
-            made.append(Visit(number, query, user, day, arm, sorted(pool), shown, clicks, scores[query], others[query], chance))
+            made.append(
+                Visit(number, query, user, day, arm, sorted(pool), shown, clicks, scores[query], others[query], chance)
+            )
         return made
 
     def _shown(self, rng: Random, who: tuple[int, int, int, str], pool: list[int], score: Any, other: Any) -> Any:
         query, user, day, arm = who
         even = dict.fromkeys(pool, 1.0)
-        if self.law == "uniform" or (self.law == "epsilon" and rng.random() < 0.1) or (self.law, arm) == ("bucket", "B"):
+        if (
+            self.law == "uniform"
+            or (self.law == "epsilon" and rng.random() < 0.1)
+            or (self.law, arm) == ("bucket", "B")
+        ):
             return _by_weight(rng, pool, even, self.slots)
         if self.law == "score":
             return _by_weight(rng, pool, score, self.slots)
@@ -107,7 +113,9 @@ class World:
         return _best(pool, by)[: self.slots], 1.0
 
 
-def by_item(visits: list[Visit], write: Callable[[Visit, int, int | None, int | None], Row], *, pool: bool = False) -> list[Row]:
+def by_item(
+    visits: list[Visit], write: Callable[[Visit, int, int | None, int | None], Row], *, pool: bool = False
+) -> list[Row]:
     """Return a row per shown item, or per candidate: write(visit, item, place from 0 or None, click or None)."""
     rows = []
     for one in visits:

@@ -17,7 +17,12 @@ from benchmarks._page import generated
 from benchmarks._strangers_tables import MAKERS, Truth
 
 assert benchmarks._strangers_traps
-LAWS = {"uniform": "uniform", "score": "plackett_luce({})", "sharp": "plackett_luce({}, ", "epsilon": "epsilon(top({}), "}
+LAWS = {
+    "uniform": "uniform",
+    "score": "plackett_luce({})",
+    "sharp": "plackett_luce({}, ",
+    "epsilon": "epsilon(top({}), ",
+}
 FIXED = {"fixed", "personal", "daily", "sorted", "arms"}
 CERTAIN = {"written", "agrees"}
 
@@ -81,7 +86,9 @@ def said(found: Any) -> str:
         return f"ASKS[{found.layout}] {found.why[:200]}"
     roles = " ".join(f"{role}={name}" for role, name in found.renamed.items())
     law = found.logging
-    return f"{found.format or found.layout}: {roles} | {law.policy} [{law.status}] dep={law.departure} | {found.command}"
+    return (
+        f"{found.format or found.layout}: {roles} | {law.policy} [{law.status}] dep={law.departure} | {found.command}"
+    )
 
 
 def main() -> None:

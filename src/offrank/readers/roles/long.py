@@ -98,7 +98,7 @@ def _clicks(roles: Roles, columns: Mapping[str, Column], run: Positioned) -> boo
             roles.notes["click"] = note
         return True
     able = [name for name, numbers in held.items() if set(np.unique(numbers)) == {0.0, 1.0}]
-    if able:
+    if able and not roles.only("click", able, "used", "no other flag is called as what people do with an item"):
         roles.ask("click", sorted(able, key=lambda name: _unlikely_click(name, held[name])))
     return bool(able)
 
