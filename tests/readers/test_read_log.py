@@ -313,7 +313,7 @@ BROKEN: dict[str, tuple[str, bytes, type[Exception], str]] = {
     "not arrow": ("log.arrow", b"\xff\xff\xff\xff, slate,clicks\n", LogError, "not an Arrow IPC file"),
     "not arrow's file": ("log.arrow", b"ARROW1, slate,clicks\n", LogError, "cannot be read as an Arrow IPC file"),
     "text in Parquet's name": ("log.parquet", b"impression,item,position\n", ColumnError, "no column 'click'"),
-    "unknown suffix": ("log.xls", b"x\n", ColumnError, "log.xls.*no column"),
+    "unknown suffix": ("log.xls", b"x\n", EmptyLogError, "log.xls.*no rows"),
     "no clicks": (
         "log.csv",
         b"impression,item,position\n",

@@ -54,7 +54,7 @@ def test_every_verb_opens_it(name: str, words: list[str], logs: Callable[[str], 
     places = {"LOG": str(logs(name)), "OUT": str(tmp_path / "out.parquet")}
     written = [places.get(word, word) for word in words]
     found, named = call(*written), call(*written, "--format", name)
-    assert (found.exit_code, found.stderr) == (named.exit_code, named.stderr)
+    assert (found.exit_code, found.stderr) == (named.exit_code, f"read as {name}\n{named.stderr}")
     assert "cannot tell the format" not in found.stderr
     assert found.stdout.partition("To repeat")[0] == named.stdout.partition("To repeat")[0]
 

@@ -96,6 +96,17 @@ def test_of_svmlight_what_is_no_click_log_is_refused(tmp_path: Path) -> None:
         offrank.read_log(path)
 
 
+@pytest.mark.parametrize("name", ["obp", "finn_slates"])
+def test_of_damaged_arrays_the_file_is_named(name: str, tmp_path: Path) -> None:
+    whole = MAKERS["obp of npz" if name == "obp" else name](tmp_path)[0].read_bytes()
+    path = tmp_path / "damaged.npz"
+    for damaged in (whole[:-100], whole[:200] + bytes(20) + whole[220:], b"PK\x03\x04", b"no archive"):
+        path.write_bytes(damaged)
+        for how in (None, name) if damaged.startswith(b"PK") else (name,):
+            with pytest.raises(LogError, match=r"damaged\.npz"):
+                offrank.read_log(path, format=how)
+
+
 LACKING = {
     "mind": (
         "behaviors.tsv",

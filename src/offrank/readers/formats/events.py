@@ -75,7 +75,8 @@ def events(
         roles = {"impression": impression, "item": item, "position": position or "position", made: table.made}
         return LongLog(table, roles, invalid)
     roles = {"slate": slate, made: table.made} | ({"position": position} if position else {})
-    return WideLog(in_order(table, roles, "numbers", skip=invalid == "skip", close=False), roles, invalid)
+    ordered = in_order(table, roles, "numbers", skip=invalid == "skip", close=False) if position else table
+    return WideLog(ordered, roles, invalid)
 
 
 @events.recognised

@@ -14,6 +14,7 @@ import pyarrow as pa
 
 from ...errors import LogError, UsageError
 from ..beginning import Beginning
+from ..npz import array_names, read_arrays
 from ..tables import MemoryTable
 from ..wide import Invalid, WideLog
 from .registry import READERS, Reader
@@ -40,26 +41,19 @@ def finn_slates(path: str | PathLike[str], *, invalid: Invalid = "raise") -> Wid
     if not isinstance(path, str | PathLike):
         raise UsageError(f"{type(path).__name__} is not a path", _REMEDY)
     where = fspath(path)
+    found = read_arrays(where, _OWN, _REMEDY)
+    if missing := [name for name in _OWN if name not in found]:
+        raise LogError(f"{where} has no array {missing[0]!r}", _REMEDY)
     try:
-        with np.load(where, allow_pickle=False) as arrays:
-            found = {name: np.asarray(arrays[name]) for name in (*_OWN, "interaction_type") if name in arrays.files}
         table = _table(found)
-    except KeyError as error:
-        raise LogError(f"{where} has no array {error}", _REMEDY) from error
-    except (OSError, ValueError, IndexError) as error:
-        raise LogError(f"{where} cannot be read: {error}", _REMEDY) from error
+    except (ValueError, IndexError) as error:
+        raise LogError(f"the arrays of {where} do not fit together: {error}", _REMEDY) from error
     return WideLog(MemoryTable(table, where), {"user": "userId"}, invalid, duplicates="first", clicks_as="items")
 
 
 @finn_slates.recognised
 def _recognised(beginning: Beginning) -> Mapping[str, Any] | None:
-    if len(beginning.paths) != 1 or not beginning.head.startswith(b"PK"):
-        return None
-    try:
-        with np.load(beginning.paths[0], allow_pickle=False) as arrays:
-            return {} if {*_OWN} <= {*arrays.files} else None
-    except (OSError, ValueError):
-        return None
+    return {} if {*_OWN} <= array_names(beginning) else None
 
 
 def _table(arrays: Mapping[str, Any]) -> pa.Table:

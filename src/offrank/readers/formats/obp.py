@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from ...errors import LogError, UsageError
 from ..beginning import Beginning
 from ..derived import Computed, DerivedTable, always, in_lists, one_each
+from ..npz import array_names, read_arrays
 from ..tables import MemoryTable
 from ..wide import Invalid, WideLog
 from .registry import READERS, Reader
@@ -29,6 +30,7 @@ Feedback = Mapping[str, Any]
 
 _SAVE = "save it where you trust it: numpy.savez('log.npz', **{k: v for k, v in feedback.items() if v is not None})"
 _NAMES = {"action", "reward"}
+_NEEDED = ("action", "reward", "pscore", "slate_id")
 _BESIDE = "pscore", "n_actions", "n_unique_action"
 """Of these, one is in every feedback."""
 _JSON = re.compile(rb'\s*\{(?=.*"n_rounds"\s*:\s*\d)(?=.*"n_(unique_)?actions?"\s*:\s*\d)', re.DOTALL)
@@ -70,13 +72,7 @@ def _recognised(beginning: Beginning) -> Mapping[str, Any] | None:
         return {} if _is_feedback([*source]) else None
     if len(beginning.paths) != 1:
         return None
-    if beginning.head.startswith(b"PK"):
-        try:
-            with np.load(beginning.paths[0], allow_pickle=False) as arrays:
-                return {} if _is_feedback(arrays.files) else None
-        except (OSError, ValueError):
-            return None
-    return {} if _JSON.match(beginning.head) else None
+    return {} if _is_feedback([*array_names(beginning)]) or _JSON.match(beginning.head) else None
 
 
 def _is_feedback(names: list[Any]) -> bool:
@@ -95,7 +91,7 @@ def _feedback(source: Any) -> tuple[Feedback, str]:
         if head.startswith(b"\x80"):
             raise LogError(f"{path} is a Python pickle, which could run anything", _SAVE)
         if head.startswith(b"PK"):
-            return _arrays(path), path
+            return read_arrays(path, _NEEDED, _SAVE), path
         found = json.loads(Path(path).read_text("utf-8"))
     except (OSError, ValueError) as error:
         raise LogError(f"{path} cannot be read: {error}", "give a .npz or JSON file of obp's feedback") from error
@@ -107,19 +103,6 @@ def _feedback(source: Any) -> tuple[Feedback, str]:
 def _first(path: str) -> bytes:
     with Path(path).open("rb") as file:
         return file.read(4)
-
-
-def _arrays(path: str) -> Feedback:
-    """Return the arrays of a file, without a `position` that is None."""
-    with np.load(path, allow_pickle=False) as arrays:
-        found = {}
-        for name in arrays.files:
-            try:
-                found[name] = arrays[name]
-            except ValueError as error:  # an array of objects is a pickle
-                if name in ("action", "reward", "pscore", "slate_id"):
-                    raise LogError(f"{path}: {name} is a Python pickle, which could run anything", _SAVE) from error
-    return found
 
 
 def _rounds(feedback: Feedback, where: str) -> DerivedTable:
