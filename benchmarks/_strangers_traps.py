@@ -1,11 +1,11 @@
-"""More raw tables: those that seduce, since nothing was drawn though a column says so, and rarer ways to write lists."""
+"""Raw tables that seduce, since nothing was drawn though a column says so; and rarer ways to write lists."""
 
 from __future__ import annotations
 
 import json
 from pathlib import Path
 
-from benchmarks._strangers_tables import (
+from benchmarks._strangers_files import (
     Table,
     Truth,
     at,
@@ -267,7 +267,7 @@ def no_clicks(rng: Random, to: Path) -> Table:
     visits = World("uniform", slots=5, pool=5).draw(rng)
     rows = by_item(
         visits,
-        lambda v, item, place, click: {
+        lambda v, item, place, _: {
             "request": guid(v.number),
             "item": item,
             "rank": place + 1,

@@ -5,18 +5,17 @@ from __future__ import annotations
 import argparse
 import tempfile
 from collections import Counter
-from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-import benchmarks._strangers_traps
 import offrank
-from benchmarks._page import generated
-from benchmarks._strangers_tables import MAKERS, Truth
+from benchmarks import _strangers_bandits, _strangers_media, _strangers_shops, _strangers_traps
+from benchmarks._strangers_files import MAKERS, Truth
 
-assert benchmarks._strangers_traps
+TABLES = (_strangers_shops, _strangers_media, _strangers_bandits, _strangers_traps)
+"""The modules that make the tables."""
 LAWS = {
     "uniform": "uniform",
     "score": "plackett_luce({})",
@@ -54,27 +53,24 @@ def drawn_of(found: Any, truth: Truth) -> str:
     law = None if isinstance(found, Exception) else found.logging
     if law is None:
         return "right" if truth.asked or not truth.drawn else "open"
-    policy, certain = law.policy or "", law.status in CERTAIN
+    certain = law.status in CERTAIN
     if truth.drawn in FIXED:
-        if certain:
-            return "scandal"
-        if law.status in ("not random", "refuted", "arms"):
-            return "right"
-        return "open" if law.policy and law.named and (law.departure or 1) <= 0.2 else "right"
+        believed = law.policy and law.named and (law.departure or 1) <= 0.2
+        known = law.status in ("not random", "refuted", "arms")
+        return "scandal" if certain else "right" if known or not believed else "open"
     if truth.drawn == "written":
-        return "right" if law.status == "written" else "open" if not certain else "wrong"
+        return "right" if law.status == "written" else "wrong" if certain else "open"
     if truth.drawn in ("hidden", "bucket", ""):
-        return "right" if not certain and law.status != "not random" else "wrong"
-    if law.status == "not random" or (certain and not policy.startswith(_law(truth))):
-        return "wrong"
-    return "right" if policy.startswith(_law(truth)) else "open"
+        return "wrong" if certain or law.status == "not random" else "right"
+    same = (law.policy or "").startswith(_law(truth))
+    return "wrong" if law.status == "not random" or (certain and not same) else "right" if same else "open"
 
 
 def look(path: Path) -> Any:
     """Return what `inspect` says of a table, or how it fails."""
     try:
         return offrank.inspect(path)
-    except Exception as error:
+    except Exception as error:  # noqa: BLE001  a failure is counted, whatever it is
         return error
 
 
@@ -92,11 +88,10 @@ def said(found: Any) -> str:
 
 
 def main() -> None:
-    """Print the table, and write it into a page."""
+    """Print what was found of each table, and how often it was right."""
     known = argparse.ArgumentParser(description=__doc__)
     known.add_argument("--only", nargs="*", default=list(MAKERS))
     known.add_argument("--seed", type=int, default=1)
-    known.add_argument("--table", type=Path, help="A page of docs/ to write to.")
     options = known.parse_args()
     layouts: Counter[str] = Counter()
     laws: Counter[str] = Counter()

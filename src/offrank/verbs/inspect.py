@@ -7,7 +7,7 @@ from dataclasses import replace
 from os import PathLike, fspath
 from typing import Any
 
-from ..errors import OffrankError
+from ..errors import EmptyLogError, OffrankError
 from ..inspection.passes import HowRead, looked_at
 from ..inspection.result import Inspection
 from ..inspection.suggestion import suggestion
@@ -65,8 +65,13 @@ def inspect(
     except OffrankError as error:
         return unread(log, error, columns, format)
     source = replace(source, invalid="skip") if isinstance(source, WideLog | LongLog) else source
-    seen, law, sample = looked_at(source, how)
     found = source.description if isinstance(source, WideLog | LongLog) else None
+    try:
+        seen, law, sample = looked_at(source, how)
+    except EmptyLogError as error:
+        if found is None:
+            raise
+        return unread(log, error, columns, format)  # how it was read may be at fault
     logging = logging or (found.logging if found is not None else "") or None
     if logging not in (None, seen.logging.named):
         seen = replace(seen, logging=replace(seen.logging, policy=repr(policy(logging)), confirmed=True))

@@ -8,7 +8,8 @@ from functools import lru_cache
 
 _ITEM = """item product prod sku doc document docno prop property asin object corpus_item hotel track song
         movie film article news video listing offer ad advert creative book restaurant recipe job candidate game app
-        url uri title name content post photo image pin entity option course module tile card hit isbn ean accommodation"""
+        url uri
+        title name content post photo image pin entity option course module tile card hit isbn ean accommodation"""
 WORDS: Mapping[str, str] = {
     "impression": """impression imp ranking recommendation request req srch search serp result_page page_view pageview
         slate list display_list reco rec feed auction exposure qry query view session visit group""",
