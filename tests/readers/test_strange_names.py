@@ -68,3 +68,11 @@ def test_what_is_read_by_a_guess_and_breaks_a_rule_is_described() -> None:
     assert isinstance(found, UnreadTable)
     assert "bad-position" in found.why
     assert {one.name for one in found.columns} == set(rows[0])
+
+
+def test_a_chance_to_be_looked_at_is_no_propensity() -> None:
+    form = Form(pool=False)
+    table = written(wide_log(np.random.default_rng(1)), form, np.random.default_rng(2))
+    places = np.array(table[form.name("position")].to_pylist())
+    assert "slot_propensity" not in _read_as(table.append_column("prob", pa.array(1 / (1 + places))))
+    assert _read_as(table.append_column("prob", pa.array(1 / (8 - places))))["slot_propensity"] == "prob"
