@@ -67,6 +67,9 @@ class Arguments:
     """The arguments that every verb has that reads a log."""
 
     log: Any = argument("The log: from `read_log`, or anything that it takes.", kw_only=False, part="run")
+    columns: Mapping[str, str] | None = argument(
+        "Role -> the log's own name of that column, as `read_log` takes them.", default=None, part="run"
+    )
     executor: Any = argument(
         "Where the log is read: any `concurrent.futures.Executor`; threads by default.", default=None, part="run"
     )
@@ -83,6 +86,7 @@ class Arguments:
         """Return the call that repeats the job; options equal to their defaults are left out."""
         fields = {one.name: one for one in dataclasses.fields(self)}
         words = [repr(fspath(self.log)) if isinstance(self.log, str | PathLike) else "log"]
+        words += [f"columns={plain(self.columns)!r}"] if self.columns else []
         for name, value in self.said("question", "call").items():
             default = fields[name].default
             if not fields[name].kw_only or not (getattr(self, name) is default or value == default):

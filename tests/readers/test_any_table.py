@@ -94,7 +94,7 @@ def test_what_is_open_is_asked_for(name: str) -> None:
         offrank.read_log(TRAPS[name](np.random.default_rng(0)))
     told = str(raised.value)
     expected = {
-        "ratings": "it has ratings ('rating' by",
+        "ratings": "it has ratings ('rating' by 'user_id' of 'movie_id'), not the lists that were shown",
         "orders": 'columns={"click": "returned"}',
         "totals": "a row counts many impressions, in 'impressions'",
         "lists of queries": "an id of its own",

@@ -156,3 +156,13 @@ def test_what_is_no_pair_of_impressions_and_clicks_is_not_taken_for_one(tmp_path
     for name in "ab":
         pq.write_table(own(made), tmp_path / f"{name}.parquet")
     assert len(read(tmp_path)) == 2 * ROWS
+
+
+def test_blocks_of_one_kind_alone(tmp_path: Path) -> None:
+    """Row groups without an impression, or without a click, are read past."""
+    made = world()
+    rows = [{"what": "click", **row, "slot": None} for row in taps(made)]
+    rows += [{"what": "impression", **row} for row in views(made)]
+    rows += [{"what": "scroll", **row} for row in views(made)[:40]]
+    pq.write_table(pa.Table.from_pylist(rows), tmp_path / "log.parquet", row_group_size=20)
+    assert read(tmp_path / "log.parquet") == read(own(made))

@@ -18,6 +18,10 @@ TIME, RATING = RNG.integers(10**12, 2 * 10**12, N), RNG.integers(1, 6, N)
 SHOP = np.array(["view", "addtocart", "transaction"])[RNG.integers(0, 3, N)]
 NONE: dict[str, tuple[dict[str, Any], str]] = {
     "ratings": ({"user": USER, "item": ITEM, "rating": RATING, "timestamp": TIME}, "ratings ('rating' by 'user'"),
+    "deeds": (
+        {"ts": TIME, "visitorid": USER, "action": SHOP, "itemid": ITEM},
+        "what each 'visitorid' did with each 'itemid'",
+    ),
     "sums": (
         {"sku": np.arange(N), "impressions": RNG.integers(99, 999, N), "clicks": RNG.integers(0, 99, N)},
         "sums ('impressions', 'clicks') for each 'sku'",

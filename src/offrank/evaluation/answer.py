@@ -25,7 +25,7 @@ def answered(question: Question) -> Result:
     Raises:
         OffrankError: see `offrank.evaluate`.
     """
-    source, left_out = arguments.source(question.log), None
+    source, left_out = arguments.source(question.log, question.columns), None
     executor, progress = question.executor, question.progress
     refuse_learnt(question)
     if question.held_out is not None:

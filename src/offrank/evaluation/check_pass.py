@@ -56,7 +56,7 @@ def check_log(question: LogCheck) -> Result:
     Raises:
         OffrankError: see `offrank.check`.
     """
-    source, executor = arguments.source(question.log), question.executor
+    source, executor = arguments.source(question.log, question.columns), question.executor
     wanted = None if question.wanted is None else fitted(question.wanted, source, executor)
     for policy in (question.drawn_by, wanted or question.drawn_by):
         _refuse_unknown(source, policy)

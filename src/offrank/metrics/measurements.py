@@ -37,7 +37,7 @@ def measurements(question: MetricsQuestion) -> Measurements:
 
 def measure_models(question: MetricsQuestion) -> Measurements:
     """Every metric of every model, in one pass over the log."""
-    source, score, executor = opened(question.log), question.score, question.executor
+    source, score, executor = opened(question.log, question.columns), question.score, question.executor
     fold = ComparisonsFold(
         comparisons.metrics(question.metrics),
         (score,) if isinstance(score, str) else tuple(dict.fromkeys(score)),

@@ -49,6 +49,7 @@ def convert(
     log: Any,
     path: str | os.PathLike[str],
     *,
+    columns: Mapping[str, str] | None = None,
     scores: Sequence[str] = (),
     progress: Callable[[int, int], None] | None = None,
 ) -> Converted:
@@ -60,6 +61,7 @@ def convert(
       name first, so that no partial file remains.
     - scores: in the long layout, the columns with a value per item; all others are per impression.
     - progress: called with (parts done, total parts).
+    - columns: role -> the log's own name of that column, as `read_log` takes them.
 
     Raises:
         UsageError: the log is not from `read_log`, or the suffix names neither format.
@@ -69,7 +71,7 @@ def convert(
         >>> offrank.convert(offrank.read_log("offrank-demo/log.parquet"), "converted.parquet").rows
         200000
     """
-    given: Any = opened(log)
+    given: Any = opened(log, columns)
     given = replace(given, needed=Needs(scores=frozenset(scores))) if isinstance(given, LongLog) else given
     refuse_placed(given, "a log is converted")
     wide = getattr(given, "wide", given)

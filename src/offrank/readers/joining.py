@@ -48,7 +48,9 @@ class KeptRows:
         for piece in self.table.pieces(part, tuple(dict.fromkeys((*columns, self.column)))):
             kind = arrow.plain(piece.data.column(self.column)).cast(pa.large_string())
             kept = pc.fill_null(pc.is_in(kind, pa.array(self.values, pa.large_string())), False)
-            yield replace(piece, data=piece.data.filter(kept).select(list(columns)), rows=piece.rows[np.asarray(kept)])
+            rows = piece.rows[np.asarray(kept)]
+            if len(rows) or piece.skipped:
+                yield replace(piece, data=piece.data.filter(kept).select(list(columns)), rows=rows)
 
 
 @dataclass(frozen=True)
@@ -124,9 +126,9 @@ class ClicksBeside:
     def _texts(self) -> bool:
         """Whether ids are compared as texts: those of one table are whole numbers and those of the other are not."""
         kinds = {
-            arrow.id_kind(_values(first.data.column(name)).type)
+            arrow.id_kind(_values(first.column(name)).type)
             for table, keys in ((self.shown, self.shown_by), (self.clicks, self.clicked_by))
-            for first in [next(table.pieces(0, (keys.impression, keys.item)), None)]
+            for first in [_first_of(table, keys)]
             if first is not None
             for name in (keys.impression, keys.item)
         }
@@ -149,7 +151,7 @@ class ClicksBeside:
         """Return the times of rows; `unknown` where there is none."""
         if not (self.shown_by.time and self.clicked_by.time):
             return np.full(len(data), unknown)
-        found = times(data.column(keys.time), keys.time)
+        found = event_times(data.column(keys.time), keys.time)
         return np.where(np.isnan(found), unknown, found)
 
     def _keys(self, impression: pa.Array, item: pa.Array) -> NDArray[np.uint64]:
@@ -194,7 +196,9 @@ class ClicksBeside:
     def _unjoined(self) -> LogError:
         said = []
         for table, keys in ((self.shown, self.shown_by), (self.clicks, self.clicked_by)):
-            first = next(piece.data for piece in table.pieces(0, (keys.impression, keys.item)) if len(piece.data))
+            first = _first_of(table, keys)
+            if first is None:  # no row at all
+                continue
             rows = range(min(_SHOWN, len(first)))
             ids = ", ".join(
                 f"({arrow.show(first.column(keys.impression), row)}, {arrow.show(first.column(keys.item), row)})"
@@ -207,13 +211,19 @@ class ClicksBeside:
         )
 
 
+def _first_of(table: Table, keys: ItemKeys) -> pa.RecordBatch | None:
+    """Return the first rows of a table; None if it has none."""
+    pieces = (piece for part in range(table.parts()) for piece in table.pieces(part, (keys.impression, keys.item)))
+    return next((piece.data for piece in pieces if len(piece.data)), None)
+
+
 def _values(column: pa.Array) -> pa.Array:
     """Return the ids of a column, or of its lists."""
     column = arrow.plain(column)
     return arrow.lists(column, "").values if pa.types.is_nested(column.type) else column
 
 
-def times(column: pa.Array, name: str) -> Floats:
+def event_times(column: pa.Array, name: str) -> Floats:
     """Return times as numbers: microseconds of those that are dates, and of texts; numbers as they are; NaN for none.
 
     Raises:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Sequence
 from functools import partial
 
 import pyarrow as pa
@@ -19,7 +19,6 @@ _TO_LOG = (
 _JUDGED = "simulate clicks on it: `offrank.simulate(PATH, data=offrank.readers.read_trec(RUN, QRELS))`"
 _RUN = re.compile(r"\S+[ \t]+(Q0|q0|0)[ \t]+\S+[ \t]+\d+[ \t]+[-+]?[\d.]+([eE][-+]?\d+)?[ \t]+\S+[ \t]*")
 _QRELS = re.compile(r"\S+[ \t]+(Q0|q0|0)[ \t]+\S+[ \t]+-?\d+[ \t]*")
-_TYPE = re.compile(r":(token|float|token_seq|float_seq)$")
 _EXPERIMENT, _VARIATION = {"experiment", "experiments", "test"}, {"variation", "variant", "treatment", "arm", "bucket"}
 _RATING = {"rating", "ratings", "stars", "rated"}
 
@@ -41,12 +40,11 @@ def _judged(text: str) -> Description | None:
 
 def _by_columns(rows: pa.Table) -> Description | None:
     """Tell a table by what its columns are called."""
-    plain = {_TYPE.sub("", name): name for name in rows.column_names}
+    plain = rows.column_names
     if any(pa.types.is_nested(kind) for kind in rows.schema.types) or _first(plain, partial(closeness, "position")):
         return None
     seen = any(
-        closeness("click", name) >= 2 or (closeness("impression", name) >= 3 and not _user({name: name}))
-        for name in plain
+        closeness("click", name) >= 2 or (closeness("impression", name) >= 3 and not _user([name])) for name in plain
     )
     for known in (_exposures, _sums) if seen else (_exposures, _ratings, _deeds):
         what = known(plain)
@@ -55,7 +53,7 @@ def _by_columns(rows: pa.Table) -> Description | None:
     return None
 
 
-def _exposures(names: Mapping[str, str]) -> str:
+def _exposures(names: Sequence[str]) -> str:
     experiment, variation = (_first(names, partial(_has, words)) for words in (_EXPERIMENT, _VARIATION))
     user = _user(names)
     if not (experiment and variation and user) or _first(names, partial(closeness, "item")):
@@ -63,19 +61,19 @@ def _exposures(names: Mapping[str, str]) -> str:
     return f"exposures of an experiment ({user!r} saw {variation!r} of {experiment!r})"
 
 
-def _sums(names: Mapping[str, str]) -> str:
+def _sums(names: Sequence[str]) -> str:
     shown, clicks = _first(names, partial(closeness, "shown")), _first(names, partial(closeness, "click"))
     of = _first(names, partial(closeness, "item")) or _first(names, partial(closeness, "query"))
     return f"sums ({shown!r}, {clicks!r}) for each {of!r}" if shown and clicks and of and not _user(names) else ""
 
 
-def _ratings(names: Mapping[str, str]) -> str:
+def _ratings(names: Sequence[str]) -> str:
     rating = _first(names, partial(_has, _RATING))
     user, item = _user(names), _first(names, partial(closeness, "item"))
     return f"ratings ({rating!r} by {user!r} of {item!r})" if rating and user and item else ""
 
 
-def _deeds(names: Mapping[str, str]) -> str:
+def _deeds(names: Sequence[str]) -> str:
     user, item = _user(names), _first(names, partial(closeness, "item"))
     when = _first(names, partial(closeness, "time")) or _first(names, partial(closeness, "kind"))
     return f"what each {user!r} did with each {item!r}" if user and item and when else ""
@@ -85,13 +83,13 @@ def _has(words: set[str], name: str) -> int:
     return 2 * bool(words & {*parts(name)})
 
 
-def _user(names: Mapping[str, str]) -> str:
+def _user(names: Sequence[str]) -> str:
     return _first(
         names, lambda name: max(closeness("user", name), closeness("session", name), 2 * ("anonymous" in parts(name)))
     )
 
 
-def _first(names: Mapping[str, str], fits: Callable[[str], int]) -> str:
+def _first(names: Sequence[str], fits: Callable[[str], int]) -> str:
     """Return the column whose name fits best, empty if none does well."""
     best = max(names, key=fits, default="")
-    return names[best] if best and fits(best) >= 2 else ""
+    return best if best and fits(best) >= 2 else ""

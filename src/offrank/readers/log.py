@@ -11,7 +11,7 @@ from ..errors import EmptyLogError, OffrankError, UsageError
 from ..log.schema import Columns, check_renamed
 from ..log.source import Source
 from ..spelling import parse
-from ..wording import Option, Wording
+from ..wording import ColumnNames, Option, Wording
 from .beginning import Beginning
 from .broken import sound
 from .decode import Duplicates
@@ -207,9 +207,17 @@ _CALLED = 3
 """How well a name must fit that of clicks to look for them; see `roles.names.closeness`."""
 
 
-def opened(log: Any) -> Source:
-    """Return a log that is open already, or what `read_log` opens."""
-    source: Source = log if is_open(log) else read_log(log)
+def opened(log: Any, columns: Mapping[str, str] | None = None) -> Source:
+    """Return a log that is open already, or what `read_log` opens.
+
+    Raises:
+        UsageError: it is open already, and columns were said.
+    """
+    if is_open(log) and columns:
+        raise UsageError(
+            "columns are said where a log is opened", Wording("say read_log(..., {})", ColumnNames(columns))
+        )
+    source: Source = log if is_open(log) else read_log(log, columns)
     return source
 
 

@@ -143,6 +143,8 @@ def _first_look(table: Table, impression: str, position: str, _part: int) -> Int
     """Return the numbers of rows, of times that an impression begins, of impressions, and of positions that are 0."""
     rows, from_0, last, begun = 0, 0, None, [np.empty(0, np.int64)]
     for piece in (piece for part in range(table.parts()) for piece in table.pieces(part, (impression, position))):
+        if not len(piece.data):
+            continue
         codes = arrow.codes(piece.data.column(impression), impression)
         ranks = arrow.numbers(conversions.positions(piece.data.column(position)), position)
         from_0 += int((ranks == 0).sum())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from typing import Any
 
 from ..errors import UsageError
@@ -24,6 +25,7 @@ def learn(
     method: str,
     path: str | os.PathLike[str],
     *,
+    columns: Mapping[str, str] | None = None,
     logging: str | AnyPolicy = "logged",
     criterion: Criterion | None = None,
     split: splits.By = "turn",
@@ -50,6 +52,7 @@ def learn(
     - split: by `turn` or `hash` of the rows. interactions: cross the features of the context with the candidates'.
     - epochs: the most passes, or trees. confidence: of intervals, and that a policy which is released is better.
     - seed: the same one gives the same bits. say: called with a description of each step.
+    - columns: role -> the log's own name of that column, as `read_log` takes them.
 
     Raises:
         UsageError: arguments that cannot work, or a method that cannot learn from this log.
@@ -65,7 +68,7 @@ def learn(
         raise UsageError(f"confidence is {confidence!r}", "give more than 0.5, or do not judge the policy: test=False")
     target = policy_file(path, bits)
     search = search_of(method, epochs, criterion, confidence, seed, labels)
-    source = arguments.source(log)
+    source = arguments.source(log, columns)
     drawn, tested = fitted(arguments.policy(logging), source, executor), None
     trained = Training(search, split, bits, interactions, labels).run(source, drawn, target, executor, progress, say)
     if test:

@@ -32,7 +32,7 @@ def select_estimators(question: EstimatorSelection) -> SelectedEstimators:
         >>> offrank.select_estimators("log.parquet", target, logging, ["snips", "snipm"], worlds=0).chosen
         'snips'
     """
-    source, executor, progress = arguments.source(question.log), question.executor, question.progress
+    source, executor, progress = arguments.source(question.log, question.columns), question.executor, question.progress
     spec = IntervalSpec("normal", cluster=question.cluster).with_clusters_of(source)
     listed = tuple(fit_models(question.candidates, source, executor, progress))
     curve, worlds = question.trained.curve, question.worlds

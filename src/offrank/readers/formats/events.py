@@ -15,7 +15,7 @@ from ..files import expand, is_paths
 from ..joining import ClicksBeside, ItemKeys, KeptRows
 from ..long import LongLog
 from ..opening import open_table
-from ..roles.events import guess, join, kinds_of, shown_in, time_of
+from ..roles.events import guess, join_columns, kinds_of, shown_in, time_of
 from ..tables import Table
 from ..unfolding import in_order, unfolded
 from ..wide import Invalid, WideLog
@@ -109,7 +109,7 @@ def _joined(shown: pa.Table, clicks: pa.Table, *, certain: bool) -> dict[str, st
     seen = shown_in(shown) if len(shown) and len(clicks) else None
     if seen is None:
         return None
-    said = join(seen, clicks) if certain else guess(seen, clicks)
+    said = join_columns(seen, clicks) if certain else guess(seen, clicks)
     return said if said is None or not certain else said | time_of(seen, clicks, said)
 
 

@@ -19,7 +19,7 @@ from ...log.batch import Floats, Integers
 from ...log.hashing import hashed
 from .. import arrow
 from ..beginning import Beginning
-from ..joining import ClicksBeside, ItemKeys, times
+from ..joining import ClicksBeside, ItemKeys, event_times
 from ..opening import open_table
 from ..tables import Piece, Table
 from ..wide import Invalid, WideLog
@@ -150,14 +150,14 @@ class ShopEvents:
         for piece in self.table.pieces(part, wanted):
             kind = arrow.plain(_at(piece.data, form.kind)).cast(pa.large_string())
             kept = pc.fill_null(pc.equal(kind, self.kind), False)
-            data = piece.data.filter(kept)
-            made = self._made(data)
-            yield replace(piece, data=pa.record_batch({c: made[c] for c in columns}), rows=piece.rows[np.asarray(kept)])
+            rows, made = piece.rows[np.asarray(kept)], self._made(piece.data.filter(kept))
+            if len(rows) or piece.skipped:
+                yield replace(piece, data=pa.record_batch({name: made[name] for name in columns}), rows=rows)
 
     def _made(self, data: pa.RecordBatch) -> dict[str, pa.Array]:
         form, n = self.form, len(data)
         when = next((name for name in form.time if name in data.schema.names), None)
-        time = np.zeros(n) if when is None else times(_number(data.column(when)), when)
+        time = np.zeros(n) if when is None else event_times(_number(data.column(when)), when)
         lists = arrow.lists(data.column(form.items), form.items)
         of = {name: _field(lists.values, name) for name in {form.item, *form.rank, *form.lists}}
         row = np.repeat(np.arange(n), lists.lengths)

@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 
 from ...errors import ColumnError
 from .. import arrow
-from ..joining import times
+from ..joining import event_times
 from . import long, names, wide
 from .columns import of_values
 
@@ -33,7 +33,7 @@ of clicks that come before it; how much more of them must join by one pair of co
 
 
 @dataclass(frozen=True)
-class Shown:
+class FirstImpressions:
     """The first impressions: their id, or the columns that may be it, and their items: a row each, or in lists."""
 
     rows: pa.Table
@@ -53,18 +53,18 @@ class Shown:
         return {name: pc.unique(_texts(self.rows, name)) for name in (*self.ids, self.item)}
 
 
-def shown_in(rows: pa.Table) -> Shown | None:
+def shown_in(rows: pa.Table) -> FirstImpressions | None:
     """Return what rows show, if they are impressions without clicks; None if that is not certain."""
     found = long.long_roles(rows, _NO_CLICK)
     if found.layout == "long" and not found.unsettled and {"impression", "item", "position"} <= found.roles.keys():
         impression, item, position = (found.roles[role].column for role in ("impression", "item", "position"))
-        return Shown(rows, (impression,), item, position, listed=False)
+        return FirstImpressions(rows, (impression,), item, position, listed=False)
     found = wide.wide_roles(rows, _NO_CLICK)
     if found.unsettled or "slate" not in found.roles:
         return None
     slate, position = (found.roles[role].column if role in found.roles else "" for role in ("slate", "position"))
     single = [name for name, one in of_values(rows).items() if one.distinct > 1 and one.distinct >= 0.99 * len(rows)]
-    return Shown(rows, tuple(single), slate, position, listed=True) if single else None
+    return FirstImpressions(rows, tuple(single), slate, position, listed=True) if single else None
 
 
 def kinds_of(rows: pa.Table) -> dict[str, str] | None:
@@ -92,7 +92,7 @@ def _called(values: Sequence[str], words: frozenset[str]) -> list[str]:
     return alone or beside
 
 
-def join(shown: Shown, clicks: pa.Table) -> dict[str, str] | None:
+def join_columns(shown: FirstImpressions, clicks: pa.Table) -> dict[str, str] | None:
     """Return the options of `events` by which clicks join what was shown; None if none do, or in several ways."""
     able = [name for name, one in of_values(clicks).items() if len(one.groups)]
     found: list[tuple[float, tuple[str, str, str]]] = []
@@ -116,7 +116,7 @@ def join(shown: Shown, clicks: pa.Table) -> dict[str, str] | None:
     return _options(shown, *(same or sorted(near, key=_called_best))[0])
 
 
-def guess(shown: Shown, clicks: pa.Table) -> dict[str, str] | None:
+def guess(shown: FirstImpressions, clicks: pa.Table) -> dict[str, str] | None:
     """Return the options by which clicks would join by the names of columns alone; None if those do not tell."""
     able = list(of_values(clicks))
     own = min(shown.ids, key=lambda name: names.order("impression", name))
@@ -133,14 +133,14 @@ def _called_best(way: tuple[str, str, str]) -> tuple[tuple[int, int], ...]:
     return names.order("impression", way[0]), names.order("impression", way[1]), names.order("item", way[2])
 
 
-def _options(shown: Shown, own: str, impression: str, item: str) -> dict[str, str]:
+def _options(shown: FirstImpressions, own: str, impression: str, item: str) -> dict[str, str]:
     made = {"impression": own, ("slate" if shown.listed else "item"): shown.item, "position": shown.position}
     made |= {"click_impression": impression if impression != own else ""}
     made |= {"click_item": item if item != shown.item else ""}
     return {name: value for name, value in made.items() if value and (value != name or shown.listed)}
 
 
-def time_of(shown: Shown, clicks: pa.Table, joined: Mapping[str, str]) -> dict[str, str]:
+def time_of(shown: FirstImpressions, clicks: pa.Table, joined: Mapping[str, str]) -> dict[str, str]:
     """Return the option of the time, if both have one of the same name and hardly any click comes before it."""
     own = joined.get("impression", "impression")
     both = [own, joined.get("click_impression", own)]
@@ -148,7 +148,7 @@ def time_of(shown: Shown, clicks: pa.Table, joined: Mapping[str, str]) -> dict[s
         if name not in clicks.column_names or names.closeness("time", name) < _CALLED:
             continue
         try:
-            when = [times(_flat(table, name), name) for table in (shown.rows, clicks)]
+            when = [event_times(_flat(table, name), name) for table in (shown.rows, clicks)]
         except (ColumnError, NotImplementedError):
             continue
         at = pc.index_in(_texts(clicks, both[1]), _texts(shown.rows, both[0])).fill_null(-1).to_numpy()

@@ -77,6 +77,7 @@ def evaluate_clicks(
     log: Any,
     model: Models,
     *,
+    columns: Mapping[str, str] | None = None,
     other: Any = None,
     labels: str | None = None,
     by: str | None = None,
@@ -93,6 +94,7 @@ def evaluate_clicks(
     - labels: a column of grades beside the candidates (or the slate). by: the column of the queries, for nDCG.
     - grades_by: the grade of a document that was given several, weighed by rows: the lower `median`, or the `majority`.
     - cluster: a column whose equal values mark dependent sessions.
+    - columns: role -> the log's own name of that column, as `read_log` takes them.
 
     Raises:
         UsageError: arguments that cannot work. LogError: a log breaks a rule, or lacks a column.
@@ -103,7 +105,7 @@ def evaluate_clicks(
         >>> round(judged.records()[1]["value"], 2)
         1.45
     """
-    found, source = predictors(model), arguments.source(log)
+    found, source = predictors(model), arguments.source(log, columns)
     away = None if other is None else arguments.source(other)
     fold = None
     if labels is not None:

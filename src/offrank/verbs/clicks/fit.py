@@ -91,6 +91,7 @@ def fit_clicks(
     model: str | ClickModel,
     path: str | PathLike[str],
     *,
+    columns: Mapping[str, str] | None = None,
     by: str | None = "auto",
     confidence: float = 0.95,
     executor: Executor | None = None,
@@ -102,6 +103,7 @@ def fit_clicks(
     - log: from `read_log`, or anything that it takes, with slates and clicks. model: `dbn`, `mixture(pbm, dbn)` ...
     - by: the column of the queries: a document is a pair of query and item. "auto": `query` where there is one; None:
       items are identified by their id alone.
+    - columns: role -> the log's own name of that column, as `read_log` takes them.
 
     Raises:
         UsageError: arguments that cannot work, or clicks that are not whole numbers.
@@ -112,7 +114,7 @@ def fit_clicks(
         >>> [round(float(rank), 1) for rank in learnt.fitted.examination()]
         [1.0, 0.5, 0.3, 0.2]
     """
-    kind, source = click_model(model), arguments.source(log)
+    kind, source = click_model(model), arguments.source(log, columns)
     IntervalSpec("normal", confidence)  # raises for an invalid level
     if not os.access(Path(path).parent, os.W_OK):
         raise UsageError(f"there is no folder {str(Path(path).parent)!r} to write to", "make it first")

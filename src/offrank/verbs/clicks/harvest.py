@@ -96,6 +96,7 @@ def harvest_clicks(
     log: Any,
     method: Method = "all_pairs",
     *,
+    columns: Mapping[str, str] | None = None,
     by: str | None = "auto",
     weigh: Weigh = "views",
     confidence: float = 0.95,
@@ -112,6 +113,7 @@ def harvest_clicks(
     - weigh: the weight of a document shown n and n' times at two ranks: n n' / (n + n') for `views`, or 1 as
       published (`equal`). Both are unbiased; the first has less variance.
     - confidence, replicates, seed: of the intervals, a bootstrap of the documents.
+    - columns: role -> the log's own name of that column, as `read_log` takes them.
 
     Raises:
         UsageError: an unknown method, or clicks that are not whole numbers.
@@ -123,7 +125,7 @@ def harvest_clicks(
         >>> [round(row["value"], 1) for row in curve.records()]
         [1.0, 0.5, 0.3, 0.2]
     """
-    source = arguments.source(log)
+    source = arguments.source(log, columns)
     given: dict[str, Any] = {"by": by, "weigh": weigh, "confidence": confidence, "seed": seed}
     how: dict[str, Any] = {**given, "replicates": replicates, "executor": executor, "progress": progress}
     found = harvest(source, method, **how)

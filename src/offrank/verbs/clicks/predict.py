@@ -53,7 +53,12 @@ class PredictedClicks(Delivered):
 
 
 def predict_clicks(
-    log: Any, model: Any, path: str | PathLike[str], *, progress: Progress | None = None
+    log: Any,
+    model: Any,
+    path: str | PathLike[str],
+    *,
+    columns: Mapping[str, str] | None = None,
+    progress: Progress | None = None,
 ) -> PredictedClicks:
     """Write a table with a row per slot of a log: row, query, item, rank, click_probability, relevance.
 
@@ -62,6 +67,7 @@ def predict_clicks(
 
     - log: from `read_log`, or anything that it takes. model: a fitted click model, or a file of one.
     - path: `.parquet` or `.csv`.
+    - columns: role -> the log's own name of that column, as `read_log` takes them.
 
     Raises:
         UsageError: no such model, or a path of another kind. LogError: the log breaks a rule, or is empty.
@@ -73,7 +79,7 @@ def predict_clicks(
     """
     check_table_path(path)
     ((name, fitted),) = models([model]).items()
-    source, total = arguments.source(log), [0.0]
+    source, total = arguments.source(log, columns), [0.0]
 
     def summed() -> Iterator[pa.RecordBatch]:
         for batch in fitted.predictions(source, progress):

@@ -96,6 +96,7 @@ def select_clicks(
     labels: str,
     logging: str | AnyPolicy = "logged",
     *,
+    columns: Mapping[str, str] | None = None,
     strategy: str | None = None,
     method: str = "binned",
     relevance: Relevance = "draws",
@@ -119,6 +120,7 @@ def select_clicks(
     - labels: a column of grades beside the candidates (or the slate). by: the column of the queries. grades_by: of
       several grades of a document the lower `median`, or the `majority`; by default they are an error.
     - logging: the policy that drew the training log. CMIP uses its expected ranks; if it has none, the logged ranks.
+    - columns: role -> the log's own name of that column, as `read_log` takes them.
 
     Raises:
         UsageError: arguments that cannot work. LogError: the log breaks a rule, or lacks a column.
@@ -129,7 +131,7 @@ def select_clicks(
         >>> list(offrank.select_clicks("log.parquet", models, "grade").cmip)
         ['pbm', 'dctr']
     """
-    found, source = models(model), arguments.source(log)
+    found, source = models(model), arguments.source(log, columns)
     if strategy is not None:
         read_strategy(strategy)  # raises before anything is read
     policy, column = _ranking(arguments.policy(logging), source, executor), query_column(found, by)
