@@ -69,14 +69,17 @@ def inspect(
     try:
         seen, law, sample = looked_at(source, how)
     except EmptyLogError as error:
-        if found is None:
-            raise
-        return unread(log, error, columns, format)  # how it was read may be at fault
+        if found is not None:  # how it was read may be at fault
+            return unread(log, error, columns, format)
+        raise
     logging = logging or (found.logging if found is not None else "") or None
     if logging not in (None, seen.logging.named):
         seen = replace(seen, logging=replace(seen.logging, policy=repr(policy(logging)), confirmed=True))
-    path = fspath(log) if isinstance(log, str | PathLike) else None
-    seen = replace(seen, path=path, format=format, gaps=gaps, top_k=top_k, given=dict(columns or {}))
+    seen = replace(seen, path=_path(log), format=format, gaps=gaps, top_k=top_k, given=dict(columns or {}))
     if found is not None:
         seen = replace(seen, format=found.format or format, read_as=found.said)
     return replace(seen, **suggestion(seen, law, source, sample, how)) if seen.logging.seen else seen
+
+
+def _path(log: Any) -> str | None:
+    return fspath(log) if isinstance(log, str | PathLike) else None
