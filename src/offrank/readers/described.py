@@ -134,8 +134,10 @@ def _long(data: pa.RecordBatch, name: str, own: Mapping[str, str]) -> Iterator[t
         return
     number = _is_number(column.type)
     values = arrow.numbers(column, name) if number else arrow.codes(column, name)
+    order = np.argsort(impression, kind="stable")  # rows of one impression may be scattered
+    impression, ordered = impression[order], values[order]
     same = impression[1:] == impression[:-1]
-    if not (same & (values[1:] != values[:-1])).sum() > (1 - HOLDS) * len(data):
+    if not (same & (ordered[1:] != ordered[:-1])).sum() > (1 - HOLDS) * same.sum():
         yield "group", len(data)
     elif number:
         yield "score", int(np.isfinite(values).sum())

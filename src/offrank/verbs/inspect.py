@@ -7,7 +7,7 @@ from dataclasses import replace
 from os import PathLike, fspath
 from typing import Any
 
-from ..errors import OffrankError
+from ..errors import EmptyLogError, OffrankError
 from ..inspection.passes import HowRead, looked_at
 from ..inspection.result import Inspection
 from ..inspection.suggestion import suggestion
@@ -65,13 +65,21 @@ def inspect(
     except OffrankError as error:
         return unread(log, error, columns, format)
     source = replace(source, invalid="skip") if isinstance(source, WideLog | LongLog) else source
-    seen, law, sample = looked_at(source, how)
     found = source.description if isinstance(source, WideLog | LongLog) else None
+    try:
+        seen, law, sample = looked_at(source, how)
+    except EmptyLogError as error:
+        if found is not None:  # how it was read may be at fault
+            return unread(log, error, columns, format)
+        raise
     logging = logging or (found.logging if found is not None else "") or None
     if logging not in (None, seen.logging.named):
         seen = replace(seen, logging=replace(seen.logging, policy=repr(policy(logging)), confirmed=True))
-    path = fspath(log) if isinstance(log, str | PathLike) else None
-    seen = replace(seen, path=path, format=format, gaps=gaps, top_k=top_k, given=dict(columns or {}))
+    seen = replace(seen, path=_path(log), format=format, gaps=gaps, top_k=top_k, given=dict(columns or {}))
     if found is not None:
         seen = replace(seen, format=found.format or format, read_as=found.said)
     return replace(seen, **suggestion(seen, law, source, sample, how)) if seen.logging.seen else seen
+
+
+def _path(log: Any) -> str | None:
+    return fspath(log) if isinstance(log, str | PathLike) else None

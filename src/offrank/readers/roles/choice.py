@@ -50,6 +50,14 @@ class Roles:
         if role in self.said or (free and (len(free) == 1 or fits[0] > fits[1])):
             self.choose(role, free[:1], "it is called so", words=words)
 
+    def only(self, role: str, able: Sequence[str], words: str, why: str) -> bool:
+        """Give a role to the one column that is called by some other words; whether there is one."""
+        called = [name for name in able if names.closeness(words, name) >= SURE]
+        if len(called) != 1:
+            return False
+        self.found[role] = RoleEvidence(called[0], why, tuple(name for name in able if name != called[0]))
+        return True
+
     def ask(self, role: str, able: Sequence[str]) -> None:
         """Leave a role open: which of these columns has it."""
         ways = tuple(Wording("{}", ColumnNames({role: name})) for name in able[:_OFFERED])

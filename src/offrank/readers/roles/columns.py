@@ -82,7 +82,7 @@ class Column:
         except ColumnError:
             return np.empty(0)
         known = found[~np.isnan(found)]
-        if not len(known) or known.min() < 0 or (known % 1 != 0).any():
+        if not len(known) or known.min() < 0 or np.isinf(known).any() or (known % 1 != 0).any():
             return np.empty(0)
         few = (found > 0).mean() <= _MOST_CLICKED if known.max() > 1 or not len(self.numbers) else True
         return found if few else np.empty(0)

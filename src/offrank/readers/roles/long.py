@@ -98,7 +98,7 @@ def _clicks(roles: Roles, columns: Mapping[str, Column], run: Positioned) -> boo
             roles.notes["click"] = note
         return True
     able = [name for name, numbers in held.items() if set(np.unique(numbers)) == {0.0, 1.0}]
-    if able:
+    if able and not roles.only("click", able, "used", "no other flag is called as what people do with an item"):
         roles.ask("click", sorted(able, key=lambda name: _unlikely_click(name, held[name])))
     return bool(able)
 
@@ -138,6 +138,8 @@ def _beside(roles: Roles, columns: Mapping[str, Column], groups: Integers) -> No
         able = [name for name, one in columns.items() if names.closeness(role, name) >= 2 and is_constant(one, groups)]
         roles.if_sure(role, [best_named(role, same) for same in alike(columns, able)], role)
     logged = [name for name, one in columns.items() if names.closeness("propensity", name) >= 2 and _probabilities(one)]
+    place = "" if "position" not in roles.found else roles.found["position"].column
+    logged = [name for name in logged if place not in columns or not _falls(columns[name], columns[place])]
     whole = [name for name in logged if is_constant(columns[name], groups)]
     roles.if_sure("propensity", whole, "propensity")
     roles.if_sure("slot_propensity", [name for name in logged if name not in whole], "propensity")
@@ -146,6 +148,13 @@ def _beside(roles: Roles, columns: Mapping[str, Column], groups: Integers) -> No
 def _probabilities(column: Column) -> bool:
     known = column.numbers[~np.isnan(column.numbers)]
     return bool(len(known) and pa.types.is_floating(column.data.type) and known.min() > 0 and known.max() <= 1)
+
+
+def _falls(column: Column, position: Column) -> bool:
+    """Whether numbers are those of the position and fall with it, as chances to be looked at do."""
+    known = ~np.isnan(column.numbers) & ~np.isnan(position.positions)
+    pairs = np.unique(np.stack([position.positions[known], column.numbers[known]]), axis=1)
+    return len({*pairs[0]}) == pairs.shape[1] > 1 and bool((np.diff(pairs[1]) < 0).all())
 
 
 def _one_each(numbers: Mapping[str, Floats], role: str) -> list[str]:

@@ -8,7 +8,8 @@ from functools import lru_cache
 
 _ITEM = """item product prod sku doc document docno prop property asin object corpus_item hotel track song
         movie film article news video listing offer ad advert creative book restaurant recipe job candidate game app
-        url title name content post photo image pin entity option course module tile card hit isbn ean accommodation"""
+        url uri
+        title name content post photo image pin entity option course module tile card hit isbn ean accommodation"""
 WORDS: Mapping[str, str] = {
     "impression": """impression imp ranking recommendation request req srch search serp result_page page_view pageview
         slate list display_list reco rec feed auction exposure qry query view session visit group""",
@@ -19,15 +20,17 @@ WORDS: Mapping[str, str] = {
     "slate": f"""slate items shown ranking list results ranked displayed impressions recommendations recommended
         products docs documents hits tracks songs hotels articles {_ITEM}""",
     "candidates": "candidates candidate pool eligible available retrieved choices options catalog catalogue actions",
-    "propensity": "propensity propensities pscore prob probability action_prob logging_prob policy_prob pr",
+    "propensity": """propensity propensities pscore pscores prob probs probability probabilities
+        action_prob logging_prob policy_prob pr""",
     "query": "query search_term search_query term keyword keywords q querystring search_phrase topic",
     "user": "user uid member customer visitor viewer listener cookie person account shopper client reader",
     "session": "session visit sess",
     "outcome": """book booked booking order ordered purchase purchased buy bought conversion converted revenue gmv
         reward dwell dwelltime cart basket sale sales sold price_paid earned spend spent install installed liked like
         saved rating grade label relevance return returned reordered watched watchtime completed""",
-    "used": """tap tapped open opened selected chosen pick picked played play listened listen engaged interacted
-        streamed""",
+    "used": """tap tapped open opened select selected chosen pick picked played play plays listened listen listens
+        engaged interacted streamed accept accepted contact contacted apply applied install installed reward rewards
+        purchase purchased purchases""",
     "shown": "impressions views displays exposures shows shown served",
     "kind": "kind event event_type event_name event_kind type action action_type action_name interaction_type activity",
     "time": """time timestamp ts at date datetime event_time event_timestamp created created_at occurred_at
@@ -47,7 +50,8 @@ _ELSE = _set(
 """Words beside which a role's word tells of something else: `prev_clicks` is no click."""
 _AFFIXES = _set(
     """id ids uuid guid key code hash is has was did the no num number n cnt count bool boolean flag ind indicator at
-    ts time timestamp date datetime value val display ed on in page result res my text string name raw"""
+    ts time timestamp date datetime value val display ed on in page result res my text string name list array vector
+    mask"""
 )
 """Words that tell how a value is written, not what it is."""
 _PARTS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")

@@ -53,7 +53,7 @@ _BY_CHANCE = 5.0
 
 def runs(columns: Mapping[str, Column], said: Mapping[str, str]) -> list[Positioned]:
     """Return the pairs of an id and a position that make lists, the clearest of each position."""
-    able = [said["position"]] if "position" in said else [name for name in columns if _may_be_position(columns[name])]
+    able = [said["position"]] if "position" in said else _positions(columns)
     ids = [said["impression"]] if "impression" in said else [name for name in columns if _may_be_id(columns[name])]
     free = {*said.values()} - {said.get("position"), said.get("impression")}
     found = [
@@ -66,16 +66,20 @@ def runs(columns: Mapping[str, Column], said: Mapping[str, str]) -> list[Positio
     return [run for position in able for run in _clearest([one for one in found if one.position == position])]
 
 
+def _positions(columns: Mapping[str, Column]) -> list[str]:
+    """Return the columns that may hold positions, one called an item only if another column is called so too."""
+    able = [name for name, one in columns.items() if _may_be_position(one)]
+    items = [name for name in columns if names.closeness("item", name) >= 2]
+    return [name for name in able if name not in items or names.closeness("position", name) >= 2 or len(items) > 1]
+
+
 def _may_be_position(column: Column) -> bool:
-    """Whether a column may hold positions: small whole numbers that are not called an item."""
+    """Whether a column may hold positions: small whole numbers that are not called a click."""
     if not len(column.positions):
         return False
-    fit = names.closeness("position", column.name)
     known = column.positions[~np.isnan(column.positions)]
     few = known.max() - known.min() < 2  # as clicks have
-    return fit >= 2 or not (
-        few or names.closeness("item", column.name) >= 2 or names.closeness("click", column.name) >= 2
-    )
+    return names.closeness("position", column.name) >= 2 or not (few or names.closeness("click", column.name) >= 2)
 
 
 def _may_be_id(column: Column) -> bool:

@@ -224,7 +224,7 @@ def _clicks(
     elif clicked:
         roles.choose("clicks", clicked, "its ids stand in the slate, and it is called so", words="click", least=1)
         roles.notes["clicks"] = "the ids of what was clicked"
-    elif able:
+    elif able and not roles.only("clicks", able, "used", "no other list is called as what people do with an item"):
         roles.ask("clicks", sorted(able, key=lambda name: -names.closeness("used", name)))
     return "" if able or clicked else "no list beside the slate tells what was clicked: log 1 or 0 for each item shown"
 

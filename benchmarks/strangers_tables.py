@@ -1,0 +1,112 @@
+"""How many raw tables of other people `inspect` reads rightly, and of how many it says rightly who drew them."""
+
+from __future__ import annotations
+
+import argparse
+import tempfile
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import offrank
+from benchmarks import _strangers_bandits, _strangers_media, _strangers_shops, _strangers_traps
+from benchmarks._strangers_files import MAKERS, Truth
+
+TABLES = (_strangers_shops, _strangers_media, _strangers_bandits, _strangers_traps)
+"""The modules that make the tables."""
+LAWS = {
+    "uniform": "uniform",
+    "score": "plackett_luce({})",
+    "sharp": "plackett_luce({}, ",
+    "epsilon": "epsilon(top({}), ",
+}
+FIXED = {"fixed", "personal", "daily", "sorted", "arms"}
+CERTAIN = {"written", "agrees"}
+
+
+def _law(truth: Truth) -> str:
+    """Return how the spelling of the law that drew a log begins."""
+    return LAWS[truth.drawn].format(repr(truth.score) if "." in truth.score else truth.score)
+
+
+def layout_of(found: Any, truth: Truth) -> str:
+    """Return whether a table was read as it is: right, asked, or wrong."""
+    if isinstance(found, Exception):
+        return "failed"
+    if found.logging is None:
+        return "right" if truth.asked else "asked"
+    if truth.layout not in ("wide", "long"):
+        return "right" if (found.format or found.layout or "").startswith(truth.layout) else "wrong"
+    read = {role: name for role, name in found.renamed.items() if role in truth.columns}
+    read |= {role: role for role, name in truth.columns.items() if role not in read and name == role}
+    core = {"slate", "clicks", "impression", "item", "position", "click", "candidates", "propensity", "slot_propensity"}
+    wrong = {role for role, name in truth.columns.items() if role in core and read.get(role) != name}
+    if truth.asked and not truth.columns:
+        return "read"
+    return "wrong" if wrong else "right"
+
+
+def drawn_of(found: Any, truth: Truth) -> str:
+    """Return whether what is said of who drew a log is true: right, open, wrong, or scandal: certain and false."""
+    law = None if isinstance(found, Exception) else found.logging
+    if law is None:
+        return "right" if truth.asked or not truth.drawn else "open"
+    certain = law.status in CERTAIN
+    if truth.drawn in FIXED:
+        believed = law.policy and law.named and (law.departure or 1) <= 0.2
+        known = law.status in ("not random", "refuted", "arms")
+        return "scandal" if certain else "right" if known or not believed else "open"
+    if truth.drawn == "written":
+        return "right" if law.status == "written" else "wrong" if certain else "open"
+    if truth.drawn in ("hidden", "bucket", ""):
+        return "wrong" if certain or law.status == "not random" else "right"
+    same = (law.policy or "").startswith(_law(truth))
+    return "wrong" if law.status == "not random" or (certain and not same) else "right" if same else "open"
+
+
+def look(path: Path) -> Any:
+    """Return what `inspect` says of a table, or how it fails."""
+    try:
+        return offrank.inspect(path)
+    except Exception as error:  # noqa: BLE001  a failure is counted, whatever it is
+        return error
+
+
+def said(found: Any) -> str:
+    """Say in a line what was found."""
+    if isinstance(found, Exception):
+        return f"{type(found).__name__}: {str(found)[:200]}"
+    if found.logging is None:
+        return f"ASKS[{found.layout}] {found.why[:200]}"
+    roles = " ".join(f"{role}={name}" for role, name in found.renamed.items())
+    law = found.logging
+    return (
+        f"{found.format or found.layout}: {roles} | {law.policy} [{law.status}] dep={law.departure} | {found.command}"
+    )
+
+
+def main() -> None:
+    """Print what was found of each table, and how often it was right."""
+    known = argparse.ArgumentParser(description=__doc__)
+    known.add_argument("--only", nargs="*", default=list(MAKERS))
+    known.add_argument("--seed", type=int, default=1)
+    options = known.parse_args()
+    layouts: Counter[str] = Counter()
+    laws: Counter[str] = Counter()
+    for number, name in enumerate(MAKERS):
+        if name not in options.only:
+            continue
+        with tempfile.TemporaryDirectory() as folder:
+            path, truth = MAKERS[name](np.random.default_rng((options.seed, number)), Path(folder))
+            found = look(path)
+            layout, law = layout_of(found, truth), drawn_of(found, truth)
+        layouts[layout] += 1
+        laws[law] += 1
+        print(f"{name:28} {truth.drawn:9} layout {layout:7} drawn {law:8} {said(found)}", flush=True)
+    print(dict(layouts), dict(laws))
+
+
+if __name__ == "__main__":
+    main()

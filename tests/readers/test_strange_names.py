@@ -1,0 +1,78 @@
+"""Columns that are told by their shape, or by what people do with an item."""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+import offrank
+from benchmarks._strangers import Form, wide_log, written
+from offrank.inspection.unread import UnreadTable
+from offrank.readers.long import LongLog
+from offrank.readers.wide import WideLog
+
+
+def _read_as(table: pa.Table) -> dict[str, str]:
+    log = offrank.read_log(table)
+    assert isinstance(log, WideLog | LongLog)
+    assert log.description is not None
+    return {role: one.column for role, one in log.description.roles.items()}
+
+
+@pytest.mark.parametrize("name", ["tapped", "was_installed", "contact", "accepted"])
+@pytest.mark.parametrize("layout", ["long", "wide"])
+def test_one_flag_of_what_people_do_is_the_click(name: str, layout: str) -> None:
+    form = Form(layout=layout, pool=False, decoys=("in_stock",) if layout == "long" else (), names={"click": name})
+    found = _read_as(written(wide_log(np.random.default_rng(1)), form, np.random.default_rng(2)))
+    assert found["click" if layout == "long" else "clicks"] == name
+
+
+def test_of_two_such_flags_one_is_asked_for() -> None:
+    form = Form(pool=False, names={"click": "tapped"})
+    table = written(wide_log(np.random.default_rng(1)), form, np.random.default_rng(2))
+    saved = pa.array(np.random.default_rng(3).integers(0, 2, table.num_rows))
+    found = offrank.inspect(table.append_column("installed", saved))
+    assert isinstance(found, UnreadTable)
+    assert {said["click"] for said in found.unsettled[0].columns} == {"tapped", "installed"}
+
+
+def test_two_kinds_of_clicks_are_asked_for() -> None:
+    form = Form(pool=False, names={"click": "click_valid"})
+    table = written(wide_log(np.random.default_rng(1)), form, np.random.default_rng(2))
+    raw = pa.array(np.random.default_rng(3).integers(0, 2, table.num_rows))
+    assert isinstance(offrank.inspect(table.append_column("click_raw", raw)), UnreadTable)
+
+
+def test_a_position_may_be_called_as_an_item_if_another_column_is_the_item() -> None:
+    form = Form(pool=False, names={"position": "card", "item": "track_uri"})
+    found = _read_as(written(wide_log(np.random.default_rng(1)), form, np.random.default_rng(2)))
+    assert (found["position"], found["item"]) == ("card", "track_uri")
+
+
+@pytest.mark.parametrize("order", ["by list", "shuffled", "by position"])
+def test_the_order_of_rows_does_not_change_the_use_of_a_column(order: str) -> None:
+    form = Form(order=order, decoys=("price", "device"))
+    found = offrank.inspect(written(wide_log(np.random.default_rng(1)), form, np.random.default_rng(2)))
+    assert not isinstance(found, UnreadTable)
+    uses = {one.name: one.use for one in found.columns}
+    assert (uses["score"], uses["price"], uses["device"]) == ("score", "score", "group")
+    assert not found.skipped
+
+
+def test_what_is_read_by_a_guess_and_breaks_a_rule_is_described() -> None:
+    rows = [
+        {"offer_id": f"o{n}", "sku": s, "display_pos": 2 * s + 1, "clicked": s % 2} for n in range(60) for s in range(4)
+    ]
+    found = offrank.inspect(pa.Table.from_pylist(rows))
+    assert isinstance(found, UnreadTable)
+    assert "bad-position" in found.why
+    assert {one.name for one in found.columns} == set(rows[0])
+
+
+def test_a_chance_to_be_looked_at_is_no_propensity() -> None:
+    form = Form(pool=False)
+    table = written(wide_log(np.random.default_rng(1)), form, np.random.default_rng(2))
+    places = np.array(table[form.name("position")].to_pylist())
+    assert "slot_propensity" not in _read_as(table.append_column("prob", pa.array(1 / (1 + places))))
+    assert _read_as(table.append_column("prob", pa.array(1 / (8 - places))))["slot_propensity"] == "prob"
