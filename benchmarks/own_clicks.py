@@ -5,7 +5,7 @@ counted on the day itself should be; likewise the relevances of click models tha
 the largest share of close neighbours of a score from elsewhere, of at least 20 pairs; `residual` the smallest mean
 square of its residual clicks, of at least 20 degrees of freedom.
 
-    python benchmarks/own_clicks.py [--seeds 4] [--rows 1000 5000 20000]
+    python benchmarks/own_clicks.py [--seeds 4] [--rows 1000 5000 20000] [--write docs/benchmarks.md]
 """
 
 from __future__ import annotations
@@ -13,9 +13,12 @@ from __future__ import annotations
 import argparse
 from collections import Counter
 from collections.abc import Callable, Iterator
+from itertools import product
+from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
+from _page import generated
 from numpy.typing import NDArray
 from trust_worlds import HEALTHY, World
 
@@ -97,25 +100,34 @@ def relevances(judged: pa.Table, day: pa.Table, model: str) -> Floats:
     return np.array([known.get(cell, known.get(str(cell), mean)) for cell in cells.tolist()]).reshape(shape)
 
 
+def lines(rows: list[int], seeds: int) -> Iterator[str]:
+    """A table of the scores that were convicted, by kind and by rows of the log."""
+    scores, said, close, residual = Counter[tuple[str, int]](), Counter[tuple[str, int]](), 0.0, 1.0
+    for world, n, seed in product(HEALTHY, rows, range(seeds)):
+        for name, every in looked_at(world, n, seed):
+            scores[name, n] += 1
+            said[name, n] += any(map(counted_here, every))
+            if not name.endswith("this day"):
+                close = max([close, *(one.close / one.pairs for one in every if one.pairs >= 20)])
+                residual = min([residual, *(one.residual for one in every if one.freedom >= 20)])
+    yield "| score | " + " | ".join(f"{n:,} rows" for n in rows) + " |"
+    yield "|---|" + "--:|" * len(rows)
+    for name in dict.fromkeys(name for name, _ in scores):
+        yield f"| {name} | " + " | ".join(f"{said[name, n]} of {scores[name, n]}" for n in rows) + " |"
+    yield ""
+    yield f"From elsewhere: `close` at most {close:.3f}, `residual` at least {residual:.3f}."
+
+
 def main() -> None:
-    """Print a table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seeds", type=int, default=4)
     parser.add_argument("--rows", type=int, nargs="+", default=[1_000, 5_000, 20_000])
+    parser.add_argument("--write", type=Path, help="a page with the two markers, to write the table to")
     asked = parser.parse_args()
-    scores, said, close, residual = Counter[tuple[str, int]](), Counter[tuple[str, int]](), 0.0, 1.0
-    for world in HEALTHY:
-        for rows in asked.rows:
-            for seed in range(asked.seeds):
-                for name, every in looked_at(world, rows, seed):
-                    scores[name, rows] += 1
-                    said[name, rows] += any(map(counted_here, every))
-                    if not name.endswith("this day"):
-                        close = max([close, *(one.close / one.pairs for one in every if one.pairs >= 20)])
-                        residual = min([residual, *(one.residual for one in every if one.freedom >= 20)])
-    for name in dict.fromkeys(name for name, _ in scores):
-        print(f"{name:40}", *(f"{said[name, rows]:4} of {scores[name, rows]:4}" for rows in asked.rows))
-    print(f"close, at most: {close:.3f}; residual, at least: {residual:.3f}")
+    told = [f"{len(HEALTHY)} worlds, {asked.seeds} logs of each size.", "", *lines(asked.rows, asked.seeds)]
+    print(*told, sep="\n")
+    if asked.write:
+        generated(asked.write, "own clicks", told, "benchmarks/own_clicks.py")
 
 
 if __name__ == "__main__":
