@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import secrets
 import shutil
@@ -9,16 +10,29 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from .outputs import refuse_kind
+
+_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+_SHUT = (errno.EACCES, errno.EPERM, errno.EROFS)
 _UNFINISHED: set[Path] = set()
 
 
 @contextmanager
 def atomic_write(path: str | os.PathLike[str]) -> Iterator[Path]:
-    """Yield a temporary name beside `path`, of the same suffix; it becomes `path` on success, or is removed."""
+    """Yield a temporary name beside `path`, of the same suffix; it becomes `path` on success, or is removed.
+
+    Raises:
+        UsageError: it would replace a table by what is none.
+        OSError: the disk is full, or the folder cannot be written to; it names `path`, the size and what to do.
+    """
     final = Path(path)
     with _temporary(final.with_name(f".{secrets.token_hex(4)}.{final.name}")) as temporary:
-        yield temporary
-        temporary.replace(final)
+        try:
+            yield temporary
+            refuse_kind(final, temporary)
+            temporary.replace(final)
+        except OSError as error:
+            raise _told(error, temporary, final) from error
 
 
 @contextmanager
@@ -39,6 +53,19 @@ def write_text(path: str | os.PathLike[str], text: str) -> None:
     """Write a text file in UTF-8; characters that UTF-8 cannot hold (half a surrogate pair) are escaped."""
     with atomic_write(path) as temporary:
         temporary.write_text(text, encoding="utf-8", errors="backslashreplace")
+
+
+def _told(error: OSError, temporary: Path, final: Path) -> OSError:
+    """Return the error of writing a file with its name, its size and what to do; other errors as they are."""
+    if error.filename not in (None, str(temporary)) or error.errno not in (*_FULL, *_SHUT):
+        return error
+    size = temporary.stat().st_size if temporary.exists() else 0
+    reason = os.strerror(error.errno)
+    if error.errno in _FULL:
+        reason += f" after {size:,} bytes; make room there, raise its limit, or write to another disk"
+    else:
+        reason += f"; let {str(final.parent)!r} be written to, or write into another folder"
+    return type(error)(error.errno, reason, str(final))
 
 
 @contextmanager

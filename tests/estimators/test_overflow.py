@@ -109,7 +109,7 @@ def test_the_largest_weight(propensity: float, fine: bool) -> None:
     [
         ({"reward": 1e155, "usual": 1.0}, "reward"),
         ({"reward": -1e155, "usual": 1.0}, "reward"),
-        ({"clicks": [1e160]}, "reward"),  # where there is no reward, clicks are what is earned
+        ({"clicks": [1e160]}, "clicks"),
         ({"inclusion": 1e-151, "usual": 1.0}, "inclusion"),
     ],
 )

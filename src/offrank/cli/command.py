@@ -21,6 +21,7 @@ from .inspect import inspect
 from .learn import learn
 from .measure import measure
 from .merge import merge
+from .protected import protected
 from .running import safely
 from .select_clicks import clicks as select_clicks
 from .select_estimators import estimators as select_estimators
@@ -56,8 +57,8 @@ def select() -> None:
 
 
 for _verb in (clicks_fit, clicks_evaluate, clicks_harvest, clicks_judge, clicks_predict):
-    clicks.add_command(_verb)
+    clicks.add_command(protected(_verb))
 for _verb in (select_clicks, select_estimators):
-    select.add_command(_verb)
+    select.add_command(protected(_verb))
 for _verb in (inspect, evaluate, compare, check, measure, merge, convert, learn, demo, simulate):
-    main.add_command(_verb)
+    main.add_command(protected(_verb))

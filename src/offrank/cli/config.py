@@ -14,6 +14,8 @@ SHARED = ("columns", "format", "logging", "cluster", "skip_invalid", "skip_broke
 """Options that describe a log for every verb; a verb ignores those that it does not use."""
 COLUMNS = "offrank.columns"
 """Where the columns of a mapping wait for those named on the command line."""
+CONFIG = "offrank.config"
+"""Where the path of the mapping waits for the check of what is written."""
 
 
 def config_option(command: Callable[..., None]) -> Callable[..., None]:
@@ -33,6 +35,7 @@ def config_option(command: Callable[..., None]) -> Callable[..., None]:
 def _read(context: click.Context, _option: click.Parameter, path: str | None) -> None:
     if path is None:
         return
+    context.meta[CONFIG] = path
     try:
         said = tomllib.loads(Path(path).read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:

@@ -8,7 +8,7 @@ import click
 
 import offrank
 
-from .options import arguments, confidence, html, results_options, source, source_options
+from .options import arguments, confidence, html, output, results_options, source, source_options
 from .running import be_strict, reading, saying, tell
 
 
@@ -20,7 +20,7 @@ from .running import be_strict, reading, saying, tell
     help="random, regression, ips, dro, poem, snpoem, dr-poem, plackett-luce or pl-rank (linear); pi-opt, sup or "
     "lambdamart (boosted trees).",
 )
-@click.option("-o", "path", metavar="POLICY.NPZ", required=True, help="The file to write.")
+@output("POLICY.NPZ")
 @click.option("--criterion", help="Choose settings by ips, snips, lower, pi (default of pi-opt) or ipm (of pl-rank).")
 @click.option("--labels", metavar="COLUMN", help="Grades beside the candidates, for sup and lambdamart.")
 @click.option("--split", default="turn", show_default=True, help="Thirds by rows in turn, or by hash.")

@@ -31,9 +31,10 @@ def read_by(reader: Callable[[Any], Any]) -> Callback:
 
 def writable(_context: click.Context, option: click.Parameter, path: str | None) -> str | None:
     """Refuse an unwritable path before anything is read, not after hours."""
-    if path is not None and not os.access(Path(path).parent, os.W_OK):
-        raise click.BadParameter(f"there is no folder {str(Path(path).parent)!r} to write to", param=option)
-    return path
+    if path is None or os.access(folder := Path(path).parent, os.W_OK):
+        return path
+    wrong = "the folder {!r} may not be written to" if folder.is_dir() else "there is no folder {!r} to write to"
+    raise click.BadParameter(wrong.format(str(folder)), param=option)
 
 
 def column_or_none(name: str | None) -> str | None:
@@ -167,6 +168,15 @@ worth_options = with_options(
 source_options = with_options(written_options, logging_option)
 """The same options, and the logging policy."""
 
+OVERWRITE = "offrank.overwrite"
+"""Where --overwrite waits for the check of what is written."""
+overwrite = click.option(
+    "--overwrite",
+    is_flag=True,
+    expose_value=False,
+    callback=lambda context, _option, given: context.meta.__setitem__(OVERWRITE, given),
+    help="Replace files that are there, also those that offrank did not write.",
+)
 strict = click.option("--strict", is_flag=True, help="Exit with 3 where a number should not be trusted.")
 results_options = with_options(
     json,
@@ -205,7 +215,7 @@ class QuestionCommand(click.Command):
         if self._made is None:
             module, name = self._question.split(":")
             asked = options_of(getattr(importlib.import_module(f"offrank.{module}"), name))
-            last = (results_options, checkpoint_options, page_options)
+            last = (results_options, checkpoint_options, page_options, overwrite)
             self._made = _made_by(written_options, asked, *self._more, *last)
         return self._made
 

@@ -18,9 +18,11 @@ from ..errors import EmptyLogError, UsageError
 from ..files import atomic_write
 from ..log.schema import ROLES, Columns
 from ..log.source import Needs
+from ..outputs import refuse_output
 from ..running.engines import refuse_placed
 from ..wording import Option, Wording
 from . import arrow, checksums
+from .files import is_paths
 from .json_text import from_json
 from .log import opened
 from .long import LongLog
@@ -64,7 +66,7 @@ def convert(
     - columns: role -> the log's own name of that column, as `read_log` takes them.
 
     Raises:
-        UsageError: the log is not from `read_log`, or the suffix names neither format.
+        UsageError: the log is not from `read_log`, the suffix names neither format, or `path` is a file of the log.
         LogError: the log breaks a rule, unless it was read with `invalid="skip"`.
 
     Examples:
@@ -82,9 +84,17 @@ def convert(
     final = Path(path)
     if final.suffix not in (*PARQUET_SUFFIXES, *ARROW_SUFFIXES):
         raise UsageError(f"the suffix of {str(path)!r} does not say how to write it", "call it .parquet or .arrow")
+    refuse_output(str(final), _paths(log, wide), overwrite=True)
     with atomic_write(final) as temporary:
         rows, skipped = _write(wide, temporary, progress)
     return Converted(final, rows, dict(skipped))
+
+
+def _paths(log: Any, wide: WideLog) -> list[str]:
+    """Return the files that a log is known to be read from."""
+    given = [] if not is_paths(log) else [log] if isinstance(log, str | Path) else log
+    files = getattr(wide.table, "files", None)
+    return [*map(str, given), *(() if files is None else files.paths)]
 
 
 def _write(log: WideLog, path: Path, progress: Callable[[int, int], None] | None) -> tuple[int, Counter[str]]:

@@ -30,12 +30,15 @@ _NOT_TINY = (rules.TINY_PROBABILITY, rules.LEAST_PROBABILITY, 1.0)
 _OF_ANOTHER_POLICY = (rules.BAD_PROBABILITY, 0.0, 1.0)
 _WEIGHT = (rules.NEGATIVE_SCORE, 0.0, _LARGEST)
 _BOUNDS = {
-    "clicks": [(rules.BAD_CLICKS, 0.0, _LARGEST)],
-    "reward": [(rules.BAD_REWARD, -_LARGEST, _LARGEST)],
+    "clicks": [(rules.BAD_CLICKS, 0.0, _LARGEST), (rules.TOO_LARGE_VALUE, 0.0, rules.MOST)],
+    "reward": [(rules.BAD_REWARD, -_LARGEST, _LARGEST), (rules.TOO_LARGE_VALUE, -rules.MOST, rules.MOST)],
     "inclusion": [(rules.BAD_INCLUSION, _ABOVE_0, 1.0), _NOT_TINY],
     "propensity": [(rules.BAD_PROPENSITY, _ABOVE_0, 1.0), _NOT_TINY],
     "slot_propensity": [(rules.BAD_SLOT_PROPENSITY, _ABOVE_0, 1.0), _NOT_TINY],
-    "scores": [(rules.BAD_SCORE, -_LARGEST, _LARGEST)],
+    "scores": [
+        (rules.BAD_SCORE, -_LARGEST, _LARGEST),
+        (rules.TOO_LARGE_VALUE, -rules.MOST, rules.MOST),
+    ],
 }
 """The allowed numbers of each role: (rule, least, largest). A slate that was drawn has positive probability."""
 

@@ -7,7 +7,7 @@ import pyarrow as pa
 
 from ..errors import ColumnError
 from ..log import rules
-from ..log.batch import Integers, SparseFeatures
+from ..log.batch import Floats, Integers, SparseFeatures
 from ..log.rules import Faults
 from . import arrow
 from .arrow import Lists
@@ -33,7 +33,7 @@ def sparse_features(
     faults.mark(lines.lengths != candidates, rules.RAGGED, name)
     if pa.types.is_floating(kind) and beside is None:
         values = arrow.numbers(held.values, name)
-        faults.mark(lines.rows_where(held.rows_where(~np.isfinite(values))), rules.BAD_FEATURE_VALUE, name)
+        _mark(values, name, (lines, held), faults)
         places = np.arange(len(values)) - np.repeat(held.starts, held.lengths)
         return SparseFeatures(lines.starts, np.append(held.starts, len(values)), places, values)
     if not pa.types.is_integer(kind) and len(held.values):
@@ -52,8 +52,7 @@ def sparse_features(
         width = max(int(lines.lengths.max()), int(others.lengths.max()))
         fits = (lines.padded(width, -1) == others.padded(width, -1)).all(axis=1)
         faults.mark(~fits, rules.RAGGED, beside)
-    broken = others.rows_where(numbers.rows_where(~np.isfinite(values)))
-    faults.mark(broken, rules.BAD_FEATURE_VALUE, beside)
+    _mark(values, beside, (others, numbers), faults)
     if not same:  # read again without those rows, to keep the values of the others aligned with their indices
         kept = pa.array(np.arange(len(fits)), mask=~fits)
         return sparse_features(columns, arrow.plain_columns(data.select(columns)).take(kept), candidates, faults)
@@ -66,3 +65,13 @@ def _lines(data: pa.RecordBatch, name: str, of: pa.DataType, faults: Faults) -> 
     unnamed = lines.rows_where(held.rows_where(arrow.nulls(held.values)))
     faults.mark(lines.null | unnamed, rules.NULL, name)
     return lines, held
+
+
+def _mark(values: Floats, name: str, lists: tuple[Lists, Lists], faults: Faults) -> None:
+    """Mark the rows of values that are not finite, or too large. lists: the lists of lists that hold them."""
+    outer, inner = lists
+    for fine, rule in (
+        (np.isfinite(values), rules.BAD_FEATURE_VALUE),
+        (np.abs(values) <= rules.MOST, rules.TOO_LARGE_VALUE),
+    ):
+        faults.mark(outer.rows_where(inner.rows_where(~fine)), rule, name)
