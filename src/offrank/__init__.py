@@ -33,6 +33,7 @@ if TYPE_CHECKING:  # for type checkers; `_HOMES` and `_MODULES` say the same at 
     from .policies.epsilon import EpsilonUniform as EpsilonUniform
     from .policies.linear import Linear as Linear
     from .policies.plackett_luce import PlackettLuce as PlackettLuce
+    from .policies.policy_mixture import PolicyMixture as PolicyMixture
     from .policies.ranking import Ranking as Ranking
     from .policies.swaps import Swaps as Swaps
     from .policies.top import Top as Top
@@ -76,6 +77,7 @@ _HOMES = {
     "Logged": "policies.written",
     "OffrankError": "errors",
     "PlackettLuce": "policies.plackett_luce",
+    "PolicyMixture": "policies.policy_mixture",
     "Ranking": "policies.ranking",
     "Result": "evaluation.result",
     "Swaps": "policies.swaps",

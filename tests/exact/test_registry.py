@@ -56,6 +56,10 @@ POLICY_EXAMPLES: dict[str, tuple[str, str]] = {
     "epsilon": ("epsilon(top(new), 0.25)", "epsilon(top(new), 0.25)"),
     "linear": ("linear({file})", "plackett_luce(new)"),
     "logged": ("logged", DRAWN),
+    "mixture": (
+        "mixture({top(new): 0.5, plackett_luce(old): 0.3, top(logit): 0.2})",
+        "mixture({top(new): 0.5, plackett_luce(old): 0.3, top(logit): 0.2})",
+    ),
     "plackett_luce": ("plackett_luce(logit, log=True)", "plackett_luce(logit, log=True)"),
     "ranking": ("ranking(listed)", "ranking(listed)"),
     "swaps": ("swaps(ranking(listed), 0.7)", "swaps(ranking(listed), 0.7)"),

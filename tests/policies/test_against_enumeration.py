@@ -13,6 +13,7 @@ from offrank.errors import AbilityError
 from offrank.log.batch import Contexts, Integers, LogBatch, Shown
 from offrank.policies import policy, propensities
 from offrank.policies.base import all_items
+from offrank.policies.pair_law import pair_probs
 from offrank.testing.exact import World, padded
 from offrank.testing.laws import Situation, Slate, law, rank_probs, slot_probs
 
@@ -61,8 +62,17 @@ POLICIES = (
     "swaps(ranking(listed), 1)",
     "swaps(plackett_luce(logit, log=True), 0.8)",
     "swaps(epsilon(top(zero), 0.5), 0.6)",
+    "mixture({top(score): 0.7, ranking(listed): 0.3})",
+    "mixture({plackett_luce(score): 0.25, top(logit): 0.25, epsilon(top(zero), 0.1): 0.4, uniform: 0.1})",
+    "mixture({plackett_luce(zero): 1, top(score): 0})",
+    "epsilon(mixture({top(score): 0.5, top(logit): 0.5}), 0.1)",
 )
-PARTIAL = ("ranking(outside)", "ranking(short)", "epsilon(ranking(outside), 0.4)")
+PARTIAL = (
+    "ranking(outside)",
+    "ranking(short)",
+    "epsilon(ranking(outside), 0.4)",
+    "mixture({ranking(outside): 0.2, top(score): 0.8})",
+)
 """Deterministic part of the ranks only: their slates may hold nothing in some slots."""
 
 
@@ -106,6 +116,18 @@ def test_rank_probs(name: str, asked: str) -> None:
     for row, (index, _) in enumerate(rows):
         expected[row] = ranks_of(name, index, tuple(items[row].tolist()), contexts.slots)
     assert found == pytest.approx(expected, rel=1e-12, abs=1e-15)
+
+
+@pytest.mark.parametrize("name", POLICIES)
+def test_pair_probs(name: str) -> None:
+    contexts = WORLD.contexts(np.arange(len(WORLD.situations)))
+    found = pair_probs(policy(name), contexts)
+    expected = np.zeros(found.shape)
+    for row, situation in enumerate(WORLD.situations):
+        for slate, chance in law(policy(name), situation).items():
+            shown = np.array(slate), np.arange(len(slate))
+            expected[(row, *(each[:, None] for each in shown), *(each[None] for each in shown))] += chance
+    assert found == pytest.approx(expected, rel=1e-12, abs=1e-12)
 
 
 @cache

@@ -5,6 +5,7 @@ from .counted import Counted
 from .epsilon import EpsilonUniform
 from .named import policy
 from .plackett_luce import PlackettLuce
+from .policy_mixture import PolicyMixture
 from .propensities import AnyPolicy, Propensities, ShownPolicy, propensities
 from .ranking import Ranking
 from .registry import POLICIES
@@ -29,6 +30,7 @@ __all__ = [
     "PairProbs",
     "PlackettLuce",
     "Policy",
+    "PolicyMixture",
     "Propensities",
     "Ranking",
     "ShownPolicy",

@@ -6,7 +6,7 @@ A law maps every possible slate of a situation to its probability.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import pairwise, permutations
 from typing import cast
@@ -14,6 +14,8 @@ from typing import cast
 from ..policies.base import Policy
 from ..policies.epsilon import EpsilonUniform
 from ..policies.plackett_luce import PlackettLuce
+from ..policies.policy_mixture import PolicyMixture
+from ..policies.propensities import AnyPolicy
 from ..policies.ranking import Ranking
 from ..policies.swaps import Swaps
 from ..policies.top import Top
@@ -67,10 +69,12 @@ def law(policy: Behaviour, situation: Situation) -> dict[Slate, float]:
         case Ranking():
             found = {situation.rankings[policy.column][: situation.slots]: 1.0}
         case EpsilonUniform():
-            found = _mixture(cast(Policy, policy.base), policy.epsilon, situation)
+            found = _mixture([(policy.base, 1 - policy.epsilon), (Uniform(), policy.epsilon)], situation)
         case Swaps():
-            share = (1 - policy.stay) * situation.size / max(situation.size - 1, 1)
-            found = _mixture(cast(Policy, policy.base), share if situation.size > 1 else 0.0, situation)
+            share = (1 - policy.stay) * situation.size / (situation.size - 1) if situation.size > 1 else 0.0
+            found = _mixture([(policy.base, 1 - share), (Uniform(), share)], situation)
+        case PolicyMixture():
+            found = _mixture(policy.parts.items(), situation)
         case _ if callable(policy):
             found = dict(policy(situation))
         case _:
@@ -115,7 +119,10 @@ def _plackett_luce(weights: list[float], situation: Situation) -> dict[Slate, fl
     return found
 
 
-def _mixture(base: Policy, share: float, situation: Situation) -> dict[Slate, float]:
-    mostly, sometimes = law(base, situation), law(Uniform(), situation)
-    slates = {**mostly, **sometimes}
-    return {s: (1 - share) * mostly.get(s, 0.0) + share * sometimes.get(s, 0.0) for s in slates}
+def _mixture(parts: Iterable[tuple[AnyPolicy, float]], situation: Situation) -> dict[Slate, float]:
+    """The law of a draw among policies with these shares."""
+    found: dict[Slate, float] = {}
+    for part, share in parts:
+        for slate, chance in law(cast(Policy, part), situation).items():
+            found[slate] = found.get(slate, 0.0) + share * chance
+    return found
