@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 
 from offrank.errors import SpellingError, UsageError
 from offrank.estimators.named import ESTIMATORS, estimator
+from offrank.policies import By
 from offrank.policies.named import POLICIES, policy
 from offrank.spelling import Frozen, Spelled, example, listed, parse, split
 
@@ -197,10 +198,12 @@ COLUMNS = st.sampled_from(["new_score", "my score", "class", "inf", "it's", *POL
 POSITIVE = st.floats(0, exclude_min=True) | st.integers(1)
 SHARE = st.floats(0, 1, exclude_min=True)
 ARGUMENTS: dict[str, Callable[[Any], st.SearchStrategy[Any]]] = {
+    "arms": lambda made: st.builds(By, COLUMNS, st.fixed_dictionaries({"A": made, 1: made})),
     "assignment": lambda _: st.sampled_from(["greedy", "exact"]),
     "base": lambda made: made,
     "by": lambda _: COLUMNS,
     "column": lambda _: COLUMNS,
+    "counted": lambda _: st.none(),
     "counts": lambda _: st.none(),
     "departure": lambda _: SHARE,
     "draws": lambda _: st.integers(1, 99),
@@ -213,10 +216,12 @@ ARGUMENTS: dict[str, Callable[[Any], st.SearchStrategy[Any]]] = {
     "model": lambda _: COLUMNS,
     "parts": lambda made: st.lists(made, min_size=1, max_size=3).map(shared),
     "path": lambda _: COLUMNS,
+    "policies": lambda made: st.dictionaries(COLUMNS | st.integers(), made, min_size=1, max_size=3),
     "ranks": lambda _: st.none() | COLUMNS,
     "residual": lambda made: made,
     "samples": lambda _: st.integers(0, 9),
     "scores": lambda _: COLUMNS,
+    "shares": lambda _: st.none() | st.just({1: 0.75, "A": 0.25}),
     "slate": lambda _: st.none() | COLUMNS,
     "slots": lambda _: st.sampled_from(["joint", "independent"]),
     "stay": lambda _: SHARE,
@@ -250,7 +255,7 @@ def things(makers: Mapping[str, Callable[..., Any]]) -> st.SearchStrategy[Any]:
         except UsageError:  # what cannot be wrapped
             return None
 
-    nested, needed = {"base", "parts", "residual"}, {"base", "parts"}
+    nested, needed = {"arms", "base", "parts", "policies", "residual"}, {"arms", "base", "parts", "policies"}
     wraps = [make for make in makers.values() if nested & signature(make).parameters.keys()]
     plain = [make for make in makers.values() if not needed & signature(make).parameters.keys()]
     simple = st.one_of(*(one(make, st.nothing()) if make not in wraps else st.nothing() for make in plain))

@@ -28,7 +28,9 @@ if TYPE_CHECKING:  # for type checkers; `_HOMES` and `_MODULES` say the same at 
     from .folds.estimate import Caution as Caution
     from .folds.estimate import Estimate as Estimate
     from .inspection.result import Inspection as Inspection
+    from .policies.balanced import Balanced as Balanced
     from .policies.boosted import Boosted as Boosted
+    from .policies.by import By as By
     from .policies.counted import Counted as Counted
     from .policies.epsilon import EpsilonUniform as EpsilonUniform
     from .policies.linear import Linear as Linear
@@ -66,7 +68,9 @@ __version__ = "0.1.0"
 
 # Loaded on first use, so that `import offrank` and `offrank --help` stay instant.
 _HOMES = {
+    "Balanced": "policies.balanced",
     "Boosted": "policies.boosted",
+    "By": "policies.by",
     "Caution": "folds.estimate",
     "CheckpointFolder": "running.checkpoint",
     "Counted": "policies.counted",

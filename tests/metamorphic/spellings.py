@@ -22,7 +22,9 @@ EXAMINATION = (1.0, 0.7, 0.5, 0.4)
 
 #: name -> spellings; {linear}, {boosted} are files of scorers, columns are those of tests/metamorphic/logs.py
 POLICY_SPELLINGS: Mapping[str, tuple[str, ...]] = {
+    "balanced": ("balanced(by(device, {phone: plackett_luce(old), desk: epsilon(top(tied), 0.5)}))",),
     "boosted": ("boosted('{boosted}')",),
+    "by": ("by(device, {phone: plackett_luce(old), desk: mixture({plackett_luce(old): 0.9, top(tied): 0.1})})",),
     "counted": ("counted",),
     "epsilon": ("epsilon(top(old), 0.3)", "epsilon(top(tied), 0.3)", "epsilon(logged, 0.2)"),
     "linear": ("linear('{linear}')",),

@@ -32,7 +32,7 @@ SHORT = ((2, 0), (4,), (0, 1), (0,), (3, 2), (1,))
 
 WORLD = World(
     tuple(
-        Situation(m, k, scores, {"listed": written, "outside": OUTSIDE[i], "short": SHORT[i]})
+        Situation(m, k, scores, {"listed": written, "outside": OUTSIDE[i], "short": SHORT[i]}, {"arm": 7 - i % 4})
         for i, (m, k, scores, written) in enumerate(SITUATIONS)
     ),
     clicks=lambda context, slate: [0.0] * len(slate),
@@ -65,12 +65,17 @@ POLICIES = (
     "mixture({top(score): 0.7, ranking(listed): 0.3})",
     "mixture({plackett_luce(score): 0.25, top(logit): 0.25, epsilon(top(zero), 0.1): 0.4, uniform: 0.1})",
     "mixture({plackett_luce(zero): 1, top(score): 0})",
+    "by(arm, {7: top(score), 6: plackett_luce(zero), 5: uniform, 4: ranking(listed)})",
+    "by(arm, {4: swaps(top(logit), 0.7), 5: mixture({top(score): 0.5, uniform: 0.5}), 6: top(zero), 7: top(logit)})",
+    "epsilon(by(arm, {7: top(score), 6: top(logit), 5: plackett_luce(score), 4: top(zero)}), 0.2)",
+    "balanced(by(arm, {7: top(score), 6: uniform, 5: top(zero), 4: top(logit)}), shares={7: 0, 6: .2, 5: .3, 4: .5})",
     "epsilon(mixture({top(score): 0.5, top(logit): 0.5}), 0.1)",
 )
 PARTIAL = (
     "ranking(outside)",
     "ranking(short)",
     "epsilon(ranking(outside), 0.4)",
+    "by(arm, {7: ranking(outside), 6: ranking(short), 5: top(score), 4: ranking(listed)})",
     "mixture({ranking(outside): 0.2, top(score): 0.8})",
 )
 """Deterministic part of the ranks only: their slates may hold nothing in some slots."""

@@ -1,6 +1,8 @@
 """Policies turn contexts into slates and their probabilities; each has its own file."""
 
+from .balanced import Balanced
 from .base import FillsSlots, Fits, ItemWeights, OrderGivenSet, PairProbs, Policy, Shuffles, Trained
+from .by import By
 from .counted import Counted
 from .epsilon import EpsilonUniform
 from .named import policy
@@ -19,6 +21,8 @@ from .written import Logged, Written
 __all__ = [
     "POLICIES",
     "AnyPolicy",
+    "Balanced",
+    "By",
     "Counted",
     "EpsilonUniform",
     "FillsSlots",

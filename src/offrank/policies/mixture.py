@@ -30,7 +30,7 @@ def is_policy(found: Any) -> bool:
     )
 
 
-class Mixed(ShownPolicy):
+class MixedPolicy(ShownPolicy):
     """A policy that draws one of several policies for each impression, which then shows its slate.
 
     With logged probabilities it is known only for the shown slates, whose probabilities are mixed.
@@ -95,7 +95,7 @@ class Mixed(ShownPolicy):
         return _mean(self.mixed_shares(contexts), map(of, self.mixed))
 
 
-class UniformMixture(Mixed):
+class UniformMixture(MixedPolicy):
     """A policy that shows a uniform slate with some probability, else what its base shows."""
 
     base: AnyPolicy
@@ -138,7 +138,7 @@ def refuse_no_policy(mixture: object, base: object) -> None:
 class OfMixed(Propensities):
     """The propensities of a mixture, from those of its parts."""
 
-    policy: Mixed
+    policy: MixedPolicy
 
     def _log_prob(self) -> Floats:
         return _log_mixed(self._shares, [part.log_prob for part in self._parts])

@@ -6,7 +6,7 @@ import numpy as np
 
 from ..log.batch import Contexts, Floats, Integers
 from .base import PairProbs, Policy, all_items, unable
-from .mixture import Mixed
+from .mixture import MixedPolicy
 from .propensities import law
 from .rank_law import RankLaw
 from .sorting import Sorting
@@ -33,7 +33,7 @@ def pair_probs(policy: Policy, contexts: Contexts) -> Floats:
         return uniform_pairs(contexts)
     if isinstance(policy, Sorting):
         return sorted_pairs(*policy.blocks(contexts, all_items(contexts)), contexts)
-    if not isinstance(policy, Mixed):
+    if not isinstance(policy, MixedPolicy):
         unable(policy, "pair_probs", _REMEDY)
     return policy.expected(contexts, lambda part: pair_probs(law(part, "pair_probs"), contexts))
 

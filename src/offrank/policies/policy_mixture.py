@@ -12,7 +12,7 @@ import numpy as np
 from ..errors import UsageError
 from ..log.batch import Contexts, Floats
 from ..spelling import Frozen, Spelled
-from .mixture import Mixed, refuse_no_policy
+from .mixture import MixedPolicy, refuse_no_policy
 from .propensities import AnyPolicy
 from .registry import POLICIES
 
@@ -22,7 +22,7 @@ _ROUNDING = 1e-9
 
 @POLICIES.register
 @dataclass(frozen=True, repr=False)
-class PolicyMixture(Spelled, Mixed):
+class PolicyMixture(Spelled, MixedPolicy):
     """Several policies with their shares: for each impression one is drawn, by chance alone, and shows its slate.
 
     Examples:
