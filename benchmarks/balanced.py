@@ -1,4 +1,4 @@
-"""Two sharp unlike rankers, 70 / 30: how much smaller the variance is against their mixture than against each row's own.
+"""Two sharp unlike rankers, 70 / 30: the variance against each row's own ranker, and against the mixture of both.
 
 Every slate that either ranker can show is enumerated, so the variances of one impression are exact.
 

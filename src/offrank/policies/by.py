@@ -127,6 +127,8 @@ class By(Spelled, ShownPolicy, PairProbs):
         Raises:
             RowError: one has none.
         """
+        if self.column not in batch.contexts.keys:  # no probability is asked for, so the column was not read
+            return
         unknown = self.arms(batch.contexts) < 0
         if unknown.any():
             at = int(unknown.argmax())
