@@ -17,8 +17,9 @@ from hypothesis import strategies as st
 
 from offrank.errors import SpellingError, UsageError
 from offrank.estimators.named import ESTIMATORS, estimator
+from offrank.policies import By
 from offrank.policies.named import POLICIES, policy
-from offrank.spelling import Spelled, example, listed, parse, split
+from offrank.spelling import Frozen, Spelled, example, listed, parse, split
 
 
 @dataclass(frozen=True, repr=False)
@@ -43,7 +44,19 @@ class Wrapped(Spelled):
     share: float
 
 
-MAKERS = {"plain": Plain, "tuned": Tuned, "wrapped": Wrapped}
+@dataclass(frozen=True, repr=False)
+class Keyed(Spelled):
+    name: ClassVar[str] = "keyed"
+    words: Mapping[str, Any]
+
+
+@dataclass(frozen=True, repr=False)
+class Weighed(Spelled):
+    name: ClassVar[str] = "weighed"
+    things: Mapping[Any, float]
+
+
+MAKERS = {"keyed": Keyed, "plain": Plain, "tuned": Tuned, "weighed": Weighed, "wrapped": Wrapped}
 SPELLINGS: dict[str, Any] = {
     "plain": Plain(),
     "tuned(score)": Tuned("score"),
@@ -57,6 +70,10 @@ SPELLINGS: dict[str, Any] = {
     "tuned(score, 1e-07)": Tuned("score", 1e-7),
     "tuned(score, window=2)": Tuned("score", window=2),
     "wrapped(plain, 0.1)": Wrapped(Plain(), 0.1),
+    "keyed({plain: plain, tuned: tuned(plain)})": Keyed(Frozen({"plain": Plain(), "tuned": Tuned("plain")})),
+    "keyed({'B 2': plain, 3: tuned(score), True: 0.5})": Keyed(Frozen({"B 2": Plain(), 3: Tuned("score"), True: 0.5})),
+    "weighed({plain: 0.25, tuned(score): 0.75})": Weighed(Frozen({Plain(): 0.25, Tuned("score"): 0.75})),
+    "wrapped(weighed({wrapped(plain, 1): 1}), 2)": Wrapped(Weighed(Frozen({Wrapped(Plain(), 1): 1})), 2),
     "wrapped(tuned(score, deep=True), 0.1)": Wrapped(Tuned("score", deep=True), 0.1),
     "wrapped(wrapped(plain, 0.1), 0.2)": Wrapped(Wrapped(Plain(), 0.1), 0.2),
     "tuned('it\\'s', -1)": Tuned("it's", -1.0),
@@ -102,7 +119,7 @@ def test_other_ways_to_write(text: str, thing: Any) -> None:
 
 REFUSED = {
     "plane": "unknown thing 'plane'.*did you mean plain",
-    "xyz": "unknown thing 'xyz'.*from: plain, tuned, wrapped",
+    "xyz": "unknown thing 'xyz'.*from: keyed, plain, tuned, weighed, wrapped",
     "plian(score)": "unknown thing 'plian'.*did you mean plain",
     "wrapped(tunde(score), 0.1)": "unknown thing 'tunde'.*did you mean tuned",
     "tuned(": "cannot read thing 'tuned\\('",
@@ -117,6 +134,10 @@ REFUSED = {
     "wrapped(tuned, 1)": "does not fit tuned",
     "__import__('os')": "unknown thing '__import__'",
     "plain.real": "cannot read",
+    "keyed({A: plain, A: tuned(score)})": "A stands twice",
+    "keyed({A: plain, **others})": "cannot read.*write {key: value",
+    "keyed({A, B})": "cannot read",
+    "{A: plain}": "does not begin with a name",
     "tuned(lambda: 1)": "cannot read",
     "(" * 300 + ")" * 300: "cannot read",
     "a\x00b": "cannot read",
@@ -140,8 +161,18 @@ def test_numbers_of_numpy_are_numbers() -> None:
     assert repr(thing) == "tuned(score, 0.1234567890123, window=3)"
 
 
+def test_mappings_do_not_change_and_are_equal_in_any_order() -> None:
+    one, other = (policy(f"mixture({{{parts}}})") for parts in ("top(a): 0.7, top(b): 0.3", "top(b): 0.3, top(a): 0.7"))
+    assert one == other
+    assert hash(one) == hash(other)
+    assert repr(one) == "mixture({top(a): 0.7, top(b): 0.3})"
+    assert one != policy("mixture({top(a): 0.6, top(b): 0.4})")
+    with pytest.raises(TypeError):
+        one.parts[policy("top(a)")] = 1.0  # type: ignore[union-attr]
+
+
 def test_example() -> None:
-    assert example(MAKERS).endswith("plain, tuned, wrapped")
+    assert example(MAKERS).endswith("keyed, plain, tuned, weighed, wrapped")
 
 
 @pytest.mark.parametrize(
@@ -167,10 +198,12 @@ COLUMNS = st.sampled_from(["new_score", "my score", "class", "inf", "it's", *POL
 POSITIVE = st.floats(0, exclude_min=True) | st.integers(1)
 SHARE = st.floats(0, 1, exclude_min=True)
 ARGUMENTS: dict[str, Callable[[Any], st.SearchStrategy[Any]]] = {
+    "arms": lambda made: st.builds(By, COLUMNS, st.fixed_dictionaries({"A": made, 1: made})),
     "assignment": lambda _: st.sampled_from(["greedy", "exact"]),
     "base": lambda made: made,
     "by": lambda _: COLUMNS,
     "column": lambda _: COLUMNS,
+    "counted": lambda _: st.none(),
     "counts": lambda _: st.none(),
     "departure": lambda _: SHARE,
     "draws": lambda _: st.integers(1, 99),
@@ -181,11 +214,14 @@ ARGUMENTS: dict[str, Callable[[Any], st.SearchStrategy[Any]]] = {
     "log": lambda _: st.booleans(),
     "maximum": lambda _: POSITIVE | st.just("auto"),
     "model": lambda _: COLUMNS,
+    "parts": lambda made: st.lists(made, min_size=1, max_size=3).map(shared),
     "path": lambda _: COLUMNS,
+    "policies": lambda made: st.dictionaries(COLUMNS | st.integers(), made, min_size=1, max_size=3),
     "ranks": lambda _: st.none() | COLUMNS,
     "residual": lambda made: made,
     "samples": lambda _: st.integers(0, 9),
     "scores": lambda _: COLUMNS,
+    "shares": lambda _: st.none() | st.just({1: 0.75, "A": 0.25}),
     "slate": lambda _: st.none() | COLUMNS,
     "slots": lambda _: st.sampled_from(["joint", "independent"]),
     "stay": lambda _: SHARE,
@@ -195,6 +231,12 @@ ARGUMENTS: dict[str, Callable[[Any], st.SearchStrategy[Any]]] = {
     "window": lambda _: st.integers(0, 9) | st.just("slope"),
 }
 """What each argument of a registered maker may be; a new argument is added here."""
+
+
+def shared(parts: list[Any]) -> Frozen[Any, float]:
+    """Equal shares of these policies."""
+    known = list(dict.fromkeys(parts))
+    return Frozen([(part, 1 / len(known)) for part in known])
 
 
 def things(makers: Mapping[str, Callable[..., Any]]) -> st.SearchStrategy[Any]:
@@ -213,9 +255,9 @@ def things(makers: Mapping[str, Callable[..., Any]]) -> st.SearchStrategy[Any]:
         except UsageError:  # what cannot be wrapped
             return None
 
-    nested = {"base", "residual"}
+    nested, needed = {"arms", "base", "parts", "policies", "residual"}, {"arms", "base", "parts", "policies"}
     wraps = [make for make in makers.values() if nested & signature(make).parameters.keys()]
-    plain = [make for make in makers.values() if "base" not in signature(make).parameters]
+    plain = [make for make in makers.values() if not needed & signature(make).parameters.keys()]
     simple = st.one_of(*(one(make, st.nothing()) if make not in wraps else st.nothing() for make in plain))
     return st.recursive(simple, lambda inner: st.one_of(*(one(make, inner) for make in wraps)), max_leaves=3)
 

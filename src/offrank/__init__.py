@@ -29,11 +29,14 @@ if TYPE_CHECKING:  # for type checkers; `_HOMES` and `_MODULES` say the same at 
     from .folds.estimate import Estimate as Estimate
     from .inspection.result import Inspection as Inspection
     from .inspection.unread import UnreadTable as UnreadTable
+    from .policies.balanced import Balanced as Balanced
     from .policies.boosted import Boosted as Boosted
+    from .policies.by import By as By
     from .policies.counted import Counted as Counted
     from .policies.epsilon import EpsilonUniform as EpsilonUniform
     from .policies.linear import Linear as Linear
     from .policies.plackett_luce import PlackettLuce as PlackettLuce
+    from .policies.policy_mixture import PolicyMixture as PolicyMixture
     from .policies.ranking import Ranking as Ranking
     from .policies.swaps import Swaps as Swaps
     from .policies.top import Top as Top
@@ -66,7 +69,9 @@ __version__ = "0.1.0"
 
 # Loaded on first use, so that `import offrank` and `offrank --help` stay instant.
 _HOMES = {
+    "Balanced": "policies.balanced",
     "Boosted": "policies.boosted",
+    "By": "policies.by",
     "Caution": "folds.estimate",
     "CheckpointFolder": "running.checkpoint",
     "Counted": "policies.counted",
@@ -77,6 +82,7 @@ _HOMES = {
     "Logged": "policies.written",
     "OffrankError": "errors",
     "PlackettLuce": "policies.plackett_luce",
+    "PolicyMixture": "policies.policy_mixture",
     "Ranking": "policies.ranking",
     "Result": "evaluation.result",
     "Swaps": "policies.swaps",

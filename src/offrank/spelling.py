@@ -4,6 +4,7 @@ Examples are `interpol(window=2)`, `plackett_luce(old_score, temperature=0.5)`, 
 `ips, snips`. The place of a bare word decides its meaning: text (`top(uniform)` sorts by a column of that name), a
 number (`inf`), or else the object of that name. So a spelling never depends on which names there are. The name of a
 file stands in quotes where an object may stand too: `direct('lasso')` is a file, `direct(lasso)` a regression.
+A mapping stands in braces, `{A: top(a), B: top(b)}`; its place decides whether a bare key is text, its values are none.
 """
 
 from __future__ import annotations
@@ -16,9 +17,9 @@ import keyword
 import math
 import re
 import unicodedata
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import chain, repeat
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 
@@ -30,8 +31,33 @@ Makers = Mapping[str, Callable[..., Any]]
 File = str
 """Annotates an argument that takes an object, or the name of a file: bare words there must name an object."""
 
+K = TypeVar("K")
+V = TypeVar("V")
+
 _TEXT = re.compile(r"\bstr\b")
 _FILE = re.compile(r"\bFile\b")
+
+
+class Frozen(Mapping[K, V]):
+    """A mapping that does not change, so that what holds it can be hashed; spelled `{key: value}`, in its order."""
+
+    def __init__(self, items: Mapping[K, V] | Iterable[tuple[K, V]]) -> None:
+        self._items = dict(items)
+
+    def __getitem__(self, key: K) -> V:
+        return self._items[key]
+
+    def __iter__(self) -> Iterator[K]:
+        return iter(self._items)
+
+    def __len__(self) -> int:
+        return len(self._items)
+
+    def __hash__(self) -> int:
+        return hash(frozenset(self._items.items()))
+
+    def __repr__(self) -> str:
+        return "{" + ", ".join(f"{spell(key)}: {spell(value)}" for key, value in self.items()) + "}"
 
 
 class Spelled:
@@ -76,7 +102,7 @@ def parse(text: str, makers: Makers, what: str) -> Any:
         raise SpellingError(f"cannot read {what} {text!r}", example(makers)) from error
     if isinstance(node, ast.Name):
         return _Reader(text, makers, what).made(node.id, [], [])
-    if isinstance(node, ast.Constant | ast.List | ast.Tuple):
+    if isinstance(node, ast.Constant | ast.Dict | ast.List | ast.Tuple):
         raise SpellingError(f"{text!r} does not begin with a name of the {what}s", example(makers))
     return _Reader(text, makers, what).built(node, takes_text=False)
 
@@ -142,12 +168,23 @@ class _Reader:
             return self.made(node.func.id, node.args, [k for k in node.keywords if k.arg])
         if isinstance(node, ast.List | ast.Tuple):
             return tuple(self.built(e, takes_text=takes_text) for e in node.elts)
+        if isinstance(node, ast.Dict):
+            return self.mapping(node, takes_text=takes_text)
         try:
             return ast.literal_eval(node)
         except ValueError as error:
             dotted = isinstance(node, ast.Attribute) and takes_text is not None
             how = f"quote a name with dots: {ast.unparse(node)!r}" if dotted else example(self.makers)
             raise SpellingError(f"cannot read {self.what} {self.text!r}", how) from error
+
+    def mapping(self, node: ast.Dict, *, takes_text: bool | None) -> Frozen[Any, Any]:
+        """Build a mapping. takes_text: whether bare words are text as keys; as values they are not."""
+        keys = [self.built(key, takes_text=takes_text) for key in node.keys if key is not None]
+        if len(keys) < len(node.keys):
+            raise SpellingError(f"cannot read {self.what} {self.text!r}", "write {key: value, key: value}")
+        if twice := [key for key in keys if keys.count(key) > 1]:
+            raise SpellingError(f"{spell(twice[0])} stands twice in {self.text!r}", "give each key one value")
+        return Frozen(zip(keys, [self.built(value, takes_text=False) for value in node.values], strict=True))
 
     def word(self, word: str, *, takes_text: bool | None) -> Any:
         if not takes_text and word in self.makers:

@@ -49,13 +49,23 @@ ESTIMATOR_EXAMPLES: dict[str, Any] = {
     "wpi": "wpi",
 }
 DRAWN = "plackett_luce(old)"
+ARMS = "by(arm, {0: epsilon(top(new), 0.25), 1: plackett_luce(logit, log=True), 2: uniform})"
 #: name -> spelling, and what it is in a log that DRAWN drew
 POLICY_EXAMPLES: dict[str, tuple[str, str]] = {
+    "balanced": (
+        f"balanced({ARMS}, shares={{1: 0.5, 0: 0.3, 2: 0.2}})",
+        "mixture({epsilon(top(new), 0.25): 0.3, plackett_luce(logit, log=True): 0.5, uniform: 0.2})",
+    ),
     "boosted": ("boosted({file})", "plackett_luce(new)"),
+    "by": (ARMS, ARMS),
     "counted": ("counted", DRAWN),
     "epsilon": ("epsilon(top(new), 0.25)", "epsilon(top(new), 0.25)"),
     "linear": ("linear({file})", "plackett_luce(new)"),
     "logged": ("logged", DRAWN),
+    "mixture": (
+        "mixture({top(new): 0.5, plackett_luce(old): 0.3, top(logit): 0.2})",
+        "mixture({top(new): 0.5, plackett_luce(old): 0.3, top(logit): 0.2})",
+    ),
     "plackett_luce": ("plackett_luce(logit, log=True)", "plackett_luce(logit, log=True)"),
     "ranking": ("ranking(listed)", "ranking(listed)"),
     "swaps": ("swaps(ranking(listed), 0.7)", "swaps(ranking(listed), 0.7)"),

@@ -33,7 +33,8 @@ USERS = {
 def situation(index: int, size: int, slots: int) -> Situation:
     scores = {"old": OLD, "new": NEW, "logit": LOGITS}
     written = tuple(item for item in WRITTEN[index] if item < size)
-    return Situation(size, slots, {name: rows[index][:size] for name, rows in scores.items()}, {"listed": written})
+    columns = {name: rows[index][:size] for name, rows in scores.items()}
+    return Situation(size, slots, columns, {"listed": written}, {"arm": index % 3})
 
 
 @cache

@@ -22,11 +22,14 @@ EXAMINATION = (1.0, 0.7, 0.5, 0.4)
 
 #: name -> spellings; {linear}, {boosted} are files of scorers, columns are those of tests/metamorphic/logs.py
 POLICY_SPELLINGS: Mapping[str, tuple[str, ...]] = {
+    "balanced": ("balanced(by(device, {phone: plackett_luce(old), desk: epsilon(top(tied), 0.5)}))",),
     "boosted": ("boosted('{boosted}')",),
+    "by": ("by(device, {phone: plackett_luce(old), desk: mixture({plackett_luce(old): 0.9, top(tied): 0.1})})",),
     "counted": ("counted",),
     "epsilon": ("epsilon(top(old), 0.3)", "epsilon(top(tied), 0.3)", "epsilon(logged, 0.2)"),
     "linear": ("linear('{linear}')",),
     "logged": ("logged",),
+    "mixture": ("mixture({plackett_luce(old): 0.9, top(tied): 0.1})", "mixture({logged: 0.5, top(new): 0.5})"),
     "plackett_luce": ("plackett_luce(old)", "plackett_luce(tied, temperature=0.5)"),
     "ranking": ("ranking(written)",),
     "swaps": ("swaps(top(new), 0.7)",),
@@ -71,7 +74,7 @@ SOME_POLICIES = ("top(tied)", "plackett_luce(tied, temperature=0.5)", "linear('{
 
 def written_out(spelling: str) -> str:
     """A spelling with the files of the scorers."""
-    return spelling.format(linear=linear_file(), boosted=boosted_file())
+    return spelling.replace("{linear}", linear_file()).replace("{boosted}", boosted_file())
 
 
 @cache

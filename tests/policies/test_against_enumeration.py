@@ -13,6 +13,7 @@ from offrank.errors import AbilityError
 from offrank.log.batch import Contexts, Integers, LogBatch, Shown
 from offrank.policies import policy, propensities
 from offrank.policies.base import all_items
+from offrank.policies.pair_law import pair_probs
 from offrank.testing.exact import World, padded
 from offrank.testing.laws import Situation, Slate, law, rank_probs, slot_probs
 
@@ -31,7 +32,7 @@ SHORT = ((2, 0), (4,), (0, 1), (0,), (3, 2), (1,))
 
 WORLD = World(
     tuple(
-        Situation(m, k, scores, {"listed": written, "outside": OUTSIDE[i], "short": SHORT[i]})
+        Situation(m, k, scores, {"listed": written, "outside": OUTSIDE[i], "short": SHORT[i]}, {"arm": 7 - i % 4})
         for i, (m, k, scores, written) in enumerate(SITUATIONS)
     ),
     clicks=lambda context, slate: [0.0] * len(slate),
@@ -61,8 +62,22 @@ POLICIES = (
     "swaps(ranking(listed), 1)",
     "swaps(plackett_luce(logit, log=True), 0.8)",
     "swaps(epsilon(top(zero), 0.5), 0.6)",
+    "mixture({top(score): 0.7, ranking(listed): 0.3})",
+    "mixture({plackett_luce(score): 0.25, top(logit): 0.25, epsilon(top(zero), 0.1): 0.4, uniform: 0.1})",
+    "mixture({plackett_luce(zero): 1, top(score): 0})",
+    "by(arm, {7: top(score), 6: plackett_luce(zero), 5: uniform, 4: ranking(listed)})",
+    "by(arm, {4: swaps(top(logit), 0.7), 5: mixture({top(score): 0.5, uniform: 0.5}), 6: top(zero), 7: top(logit)})",
+    "epsilon(by(arm, {7: top(score), 6: top(logit), 5: plackett_luce(score), 4: top(zero)}), 0.2)",
+    "balanced(by(arm, {7: top(score), 6: uniform, 5: top(zero), 4: top(logit)}), shares={7: 0, 6: .2, 5: .3, 4: .5})",
+    "epsilon(mixture({top(score): 0.5, top(logit): 0.5}), 0.1)",
 )
-PARTIAL = ("ranking(outside)", "ranking(short)", "epsilon(ranking(outside), 0.4)")
+PARTIAL = (
+    "ranking(outside)",
+    "ranking(short)",
+    "epsilon(ranking(outside), 0.4)",
+    "by(arm, {7: ranking(outside), 6: ranking(short), 5: top(score), 4: ranking(listed)})",
+    "mixture({ranking(outside): 0.2, top(score): 0.8})",
+)
 """Deterministic part of the ranks only: their slates may hold nothing in some slots."""
 
 
@@ -106,6 +121,18 @@ def test_rank_probs(name: str, asked: str) -> None:
     for row, (index, _) in enumerate(rows):
         expected[row] = ranks_of(name, index, tuple(items[row].tolist()), contexts.slots)
     assert found == pytest.approx(expected, rel=1e-12, abs=1e-15)
+
+
+@pytest.mark.parametrize("name", POLICIES)
+def test_pair_probs(name: str) -> None:
+    contexts = WORLD.contexts(np.arange(len(WORLD.situations)))
+    found = pair_probs(policy(name), contexts)
+    expected = np.zeros(found.shape)
+    for row, situation in enumerate(WORLD.situations):
+        for slate, chance in law(policy(name), situation).items():
+            shown = np.array(slate), np.arange(len(slate))
+            expected[(row, *(each[:, None] for each in shown), *(each[None] for each in shown))] += chance
+    assert found == pytest.approx(expected, rel=1e-12, abs=1e-12)
 
 
 @cache

@@ -1,14 +1,18 @@
-"""Mixtures with the uniform policy: limits, and what they refuse."""
+"""Mixtures, with the uniform policy or of any others: limits, and what they refuse."""
 
 from __future__ import annotations
+
+import re
+from typing import Any
 
 import numpy as np
 import pytest
 
 from offrank.errors import UsageError
 from offrank.log.batch import Contexts
-from offrank.policies import EpsilonUniform, Swaps, Top, policy
+from offrank.policies import Counted, EpsilonUniform, PolicyMixture, Swaps, Top, Uniform, policy
 from offrank.policies.base import all_items
+from offrank.policies.fit import counts, replaced
 
 
 def contexts(sizes: list[int]) -> Contexts:
@@ -58,3 +62,43 @@ def test_long_mixtures_do_not_underflow() -> None:
     assert np.isfinite(mixed.log_prob(here, backwards)).all()
     found = mixed.slot_probs(here, backwards)[0]
     assert found == pytest.approx(np.concatenate([[0.1 / 220], 1 / np.arange(219, 0, -1)]), rel=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("parts", "why"),
+    [
+        ({Top("score"): 0.7, Uniform(): 0.2}, "the shares add up to 0.9, not 1"),
+        ({Top("score"): 1.5, Uniform(): -0.5}, "the share 1.5 is no probability"),
+        ({Top("score"): float("nan")}, "the share nan is no probability"),
+        ({Top("score"): True}, "the share True is no probability"),
+        ({Top("score"): "all"}, "the share 'all' is no probability"),
+        ({"score": 1.0}, "'score' is not a policy"),
+        ({}, "{} is not a mapping"),
+        (Top("score"), "is not a mapping"),
+    ],
+)
+def test_shares_are_of_policies_and_add_up_to_one(parts: Any, why: str) -> None:
+    with pytest.raises(UsageError, match=re.escape(why)):
+        PolicyMixture(parts)
+
+
+def test_shares_may_miss_one_by_their_last_digit() -> None:
+    assert len(policy("mixture({top(a): 0.1, top(b): 0.2, top(c): 0.7})").parts) == 3  # type: ignore[union-attr]
+
+
+def test_epsilon_is_a_mixture_with_uniform_slates() -> None:
+    here = contexts([4, 3, 1])
+    one, other = policy("epsilon(top(score), 0.2)"), policy("mixture({top(score): 0.8, uniform: 0.2})")
+    items = all_items(here)
+    for ability in ("log_prob", "slot_probs", "rank_probs"):
+        assert getattr(one, ability)(here, items) == pytest.approx(getattr(other, ability)(here, items), rel=1e-12)
+    drawn = [one.sample(here, np.random.default_rng(3)) for one in (one, other)]
+    assert np.array_equal(*drawn)
+
+
+def test_what_is_counted_is_found_in_a_mixture() -> None:
+    mixed = PolicyMixture({Counted(): 0.5, Uniform(): 0.5})
+    assert counts(mixed)
+    found = replaced(mixed, lambda one: Top("score"))
+    assert repr(found) == "mixture({top(score): 0.5, uniform: 0.5})"
+    assert replaced(mixed, lambda one: one) is mixed

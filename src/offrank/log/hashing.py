@@ -56,3 +56,12 @@ def hashed(codes: NDArray[np.uint64]) -> NDArray[np.uint64]:
 def alone(row: NDArray[np.uint64]) -> NDArray[np.uint64]:
     """[n] the code of a row that depends on no other; unlikely to be the code of a value."""
     return (row + np.uint64(1)) * ODD
+
+
+def text_code(text: str) -> int:
+    """The code of a text among ids, as they are read from a log."""
+    with np.errstate(over="ignore"):
+        code = TEXT
+        for byte in text.encode():
+            code = with_byte.py_func(code, byte)
+        return int(np.int64(finish.py_func(code).view(np.int64)))

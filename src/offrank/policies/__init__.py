@@ -1,10 +1,13 @@
 """Policies turn contexts into slates and their probabilities; each has its own file."""
 
+from .balanced import Balanced
 from .base import FillsSlots, Fits, ItemWeights, OrderGivenSet, PairProbs, Policy, Shuffles, Trained
+from .by import By
 from .counted import Counted
 from .epsilon import EpsilonUniform
 from .named import policy
 from .plackett_luce import PlackettLuce
+from .policy_mixture import PolicyMixture
 from .propensities import AnyPolicy, Propensities, ShownPolicy, propensities
 from .ranking import Ranking
 from .registry import POLICIES
@@ -18,6 +21,8 @@ from .written import Logged, Written
 __all__ = [
     "POLICIES",
     "AnyPolicy",
+    "Balanced",
+    "By",
     "Counted",
     "EpsilonUniform",
     "FillsSlots",
@@ -29,6 +34,7 @@ __all__ = [
     "PairProbs",
     "PlackettLuce",
     "Policy",
+    "PolicyMixture",
     "Propensities",
     "Ranking",
     "ShownPolicy",

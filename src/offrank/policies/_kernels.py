@@ -107,16 +107,19 @@ def log_products(probs, out):
 
 
 @_jit
-def mixed_slots(share, usual, uniform, out):
-    """out [n, k] <- the mixture of slot probabilities over whole slates, share [n] of the uniform ones."""
+def mixed_slots(shares, probs, out):
+    """out [n, k] <- the mixture of slot probabilities [p, n, k] over whole slates, with shares [p, n], which change."""
     for row in range(len(out)):
-        mostly, sometimes = 1.0 - share[row], share[row]
         for slot in range(out.shape[1]):
-            mostly, sometimes = mostly * usual[row, slot], sometimes * uniform[row, slot]
-            out[row, slot] = mostly + sometimes
+            total = 0.0
+            for part in range(len(probs)):
+                shares[part, row] *= probs[part, row, slot]
+                total += shares[part, row]
+            out[row, slot] = total
             # Shares are updated by slot, because products over all slots so far underflow on long slates.
-            if out[row, slot] > 0.0:
-                mostly, sometimes = mostly / out[row, slot], sometimes / out[row, slot]
+            if total > 0.0:
+                for part in range(len(probs)):
+                    shares[part, row] /= total
 
 
 @_jit

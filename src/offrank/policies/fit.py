@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Iterator
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 from ..folds.fingerprint import Fingerprint
 from ..log.source import Source
 from ..running.executors import Executor
+from ..spelling import Frozen
 from .base import Fits, Trained
 from .counted import Counted
 from .mixture import is_policy
@@ -27,12 +28,14 @@ def replaced(part: P, fit: Callable[[Fits], Any]) -> P:
     if isinstance(part, Fits):
         made: P = fit(part)
         return made
-    changed = {}
-    for name, value in _fields(part):
-        ready = [replaced(one, fit) for one in _several(value)]
-        if any(one is not two for one, two in zip(ready, _several(value), strict=True)):
-            changed[name] = type(value)(ready) if isinstance(value, tuple | list) else ready[0]
     found: Any = part
+    if isinstance(found, tuple | list | Frozen):
+        held = list(found.items()) if isinstance(found, Frozen) else list(found)
+        ready = [replaced(one, fit) for one in held]
+        changes = any(one is not two for one, two in zip(ready, held, strict=True))
+        return cast(P, type(found)(ready)) if changes else part
+    changed = {name: replaced(value, fit) for name, value in _fields(part)}
+    changed = {name: value for name, value in changed.items() if value is not getattr(part, name)}
     return dataclasses.replace(found, **changed) if changed else part
 
 
@@ -63,7 +66,7 @@ def with_parts(policy: AnyPolicy) -> Iterator[AnyPolicy]:
     held: Any = policy
     fields = dict(_fields(held)) if dataclasses.is_dataclass(held) else getattr(held, "__dict__", {})
     for value in fields.values():
-        for one in filter(is_policy, _several(value)):
+        for one in filter(is_policy, _each(value)):
             yield from with_parts(one)
 
 
@@ -73,5 +76,12 @@ def _fields(part: Any) -> Iterator[tuple[str, Any]]:
         yield from ((field.name, getattr(part, field.name)) for field in dataclasses.fields(part) if field.init)
 
 
-def _several(value: Any) -> tuple[Any, ...]:
-    return tuple(value) if isinstance(value, tuple | list) else (value,)
+def _each(value: Any) -> Iterator[Any]:
+    """What a field holds: itself, or whatever is in its lists and mappings."""
+    if isinstance(value, Frozen):
+        value = tuple(value.items())
+    if isinstance(value, tuple | list):
+        for one in value:
+            yield from _each(one)
+    else:
+        yield value

@@ -1,8 +1,11 @@
-"""Mixtures with uniform slates, the base of exploring policies."""
+"""Mixtures: in each impression one of several policies shows its slate. Those with uniform slates explore."""
 
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Callable, Iterable, Sequence
+from functools import reduce
+from operator import or_
 from typing import Any, final
 
 import numpy as np
@@ -27,11 +30,73 @@ def is_policy(found: Any) -> bool:
     )
 
 
-class UniformMixture(ShownPolicy):
-    """A policy that shows a uniform slate with some probability, else what its base shows.
+class MixedPolicy(ShownPolicy):
+    """A policy that draws one of several policies for each impression, which then shows its slate.
 
     With logged probabilities it is known only for the shown slates, whose probabilities are mixed.
     """
+
+    @property
+    @abstractmethod
+    def mixed(self) -> tuple[AnyPolicy, ...]:
+        """The policies of which one is drawn."""
+
+    @abstractmethod
+    def mixed_shares(self, contexts: Contexts) -> Floats:
+        """[p, n] probability of each of them, which add up to 1."""
+
+    @property
+    @final
+    def any_slate(self) -> bool:
+        return all(map(is_law, self.mixed))
+
+    def needs(self, ability: Ability) -> Needs:
+        """The columns that this ability reads."""
+        return reduce(or_, (law(part, ability).needs(ability) for part in self.mixed))
+
+    def shown_needs(self, ability: ShownAbility) -> Needs:
+        return reduce(or_, (shown_needs(part, ability) for part in self.mixed))
+
+    def on(self, batch: LogBatch) -> Propensities:
+        return OfMixed(self, batch)
+
+    @final
+    def sample(self, contexts: Contexts, rng: np.random.Generator) -> Integers:
+        """[n, k] candidate indices, -1 pads."""
+        drawn = [law(part, "sample").sample(contexts, rng) for part in self.mixed]
+        slates = np.full((len(drawn), len(contexts), max(each.shape[1] for each in drawn)), -1)
+        for part, each in enumerate(drawn):
+            slates[part, :, : each.shape[1]] = each
+        # From the last part on: the first is shown where the number is above the sum of the others' shares.
+        above = np.cumsum(self.mixed_shares(contexts)[:0:-1], axis=0)
+        part = (rng.random(len(contexts)) < above).sum(axis=0)
+        return np.take_along_axis(slates, part[None, :, None], axis=0)[0]
+
+    @final
+    def log_prob(self, contexts: Contexts, slates: Integers) -> Floats:
+        """[n] log-probability of each slate."""
+        each = [law(part, "log_prob").log_prob(contexts, slates) for part in self.mixed]
+        return _log_mixed(self.mixed_shares(contexts), each)
+
+    @final
+    def slot_probs(self, contexts: Contexts, slates: Integers) -> Floats:
+        """[n, k] probability of each slot's item given the slots above; 1 on pads."""
+        each = [law(part, "slot_probs").slot_probs(contexts, slates) for part in self.mixed]
+        return _slots_mixed(self.mixed_shares(contexts), each)
+
+    @final
+    def rank_probs(self, contexts: Contexts, items: Integers) -> Floats:
+        """[n, q, k] probability that candidate items[n, q] is at each rank; 0 on pads."""
+        return self.expected(contexts, lambda part: law(part, "rank_probs").rank_probs(contexts, items))
+
+    @final
+    def expected(self, contexts: Contexts, of: Callable[[AnyPolicy], Floats]) -> Floats:
+        """[n, ...] the mean over the policies of what `of` says of each, for what is linear in the policy."""
+        return _mean(self.mixed_shares(contexts), map(of, self.mixed))
+
+
+class UniformMixture(MixedPolicy):
+    """A policy that shows a uniform slate with some probability, else what its base shows."""
 
     base: AnyPolicy
 
@@ -41,48 +106,18 @@ class UniformMixture(ShownPolicy):
 
     @property
     @final
-    def any_slate(self) -> bool:
-        return is_law(self.base)
+    def mixed(self) -> tuple[AnyPolicy, ...]:
+        return self.base, _UNIFORM
 
     @final
-    def needs(self, ability: Ability) -> Needs:
-        """The columns that this ability reads."""
-        return law(self.base, ability).needs(ability) | _UNIFORM.needs(ability)
-
-    @final
-    def shown_needs(self, ability: ShownAbility) -> Needs:
-        return shown_needs(self.base, ability) | shown_needs(_UNIFORM, ability)
+    def mixed_shares(self, contexts: Contexts) -> Floats:
+        """[2, n] probability of the base and of the uniform slate."""
+        share = self.uniform_share(contexts)
+        return np.array([1 - share, share])
 
     @final
     def on(self, batch: LogBatch) -> Propensities:
-        return _OfMixture(self, batch)
-
-    @final
-    def sample(self, contexts: Contexts, rng: np.random.Generator) -> Integers:
-        """[n, k] candidate indices, -1 pads."""
-        slates, uniform = law(self.base, "sample").sample(contexts, rng), _UNIFORM.sample(contexts, rng)
-        if slates.shape[1] < uniform.shape[1]:
-            slates = np.pad(slates, ((0, 0), (0, uniform.shape[1] - slates.shape[1])), constant_values=-1)
-        return np.where((rng.random(len(contexts)) < self.uniform_share(contexts))[:, None], uniform, slates)
-
-    @final
-    def log_prob(self, contexts: Contexts, slates: Integers) -> Floats:
-        """[n] log-probability of each slate."""
-        mostly = law(self.base, "log_prob").log_prob(contexts, slates)
-        return _log_mixed(self.uniform_share(contexts), mostly, _UNIFORM.log_prob(contexts, slates))
-
-    @final
-    def slot_probs(self, contexts: Contexts, slates: Integers) -> Floats:
-        """[n, k] probability of each slot's item given the slots above; 1 on pads."""
-        mostly = law(self.base, "slot_probs").slot_probs(contexts, slates)
-        return _slots_mixed(self.uniform_share(contexts), mostly, _UNIFORM.slot_probs(contexts, slates))
-
-    @final
-    def rank_probs(self, contexts: Contexts, items: Integers) -> Floats:
-        """[n, q, k] probability that candidate items[n, q] is at each rank; 0 on pads."""
-        share = self.uniform_share(contexts)[:, None, None]
-        mostly = law(self.base, "rank_probs").rank_probs(contexts, items)
-        return (1 - share) * mostly + share * _UNIFORM.rank_probs(contexts, items)
+        return _OfUniformMixture(self, batch)
 
 
 def mixed_with(policy: object) -> AnyPolicy | None:
@@ -100,43 +135,57 @@ def refuse_no_policy(mixture: object, base: object) -> None:
         raise UsageError(f"{mixture!r}: {base!r} is not a policy", f"write one there, such as top({base})")
 
 
-class _OfMixture(Propensities):
-    policy: UniformMixture
+class OfMixed(Propensities):
+    """The propensities of a mixture, from those of its parts."""
+
+    policy: MixedPolicy
 
     def _log_prob(self) -> Floats:
-        return _log_mixed(self._share, self._base.log_prob, self._uniform.log_prob)
+        return _log_mixed(self._shares, [part.log_prob for part in self._parts])
 
     def _slot_probs(self) -> Floats:
-        return _slots_mixed(self._share, self._base.slot_probs, self._uniform.slot_probs)
+        return _slots_mixed(self._shares, [part.slot_probs for part in self._parts])
 
     def _rank_law(self) -> RankLaw:
-        return self._base.rank_law.mixed(self._share, self.batch.contexts.size)
+        length = self.batch.contexts.length
+        return RankLaw.of(_mean(self._shares, (part.rank_law.written_out(length) for part in self._parts)))
 
     def _candidate_ranks(self) -> Floats:
-        share = self._share[:, None, None]
-        return (1 - share) * self._base.candidate_ranks + share * self._uniform.candidate_ranks
+        return _mean(self._shares, (part.candidate_ranks for part in self._parts))
 
     @property
-    def _share(self) -> Floats:
-        return self.policy.uniform_share(self.batch.contexts)
+    def _shares(self) -> Floats:
+        return self.policy.mixed_shares(self.batch.contexts)
 
     @property
-    def _base(self) -> Propensities:
-        return propensities(self.policy.base, self.batch)
-
-    @property
-    def _uniform(self) -> Propensities:
-        return propensities(_UNIFORM, self.batch)
+    def _parts(self) -> list[Propensities]:
+        return [propensities(part, self.batch) for part in self.policy.mixed]
 
 
-def _log_mixed(share: Floats, mostly: Floats, sometimes: Floats) -> Floats:
-    """[n] log of share * uniform + (1 - share) * base."""
+class _OfUniformMixture(OfMixed):
+    policy: UniformMixture
+
+    def _rank_law(self) -> RankLaw:
+        base, _ = self._parts
+        return base.rank_law.mixed(self._shares[1], self.batch.contexts.size)
+
+
+def _mean(shares: Floats, parts: Iterable[Floats]) -> Floats:
+    """[n, ...] the mean of arrays with shares [p, n]."""
+    found: Any = sum(
+        share.reshape(-1, *[1] * (part.ndim - 1)) * part for share, part in zip(shares, parts, strict=True)
+    )
+    return np.asarray(found)
+
+
+def _log_mixed(shares: Floats, parts: Sequence[Floats]) -> Floats:
+    """[n] log of the mean of probabilities whose logarithms are given."""
     with np.errstate(divide="ignore"):
-        return np.asarray(np.logaddexp(np.log1p(-share) + mostly, np.log(share) + sometimes))
+        return np.asarray(np.logaddexp.reduce(np.log(shares) + np.array(parts), axis=0))
 
 
-def _slots_mixed(share: Floats, usual: Floats, uniform: Floats) -> Floats:
+def _slots_mixed(shares: Floats, parts: Sequence[Floats]) -> Floats:
     """[n, k]: the mixture is over whole slates, so its shares follow from the slots above (Bayes' rule)."""
-    probs = np.empty(usual.shape)
-    _kernels.mixed_slots(share, usual, uniform, probs)
+    probs = np.empty(parts[0].shape)
+    _kernels.mixed_slots(shares.copy(), np.array(parts), probs)
     return probs

@@ -6,23 +6,23 @@ import numpy as np
 
 from ..log.batch import Contexts, Floats, Integers
 from .base import PairProbs, Policy, all_items, unable
-from .mixture import UniformMixture
+from .mixture import MixedPolicy
 from .propensities import law
 from .rank_law import RankLaw
 from .sorting import Sorting
 from .uniform import Uniform
 
 _REMEDY = (
-    "plackett_luce(scores), uniform, top(scores) and ranking(column) can, and epsilon(...) and swaps(...) of "
-    "these; where each slot was drawn on its own, pi(slots=independent) does without"
+    "plackett_luce(scores), uniform, top(scores) and ranking(column) can, and epsilon(...), swaps(...) and "
+    "mixture(...) of these; where each slot was drawn on its own, pi(slots=independent) does without"
 )
 
 
 def pair_probs(policy: Policy, contexts: Contexts) -> Floats:
     """[n, m, k, m, k] P(candidate a at rank i and candidate b at rank j); the diagonal holds the marginals.
 
-    Closed forms for uniform and sorting policies; mixtures with uniform slates are linear in
-    their parts; other policies compute them (`PairProbs`).
+    Closed forms for uniform and sorting policies; mixtures are linear in their parts; other policies
+    compute them (`PairProbs`).
 
     Raises:
         AbilityError: the policy cannot compute them.
@@ -33,10 +33,9 @@ def pair_probs(policy: Policy, contexts: Contexts) -> Floats:
         return uniform_pairs(contexts)
     if isinstance(policy, Sorting):
         return sorted_pairs(*policy.blocks(contexts, all_items(contexts)), contexts)
-    if not isinstance(policy, UniformMixture):
+    if not isinstance(policy, MixedPolicy):
         unable(policy, "pair_probs", _REMEDY)
-    share = policy.uniform_share(contexts)[:, None, None, None, None]
-    return (1 - share) * pair_probs(law(policy.base, "pair_probs"), contexts) + share * uniform_pairs(contexts)
+    return policy.expected(contexts, lambda part: pair_probs(law(part, "pair_probs"), contexts))
 
 
 def uniform_pairs(contexts: Contexts) -> Floats:

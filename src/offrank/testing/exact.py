@@ -102,6 +102,7 @@ class World:
         size = np.array([situation.size for situation in situations])[which]
         names = sorted({name for situation in situations for name in situation.scores})
         lists = sorted({name for situation in situations for name in situation.rankings})
+        keys = sorted({name for situation in situations for name in situation.keys})
         items = np.arange(widest)
         return Contexts(
             candidates=np.where(items < size[:, None], 100 * which[:, None] + items, 0),
@@ -109,7 +110,10 @@ class World:
             length=np.array([situation.slots for situation in situations])[which],
             scores={name: padded([s.scores[name] for s in situations], widest)[which] for name in names},
             rankings={name: self._rankings(name)[which] for name in lists},
-            keys={"query": which.astype(np.int64)},
+            keys={
+                "query": which.astype(np.int64),
+                **{name: np.array([s.keys[name] for s in situations], np.int64)[which] for name in keys},
+            },
         )
 
     @cached_property

@@ -6,14 +6,18 @@ A law maps every possible slate of a situation to its probability.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import pairwise, permutations
 from typing import cast
 
+from ..policies.balanced import Balanced
 from ..policies.base import Policy
+from ..policies.by import By
 from ..policies.epsilon import EpsilonUniform
 from ..policies.plackett_luce import PlackettLuce
+from ..policies.policy_mixture import PolicyMixture
+from ..policies.propensities import AnyPolicy
 from ..policies.ranking import Ranking
 from ..policies.swaps import Swaps
 from ..policies.top import Top
@@ -28,13 +32,14 @@ class Situation:
     """A context small enough to enumerate every slate.
 
     size: candidates m; slots: slots k to fill. scores: name -> m numbers. rankings: name ->
-    candidate indices, top first, -2 for an item that is not a candidate.
+    candidate indices, top first, -2 for an item that is not a candidate. keys: name -> a whole number.
     """
 
     size: int
     slots: int
     scores: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
     rankings: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
+    keys: Mapping[str, int] = field(default_factory=dict)
 
     def slates(self) -> Iterator[Slate]:
         """Return every ordered choice of k among m candidates."""
@@ -66,11 +71,13 @@ def law(policy: Behaviour, situation: Situation) -> dict[Slate, float]:
                 found[order[: situation.slots]] += 1 / len(orders)
         case Ranking():
             found = {situation.rankings[policy.column][: situation.slots]: 1.0}
-        case EpsilonUniform():
-            found = _mixture(cast(Policy, policy.base), policy.epsilon, situation)
-        case Swaps():
-            share = (1 - policy.stay) * situation.size / max(situation.size - 1, 1)
-            found = _mixture(cast(Policy, policy.base), share if situation.size > 1 else 0.0, situation)
+        case EpsilonUniform() | Swaps() | PolicyMixture() | Balanced():
+            found = _mixture(_shares(policy, situation), situation)
+        case By():
+            served = next(
+                one for value, one in policy.policies.items() if str(value) == str(situation.keys[policy.column])
+            )
+            found = law(cast(Policy, served), situation)
         case _ if callable(policy):
             found = dict(policy(situation))
         case _:
@@ -115,7 +122,26 @@ def _plackett_luce(weights: list[float], situation: Situation) -> dict[Slate, fl
     return found
 
 
-def _mixture(base: Policy, share: float, situation: Situation) -> dict[Slate, float]:
-    mostly, sometimes = law(base, situation), law(Uniform(), situation)
-    slates = {**mostly, **sometimes}
-    return {s: (1 - share) * mostly.get(s, 0.0) + share * sometimes.get(s, 0.0) for s in slates}
+def _shares(
+    policy: EpsilonUniform | Swaps | PolicyMixture | Balanced, situation: Situation
+) -> list[tuple[AnyPolicy, float]]:
+    """The policies of which one is drawn, with their shares."""
+    match policy:
+        case PolicyMixture():
+            return list(policy.parts.items())
+        case Balanced():
+            return [(policy.arms.policies[value], share) for value, share in (policy.shares or {}).items()]
+        case EpsilonUniform():
+            share = policy.epsilon
+        case Swaps():
+            share = (1 - policy.stay) * situation.size / (situation.size - 1) if situation.size > 1 else 0.0
+    return [(policy.base, 1 - share), (Uniform(), share)]
+
+
+def _mixture(parts: Iterable[tuple[AnyPolicy, float]], situation: Situation) -> dict[Slate, float]:
+    """The law of a draw among policies with these shares."""
+    found: dict[Slate, float] = {}
+    for part, share in parts:
+        for slate, chance in law(cast(Policy, part), situation).items():
+            found[slate] = found.get(slate, 0.0) + share * chance
+    return found

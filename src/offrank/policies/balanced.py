@@ -1,0 +1,119 @@
+"""The balance heuristic: each row is judged against the mixture of all policies that served."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+import numpy as np
+
+from ..errors import UsageError
+from ..folds.base import MappedFold, Sample
+from ..folds.moments import Moments, MomentsFold
+from ..log.batch import Contexts, Floats, LogBatch
+from ..log.source import Needs, Source, refuse_once
+from ..running.executors import Executor, run
+from ..spelling import Spelled
+from .base import Ability, Fits, unable
+from .by import By
+from .mixture import MixedPolicy, OfMixed
+from .policy_mixture import frozen, refuse_no_shares
+from .propensities import AnyPolicy, Propensities, ShownAbility
+from .registry import POLICIES
+
+
+@dataclass(frozen=True)
+class CountedShares(Fits):
+    """The share of each arm among the impressions of a log, counted in one reading. values: [p], None before."""
+
+    arms: By
+    values: tuple[float, ...] | None = None
+
+    def fit(self, source: Source, executor: Executor | None = None) -> CountedShares:
+        """Count the source, once."""
+        if self.values is not None:
+            return self
+        refuse_once(source, "the shares of its rankers are counted first")
+        return CountedShares(self.arms, run(source.select(self.arms.reads), _SharesFold(self.arms), executor))
+
+
+@POLICIES.register
+@dataclass(frozen=True, repr=False)
+class Balanced(Spelled, MixedPolicy):
+    """Each row against the mixture of all rankers of `arms`, whoever served it: the balance heuristic.
+
+    Where the arm is drawn by chance, every estimator stays right, and its weights become smaller: no slate that any of
+    the rankers often shows has a large one. shares: value -> its share of the impressions, by default counted in the
+    log. Veach and Guibas (1995), Optimally combining sampling techniques for Monte Carlo rendering.
+
+    Examples:
+        >>> offrank.Balanced(offrank.By("arm", {"A": offrank.Top("a_score"), "B": offrank.Top("b_score")}))
+        balanced(by(arm, {A: top(a_score), B: top(b_score)}))
+    """
+
+    name: ClassVar[str] = "balanced"
+    arms: By
+    shares: Mapping[str, float] | None = field(default=None, kw_only=True)
+    counted: CountedShares | None = field(default=None, kw_only=True, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.arms, By):
+            remedy = "write balanced(by(arm, {A: top(a_score), B: top(b_score)}))"
+            raise UsageError(f"balanced is of rankers that a column tells, not of {self.arms!r}", remedy)
+        if self.shares is None:
+            if self.counted is None:
+                object.__setattr__(self, "counted", CountedShares(self.arms))
+            return
+        object.__setattr__(self, "shares", frozen(self.shares, "shares={A: 0.7, B: 0.3}"))
+        if set(self.shares) != set(self.arms.policies):
+            raise UsageError(f"{self!r}: shares and policies are of different values", "give the share of each value")
+        refuse_no_shares(self, self.shares)
+
+    @property
+    def mixed(self) -> tuple[AnyPolicy, ...]:
+        return tuple(self.arms.policies.values())
+
+    def mixed_shares(self, contexts: Contexts) -> Floats:
+        """[p, n] the share of each ranker."""
+        found = self._shares
+        return np.repeat(np.array(found, np.float64)[:, None], len(contexts), axis=1)
+
+    def needs(self, ability: Ability) -> Needs:
+        """The columns that this ability reads."""
+        return super().needs(ability) | self.arms.reads
+
+    def shown_needs(self, ability: ShownAbility) -> Needs:
+        return super().shown_needs(ability) | self.arms.reads
+
+    def on(self, batch: LogBatch) -> Propensities:
+        """As `ShownPolicy.on`; a row that none of the rankers served is refused."""
+        self.arms.refuse_unknown(batch)
+        return OfMixed(self, batch)
+
+    @property
+    def _shares(self) -> tuple[float, ...]:
+        if self.shares is not None:
+            return tuple(self.shares[value] for value in self.arms.policies)
+        if self.counted is None or self.counted.values is None:
+            unable(self, "log_prob", "give shares={...}, or use it in a verb such as evaluate, which counts them first")
+        return self.counted.values
+
+
+@dataclass(frozen=True)
+class _SharesFold(MappedFold):
+    """Counts the impressions of each arm, each row divided by its inclusion."""
+
+    arms: By
+
+    @property
+    def reducer(self) -> Any:
+        return MomentsFold(len(self.arms.policies))
+
+    def mapped(self, batch: LogBatch) -> Sample:
+        self.arms.refuse_unknown(batch)
+        each = self.arms.arms(batch.contexts)[:, None] == np.arange(len(self.arms.policies))
+        return Sample(each * batch.inverse_inclusion[:, None], batch.row)
+
+    def result(self, found: Moments) -> tuple[float, ...]:
+        return tuple((found.sums / found.sums.sum()).tolist())

@@ -1,0 +1,215 @@
+"""The ranker that served each row, told by a column: the arms of an experiment."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property, reduce
+from operator import or_
+from typing import Any, ClassVar
+
+import numpy as np
+
+from ..errors import RowError, UsageError
+from ..log.batch import Contexts, Floats, Integers, LogBatch
+from ..log.hashing import text_code
+from ..log.source import Needs
+from ..spelling import Spelled, spell
+from .base import Ability, PairProbs, refuse_no_column
+from .mixture import refuse_no_policy
+from .pair_law import pair_probs
+from .policy_mixture import frozen
+from .propensities import AnyPolicy, Propensities, ShownAbility, ShownPolicy, is_law, law, propensities, shown_needs
+from .rank_law import RankLaw
+from .registry import POLICIES
+
+
+@POLICIES.register
+@dataclass(frozen=True, repr=False)
+class By(Spelled, ShownPolicy, PairProbs):
+    """For each value of a column, the policy that shows the slates of its rows: who served a row is known.
+
+    policies: value -> policy. Values are words, whole numbers, or True and False. A row with another value is refused.
+
+    Examples:
+        >>> offrank.By("arm", {"A": offrank.Top("a_score"), "B": offrank.Top("b_score")})
+        by(arm, {A: top(a_score), B: top(b_score)})
+    """
+
+    name: ClassVar[str] = "by"
+    column: str
+    policies: Mapping[str, AnyPolicy]
+
+    def __post_init__(self) -> None:
+        refuse_no_column(self, self.column)
+        object.__setattr__(self, "policies", frozen(self.policies, "by(arm, {A: top(a_score), B: top(b_score)})"))
+        for part in self.policies.values():
+            refuse_no_policy(self, part)
+        words = [_word(self, value) for value in self.policies]
+        if twice := [word for word in words if words.count(word) > 1]:
+            raise UsageError(f"{self!r}: two policies for {twice[0]!r}", "give each value of the column one policy")
+
+    @property
+    def any_slate(self) -> bool:
+        return all(map(is_law, self.policies.values()))
+
+    @property
+    def reads(self) -> Needs:
+        """The column, as codes and, for errors, as words."""
+        return Needs(keys=frozenset([self.column]), labels=frozenset([self.column]), exchangeable=True)
+
+    def needs(self, ability: Ability) -> Needs:
+        """The columns that this ability reads."""
+        return reduce(or_, (law(part, ability).needs(ability) for part in self.policies.values()), self.reads)
+
+    def shown_needs(self, ability: ShownAbility) -> Needs:
+        return reduce(or_, (shown_needs(part, ability) for part in self.policies.values()), self.reads)
+
+    def on(self, batch: LogBatch) -> Propensities:
+        return _OfBy(self, batch)
+
+    def sample(self, contexts: Contexts, rng: np.random.Generator) -> Integers:
+        """[n, k] candidate indices, -1 pads."""
+        slates = np.full((len(contexts), contexts.slots), -1)
+        for rows, part in self.served(contexts):
+            drawn = law(part, "sample").sample(contexts.take(rows), rng)
+            slates[rows, : drawn.shape[1]] = drawn
+        return slates
+
+    def log_prob(self, contexts: Contexts, slates: Integers) -> Floats:
+        """[n] log-probability of each slate."""
+        return self._asked(contexts, slates, np.empty(len(slates)), lambda p, c, s: law(p, "log_prob").log_prob(c, s))
+
+    def slot_probs(self, contexts: Contexts, slates: Integers) -> Floats:
+        """[n, k] probability of each slot's item given the slots above; 1 on pads."""
+        found = np.ones(slates.shape)
+        return self._asked(contexts, slates, found, lambda p, c, s: law(p, "slot_probs").slot_probs(c, s))
+
+    def rank_probs(self, contexts: Contexts, items: Integers) -> Floats:
+        """[n, q, k] probability that candidate items[n, q] is at each rank; 0 on pads."""
+        found = np.zeros((*items.shape, contexts.slots))
+        for rows, part in self.served(contexts):
+            _put(found, rows, law(part, "rank_probs").rank_probs(contexts.take(rows), items[rows]))
+        return found
+
+    def pair_probs(self, contexts: Contexts) -> Floats:
+        """As `PairProbs.pair_probs`, by the policy of each row."""
+        size = contexts.candidates.shape[1], contexts.slots
+        found = np.zeros((len(contexts), *size, *size))
+        for rows, part in self.served(contexts):
+            _put(found, rows, pair_probs(law(part, "pair_probs"), contexts.take(rows)))
+        return found
+
+    def arms(self, contexts: Contexts) -> Integers:
+        """[n] the number of each row's policy among `policies`; -1 where the value has none."""
+        codes, numbers = self._codes
+        found = contexts.keys[self.column]
+        place = np.minimum(np.searchsorted(codes, found), len(codes) - 1)
+        return np.where(codes[place] == found, numbers[place], -1)
+
+    def served(self, contexts: Contexts) -> Iterator[tuple[Integers, AnyPolicy]]:
+        """The rows of each value that occurs, and its policy.
+
+        Raises:
+            UsageError: a value has no policy.
+        """
+        arms = self.arms(contexts)
+        if (arms < 0).any():
+            code = contexts.keys[self.column][(arms < 0).argmax()]
+            raise UsageError(f"{self!r}: no policy for the value of {self.column!r} with the code {code}", self._remedy)
+        for number, part in enumerate(self.policies.values()):
+            if len(rows := np.flatnonzero(arms == number)):
+                yield rows, part
+
+    def refuse_unknown(self, batch: LogBatch) -> None:
+        """Raise unless every row has a value with a policy.
+
+        Raises:
+            RowError: one has none.
+        """
+        if self.column not in batch.contexts.keys:  # no probability is asked for, so the column was not read
+            return
+        unknown = self.arms(batch.contexts) < 0
+        if unknown.any():
+            at = int(unknown.argmax())
+            labels, code = batch.labels.get(self.column), batch.contexts.keys[self.column][at]
+            value = str(code) if labels is None else labels.names[labels.codes[at]]
+            row, detail = int(batch.row[at]) - batch.base, f"no policy is given for {value!r}"
+            raise RowError(batch.file, row, self.column, "no-policy", detail, self._remedy)
+
+    @property
+    def _remedy(self) -> str:
+        known = ", ".join(map(spell, self.policies))
+        return f"name the ranker of every value, those of {known} are known, or leave out the other rows"
+
+    @cached_property
+    def _codes(self) -> tuple[Integers, Integers]:
+        """The codes of the values, ascending, and the number of each one's policy."""
+        found = {}
+        for number, value in enumerate(self.policies):
+            word = _word(self, value)
+            found[text_code(word)] = number
+            if word.removeprefix("-").isdecimal() and str(int(word)) == word:
+                found[int(word)] = number
+        codes = np.array(sorted(found), np.int64)
+        return codes, np.array([found[code] for code in codes.tolist()])
+
+    def _asked(self, contexts: Contexts, slates: Integers, found: Floats, ask: Callable[..., Any]) -> Floats:
+        """What the policy of each row says of its slate."""
+        for rows, part in self.served(contexts):
+            some = contexts.take(rows)
+            _put(found, rows, ask(part, some, np.ascontiguousarray(slates[rows, : some.slots])))
+        return found
+
+
+class _OfBy(Propensities):
+    """The propensities of each row's policy."""
+
+    policy: By
+
+    def __init__(self, policy: By, batch: LogBatch) -> None:
+        super().__init__(policy, batch)
+        policy.refuse_unknown(batch)
+
+    @cached_property
+    def _parts(self) -> list[tuple[Integers, Propensities]]:
+        served = self.policy.served(self.batch.contexts)
+        return [(rows, propensities(part, self.batch.take(rows))) for rows, part in served]
+
+    def _log_prob(self) -> Floats:
+        return self._joined((), lambda part: part.log_prob)
+
+    def _slot_probs(self) -> Floats:
+        return self._joined(self.batch.slates.shape[1:], lambda part: part.slot_probs, 1.0)
+
+    def _rank_law(self) -> RankLaw:
+        slots = self.batch.slates.shape[1]
+        return RankLaw.of(
+            self._joined((slots, slots), lambda part: part.rank_law.written_out(part.batch.contexts.length))
+        )
+
+    def _candidate_ranks(self) -> Floats:
+        contexts = self.batch.contexts
+        return self._joined((contexts.candidates.shape[1], contexts.slots), lambda part: part.candidate_ranks)
+
+    def _joined(self, shape: tuple[int, ...], of: Callable[[Propensities], Floats], pad: float = 0.0) -> Floats:
+        """[n, ...] what each row's policy says."""
+        found = np.full((len(self.batch), *shape), pad)
+        for rows, part in self._parts:
+            _put(found, rows, of(part))
+        return found
+
+
+def _put(found: Floats, rows: Integers, values: Floats) -> None:
+    """Write values [r, ...] into some rows of a wider array."""
+    place: Any = (rows, *map(slice, values.shape[1:]))
+    found[place] = values
+
+
+def _word(policy: By, value: object) -> str:
+    """The text of a value, as a column of texts holds it."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    if not isinstance(value, str | int):
+        raise UsageError(f"{policy!r}: {value!r} is no value of a column", "write words or whole numbers")
+    return str(value)
