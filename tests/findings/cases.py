@@ -14,7 +14,6 @@ from offrank.findings.evidence import (
     CurveEvidence,
     DisagreementEvidence,
     EstimateEvidence,
-    Frequency,
     LogEvidence,
     ModelEvidence,
     PointsEvidence,
@@ -37,7 +36,7 @@ from offrank.findings.evidence_clicks import (
 from offrank.findings.evidence_rows import OwnClicksEvidence
 from offrank.folds.estimate import Interval
 from tests.findings import cases_log, cases_randomness
-from tests.findings.cases_log import Case, weight
+from tests.findings.cases_log import Case, unfit, weight
 
 
 def apart(deviations: float, **known: Any) -> DisagreementEvidence:
@@ -52,11 +51,6 @@ def between(low: float, high: float) -> Interval:
 def judged(value: float, low: float, high: float, floor: tuple[float, float] = (-0.05, 0.05)) -> CmipEvidence:
     """A CMIP with its direction, where a right model has a CMIP of .01 to .03 and this direction."""
     return CmipEvidence(value=value, direction=between(low, high), floor=(between(0.01, 0.03), between(*floor)))
-
-
-def unfit(chance: float, **known: Any) -> LogEvidence:
-    """A log that fits its logging policy with so little chance."""
-    return LogEvidence(fit=Frequency(1, 10.0, 50.0, chance, lift=2.0), **known)
 
 
 def clustered(effective: float, **known: Any) -> ClustersEvidence:

@@ -17,6 +17,11 @@ class Case(NamedTuple):
     severity: str | None
 
 
+def unfit(chance: float, **known: Any) -> LogEvidence:
+    """A log that fits its logging policy with so little chance."""
+    return LogEvidence(fit=Frequency(1, 10.0, 50.0, chance, lift=2.0), **known)
+
+
 def weight(value: float, away: float = 0.0, **known: Any) -> EstimateEvidence:
     """A mean weight that is so many standard errors from 1; without a number, exactly known."""
     error = abs(value - 1) / away if away else 0.0

@@ -110,7 +110,7 @@ def select_clicks(
 ) -> Selected:
     """Choose among click models by perplexity, nDCG and CMIP: off-policy selection of paper cmip-debiasedness.
 
-    - log: from `read_log`, or anything that it takes; best one that the models were not learnt from.
+    - log: from `read_log`, or anything that it takes; best one not of their rows. columns: as there.
     - model: fitted models or files of such, in a list or by name.
     - strategy: such as `top-4 cmip, top-4 ppl: ndcg`, which chooses among all models, as published. By default all nine
       of the paper, which choose among the models that no finding convicts (`carries-policy`, `no-information`,
@@ -120,8 +120,6 @@ def select_clicks(
     - labels: a column of grades beside the candidates (or the slate). by: the column of the queries. grades_by: of
       several grades of a document the lower `median`, or the `majority`; by default they are an error.
     - logging: the policy that drew the training log. CMIP uses its expected ranks; if it has none, the logged ranks.
-    - columns: role -> the log's own name of that column, as `read_log` takes them.
-
     Raises:
         UsageError: arguments that cannot work. LogError: the log breaks a rule, or lacks a column.
 
