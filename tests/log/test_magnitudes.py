@@ -15,7 +15,7 @@ import pytest
 import offrank
 
 ROWS, ITEMS, ODD = 120, 3, 41
-VALUES = (1e150, -1e150, 1e200, -1e200, 1e308, math.inf, -math.inf, math.nan, -0.0)
+VALUES = (1e150, -1e200, 1e308, math.inf, math.nan, -0.0)
 ROLES = ("clicks", "reward", "propensity", "inclusion", "slot_propensity", "score", "features", "rank_propensity")
 
 Columns = dict[str, Any]
