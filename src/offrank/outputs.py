@@ -14,7 +14,7 @@ _HEAD = 4096
 _TABLES = (b"PAR1", b"ARROW1")
 _OURS = re.compile(
     rb"""\s*\{\s*"(schema":\s*\d+,\s*"kind"|kind":\s*"learn"|format":\s*"offrank\ )   # results, models
-    | offrank\ state\ | \#\ What\ is\ read\ as\ what\ in\ | PK..{26}format\.npy           # states, mappings, policies
+    | offrank\ state\ | \#\ What\ is\ read\ as\ what\ in\ | PK.{28}format\.npy           # states, mappings, policies
     | .*<meta\ name="generator"\ content="offrank">                                      # pages""",
     re.VERBOSE | re.DOTALL,
 )

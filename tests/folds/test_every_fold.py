@@ -117,7 +117,7 @@ def batch() -> LogBatch:
         frozenset((*roles, "feature_values")),
         scores=frozenset(["old", "new", "tied", "grades"]),
         rankings=frozenset(["written"]),
-        keys=frozenset(["query", "session"]),
+        keys=frozenset(["query", "session", "device"]),
         labels=frozenset(["device"]),
     )
     batches = list(offrank.read_log(table).select(wanted).batches(0))
@@ -166,7 +166,9 @@ LOGS: dict[str, Callable[[Any], Any]] = {
     "checks.repeats.RepeatsFold": lambda kind: kind(OLD, kept=40),
     "checks.randomness.WholeContextsFold": lambda kind: kind(SCORES, "query", ("session",)),
     "checks.outcomes.OutcomesFold": lambda kind: kind(("old", "tied")),
-    "checks.logged_by.ArmsFold": lambda kind: kind("device", (policy("top(old)"), policy("top(tied)"))),
+    "checks.arms.ArmsFold": lambda kind: kind("device", (policy("top(old)"), policy("top(tied)"))),
+    "checks.arms.UnitsFold": lambda kind: kind("device", ("session", "query")),
+    "policies.balanced._SharesFold": lambda kind: kind(policy("by(device, {phone: top(old), desk: uniform})")),
     "checks.duplicates.ContentsFold": lambda kind: kind(kept=40),
     "checks.kept.KeptFold": lambda kind: kind(),
     "checks.own_clicks.OwnClicksFold": lambda kind: kind(("old", "tied"), "item of a query", kept=40),

@@ -162,8 +162,9 @@ FIRST = {
 
 @pytest.mark.parametrize("name", FIRST)
 def test_the_first_command_answers(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "log").mkdir()
     monkeypatch.chdir(tmp_path)
-    source = MAKERS[name](tmp_path)[0]
+    source = MAKERS[name](tmp_path / "log")[0]
     done = call(*FIRST[name].format(source).split())
     assert done.exit_code in (0, 3), done.output
     if command := offrank.inspect(source).command:

@@ -149,4 +149,4 @@ def test_an_option_is_called_as_the_argument_in_python() -> None:
     commands["harvest clicks"] = main.commands["clicks"].commands["harvest"]
     for name in VERBS.keys() & commands.keys():
         given = arguments({str(one.name): None for one in commands[name].params})
-        assert given.keys() - {"save", "config"} <= keywords(VERBS[name]), name
+        assert given.keys() - {"save", "config", "overwrite", "ask"} <= keywords(VERBS[name]), name

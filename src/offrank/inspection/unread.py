@@ -26,6 +26,11 @@ class UnreadTable(Printed, Plain):
     - source, path: where it is. layout: its shape as far as it is known. columns: with their types and first values.
     - why: what stands against reading it, or what it lacks. unsettled: what is open, and the options that settle it.
     - given: role -> column, as far as it was said; roles: those that are known.
+
+    Examples:
+        >>> found = offrank.inspect([{"user": 1, "movie": 7, "rating": 5}])
+        >>> found.layout, found.command
+        ('none', '')
     """
 
     source: str

@@ -145,7 +145,8 @@ def _one_kind(files: Files) -> str:
 def _told(files: Files, kind: str) -> str:
     """Return the kind of the first file by its first bytes; of tables of text, which its suffix says."""
     found = _content(files, files.paths[0])
-    return kind if found == "csv" and kind in ("tsv", "json") else found
+    bracket = files.head(files.paths[0]).lstrip()[:1] in (b"[", b"{")
+    return kind if found == "csv" and (kind == "tsv" or (kind == "json" and bracket)) else found
 
 
 def _content(files: Files, path: str) -> str:

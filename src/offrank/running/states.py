@@ -59,6 +59,7 @@ _HOMES = {
     "TrainingRows": "reward_models.training",
     "TrainingState": "reward_models.training",
     "Unavailable": "folds.optional",
+    "UnitsSeen": "checks.arms",
     "Weighed": "clicks.sessions",
 }
 """The classes that states are made of. Each has an attribute for every argument of its constructor."""
