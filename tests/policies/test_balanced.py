@@ -81,3 +81,11 @@ def test_shares_are_of_the_rankers_and_add_up_to_one(shares: Any, why: str) -> N
 def test_only_rankers_that_a_column_tells_are_balanced() -> None:
     with pytest.raises(UsageError, match=re.escape("not of top(a)")):
         policy("balanced(top(a))")
+
+
+def test_a_target_that_reads_the_arm_is_refused() -> None:
+    """Given the arm, a slate was drawn by its own ranker: weighed by all of them the value would be biased."""
+    target = ARMS.replace("plackett_luce(old)", "uniform")
+    with pytest.raises(UsageError, match=r"depends on 'served'.*\n.*logging=\"by\(served"):
+        offrank.evaluate(log(), [target, "uniform"], f"balanced({ARMS})", "ips")
+    assert offrank.evaluate(log(), target, ARMS, "ips")["ips"].value > 0

@@ -9,6 +9,7 @@ from ..inference.spec import IntervalSpec
 from ..learning.splits import kept_apart
 from ..log.batch import RunCache
 from ..log.source import Source
+from ..policies.balanced import refuse_arm_targets
 from ..policies.fit import counts, fitted
 from ..reward_models.fitting import fit_models
 from . import arguments
@@ -40,6 +41,7 @@ def answered(question: Question) -> Result:
 def pass_of(question: Question, source: Source, cache: RunCache) -> Pass:
     """Return the pass of a question, after what is to be learnt from the log was learnt. cache: of batches."""
     executor, progress = question.executor, question.progress
+    refuse_arm_targets(question.drawn_by, question.targets.values())
     targets = {name: fitted(policy, source, executor) for name, policy in question.targets.items()}
     logging, examined = fitted(question.drawn_by, source, executor), question.trained
     if not counts(logging):  # else they are counted alike

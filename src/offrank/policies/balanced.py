@@ -2,24 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import Any, ClassVar, get_args
 
 import numpy as np
 
-from ..errors import UsageError
+from ..errors import AbilityError, UsageError
 from ..folds.base import MappedFold, Sample
 from ..folds.moments import Moments, MomentsFold
 from ..log.batch import Contexts, Floats, LogBatch
 from ..log.source import Needs, Source, refuse_once
 from ..running.executors import Executor, run
 from ..spelling import Spelled
+from ..wording import Option, Wording
 from .base import Ability, Fits, unable
 from .by import By
 from .mixture import MixedPolicy, OfMixed
 from .policy_mixture import frozen, refuse_no_shares
-from .propensities import AnyPolicy, Propensities, ShownAbility
+from .propensities import AnyPolicy, Propensities, ShownAbility, shown_needs
 from .registry import POLICIES
 
 
@@ -117,3 +118,30 @@ class _SharesFold(MappedFold):
 
     def result(self, found: Moments) -> tuple[float, ...]:
         return tuple((found.sums / found.sums.sum()).tolist())
+
+
+def refuse_arm_targets(logging: AnyPolicy, targets: Iterable[AnyPolicy]) -> None:
+    """Raise if rows are weighed by the mixture of all rankers, and a target depends on which of them served the row.
+
+    Given the arm, a slate was drawn by its own ranker and not by the mixture, so that such a value would be biased.
+
+    Raises:
+        UsageError: one does.
+    """
+    if not isinstance(logging, Balanced):
+        return
+    for target in targets:
+        if target != logging and logging.arms.column in _keys(target):
+            raise UsageError(
+                f"{target!r} depends on {logging.arms.column!r}, so its rows cannot be weighed by all rankers together",
+                Wording("weigh each by its own: {}", Option("logging", repr(logging.arms))),
+            )
+
+
+def _keys(policy: AnyPolicy) -> frozenset[str]:
+    for ability in get_args(ShownAbility):
+        try:
+            return shown_needs(policy, ability).keys
+        except AbilityError:
+            continue
+    return frozenset()
