@@ -36,8 +36,12 @@ class Files:
         return isinstance(self.system, pafs.LocalFileSystem)
 
     def open(self, path: str) -> Any:
-        """Open a file as a stream, which is unpacked if its first bytes say so, whatever its name."""
-        return self.system.open_input_stream(path, compression=self.packed(path))
+        """Open a file as a stream, which is unpacked if its first bytes say so, whatever its name.
+
+        It is not memory-mapped: readers of text read ahead in threads of their own, also while a stream is closed.
+        """
+        system = pafs.LocalFileSystem() if self.local else self.system
+        return system.open_input_stream(path, compression=self.packed(path))
 
     def packed(self, path: str) -> str | None:
         """Return how a file is packed; None if it is not."""
