@@ -47,9 +47,10 @@ def _answer(seen: Inspected) -> Answer:
         return Answer("**Nothing can be estimated from it**: log clicks, or a reward.", severity="serious")
     found = seen.logging
     law = "the propensities that were logged" if found.policy == "logged" else quote(str(found.policy))
-    if found.confirmed and not seen.declined:
-        return Answer(f"**Other rankings can be judged by it, if it was drawn by {law}** as you say.")
-    if (found.known or found.confirmed) and seen.declined:
+    open_to_word = found.status not in ("not random", "refuted", "arms")  # which no word of a person mends
+    if found.confirmed and open_to_word and not seen.declined:
+        return Answer(f"**Other rankings can be judged by it, if it was drawn by {law}**, as was said.")
+    if found.known and seen.declined:
         none = f"**What drew this log is known** ({law}), but **none of the rankings in it can be judged by it** yet."
         return Answer(none, severity="warning")
     if found.known:
@@ -76,8 +77,9 @@ def _confirming(found: Inspected) -> Iterator[str]:
     for value, ranker in by.arms.items():
         yield f"{by.column} = {value} ({by.shares[value]:.0%} of the impressions): every slate is that of {ranker}."
     if by.arms:
-        yield f"Randomised by {by.unit}." if by.unit else "Randomised by impression."
-        yield f"The means of the values of {by.column} compare the rankers, as in any A/B test."
+        if by.unit:
+            yield f"All rows of each {by.unit} have one value of {by.column}."
+        yield f"If chance decided {by.column}, the means of its values compare the rankers, as in any A/B test."
     if by.status in ("not random", "arms", "refuted", "unknown") and found.overview.earned is not None:
         yield (
             "Without randomness a click model can predict what another ranking would earn. To judge rankings by the "
