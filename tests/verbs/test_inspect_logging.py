@@ -317,3 +317,13 @@ def test_a_table_that_is_not_understood_is_described(name: str) -> None:
     assert found.to_dict()["logging"] == {"policy": None, "status": "unknown"}
     with pytest.raises(ColumnError, match="is not understood"):
         offrank.read_log(pa.Table.from_pylist(TABLES[name]))
+
+
+def test_a_policy_that_is_said_counts_where_the_log_does_not_contradict_it() -> None:
+    log = drawn.log("plackett_luce", rows=4000)
+    assert not offrank.inspect(log, logging="uniform").logging.confirmed
+    fixed = offrank.inspect(drawn.log("fixed"), logging="uniform")
+    assert "This log is not random" in " ".join(str(fixed).split())
+    short = offrank.inspect(drawn.log("plackett_luce", rows=4000), logging="plackett_luce(old, temperature=1.01)")
+    assert short.logging.confirmed
+    assert "if it was drawn by plackett_luce(old, temperature=1.01)" in " ".join(str(short).split())

@@ -74,7 +74,7 @@ def inspect(
         raise
     logging = logging or (found.logging if found is not None else "") or None
     if logging not in (None, seen.logging.named):
-        seen = replace(seen, logging=replace(seen.logging, policy=repr(policy(logging)), confirmed=True))
+        seen = _confirmed(seen, repr(policy(logging)))
     seen = replace(seen, path=_path(log), format=format, gaps=gaps, top_k=top_k, given=dict(columns or {}))
     if found is not None:
         seen = replace(seen, format=found.format or format, read_as=found.said)
@@ -83,3 +83,10 @@ def inspect(
 
 def _path(log: Any) -> str | None:
     return fspath(log) if isinstance(log, str | PathLike) else None
+
+
+def _confirmed(seen: Inspection, said: str) -> Inspection:
+    """Return the same with the policy that a person names, unless the log contradicts it."""
+    if any(one.against and repr(one.policy) == said for one in seen.drawn):
+        return seen
+    return replace(seen, logging=replace(seen.logging, policy=said, confirmed=True))
