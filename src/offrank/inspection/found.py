@@ -15,6 +15,7 @@ from ..folds.estimate import Caution
 from ..log import rules
 from ..readers.described import LogColumn
 from ..readers.description import Unsettled
+from ..readers.sampling import LogSample
 from ..readers.wide import Gaps
 
 
@@ -41,6 +42,7 @@ class Inspected:
       and the best fitting law. logging: what drew the log, and how far that is known: see `LoggedBy`.
     - clicked: whether clicks were logged. next: the suggested question, None if the log cannot answer one yet.
     - declined: why not, where its answers were tried and none could be used.
+    - sample: how the rows were chosen that all of this is of; None if it is of every row.
     """
 
     source: str
@@ -66,6 +68,7 @@ class Inspected:
     top_k: int | None = None
     given: Mapping[str, str] = field(default_factory=dict)
     read_as: str = ""
+    sample: LogSample | None = None
 
     @property
     def unsettled(self) -> tuple[Unsettled, ...]:

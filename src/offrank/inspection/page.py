@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 
 import numpy as np
 
@@ -15,6 +16,10 @@ from .advice import better_logs
 from .found import Inspected
 
 _APART = {"outcome": "outcome, not tried", "doubtful": "perhaps an outcome"}
+_OF_SAMPLE = (
+    "These are counts of the sample. Rows that are copied, or have the same user or query, are seen less often in it "
+    "if they stand far apart: all of the log may have more of them, and larger design effects."
+)
 _RULES = {
     rule.code: f": {rule.broken}; " + rule.remedy for rule in vars(rules).values() if isinstance(rule, rules.Rule)
 }
@@ -27,12 +32,23 @@ def document(seen: Inspected) -> Document:
     sections = [
         Section("Next", (_asking(seen),), code=f"  {seen.command}") if seen.command else None,
         Section("What would make the log better", items=tuple(better_logs(seen))),
-        Section("What it holds", items=tuple(_sizes(seen))),
+        Section("What it holds", (_OF_SAMPLE,) if seen.sample else (), items=tuple(_sizes(seen))),
         Section("Columns", tuple(_remarks(seen)), tables=(read,)),
         Section("Which policies fit?", items=tuple(_laws(seen))),
         Section("How was it drawn?", tuple(_confirming(seen))),
     ]
-    return Document(seen.title, "", tuple(one for one in sections if one is not None), (_answer(seen),))
+    return Document(
+        seen.title, "", tuple(one for one in sections if one is not None), (_of_sample(_answer(seen), seen),)
+    )
+
+
+def _of_sample(answer: Answer, seen: Inspected) -> Answer:
+    """Say first that an answer is of a sample, if it is."""
+    if seen.sample is None:
+        return answer
+    every = Option("sample_above", None)
+    said = Wording("**In {}** ({} reads all): ", seen.sample.said, every)
+    return replace(answer, text=said + answer.text)
 
 
 def _asking(seen: Inspected) -> str:

@@ -30,6 +30,7 @@ from ..policies.written import Logged
 from ..readers.described import LogColumn, described
 from ..readers.description import Layout
 from ..readers.long import LongLog
+from ..readers.sampling import HeldTable
 from ..readers.unfolding import RankedTable, Tokens, UnfoldedTable
 from ..readers.wide import WideLog
 from ..running.executors import Executor, Progress, run
@@ -127,6 +128,7 @@ def _layout(source: Source) -> Layout:
     if not isinstance(source, WideLog):
         return "long" if isinstance(source, LongLog) else "wide"
     table = source.table.unordered if isinstance(source.table, RankedTable) else source.table
+    table = table.table if isinstance(table, HeldTable) else table
     if not isinstance(table, UnfoldedTable):
         return "wide"
     column, path = table.taken[source.renamed.get("slate", "slate")]

@@ -168,7 +168,9 @@ def _one_each(numbers: Mapping[str, Floats], role: str) -> list[str]:
 def _may_name_lists(columns: Mapping[str, Column], name: str, position: str) -> bool:
     """Whether a column may be an id of lists: a query or a session has several, and the rows do not contradict it."""
     of_several = names.closeness("query", name) >= 2 or names.closeness("session", name) >= 2
-    return not of_several and positioned(columns, name, position).possible
+    if of_several or not len(columns[name].groups):
+        return False
+    return not len(columns[position].positions) or positioned(columns, name, position).possible
 
 
 def _by_names(roles: Roles, columns: Mapping[str, Column]) -> Description:
