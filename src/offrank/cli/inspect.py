@@ -33,7 +33,7 @@ def _bytes_or_none(text: str | None) -> dict[str, int | None]:
 @json
 @workers
 @quiet
-def inspect(log: str, **options: Any) -> None:
+def inspect(log: str | list[str], **options: Any) -> None:
     """What is read as what in LOG, which policies may have drawn it, and what to ask next.
 
     offrank inspect log.parquet --save mapping.toml

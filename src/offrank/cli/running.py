@@ -155,7 +155,7 @@ def saying(options: dict[str, Any]) -> Callable[[str], object]:
     return silent if options["quiet"] else partial(click.echo, err=True)
 
 
-def run_verb(verb: Callable[..., Any], log: str, options: dict[str, Any]) -> None:
+def run_verb(verb: Callable[..., Any], log: str | list[str], options: dict[str, Any]) -> None:
     """Run a verb on LOG, with the options that are its keywords, and deliver the result."""
     with reading(options) as (progress, executor):
         result = verb(source(log, options), **arguments(options), executor=executor, progress=progress)

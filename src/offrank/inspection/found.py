@@ -62,7 +62,7 @@ class Inspected:
     agreement: Agreement | None = None
     next: Next | None = None
     declined: str | None = None
-    path: str | None = None
+    path: str | list[str] | None = None
     format: str | None = None
     gaps: Gaps = "raise"
     top_k: int | None = None
@@ -110,11 +110,11 @@ class Inspected:
     def _asked(self, said: list[str], drawn: list[str]) -> str:
         if self.overview.earned is None or (self.next is None and not self.clicked):
             return ""
-        log = self.path or "LOG"
+        log = self.path if isinstance(self.path, list) else [self.path or "LOG"]
         if self.next is None:
-            return shlex.join(["offrank", "clicks", "fit", log, *said, "--model", "pbm", "-o", "pbm.json"])
+            return shlex.join(["offrank", "clicks", "fit", *log, *said, "--model", "pbm", "-o", "pbm.json"])
         estimators = [word for one in self.next.estimators for word in ("-e", one)]
-        return shlex.join(["offrank", "evaluate", log, *said, "--target", self.next.target, *drawn, *estimators])
+        return shlex.join(["offrank", "evaluate", *log, *said, "--target", self.next.target, *drawn, *estimators])
 
     @property
     def broken(self) -> Mapping[str, int]:

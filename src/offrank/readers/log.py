@@ -20,7 +20,7 @@ from .detect import clicks_as, format_of, roles_of
 from .formats.registry import READERS, Reader
 from .long import LongLog
 from .opening import SUFFIXES, open_table
-from .refusal import not_understood
+from .refusal import not_joined, not_understood
 from .roles.names import closeness
 from .tables import Table
 from .unfolding import in_order, unfolded
@@ -119,6 +119,7 @@ def _detected(
         return opened
     if beginning.rows is not None and not beginning.rows.num_rows:
         raise EmptyLogError(f"{beginning.named} has no rows", "give a log with at least one impression") from opened
+    opened = not_joined(beginning, opened) if len(beginning.paths) > 1 else opened
     raise opened if found is None else not_understood(beginning, found, renamed, opened)
 
 

@@ -14,6 +14,7 @@ from ..inspection.suggestion import suggestion
 from ..inspection.unread import UnreadTable, unread
 from ..log.source import Source
 from ..policies.named import policy
+from ..readers.files import is_paths
 from ..readers.log import is_open, read_log
 from ..readers.long import LongLog
 from ..readers.sampling import SAMPLE_ABOVE, sampled
@@ -100,8 +101,10 @@ def _looked(
     return replace(seen, **suggestion(seen, law, source, rows, how)) if seen.logging.seen else seen
 
 
-def _path(log: Any) -> str | None:
-    return fspath(log) if isinstance(log, str | PathLike) else None
+def _path(log: Any) -> str | list[str] | None:
+    if not is_paths(log):
+        return None
+    return fspath(log) if isinstance(log, str | PathLike) else [*map(fspath, log)]
 
 
 def _confirmed(seen: Inspection, said: str) -> Inspection:
