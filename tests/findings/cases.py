@@ -35,7 +35,7 @@ from offrank.findings.evidence_clicks import (
 )
 from offrank.findings.evidence_rows import OwnClicksEvidence
 from offrank.folds.estimate import Interval
-from tests.findings import cases_log, cases_randomness
+from tests.findings import cases_log, cases_models, cases_randomness
 from tests.findings.cases_log import Case, unfit, weight
 
 
@@ -73,6 +73,7 @@ CLIPPED = EstimateEvidence(clipped="Clipping")
 
 CASES = [
     *cases_log.CASES,
+    *cases_models.CASES,
     *cases_randomness.CASES,
     Case("low-ess", EstimateEvidence(ess=100.0), None),
     Case("low-ess", EstimateEvidence(ess=99.9), "serious"),
@@ -181,10 +182,6 @@ CASES = [
     Case("unseen-items", replace(DIRECT, control=0.5, normalised=False), None),
     Case("model-based", DIRECT, "warning"),
     Case("model-based", EstimateEvidence(), None),
-    Case("model-weights", replace(PBM, model=ModelEvidence()), "warning"),
-    Case("model-weights", replace(PBM, model=ModelEvidence(), corrects=True), None),
-    Case("model-weights", PBM, None),
-    Case("unseen-items", replace(PBM, model=ModelEvidence(), control=0.5), "serious"),
     Case("model-based", replace(DIRECT, model=LEARNT), "warning"),
     Case("reward-model", EstimateEvidence(model=LEARNT), "note"),
     Case("reward-model", EstimateEvidence(model=ModelEvidence(explained=0.1)), "note"),

@@ -11,7 +11,7 @@ from ..errors import AbilityError
 from ..log.batch import Contexts, Floats, LogBatch
 from ..log.source import Needs
 from ..policies.base import Policy
-from ..policies.mixture import MixedPolicy
+from ..policies.mixture import mean_over_mixed
 from ..policies.propensities import AnyPolicy, law, law_needs
 from ..policies.sorting import certain
 from . import slates
@@ -38,9 +38,12 @@ def item_clicks(fitted: Fitted, policy: AnyPolicy, batch: LogBatch, draws: int |
     Raises:
         AbilityError: draws is None, and there are too many slates to enumerate.
     """
+    return mean_over_mixed(policy, batch.contexts, lambda part: _of_one(fitted, part, batch, draws))
+
+
+def _of_one(fitted: Fitted, policy: AnyPolicy, batch: LogBatch, draws: int | None) -> Floats:
+    """As `item_clicks`, of a policy that mixes no others."""
     contexts = batch.contexts
-    if isinstance(policy, MixedPolicy):
-        return policy.expected(contexts, lambda part: item_clicks(fitted, part, batch, draws))
     if separable(fitted):
         return _by_rank(fitted, law(policy, "rank_probs"), contexts)
     known = law(policy, "log_prob")
