@@ -26,9 +26,9 @@ from .wide import WideLog
 
 SAMPLE_ABOVE = 1 << 28
 """Bytes of files above which a log is described from a sample."""
-_BYTES, _PLACES, _SHARE = 16 << 20, 16, 4
-"""Bytes of a sample, at most one in `_SHARE`, and the places that it is from, if files can be read from the middle."""
-_ROWS = 200_000
+_SAMPLED, _PLACES, _ONE_IN = 16 << 20, 16, 4
+"""Bytes of a sample, at most one in `_ONE_IN`, and the places that it is from, if files can be read from the middle."""
+_ROWS_BY_ID = 200_000
 """Rows of a sample of lists that are chosen by their id."""
 _INSIDE = {UnfoldedTable: "folded", DerivedTable: "table", RankedTable: "unordered"}
 """Tables that make each row of one row of another table, and the field with that."""
@@ -90,13 +90,13 @@ def sampled(log: WideLog | LongLog, above: int | None) -> tuple[WideLog | LongLo
     Raises:
         LogError: what was chosen cannot be read.
     """
-    table: Table = getattr(log.table, "unordered", log.table)
+    table = log.table.unordered if isinstance(log.table, RankedTable) else log.table
     leaf = _leaf(table)
-    whole = 0 if above is None or leaf is None else sum(_sizes(leaf))
+    whole = 0 if above is None or leaf is None else sum(_sizes_behind(leaf))
     if leaf is None or above is None or whole <= above:
         return log, None
     try:
-        places, how = _places(log, table, leaf, min(_BYTES, whole // _SHARE))
+        places, how = _places(log, table, leaf, min(_SAMPLED, whole // _ONE_IN))
     except LogError as error:
         raise LogError(f"in a sample of it: {error.message}", error.remedy) from error
     if not places:
@@ -115,7 +115,7 @@ def _leaf(table: Table) -> CsvJsonTable | StoredTable | TextTable | None:
     return table if isinstance(table, CsvJsonTable | StoredTable | TextTable) else None
 
 
-def _sizes(leaf: CsvJsonTable | StoredTable | TextTable) -> list[int]:
+def _sizes_behind(leaf: CsvJsonTable | StoredTable | TextTable) -> list[int]:
     files = Files(leaf.paths) if isinstance(leaf, TextTable) else leaf.files
     return [one.size or 0 for one in files.system.get_file_info(list(files.paths))]
 
@@ -135,7 +135,7 @@ def _places(log: WideLog | LongLog, table: Table, leaf: Any, size: int) -> tuple
     kept = whole_lists(places, impression, position)
     if kept is not None:
         return kept, how
-    rows = HashedRows(impression, _ROWS)
+    rows = HashedRows(impression, _ROWS_BY_ID)
     for piece in (piece for part in range(table.parts()) for piece in table.pieces(part, table.names)):
         rows.add(arrow.plain_columns(piece.data))
     return [[Piece(one, table.describe(), np.arange(len(one))) for one in rows.kept if len(one)]], "by id"
@@ -144,9 +144,9 @@ def _places(log: WideLog | LongLog, table: Table, leaf: Any, size: int) -> tuple
 def _read(table: Table, leaf: Any, size: int) -> Iterator[list[Piece]]:
     """Yield the rows of each place that is read."""
     if isinstance(leaf, StoredTable):
-        chosen = _spread(table.parts())
+        chosen = _evenly(table.parts())
         for part in chosen:
-            yield _first(table.pieces(part, table.names), size // len(chosen))
+            yield _up_to(table.pieces(part, table.names), size // len(chosen))
         return
     if isinstance(leaf, CsvJsonTable):
         cut = leaf.cuttable and [*_blocks(leaf, size)]
@@ -156,12 +156,12 @@ def _read(table: Table, leaf: Any, size: int) -> Iterator[list[Piece]]:
         if cut:
             return
         if len(leaf.files.paths) > 1:
-            chosen = _spread(len(leaf.files.paths))
+            chosen = _evenly(len(leaf.files.paths))
             for file in chosen:
                 inside = _with(table, leaf.holding(leaf.files.paths[file]))
-                yield _first(inside.pieces(0, table.names), size // len(chosen))
+                yield _up_to(inside.pieces(0, table.names), size // len(chosen))
             return
-    yield _first(table.pieces(0, table.names), size)
+    yield _up_to(table.pieces(0, table.names), size)
 
 
 def _texts(log: LongLog, leaf: CsvJsonTable) -> dict[str, pa.DataType]:
@@ -178,7 +178,7 @@ def _with(table: Any, leaf: CsvJsonTable) -> Table:
 
 def _blocks(leaf: CsvJsonTable, size: int) -> Iterator[tuple[str, int, bytes]]:
     """Yield (path, first byte, lines with the header) from places that are spread over text files."""
-    sizes = _sizes(leaf)
+    sizes = _sizes_behind(leaf)
     ends = [*accumulate(sizes)]
     block = size // _PLACES
     for place in range(_PLACES):
@@ -190,12 +190,12 @@ def _blocks(leaf: CsvJsonTable, size: int) -> Iterator[tuple[str, int, bytes]]:
             yield path, start, found
 
 
-def _spread(parts: int) -> list[int]:
+def _evenly(parts: int) -> list[int]:
     """Return the numbers of parts, or of some that are spread over them."""
     return np.unique(np.linspace(0, parts - 1, min(parts, _PLACES)).astype(int)).tolist()
 
 
-def _first(pieces: Iterable[Piece], most: int) -> list[Piece]:
+def _up_to(pieces: Iterable[Piece], most: int) -> list[Piece]:
     """Return the first pieces, until they have so many bytes."""
     found: list[Piece] = []
     for piece in pieces:

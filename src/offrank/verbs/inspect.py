@@ -74,7 +74,7 @@ def inspect(
     try:
         return _looked(source, logging, sample_above, said, how)
     except EmptyLogError as error:
-        if getattr(source, "description", None) is not None:  # how it was read may be at fault
+        if isinstance(source, WideLog | LongLog) and source.description is not None:  # how it was read may be at fault
             return unread(log, error, columns, format)
         raise
 
