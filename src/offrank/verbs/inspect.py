@@ -73,7 +73,7 @@ def inspect(
             return unread(log, error, columns, format)
         raise
     logging = logging or (found.logging if found is not None else "") or None
-    if logging not in (None, seen.logging.named):
+    if logging is not None and (logging != seen.logging.named or not seen.logging.known):
         seen = _confirmed(seen, repr(policy(logging)))
     seen = replace(seen, path=_path(log), format=format, gaps=gaps, top_k=top_k, given=dict(columns or {}))
     if found is not None:
