@@ -12,7 +12,10 @@ from .formats.registry import READERS, Reader
 from .lacking import lacks_lists
 from .roles import long, wide
 from .roles.scattered import scattered_roles
+from .spark import SparkTable
+from .streams import CallTable
 from .tables import Table
+from .unfolding import first_rows as few_rows
 
 
 def format_of(beginning: Beginning) -> Reader | None:
@@ -55,9 +58,16 @@ def _openness(found: Description) -> tuple[bool, bool, int]:
 
 
 def clicks_as(table: Table, said: Mapping[str, str], *, is_wide: bool) -> ClicksAs:
-    """Tell how clicks are written, from the first rows, if their column was given; a stream is not looked at."""
+    """Tell how clicks are written, from the first rows; a stream is not looked at, nor one that is opened for it alone.
+
+    A column that is called as the role and was not given holds numbers, or nothing where there was no click.
+    """
     list_of, click = ("slate", "clicks") if is_wide else ("position", "click")
-    columns = said.get(list_of, list_of), said.get(click, "")
-    if getattr(table, "once", False) or not {*columns} <= {*table.names}:
-        return "values"
-    return (wide.clicks_in_lists if is_wide else long.clicks_in_rows)(first_rows(table, columns), *columns)
+    columns = said.get(list_of, list_of), said.get(click, click)
+    plain: ClicksAs = "values" if said else "numbers"
+    opened_anew = click not in said and isinstance(getattr(table, "folded", table), CallTable | SparkTable)
+    if getattr(table, "once", False) or opened_anew or not {*columns} <= {*table.names}:
+        return plain
+    rows = (first_rows if click in said else few_rows)(table, columns)
+    found = (wide.clicks_in_lists if is_wide else long.clicks_in_rows)(rows, *columns) if len(rows) else plain
+    return found if click in said or found == "filled" else plain

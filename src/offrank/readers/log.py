@@ -158,8 +158,7 @@ def _by_columns(
     table = unfolded(table, renamed)
     wide = _is_wide(table, renamed, gaps)
     how: dict[str, Any] = {"top_k": top_k, "duplicates": duplicates or "raise", "left_out": left_out}
-    if renamed:
-        how["clicks_as"] = clicks_as(table, renamed, is_wide=wide)
+    how["clicks_as"] = clicks_as(table, renamed, is_wide=wide)
     if not wide:
         return LongLog(table, renamed, invalid, gaps=gaps, **how)
     if "position" in renamed:

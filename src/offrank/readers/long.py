@@ -31,6 +31,9 @@ from .tables import Piece, Table, outline, place
 from .unfolding import UnfoldedTable
 from .wide import Gaps, Invalid, WideLog
 
+FROM_0 = ", positions from 0"
+"""What a description ends with, where the first position is 0."""
+
 
 @dataclass(frozen=True)
 class LongLog:
@@ -59,7 +62,7 @@ class LongLog:
         return min(self.table.parts(), 1)
 
     def describe(self) -> str:
-        zero = ", positions from 0" if self.noted.get("top", 1) == 0 and self.gaps == "raise" else ""
+        zero = FROM_0 if self.noted.get("top", 1) == 0 and self.gaps == "raise" else ""
         return place(self.table, self.left_out) + zero
 
     def engine(self) -> Engine | None:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from os import PathLike, fspath
 from typing import Any
 
-from ..errors import EmptyLogError, OffrankError
+from ..errors import EmptyLogError, LogError, OffrankError
 from ..inspection.passes import HowRead, looked_at
 from ..inspection.result import Inspection
 from ..inspection.suggestion import suggestion
@@ -68,8 +68,9 @@ def inspect(
     found = source.description if isinstance(source, WideLog | LongLog) else None
     try:
         seen, law, sample = looked_at(source, how)
-    except EmptyLogError as error:
-        if found is not None:  # how it was read may be at fault
+    except LogError as error:
+        at_fault = isinstance(error, EmptyLogError) or (found is not None and found.format is not None)
+        if found is not None and at_fault:  # how it was read, or that two tables were taken to belong together
             return unread(log, error, columns, format)
         raise
     logging = logging or (found.logging if found is not None else "") or None
