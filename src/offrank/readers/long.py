@@ -21,9 +21,11 @@ from ..log.source import Needs, refuse_once
 from ..running.checkpoint import stamp_of
 from ..running.engines import Engine, engine_of
 from . import arrow, conversions
+from .composed import parts_of
 from .conversions import ClicksAs
 from .csv_json import CsvJsonTable
 from .decode import Duplicates
+from .derived import DerivedTable
 from .description import Description
 from .impressions import GatheredTable, Rows, listed
 from .spark import SparkTable
@@ -117,18 +119,20 @@ class LongLog:
 
     def _typed(self) -> Table:
         """Return the table; for text files with column types that a first block cannot show."""
-        if isinstance(self.table, UnfoldedTable):
-            return replace(self.table, folded=self._typed_of(self.table.folded))
         return self._typed_of(self.table)
 
     def _typed_of(self, table: Table) -> Table:
+        if isinstance(table, UnfoldedTable):
+            return replace(table, folded=self._typed_of(table.folded))
+        if isinstance(table, DerivedTable):
+            return replace(table, table=self._typed_of(table.table))
         if isinstance(table, SparkTable):
             return table.grouped(self.column("impression"))
         if not isinstance(table, CsvJsonTable):
             return table
         needed = self.needed
         text = [self.column(role) for role in ("impression", "item", "query", *sorted(needed.clusters))]
-        text += [*needed.keys, *needed.labels]
+        text += [*needed.keys, *needed.labels, *parts_of(self.column("impression"), table.names)]
         numbers = [self.column(role) for role in ("reward", "propensity", "inclusion")]
         numbers += [name for role in ("position", "click") if self._is_number(table, name := self.column(role))]
         kinds = dict.fromkeys([*numbers, *needed.scores, *needed.rankings], pa.float64())

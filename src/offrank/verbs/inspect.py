@@ -69,8 +69,7 @@ def inspect(
     try:
         seen, law, sample = looked_at(source, how)
     except LogError as error:
-        at_fault = isinstance(error, EmptyLogError) or (found is not None and found.format is not None)
-        if found is not None and at_fault:  # how it was read, or that two tables were taken to belong together
+        if found is not None and (found.format or isinstance(error, EmptyLogError)):  # how it was read may be at fault
             return unread(log, error, columns, format)
         raise
     logging = logging or (found.logging if found is not None else "") or None
