@@ -128,7 +128,7 @@ def _several(beginning: Beginning, error: OffrankError, kind: str | None) -> Unr
         OffrankError: what was said of them, where none of them is a table.
     """
     columns: list[LogColumn] = []
-    for path in beginning.paths[:_FILES]:
+    for path in beginning.paths[:_DESCRIBED_FILES]:
         rows = Beginning.of(path, kind).rows
         if rows is not None and rows.num_rows:
             columns += [replace(one, name=f"{one.name} ({Path(path).name})") for one in first_look(rows)]
@@ -141,5 +141,5 @@ def _several(beginning: Beginning, error: OffrankError, kind: str | None) -> Unr
     )
 
 
-_FILES = 8
+_DESCRIBED_FILES = 8
 """Files of a folder that are described."""

@@ -21,11 +21,11 @@ from .tables import Table
 PLUS = "+"
 """What stands between the names of columns that are one id together."""
 _BETWEEN = "\x1f"
-_MOST = 6
+_PARTS_TRIED = 6
 """Columns of which two or three are tried together."""
-_WHOLE = 0.99
+_WITHOUT_GAPS = 0.99
 """The least share of lists that run from the top without a gap."""
-_BY_CHANCE = 5.0
+_REPEATED_BY_CHANCE = 5.0
 """How many positions would come twice by chance, at least."""
 
 
@@ -39,17 +39,17 @@ def composed(table: Table, said: Mapping[str, str]) -> Table:
     """Return a table with the id of its lists, where that is several columns together."""
     name = said.get("impression", "")
     parts = parts_of(name, table.names)
-    return DerivedTable(table, {one: one for one in table.names}, {name: (parts, _joined)}) if parts else table
+    return DerivedTable(table, {one: one for one in table.names}, {name: (parts, _as_one_text)}) if parts else table
 
 
 def composed_rows(rows: pa.Table, said: Mapping[str, str]) -> pa.Table:
     """Return the first rows of such a table."""
     name = said.get("impression", "")
     parts = parts_of(name, tuple(rows.column_names))
-    return rows.append_column(name, _joined(rows.select(parts))) if parts else rows
+    return rows.append_column(name, _as_one_text(rows.select(parts))) if parts else rows
 
 
-def _joined(rows: pa.RecordBatch | pa.Table) -> pa.Array:
+def _as_one_text(rows: pa.RecordBatch | pa.Table) -> pa.Array:
     """Return the texts of several columns as one; null where one of them is."""
     texts = [pc.cast(arrow.plain(one) if isinstance(one, pa.Array) else one, pa.string()) for one in rows.columns]
     return pc.binary_join_element_wise(*texts, _BETWEEN, null_handling="emit_null")
@@ -64,11 +64,11 @@ def ids_together(rows: pa.Table) -> list[str]:
     places = [
         name for name, one in columns.items() if names.closeness("position", name) >= 2 and len(one.positions) > 0
     ]
-    able = [name for name in rows.column_names if name not in places and _may_be_part(name)][:_MOST]
+    able = [name for name in rows.column_names if name not in places and _may_be_part(name)][:_PARTS_TRIED]
     for size in (2, 3):
         found: dict[bytes, str] = {}
         for parts in combinations(able, size):
-            for groups in _lists(rows, columns, parts, places):
+            for groups in _lists_made(rows, columns, parts, places):
                 found.setdefault(groups, PLUS.join(parts))
         if found:
             return list(found.values())
@@ -86,10 +86,12 @@ def of_pages(name: str) -> bool:
     return any("page" in names.parts(part) for part in name.split(PLUS))
 
 
-def _lists(rows: pa.Table, columns: Mapping[str, Column], parts: tuple[str, ...], places: list[str]) -> Iterator[bytes]:
+def _lists_made(
+    rows: pa.Table, columns: Mapping[str, Column], parts: tuple[str, ...], places: list[str]
+) -> Iterator[bytes]:
     """Yield the lists that these columns make with a position, if they are certain, as numbers of groups."""
     name = PLUS.join(parts)
-    joined = _joined(rows.select(parts)).combine_chunks()
+    joined = _as_one_text(rows.select(parts)).combine_chunks()
     one = Column(name, joined)
     if one.nulls.any():
         return
@@ -98,7 +100,7 @@ def _lists(rows: pa.Table, columns: Mapping[str, Column], parts: tuple[str, ...]
         return  # it tells nothing apart
     for place in places:
         run = positioned({**columns, name: one}, name, place)
-        if not run.twice and min(run.begins, run.whole) >= _WHOLE and run.by_chance >= _BY_CHANCE:
+        if not run.twice and min(run.begins, run.whole) >= _WITHOUT_GAPS and run.by_chance >= _REPEATED_BY_CHANCE:
             yield one.groups.tobytes()
 
 
