@@ -15,6 +15,7 @@ from ..folds.estimate import Caution
 from ..log import rules
 from ..readers.described import LogColumn
 from ..readers.description import Unsettled
+from ..readers.long import FROM_0
 from ..readers.sampling import LogSample
 from ..readers.wide import Gaps
 
@@ -79,7 +80,8 @@ class Inspected:
     def title(self) -> str:
         """Where the log is, and how it is read."""
         row = "one row per item" if self.layout == "long" else "one row per impression"
-        return f"{self.source}: {self.read_as or row}"
+        source = self.source.removesuffix(FROM_0) if "from 0" in self.read_as else self.source
+        return f"{source}: {self.read_as or row}"
 
     @property
     def cluster(self) -> str | None:

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from ..checks.logged_by import CONTRADICTED
 from ..formatting import plural, quote
 from ..log import rules
 from ..readers.described import LogColumn
@@ -63,8 +64,7 @@ def _answer(seen: Inspected) -> Answer:
         return Answer("**Nothing can be estimated from it**: log clicks, or a reward.", severity="serious")
     found = seen.logging
     law = "the propensities that were logged" if found.policy == "logged" else quote(str(found.policy))
-    open_to_word = found.status not in ("not random", "refuted", "arms")  # which no word of a person mends
-    if found.confirmed and open_to_word and not seen.declined:
+    if found.confirmed and found.status not in CONTRADICTED and not seen.declined:
         return Answer(f"**Other rankings can be judged by it, if it was drawn by {law}**, as was said.")
     if found.known and seen.declined:
         none = f"**What drew this log is known** ({law}), but **none of the rankings in it can be judged by it** yet."
@@ -72,6 +72,8 @@ def _answer(seen: Inspected) -> Answer:
     if found.known:
         return Answer(f"**Other rankings can be judged by it**, weighed by {law}.")
     said = {
+        "written, not tested": f"**Its propensities were written, and not tested**: {found.why}. Other rankings can be "
+        f"judged by it only if it was drawn by {law}.",
         "not contradicted": f"**Nothing contradicts {law}, but nobody has confirmed it**: {found.why}.",
         "refuted": f"**The propensities that were logged are refuted**: {found.why}",
         "arms": f"**Rankers without randomness, told by {quote(str(found.column))}**: within one, {found.why}.",

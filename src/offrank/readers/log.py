@@ -14,6 +14,7 @@ from ..spelling import parse
 from ..wording import ColumnNames, Option, Wording
 from .beginning import Beginning
 from .broken import sound
+from .composed import composed
 from .decode import Duplicates
 from .description import Description
 from .detect import clicks_as, format_of, roles_of
@@ -156,11 +157,10 @@ def _by_columns(
     table, left_out = sound(table) if skip_broken_files else (table, {})
     if not table.parts():
         raise EmptyLogError(f"{table.describe()} has no rows", "give a log with at least one impression")
-    table = unfolded(table, renamed)
+    table = composed(unfolded(table, renamed), renamed)
     wide = _is_wide(table, renamed, gaps)
     how: dict[str, Any] = {"top_k": top_k, "duplicates": duplicates or "raise", "left_out": left_out}
-    if renamed:
-        how["clicks_as"] = clicks_as(table, renamed, is_wide=wide)
+    how["clicks_as"] = clicks_as(table, renamed, is_wide=wide)
     if not wide:
         return LongLog(table, renamed, invalid, gaps=gaps, **how)
     if "position" in renamed:

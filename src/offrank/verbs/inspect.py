@@ -7,7 +7,7 @@ from dataclasses import replace
 from os import PathLike, fspath
 from typing import Any
 
-from ..errors import EmptyLogError, OffrankError
+from ..errors import EmptyLogError, LogError, OffrankError
 from ..inspection.passes import HowRead, looked_at
 from ..inspection.result import Inspection
 from ..inspection.suggestion import suggestion
@@ -73,8 +73,9 @@ def inspect(
         return unread(log, error, columns, format)
     try:
         return _looked(source, logging, sample_above, said, how)
-    except EmptyLogError as error:
-        if isinstance(source, WideLog | LongLog) and source.description is not None:  # how it was read may be at fault
+    except LogError as error:
+        found = source.description if isinstance(source, WideLog | LongLog) else None
+        if found is not None and (found.format or isinstance(error, EmptyLogError)):  # how it was read may be at fault
             return unread(log, error, columns, format)
         raise
 
@@ -85,7 +86,7 @@ def _looked(
     """Return what is found in a log, or in a sample of it, and the command to run next. said: fields that are known.
 
     Raises:
-        EmptyLogError: no row is valid.
+        LogError: no row is valid, or a table of a named standard cannot be read.
     """
     sample, found = None, None
     if isinstance(source, WideLog | LongLog):
@@ -93,7 +94,7 @@ def _looked(
         source, sample = sampled(replace(source, invalid="skip"), sample_above)
     seen, law, rows = looked_at(source, how)
     logging = logging or (found.logging if found is not None else "") or None
-    if logging not in (None, seen.logging.named):
+    if logging is not None and (logging != seen.logging.named or not seen.logging.known):
         seen = _confirmed(seen, repr(policy(logging)))
     seen = replace(seen, sample=sample, **said)
     if found is not None:

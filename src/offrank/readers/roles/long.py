@@ -7,6 +7,7 @@ from functools import partial
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from ...log.batch import Floats, Integers
 from .. import conversions
@@ -19,6 +20,7 @@ from .runs import Positioned, positioned, runs
 
 _NO_LISTS = "no column is an id that repeats with positions that run from 1 or 0 inside it"
 _LOG_LISTS = "log an id for every list that was shown, and the position of each of its items"
+_LOG_CLICKS = "log 1 or 0 for each item shown"
 _ALONE = "no column tells the list that an item was shown in"
 
 
@@ -34,7 +36,7 @@ def long_roles(rows: pa.Table, said: Mapping[str, str]) -> Description:
         return Description("none", roles.found, lacks="no column names the items: a value that comes once in each list")
     lacks = _counts(columns, roles.taken)
     if not lacks and not _clicks(roles, columns, run):
-        lacks = "no column tells what was clicked: log 1 or 0 for each item shown"
+        lacks = _no_click(columns, roles.taken)
     _beside(roles, columns, run.groups)
     return Description("long", roles.found, None, roles.notes, tuple(roles.unsettled), lacks)
 
@@ -101,6 +103,16 @@ def _clicks(roles: Roles, columns: Mapping[str, Column], run: Positioned) -> boo
     if able and not roles.only("click", able, "used", "no other flag is called as what people do with an item"):
         roles.ask("click", sorted(able, key=lambda name: _unlikely_click(name, held[name])))
     return bool(able)
+
+
+def _no_click(columns: Mapping[str, Column], taken: set[str]) -> str:
+    """Say that nothing tells what was clicked, and what stands in the way in a column that is called so."""
+    for name, column in columns.items():
+        if name not in taken and names.closeness("click", name) >= 3 and conversions.is_text(column.data.type):
+            odd = pc.filter(column.data, pc.equal(conversions.click_numbers(column.data), -1.0))
+            if len(odd):
+                return f"{name!r} is called a click, and {odd[0].as_py()!r} in it is none: {_LOG_CLICKS}"
+    return f"no column tells what was clicked: {_LOG_CLICKS}"
 
 
 def _unlikely_click(name: str, clicks: Floats) -> tuple[int, int, bool, float]:
