@@ -179,7 +179,7 @@ def answer(path: Path) -> Any:
 
 
 def lines(verbs: list[Verb]) -> Iterator[str]:
-    yield "| verb | seconds | killed | files old | files new | **files half** | left unfinished | resumed, other answer |"
+    yield "| verb | seconds | killed | files old | files new | **files half** | left | resumed, other answer |"
     yield "|---|--:|--:|--:|--:|--:|--:|--:|"
     for verb in verbs:
         told = (verb.tally[name] for name in ("killed", "old", "new", "half", "left"))
