@@ -34,6 +34,7 @@ if TYPE_CHECKING:  # for type checkers; `_HOMES` and `_MODULES` say the same at 
     from .policies.by import By as By
     from .policies.counted import Counted as Counted
     from .policies.epsilon import EpsilonUniform as EpsilonUniform
+    from .policies.interleaved import Interleaved as Interleaved
     from .policies.linear import Linear as Linear
     from .policies.plackett_luce import PlackettLuce as PlackettLuce
     from .policies.policy_mixture import PolicyMixture as PolicyMixture
@@ -78,6 +79,7 @@ _HOMES = {
     "EpsilonUniform": "policies.epsilon",
     "Estimate": "folds.estimate",
     "Inspection": "inspection.result",
+    "Interleaved": "policies.interleaved",
     "Linear": "policies.linear",
     "Logged": "policies.written",
     "OffrankError": "errors",

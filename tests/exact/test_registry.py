@@ -50,6 +50,7 @@ ESTIMATOR_EXAMPLES: dict[str, Any] = {
 }
 DRAWN = "plackett_luce(old)"
 ARMS = "by(arm, {0: epsilon(top(new), 0.25), 1: plackett_luce(logit, log=True), 2: uniform})"
+DRAFT = "epsilon(interleaved(top(new), ranking(listed)), 0.3)"
 #: name -> spelling, and what it is in a log that DRAWN drew
 POLICY_EXAMPLES: dict[str, tuple[str, str]] = {
     "balanced": (
@@ -60,6 +61,7 @@ POLICY_EXAMPLES: dict[str, tuple[str, str]] = {
     "by": (ARMS, ARMS),
     "counted": ("counted", DRAWN),
     "epsilon": ("epsilon(top(new), 0.25)", "epsilon(top(new), 0.25)"),
+    "interleaved": (DRAFT, DRAFT),
     "linear": ("linear({file})", "plackett_luce(new)"),
     "logged": ("logged", DRAWN),
     "mixture": (

@@ -27,6 +27,11 @@ POLICY_SPELLINGS: Mapping[str, tuple[str, ...]] = {
     "by": ("by(device, {phone: plackett_luce(old), desk: mixture({plackett_luce(old): 0.9, top(tied): 0.1})})",),
     "counted": ("counted",),
     "epsilon": ("epsilon(top(old), 0.3)", "epsilon(top(tied), 0.3)", "epsilon(logged, 0.2)"),
+    "interleaved": (
+        "interleaved(ranking(written), top(tied))",
+        "interleaved(top(new), top(tied), method=balanced)",
+        "interleaved(ranking(written), ranking(written), method=probabilistic)",
+    ),
     "linear": ("linear('{linear}')",),
     "logged": ("logged",),
     "mixture": ("mixture({plackett_luce(old): 0.9, top(tied): 0.1})", "mixture({logged: 0.5, top(new): 0.5})"),

@@ -29,10 +29,18 @@ SITUATIONS = (
 #: The same rankings with items that are no candidates, and cut short.
 OUTSIDE = ((-2, 0, 3, 1), (4, -2, 0), (0, 1, -2), (-2,), (3, -2, -2, 1, 0), (1, -2))
 SHORT = ((2, 0), (4,), (0, 1), (0,), (3, 2), (1,))
+#: Another ranking of all candidates.
+OTHER = ((0, 2, 1, 3), (1, 4, 2, 0, 3), (2, 0, 1), (0,), (3, 4, 0, 1, 2), (0, 1))
 
 WORLD = World(
     tuple(
-        Situation(m, k, scores, {"listed": written, "outside": OUTSIDE[i], "short": SHORT[i]}, {"arm": 7 - i % 4})
+        Situation(
+            m,
+            k,
+            scores,
+            {"listed": written, "outside": OUTSIDE[i], "short": SHORT[i], "other": OTHER[i]},
+            {"arm": 7 - i % 4},
+        )
         for i, (m, k, scores, written) in enumerate(SITUATIONS)
     ),
     clicks=lambda context, slate: [0.0] * len(slate),
@@ -70,6 +78,12 @@ POLICIES = (
     "epsilon(by(arm, {7: top(score), 6: top(logit), 5: plackett_luce(score), 4: top(zero)}), 0.2)",
     "balanced(by(arm, {7: top(score), 6: uniform, 5: top(zero), 4: top(logit)}), shares={7: 0, 6: .2, 5: .3, 4: .5})",
     "epsilon(mixture({top(score): 0.5, top(logit): 0.5}), 0.1)",
+    "interleaved(top(score), top(logit))",
+    "interleaved(ranking(listed), top(zero))",
+    "interleaved(top(score), top(zero), method=balanced)",
+    "interleaved(top(logit), ranking(listed), method=balanced)",
+    "interleaved(ranking(listed), ranking(other), method=probabilistic)",
+    "mixture({interleaved(top(score), ranking(other)): 0.5, uniform: 0.5})",
 )
 PARTIAL = (
     "ranking(outside)",
@@ -77,6 +91,9 @@ PARTIAL = (
     "epsilon(ranking(outside), 0.4)",
     "by(arm, {7: ranking(outside), 6: ranking(short), 5: top(score), 4: ranking(listed)})",
     "mixture({ranking(outside): 0.2, top(score): 0.8})",
+    "interleaved(ranking(short), ranking(listed))",
+    "interleaved(ranking(short), ranking(listed), method=balanced)",
+    "interleaved(ranking(short), ranking(other), method=probabilistic)",
 )
 """Deterministic part of the ranks only: their slates may hold nothing in some slots."""
 

@@ -5,6 +5,7 @@ from .base import FillsSlots, Fits, ItemWeights, OrderGivenSet, PairProbs, Polic
 from .by import By
 from .counted import Counted
 from .epsilon import EpsilonUniform
+from .interleaved import Interleaved
 from .named import policy
 from .plackett_luce import PlackettLuce
 from .policy_mixture import PolicyMixture
@@ -27,6 +28,7 @@ __all__ = [
     "EpsilonUniform",
     "FillsSlots",
     "Fits",
+    "Interleaved",
     "ItemWeights",
     "Logged",
     "MaySort",
