@@ -7,15 +7,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import pairwise, permutations, product
 from typing import cast
 
 from ..policies.balanced import Balanced
 from ..policies.base import Policy
 from ..policies.by import By
+from ..policies.distinct import Distinct
 from ..policies.epsilon import EpsilonUniform
+from ..policies.filtered import Filtered
 from ..policies.interleaved import Interleaved
+from ..policies.pinned import Pinned
 from ..policies.plackett_luce import PlackettLuce
 from ..policies.policy_mixture import PolicyMixture
 from ..policies.propensities import AnyPolicy
@@ -62,15 +65,15 @@ def law(policy: Behaviour, situation: Situation) -> dict[Slate, float]:
             found = _plackett_luce(_weights(policy, situation), situation)
         case Uniform():
             found = _plackett_luce([1.0] * situation.size, situation)
-        case Top():
+        case Top() | Ranking():
             orders = _orders(policy, situation)
             found = dict.fromkeys((order[: situation.slots] for order in orders), 0.0)
             for order in orders:  # tied items are equally likely in any order
                 found[order[: situation.slots]] += 1 / len(orders)
-        case Ranking():
-            found = {situation.rankings[policy.column][: situation.slots]: 1.0}
         case Interleaved():
             found = _interleaved(policy, situation)
+        case Filtered() | Pinned() | Distinct():
+            found = _constrained(policy, situation)
         case EpsilonUniform() | Swaps() | PolicyMixture() | Balanced():
             found = _mixture(_shares(policy, situation), situation)
         case By():
@@ -164,6 +167,57 @@ def _probabilistic(rankings: tuple[Slate, Slate], sides: Slate, slots: int) -> I
 
 
 _MERGED = {"team_draft": _team_draft, "balanced": _balanced, "probabilistic": _probabilistic}
+
+
+def _among(items: list[int], slots: int, situation: Situation) -> Situation:
+    """The situation with these candidates only, which are numbered anew."""
+    scores = {name: tuple(values[item] for item in items) for name, values in situation.scores.items()}
+    listed = {
+        name: tuple(items.index(item) for item in ranking if item in items)
+        for name, ranking in situation.rankings.items()
+    }
+    return Situation(len(items), slots, scores, listed, situation.keys)
+
+
+def _constrained(policy: Filtered | Pinned | Distinct, situation: Situation) -> dict[Slate, float]:
+    match policy:
+        case Filtered():
+            return _filtered(policy, situation)
+        case Pinned():
+            return _pinned(policy, situation)
+        case Distinct():
+            return _distinct(policy, situation)
+
+
+def _filtered(policy: Filtered, situation: Situation) -> dict[Slate, float]:
+    """The law of the base among the candidates with a number above zero."""
+    items = [item for item in range(situation.size) if situation.scores[policy.column][item] > 0]
+    found = law(cast(Policy, policy.base), _among(items, min(situation.slots, len(items)), situation))
+    return {tuple(items[item] for item in slate): chance for slate, chance in found.items()}
+
+
+def _pinned(policy: Pinned, situation: Situation) -> dict[Slate, float]:
+    """The law of the base among the others, whose items stand around those with a rank of their own."""
+    ranks = situation.scores[policy.column]
+    pinned = {int(ranks[item]) - 1: item for item in range(situation.size) if 0 < ranks[item] <= situation.slots}
+    others = [item for item in range(situation.size) if ranks[item] == 0]
+    found = law(cast(Policy, policy.base), _among(others, situation.slots - len(pinned), situation))
+    slates = {}
+    for slate, chance in found.items():
+        left = iter(slate)
+        whole = tuple(pinned[rank] if rank in pinned else others[next(left)] for rank in range(situation.slots))
+        slates[whole] = chance
+    return slates
+
+
+def _distinct(policy: Distinct, situation: Situation) -> dict[Slate, float]:
+    """The law of the base over orders of all candidates, each cut to the first items of unlike categories."""
+    category, found = situation.scores[policy.column], dict[Slate, float]()
+    for order, chance in law(cast(Policy, policy.base), replace(situation, slots=situation.size)).items():
+        first = {category[item]: item for item in reversed(order)}
+        slate = tuple(item for item in order if first[category[item]] == item)[: situation.slots]
+        found[slate] = found.get(slate, 0.0) + chance
+    return found
 
 
 def _weights(policy: PlackettLuce, situation: Situation) -> list[float]:
