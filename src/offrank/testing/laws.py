@@ -107,10 +107,14 @@ def _begins(found: Law, prefix: Slate) -> float:
 
 def _orders(policy: object, situation: Situation) -> list[Slate]:
     """The orders in which a ranking may hold all of its items."""
-    if isinstance(policy, Ranking):
-        return [situation.rankings[policy.column]]
-    scores = situation.scores[cast(Top, policy).scores]
-    return [o for o in permutations(range(situation.size)) if all(scores[a] >= scores[b] for a, b in pairwise(o))]
+    match policy:
+        case Ranking():
+            return [situation.rankings[policy.column]]
+        case Top():
+            score, orders = situation.scores[policy.scores], permutations(range(situation.size))
+            return [order for order in orders if all(score[a] >= score[b] for a, b in pairwise(order))]
+        case _:
+            raise TypeError(f"{policy!r} is no sorted ranking")
 
 
 _COINS = {"team_draft": 4, "balanced": 1, "probabilistic": 4}
