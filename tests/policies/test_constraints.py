@@ -56,6 +56,7 @@ def test_an_item_at_its_own_rank_takes_no_weight_from_the_others() -> None:
     assert found.slot_probs(here, np.array([[1, 2, 0]])) == pytest.approx(np.array([[3 / 8, 1, 4 / 5]]))
     assert np.isneginf(found.log_prob(here, np.array([[2, 1, 0]]))).all()  # the ad is not at its rank
     assert np.isneginf(found.log_prob(here, np.array([[1, 0, 2]]))).all()
+    assert np.isneginf(found.log_prob(here, np.array([[1, 0, 3]]))).all()  # nor anywhere
 
 
 def test_a_rank_below_the_slots_hides_a_candidate_and_a_rank_without_others_leaves_a_gap() -> None:

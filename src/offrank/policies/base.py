@@ -128,7 +128,7 @@ def all_items(contexts: Contexts) -> Integers:
     return np.where(index < contexts.size[:, None], index, -1)
 
 
-def put(found: Floats, rows: Integers, values: Floats) -> None:
+def put_rows(found: Floats, rows: Integers, values: Floats) -> None:
     """Write values [r, ...] into some rows of an array that may be wider."""
     place: Any = (rows, *map(slice, values.shape[1:]))
     found[place] = values

@@ -14,7 +14,7 @@ from ..log.batch import Contexts, Integers
 from ..log.source import Needs
 from ..spelling import Spelled
 from .base import Ability, FillsSlots, all_items
-from .interleaving_methods import METHODS
+from .interleaving_methods import INTERLEAVINGS
 from .propensities import AnyPolicy, law_needs
 from .ranking import Ranking
 from .registry import POLICIES
@@ -55,8 +55,8 @@ class Interleaved(Spelled, SlotBySlot, MaySort, FillsSlots):
                 raise UsageError(
                     f"{self!r}: {ranking!r} is no sorted ranking", "interleave top(score) or ranking(column)"
                 )
-        if self.method not in METHODS:
-            raise UsageError(f"{self!r}: unknown method {self.method!r}", f"use one of {', '.join(METHODS)}")
+        if self.method not in INTERLEAVINGS:
+            raise UsageError(f"{self!r}: unknown method {self.method!r}", f"use one of {', '.join(INTERLEAVINGS)}")
 
     @property
     def rankings(self) -> tuple[Sorting, Sorting]:
@@ -82,11 +82,11 @@ class Interleaved(Spelled, SlotBySlot, MaySort, FillsSlots):
         return np.asarray((ranks >= 0).any(axis=1).sum(axis=1) >= contexts.length)
 
     def starts(self) -> Sequence[tuple[int, float]]:
-        return METHODS[self.method].starts
+        return INTERLEAVINGS[self.method].starts
 
     def tables(self, contexts: Contexts) -> Integers:
         """[n, 4, m] the first rank of each candidate's block and its width, of both rankings."""
-        method = METHODS[self.method]
+        method = INTERLEAVINGS[self.method]
         whole = replace(contexts, length=contexts.size) if method.deep else contexts
         found = []
         for ranking in self.rankings:
@@ -102,4 +102,4 @@ class Interleaved(Spelled, SlotBySlot, MaySort, FillsSlots):
         return np.stack(found, axis=1)
 
     def branches(self, tables: Integers, states: States) -> Iterable[Branch]:
-        return METHODS[self.method].branches(tables, states)
+        return INTERLEAVINGS[self.method].branches(tables, states)

@@ -79,7 +79,7 @@ def _balanced(tables: Integers, states: States) -> Iterator[Branch]:
         open_share = np.where(ahead > 0, each * (ahead - unseen.sum(axis=1)), open_share)
 
 
-METHODS = {
+INTERLEAVINGS = {
     "team_draft": Method([(0, 1.0)], _team_draft),
     "balanced": Method([(0, 0.5), (1, 0.5)], _balanced),
     "probabilistic": Method([(0, 1.0)], _probabilistic, deep=True, ties=False),

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..log.batch import Contexts, Floats, Integers
-from .base import Ability, PairProbs, log_product, put, unable
+from .base import Ability, PairProbs, log_product, put_rows, unable
 
 MOST_STEPS = 2**21
 """Steps from one slot to the next that are followed at a time; a single row with more is refused."""
@@ -126,7 +126,7 @@ class SlotBySlot(PairProbs):
         m, slots = contexts.candidates.shape[1], contexts.slots
         law = np.zeros((len(contexts), m, slots))
         for rows, found in self._solved(contexts, "rank_probs", MOST_STEPS, _ranks):
-            put(law, rows, found)
+            put_rows(law, rows, found)
         some = np.take_along_axis(law, np.maximum(items, 0)[:, :, None], axis=1)
         return np.where((items >= 0)[:, :, None], some, 0.0)
 
@@ -141,7 +141,7 @@ class SlotBySlot(PairProbs):
         law = np.zeros((len(contexts), *size, *size))
         most = _MOST_NUMBERS // max(size[0] * size[1], 1)
         for rows, found in self._solved(contexts, "pair_probs", most, _pairs):
-            put(law, rows, found)
+            put_rows(law, rows, found)
         return law
 
     def _solved(
