@@ -198,9 +198,11 @@ COLUMNS = st.sampled_from(["new_score", "my score", "class", "inf", "it's", *POL
 POSITIVE = st.floats(0, exclude_min=True) | st.integers(1)
 SHARE = st.floats(0, 1, exclude_min=True)
 ARGUMENTS: dict[str, Callable[[Any], st.SearchStrategy[Any]]] = {
+    "alpha": lambda _: st.none() | COLUMNS,
     "arms": lambda made: st.builds(By, COLUMNS, st.fixed_dictionaries({"A": made, 1: made})),
     "assignment": lambda _: st.sampled_from(["greedy", "exact"]),
     "base": lambda made: made,
+    "beta": lambda _: st.none() | COLUMNS,
     "by": lambda _: COLUMNS,
     "column": lambda _: COLUMNS,
     "counted": lambda _: st.none(),
@@ -213,7 +215,9 @@ ARGUMENTS: dict[str, Callable[[Any], st.SearchStrategy[Any]]] = {
     "greedy": lambda _: st.booleans(),
     "log": lambda _: st.booleans(),
     "maximum": lambda _: POSITIVE | st.just("auto"),
+    "mean": lambda _: st.none() | COLUMNS,
     "model": lambda _: COLUMNS,
+    "noise": lambda _: st.sampled_from(["gaussian", "gumbel"]),
     "parts": lambda made: st.lists(made, min_size=1, max_size=3).map(shared),
     "path": lambda _: COLUMNS,
     "policies": lambda made: st.dictionaries(COLUMNS | st.integers(), made, min_size=1, max_size=3),
@@ -221,6 +225,7 @@ ARGUMENTS: dict[str, Callable[[Any], st.SearchStrategy[Any]]] = {
     "residual": lambda made: made,
     "samples": lambda _: st.integers(0, 9),
     "scores": lambda _: COLUMNS,
+    "sd": lambda _: POSITIVE | COLUMNS,
     "shares": lambda _: st.none() | st.just({1: 0.75, "A": 0.25}),
     "slate": lambda _: st.none() | COLUMNS,
     "slots": lambda _: st.sampled_from(["joint", "independent"]),

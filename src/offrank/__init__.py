@@ -35,10 +35,12 @@ if TYPE_CHECKING:  # for type checkers; `_HOMES` and `_MODULES` say the same at 
     from .policies.counted import Counted as Counted
     from .policies.epsilon import EpsilonUniform as EpsilonUniform
     from .policies.linear import Linear as Linear
+    from .policies.noisy import Noisy as Noisy
     from .policies.plackett_luce import PlackettLuce as PlackettLuce
     from .policies.policy_mixture import PolicyMixture as PolicyMixture
     from .policies.ranking import Ranking as Ranking
     from .policies.swaps import Swaps as Swaps
+    from .policies.thompson import Thompson as Thompson
     from .policies.top import Top as Top
     from .policies.unconfirmed import Unconfirmed as Unconfirmed
     from .policies.uniform import Uniform as Uniform
@@ -80,12 +82,14 @@ _HOMES = {
     "Inspection": "inspection.result",
     "Linear": "policies.linear",
     "Logged": "policies.written",
+    "Noisy": "policies.noisy",
     "OffrankError": "errors",
     "PlackettLuce": "policies.plackett_luce",
     "PolicyMixture": "policies.policy_mixture",
     "Ranking": "policies.ranking",
     "Result": "evaluation.result",
     "Swaps": "policies.swaps",
+    "Thompson": "policies.thompson",
     "Top": "policies.top",
     "Unconfirmed": "policies.unconfirmed",
     "Uniform": "policies.uniform",

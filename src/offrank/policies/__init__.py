@@ -6,6 +6,7 @@ from .by import By
 from .counted import Counted
 from .epsilon import EpsilonUniform
 from .named import policy
+from .noisy import Noisy
 from .plackett_luce import PlackettLuce
 from .policy_mixture import PolicyMixture
 from .propensities import AnyPolicy, Propensities, ShownPolicy, propensities
@@ -13,6 +14,7 @@ from .ranking import Ranking
 from .registry import POLICIES
 from .sorting import MaySort, Sorting
 from .swaps import Swaps
+from .thompson import Thompson
 from .top import Top
 from .unconfirmed import Unconfirmed
 from .uniform import Uniform
@@ -30,6 +32,7 @@ __all__ = [
     "ItemWeights",
     "Logged",
     "MaySort",
+    "Noisy",
     "OrderGivenSet",
     "PairProbs",
     "PlackettLuce",
@@ -41,6 +44,7 @@ __all__ = [
     "Shuffles",
     "Sorting",
     "Swaps",
+    "Thompson",
     "Top",
     "Trained",
     "Unconfirmed",
