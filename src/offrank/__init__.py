@@ -39,6 +39,7 @@ if TYPE_CHECKING:  # for type checkers; `_HOMES` and `_MODULES` say the same at 
     from .policies.plackett_luce import PlackettLuce as PlackettLuce
     from .policies.policy_mixture import PolicyMixture as PolicyMixture
     from .policies.ranking import Ranking as Ranking
+    from .policies.shuffled import Shuffled as Shuffled
     from .policies.swaps import Swaps as Swaps
     from .policies.thompson import Thompson as Thompson
     from .policies.top import Top as Top
@@ -88,6 +89,7 @@ _HOMES = {
     "PolicyMixture": "policies.policy_mixture",
     "Ranking": "policies.ranking",
     "Result": "evaluation.result",
+    "Shuffled": "policies.shuffled",
     "Swaps": "policies.swaps",
     "Thompson": "policies.thompson",
     "Top": "policies.top",

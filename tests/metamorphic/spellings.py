@@ -33,6 +33,7 @@ POLICY_SPELLINGS: Mapping[str, tuple[str, ...]] = {
     "noisy": ("noisy(tied, sd=0.5, noise=gumbel)",),
     "plackett_luce": ("plackett_luce(old)", "plackett_luce(tied, temperature=0.5)"),
     "ranking": ("ranking(written)",),
+    "shuffled": ("shuffled(top(tied), 2, method=fair_pairs)",),
     "swaps": ("swaps(top(new), 0.7)",),
     "thompson": ("thompson(old, new)",),
     "top": ("top(new)", "top(tied)"),

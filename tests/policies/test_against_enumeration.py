@@ -78,6 +78,14 @@ POLICIES = (
     "epsilon(by(arm, {7: top(score), 6: top(logit), 5: plackett_luce(score), 4: top(zero)}), 0.2)",
     "balanced(by(arm, {7: top(score), 6: uniform, 5: top(zero), 4: top(logit)}), shares={7: 0, 6: .2, 5: .3, 4: .5})",
     "epsilon(mixture({top(score): 0.5, top(logit): 0.5}), 0.1)",
+    "shuffled(top(score))",
+    "shuffled(top(zero), 3)",
+    "shuffled(ranking(listed), 3, method=top)",
+    "shuffled(top(zero), method=fair_pairs)",
+    "shuffled(top(logit), 3, method=fair_pairs)",
+    "shuffled(top(score), method=window)",
+    "shuffled(top(zero), 3, method=window)",
+    "mixture({top(score): 0.9, shuffled(top(score), 9): 0.1})",
 )
 RACES = (
     "thompson(score, spread)",

@@ -12,6 +12,7 @@ from .policy_mixture import PolicyMixture
 from .propensities import AnyPolicy, Propensities, ShownPolicy, propensities
 from .ranking import Ranking
 from .registry import POLICIES
+from .shuffled import Shuffled
 from .sorting import MaySort, Sorting
 from .swaps import Swaps
 from .thompson import Thompson
@@ -41,6 +42,7 @@ __all__ = [
     "Propensities",
     "Ranking",
     "ShownPolicy",
+    "Shuffled",
     "Shuffles",
     "Sorting",
     "Swaps",

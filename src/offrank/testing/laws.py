@@ -9,7 +9,7 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache
-from itertools import pairwise, permutations
+from itertools import chain, pairwise, permutations, product
 from typing import cast
 
 import numpy as np
@@ -24,6 +24,7 @@ from ..policies.plackett_luce import PlackettLuce
 from ..policies.policy_mixture import PolicyMixture
 from ..policies.propensities import AnyPolicy
 from ..policies.ranking import Ranking
+from ..policies.shuffled import Shuffled
 from ..policies.swaps import Swaps
 from ..policies.thompson import Thompson
 from ..policies.top import Top
@@ -63,10 +64,8 @@ def law(policy: Behaviour, situation: Situation) -> dict[Slate, float]:
         TypeError: the law of this policy is not implemented here; give a function instead.
     """
     match policy:
-        case PlackettLuce():
+        case PlackettLuce() | Uniform():
             found = _plackett_luce(_weights(policy, situation), situation)
-        case Uniform():
-            found = _plackett_luce([1.0] * situation.size, situation)
         case Top():
             scores = situation.scores[policy.scores]
             orders = [
@@ -79,6 +78,8 @@ def law(policy: Behaviour, situation: Situation) -> dict[Slate, float]:
             found = {situation.rankings[policy.column][: situation.slots]: 1.0}
         case EpsilonUniform() | Swaps() | PolicyMixture() | Balanced():
             found = _mixture(_shares(policy, situation), situation)
+        case Shuffled():
+            found = _shuffled(policy, situation)
         case Thompson() | Noisy():
             found = dict(_raced(_keys(policy, situation), situation.slots))
         case By():
@@ -110,7 +111,10 @@ def _begins(found: Law, prefix: Slate) -> float:
     return math.fsum(p for slate, p in found.items() if slate[: len(prefix)] == prefix)
 
 
-def _weights(policy: PlackettLuce, situation: Situation) -> list[float]:
+def _weights(policy: PlackettLuce | Uniform, situation: Situation) -> list[float]:
+    match policy:
+        case Uniform():
+            return [1.0] * situation.size
     scores = situation.scores[policy.scores]
     if policy.log:
         return [math.exp((score - max(scores)) / policy.temperature) for score in scores]
@@ -193,6 +197,30 @@ def _density(key: _Key, y: np.ndarray) -> np.ndarray:
         return np.asarray(np.exp(-z * z / 2) / (second * math.sqrt(2 * math.pi)))
     scale = math.sqrt(6) / math.pi
     return np.asarray(np.exp(-z / scale - np.exp(-z / scale)) / (second * scale))
+
+
+def _shuffled(policy: Shuffled, situation: Situation) -> dict[Slate, float]:
+    """Cut the ranks into blocks, and give every order of each block the same share of its slate."""
+    ranks, block = situation.slots, policy.block
+    match policy.method:
+        case "blocks":
+            cuts = [tuple(range(0, ranks, block))]
+        case "top":
+            cuts = [(0, *range(block, ranks))]
+        case "fair_pairs":
+            cuts = [(0, *range(place or block, ranks, block)) for place in range(block)]
+        case _:
+            places = range(max(ranks - block + 1, 1))
+            cuts = [(*range(place + 1), *range(place + block, ranks)) for place in places]
+    found: dict[Slate, float] = {}
+    for slate, chance in law(cast(Policy, policy.base), situation).items():
+        for cut in cuts:
+            pieces = [slate[low:high] for low, high in pairwise((*cut, ranks))]
+            orders = list(product(*map(permutations, pieces)))
+            for order in orders:
+                one = tuple(chain.from_iterable(order))
+                found[one] = found.get(one, 0.0) + chance / len(cuts) / len(orders)
+    return found
 
 
 def _shares(
