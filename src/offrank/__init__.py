@@ -16,6 +16,7 @@ if TYPE_CHECKING:  # for type checkers; `_HOMES` and `_MODULES` say the same at 
     from . import log as log
     from . import metrics as metrics
     from . import policies as policies
+    from . import propensities as propensities
     from . import readers as readers
     from . import reward_models as reward_models
     from . import selection as selection
@@ -121,7 +122,7 @@ _HOMES = {
 # Modules with public names of their own, such as `offrank.metrics.ndcg`.
 _MODULES = {
     *("clicks", "errors", "estimators", "evaluation", "folds", "frames", "learning", "log", "metrics"),
-    *("policies", "readers", "reward_models", "selection", "simulation", "testing", "verbs"),
+    *("policies", "propensities", "readers", "reward_models", "selection", "simulation", "testing", "verbs"),
 }
 
 __all__ = [*_HOMES]  # noqa: PLE0604

@@ -69,7 +69,10 @@ POLICY_EXAMPLES: dict[str, tuple[str, str]] = {
     "noisy": ("noisy(logit, sd=0.7)", "noisy(logit, sd=0.7)"),
     "plackett_luce": ("plackett_luce(logit, log=True)", "plackett_luce(logit, log=True)"),
     "ranking": ("ranking(listed)", "ranking(listed)"),
-    "shuffled": ("epsilon(shuffled(top(logit), 3, method=top), 0.4)", "epsilon(shuffled(top(logit), 3, method=top), 0.4)"),
+    "shuffled": (
+        "epsilon(shuffled(top(logit), 3, method=top), 0.4)",
+        "epsilon(shuffled(top(logit), 3, method=top), 0.4)",
+    ),
     "swaps": ("swaps(ranking(listed), 0.7)", "swaps(ranking(listed), 0.7)"),
     "thompson": ("thompson(old, new)", "thompson(old, new)"),
     "top": ("top(logit)", "top(logit)"),

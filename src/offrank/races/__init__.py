@@ -6,7 +6,7 @@ Gumbel noise to log-weights. One quadrature serves them all.
 
 from .grid import Grid, grids
 from .keys import BetaKeys, GaussianKeys, GumbelKeys, Keys
-from .laws import list_probs, rank_probs
+from .laws import list_probs, rank_probs, shown_rank_probs
 from .pairs import MOST_SECONDS, pair_probs, pair_seconds
 
 __all__ = [
@@ -21,4 +21,5 @@ __all__ = [
     "pair_probs",
     "pair_seconds",
     "rank_probs",
+    "shown_rank_probs",
 ]

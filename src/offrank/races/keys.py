@@ -147,7 +147,8 @@ class BetaKeys(Keys):
 
     def places(self) -> Floats:
         mode = np.log(self.alpha) - np.log(self.beta)
-        down, up = (_reach(*pair)[:, :, None] for pair in ((self.alpha, self.beta), (self.beta, self.alpha)))
+        both = np.stack([self.alpha, self.beta])
+        down, up = _reach(both, both[::-1])[..., None]
         # A key of few counts reaches far, and bends near log-odds of 0.
         low, high = mode[:, :, None] - down, mode[:, :, None] + up
         bends = np.clip(np.broadcast_to(_BENDS, (*mode.shape, len(_BENDS))), low, high)
@@ -226,7 +227,8 @@ def _log_peak(alpha: Floats, beta: Floats) -> Floats:
     """Log-density of the log-odds at their mode: that of a normal law, and what Stirling's formula leaves out."""
     total = alpha + beta
     normal = 0.5 * (np.log(alpha) + np.log(beta / total) - np.log(2 * np.pi))
-    return np.asarray(normal + _beyond_stirling(total) - _beyond_stirling(alpha) - _beyond_stirling(beta))
+    beyond = _beyond_stirling(np.stack([total, alpha, beta]))
+    return np.asarray(normal + beyond[0] - beyond[1] - beyond[2])
 
 
 def _beyond_stirling(x: Floats) -> Floats:
@@ -240,9 +242,7 @@ def _beyond_stirling(x: Floats) -> Floats:
         found = found * square + coefficient
     found = found * inverse
     if small.any():
-        product = np.ones_like(z)
-        for step in range(int(shift)):
-            product = product * np.where(small, x + step, 1.0)
+        product = np.prod(np.where(small, x, 1.0)[..., None] + np.arange(shift), axis=-1)
         moved = (z - 0.5) * np.log(z) - (x - 0.5) * np.log(x) - (z - x) - np.log(product)
         found = found + np.where(small, moved, 0.0)
     return np.asarray(found)

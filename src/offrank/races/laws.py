@@ -80,14 +80,39 @@ def _ranks(grid: Grid, slots: int) -> Floats:
     return np.maximum(both.reshape(n, m, slots * slots) @ _summed(slots), 0.0)
 
 
-def _products(below: Floats, above: Floats, slots: int) -> Floats:
-    """[n, m, slots, N] the coefficients of the product of below + above x over the candidates before each one."""
+def shown_rank_probs(keys: Keys, size: Integers, slates: Integers) -> Floats:
+    """[n, k, k] P(shown item at rank) of full slates [n, k], among many candidates faster than `rank_probs`."""
+    n, k = slates.shape
+    found = np.zeros((n, k, k))
+    for grid in grids(keys, size, np.full(n, k), 3 * k + 3):
+        some, own = slates[grid.rows], np.arange(len(grid.rows))
+        left = np.ones(grid.below.shape[:2], np.bool_)
+        np.put_along_axis(left, some, values=False, axis=1)
+        others = np.nonzero(left)[1].reshape(len(some), -1)
+        each, rest = own[:, None], np.hstack([others, some[:, :1]])  # the product of all but the last of these
+        start = _products(grid.below[each, rest], grid.above[each, rest], k)[:, -1]
+        below, above = grid.below[each, some], grid.above[each, some]
+        before = _products(below, above, k, start) * grid.weighed[each, some][:, :, None, :]
+        after = _products(below[:, ::-1], above[:, ::-1], k)[:, ::-1]
+        both = before @ after.swapaxes(-1, -2)
+        found[grid.rows] = np.maximum(both.reshape(len(some), k, k * k) @ _summed(k), 0.0)
+    return found
+
+
+def _products(below: Floats, above: Floats, slots: int, start: Floats | None = None) -> Floats:
+    """[n, m, slots, N] the coefficients of the product of below + above x over the candidates before each one.
+
+    start: [n, slots, N] what is multiplied, by default 1.
+    """
     n, m, nodes = below.shape
     found = np.zeros((n, m, slots, nodes))
-    found[:, 0, 0] = 1.0
+    if start is None:
+        found[:, 0, 0] = 1.0
+    else:
+        found[:, 0] = start
     for item in range(m - 1):
         factor = below[:, item, None], above[:, item, None]
-        reach = min(item + 2, slots)
+        reach = min(item + 2, slots) if start is None else slots
         np.multiply(found[:, item, :reach], factor[0], out=found[:, item + 1, :reach])
         if reach > 1:
             found[:, item + 1, 1:reach] += found[:, item, : reach - 1] * factor[1]
