@@ -24,13 +24,13 @@ Floats = NDArray[np.float64]
 Columns = Mapping[str, Floats]
 """Numbers beside the candidates, [m] by name."""
 
-__all__ = ["Drawn", "draw"]
+__all__ = ["Served", "draw"]
 
 _GUMBEL_SCALE = np.sqrt(6) / np.pi
 
 
 @dataclass(frozen=True)
-class Drawn:
+class Served:
     """A list that was drawn, and its propensities, to be written in a log; see `log_row`.
 
     slate: the items shown, top first. propensity: P(the slate). slot_propensity: [k] P(each slot's item given those
@@ -52,7 +52,7 @@ class Drawn:
 
 def draw(
     policy: str, slots: int, rng: np.random.Generator, candidates: Sequence[Any] | None = None, **columns: Any
-) -> Drawn:
+) -> Served:
     """Draw a list by a policy, and return it with its exact propensities.
 
     policy: the spelling of `uniform`, `top`, `plackett_luce`, `thompson`, `noisy`, or of an `epsilon` or `mixture` of
@@ -76,7 +76,7 @@ def draw(
     ranks = begins[None] if slots == 1 else law.ranks(numbers, wide, slate)
     ids = list(range(wide)) if candidates is None else list(candidates)
     kept = {name: values.tolist() for name, values in numbers.items()}
-    return Drawn([ids[item] for item in slate], float(begins[-1]), given.tolist(), ranks.tolist(), ids, kept)
+    return Served([ids[item] for item in slate], float(begins[-1]), given.tolist(), ranks.tolist(), ids, kept)
 
 
 class _Law(ABC):
