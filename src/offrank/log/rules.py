@@ -54,6 +54,11 @@ NEGATIVE_SCORE = Rule(
     "holds a negative Plackett-Luce weight",
     "if these are logits, say plackett_luce(..., log=True)",
 )
+NOT_POSITIVE = Rule(
+    "not-positive",
+    "holds a number that is not above 0",
+    "a count of a Beta law includes its prior, and a standard deviation is never 0: write numbers above 0",
+)
 BAD_CLICKS = Rule("bad-clicks", "holds a click below 0 or not a number", "write 0 where an item was not clicked")
 BAD_REWARD = Rule("bad-reward", "is not a finite number", "write a finite reward")
 BAD_PROPENSITY = Rule(
