@@ -18,6 +18,8 @@ from ..policies.uniform import Uniform
 from ..policies.written import Logged
 from ..wording import Option, Wording
 
+_MOST = 700.0
+"""Logarithm of the largest ratio that is told."""
 _UNIFORM = Uniform()
 _WRITTEN = Logged()
 CLOSE = 0.01
@@ -44,7 +46,7 @@ class Agreement:
     @property
     def typical_ratio(self) -> float:
         """Geometric mean of written / policy's propensity."""
-        return float(np.exp(self.log_ratio / self.rows)) if self.rows else 1.0
+        return float(np.exp(np.clip(self.log_ratio / self.rows, -_MOST, _MOST))) if self.rows else 1.0
 
 
 @dataclass(frozen=True)
