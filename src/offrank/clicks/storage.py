@@ -24,6 +24,7 @@ from ..folds.estimate import Caution
 from ..folds.fingerprint import Fingerprint
 from ..frames import plain
 from ..log.batch import Floats
+from ..log.rules import MOST
 from ..log.texts import Texts
 from .base import FitResult
 from .documents import Documents
@@ -278,6 +279,8 @@ def decoded(found: Mapping[str, Any]) -> NDArray[Any]:
 def _numbers(values: Any, kind: str) -> NDArray[Any]:
     if not isinstance(values, list) or not all(isinstance(value, bool | int | float) for value in values):
         raise ValueError("an array is no list of numbers")
+    if any(abs(value) > MOST for value in values):
+        raise ValueError(f"a number is beyond {MOST:g}")
     try:
         return np.array(values, dtype=kind)
     except OverflowError as error:

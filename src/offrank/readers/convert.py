@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
+from numpy.typing import NDArray
 
 from ..errors import EmptyLogError, UsageError
 from ..files import atomic_write
@@ -151,7 +152,7 @@ def _kept(kind: pa.DataType, path: Path) -> pa.DataType:
         return kind
     if pa.types.is_dictionary(kind):
         return kind.value_type
-    return pa.list_(_kept(kind.value_type, path)) if pa.types.is_list(kind) else kind
+    return pa.list_(_kept(kind.value_type, path)) if pa.types.is_list(kind) or pa.types.is_large_list(kind) else kind
 
 
 def _is_arrow(path: Path) -> bool:
@@ -183,14 +184,19 @@ def _checked(
             kept = sum(map(len, batches))
             for batch in batches:
                 skipped.update(batch.skipped)
-            if kept and kept < len(piece.data):
-                rows = np.concatenate([batch.row for batch in batches])
-                mask = np.isin((piece.rows + piece.base).astype(np.uint64), rows)
-                piece = replace(piece, data=arrow.plain_columns(piece.data).filter(pa.array(mask)), rows=piece.rows[mask])
             if kept:
-                yield _lists_of(piece, log.renamed, lists)
+                rows = np.concatenate([batch.row for batch in batches])
+                yield _lists_of(_of_rows(piece, rows), log.renamed, lists)
         if progress is not None:
             progress(part + 1, log.parts())
+
+
+def _of_rows(piece: Piece, rows: NDArray[np.uint64]) -> Piece:
+    """Return the rows of a piece with these numbers in the log."""
+    if len(rows) == len(piece.rows):
+        return piece
+    mask = np.isin((piece.rows + piece.base).astype(np.uint64), rows)
+    return replace(piece, data=arrow.plain_columns(piece.data).filter(pa.array(mask)), rows=piece.rows[mask])
 
 
 def _lists_of(piece: Piece, renamed: Mapping[str, str], lists: dict[str, pa.DataType | None]) -> pa.RecordBatch:

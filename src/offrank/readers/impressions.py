@@ -122,6 +122,9 @@ class Rows:
 
 def listed(values: pa.Array, offsets: Integers) -> pa.Array:
     """Return values as lists that begin and end at these offsets."""
+    values = (
+        pa.nulls(len(values), pa.float64()) if pa.types.is_null(values.type) else values
+    )  # lists of none are broken
     return pa.LargeListArray.from_arrays(pa.array(offsets, pa.int64()), values)
 
 

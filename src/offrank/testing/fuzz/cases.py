@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 Layout = Literal["wide", "long"]
+Invalid = Literal["raise", "skip"]
 Columns = Mapping[str, list[Any]]
 
 WIDE = ("slate", "clicks", "candidates", "propensity", "inclusion", "reward", "query", "old", "new")
@@ -31,7 +32,7 @@ class Case:
     columns: Columns
     form: str = "table"
     question: str = "read"
-    invalid: Literal["raise", "skip"] = "raise"
+    invalid: Invalid = "raise"
     names: Mapping[str, str] = field(default_factory=dict)
     types: Mapping[str, str] = field(default_factory=dict)
     seed: str = ""

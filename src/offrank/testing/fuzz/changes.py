@@ -1,4 +1,4 @@
-"""Changes to a case: odd cells, lists, rows, columns, names and types. Some break a rule, others must change nothing."""
+"""Changes to a case: odd cells, lists, rows, columns, names and types. Some break a rule, others change nothing."""
 
 from __future__ import annotations
 
@@ -100,9 +100,17 @@ def long_slate(case: Case, rng: random.Random) -> Case:
         return case
     most = _LONGEST if case.question in ("read", "convert") else 200
     n, row = rng.choice([30, 200, most]) if rng.random() < 0.2 else 30, rng.randrange(case.rows)
-    text = any(isinstance(item, str) for cell in case.columns["slate"] for item in (cell if isinstance(cell, list) else ()))
+    text = any(
+        isinstance(item, str) for cell in case.columns["slate"] for item in (cell if isinstance(cell, list) else ())
+    )
     items: list[Any] = [f"n{item}" for item in range(n)] if text else list(range(n))
-    new = {"slate": items, "clicks": [0] * n, "candidates": items, "old": [1.0] * n, "new": [float(i) for i in range(n)]}
+    new = {
+        "slate": items,
+        "clicks": [0] * n,
+        "candidates": items,
+        "old": [1.0] * n,
+        "new": [float(i) for i in range(n)],
+    }
     for role in new.keys() & case.columns.keys():
         case = _with_cell(case, role, row, new[role])
     return case

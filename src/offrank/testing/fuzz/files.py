@@ -22,8 +22,27 @@ from .forms import FORMS
 from .questions import Asked, Wrong, in_json, read
 from .values import NUMBERS, TEXTS
 
-_TOKENS = (b"\0", b"\xff", b"\xef\xbb\xbf", b"\r", b"\n", b'"', b",", b";", b"[", b"]", b"{", b"}", b"null", b"NaN", b"-")
-_TOKENS += (b"Infinity", b"1e999", b"9" * 40, b"\\u0000", b"\\ud800", b"[" * 200, b"0x", b"'", b"\t", b"#", b":", b"true")
+_TOKENS: tuple[bytes, ...] = (
+    *(
+        b"\0",
+        b"\xff",
+        b"\xef\xbb\xbf",
+        b"\r",
+        b"\n",
+        b'"',
+        b"'",
+        b",",
+        b";",
+        b"[",
+        b"]",
+        b"{",
+        b"}",
+        b"null",
+        b"NaN",
+        b"-",
+    ),
+    *(b"Infinity", b"1e999", b"9" * 40, b"\\u0000", b"\\ud800", b"[" * 200, b"0x", b"\t", b"#", b":", b"true"),
+)
 
 
 @dataclass(frozen=True)
@@ -111,7 +130,12 @@ def _other_value(content: bytes, number: int, data: bytes) -> bytes:
 @cache
 def _log() -> Case:
     rng = random.Random(5)
-    rows = [row for _ in range(9) for row in [logs.wide(rng)] if {"propensity", "query"} <= row.keys() and len(row["new"]) > 2]
+    rows = [
+        row
+        for _ in range(9)
+        for row in [logs.wide(rng)]
+        if {"propensity", "query"} <= row.keys() and len(row["new"]) > 2
+    ]
     return Case("wide", rows[0])
 
 
@@ -135,8 +159,8 @@ def _made(write: Callable[[list[dict[str, Any]], Path], Any]) -> Callable[[], by
             features = rng.integers(0, 3, (4, 2)).astype(float).tolist()
             rows.append({"query": f"q{index % 4}", "slate": slate, "clicks": clicks, "features": features})
         with tempfile.TemporaryDirectory() as folder:
-            write(rows, Path(folder) / "file")
-            return (Path(folder) / "file").read_bytes()
+            write(rows, Path(folder) / "file.npz")
+            return (Path(folder) / "file.npz").read_bytes()
 
     return make
 
@@ -151,13 +175,13 @@ def _rows() -> list[dict[str, Any]]:
 
 
 def _ask_model(path: Path) -> None:
-    in_json(offrank.evaluate_clicks(_rows(), path).to_json())
+    in_json(offrank.evaluate_clicks(_rows(), str(path)).to_json())
     offrank.judge_clicks(path)
     offrank.predict_clicks(_rows(), path, path.with_name("predicted.csv"))
 
 
 def _ask_policy(path: Path) -> None:
-    in_json(offrank.evaluate(_rows(), str(path), Uniform(), "ips", cluster=None).to_json())
+    in_json(offrank.evaluate(_rows(), f"linear({str(path)!r})", Uniform(), "ips", cluster=None).to_json())
 
 
 def _ask_state(path: Path) -> None:
@@ -180,7 +204,7 @@ def _fit(model: str) -> Callable[[list[dict[str, Any]], Path], Any]:
 
 
 def _learn(rows: list[dict[str, Any]], path: Path) -> None:
-    offrank.learn(rows, "regression", path, logging="uniform", split="row", test=False)
+    offrank.learn(rows, "regression", path, logging="uniform", split="hash", test=False)
 
 
 def _state(rows: list[dict[str, Any]], path: Path) -> None:

@@ -37,7 +37,9 @@ def _flat(make: Callable[[], pa.DataType]) -> Callable[[Any], pa.DataType]:
 
 TYPES: dict[str, Callable[[Any], pa.DataType]] = {
     **{name: _flat(getattr(pa, name)) for name in ("int8", "uint8", "int16", "int32", "uint32", "int64", "uint64")},
-    **{name: _flat(getattr(pa, name)) for name in ("float16", "float32", "float64", "string", "large_string", "binary")},
+    **{
+        name: _flat(getattr(pa, name)) for name in ("float16", "float32", "float64", "string", "large_string", "binary")
+    },
     **{name: _flat(getattr(pa, name)) for name in ("string_view", "binary_view", "bool_", "null", "date32")},
     "decimal": _flat(lambda: pa.decimal128(38, 12)),
     "whole decimal": _flat(lambda: pa.decimal128(30, 0)),
@@ -104,32 +106,32 @@ def _of_numbers(cells: list[Any]) -> pa.Array:
     raise Unwritable("values of different types")
 
 
-def _dicts(case: Case, folder: Path) -> Any:
+def _dicts(case: Case, _folder: Path) -> Any:
     names = [case.name(role) for role in case.columns]
     return [dict(zip(names, row, strict=True)) for row in zip(*case.columns.values(), strict=True)]
 
 
-def _pandas(case: Case, folder: Path) -> Any:
+def _pandas(case: Case, _folder: Path) -> Any:
     return table(case).to_pandas()
 
 
-def _polars(case: Case, folder: Path) -> Any:
-    import polars
+def _polars(case: Case, _folder: Path) -> Any:
+    import polars as pl
 
     if {*case.types.values()} - _POLARS:
         raise Unwritable("a type that Polars cannot hold")
-    return polars.from_arrow(table(case))
+    return pl.from_arrow(table(case))
 
 
 _POLARS = frozenset({"int8", "int64", "uint64", "float32", "string", "string_view", "binary", "bool_", "large list"})
 
 
-def _stream_of(case: Case, folder: Path) -> Any:
+def _stream_of(case: Case, _folder: Path) -> Any:
     found = table(case)
     return lambda: pa.RecordBatchReader.from_batches(found.schema, found.to_batches(max_chunksize=2))
 
 
-def _dataset(case: Case, folder: Path) -> Any:
+def _dataset(case: Case, _folder: Path) -> Any:
     return pa.dataset.dataset(table(case))
 
 
@@ -249,7 +251,7 @@ def _packed(content: bytes, suffix: str) -> bytes:
 
 
 FORMS: dict[str, Callable[[Case, Path], Any]] = {
-    "table": lambda case, folder: table(case),
+    "table": lambda case, _: table(case),
     "dicts": _dicts,
     "pandas": _pandas,
     "polars": _polars,

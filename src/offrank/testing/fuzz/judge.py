@@ -17,15 +17,15 @@ from typing import Literal
 
 from ...errors import OffrankError
 from . import files, forms, logs
-from .cases import Case
+from .cases import Case, Invalid, Layout
 from .changes import changed
 from .questions import QUESTIONS, Asked, Wrong, refused
 from .shrink import AnyCase, shrunk
 
 SECONDS, BYTES = 60.0, 2 << 30
 """The most that a case may take."""
-_OF_BYTES = 0.1
-"""The share of cases that are files with edited bytes."""
+_OF_BYTES, _WIDE = 0.1, 0.65
+"""The share of cases that are files with edited bytes; and of the others, those with a row per impression."""
 Outcome = Literal["answered", "refused", "unwritable", "failed"]
 
 
@@ -50,9 +50,10 @@ def drawn(seed: str) -> AnyCase:
     rng = random.Random(seed)
     if rng.random() < _OF_BYTES:
         return files.drawn(seed, rng)
-    layout = rng.choice(("wide", "wide", "long"))
+    layout: Layout = "wide" if rng.random() < _WIDE else "long"
     asked = rng.choices(list(QUESTIONS), [often for _, often in QUESTIONS.values()])[0]
-    form, invalid = rng.choice(list(forms.FORMS)), "skip" if rng.random() < 0.3 else "raise"
+    form = rng.choice(list(forms.FORMS))
+    invalid: Invalid = "skip" if rng.random() < 0.3 else "raise"
     return changed(Case(layout, logs.drawn(layout, rng), form, asked, invalid, seed=seed), rng)
 
 

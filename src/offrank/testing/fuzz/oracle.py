@@ -1,4 +1,4 @@
-"""What the answer to a case must be: its log read and judged in plain Python, cell by cell, with none of the library."""
+"""What the answer to a case must be: its log judged in plain Python, cell by cell, with none of the library."""
 
 from __future__ import annotations
 
@@ -64,7 +64,8 @@ def expected(case: Case, roles: frozenset[str]) -> Expected | None:
 
 
 def _with_null(cells: list[Any]) -> bool:
-    return any(None in cell if isinstance(cell, list) else cell is None for cell in cells)
+    values = [one for cell in cells for one in (cell if isinstance(cell, list) else [cell])]
+    return any(value is None or value != value for value in values)  # noqa: PLR0124  NaN is not itself
 
 
 _SAFE = frozenset({"float64", "int64", "uint64", "large_string", "string_view", "dictionary", "run ends"})
@@ -84,7 +85,7 @@ def _judged(cells: dict[str, Any], roles: frozenset[str]) -> tuple[Standing, Row
     slate = cells["slate"]
     candidates = cells.get("candidates", slate) if "candidates" in roles else slate
     clicks = cells.get("clicks") if "clicks" in roles else None
-    scores = {name: cells[name] for name in ("old", "new") if name in cells and name in roles}
+    scores: dict[str, Any] = {name: cells[name] for name in ("old", "new") if name in cells and name in roles}
     given = [slate, candidates, *([clicks] if "clicks" in cells and "clicks" in roles else []), *scores.values()]
     if any(one is not None and not isinstance(one, list) for one in given):
         return "open", None
@@ -98,7 +99,7 @@ def _judged(cells: dict[str, Any], roles: frozenset[str]) -> tuple[Standing, Row
     if "broken" in faults or not slate or any(item not in candidates for item in slate):
         return "broken", None
     as_numbers = {role: float(value) for role, value in by_row.items()}
-    floats = {name: [float(one) for one in values] for name, values in scores.items()}
+    floats: dict[str, list[float]] = {name: [float(one) for one in values] for name, values in scores.items()}
     return "fine", Row(slate, clicks and [float(one) for one in clicks], candidates, floats, as_numbers)
 
 
@@ -140,7 +141,7 @@ def _long(case: Case, roles: frozenset[str]) -> Iterator[tuple[Standing, Row | N
     groups: dict[Any, list[dict[str, Any]]] = {}
     lines = [{role: cells[index] for role, cells in case.columns.items()} for index in range(case.rows)]
     positions = [line["position"] for line in lines]
-    if any(not (place is None or (plain(place) and place != 0 and place == place)) for place in positions):
+    if any(not (place is None or (plain(place) and place != 0 and not math.isnan(place))) for place in positions):
         yield "open", None  # positions from 0, as texts, or NaN, which some take for null
         return
     if any(isinstance(line["impression"], float | bool | list) for line in lines):

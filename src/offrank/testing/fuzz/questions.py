@@ -123,7 +123,7 @@ def _same_rows(found: list[dict[str, Any]], wanted: tuple[Row, ...], case: Case)
 def evaluate(asked: Asked) -> None:
     """Compare `ips` and `snips` of three targets with sums over the rows."""
     new, old = asked.case.name("new"), asked.case.name("old")
-    targets = {"top": Top(new), "uniform": Uniform(), "drawn": PlackettLuce(old)}
+    targets: dict[str, Any] = {"top": Top(new), "uniform": Uniform(), "drawn": PlackettLuce(old)}
     result = offrank.evaluate(asked.source(), targets, estimators=["ips", "snips"], cluster=None)
     in_json(result.to_json())
     rows = asked.rows(_NAMED | {"old", "new"})
@@ -179,7 +179,7 @@ def check(asked: Asked) -> None:
 
 def compare(asked: Asked) -> None:
     """Compare two targets."""
-    targets = {"new": Top(asked.case.name("new")), "old": PlackettLuce(asked.case.name("old"))}
+    targets: dict[str, Any] = {"new": Top(asked.case.name("new")), "old": PlackettLuce(asked.case.name("old"))}
     result = offrank.compare(asked.source(), targets, "logged", "snips", cluster=None)
     in_json(result.to_json())
 
@@ -196,7 +196,9 @@ def others(asked: Asked) -> None:
 def grouped(asked: Asked) -> None:
     """Ask by group, with clusters and the bootstrap."""
     query = asked.case.name("query")
-    result = offrank.evaluate(asked.source(), Uniform(), "uniform", "ips", by=query, cluster=query, interval="bootstrap")
+    result = offrank.evaluate(
+        asked.source(), Uniform(), "uniform", "ips", by=query, cluster=query, interval="bootstrap"
+    )
     in_json(result.to_json())
 
 
@@ -210,7 +212,7 @@ def clicks(asked: Asked) -> None:
     path = asked.folder / "model.json"
     in_json(offrank.fit_clicks(asked.source(), "pbm", path).to_json())
     in_json(path.read_text(encoding="utf-8"))
-    in_json(offrank.evaluate_clicks(asked.source(), path).to_json())
+    in_json(offrank.evaluate_clicks(asked.source(), str(path)).to_json())
     offrank.judge_clicks(path, asked.folder / "judged.csv")
     offrank.predict_clicks(asked.source(), path, asked.folder / "predicted.csv")
 
@@ -272,7 +274,11 @@ def refused(case: Any, error: OffrankError) -> None:
     """
     if not error.message.strip() or not error.remedy.strip():
         raise Wrong(f"an error without a remedy: {error!r}")
-    if case.question in ("read", "convert") and not case.changed and "\0" not in str(case.columns).replace("\\x00", "\0"):
+    if (
+        case.question in ("read", "convert")
+        and not case.changed
+        and "\0" not in str(case.columns).replace("\\x00", "\0")
+    ):
         raise Wrong(f"refused, though it keeps every rule: {error}")
 
 

@@ -52,7 +52,9 @@ def _smaller(case: AnyCase) -> Iterator[AnyCase]:
 
 
 def _of_rows(case: Case, rows: list[int]) -> Case:
-    return replace(case, columns={role: [cells[row] for row in rows if row < len(cells)] for role, cells in case.columns.items()})
+    return replace(
+        case, columns={role: [cells[row] for row in rows if row < len(cells)] for role, cells in case.columns.items()}
+    )
 
 
 def _shorter_lists(case: Case) -> Iterator[Case]:

@@ -1,4 +1,4 @@
-"""Cases on every core, each worker a process: one that ends is a failure of the case that it was at, and is replaced."""
+"""Cases on every core, each worker a process: if one ends, the case that it was at has failed, and another goes on."""
 
 from __future__ import annotations
 
