@@ -126,7 +126,7 @@ class ActionsFold(MappedFold):
         return tests
 
     def _sums(self, batch: LogBatch, codes: Integers) -> Floats:
-        contexts, h = batch.contexts, np.minimum(1 / batch.inclusion, _HEAVIEST)
+        contexts, h = batch.contexts, 1 / batch.inclusion
         slates = batch.slates[:, : contexts.slots]
         sums = np.zeros((len(codes), contexts.slots, _SUMS))
         row, rank = np.nonzero(slates >= 0)

@@ -12,8 +12,6 @@ from ..folds.base import MappedFold, TotalFold
 from ..log.batch import Floats, LogBatch
 
 _ROUNDING = 1e-6
-_LEAST = 1e-100
-"""Probabilities below this count as this: their inverse is squared."""
 
 
 class KeptFold(MappedFold):
@@ -31,7 +29,7 @@ class KeptFold(MappedFold):
             kind = batch.click_kinds
         else:
             kind = np.where((outcome == 0) | (outcome == 1), outcome, 2).astype(np.int64)
-        p = np.maximum(batch.inclusion, _LEAST)
+        p = batch.inclusion
         if not batch.sampled:
             found += np.bincount(kind, minlength=3)[:, None] * np.array([1, 1, 0, 1, 1])
             return found

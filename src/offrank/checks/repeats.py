@@ -43,8 +43,6 @@ _COMPARED = 6
 _HIGH, _HALF = np.uint64(0xFFFFFFFF00000000), np.uint64(32)
 _COPIES = 0.1
 """Share of rows that may be retries with the same content, before their pairs count..."""
-_HEAVIEST = 1e70
-"""Inverse probabilities beyond this count as this: products of four are summed."""
 ENOUGH = 10
 """... in contexts of at least so many rows. In smaller ones only pairs of unlike content do: a retry makes a context
 of one row one of two."""
@@ -193,7 +191,7 @@ def repeats(rows: RepeatRows, place: int, by: str) -> Repeats:
     group = np.unique(rows.key >> _HALF, return_inverse=True)[1]
     n = np.bincount(group)
     shown, content = rows.shown[:, place], rows.content
-    p, h = rows.propensity[:, place], np.minimum(rows.inverse, _HEAVIEST)
+    p, h = rows.propensity[:, place], rows.inverse
     square = h * h
     total, squares = np.bincount(group, h), np.bincount(group, square)
     scale = np.where(n > 1, (n // 2) / np.maximum(n * (n - 1), 1), 0.0)

@@ -13,7 +13,7 @@ from .values import plain
 
 Standing = Literal["fine", "broken", "open"]
 """A row keeps every rule, breaks one, or the oracle does not know."""
-_LEAST, _MOST = 1e-300, 1e150
+_LEAST, _LEAST_KEPT, _MOST = 1e-300, 1e-70, 1e150
 
 
 @dataclass(frozen=True)
@@ -124,7 +124,7 @@ _FITS: dict[str, Callable[[float], bool]] = {
     "score": lambda value: -_MOST <= value <= _MOST,
     "reward": lambda value: -_MOST <= value <= _MOST,
     "propensity": lambda value: _LEAST <= value <= 1,
-    "inclusion": lambda value: _LEAST <= value <= 1,
+    "inclusion": lambda value: _LEAST_KEPT <= value <= 1,
 }
 
 
