@@ -249,7 +249,7 @@ def command(asked: Asked) -> None:
     out.parent.mkdir()
     words = ["evaluate", str(asked.log), "--target", repr(Top(case.name("new"))), "-e", "snips", "--json", str(out)]
     words += [word for role, name in case.renamed.items() for word in ("--column", f"{role}={name}")]
-    done = CliRunner().invoke(main, [*words, "--quiet", *(["--invalid", "skip"] if case.invalid == "skip" else [])])
+    done = CliRunner().invoke(main, [*words, "--quiet", *(["--skip-invalid"] if case.invalid == "skip" else [])])
     if done.exception is not None and not isinstance(done.exception, SystemExit):
         raise done.exception
     if done.exit_code not in (0, 1, 2, 3, 4) or "Traceback" in done.output:
