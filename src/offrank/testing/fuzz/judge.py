@@ -23,7 +23,7 @@ from .questions import QUESTIONS, Asked, Wrong, refused
 from .shrink import AnyCase, shrunk
 
 SECONDS, BYTES = 60.0, 2 << 30
-"""The most that a case may take."""
+"""The most that a case may take, of the time of the processor."""
 _OF_BYTES, _WIDE = 0.1, 0.65
 """The share of cases that are files with edited bytes; and of the others, those with a row per impression."""
 Outcome = Literal["answered", "refused", "unwritable", "failed"]
@@ -59,10 +59,10 @@ def drawn(seed: str) -> AnyCase:
 
 def judge(case: AnyCase) -> Judged:
     """Write a case into a folder of its own, ask, and judge what comes."""
-    begun = time.monotonic()
+    begun = time.process_time()
     with tempfile.TemporaryDirectory() as folder, _strict():
         found = _judged(case, Path(folder))
-    taken = time.monotonic() - begun
+    taken = time.process_time() - begun
     if taken > SECONDS:
         return Judged("failed", f"slow: {taken:.0f} seconds")
     if resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 > BYTES:

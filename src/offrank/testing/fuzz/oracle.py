@@ -144,7 +144,8 @@ def _long(case: Case, roles: frozenset[str]) -> Iterator[tuple[Standing, Row | N
     if any(not (place is None or (plain(place) and place != 0 and not math.isnan(place))) for place in positions):
         yield "open", None  # positions from 0, as texts, or NaN, which some take for null
         return
-    if any(isinstance(line["impression"], float | bool | list) for line in lines):
+    kinds = {type(line["impression"]) for line in lines} - {type(None)}
+    if len(kinds) > 1 or kinds & {float, bool, list}:
         yield "open", None
         return
     for line in lines:
