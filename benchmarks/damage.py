@@ -126,7 +126,7 @@ def variants(name: str, first: int, last: int) -> None:
                 found = answer(path)
             except OffrankError as error:
                 print(OUTCOMES[0] if file in str(error) else OUTCOMES[3], flush=True)
-            except Exception as error:
+            except Exception as error:  # noqa: BLE001  these are what is counted
                 print(OUTCOMES[4], flush=True)
                 print(name, number, repr(error), file=sys.stderr)
             else:
@@ -150,25 +150,24 @@ def outcomes(name: str, count: int) -> Counter[str]:
 
 def table(found: dict[str, Counter[str]]) -> list[str]:
     """Return the table of the page."""
-    rows = [
-        f"| {name} | {each.total()} | {' | '.join(str(each[one]) for one in OUTCOMES)} |"
-        for name, each in found.items()
-    ]
-    whole = sum(found.values(), Counter[str]())
+    rows = [_row(name, each) for name, each in [*found.items(), ("all", sum(found.values(), Counter[str]()))]]
     kept = [each for name, each in found.items() if any(mark in name for mark in CHECKED)]
     bare = [each for name, each in found.items() if not any(mark in name for mark in CHECKED)]
-    silent = [
+    (lost, of), (other, among) = (
         (sum(each["another answer"] for each in some), sum(each.total() for each in some)) for some in (kept, bare)
-    ]
+    )
+    share = 100 * other / max(among, 1)
     return [
         f"| what is damaged | variants | {' | '.join(OUTCOMES)} |",
         "|---|" + "--:|" * (len(OUTCOMES) + 1),
         *rows,
-        f"| all | {whole.total()} | {' | '.join(str(whole[one]) for one in OUTCOMES)} |",
         "",
-        f"Of files with checksums {silent[0][0]} of {silent[0][1]} gave another answer, of files without {silent[1][0]} of "
-        f"{silent[1][1]} ({100 * silent[1][0] / max(silent[1][1], 1):.1f} %).",
+        f"Of files with checksums {lost} of {of} gave another answer, of files without {other} of {among} ({share:.1f} %).",
     ]
+
+
+def _row(name: str, each: Counter[str]) -> str:
+    return f"| {name} | {each.total()} | {' | '.join(str(each[one]) for one in OUTCOMES)} |"
 
 
 def main(given: Sequence[str] | None = None) -> None:

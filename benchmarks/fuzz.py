@@ -24,11 +24,13 @@ def table(runs: list[dict[str, Any]], commit: str) -> list[str]:
         failed.update({kind: len(seeds) for kind, seeds in run["failed"].items()})
     rows = [f"| `{name}` | {count:,} |" for name, count in asked.most_common()]
     said = [f"- {count} times: {kind}" for kind, count in failed.most_common()] or ["None failed."]
-    seeds = ", ".join(f"{run['seed']} ({run['outcomes_total']:,})" for run in runs)
+    seeds = ", ".join(sorted({str(run["seed"]) for run in runs}))
+    slowest, largest = max(run["slowest"] for run in runs), max(run["largest"] for run in runs) / 2**30
     return [
-        f"{ends.total():,} cases at commit {commit}, seeds {seeds}: {ends['answered']:,} were answered, {ends['refused']:,} refused by "
-        f"an error with a remedy, {ends['unwritable']:,} could not be written in their form, {ends['failed']:,} failed. The slowest took "
-        f"{max(run['slowest'] for run in runs):.1f} s, the largest process {max(run['largest'] for run in runs) / 2**30:.2f} GiB.",
+        f"{ends.total():,} cases of seed {seeds} at commit {commit}: {ends['answered']:,} were answered,",
+        f"{ends['refused']:,} refused by an error with a remedy, {ends['unwritable']:,} could not be written in their",
+        f"form, and {ends['failed']:,} failed. The slowest took {slowest:.1f} s of the processor; the largest process",
+        f"{largest:.2f} GiB.",
         "",
         *said,
         "",
@@ -48,8 +50,6 @@ def main() -> None:
         print("nothing to count: run `python -m offrank.testing.fuzz --json FILE` first")
         return
     runs = [json.loads(path.read_text(encoding="utf-8")) for path in said.runs]
-    for run in runs:
-        run["outcomes_total"] = sum(run["outcomes"].values())
     lines = table(runs, said.commit)
     print(*lines, sep="\n")
     if said.page:

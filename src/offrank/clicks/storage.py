@@ -160,6 +160,8 @@ def _stored(found: Mapping[str, Any]) -> Stored:
     read, repeated, skipped = int(tally["impressions"]), float(tally["repeated"]), dict(tally["skipped"])
     met = Tally(read, repeated, skipped, int(tally["ranks"]), int(tally.get("holes", 0)))
     training = _training(found.get("training"))
+    if training is not None and training.content.key not in (None, by):
+        raise ValueError("what it was trained on is grouped by another column")
     rates = _rates(found.get("rank_rates"))
     return Stored(spelling, documents, learnt, met, str(found["source"]), training, rates)
 

@@ -66,7 +66,7 @@ class Rows:
         else:
             fine = place == np.arange(len(order)) - (np.cumsum(counts) - counts)[of_row] + 1
         if kept:
-            fine &= (place >= 1) & (place <= _LOWEST) & (place % 1 == 0)
+            fine &= (place >= 1) & (place <= _LOWEST) & (np.floor(place) == place)
         wrong = np.zeros(len(rank), np.bool_)
         wrong[order[~fine]] = True
         if kept:  # the last place of each impression is its largest rank

@@ -135,7 +135,10 @@ def _packed(column: pa.Array, cells: list[str]) -> _Packed | None:
         if (not several and separator != " ") if brackets else 2 * several < len(inner):
             continue
         form = Tokens(separator, pa.string(), brackets)
-        tokens, offsets, _ = form.cut(column)
+        try:
+            tokens, offsets, _ = form.cut(column)
+        except BadCell:
+            return None
         if not len(tokens) or _any(tokens, r"^$"):
             continue
         if _any(tokens, _NO_TOKEN if brackets else r"\s" if separator == "," else _NEVER):

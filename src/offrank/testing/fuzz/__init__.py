@@ -5,3 +5,8 @@ never another exception, a warning, or an answer to what is not in the log. A se
 
     python -m offrank.testing.fuzz --cases 5000 --seed 1
 """
+
+from .cases import LogCase
+from .judging import draw_case, judge_case
+
+__all__ = ["LogCase", "draw_case", "judge_case"]

@@ -8,7 +8,7 @@ import os
 import sys
 from pathlib import Path
 
-from . import judge, workers
+from . import judging, workers
 
 
 def main() -> int:
@@ -22,11 +22,11 @@ def main() -> int:
     parser.add_argument("--json", metavar="FILE", help="where to write what was counted")
     said = parser.parse_args()
     if said.only is not None:
-        case = judge.drawn(said.only)
-        found = judge.judge(case)
+        case = judging.draw_case(said.only)
+        found = judging.judge_case(case)
         print(case, found.outcome, found.why, found.where, sep="\n")
         return int(found.outcome == "failed")
-    tally = workers.run(range(said.first, said.first + said.cases), said.seed, said.workers, _say)
+    tally = workers.run_cases(range(said.first, said.first + said.cases), said.seed, said.workers, _say)
     failed = {kind: [one.partition("\n")[0] for one in found] for kind, found in tally.failures.items()}
     counted = {"seed": said.seed, "first": said.first, "cases": said.cases, "outcomes": dict(tally.outcomes)}
     counted |= {"asked": dict(tally.asked), "failed": failed, "slowest": tally.slowest, "largest": tally.largest}

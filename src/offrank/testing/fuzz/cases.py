@@ -10,14 +10,14 @@ Layout = Literal["wide", "long"]
 Invalid = Literal["raise", "skip"]
 Columns = Mapping[str, list[Any]]
 
-WIDE = ("slate", "clicks", "candidates", "propensity", "inclusion", "reward", "query", "old", "new")
+WIDE_ROLES = ("slate", "clicks", "candidates", "propensity", "inclusion", "reward", "query", "old", "new")
 """The roles of a wide log here; `old` and `new` are scores."""
-LONG = ("impression", "item", "position", "click", "propensity", "inclusion", "reward", "query", "old", "new")
+LONG_LAYOUT = ("impression", "item", "position", "click", "propensity", "inclusion", "reward", "query", "old", "new")
 """The roles of a long log here."""
 
 
 @dataclass(frozen=True)
-class Case:
+class LogCase:
     """A log and a question.
 
     - columns: role -> cells; what is no role here is a column that nobody reads.

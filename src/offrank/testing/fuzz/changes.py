@@ -9,16 +9,16 @@ from typing import Any
 
 from ...log.schema import LONG_ROLES, ROLES
 from . import forms
-from .cases import Case
-from .values import NAMES, NUMBERS, TEXTS
+from .cases import LogCase
+from .values import ODD_NAMES, ODD_NUMBERS, ODD_TEXTS
 
-Change = Callable[[Case, random.Random], Case]
+Change = Callable[[LogCase, random.Random], LogCase]
 _NUMERIC = ("clicks", "click", "propensity", "inclusion", "reward", "old", "new", "position")
 _IDS = ("slate", "candidates", "item", "impression", "query")
 _LONGEST = 10_000
 
 
-def changed(case: Case, rng: random.Random) -> Case:
+def changed(case: LogCase, rng: random.Random) -> LogCase:
     """Return a case with up to four changes."""
     for _ in range(rng.choice([0, 1, 1, 1, 2, 2, 3, 4])):
         change = rng.choices(list(CHANGES), list(CHANGES.values()))[0]
@@ -28,12 +28,12 @@ def changed(case: Case, rng: random.Random) -> Case:
     return case
 
 
-def odd_cell(case: Case, rng: random.Random) -> Case:
+def odd_cell(case: LogCase, rng: random.Random) -> LogCase:
     """Put an odd value into one cell, or one place of its list."""
     if not case.rows:
         return case
     role, row = _place(case, rng, (*_NUMERIC, *_IDS))
-    odd = rng.choice(TEXTS) if rng.random() < (0.7 if role in _IDS else 0.05) else rng.choice(NUMBERS)
+    odd = rng.choice(ODD_TEXTS) if rng.random() < (0.7 if role in _IDS else 0.05) else rng.choice(ODD_NUMBERS)
     cell = case.columns[role][row]
     if not isinstance(cell, list):
         return _with_cell(case, role, row, odd)
@@ -43,7 +43,7 @@ def odd_cell(case: Case, rng: random.Random) -> Case:
     return _with_cell(case, role, row, [*cell[:at], odd, *cell[at + 1 :]])
 
 
-def odd_list(case: Case, rng: random.Random) -> Case:
+def odd_list(case: LogCase, rng: random.Random) -> LogCase:
     """Make a list shorter, longer, empty, null, repeated or reversed."""
     lists = [role for role in case.columns if role in ("slate", "clicks", "candidates", "old", "new")]
     if case.layout != "wide" or not lists or not case.rows:
@@ -55,7 +55,7 @@ def odd_list(case: Case, rng: random.Random) -> Case:
     return _with_cell(case, role, row, rng.choice(options))
 
 
-def odd_column(case: Case, rng: random.Random) -> Case:
+def odd_column(case: LogCase, rng: random.Random) -> LogCase:
     """Drop a column, or fill it with one value, null or not."""
     role = rng.choice(list(case.columns))
     columns = dict(case.columns)
@@ -63,30 +63,30 @@ def odd_column(case: Case, rng: random.Random) -> Case:
     how = rng.random()
     if how < 0.3 and columns:
         return replace(case, columns=columns)
-    value = None if how < 0.7 else rng.choice([*NUMBERS, *TEXTS]) if how < 0.9 else cells[0] if cells else None
+    value = None if how < 0.7 else rng.choice([*ODD_NUMBERS, *ODD_TEXTS]) if how < 0.9 else cells[0] if cells else None
     return replace(case, columns={**case.columns, role: [value] * len(cells)})
 
 
-def further_column(case: Case, rng: random.Random) -> Case:
+def further_column(case: LogCase, rng: random.Random) -> LogCase:
     """Add a column that nobody reads."""
-    name = rng.choice([name for name in NAMES if name not in {*case.columns, *ROLES, *LONG_ROLES}])
-    pool = rng.choice([NUMBERS[:10], TEXTS, (None,), ([1], [], None), ("a", "b"), (1.5, None)])
+    name = rng.choice([name for name in ODD_NAMES if name not in {*case.columns, *ROLES, *LONG_ROLES}])
+    pool = rng.choice([ODD_NUMBERS[:10], ODD_TEXTS, (None,), ([1], [], None), ("a", "b"), (1.5, None)])
     return replace(case, columns={**case.columns, name: [rng.choice(pool) for _ in range(case.rows)]})
 
 
-def odd_name(case: Case, rng: random.Random) -> Case:
+def odd_name(case: LogCase, rng: random.Random) -> LogCase:
     """Call a column by an odd name."""
     role = rng.choice(list(case.columns))
-    name = rng.choice([name for name in NAMES if name not in case.columns and name not in case.names.values()])
+    name = rng.choice([name for name in ODD_NAMES if name not in case.columns and name not in case.names.values()])
     return replace(case, names={**case.names, role: name})
 
 
-def odd_type(case: Case, rng: random.Random) -> Case:
+def odd_type(case: LogCase, rng: random.Random) -> LogCase:
     """Write a column in another type of Arrow's."""
     return replace(case, types={**case.types, rng.choice(list(case.columns)): rng.choice(list(forms.TYPES))})
 
 
-def other_rows(case: Case, rng: random.Random) -> Case:
+def other_rows(case: LogCase, rng: random.Random) -> LogCase:
     """Repeat, reorder, or keep but a few of the rows, or none."""
     n = case.rows
     orders = [[], [0], list(range(n)) * 2, list(range(n))[::-1], rng.sample(range(n), rng.randint(0, n))]
@@ -94,7 +94,7 @@ def other_rows(case: Case, rng: random.Random) -> Case:
     return replace(case, columns={role: [cells[row] for row in order] for role, cells in case.columns.items()})
 
 
-def long_slate(case: Case, rng: random.Random) -> Case:
+def long_slate(case: LogCase, rng: random.Random) -> LogCase:
     """Give one row of a wide log a slate of many items."""
     if case.layout != "wide" or not case.rows or not {"slate", "clicks", "candidates"} <= case.columns.keys():
         return case
@@ -116,12 +116,12 @@ def long_slate(case: Case, rng: random.Random) -> Case:
     return case
 
 
-def other_ids(case: Case, rng: random.Random) -> Case:
+def other_ids(case: LogCase, rng: random.Random) -> LogCase:
     """Give all items odd ids, one to one: nothing else may change."""
     roles = [role for role in ("slate", "candidates", "item") if role in case.columns]
     cells = [cell for role in roles for cell in case.columns[role]]
     known = {item for cell in cells for item in (cell if isinstance(cell, list) else [cell]) if _hashable(item)}
-    pools: list[list[Any]] = [list(TEXTS), [2**64 - 1 - i for i in range(60)], [-(2**63) + i for i in range(60)]]
+    pools: list[list[Any]] = [list(ODD_TEXTS), [2**64 - 1 - i for i in range(60)], [-(2**63) + i for i in range(60)]]
     pool = rng.choice(pools)
     if len(known) > len(pool):
         return case
@@ -153,12 +153,12 @@ def _hashable(item: Any) -> bool:
     return item is not None and not isinstance(item, list)
 
 
-def _place(case: Case, rng: random.Random, roles: tuple[str, ...]) -> tuple[str, int]:
+def _place(case: LogCase, rng: random.Random, roles: tuple[str, ...]) -> tuple[str, int]:
     """Return a cell of these columns."""
     return rng.choice([role for role in case.columns if role in roles] or [*case.columns]), rng.randrange(case.rows)
 
 
-def _with_cell(case: Case, role: str, row: int, value: Any) -> Case:
+def _with_cell(case: LogCase, role: str, row: int, value: Any) -> LogCase:
     cells = list(case.columns[role])
     if row >= len(cells):
         return case

@@ -17,10 +17,10 @@ import offrank
 
 from ...policies import Uniform
 from . import logs
-from .cases import Case
+from .cases import LogCase
 from .forms import FORMS
-from .questions import Asked, Wrong, in_json, read
-from .values import NUMBERS, TEXTS
+from .questions import Asked, Wrong, ask_read, in_json
+from .values import ODD_NUMBERS, ODD_TEXTS
 
 _TOKENS: tuple[bytes, ...] = (
     *(
@@ -81,7 +81,7 @@ class FileCase:
 
     def ask(self, folder: Path) -> None:
         """Write the file and read it."""
-        suffix, make, ask = KINDS[self.kind]
+        suffix, make, ask = FILE_KINDS[self.kind]
         content = make()
         for edit in self.edits:
             content = edit.applied(content)
@@ -90,16 +90,16 @@ class FileCase:
         ask(path)
 
 
-def drawn(seed: str, rng: random.Random) -> FileCase:
+def draw_file(seed: str, rng: random.Random) -> FileCase:
     """Draw the case of a seed."""
-    kind = rng.choice(list(KINDS))
+    kind = rng.choice(list(FILE_KINDS))
     return FileCase(kind, tuple(_edit(rng, kind) for _ in range(rng.choice([1, 1, 1, 2, 5]))), seed)
 
 
 def _edit(rng: random.Random, kind: str) -> Edit:
     at = rng.randrange(1 << 20)
-    if KINDS[kind][0] == "json" and rng.random() < 0.6:
-        values = [*NUMBERS, *TEXTS, [], {}, [[1]], [1] * 50, {"a": {"a": 1}}, 10**400]
+    if FILE_KINDS[kind][0] == "json" and rng.random() < 0.6:
+        values = [*ODD_NUMBERS, *ODD_TEXTS, [], {}, [[1]], [1] * 50, {"a": {"a": 1}}, 10**400]
         return Edit("value", at, json.dumps(rng.choice(values)).encode())
     how = rng.choice(["flip", "cut", "delete", "insert", "insert", "repeat"])
     if how == "insert":
@@ -128,7 +128,7 @@ def _other_value(content: bytes, number: int, data: bytes) -> bytes:
 
 
 @cache
-def _log() -> Case:
+def _log() -> LogCase:
     rng = random.Random(5)
     rows = [
         row
@@ -136,7 +136,7 @@ def _log() -> Case:
         for row in [logs.wide(rng)]
         if {"propensity", "query"} <= row.keys() and len(row["new"]) > 2
     ]
-    return Case("wide", rows[0])
+    return LogCase("wide", rows[0])
 
 
 def _text(form: str) -> Callable[[], bytes]:
@@ -166,7 +166,7 @@ def _made(write: Callable[[list[dict[str, Any]], Path], Any]) -> Callable[[], by
 
 
 def _ask_log(path: Path) -> None:
-    read(Asked(Case("wide", {}, form="bytes"), path, path.parent))
+    ask_read(Asked(LogCase("wide", {}, form="bytes"), path, path.parent))
     in_json(json.dumps(offrank.inspect(path).to_dict()))
 
 
@@ -194,7 +194,7 @@ def _ask_state(path: Path) -> None:
 def _answer() -> tuple[float, int]:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "log.state"
-        path.write_bytes(KINDS["state"][1]())
+        path.write_bytes(FILE_KINDS["state"][1]())
         found = offrank.merge(path)["ips"]
     return found.value, found.n
 
@@ -211,7 +211,7 @@ def _state(rows: list[dict[str, Any]], path: Path) -> None:
     offrank.evaluate(rows, Uniform(), "uniform", "ips", cluster=None, state=path)
 
 
-KINDS: dict[str, tuple[str, Callable[[], bytes], Callable[[Path], None]]] = {
+FILE_KINDS: dict[str, tuple[str, Callable[[], bytes], Callable[[Path], None]]] = {
     "csv": ("csv", _text("csv"), _ask_log),
     "json lines": ("jsonl", _text("json lines"), _ask_log),
     "json array": ("json", _text("json array"), _ask_log),

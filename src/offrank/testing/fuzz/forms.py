@@ -17,7 +17,7 @@ import pyarrow.feather
 import pyarrow.orc
 import pyarrow.parquet as pq
 
-from .cases import Case
+from .cases import LogCase
 
 ArrowErrors = (pa.ArrowException, TypeError, ValueError, OverflowError, NotImplementedError)
 
@@ -36,11 +36,9 @@ def _flat(make: Callable[[], pa.DataType]) -> Callable[[Any], pa.DataType]:
 
 
 TYPES: dict[str, Callable[[Any], pa.DataType]] = {
-    **{name: _flat(getattr(pa, name)) for name in ("int8", "uint8", "int16", "int32", "uint32", "int64", "uint64")},
-    **{
-        name: _flat(getattr(pa, name)) for name in ("float16", "float32", "float64", "string", "large_string", "binary")
-    },
-    **{name: _flat(getattr(pa, name)) for name in ("string_view", "binary_view", "bool_", "null", "date32")},
+    **{name: _flat(vars(pa)[name]) for name in ("int8", "uint8", "int16", "int32", "uint32", "int64", "uint64")},
+    **{name: _flat(vars(pa)[name]) for name in ("float16", "float32", "float64", "string", "large_string", "binary")},
+    **{name: _flat(vars(pa)[name]) for name in ("string_view", "binary_view", "bool_", "null", "date32")},
     "decimal": _flat(lambda: pa.decimal128(38, 12)),
     "whole decimal": _flat(lambda: pa.decimal128(30, 0)),
     "decimal of 256 bits": _flat(lambda: pa.decimal256(60, 12)),
@@ -57,7 +55,7 @@ TYPES: dict[str, Callable[[Any], pa.DataType]] = {
 """Name -> the type in which a column is written, given its plain type."""
 
 
-def table(case: Case) -> pa.Table:
+def table(case: LogCase) -> pa.Table:
     """Return a case's columns as an Arrow table.
 
     Raises:
@@ -101,21 +99,21 @@ def _of_numbers(cells: list[Any]) -> pa.Array:
             made = pa.array(cells, kind)
         except ArrowErrors:
             continue
-        if pa.types.is_floating(getattr(kind, "value_type", kind)) or made.to_pylist() == cells:
+        if pa.types.is_floating(kind.value_type if pa.types.is_list(kind) else kind) or made.to_pylist() == cells:
             return made
     raise Unwritable("values of different types")
 
 
-def _dicts(case: Case, _folder: Path) -> Any:
+def _dicts(case: LogCase, _folder: Path) -> Any:
     names = [case.name(role) for role in case.columns]
     return [dict(zip(names, row, strict=True)) for row in zip(*case.columns.values(), strict=True)]
 
 
-def _pandas(case: Case, _folder: Path) -> Any:
+def _pandas(case: LogCase, _folder: Path) -> Any:
     return table(case).to_pandas()
 
 
-def _polars(case: Case, _folder: Path) -> Any:
+def _polars(case: LogCase, _folder: Path) -> Any:
     import polars as pl
 
     if {*case.types.values()} - _POLARS:
@@ -126,16 +124,16 @@ def _polars(case: Case, _folder: Path) -> Any:
 _POLARS = frozenset({"int8", "int64", "uint64", "float32", "string", "string_view", "binary", "bool_", "large list"})
 
 
-def _stream_of(case: Case, _folder: Path) -> Any:
+def _stream_of(case: LogCase, _folder: Path) -> Any:
     found = table(case)
     return lambda: pa.RecordBatchReader.from_batches(found.schema, found.to_batches(max_chunksize=2))
 
 
-def _dataset(case: Case, _folder: Path) -> Any:
+def _dataset(case: LogCase, _folder: Path) -> Any:
     return pa.dataset.dataset(table(case))
 
 
-def _parquet(case: Case, folder: Path) -> Any:
+def _parquet(case: LogCase, folder: Path) -> Any:
     rng, path = random.Random(case.seed), folder / "log.parquet"
     how: dict[str, Any] = {
         "compression": rng.choice(["none", "snappy", "gzip", "zstd"]),
@@ -149,33 +147,33 @@ def _parquet(case: Case, folder: Path) -> Any:
     return path
 
 
-def _arrow(case: Case, folder: Path) -> Any:
+def _arrow(case: LogCase, folder: Path) -> Any:
     found, path = table(case), folder / "log.arrow"
     with pa.ipc.new_file(path, found.schema) as file:
         file.write_table(found, max_chunksize=random.Random(case.seed).choice([1, 3, 100]))
     return path
 
 
-def _arrow_stream(case: Case, folder: Path) -> Any:
+def _arrow_stream(case: LogCase, folder: Path) -> Any:
     found, path = table(case), folder / "log.arrows"
     with pa.ipc.new_stream(path, found.schema) as file:
         file.write_table(found, max_chunksize=3)
     return path
 
 
-def _feather(case: Case, folder: Path) -> Any:
+def _feather(case: LogCase, folder: Path) -> Any:
     path = folder / "log.feather"
     pa.feather.write_feather(table(case), path, compression="lz4")
     return path
 
 
-def _orc(case: Case, folder: Path) -> Any:
+def _orc(case: LogCase, folder: Path) -> Any:
     path = folder / "log.orc"
     pa.orc.write_table(table(case), path)
     return path
 
 
-def _folder(case: Case, folder: Path) -> Any:
+def _folder(case: LogCase, folder: Path) -> Any:
     found, place = table(case), folder / "day=1"
     place.mkdir()
     half = _border(case)
@@ -184,14 +182,14 @@ def _folder(case: Case, folder: Path) -> Any:
     return folder
 
 
-def _border(case: Case) -> int:
+def _border(case: LogCase) -> int:
     """Return a row in the middle at which no impression goes on: none goes on in another file."""
     cells = case.columns.get("impression", range(case.rows))
     borders = [row for row in range(case.rows + 1) if not {*map(repr, cells[:row])} & {*map(repr, cells[row:])}]
     return borders[len(borders) // 2]
 
 
-def _sqlite(case: Case, folder: Path) -> Any:
+def _sqlite(case: LogCase, folder: Path) -> Any:
     path, names = folder / "log.sqlite", [case.name(role) for role in case.columns]
     columns = ", ".join('"' + name.replace('"', '""') + '"' for name in names)
     with sqlite3.connect(path) as base:
@@ -206,7 +204,7 @@ def _cell(cell: Any) -> Any:
     return json.dumps(cell) if isinstance(cell, list) else cell
 
 
-def csv_text(case: Case, delimiter: str = ",") -> str:
+def csv_text(case: LogCase, delimiter: str = ",") -> str:
     """Return a case as delimited text: texts in quotes, lists in JSON, an empty cell for null."""
     lines = [[case.name(role) for role in case.columns], *zip(*case.columns.values(), strict=True)]
     return "".join(delimiter.join(map(_quoted, line)) + "\n" for line in lines)
@@ -221,8 +219,8 @@ def _quoted(cell: Any) -> str:
     return str(cell).lower() if isinstance(cell, bool) else repr(cell)
 
 
-def _csv(delimiter: str, suffix: str, code: str = "utf-8") -> Callable[[Case, Path], Any]:
-    def write(case: Case, folder: Path) -> Path:
+def _csv(delimiter: str, suffix: str, code: str = "utf-8") -> Callable[[LogCase, Path], Any]:
+    def write(case: LogCase, folder: Path) -> Path:
         path = folder / f"log.{suffix}"
         path.write_bytes(_packed(csv_text(case, delimiter).encode(code), suffix))
         return path
@@ -230,8 +228,8 @@ def _csv(delimiter: str, suffix: str, code: str = "utf-8") -> Callable[[Case, Pa
     return write
 
 
-def _json(suffix: str, *, lines: bool = True) -> Callable[[Case, Path], Any]:
-    def write(case: Case, folder: Path) -> Path:
+def _json(suffix: str, *, lines: bool = True) -> Callable[[LogCase, Path], Any]:
+    def write(case: LogCase, folder: Path) -> Path:
         path, rows = folder / f"log.{suffix}", _dicts(case, folder)
         ascii_only = random.Random(case.seed).random() < 0.5
         each = [json.dumps(row, ensure_ascii=ascii_only) for row in rows]
@@ -250,7 +248,7 @@ def _packed(content: bytes, suffix: str) -> bytes:
     return bytes(pa.compress(content, "zstd", asbytes=True)) if suffix.endswith(".zst") else content
 
 
-FORMS: dict[str, Callable[[Case, Path], Any]] = {
+FORMS: dict[str, Callable[[LogCase, Path], Any]] = {
     "table": lambda case, _: table(case),
     "dicts": _dicts,
     "pandas": _pandas,
@@ -282,7 +280,7 @@ IN_MEMORY = frozenset({"table", "dicts", "pandas", "polars", "stream", "dataset"
 TEXTUAL = frozenset({form for form in FORMS if "csv" in form or "json" in form or form in ("tsv", "semicolons")})
 
 
-def written(case: Case, folder: Path) -> Any:
+def written(case: LogCase, folder: Path) -> Any:
     """Write a case in its form.
 
     Raises:

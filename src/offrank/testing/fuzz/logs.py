@@ -6,7 +6,7 @@ import random
 from typing import Any
 
 from .cases import Layout
-from .values import TEXTS
+from .values import ODD_TEXTS
 
 Impression = dict[str, Any]
 _OPTIONAL = ("propensity", "inclusion", "reward", "query")
@@ -34,7 +34,7 @@ def long(rng: random.Random) -> dict[str, list[Any]]:
     return {role: [line[role] for line in lines] for role in lines[0]}
 
 
-def drawn(layout: Layout, rng: random.Random) -> dict[str, list[Any]]:
+def draw_log(layout: Layout, rng: random.Random) -> dict[str, list[Any]]:
     """Return the columns of a log in this layout."""
     return wide(rng) if layout == "wide" else long(rng)
 
@@ -48,7 +48,7 @@ def _ids(rng: random.Random) -> list[Any]:
         return rng.sample([-(2**63), -1, 0, 1, 2, 2**31, 2**53, 2**53 + 1, 2**62, 2**63 - 2, 2**63 - 1], n)
     if kind < 0.75:
         return [f"i{number}" for number in range(n)]
-    return rng.sample([text for text in TEXTS if len(text) < 50], n)
+    return rng.sample([text for text in ODD_TEXTS if len(text) < 50], n)
 
 
 def _impression(ids: list[Any], rng: random.Random) -> Impression:

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from ...log.schema import LONG_ROLES, ROLES
-from .cases import LONG, WIDE, Case
-from .values import plain
+from .cases import LONG_LAYOUT, WIDE_ROLES, LogCase
+from .values import is_number
 
 Standing = Literal["fine", "broken", "open"]
 """A row keeps every rule, breaks one, or the oracle does not know."""
@@ -45,12 +45,12 @@ class Expected:
         return "open" not in self.standings
 
 
-def expected(case: Case, roles: frozenset[str]) -> Expected | None:
+def expected(case: LogCase, roles: frozenset[str]) -> Expected | None:
     """Return how a log must be read by a job that needs these roles; None where that is open."""
     if any(kind not in _SAFE for kind in case.types.values()) or not case.rows:
         return None
     taken = {case.name(role) for role in case.columns} & {*ROLES, *LONG_ROLES} - {*case.columns}
-    if taken or {*case.columns} & {*ROLES, *LONG_ROLES} - {*WIDE, *LONG}:
+    if taken or {*case.columns} & {*ROLES, *LONG_ROLES} - {*WIDE_ROLES, *LONG_LAYOUT}:
         return None  # a column that is called as a role which it is not
     if any(role not in case.columns for role in (("slate",) if case.layout == "wide" else _LONG)):
         return None
@@ -75,7 +75,7 @@ _LONG = ("impression", "item", "position")
 _BY_ROW = ("propensity", "inclusion", "reward")
 
 
-def _wide(case: Case, roles: frozenset[str]) -> Iterator[tuple[Standing, Row | None]]:
+def _wide(case: LogCase, roles: frozenset[str]) -> Iterator[tuple[Standing, Row | None]]:
     for index in range(case.rows):
         yield _judged({role: cells[index] for role, cells in case.columns.items()}, roles)
 
@@ -132,16 +132,16 @@ def _number(value: Any, fits: Callable[[float], bool]) -> Standing:
     """Judge a number. Null is none; texts and truth values may be read in several ways."""
     if value is None:
         return "broken"
-    if not plain(value):
+    if not is_number(value):
         return "open"
     return "fine" if fits(float(value)) else "broken"
 
 
-def _long(case: Case, roles: frozenset[str]) -> Iterator[tuple[Standing, Row | None]]:
+def _long(case: LogCase, roles: frozenset[str]) -> Iterator[tuple[Standing, Row | None]]:
     groups: dict[Any, list[dict[str, Any]]] = {}
     lines = [{role: cells[index] for role, cells in case.columns.items()} for index in range(case.rows)]
     positions = [line["position"] for line in lines]
-    if any(not (place is None or (plain(place) and place != 0 and not math.isnan(place))) for place in positions):
+    if any(not (place is None or (is_number(place) and place != 0 and not math.isnan(place))) for place in positions):
         yield "open", None  # positions from 0, as texts, or NaN, which some take for null
         return
     kinds = {type(line["impression"]) for line in lines} - {type(None)}
@@ -173,7 +173,7 @@ def _grouped(lines: list[dict[str, Any]], roles: frozenset[str]) -> tuple[Standi
         if role in lines[0]:
             cells[role] = lines[0][role]
             if role in roles and any(line[role] != cells[role] for line in lines):
-                known = all(line[role] is None or plain(line[role]) for line in lines)
+                known = all(line[role] is None or is_number(line[role]) for line in lines)
                 return ("broken" if known else "open"), None
     return _judged(cells, roles)
 
@@ -187,7 +187,7 @@ def ips(rows: tuple[Row, ...], probability: Callable[[Row], float]) -> tuple[flo
     return earned / math.fsum(kept), earned / total if total else math.nan
 
 
-def of_top(row: Row) -> float:
+def top_probability(row: Row) -> float:
     """Return the probability of a slate under sorting by `new`, where equal scores come in any order."""
     left, found = dict(zip(row.candidates, row.scores["new"], strict=True)), 1.0
     for item in row.slate:
@@ -198,12 +198,12 @@ def of_top(row: Row) -> float:
     return found
 
 
-def of_uniform(row: Row) -> float:
+def uniform_probability(row: Row) -> float:
     """Return the probability of a slate where all have the same."""
     return 1 / math.perm(len(row.candidates), len(row.slate))
 
 
-def of_plackett_luce(row: Row) -> float:
+def plackett_luce_probability(row: Row) -> float:
     """Return the probability of a slate drawn item by item in proportion to `old`."""
     left, found = dict(zip(row.candidates, row.scores["old"], strict=True)), 1.0
     for item in row.slate:

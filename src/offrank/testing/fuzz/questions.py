@@ -10,14 +10,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from click.testing import CliRunner
+
 import offrank
 
+from ...cli import main
 from ...errors import NoOverlapError, OffrankError
 from ...log.batch import LogBatch
 from ...log.source import Needs, Source
 from ...policies import PlackettLuce, Top, Uniform
 from . import oracle
-from .cases import LONG, Case
+from .cases import LONG_LAYOUT, LogCase
 from .oracle import Expected, Row
 
 _CLOSE = 1e-9
@@ -34,7 +37,7 @@ class Wrong(Exception):  # noqa: N818
 class Asked:
     """A case that is written: what `read_log` takes, its folder, and what the oracle expects."""
 
-    case: Case
+    case: LogCase
     log: Any
     folder: Path
 
@@ -60,7 +63,7 @@ class Asked:
         return known.rows
 
 
-def read(asked: Asked) -> None:
+def ask_read(asked: Asked) -> None:
     """Read all rows, and compare every cell."""
     held = asked.case.columns.keys() & {"old", "new"}
     roles = _roles(asked.case)
@@ -70,7 +73,7 @@ def read(asked: Asked) -> None:
         _same_rows(found, wanted, asked.case)
 
 
-def _roles(case: Case) -> frozenset[str]:
+def _roles(case: LogCase) -> frozenset[str]:
     """Return the roles, without scores, that a case has columns for."""
     held = {"clicks" if role == "click" else role for role in case.columns}
     return _NAMED & (held | ({"candidates"} if case.layout == "long" else set()))
@@ -99,7 +102,7 @@ def _rows(batch: LogBatch) -> Iterator[dict[str, Any]]:
         }
 
 
-def _same_rows(found: list[dict[str, Any]], wanted: tuple[Row, ...], case: Case) -> None:
+def _same_rows(found: list[dict[str, Any]], wanted: tuple[Row, ...], case: LogCase) -> None:
     """Compare what was read with what must be: items one to one, numbers exactly."""
     if len(found) != len(wanted):
         raise Wrong(f"{len(found)} impressions were read of {len(wanted)}")
@@ -120,7 +123,7 @@ def _same_rows(found: list[dict[str, Any]], wanted: tuple[Row, ...], case: Case)
         raise Wrong("two items have become one")
 
 
-def evaluate(asked: Asked) -> None:
+def ask_evaluate(asked: Asked) -> None:
     """Compare `ips` and `snips` of three targets with sums over the rows."""
     new, old = asked.case.name("new"), asked.case.name("old")
     targets: dict[str, Any] = {"top": Top(new), "uniform": Uniform(), "drawn": PlackettLuce(old)}
@@ -129,7 +132,11 @@ def evaluate(asked: Asked) -> None:
     rows = asked.rows(_NAMED | {"old", "new"})
     if rows is None or any(len(row.slate) > _LONG or min(row.scores["old"]) <= 0 for row in rows):
         return
-    laws = {"top": oracle.of_top, "uniform": oracle.of_uniform, "drawn": oracle.of_plackett_luce}
+    laws = {
+        "top": oracle.top_probability,
+        "uniform": oracle.uniform_probability,
+        "drawn": oracle.plackett_luce_probability,
+    }
     for name, law in laws.items():
         for estimator, value in zip(("ips", "snips"), oracle.ips(rows, law), strict=True):
             _same_estimate(result, name, estimator, value, len(rows))
@@ -146,7 +153,7 @@ def _same_estimate(result: Any, target: str, estimator: str, value: float, n: in
         raise Wrong(f"{target}, {estimator}: {found.value!r}, not {value!r}")
 
 
-def convert(asked: Asked) -> None:
+def ask_convert(asked: Asked) -> None:
     """Write the log in the wide layout, read that, and compare it as `read` does."""
     case, roles = asked.case, _roles(asked.case)
     path = asked.folder / f"converted.{'parquet' if len(case.seed) % 2 else 'arrow'}"
@@ -155,14 +162,14 @@ def convert(asked: Asked) -> None:
     found = _found(offrank.read_log(path), roles, ())
     if converted.rows != len(found):
         raise Wrong(f"{converted.rows} rows written, {len(found)} read")
-    if case.layout == "long" and case.columns.keys() - {*LONG} | case.columns.keys() & {"query"}:
+    if case.layout == "long" and case.columns.keys() - {*LONG_LAYOUT} | case.columns.keys() & {"query"}:
         return  # each further column must be the same in all rows of an impression
     rows = asked.rows(roles)
     if rows is not None:
         _same_rows(found, rows, case)
 
 
-def inspect(asked: Asked) -> None:
+def ask_inspect(asked: Asked) -> None:
     """Look at the table, and count its rows."""
     case = asked.case
     log: Any = asked.log if case.invalid == "raise" else asked.source()
@@ -171,20 +178,20 @@ def inspect(asked: Asked) -> None:
     _clean(str(seen))
 
 
-def check(asked: Asked) -> None:
+def ask_check(asked: Asked) -> None:
     """Check the log against a target."""
     result = offrank.check(asked.source(), target=Top(asked.case.name("new")))
     in_json(result.to_json())
 
 
-def compare(asked: Asked) -> None:
+def ask_compare(asked: Asked) -> None:
     """Compare two targets."""
     targets: dict[str, Any] = {"new": Top(asked.case.name("new")), "old": PlackettLuce(asked.case.name("old"))}
     result = offrank.compare(asked.source(), targets, "logged", "snips", cluster=None)
     in_json(result.to_json())
 
 
-def others(asked: Asked) -> None:
+def ask_others(asked: Asked) -> None:
     """Ask for more estimators and groups, by another logging policy, on a page and in a frame."""
     old = PlackettLuce(asked.case.name("old"))
     result = offrank.evaluate(asked.source(), old, Uniform(), ["ips", "ipm", "rips", "dr(mean)", "interpol(window=2)"])
@@ -193,7 +200,7 @@ def others(asked: Asked) -> None:
     _no_nan((asked.folder / "page.html").read_text(encoding="utf-8"))
 
 
-def grouped(asked: Asked) -> None:
+def ask_grouped(asked: Asked) -> None:
     """Ask by group, with clusters and the bootstrap."""
     query = asked.case.name("query")
     result = offrank.evaluate(
@@ -202,12 +209,12 @@ def grouped(asked: Asked) -> None:
     in_json(result.to_json())
 
 
-def measure(asked: Asked) -> None:
+def ask_measure(asked: Asked) -> None:
     """Measure rankings by their metrics."""
     in_json(offrank.measure(asked.source(), asked.case.name("new"), "uniform").to_json())
 
 
-def clicks(asked: Asked) -> None:
+def ask_clicks(asked: Asked) -> None:
     """Fit a click model, evaluate it, judge and predict with it."""
     path = asked.folder / "model.json"
     in_json(offrank.fit_clicks(asked.source(), "pbm", path).to_json())
@@ -217,18 +224,18 @@ def clicks(asked: Asked) -> None:
     offrank.predict_clicks(asked.source(), path, asked.folder / "predicted.csv")
 
 
-def harvest(asked: Asked) -> None:
+def ask_harvest(asked: Asked) -> None:
     """Estimate an examination curve."""
     in_json(json.dumps(offrank.harvest_clicks(asked.source(), replicates=10).to_dict()))
 
 
-def select(asked: Asked) -> None:
+def ask_select(asked: Asked) -> None:
     """Choose an estimator."""
     target = Top(asked.case.name("new"))
     in_json(offrank.select_estimators(asked.source(), target, "uniform", ["ips", "snips"], worlds=0).to_json())
 
 
-def states(asked: Asked) -> None:
+def ask_states(asked: Asked) -> None:
     """Write a state, and merge it alone: the same answer."""
     path = asked.folder / "log.state"
     found = offrank.evaluate(asked.source(), Uniform(), "uniform", "ips", cluster=None, state=path)
@@ -237,12 +244,8 @@ def states(asked: Asked) -> None:
         raise Wrong(f"merged {merged['ips'].value!r}, not {found['ips'].value!r}")
 
 
-def command(asked: Asked) -> None:
+def ask_command(asked: Asked) -> None:
     """Ask on the command line: an exit code that is documented, and JSON."""
-    from click.testing import CliRunner
-
-    from ...cli import main
-
     if callable(asked.log) or not isinstance(asked.log, str | Path):
         return
     case, out = asked.case, asked.folder / "out" / "result.json"
@@ -258,15 +261,16 @@ def command(asked: Asked) -> None:
         in_json(out.read_text(encoding="utf-8"))
 
 
+_OFTEN = {ask_read: 60.0, ask_convert: 10.0, ask_evaluate: 8.0, ask_inspect: 2.0, ask_harvest: 0.3, ask_select: 0.3}
+_SELDOM = (ask_check, ask_compare, ask_others, ask_grouped, ask_measure, ask_clicks, ask_states, ask_command)
 QUESTIONS: dict[str, tuple[Callable[[Asked], None], float]] = {
-    **{one.__name__: (one, often) for one, often in [(read, 60.0), (convert, 10.0), (evaluate, 8.0), (inspect, 2.0)]},
-    **{one.__name__: (one, 1.0) for one in (check, compare, others, grouped, measure, clicks, states, command)},
-    **{one.__name__: (one, 0.3) for one in (harvest, select)},
+    ask.__name__.removeprefix("ask_"): (ask, often)
+    for ask, often in [*_OFTEN.items(), *((ask, 1.0) for ask in _SELDOM)]
 }
 """Name -> what is asked, and how often."""
 
 
-def refused(case: Any, error: OffrankError) -> None:
+def judge_refusal(case: Any, error: OffrankError) -> None:
     """Judge an error: it says what is wrong and what to do, and a log that is as it should be is not refused.
 
     Raises:
@@ -274,12 +278,12 @@ def refused(case: Any, error: OffrankError) -> None:
     """
     if not error.message.strip() or not error.remedy.strip():
         raise Wrong(f"an error without a remedy: {error!r}")
-    if (
-        case.question in ("read", "convert")
-        and not case.changed
-        and "\0" not in str(case.columns).replace("\\x00", "\0")
-    ):
+    if case.question in ("read", "convert") and not case.changed and not _ODD.search(str(case.columns)):
         raise Wrong(f"refused, though it keeps every rule: {error}")
+
+
+_ODD = re.compile(r"\\x00|['\"][\[{]")
+"""Ids with a NUL, which text has not, or that begin like JSON, which may be objects: such a log may be refused."""
 
 
 def in_json(text: str) -> None:

@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any
 
-from .cases import Case
+from .cases import LogCase
 from .files import FileCase
 
-AnyCase = Case | FileCase
+AnyCase = LogCase | FileCase
 _TRIALS = 300
 
 
@@ -51,13 +51,13 @@ def _smaller(case: AnyCase) -> Iterator[AnyCase]:
     yield from _shorter_lists(case)
 
 
-def _of_rows(case: Case, rows: list[int]) -> Case:
+def _of_rows(case: LogCase, rows: list[int]) -> LogCase:
     return replace(
         case, columns={role: [cells[row] for row in rows if row < len(cells)] for role, cells in case.columns.items()}
     )
 
 
-def _shorter_lists(case: Case) -> Iterator[Case]:
+def _shorter_lists(case: LogCase) -> Iterator[LogCase]:
     """Yield cases in which all lists of a row lose their second half, or the last value."""
     for row in range(case.rows):
         lists = {role: cells[row] for role, cells in case.columns.items() if isinstance(cells[row], list)}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-NUMBERS: tuple[Any, ...] = (
+ODD_NUMBERS: tuple[Any, ...] = (
     *(0, 1, 2, -1, 3.5, 0.1, -0.0, 1e-9, 1e15, True, None),
     *(5e-324, 1e-320, 1e-300, 1.1e-300, 1e150, 1.1e150, -1e200, 1e200, 1.7976931348623157e308, -1.7e308),
     *(math.nan, math.inf, -math.inf, 1 + 2**-52, 1 - 2**-53),
@@ -13,7 +13,7 @@ NUMBERS: tuple[Any, ...] = (
 )
 """Numbers of all magnitudes and signs, those that are none, and those that whole types cannot hold."""
 
-TEXTS = (
+ODD_TEXTS = (
     *("", " ", " a", "a ", "a", "A", "0", "7", "007", "+7", "-1", "1e5", "1.0", "1_000", "9" * 30, "٣", "0x1f"),
     *(
         "NA",
@@ -76,7 +76,7 @@ TEXTS = (
 )
 """Texts with white space, control characters, markup, quotes, delimiters, numbers, nulls, and letters of any script."""
 
-NAMES = (
+ODD_NAMES = (
     *("a", "A b", "a.b", "a'b", 'a"b', "a,b", "a;b", "a|b", "a=b", "(", "top(a)", "1", "0.5", "none", "None", "true"),
     *("é", "日本", "🦊", "\u202eabc", "<b>", "&", "a\nb", "a\tb", " ", " a", "__index_level_0__", "offrank", "row"),
     *(
@@ -99,6 +99,6 @@ NAMES = (
 """Names of columns that need quotes, are long, or mean something elsewhere."""
 
 
-def plain(value: Any) -> bool:
+def is_number(value: Any) -> bool:
     """Whether a value is a whole number or a fraction, not a truth value."""
     return isinstance(value, int | float) and not isinstance(value, bool)

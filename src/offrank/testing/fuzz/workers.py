@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from multiprocessing.connection import Connection, wait
 from typing import Any
 
-from .judge import SECONDS, Judged, drawn, judge, smallest
+from .judging import SECONDS, CaseOutcome, draw_case, judge_case, smallest
 
 _HANGS = 3 * SECONDS
 """After so long without a word a worker is ended."""
@@ -19,7 +19,7 @@ _SHOWN = 3
 
 
 @dataclass
-class Tally:
+class FuzzTally:
     """How cases ended. seconds: of all workers together; failures: kind -> seeds and the smallest case."""
 
     outcomes: Counter[str] = field(default_factory=Counter)
@@ -28,7 +28,7 @@ class Tally:
     slowest: float = 0.0
     largest: int = 0
 
-    def add(self, seed: str, question: str, found: Judged, small: str) -> None:
+    def add(self, seed: str, question: str, found: CaseOutcome, small: str) -> None:
         """Count a case."""
         self.outcomes[found.outcome] += 1
         self.asked[question] += 1
@@ -46,9 +46,9 @@ class _Worker:
     heard: float
 
 
-def run(cases: range, seed: str, workers: int, say: Callable[[str], None]) -> Tally:
+def run_cases(cases: range, seed: str, workers: int, say: Callable[[str], None]) -> FuzzTally:
     """Judge cases, by their numbers, in this many processes."""
-    tally = Tally()
+    tally = FuzzTally()
     busy = [_started(cases[place::workers], seed) for place in range(workers)]
     while busy:
         wait([worker.pipe for worker in busy], timeout=1.0)
@@ -63,7 +63,7 @@ def run(cases: range, seed: str, workers: int, say: Callable[[str], None]) -> Ta
     return tally
 
 
-def _heard(worker: _Worker, seed: str, tally: Tally, say: Callable[[str], None]) -> bool:
+def _heard(worker: _Worker, seed: str, tally: FuzzTally, say: Callable[[str], None]) -> bool:
     """Count what a worker has said. Returns whether it has ended, or must."""
     try:
         while worker.pipe.poll():
@@ -74,23 +74,29 @@ def _heard(worker: _Worker, seed: str, tally: Tally, say: Callable[[str], None])
     except EOFError:
         if worker.left:
             worker.process.join()
-            lost = Judged("failed", f"the process ended with {worker.process.exitcode}")
+            lost = CaseOutcome("failed", f"the process ended with {worker.process.exitcode}")
             _count(worker, seed, tally, say, "", lost, "")
         return True
 
 
-def _hangs(worker: _Worker, seed: str, tally: Tally, say: Callable[[str], None]) -> bool:
+def _hangs(worker: _Worker, seed: str, tally: FuzzTally, say: Callable[[str], None]) -> bool:
     if time.monotonic() - worker.heard < _HANGS:
         return False
-    _count(worker, seed, tally, say, "", Judged("failed", f"slow: more than {_HANGS:.0f} seconds"), "")
+    _count(worker, seed, tally, say, "", CaseOutcome("failed", f"slow: more than {_HANGS:.0f} seconds"), "")
     return True
 
 
 def _count(
-    worker: _Worker, seed: str, tally: Tally, say: Callable[[str], None], question: str, found: Judged, small: str
+    worker: _Worker,
+    seed: str,
+    tally: FuzzTally,
+    say: Callable[[str], None],
+    question: str,
+    found: CaseOutcome,
+    small: str,
 ) -> None:
     name = f"{seed} {worker.left[0]}"
-    tally.add(name, question or drawn(name).question, found, small)
+    tally.add(name, question or draw_case(name).question, found, small)
     worker.left, worker.heard = worker.left[1:], time.monotonic()
     done = tally.outcomes.total()
     if found.outcome == "failed" and len(tally.failures[found.kind]) <= _SHOWN:
@@ -114,8 +120,8 @@ def _work(pipe: Connection, numbers: range, seed: str) -> None:
 
     known: set[str] = set()
     for number in numbers:
-        case, begun = drawn(f"{seed} {number}"), time.process_time()
-        found, small = judge(case), ""
+        case, begun = draw_case(f"{seed} {number}"), time.process_time()
+        found, small = judge_case(case), ""
         taken = time.process_time() - begun
         if found.outcome == "failed" and found.kind not in known and not found.kind.startswith(("slow", "large")):
             known.add(found.kind)

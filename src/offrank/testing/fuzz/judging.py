@@ -17,9 +17,10 @@ from typing import Literal
 
 from ...errors import OffrankError
 from . import files, forms, logs
-from .cases import Case, Invalid, Layout
+from .cases import Invalid, Layout, LogCase
 from .changes import changed
-from .questions import QUESTIONS, Asked, Wrong, refused
+from .files import FileCase
+from .questions import QUESTIONS, Asked, Wrong, judge_refusal
 from .shrink import AnyCase, shrunk
 
 SECONDS, BYTES = 60.0, 2 << 30
@@ -30,7 +31,7 @@ Outcome = Literal["answered", "refused", "unwritable", "failed"]
 
 
 @dataclass(frozen=True)
-class Judged:
+class CaseOutcome:
     """How a case ended. why: what is wrong; where: the traceback."""
 
     outcome: Outcome
@@ -45,54 +46,54 @@ class Judged:
         return f"{self.why.partition(':')[0]} at {self.where.rpartition('/offrank/')[2].partition(', in')[0]}"
 
 
-def drawn(seed: str) -> AnyCase:
+def draw_case(seed: str) -> AnyCase:
     """Draw the case of a seed."""
     rng = random.Random(seed)
     if rng.random() < _OF_BYTES:
-        return files.drawn(seed, rng)
+        return files.draw_file(seed, rng)
     layout: Layout = "wide" if rng.random() < _WIDE else "long"
     asked = rng.choices(list(QUESTIONS), [often for _, often in QUESTIONS.values()])[0]
     form = rng.choice(list(forms.FORMS))
     invalid: Invalid = "skip" if rng.random() < 0.3 else "raise"
-    return changed(Case(layout, logs.drawn(layout, rng), form, asked, invalid, seed=seed), rng)
+    return changed(LogCase(layout, logs.draw_log(layout, rng), form, asked, invalid, seed=seed), rng)
 
 
-def judge(case: AnyCase) -> Judged:
+def judge_case(case: AnyCase) -> CaseOutcome:
     """Write a case into a folder of its own, ask, and judge what comes."""
     begun = time.process_time()
     with tempfile.TemporaryDirectory() as folder, _strict():
         found = _judged(case, Path(folder))
     taken = time.process_time() - begun
     if taken > SECONDS:
-        return Judged("failed", f"slow: {taken:.0f} seconds")
+        return CaseOutcome("failed", f"slow: {taken:.0f} seconds")
     if resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 > BYTES:
-        return Judged("failed", "large: more than 2 GiB of memory")
+        return CaseOutcome("failed", "large: more than 2 GiB of memory")
     return found
 
 
-def smallest(case: AnyCase, found: Judged) -> AnyCase:
+def smallest(case: AnyCase, found: CaseOutcome) -> AnyCase:
     """Return a small case that fails as this one did."""
-    return replace(shrunk(case, lambda other: judge(other).kind == found.kind), seed=case.seed)
+    return replace(shrunk(case, lambda other: judge_case(other).kind == found.kind), seed=case.seed)
 
 
-def _judged(case: AnyCase, folder: Path) -> Judged:
+def _judged(case: AnyCase, folder: Path) -> CaseOutcome:
     try:
         try:
             _ask(case, folder)
         except OffrankError as error:
-            refused(case, error)
-            return Judged("refused", str(error))
+            judge_refusal(case, error)
+            return CaseOutcome("refused", str(error))
     except forms.Unwritable as error:
-        return Judged("unwritable", str(error))
+        return CaseOutcome("unwritable", str(error))
     except Wrong as error:
-        return Judged("failed", f"wrong: {error}")
+        return CaseOutcome("failed", f"wrong: {error}")
     except Exception as error:  # noqa: BLE001  whatever it is, it is what is looked for
-        return Judged("failed", f"{type(error).__name__}: {error}", traceback.format_exc())
-    return Judged("answered")
+        return CaseOutcome("failed", f"{type(error).__name__}: {error}", traceback.format_exc())
+    return CaseOutcome("answered")
 
 
 def _ask(case: AnyCase, folder: Path) -> None:
-    if not isinstance(case, Case):
+    if isinstance(case, FileCase):
         case.ask(folder)
         return
     (folder / "log").mkdir()
