@@ -162,7 +162,8 @@ def table(found: dict[str, Counter[str]]) -> list[str]:
         "|---|" + "--:|" * (len(OUTCOMES) + 1),
         *rows,
         "",
-        f"Of files with checksums {lost} of {of} gave another answer, of files without {other} of {among} ({share:.1f} %).",
+        f"Of files with checksums {lost} of {of} gave another answer,",
+        f"of files without {other} of {among} ({share:.1f} %).",
     ]
 
 

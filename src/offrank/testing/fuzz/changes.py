@@ -69,7 +69,9 @@ def odd_column(case: LogCase, rng: random.Random) -> LogCase:
 
 def further_column(case: LogCase, rng: random.Random) -> LogCase:
     """Add a column that nobody reads."""
-    name = rng.choice([name for name in ODD_NAMES if name not in {*case.columns, *ROLES, *LONG_ROLES}])
+    name = rng.choice(
+        [name for name in ODD_NAMES if name not in {*case.columns, *case.names.values(), *ROLES, *LONG_ROLES}]
+    )
     pool = rng.choice([ODD_NUMBERS[:10], ODD_TEXTS, (None,), ([1], [], None), ("a", "b"), (1.5, None)])
     return replace(case, columns={**case.columns, name: [rng.choice(pool) for _ in range(case.rows)]})
 
