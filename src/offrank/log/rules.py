@@ -90,6 +90,14 @@ TINY_PROBABILITY = Rule(
     "a product of probabilities has underflowed: name the policy that drew the log instead, such as "
     "logging=plackett_luce(score), or leave the row out",
 )
+LEAST_INCLUSION = 1e-70
+"""Smallest probability with which a row was kept: products of four inverse ones are summed."""
+
+TINY_INCLUSION = Rule(
+    "tiny-probability",
+    f"is below {LEAST_INCLUSION:g}, so that the row would count for more than all others together",
+    "look for a wrong value there, or leave the row out",
+)
 BAD_RANK_PROPENSITY = Rule(
     "bad-rank-propensity",
     "is not a matrix of probabilities, displayed item x rank, positive (1e-300 or more) where the item was shown",

@@ -32,7 +32,7 @@ _WEIGHT, _POSITIVE = (rules.NEGATIVE_SCORE, 0.0, _LARGEST), (rules.NOT_POSITIVE,
 _BOUNDS = {
     "clicks": [(rules.BAD_CLICKS, 0.0, _LARGEST), (rules.TOO_LARGE_VALUE, 0.0, rules.MOST)],
     "reward": [(rules.BAD_REWARD, -_LARGEST, _LARGEST), (rules.TOO_LARGE_VALUE, -rules.MOST, rules.MOST)],
-    "inclusion": [(rules.BAD_INCLUSION, _ABOVE_0, 1.0), _NOT_TINY],
+    "inclusion": [(rules.BAD_INCLUSION, _ABOVE_0, 1.0), (rules.TINY_INCLUSION, rules.LEAST_INCLUSION, 1.0)],
     "propensity": [(rules.BAD_PROPENSITY, _ABOVE_0, 1.0), _NOT_TINY],
     "slot_propensity": [(rules.BAD_SLOT_PROPENSITY, _ABOVE_0, 1.0), _NOT_TINY],
     "scores": [
