@@ -120,6 +120,11 @@ class _SharesFold(MappedFold):
         return tuple((found.sums / found.sums.sum()).tolist())
 
 
+def arms_of(logging: AnyPolicy) -> By | None:
+    """The rankers that served, where a column tells them apart."""
+    return logging if isinstance(logging, By) else logging.arms if isinstance(logging, Balanced) else None
+
+
 def refuse_arm_targets(logging: AnyPolicy, targets: Iterable[AnyPolicy]) -> None:
     """Raise if rows are weighed by the mixture of all rankers, and a target depends on which of them served the row.
 
