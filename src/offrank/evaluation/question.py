@@ -16,7 +16,7 @@ from ..argument import Arguments, argument, arguments
 from ..errors import UsageError
 from ..estimators.wrappers import without_normalisation
 from ..interval_arguments import Clustered, Intervals
-from ..policies.balanced import Balanced, arms_of
+from ..policies.balanced import arms_of, in_balance
 from ..policies.base import Policy
 from ..policies.propensities import AnyPolicy
 from ..policies.ties import sorts
@@ -162,7 +162,7 @@ class Question(Intervals, WithTotals, WithExamination, WithTarget):
 class TargetComparison(Question):
     """A question with a baseline: the arguments of `compare`."""
 
-    target: Target | None = argument(
+    target: Any = argument(
         "A new policy: top(new_score), or NAME=POLICY.",
         default=None,
         kw_only=False,
@@ -172,7 +172,7 @@ class TargetComparison(Question):
         many=True,
         read=from_text.named_policies,
     )
-    estimators: Estimators | None = argument(
+    estimators: Any = argument(
         "ips, snips, interpol(window=2), clip(ips, 10) ...",
         default=None,
         more="By default ips and snips; for an A/B test of rankers that sort, snips, snrips and snipm.",
@@ -197,9 +197,7 @@ class TargetComparison(Question):
     @cached_property
     def drawn_by(self) -> AnyPolicy:
         """The logging policy; of an A/B test of rankers that sort, the mixture of all rankers, whoever served."""
-        found = checked.policy(self.logging)
-        arms = arms_of(found)
-        return Balanced(arms) if found is arms and arms is not None and sorts(arms) else found
+        return in_balance(checked.policy(self.logging))
 
     @cached_property
     def targets(self) -> dict[str, AnyPolicy]:

@@ -31,7 +31,7 @@ from ..inference.ratio import Controlled
 from ..inference.spec import IntervalSpec
 from ..log.batch import RunCache
 from ..log.source import Needs, Source
-from ..policies.balanced import Balanced, arms_of
+from ..policies.balanced import arms_of, designed_shares
 from ..policies.fit import counts
 from ..policies.propensities import AnyPolicy
 from ..policies.ties import sorts
@@ -113,7 +113,7 @@ class Pass:
     @property
     def designed_shares(self) -> Mapping[str, float] | None:
         """Return the shares of the arms of an experiment, where these were said."""
-        return self.logging.shares if isinstance(self.logging, Balanced) else None
+        return designed_shares(self.logging)
 
     @property
     def ties(self) -> TiesFold:

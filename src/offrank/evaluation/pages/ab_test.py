@@ -14,7 +14,13 @@ def ab_test(found: ABTest | None) -> Iterator[Section]:
     if found is None:
         return
     cells = [
-        (one.arm, count(one.impressions), percent(one.share.value), Span.of(one.mean).number(), _ends(Span.of(one.mean)))
+        (
+            one.arm,
+            count(one.impressions),
+            percent(one.share.value),
+            Span.of(one.mean).number(),
+            _ends(Span.of(one.mean)),
+        )
         for one in found.arms
     ]
     header = (found.column, "impressions", "share", "mean", "interval")
