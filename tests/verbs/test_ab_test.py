@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 from typing import Any
 
@@ -33,6 +34,7 @@ def columns(
     clicked = rng.random(shown.shape) < rate
     first = np.cumsum(clicked, axis=1) <= 1
     return {
+        "query": query.astype(str).tolist(),
         "arm": np.where(served, "B", "A").tolist(),
         "user": rng.integers(0, rows // 3, rows).astype(str).tolist(),
         "candidates": [[str(item) for item in range(ITEMS)]] * rows,
@@ -147,6 +149,18 @@ def test_the_command_needs_no_target(tmp_path: Path) -> None:
     said = call("compare", str(path), "--logging", ARMS).output
     assert "B minus A" in said
     assert "sessions saved" in said
+
+
+def test_the_command_that_inspect_names_for_arms_runs(tmp_path: Path) -> None:
+    path = tmp_path / "log.parquet"
+    made = columns()
+    served = dict(zip(made["user"], made["arm"], strict=True))
+    keep = [served[user] == arm for user, arm in zip(made["user"], made["arm"], strict=True)]  # one arm for each user
+    pq.write_table(pa.table(made).filter(pa.array(keep)), path)
+    words = shlex.split(offrank.inspect(str(path)).command)
+    assert words[:2] == ["offrank", "compare"]
+    assert words[-2:] == ["--cluster", "user"]
+    assert "difference of means" in call(*words[1:]).output
 
 
 def test_another_log_needs_a_target() -> None:
