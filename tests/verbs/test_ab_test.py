@@ -13,7 +13,7 @@ import pytest
 from scipy.stats import ttest_ind
 
 import offrank
-from offrank.errors import UsageError
+from offrank.errors import ImpossibleSlateError, UsageError
 from tests.cli.commands import call
 
 SLOTS, ITEMS = 4, 7
@@ -120,6 +120,15 @@ def test_shares_that_were_not_designed_are_no_experiment(share: float, trust: st
     found = compared(columns(share=share), HALVES)
     assert found.comparisons[0].verdict.trust == trust
     assert ("sample-ratio" in {one.code for one in found.about_log}) == (trust == "none")
+
+
+@pytest.mark.parametrize("estimator", ["snips", "snrips"])
+def test_a_list_that_its_own_ranker_cannot_show_is_an_error(estimator: str) -> None:
+    made = columns()
+    [row, *_] = np.flatnonzero((np.argsort(-np.array(made["a_score"])) != np.argsort(-np.array(made["b_score"])))[:, 0])
+    made["arm"][row] = "A" if made["arm"][row] == "B" else "B"  # the other ranker shows this very list
+    with pytest.raises(ImpossibleSlateError, match=rf"row {row}: .* the logged slate probability 0 \(1 such"):
+        compared(made, estimators=estimator)
 
 
 def test_without_clicks_by_rank_the_lists_still_tell() -> None:

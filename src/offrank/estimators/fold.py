@@ -21,8 +21,9 @@ from ..log.source import Needs
 from ..policies.base import Ability
 from ..policies.by import By
 from ..policies.propensities import AnyPolicy, ShownAbility, law_needs, propensities, shown_needs
+from ..policies.ties import sorts
 from . import _kernels, _kernels_slots
-from .base import Asked, Estimator, Reference, Terms, terms_of
+from .base import Asked, Estimator, Reference, Terms, refuse_impossible, terms_of
 from .effective_size import BLOCKS, EffectiveSizeLayout, EffectiveSizeTerms, blocks
 from .marks import marks
 from .wrappers import weights_of
@@ -92,6 +93,11 @@ class Layout:
             columns = range(first, first + len(pair[1].drawn))
             found[pair], first = tuple(columns), columns.stop
         return found
+
+    @property
+    def tells_lists(self) -> bool:
+        """Whether each arm has one list, which its mixture with others would not miss in its rows."""
+        return self.arms is not None and self.arms.any_slate and sorts(self.arms)
 
     @property
     def stride(self) -> int:
@@ -194,6 +200,9 @@ class TermsFold(MappedFold):
             for column, one in zip(columns, estimator.drawn, strict=True):
                 values[:, column] = terms_of(one, batch, self.logging, target).value
         if layout.arms is not None:
+            if layout.tells_lists:
+                own = propensities(layout.arms, batch)
+                refuse_impossible(batch, np.isneginf(own.log_prob), own)
             served = layout.arms.arms(batch.contexts)[:, None] == np.arange(layout.served_by)
             each = served[:, :, None] * values[:, None, : CLICKS + 1]
             values[:, layout.before_arms : layout.columns] = each.reshape(len(batch), -1)
@@ -265,7 +274,7 @@ def needs(layout: Layout, logging: AnyPolicy) -> Needs:
             found += [_needs(target, estimator.requires_target) for target in layout.targets]
         found += [estimator.needs(target) for target in layout.targets]
     if layout.arms is not None:
-        found.append(layout.arms.reads)
+        found.append(layout.arms.needs("log_prob") if layout.tells_lists else layout.arms.reads)
     return reduce(Needs.__or__, found)
 
 
