@@ -23,12 +23,12 @@ from .counts import AnyEstimator, Counts
 
 MEANS, COMBINED = "difference of means", "combined"
 """The answers of an A/B test, by the names that stand in the place of an estimator."""
-FAR = 3.0
+CONTRADICTS = 3.0
 """Deviates of the paired difference to what assumes less, from which an estimator is not combined with it. If it is
 right, that happens to 3 of 1,000."""
 ADMITTED = frozenset({FROM_TOP})
 """What an estimator may assume of users to be combined: no more than all usual click models do."""
-_ROUNDING = 1e-6
+_ROUNDED_ALIKE = 1e-6
 """Of a standard error: two estimators that differ by less are the same in this log."""
 
 
@@ -106,7 +106,7 @@ class ArmsPair:
     @property
     def anchor(self) -> Interval:
         """The difference of means, with Welch's error where rows are independent, else by clusters."""
-        return welch(self.summary, *self.means)
+        return welch_difference(self.summary, *self.means)
 
     def combined(self) -> tuple[tuple[Combination, Combination], tuple[Step, ...]]:
         """The combination for each of the two, and the estimators that were looked at, what assumes least first."""
@@ -117,22 +117,22 @@ class ArmsPair:
             if not all(row.sound and row.of_target and row.outcome == "reward" for row in rows):
                 continue
             means = [self.summary.mean(*pair) for pair in zip(self.targets, [r.estimator for r in rows], strict=True)]
-            step = self._step(rows[0], _between(*means), _between(*map(_joined, sides)))
+            step = self._step(rows[0], _minus(*means), _minus(*map(_combination, sides)))
             share = step.share or 0.0
             steps.append(step)
             sides = tuple(
                 [(part, held * (1 - share)) for part, held in side] + ([(mean, share)] if share else [])
                 for side, mean in zip(sides, means, strict=True)
             )
-        return (_joined(sides[0]), _joined(sides[1])), tuple(steps)
+        return (_combination(sides[0]), _combination(sides[1])), tuple(steps)
 
     def _step(self, row: EstimateRow[AnyEstimator], own: Mean, less: Mean) -> Step:
         """What one estimator adds to the combination of those that assume less, and its share of least variance."""
         inference, nothing = self.summary.inference, Combination(((less, 0.0),))
         difference, before = (inference.difference(one, nothing) for one in (own, less))
         contrast = inference.difference(own, less)
-        same = contrast.standard_error <= _ROUNDING * before.standard_error
-        admitted = row.assumes <= ADMITTED and (same or contrast.deviation(0.0) <= FAR)
+        same = contrast.standard_error <= _ROUNDED_ALIKE * before.standard_error
+        admitted = row.assumes <= ADMITTED and (same or contrast.deviation(0.0) <= CONTRADICTS)
         share = (0.0 if same else _least_variance(before, difference, contrast)) if admitted else None
         assumes = tuple(sorted(row.assumes | {LISTS_ALONE}))
         return Step(row.name, assumes, difference, contrast, share, saved(self.anchor, difference))
@@ -182,7 +182,7 @@ def pair_of(
     summary: Counts, targets: Mapping[str, AnyPolicy], rows: Mapping[str, Rows], names: tuple[str, str]
 ) -> ArmsPair | None:
     """The arms that served two targets; None if one of them has none."""
-    places = [_place(summary, name, targets.get(name)) for name in names]
+    places = [_number_of(summary, name, targets.get(name)) for name in names]
     if None in places or places[0] == places[1]:
         return None
     arms = int(places[0] or 0), int(places[1] or 0)
@@ -210,7 +210,7 @@ def of_shares(summary: Counts, designed: Mapping[str, float] | None) -> tuple[Ca
     return cautions_for(ArmsEvidence(column=summary.layout.arms.column, shares=shares))
 
 
-def welch(summary: Counts, one: Ratio, other: Ratio) -> Interval:
+def welch_difference(summary: Counts, one: Ratio, other: Ratio) -> Interval:
     """The difference of the means of two arms; of independent rows with Welch's error, which divides by n - 1 each."""
     found, moments = summary.inference.difference(one, other), summary.moments
     sampled = moments.squares[ROWS] != moments.sums[ROWS]
@@ -236,7 +236,7 @@ def saved(means: Interval, found: Interval) -> float | None:
     return (means.standard_error / found.standard_error) ** 2
 
 
-def _place(summary: Counts, name: str, target: AnyPolicy | None) -> int | None:
+def _number_of(summary: Counts, name: str, target: AnyPolicy | None) -> int | None:
     """The number of the arm that a target served: by its name, else by its policy."""
     known = summary.layout.arms
     if known is None or target is None:
@@ -253,11 +253,11 @@ def _least_variance(before: Interval, own: Interval, contrast: Interval) -> floa
     return min(max((one + between - other) / (2 * between), 0.0), 1.0)
 
 
-def _between(one: Mean, other: Mean) -> Combination:
+def _minus(one: Mean, other: Mean) -> Combination:
     return Combination(((one, 1.0), (other, -1.0)))
 
 
-def _joined(parts: Sequence[tuple[Mean, float]]) -> Combination:
+def _combination(parts: Sequence[tuple[Mean, float]]) -> Combination:
     return Combination(tuple(parts))
 
 

@@ -3,7 +3,7 @@
 from .evidence_rows import ArmsEvidence
 from .registry import Statement, finding
 
-UNLIKELY = 3.29
+MISMATCHED = 3.29
 """Deviates beyond which a right experiment has such a share in 1 of 1,000 logs, which is the usual bound: Fabijan and
 others (2019), Diagnosing sample ratio mismatch in online controlled experiments."""
 
@@ -13,7 +13,7 @@ def sample_ratio(found: ArmsEvidence) -> Statement | None:
     """Rows were lost, or added, in one arm more than in another: the arms no longer differ by chance alone."""
     away = {arm: share.deviation(said) for arm, (share, said) in found.shares.items()}
     worst = max(away, key=lambda arm: away[arm], default=None)
-    if worst is None or not away[worst] > UNLIKELY:
+    if worst is None or not away[worst] > MISMATCHED:
         return None
     share, said = found.shares[worst]
     return Statement(

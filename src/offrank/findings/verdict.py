@@ -218,7 +218,7 @@ def verdict(
     own, found = _answer(target, ladder, anchor)
     of_log = _about_log(own, about_log)
     known = _explained(found, [*of_log, *own.cautions], own.most)
-    checked = not own.rests_on or (found.spans and not anchor.rests_on) or _agrees(own, anchor)
+    checked = not own.rests_on or (found.spans and not anchor.rests_on) or _decides_alike(own, anchor)
     off = [("", one) for one in own.cautions if own.outcome != wanted and has_cause(one, "outcome")]
     said = [*_binding(own, of_log), *([] if checked else [_assumed(own, found, anchor)]), *reasons(off)]
     told = dict.fromkeys([*([] if known is None else [known]), *said])
@@ -299,7 +299,7 @@ def _decided(away: Interval | None) -> Decision:
     return "better" if away.low > 0 else "worse" if away.high < 0 else "no clear difference"
 
 
-def _agrees(own: EstimateRow[Any], anchor: EstimateRow[Any]) -> bool:
+def _decides_alike(own: EstimateRow[Any], anchor: EstimateRow[Any]) -> bool:
     """Whether the anchor, which assumes nothing, decides what a combination with it does."""
     one, other = own.estimate, anchor.estimate
     if not own.tested or anchor.rests_on or one is None or other is None:

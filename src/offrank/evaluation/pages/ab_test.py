@@ -19,39 +19,35 @@ def ab_test(found: ABTest | None) -> Iterator[Section]:
             count(one.impressions),
             percent(one.share.value),
             Span.of(one.mean).number(),
-            _ends(Span.of(one.mean)),
+            Span.of(one.mean).interval(),
         )
         for one in found.arms
     ]
     header = (found.column, "impressions", "share", "mean", "interval")
     arms = Figures("", header, tuple(cells), extra=(2,))
-    yield Section("The A/B test", tables=(arms, *map(_compared, found.compared)))
+    yield Section("The A/B test", tables=(arms, *map(_by_each, found.compared)))
 
 
-def _compared(found: ArmsCompared) -> Figures:
+def _by_each(found: ArmsCompared) -> Figures:
     header = ("by", "difference", "interval", "contrast", "share", "sessions saved")
-    rows = [(MEANS, *_numbers(Span.of(found.means)), MISSING, MISSING, "1.0 times")]
+    rows = [(MEANS, *_change(Span.of(found.means)), MISSING, MISSING, "1.0 times")]
     rows += [
         (
             one.estimator,
-            *_numbers(Span.of(one.difference)),
+            *_change(Span.of(one.difference)),
             Span.of(one.contrast).text(signed=True),
             "not taken" if one.share is None else percent(one.share),
-            _times(one.saved),
+            _sessions(one.saved),
         )
         for one in found.steps
     ]
-    rows.append((COMBINED, *_numbers(Span.of(found.combined)), MISSING, MISSING, _times(found.saved)))
+    rows.append((COMBINED, *_change(Span.of(found.combined)), MISSING, MISSING, _sessions(found.saved)))
     return Figures(f"{found.target} minus {found.against}", header, tuple(rows), extra=(3, 4))
 
 
-def _numbers(found: Span) -> tuple[str, str]:
+def _change(found: Span) -> tuple[str, str]:
     return found.number(signed=True), found.interval(signed=True)
 
 
-def _ends(found: Span) -> str:
-    return found.interval()
-
-
-def _times(saved: float | None) -> str:
+def _sessions(saved: float | None) -> str:
     return MISSING if saved is None else f"{saved:.1f} times"
