@@ -17,6 +17,8 @@ from ..policies.by import By
 from ..policies.named import policy
 from ..readers.described import LogColumn
 from ..readers.description import Unsettled
+from ..readers.long import FROM_0
+from ..readers.sampling import LogSample
 from ..readers.wide import Gaps
 
 
@@ -43,6 +45,7 @@ class Inspected:
       and the best fitting law. logging: what drew the log, and how far that is known: see `LoggedBy`.
     - clicked: whether clicks were logged. next: the suggested question, None if the log cannot answer one yet.
     - declined: why not, where its answers were tried and none could be used.
+    - sample: how the rows were chosen that all of this is of; None if it is of every row.
     """
 
     source: str
@@ -62,12 +65,13 @@ class Inspected:
     agreement: Agreement | None = None
     next: Next | None = None
     declined: str | None = None
-    path: str | None = None
+    path: str | list[str] | None = None
     format: str | None = None
     gaps: Gaps = "raise"
     top_k: int | None = None
     given: Mapping[str, str] = field(default_factory=dict)
     read_as: str = ""
+    sample: LogSample | None = None
 
     @property
     def unsettled(self) -> tuple[Unsettled, ...]:
@@ -78,7 +82,8 @@ class Inspected:
     def title(self) -> str:
         """Where the log is, and how it is read."""
         row = "one row per item" if self.layout == "long" else "one row per impression"
-        return f"{self.source}: {self.read_as or row}"
+        source = self.source.removesuffix(FROM_0) if "from 0" in self.read_as else self.source
+        return f"{source}: {self.read_as or row}"
 
     @property
     def cluster(self) -> str | None:
@@ -118,16 +123,16 @@ class Inspected:
         return self._asked(["--config", mapping], [])
 
     def _asked(self, said: list[str], drawn: list[str]) -> str:
-        log, arms = self.path or "LOG", self.arms
+        log, arms = self.path if isinstance(self.path, list) else [self.path or "LOG"], self.arms
         if self.overview.earned is not None and arms is not None:
             unit = ["--cluster", self.logging.unit] if self.logging.unit else []
-            return shlex.join(["offrank", "compare", log, *said, "--logging", repr(arms), *unit])
+            return shlex.join(["offrank", "compare", *log, *said, "--logging", repr(arms), *unit])
         if self.overview.earned is None or (self.next is None and not self.clicked):
             return ""
         if self.next is None:
-            return shlex.join(["offrank", "clicks", "fit", log, *said, "--model", "pbm", "-o", "pbm.json"])
+            return shlex.join(["offrank", "clicks", "fit", *log, *said, "--model", "pbm", "-o", "pbm.json"])
         estimators = [word for one in self.next.estimators for word in ("-e", one)]
-        return shlex.join(["offrank", "evaluate", log, *said, "--target", self.next.target, *drawn, *estimators])
+        return shlex.join(["offrank", "evaluate", *log, *said, "--target", self.next.target, *drawn, *estimators])
 
     @property
     def broken(self) -> Mapping[str, int]:

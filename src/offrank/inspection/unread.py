@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from os import PathLike
+from pathlib import Path
 from typing import Any
 
 from ..errors import OffrankError
@@ -98,6 +99,8 @@ def unread(log: Any, error: OffrankError, columns: Mapping[str, str] | None, kin
         OffrankError: that error, where it is no table either, or where a column was said that it does not have.
     """
     beginning, said = Beginning.of(log, kind), dict(columns or {})
+    if beginning.table is None and len(beginning.paths) > 1 and not said:
+        return _several(beginning, error, kind)
     if beginning.table is None or beginning.rows is None or not beginning.rows.num_rows:
         raise error
     found = roles_of(beginning, said)
@@ -116,3 +119,27 @@ def unread(log: Any, error: OffrankError, columns: Mapping[str, str] | None, kin
     return UnreadTable(
         where, first_look(beginning.rows), why, found.unsettled, found.layout, path=path, given=said, roles=roles
     )
+
+
+def _several(beginning: Beginning, error: OffrankError, kind: str | None) -> UnreadTable:
+    """Return the description of files that are no one table: the columns of each.
+
+    Raises:
+        OffrankError: what was said of them, where none of them is a table.
+    """
+    columns: list[LogColumn] = []
+    for path in beginning.paths[:_DESCRIBED_FILES]:
+        rows = Beginning.of(path, kind).rows
+        if rows is not None and rows.num_rows:
+            columns += [replace(one, name=f"{one.name} ({Path(path).name})") for one in first_look(rows)]
+    if not columns:
+        raise error
+    known = None if kind else format_of(beginning)
+    source = str(beginning.source)
+    return UnreadTable(
+        source, tuple(columns), error.message, layout="none" if known is None else known.layout, path=source
+    )
+
+
+_DESCRIBED_FILES = 8
+"""Files of a folder that are described."""

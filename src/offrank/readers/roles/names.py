@@ -22,7 +22,7 @@ WORDS: Mapping[str, str] = {
     "candidates": "candidates candidate pool eligible available retrieved choices options catalog catalogue actions",
     "propensity": """propensity propensities pscore pscores prob probs probability probabilities
         action_prob logging_prob policy_prob pr""",
-    "query": "query search_term search_query term keyword keywords q querystring search_phrase topic",
+    "query": "query search_term search_query term keyword keywords q querystring search_phrase topic search",
     "user": "user uid member customer visitor viewer listener cookie person account shopper client reader",
     "session": "session visit sess",
     "outcome": """book booked booking order ordered purchase purchased buy bought conversion converted revenue gmv
@@ -70,6 +70,8 @@ def closeness(role: str, name: str) -> int:
     words, own = parts(name), _words(role)
     words = [word.removesuffix("id") if word.removesuffix("id") in own else word for word in words]  # `itemid`
     core = [word for word in words if word not in _AFFIXES]
+    if role == "query" and core == ["search"] and len(words) > 1:
+        return 1  # `search_id` is one search, `search` what was searched for
     if "_".join(core) in own or "_".join(words) in own or "".join(words) in own:
         return 3
     if any(word in _ELSE for word in words):
