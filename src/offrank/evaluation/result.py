@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
@@ -14,6 +14,7 @@ from ..policies.base import Policy
 from ..policies.named import policy as named_policy
 from ..report.document import Document
 from ..report.printable import Printed
+from .ab_test import ABTest
 from .differences import Difference, winner
 from .estimates import Asked, Named, ResultData, among
 from .pages import evaluation
@@ -23,7 +24,7 @@ Side = tuple[str, str | None]
 """One side of a comparison: a target or `logged`, and an estimator or the verdict's own."""
 LOGGED = "logged"
 """The name of the log itself in comparisons of targets."""
-_OF_LEVEL = ("confidence", "logged", "ranks", "simultaneous", "diagnoses")
+_OF_LEVEL = ("confidence", "logged", "ranks", "simultaneous", "diagnoses", "ab_test")
 """Parts of the metadata that depend on the confidence level."""
 
 
@@ -38,6 +39,9 @@ class KeptLog(Protocol):
 
     def comparison(self, target: str, against: str, confidence: float) -> Difference:
         """Return the verdict on the difference of two targets, with its interval at this level."""
+
+    def ab_test(self, pairs: Iterable[tuple[str, str]], confidence: float) -> ABTest | None:
+        """Return the arms of an A/B test and the differences of pairs of targets; None of another log."""
 
     def release(self, target: str, level: float, largest: float | None = None) -> Release:
         """Return whether a target may replace the logging policy, with probability `level`."""
@@ -169,7 +173,8 @@ class Result(Printed, ResultData):
         jointly = 1 - (1 - self.metadata.confidence) / pairs
         best = winner(found, lambda one, other: self._kept().comparison(one, other, jointly))
         kind = {"kind": "compare", "title": "Which ranking earns more?", "baseline": against}
-        return replace(self.with_facts(**kind, simultaneous=level), comparisons=found, winner=best)
+        arms = self._kept().ab_test([(name, against) for name in others], level)
+        return replace(self.with_facts(**kind, simultaneous=level, ab_test=arms), comparisons=found, winner=best)
 
     def to_document(self) -> Document:
         """Return the document for report and terminal."""

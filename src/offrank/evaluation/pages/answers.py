@@ -12,6 +12,7 @@ from ...folds.estimate import Estimate
 from ...formatting import Span, count, listing, number, percent, plural, quote
 from ...report.document import Answer
 from ...wording import joined
+from ..ab_test import COMBINED
 from ..differences import Difference
 from ..estimates import Found, ResultData
 from ..metadata import Status
@@ -104,12 +105,23 @@ def _compared(found: ResultData, compared: Difference) -> Answer:
         return Answer(text, "", severity, reasons, f"{names[0]} minus {names[1]}", "unknown")
     value, ends = _in_words(verdict.difference, signed=True)
     text = f"{_headline(verdict)} {names[0]} minus {names[1]} is {value} ({ends}) {about.unit or 'per impression'}."
-    text += _more_rows(compared.rows_needed)
+    text += _of_means(found, compared) + _more_rows(compared.rows_needed)
     aside, several = _source(verdict), len(found.comparisons)
     if several > 1:
         each = "Both" if several == 2 else f"All {several}"
         aside += f" {each} comparisons hold together at {100 * about.confidence:g} % (Bonferroni)."
     return Answer(text, aside, severity, reasons, f"{names[0]} minus {names[1]}", verdict.decision)
+
+
+def _of_means(found: ResultData, compared: Difference) -> str:
+    """Say what the difference of means of an A/B test is alone, beside the answer that it was combined into."""
+    if found.metadata.ab_test is None or compared.verdict.estimator != COMBINED:
+        return ""
+    for one in found.metadata.ab_test.compared:
+        if (one.target, one.against) == (compared.target, compared.against):
+            value, ends = _in_words(one.means, signed=True)
+            return f" The difference of means alone, which assumes nothing of users, is {value} ({ends})."
+    return ""
 
 
 def _untested(verdicts: list[Verdict]) -> list[Answer]:
@@ -183,6 +195,8 @@ def _source(verdict: Verdict) -> str:
     if all(one.code != ASSUMED for one in verdict.reasons):
         text += f", which assumes {'that ' if verdict.assumes else ''}{in_words(verdict.assumes)}"
     if verdict.anchor_name is None:
+        return f"{text}."
+    if verdict.estimator == COMBINED:
         return f"{text}."
     span = "holds the interval" if verdict.spans else "was widened to hold the value"
     return f"{text}. The interval {span} of {quote(verdict.anchor_name)}, which assumes less."
