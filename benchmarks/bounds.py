@@ -1,4 +1,4 @@
-"""`evaluate(bounds=True)` on logs of a ranker that sorts: how often the truth lies between both ends, and how far apart.
+"""`evaluate(bounds=True)` on logs of a ranker that sorts: how often the truth lies within, and how far apart ends are.
 
 Each world has queries with one fixed list each, users who click an item at a rank with a probability of its own (`any`)
 or by relevance and an examination curve (`curve`), and a new ranker that sorts otherwise. The truth is known exactly.

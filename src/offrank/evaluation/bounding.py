@@ -25,7 +25,7 @@ from ..policies.propensities import AnyPolicy, law_needs, propensities
 from ..running.checkpoint import CheckpointFolder
 from ..running.executors import run
 from ..wording import Option, Wording
-from .bounds import LOGGED, OF_PAIR, ROWS, Bounds, bounds
+from .bounds import CLICKS_COLUMN, OF_PAIR, ROWS_COLUMN, Bounds, from_columns
 from .cells import Cells, CellsFold
 from .question import TargetEvaluation
 
@@ -54,7 +54,7 @@ class BoundsFold(MappedFold):
     @property
     def reducer(self) -> Tee:
         columns = 2 + OF_PAIR * len(self.targets) * (1 if self.curve is None else 2)
-        blocks = tuple((ROWS, LOGGED, start, start + 1) for start in range(2, columns, OF_PAIR))
+        blocks = tuple((ROWS_COLUMN, CLICKS_COLUMN, start, start + 1) for start in range(2, columns, OF_PAIR))
         return Tee(self.spec.folds(columns, blocks=blocks))
 
     def mapped(self, batch: LogBatch) -> Sample:
@@ -95,7 +95,7 @@ def bounds_of(question: TargetEvaluation, source: Source) -> Mapping[str, tuple[
     counted = replace(counted, nonnegative=True)
     assumed = [assumptions.ITEM_POSITION, *([] if curve is None else [assumptions.POSITION_BASED])]
     pairs = ((name, one) for name in question.targets for one in assumed)
-    found = [bounds(name, one, context, counted, 2 + OF_PAIR * n) for n, (name, one) in enumerate(pairs)]
+    found = [from_columns(name, one, context, counted, 2 + OF_PAIR * n) for n, (name, one) in enumerate(pairs)]
     return {name: tuple(one for one in found if one.target == name) for name in question.targets}
 
 

@@ -14,7 +14,7 @@ from ..folds.estimate import Interval
 from ..inference.ratio import Ratio
 from ..inference.spread import Inference
 
-ROWS, LOGGED = 0, 1
+ROWS_COLUMN, CLICKS_COLUMN = 0, 1
 """Columns of every sum, then `OF_PAIR` for each pair of a target and what is assumed."""
 OF_PAIR = 4
 _LOWER, _UPPER, _SHOWN, _DISPLAYED = range(OF_PAIR)
@@ -60,12 +60,14 @@ class Bounds:
 
     def to_dict(self) -> dict[str, Any]:
         """Return numbers and words as plain values."""
-        ends = ("lower", "upper", "difference_lower", "difference_upper")
         return {
             "target": self.target,
             "assumes": self.assumes_in_words,
             "context": self.context,
-            **{name: getattr(self, name).to_dict() for name in ends},
+            "lower": self.lower.to_dict(),
+            "upper": self.upper.to_dict(),
+            "difference_lower": self.difference_lower.to_dict(),
+            "difference_upper": self.difference_upper.to_dict(),
             "shown": self.shown,
             "decision": self.decision,
             "trust": self.trust,
@@ -74,13 +76,13 @@ class Bounds:
     def at(self, confidence: float) -> Bounds:
         """Return the same with intervals at another level."""
         counted = replace(self.counted, confidence=confidence)
-        return bounds(self.target, self.assumes, self.context, counted, self.column)
+        return from_columns(self.target, self.assumes, self.context, counted, self.column)
 
 
-def bounds(target: str, assumes: frozenset[str], context: str, counted: Inference, start: int) -> Bounds:
+def from_columns(target: str, assumes: frozenset[str], context: str, counted: Inference, start: int) -> Bounds:
     """Return the bounds of the columns from `start`."""
-    lower, upper, shown, displayed = (Ratio(start + n, ROWS) for n in (_LOWER, _UPPER, _SHOWN, _DISPLAYED))
-    logged, sums = Ratio(LOGGED, ROWS), counted.moments.sums
+    lower, upper, shown, displayed = (Ratio(start + n, ROWS_COLUMN) for n in (_LOWER, _UPPER, _SHOWN, _DISPLAYED))
+    logged, sums = Ratio(CLICKS_COLUMN, ROWS_COLUMN), counted.moments.sums
     level = _level(counted.confidence, counted.ratio(lower), counted.ratio(upper))
     apart = _level(counted.confidence, counted.difference(lower, logged), counted.difference(upper, logged))
     alone, paired = replace(counted, confidence=level), replace(counted, confidence=apart)

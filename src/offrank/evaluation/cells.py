@@ -108,8 +108,14 @@ class CellsFold:
 
     def merge(self, left: Cells, right: Cells) -> Cells:
         context, item, rank, shown, clicked = (
-            np.concatenate([getattr(left, name), getattr(right, name)])
-            for name in ("context", "item", "rank", "shown", "clicked")
+            np.concatenate([one, other])
+            for one, other in (
+                (left.context, right.context),
+                (left.item, right.item),
+                (left.rank, right.rank),
+                (left.shown, right.shown),
+                (left.clicked, right.clicked),
+            )
         )
         if not len(rank):
             return left

@@ -170,7 +170,11 @@ class TargetEvaluation(Question):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        lost = [name for name in ("state", "held_out", "by") if getattr(self, name) is not None]
+        lost = [
+            name
+            for name, given in {"state": self.state, "held_out": self.held_out, "by": self.by}.items()
+            if given is not None
+        ]
         if self.bounds and lost:
             raise UsageError(f"bounds are of a whole log that is read here, without {lost[0]}", f"leave {lost[0]} out")
 
