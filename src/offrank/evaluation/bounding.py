@@ -60,7 +60,7 @@ class BoundsFold(MappedFold):
     def mapped(self, batch: LogBatch) -> Sample:
         context = batch.dependent([self._context])
         place, slots = self.cells.of(context[self._context], batch.contexts), batch.contexts.slots
-        tables = [found[:, :slots][place] for found in _probabilities(self.cells, self.curve)]
+        tables = [found[:, :slots][place] for found in _click_tables(self.cells, self.curve)]
         values = [np.ones(len(batch)), batch.clicked]
         for target in self.targets:
             at_rank = propensities(target, batch).candidate_ranks
@@ -108,7 +108,7 @@ def _context_of(question: TargetEvaluation, source: Source) -> str:
     return str(asked)
 
 
-def _probabilities(cells: Cells, curve: Floats | None) -> Iterator[Floats]:
+def _click_tables(cells: Cells, curve: Floats | None) -> Iterator[Floats]:
     """Yield the click probabilities [items + 1, ranks] of each assumption, NaN where the log does not tell them."""
     yield cells.rates()
     if curve is not None:

@@ -17,7 +17,7 @@ from ..inference.spread import Inference
 ROWS_COLUMN, CLICKS_COLUMN = 0, 1
 """Columns of every sum, then `OF_PAIR` for each pair of a target and what is assumed."""
 OF_PAIR = 4
-_LOWER, _UPPER, _SHOWN, _DISPLAYED = range(OF_PAIR)
+_LOWER, _UPPER, _KNOWN_SHARE, _DISPLAYED = range(OF_PAIR)
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,10 +81,10 @@ class Bounds:
 
 def from_columns(target: str, assumes: frozenset[str], context: str, counted: Inference, start: int) -> Bounds:
     """Return the bounds of the columns from `start`."""
-    lower, upper, shown, displayed = (Ratio(start + n, ROWS_COLUMN) for n in (_LOWER, _UPPER, _SHOWN, _DISPLAYED))
+    lower, upper, shown, displayed = (Ratio(start + n, ROWS_COLUMN) for n in (_LOWER, _UPPER, _KNOWN_SHARE, _DISPLAYED))
     logged, sums = Ratio(CLICKS_COLUMN, ROWS_COLUMN), counted.moments.sums
-    level = _level(counted.confidence, counted.ratio(lower), counted.ratio(upper))
-    apart = _level(counted.confidence, counted.difference(lower, logged), counted.difference(upper, logged))
+    level = _joint_level(counted.confidence, counted.ratio(lower), counted.ratio(upper))
+    apart = _joint_level(counted.confidence, counted.difference(lower, logged), counted.difference(upper, logged))
     alone, paired = replace(counted, confidence=level), replace(counted, confidence=apart)
     most, share = float(displayed.value(sums)), float(shown.value(sums))
     ends = alone.ratio(lower), alone.ratio(upper)
@@ -102,7 +102,7 @@ def from_columns(target: str, assumes: frozenset[str], context: str, counted: In
     )
 
 
-def _level(confidence: float, lower: Interval, upper: Interval) -> float:
+def _joint_level(confidence: float, lower: Interval, upper: Interval) -> float:
     """Return the level of intervals of both ends that together hold the value between them with this confidence.
 
     Imbens and Manski (2004): the c with F(c + width / error) - F(-c) = confidence. Far ends miss it at one side only.

@@ -38,7 +38,7 @@ def answers(found: ResultData) -> list[Answer]:
     if found.comparisons:
         told = [_winner(found), *(_compared(found, one) for one in found.comparisons)]
         return lines + told + _untested([one.verdict for one in found.comparisons])
-    told = [_bounded(found, name, one) for name, each in found.bounds.items() for one in each]
+    told = [_between_ends(found, name, one) for name, each in found.bounds.items() for one in each]
     if not found.bounds or found.verdicts:
         told += [_target(found, name, found.estimates.of(name)) for name in found.metadata.targets]
     return lines + told + _untested(list(found.verdicts.values()))
@@ -59,7 +59,7 @@ def _target(found: ResultData, target: str, estimates: Mapping[str, Found]) -> A
     return Answer(told, aside, SEVERITY_OF[verdict.trust], reasons, quote(target), verdict.decision)
 
 
-def _bounded(found: ResultData, target: str, bounds: Bounds) -> Answer:
+def _between_ends(found: ResultData, target: str, bounds: Bounds) -> Answer:
     """Say between what values a target lies, and what that assumes; better or worse only where both ends say so."""
     span = Interval(bounds.lower.value, bounds.lower.low, bounds.upper.high, 0.0)
     (low, ends), (high, _) = _in_words(span), _in_words(replace(span, value=bounds.upper.value))
