@@ -25,7 +25,7 @@ from . import arguments as checked
 from .arguments import Estimators, Examination, Target
 from .counts import AnyEstimator
 from .provenance import Provenance
-from .result import compared_with
+from .result import LOGGED, compared_with
 from .selection import CANDIDATES
 
 
@@ -156,6 +156,36 @@ class Question(Intervals, WithTotals, WithExamination, WithTarget):
     def estimator_list(self) -> list[AnyEstimator]:
         """The estimators in the given order."""
         return checked.estimators(self.estimators)
+
+
+@arguments
+class TargetEvaluation(Question):
+    """A question with bounds: the arguments of `evaluate`."""
+
+    bounds: bool = argument(
+        "Say between what values each target lies, for logs without randomness.",
+        default=False,
+        more="Rows of one query (or of the `cluster` column) count as alike. Then `estimators` are `logged` unless "
+        "named.",
+        part="call",
+    )
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        lost = [
+            name
+            for name, given in {"state": self.state, "held_out": self.held_out, "by": self.by}.items()
+            if given is not None
+        ]
+        if self.bounds and lost:
+            raise UsageError(f"bounds are of a whole log that is read here, without {lost[0]}", f"leave {lost[0]} out")
+
+    @cached_property
+    def estimator_list(self) -> list[AnyEstimator]:
+        """The estimators; with bounds by default the logged mean, which needs no propensities."""
+        default, named = type(self).__dataclass_fields__["estimators"].default, self.estimators
+        unnamed = isinstance(named, list | tuple) and (*named,) == default
+        return checked.estimators(LOGGED if self.bounds and unnamed else named)
 
 
 @arguments

@@ -15,6 +15,7 @@ from ..policies.named import policy as named_policy
 from ..report.document import Document
 from ..report.printable import Printed
 from .ab_test import ABTest
+from .bounds import Bounds
 from .differences import Difference, winner
 from .estimates import Asked, Named, ResultData, among
 from .pages import evaluation
@@ -58,6 +59,7 @@ class Result(Printed, ResultData):
     - about_log: problems of the log that affect every estimate.
     - metadata: everything else in the reports, `facts` as plain values (see `to_dict`).
     - verdicts: by target name, what is decided, how far to trust it, and the answer; for `check`, by `the log`.
+    - bounds: by target name, between what values it lies, without and with an examination curve; see `bounds=True`.
     - comparisons: of `compare`, whether one target earns more than another; winner: who earns more than all others.
     - reduced: the part of the log that is kept for other levels and for differences.
 
@@ -84,7 +86,9 @@ class Result(Printed, ResultData):
         found = found.comparing(self.metadata.baseline) if self.comparisons else found
         new: dict[str, Any] = {name: getattr(found.metadata, name) for name in _OF_LEVEL}
         command = f"{self.metadata.command or 'result'}.at({confidence!r})"
-        return replace(found, truths=self.truths, metadata=replace(self.metadata, **new, command=command))
+        bounds = {name: tuple(one.at(confidence) for one in each) for name, each in self.bounds.items()}
+        metadata = replace(self.metadata, **new, command=command)
+        return replace(found, truths=self.truths, bounds=bounds, metadata=metadata)
 
     def difference(
         self,
@@ -146,6 +150,10 @@ class Result(Printed, ResultData):
         if not 0.5 < level < 1:
             raise UsageError(f"the level is {level!r}", "give one above 0.5 and below 1, such as 0.95")
         return self._kept().release(self._side(target, None)[0], level, largest)
+
+    def with_bounds(self, bounds: Mapping[str, tuple[Bounds, ...]]) -> Result:
+        """Return the same result with the bounds of its targets."""
+        return replace(self, bounds=bounds)
 
     def with_truths(self, truths: Mapping[str, float]) -> Result:
         """Return the same result with the true values of its targets, which only simulations know."""
