@@ -11,11 +11,24 @@ from typing import Any
 import numpy as np
 
 import offrank
-from benchmarks import _strangers_bandits, _strangers_media, _strangers_shops, _strangers_traps
-from benchmarks._strangers_files import MAKERS, Truth
+from benchmarks import (
+    _more_choices,
+    _more_events,
+    _more_lists,
+    _more_rows,
+    _more_tables,
+    _strangers_bandits,
+    _strangers_media,
+    _strangers_shops,
+    _strangers_traps,
+)
+from benchmarks._strangers_files import MAKERS, Maker, Truth
 
 TABLES = (_strangers_shops, _strangers_media, _strangers_bandits, _strangers_traps)
+MORE = (_more_rows, _more_choices, _more_lists, _more_events)
 """The modules that make the tables."""
+BATCHES: dict[str, dict[str, Maker]] = {"usual": MAKERS, "further": _more_tables.FIRST}
+"""The tables by when they were written."""
 LAWS = {
     "uniform": "uniform",
     "score": "plackett_luce({})",
