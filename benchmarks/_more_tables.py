@@ -66,7 +66,7 @@ def long(
     **world: Any,
 ) -> None:
     """Add a table with a row an item; `roles` as in `said`. seen: which items have rows; mixed: in no order."""
-    kind, number = "wide" if world.get("k") == 1 else "long", len(into)
+    kind, number = "router" if world.get("k") == 1 else "long", len(into)
 
     def write(_: Random, folder: Path) -> Table:
         rows = [
@@ -88,7 +88,8 @@ def truth(layout: str, drawn: str, roles: str) -> Truth:
     first = ("impression", "item", "position", "click") if layout != "wide" else ("", "slate", "position", "clicks")
     found = dict(zip(first, plain, strict=False)) | dict(word.split("=", 1) for word in roles.split() if "=" in word)
     score = found.pop("score", "")
-    return Truth(layout, {r: c for r, c in found.items() if c != "-" and r}, drawn, score, layout in ("pairs", "none"))
+    asked = layout in ("pairs", "none") or (layout == "router" and drawn != "written")
+    return Truth(layout, {r: c for r, c in found.items() if c != "-" and r}, drawn, score, asked)
 
 
 def listed(

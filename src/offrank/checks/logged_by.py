@@ -2,24 +2,28 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
 from ..findings import has_cause
 from ..findings.evidence import LogEvidence
+from ..findings.miscalibrated import UNLIKELY
 from ..findings.unconfirmed_logging import BLIND
 from ..folds.estimate import Caution
 from ..formatting import plural
 from ..policies.sorting import always_sorts
 from .drawn import Drawn
 from .log import about_log
+from .propensities import Claimed
 from .randomness import Randomness
 
 Status = Literal["written", "agrees", "not contradicted", "refuted", "arms", "not random", "unknown"]
 
 CERTIFIED: frozenset[Status] = frozenset({"written", "agrees"})
 """Statements by which other rankings can be judged without anybody's word for it."""
+_NO_CLAIM = Claimed()
 SURE = 0.99
 """Expected share of pairs that repeat from which written propensities say that nothing was drawn."""
 
@@ -72,11 +76,17 @@ class LoggedBy:
 
 
 def logged_by(
-    random: Randomness, found: Sequence[Drawn], log: LogEvidence, written: Sequence[str], agreed: bool | None = None
+    random: Randomness,
+    found: Sequence[Drawn],
+    log: LogEvidence,
+    written: Sequence[str],
+    agreed: bool | None = None,
+    claimed: Claimed = _NO_CLAIM,
 ) -> LoggedBy:
     """Return what drew a log. found: the tried laws, those that fit first; log: the checks of what was written.
 
-    agreed: whether the first law that is random gives what was written; None where that is not known.
+    agreed: whether the first law that is random gives what was written; None where that is not known. claimed: what
+    was written.
     """
     fitting = [one for one in found if one.fits]
     law = next((one for one in fitting if not always_sorts(one.policy)), None)
@@ -87,6 +97,10 @@ def logged_by(
     certain = (
         random.state == "not random" and log.repeats is not None and log.repeats.expected > SURE * log.repeats.pairs
     )
+    if claimed.nothing_drawn:
+        return LoggedBy(None if sure is None else repr(sure.policy), "not random", random, _ONES)
+    if sure is not None and against is None and claimed.log_likelihood < math.log(UNLIKELY):
+        return LoggedBy("logged", "refuted", random, _SORTED.format(sure.policy))
     if written and against is None and not certain:
         named = repr(law.policy) if agreed and law is not None else "logged"
         return LoggedBy(named, "written", random, "the propensities that were logged")
@@ -95,6 +109,13 @@ def logged_by(
     if against is not None:
         return LoggedBy("logged", "refuted", random, against.message)
     return _unwritten(random, law)
+
+
+_ONES = "every logged propensity is 1: nothing was drawn"
+_SORTED = (
+    "the logged propensities say that slates were drawn, but every slate that was looked at is that of {!r}: unless "
+    "its score holds the noise of the draw, nothing was drawn"
+)
 
 
 def _refutes(one: Caution, severities: Sequence[str]) -> bool:

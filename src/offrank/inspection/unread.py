@@ -13,6 +13,7 @@ from ..readers.beginning import Beginning
 from ..readers.described import LogColumn, first_look
 from ..readers.description import Unsettled
 from ..readers.detect import format_of, roles_of
+from ..readers.lacking import lacks_lists
 from ..report.document import Answer, Document, Figures, Section
 from ..report.printable import Printed
 from ..wording import Wording, joined
@@ -76,7 +77,9 @@ class UnreadTable(Printed, Plain):
         sections = (
             Section("What would settle it", tuple(map(_choice, self.unsettled))) if self.unsettled else None,
             Section("What is known", (known,)) if known else None,
-            Section("Columns", tables=(Figures("What it holds", ("column", "type", "first values"), rows),)),
+            Section("Columns", tables=(Figures("What it holds", ("column", "type", "first values"), rows),))
+            if rows
+            else None,
         )
         answer = Answer(f"**This table is not read as a log yet**: {self.why}", severity="warning")
         return Document(self.source, "", tuple(one for one in sections if one is not None), (answer,))
@@ -99,7 +102,10 @@ def unread(log: Any, error: OffrankError, columns: Mapping[str, str] | None, kin
     """
     beginning, said = Beginning.of(log, kind), dict(columns or {})
     if beginning.table is None or beginning.rows is None or not beginning.rows.num_rows:
-        raise error
+        without = None if said or kind else lacks_lists(beginning)
+        if without is None:
+            raise error
+        return UnreadTable(str(log), (), f"{without.lacks}: {without.instead}", layout=without.layout, path=str(log))
     found = roles_of(beginning, said)
     if found is None or {*said.values()} - {*beginning.table.names}:
         raise error

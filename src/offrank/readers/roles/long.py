@@ -13,7 +13,7 @@ from .. import conversions
 from ..conversions import ClicksAs
 from ..description import Description, RoleEvidence
 from . import names
-from .choice import Roles, best_named
+from .choice import Roles, best_named, not_after_others
 from .columns import Column, alike, is_constant, of_values, share_of_repeats
 from .runs import Positioned, positioned, runs
 
@@ -98,8 +98,9 @@ def _clicks(roles: Roles, columns: Mapping[str, Column], run: Positioned) -> boo
             roles.notes["click"] = note
         return True
     able = [name for name, numbers in held.items() if set(np.unique(numbers)) == {0.0, 1.0}]
-    if able and not roles.only("click", able, "used", "no other flag is called as what people do with an item"):
-        roles.ask("click", sorted(able, key=lambda name: _unlikely_click(name, held[name])))
+    first = not_after_others({name: held[name] for name in able})
+    if able and not roles.only("click", first, "used", "no other flag is called as what people do with an item"):
+        roles.ask("click", sorted(able, key=lambda name: (name not in first, *_unlikely_click(name, held[name]))))
     return bool(able)
 
 

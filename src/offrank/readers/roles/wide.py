@@ -17,7 +17,7 @@ from ..conversions import ClicksAs, lists_of_one
 from ..description import Description
 from ..json_text import BadCell
 from . import names
-from .choice import Roles
+from .choice import Roles, not_after_others
 from .columns import of_values
 
 _FEW_CLICKED = 3.0
@@ -224,8 +224,10 @@ def _clicks(
     elif clicked:
         roles.choose("clicks", clicked, "its ids stand in the slate, and it is called so", words="click", least=1)
         roles.notes["clicks"] = "the ids of what was clicked"
-    elif able and not roles.only("clicks", able, "used", "no other list is called as what people do with an item"):
-        roles.ask("clicks", sorted(able, key=lambda name: -names.closeness("used", name)))
+    elif able:
+        first = not_after_others({name: lists[name].numbers for name in able})
+        if not roles.only("clicks", first, "used", "no other list is called as what people do with an item"):
+            roles.ask("clicks", sorted(able, key=lambda name: (name not in first, -names.closeness("used", name))))
     return "" if able or clicked else "no list beside the slate tells what was clicked: log 1 or 0 for each item shown"
 
 
