@@ -17,7 +17,8 @@ from benchmarks._strangers_files import Maker, Table, Truth
 from benchmarks._strangers_visits import Random, Row
 
 FIRST: dict[str, Maker] = {}
-"""The tables by name, in the order in which they were written."""
+SECOND: dict[str, Maker] = {}
+"""The tables of two batches by name, in the order in which they were written."""
 TEN = {"choice": 10}
 """Ten candidates a request."""
 

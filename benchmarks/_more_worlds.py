@@ -61,6 +61,8 @@ def requests(how: str, seed: int, n: int = 400, k: int = 5, pool: int = 24, choi
         keys = {
             "top": score,
             "hidden": hidden,
+            "rotate": -((candidates + number) % pool).astype(float),
+            "names": -candidates.astype(float),
             "cheapest": -prices[candidates],
             "nearest": -distance,
             "ab": score if arm == "A" else other,

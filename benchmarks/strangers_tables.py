@@ -16,6 +16,7 @@ from benchmarks import (
     _more_events,
     _more_lists,
     _more_rows,
+    _more_second,
     _more_tables,
     _strangers_bandits,
     _strangers_media,
@@ -25,9 +26,9 @@ from benchmarks import (
 from benchmarks._strangers_files import MAKERS, Maker, Truth
 
 TABLES = (_strangers_shops, _strangers_media, _strangers_bandits, _strangers_traps)
-MORE = (_more_rows, _more_choices, _more_lists, _more_events)
+MORE = (_more_rows, _more_choices, _more_lists, _more_events, _more_second)
 """The modules that make the tables."""
-BATCHES: dict[str, dict[str, Maker]] = {"usual": MAKERS, "further": _more_tables.FIRST}
+BATCHES: dict[str, dict[str, Maker]] = {"usual": MAKERS, "further": _more_tables.FIRST, "blind": _more_tables.SECOND}
 """The tables by when they were written."""
 LAWS = {
     "uniform": "uniform",

@@ -94,6 +94,10 @@ def wide_roles(rows: pa.Table, said: Mapping[str, str]) -> Description:
         lacks = ""
     else:
         lacks = _clicks(roles, lists, shown, clicks, [name for name, one in clicked.items() if one.within(shown)])
+        inside = [name for name, one in (_single(rows) | lists).items() if lacks and _may_be_clicked(one, shown)]
+        if inside:
+            roles.ask("clicks", inside)
+            lacks = ""
     _position(roles, lists, shown)
     if "candidates" not in said:
         pool = [name for name, one in ids.items() if _is_pool(one, shown)]
@@ -206,6 +210,12 @@ def _clicked(found: Mapping[str, ListColumn], ids: Mapping[str, ListColumn]) -> 
         for name, one in called.items()
         if one.few and any(one.within(each) for other, each in ids.items() if other != name and not each.beside(one))
     }
+
+
+def _may_be_clicked(one: ListColumn, shown: ListColumn) -> bool:
+    """Whether ids of the slate, one or few, may be what was clicked, though they are not called so."""
+    few = one.ids is not None and one.few and not one.beside(shown)
+    return few and bool(one.lists.lengths.any()) and one.within(shown)
 
 
 def _clicks(
