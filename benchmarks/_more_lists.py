@@ -169,7 +169,7 @@ listed(
     "wide",
     "hidden",
     "fixed",
-    "- item_1 - click_1",
+    "- item - click",
     lambda r: (
         {"req_id": r.n}
         | {f"item_{i.rank + 1}": f"p{i.key}" for i in r.shown}

@@ -274,7 +274,7 @@ listed(
     "wide",
     "hidden",
     "fixed",
-    "- product click",
+    "- product - click",
     lambda r: (
         {"session": uid("np", r.n)}
         | {f"product_{i.rank}": f"sku{i.key}" for i in r.shown}

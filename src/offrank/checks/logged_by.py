@@ -99,8 +99,9 @@ def logged_by(
     )
     if claimed.nothing_drawn:
         return LoggedBy(None if sure is None else repr(sure.policy), "not random", random, _ONES)
-    if sure is not None and against is None and claimed.log_likelihood < math.log(UNLIKELY):
-        return LoggedBy("logged", "refuted", random, _SORTED.format(sure.policy))
+    false = "" if against is not None else _belies(claimed, random, sure, log.copies)
+    if false:
+        return LoggedBy("logged", "refuted", random, false)
     if written and against is None and not certain:
         named = repr(law.policy) if agreed and law is not None else "logged"
         return LoggedBy(named, "written", random, "the propensities that were logged")
@@ -116,6 +117,16 @@ _SORTED = (
     "the logged propensities say that slates were drawn, but every slate that was looked at is that of {!r}: unless "
     "its score holds the noise of the draw, nothing was drawn"
 )
+
+
+def _belies(claimed: Claimed, random: Randomness, sure: Drawn | None, copies: float) -> str:
+    """Return what makes the logged propensities all but impossible: a sorting policy, or rows that never differ."""
+    if sure is not None and claimed.log_likelihood < math.log(UNLIKELY):
+        return _SORTED.format(sure.policy)
+    pairs = random.pairs * (1 - copies) if random.state == "not random" else 0.0
+    if pairs * claimed.log_likelihood / max(claimed.rows, 1) < math.log(UNLIKELY):
+        return f"{_fixed(random, None)}, unlike what the logged propensities say"
+    return ""
 
 
 def _refutes(one: Caution, severities: Sequence[str]) -> bool:

@@ -92,7 +92,8 @@ def outline(layout: str, table: Table, left_out: Iterable[str] = ()) -> str:
 
 def schema_of(table: Table) -> pa.Schema | None:
     """Return the columns of a table and their types, if they are known without reading rows."""
-    return getattr(_holder(table), "schema", None)
+    found: pa.Schema | None = getattr(_holder(table), "schema", None)
+    return found if found is not None and {*found.names} == {*table.names} else None  # derived tables have others
 
 
 def rows_of(table: Table) -> int | None:

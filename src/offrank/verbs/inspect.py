@@ -7,12 +7,14 @@ from dataclasses import replace
 from os import PathLike, fspath
 from typing import Any
 
-from ..errors import EmptyLogError, OffrankError
+from ..errors import ColumnError, EmptyLogError, OffrankError
 from ..inspection.passes import HowRead, looked_at
 from ..inspection.result import Inspection
 from ..inspection.suggestion import suggestion
 from ..inspection.unread import UnreadTable, unread
 from ..policies.named import policy
+from ..readers.beginning import Beginning
+from ..readers.detect import roles_of
 from ..readers.log import is_open, read_log
 from ..readers.long import LongLog
 from ..readers.wide import Gaps, WideLog
@@ -68,6 +70,11 @@ def inspect(
     found = source.description if isinstance(source, WideLog | LongLog) else None
     try:
         seen, law, sample = looked_at(source, how)
+    except ColumnError as error:  # a column that is called as a role is none
+        told = None if columns or format or is_open(log) else _told_by_shape(log)
+        if told is None:
+            return unread(log, error, columns, format)
+        return inspect(log, told, **reading, logging=logging, **how)
     except EmptyLogError as error:
         if found is not None:  # how it was read may be at fault
             return unread(log, error, columns, format)
@@ -79,6 +86,13 @@ def inspect(
     if found is not None:
         seen = replace(seen, format=found.format or format, read_as=found.said)
     return replace(seen, **suggestion(seen, law, source, sample, how)) if seen.logging.seen else seen
+
+
+def _told_by_shape(log: Any) -> dict[str, str] | None:
+    """Return the columns by role as the shape of a table tells, None if something is open."""
+    found = roles_of(Beginning.of(log), {})
+    sure = found is not None and not (found.lacks or found.unsettled)
+    return {role: one.column for role, one in found.roles.items()} if found is not None and sure else None
 
 
 def _path(log: Any) -> str | None:

@@ -22,7 +22,7 @@ WORDS: Mapping[str, str] = {
     "position": """position pos rank ordinal slot spot place placement display_order display_position result_rank
         ranking order row index idx nr platz rang reihenfolge posicion posizione weizhi paiming 位置 排名""",
     "click": """click clicked clicks clk clicktime clickthrough klick geklickt klicks angeklickt clic clics clique
-        cliques clicado cliccato dianji 点击""",
+        cliques clicado clicou cliccato dianji 点击""",
     "slate": f"""slate items shown ranking list results ranked displayed impressions recommendations recommended
         products docs documents hits tracks songs hotels articles {_ITEM}""",
     "candidates": "candidates candidate pool eligible available retrieved choices options catalog catalogue actions",

@@ -18,7 +18,7 @@ from ..description import Description
 from ..json_text import BadCell
 from . import names
 from .choice import Roles, not_after_others
-from .columns import of_values
+from .columns import always_falls, of_values
 
 _FEW_CLICKED = 3.0
 """The largest mean number of ids in a list of what was clicked."""
@@ -250,11 +250,18 @@ def _beside(roles: Roles, lists: Mapping[str, ListColumn], shown: ListColumn, ro
     listed = {
         name: one.numbers
         for name, one in lists.items()
-        if pa.types.is_floating(one.lists.values.type) and one.beside(shown)
+        if pa.types.is_floating(one.lists.values.type) and one.beside(shown) and not _sorted(one)
     }
     for role, found in (("propensity", logged), ("slot_propensity", listed)):
         named = [name for name in found if names.closeness("propensity", name) >= 2 and _probabilities(found[name])]
         roles.if_sure(role, named, "propensity")
+
+
+def _sorted(one: ListColumn) -> bool:
+    """Whether numbers fall down each list, as predictions that it is sorted by do."""
+    row = np.repeat(np.arange(len(one.lists.starts)), one.lists.lengths)
+    at = np.arange(len(row)) - np.repeat(np.cumsum(one.lists.lengths) - one.lists.lengths, one.lists.lengths)
+    return len(one.numbers) == len(row) and always_falls(one.numbers, row, at.astype(np.float64))
 
 
 def _probabilities(numbers: Floats) -> bool:
