@@ -10,6 +10,7 @@ ADDITIVE_MODEL = "additive reward model"
 CLIPPED = "clipped weight"
 LOGGED = "earns what was logged"
 _NEAR = "examination within "
+_AS = "clicks as "
 _FARTHEST = 99
 """Ranks; a wider window assumes no more, and the position-based model assumes all of these."""
 
@@ -45,16 +46,35 @@ RIGHT_MODEL = POSITION_BASED | {ADDITIVE_MODEL, REWARD_MODEL}
 """A model that is right needs nothing else; every weighting counts as assuming less, since it looks at the log."""
 
 
+def clicks_as(model: str, *, own_item: bool) -> frozenset[str]:
+    """The assumption that users click as a model says. own_item: whether clicks depend on their own item and rank only.
+
+    Counts as assuming more than any examination curve; but where items influence each other, what is right for items
+    and ranks alone is no weaker assumption, and cannot contradict it.
+    """
+    what = POSITION_BASED if own_item else POSITION_BASED - {ADDITIVE, OWN_ITEM}
+    return what | {MODEL, f"{_AS}{model}"}
+
+
+def as_model(assumed: frozenset[str]) -> str | None:
+    """The model that users have to click as; None where there is none."""
+    return next((name.removeprefix(_AS) for name in sorted(assumed) if name.startswith(_AS)), None)
+
+
 def needs_curve(assumed: frozenset[str]) -> bool:
-    """Whether an examination curve has to be right."""
-    return any(name == EVERYWHERE or name.startswith(_NEAR) for name in assumed)
+    """Whether an examination curve has to be right, by itself and not as part of a click model."""
+    return as_model(assumed) is None and any(name == EVERYWHERE or name.startswith(_NEAR) for name in assumed)
 
 
 def in_words(assumed: frozenset[str]) -> str:
     """The assumptions as a clause, without those that follow from others."""
     steps = [int(name.removeprefix(_NEAR)) for name in assumed if name.startswith(_NEAR)]
     implied = set().union(*(_IMPLIED.get(name, set()) for name in assumed))
-    said = [words for name, words in _WORDS.items() if name in assumed and name not in implied]
+    model = as_model(assumed)
+    if model is not None:
+        implied |= POSITION_BASED | {MODEL}
+    said = [] if model is None else [f"users click as `{model}` says"]
+    said += [words for name, words in _WORDS.items() if name in assumed and name not in implied]
     if steps and EVERYWHERE not in assumed:
         said.append(f"the examination curve is right within {max(steps)} rank{'s' * (max(steps) > 1)}")
     return " and ".join(said) if said else "nothing of users"

@@ -18,6 +18,7 @@ import math
 import re
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import partial
 from itertools import chain, repeat
 from typing import Any, ClassVar, TypeVar
 
@@ -201,14 +202,27 @@ class _Reader:
         maker = self.makers[name]
         by_position, by_name = _text_places(maker)
         places = chain(by_position, repeat(False))
-        given = [self.built(node, takes_text=text) for node, text in zip(arguments, places, strict=False)]
-        named = {str(k.arg): self.built(k.value, takes_text=by_name.get(str(k.arg), False)) for k in keywords}
+        readers = chain(map(partial(self._of, maker), by_name), repeat(self))
+        each = zip(readers, arguments, places, strict=False)
+        given = [reader.built(node, takes_text=text) for reader, node, text in each]
+        named = {
+            name: self._of(maker, name).built(k.value, takes_text=by_name.get(name, False))
+            for name, k in ((str(k.arg), k) for k in keywords)
+        }
         try:
             return maker(*given, **named)
         except TypeError as error:
             raise SpellingError(
                 f"{self.text!r} does not fit {name}", f"write it as {signature(maker, name)}"
             ) from error
+
+    def _of(self, maker: Callable[..., Any], argument: str) -> _Reader:
+        """Return the reader of an argument, whose names may be those of another kind than the maker's."""
+        kinds: Mapping[str, tuple[Makers, str]] = getattr(maker, "argument_kinds", {})
+        if argument not in kinds:
+            return self
+        makers, what = kinds[argument]
+        return _Reader(self.text, makers, what)
 
 
 def _text_places(maker: Callable[..., Any]) -> tuple[list[bool | None], dict[str, bool | None]]:

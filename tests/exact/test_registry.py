@@ -11,7 +11,7 @@ import pytest
 
 from offrank.clicks import Fitted
 from offrank.errors import AbilityError
-from offrank.estimators import ESTIMATORS, Direct, DoublyRobust
+from offrank.estimators import ESTIMATORS, ClickWeights, Direct, DoublyRobust
 from offrank.log.batch import LogBatch, SparseFeatures
 from offrank.policies import Policy, policy
 from offrank.policies.boosted import Boosted
@@ -46,6 +46,7 @@ ESTIMATOR_EXAMPLES: dict[str, Any] = {
     "snips": "snips",
     "snrips": "snrips",
     "switch": "switch(ips, 1e9)",
+    "weights": ClickWeights(RIGHT),
     "wpi": "wpi",
 }
 DRAWN = "plackett_luce(old)"

@@ -57,10 +57,15 @@ ESTIMATOR_SPELLINGS: Mapping[str, tuple[str, ...]] = {
     "snips": ("snips",),
     "snrips": ("snrips",),
     "switch": ("switch(snipm, 3)",),
+    "weights": (),
     "wpi": ("wpi",),
 }
 #: estimators that ask a click model: of clicks by document, and of reading from the top
-MODELS: Mapping[str, tuple[str, ...]] = {"direct": ("rdctr", "cascade"), "dr": ("rdctr",)}
+MODELS: Mapping[str, tuple[str, ...]] = {
+    "direct": ("rdctr", "cascade"),
+    "dr": ("rdctr",),
+    "weights": ("rdctr", "cascade"),
+}
 
 
 def policies() -> list[str]:

@@ -30,6 +30,7 @@ FACTORY = {
     "shrink": ("shrink(ips, 10)",),
     "sninterpol": ("sninterpol(window=2)",),
     "switch": ("switch(ips, 10)",),
+    "weights": ("weights(pbm)",),
 }
 SPELLINGS = tuple(one for name in ESTIMATORS for one in FACTORY.get(name, (name,)) if "lasso" not in one)
 """Every registered estimator; those that learn a model are asked for in a test of their own."""

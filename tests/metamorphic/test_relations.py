@@ -149,6 +149,8 @@ def test_shifted_rewards_shift_the_estimates() -> None:
         "interpol(window=slope)",
         "pbm",
         "sninterpol(window=2)",
+        "weights(cascade)",
+        "weights(rdctr)",
     }
     check_relation(partial(ask, given=given), log("partial"), shift_rewards(0.75, given))
 

@@ -2,6 +2,7 @@
 
 from .base import Estimator, Reference, Terms, Weighted, Weights
 from .bounded import Bounded
+from .click_weights import ClickWeights
 from .clip import Clip, clip
 from .direct import Direct
 from .doubly_robust import DoublyRobust
@@ -25,6 +26,7 @@ __all__ = [
     "PI",
     "RIPS",
     "Bounded",
+    "ClickWeights",
     "Clip",
     "Direct",
     "DoublyRobust",

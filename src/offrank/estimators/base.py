@@ -219,6 +219,10 @@ class Weighted(Estimator):
         return self
 
     @property
+    def drawn(self) -> tuple[Weighted, ...]:
+        return ()
+
+    @property
     def bound(self) -> Bound | None:
         return None
 

@@ -14,8 +14,11 @@ import numpy as np
 
 from ..assumptions import CLIPPED
 from ..errors import UsageError
+from ..findings.evidence import ModelEvidence
+from ..folds.fingerprint import Fingerprint
 from ..log.batch import Floats, LogBatch
-from ..policies.propensities import Propensities
+from ..log.source import Needs
+from ..policies.propensities import AnyPolicy, Propensities
 from .base import Bound, Weighted, Weights, forwarded, refuse_other
 
 Limit = float | Literal["auto"]
@@ -72,6 +75,20 @@ class Bounded(Weighted):
     @property
     def bound(self) -> Bound:
         return Bound(self.done, self.parameter)
+
+    @property
+    def model_evidence(self) -> ModelEvidence | None:
+        return self.base.model_evidence
+
+    @property
+    def drawn(self) -> tuple[Weighted, ...]:
+        return tuple(replace(self, base=one) for one in self.base.drawn)
+
+    def learnt_rows(self) -> Fingerprint | None:
+        return self.base.learnt_rows()
+
+    def needs(self, target: AnyPolicy) -> Needs:
+        return self.base.needs(target)
 
     @property
     def assumptions(self) -> frozenset[str]:

@@ -9,11 +9,13 @@ from typing import Any, ClassVar
 from ..assumptions import ADDITIVE, ADDITIVE_MODEL
 from ..clicks.fitted import Fitted
 from ..errors import UsageError
+from ..folds.fingerprint import Fingerprint
 from ..log.batch import LogBatch
-from ..policies.propensities import Propensities
+from ..log.source import Needs
+from ..policies.propensities import AnyPolicy, Propensities
 from ..reward_models.base import RewardModel
 from ..spelling import File
-from .base import Outcome, Terms, Weighted, forwarded
+from .base import Estimator, Outcome, Terms, Weighted, forwarded
 from .family import InterpolWindows
 from .ips import IPS
 from .logged import LoggedMean
@@ -74,6 +76,17 @@ class DoublyRobust(ModelBased):
         assumed = self.residual.assumptions
         whole = ADDITIVE in assumed and self.residual.outcome == "reward" and not self.reward_model.additive
         return assumed | {ADDITIVE_MODEL} if whole else assumed
+
+    @property
+    def drawn(self) -> tuple[Estimator, ...]:
+        """By draws from the posterior of the model that the weights are of; the residuals tell of the other one."""
+        return tuple(replace(self, residual=one) for one in self.residual.drawn)
+
+    def learnt_rows(self) -> Fingerprint | None:
+        return super().learnt_rows() or self.residual.learnt_rows()
+
+    def needs(self, target: AnyPolicy) -> Needs:
+        return super().needs(target) | self.residual.needs(target)
 
     @property
     def weighting(self) -> Weighted:

@@ -51,7 +51,8 @@ def pass_of(question: Question, source: Source, cache: RunCache) -> Pass:
     plain = IntervalSpec("normal", question.confidence, question.cluster).with_clusters_of(source)
     how: dict[str, Any] = {"executor": executor, "progress": progress, "cache": cache}
     selector = EstimatorSelector(source, logging, examined.curve, plain, **how)
-    families, picks = picked(fit_models(question.estimator_list, source, executor, progress), targets, selector)
+    ready = fit_models(question.estimator_list, source, executor, progress, plain.columns)
+    families, picks = picked(ready, targets, selector)
     spec = question.spec.with_clusters_of(source)
     job = Pass(targets, logging, families, spec, question.by, examined, picks=picks, totals=question.true_totals)
     return job.referenced(source)

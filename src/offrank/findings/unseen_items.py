@@ -2,6 +2,7 @@
 
 from ..wording import EstimatorOption, Wording
 from .evidence import EstimateEvidence
+from .model_weights import of_model
 from .registry import Statement, finding
 
 COVERED = 0.99
@@ -12,6 +13,15 @@ COVERED = 0.99
 def unseen_items(found: EstimateEvidence) -> Statement | None:
     if found.normalised or found.kind == "model" or not found.control < COVERED:
         return None
+    if of_model(found):
+        return Statement(
+            "serious",
+            f"{1 - found.control:.0%} of the clicks that the model expects of the target are on items that no logged "
+            "slate can speak for, and count as nothing.",
+            "In an A/B test say form=logging and the logging policy, which knows what the other ranker shows. A log "
+            "that never shows an item bounds the answer, and cannot give it.",
+            missing=1 - found.control,
+        )
     return Statement(
         "serious",
         f"{1 - found.control:.0%} of what the target shows is not in the logged slates, and counts as earning nothing.",

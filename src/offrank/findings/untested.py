@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ..assumptions import needs_curve
+from ..assumptions import as_model, needs_curve
 
 
 @dataclass(frozen=True)
@@ -59,6 +59,12 @@ CURVE = Assumption(
     "A wrong curve moves the estimate, and its weights stay right. Estimators that assume no curve check it only as "
     "far as they are sharp.",
 )
+MODEL = Assumption(
+    "right-model",
+    "users click as the click model says",
+    "A model of the wrong kind moves the estimate, and its weights stay right. What is left of the doubt is whether "
+    "models of other kinds say the same.",
+)
 ONE_LOOK = Assumption(
     "one-look",
     "the interval is looked at once, not daily",
@@ -71,4 +77,5 @@ ALWAYS = (CLICKS_LOGGED, ROWS_KEPT, SAME_USERS, FROM_ELSEWHERE, NO_INTERFERENCE)
 def untested(assumes: frozenset[str], tested: frozenset[Assumption] = frozenset()) -> tuple[Assumption, ...]:
     """The assumptions behind an estimate. assumes: those about users. tested: those that this log could test."""
     curve = (CURVE,) if needs_curve(assumes) else ()
-    return tuple(one for one in (*ALWAYS, *curve, ONE_LOOK) if one not in tested)
+    model = () if as_model(assumes) is None else (MODEL,)
+    return tuple(one for one in (*ALWAYS, *curve, *model, ONE_LOOK) if one not in tested)

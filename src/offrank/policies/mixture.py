@@ -120,6 +120,13 @@ class UniformMixture(MixedPolicy):
         return _OfUniformMixture(self, batch)
 
 
+def mean_over_mixed(policy: AnyPolicy, contexts: Contexts, of: Callable[[AnyPolicy], Floats]) -> Floats:
+    """[n, ...] what `of` says of a policy, for what is linear in it: of a mixture the mean over what it mixes."""
+    if isinstance(policy, MixedPolicy):
+        return policy.expected(contexts, lambda part: mean_over_mixed(part, contexts, of))
+    return of(policy)
+
+
 def mixed_with(policy: object) -> AnyPolicy | None:
     """The policy that uniform slates are mixed with; None of any other policy."""
     return policy.base if isinstance(policy, UniformMixture) else None

@@ -48,11 +48,7 @@ class ClickPredictions(RewardModel):
         return ModelEvidence(posterior=self.model.has_posterior, features=self.model.model.columns is not None)
 
     def draws(self) -> tuple[RewardModel, ...]:
-        if not self.model.has_posterior:
-            return ()
-        # Not from the tables: learnt from the same log in another order, these differ in their last bits.
-        key = crc32(f"{self.model!r} of {len(self.model.documents)} of {self.model.tally.impressions}".encode())
-        return tuple(ClickPredictions(self.model.draw(np.random.default_rng([key, one]))) for one in range(DRAWS))
+        return tuple(map(ClickPredictions, posterior_draws(self.model)))
 
     def learnt_rows(self) -> Fingerprint | None:
         """The training sessions of the click model; None where its file does not record them."""
@@ -67,6 +63,15 @@ class ClickPredictions(RewardModel):
 
     def expected(self, target: Propensities, draws: int) -> Predicted:
         return predicted(self.model, law(target.policy, "rank_probs"), target.batch, draws)
+
+
+def posterior_draws(model: Fitted, *salt: int) -> tuple[Fitted, ...]:
+    """DRAWS draws from the posterior of a model; none if it has no posterior. salt: of models of alike data."""
+    if not model.has_posterior:
+        return ()
+    # Not from the tables: learnt from the same log in another order, these differ in their last bits.
+    key = crc32(f"{model!r} of {len(model.documents)} of {model.tally.impressions}".encode())
+    return tuple(model.draw(np.random.default_rng([key, one, *salt])) for one in range(DRAWS))
 
 
 def loaded(path: str) -> Fitted:
@@ -117,6 +122,14 @@ def predicted(fitted: Fitted, policy: Policy, batch: LogBatch, draws: int, *, nu
 
 def _by_rank(fitted: Fitted, contexts: Contexts, policy: Policy) -> Floats:
     """[3, n] expected clicks, known items, and items."""
+    chance, click = by_rank(fitted, policy, contexts)
+    at_all, codes = chance.sum(axis=2), fitted.documents.codes(contexts)
+    clicks = np.einsum("nmk,nmk->n", chance, click)
+    return np.stack([clicks, (at_all * (codes != UNSEEN)).sum(axis=1), at_all.sum(axis=1)])
+
+
+def by_rank(fitted: Fitted, policy: Policy, contexts: Contexts) -> tuple[Floats, Floats]:
+    """[n, m, k] P(candidate at rank) by the policy, and P(click there) by a model that is `separable`."""
     items, codes = all_items(contexts), fitted.documents.codes(contexts)
     chance = policy.rank_probs(contexts, items)
     n, m, k = chance.shape
@@ -125,10 +138,7 @@ def _by_rank(fitted: Fitted, contexts: Contexts, policy: Policy) -> Floats:
     rows = fitted.context_rows(contexts)
     shown = np.repeat(items.reshape(n * m, 1) >= 0, k, axis=1)
     slots = SlateDocuments(document, shown, None if rows is None else np.repeat(rows, m))
-    click = fitted.model.law(tables, slots).marginal().reshape(n, m, k)
-    at_all = chance.sum(axis=2)
-    clicks = np.einsum("nmk,nmk->n", chance, click)
-    return np.stack([clicks, (at_all * (codes != UNSEEN)).sum(axis=1), at_all.sum(axis=1)])
+    return chance, fitted.model.law(tables, slots).marginal().reshape(n, m, k)
 
 
 def _share(known: Floats, shown: Floats) -> Floats:

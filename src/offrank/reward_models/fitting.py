@@ -1,4 +1,4 @@
-"""Fitting of the reward models inside estimators, before a log is evaluated."""
+"""Fitting of the models inside estimators, before a log is evaluated."""
 
 from __future__ import annotations
 
@@ -11,23 +11,30 @@ from ..policies.base import Fits
 from ..policies.fit import replaced
 from ..running.executors import Executor, Progress
 from . import cross_fitting
+from .click_halves import ClickHalves
 from .regression import SlateRegression
 
 E = TypeVar("E")
 
 
 def fit_models(
-    estimators: Sequence[E], source: Source, executor: Executor | None = None, progress: Progress | None = None
+    estimators: Sequence[E],
+    source: Source,
+    executor: Executor | None = None,
+    progress: Progress | None = None,
+    clusters: Sequence[str] = (),
 ) -> list[E]:
-    """The estimators with the regressions in them, at any depth, learnt from a log: all in one pass, equal ones once.
+    """The estimators with the models in them, at any depth, learnt from a log, equal ones once.
+
+    Regressions are learnt in one pass, a click model in two. clusters: the columns that mark dependent rows.
 
     Raises:
         UsageError: no features, too few queries, or a regressor that predicts no finite numbers.
     """
-    models: dict[SlateRegression, None] = {}
+    models: dict[Fits, None] = {}
 
     def seen(one: Fits) -> Any:
-        if isinstance(one, SlateRegression):  # one that was fitted elsewhere too: it is learnt from the log it judges
+        if isinstance(one, SlateRegression | ClickHalves):  # a regression that was fitted elsewhere too
             models[one] = None
         return one
 
@@ -35,7 +42,10 @@ def fit_models(
         replaced(estimator, seen)
     if not models:
         return list(estimators)
-    refuse_once(source, "regressions are learnt from it first")
-    found = cross_fitting.learnt(list(models), source, executor, progress)
-    ready: dict[Fits, Any] = {one: replace(one, learnt=each) for one, each in zip(models, found, strict=True)}
+    refuse_once(source, "the models of its estimators are learnt from it first")
+    regressions = [one for one in models if isinstance(one, SlateRegression)]
+    found = cross_fitting.learnt(regressions, source, executor, progress) if regressions else []
+    ready: dict[Fits, Any] = {one: replace(one, learnt=each) for one, each in zip(regressions, found, strict=True)}
+    halves = [one for one in models if isinstance(one, ClickHalves)]
+    ready |= {one: one.by_halves(source, clusters, executor, progress) for one in halves}
     return [replaced(estimator, lambda one: ready.get(one, one)) for estimator in estimators]

@@ -17,7 +17,7 @@ from ..policies.sorting import certain, shown_slates
 
 NUMBERS = 2_000_000
 """Largest number of entries of one kind at a time, whatever the size of a batch."""
-_FEW = 120
+FEW = 120
 """A policy with at most this many possible slates is averaged over all of them."""
 
 
@@ -48,7 +48,7 @@ def slate_laws(policy: Policy, batch: LogBatch, draws: int, numbers: int = NUMBE
     for size, length in np.unique(np.stack([contexts.size, contexts.length], axis=1), axis=0).tolist():
         rows = np.flatnonzero((contexts.size == size) & (contexts.length == length) & ~sure)
         count = math.perm(size, length)
-        every = None if count > _FEW else np.array(list(permutations(range(size), length)))
+        every = None if count > FEW else np.array(list(permutations(range(size), length)))
         slates = draws if every is None else count
         for some in pieces(rows, slates * contexts.candidates.shape[1], numbers):
             yield _drawn(policy, batch, some, draws) if every is None else _enumerated(policy, contexts, some, every)

@@ -195,8 +195,9 @@ def shift_rewards(by: float, estimators: Sequence[Any], factor: float = 1.0) -> 
 
     Estimates that are self-normalised or use control variates shift by as much, with the same errors; others
     shift by that times their mean weight, whose expectation is 1; those that use no clicks do not shift (`direct`).
-    Theory is silent on estimators with an examination curve, since clicks that are equal at all ranks violate their
-    assumption; on those that learn a regression; and on those that divide slot by slot, if slates differ in length.
+    Theory is silent on estimators with an examination curve or a click model, since clicks that are equal at all
+    ranks violate their assumption; on those that learn a regression; and on those that divide slot by slot, if slates
+    differ in length.
     With a factor of 0 every reward is the same.
 
     - estimators: the requested ones, as objects or spellings.

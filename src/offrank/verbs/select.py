@@ -34,7 +34,7 @@ def select_estimators(question: EstimatorSelection) -> SelectedEstimators:
     """
     source, executor, progress = arguments.source(question.log, question.columns), question.executor, question.progress
     spec = IntervalSpec("normal", cluster=question.cluster).with_clusters_of(source)
-    listed = tuple(fit_models(question.candidates, source, executor, progress))
+    listed = tuple(fit_models(question.candidates, source, executor, progress, spec.columns))
     curve, worlds = question.trained.curve, question.worlds
     drawn, wanted = (fitted(one, source, executor) for one in (question.drawn_by, question.asked))
     selector = EstimatorSelector(

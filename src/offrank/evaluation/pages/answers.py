@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from ...assumptions import in_words
+from ...assumptions import as_model, in_words
 from ...findings.reasons import Reason
 from ...findings.verdict import ASSUMED, EXPLAINED, Decision, Trust, Verdict
 from ...folds.estimate import Estimate
@@ -59,6 +59,8 @@ def _target(found: ResultData, target: str, estimates: Mapping[str, Found]) -> A
 def _headline(verdict: Verdict) -> str:
     """Lead with the decision and its size: as a share, or else as the difference itself."""
     said, change = DECISIONS[verdict.decision], Span.of(verdict.difference)
+    model = as_model(verdict.assumes)
+    given = "" if model is None else f", if users click as {quote(model)} says"
     if change.value is None:
         return f"**{said}.**"
     if change.low == change.high == 0:
@@ -69,8 +71,8 @@ def _headline(verdict: Verdict) -> str:
     else:
         value, ends = _in_words(verdict.difference, signed=True)
     if any(one.code == EXPLAINED for one in verdict.reasons):
-        return f"**{said}:** a known error could explain {value} ({ends})."
-    return f"**{said}: {value}** ({ends})."
+        return f"**{said}:** a known error could explain {value} ({ends}){given}."
+    return f"**{said}: {value}** ({ends}){given}."
 
 
 def _winner(found: ResultData) -> Answer:

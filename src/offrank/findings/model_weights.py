@@ -1,0 +1,28 @@
+"""`model-weights`: an estimate whose weights are right only where users click as a click model says."""
+
+from __future__ import annotations
+
+from ..wording import EstimatorOption, Wording
+from .evidence import EstimateEvidence
+from .registry import Statement, finding
+
+
+def of_model(found: EstimateEvidence) -> bool:
+    """Whether the weights are those of a click model."""
+    return found.kind == "items" and found.model is not None and not found.corrects
+
+
+@finding("model-weights", "Weights of a click model", of_model, cause="assumption")
+def model_weights(found: EstimateEvidence) -> Statement:
+    assert found.model is not None
+    told = ", and the interval knows only how well its own numbers are known" if found.model.posterior else ""
+    return Statement(
+        "warning",
+        f"Clicks are weighted by where {found.model.name} says that users look: if they look elsewhere the value is "
+        f"wrong, and no weight shows it{told}.",
+        Wording(
+            "Compare with the weights of models of other kinds ({}), and see which predicts the clicks of another day "
+            "best.",
+            EstimatorOption("weights(ubm)"),
+        ),
+    )

@@ -1,0 +1,21 @@
+"""Evidence of estimates whose weights are those of a click model, and what is said of it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from offrank.findings.evidence import EstimateEvidence, ModelEvidence
+from tests.findings.cases_log import Case
+
+CURVE = EstimateEvidence(kind="items", normalised=False)
+WEIGHTS = replace(CURVE, model=ModelEvidence(name="`dbn`", posterior=True))
+
+CASES = [
+    Case("model-weights", CURVE, None),
+    Case("model-weights", WEIGHTS, "warning"),
+    Case("model-weights", replace(WEIGHTS, model=ModelEvidence()), "warning"),
+    Case("model-weights", replace(WEIGHTS, corrects=True), None),
+    Case("model-weights", replace(WEIGHTS, kind="model"), None),
+    Case("unseen-items", replace(WEIGHTS, control=0.99), None),
+    Case("unseen-items", replace(WEIGHTS, control=0.989), "serious"),
+]
