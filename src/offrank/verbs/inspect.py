@@ -70,15 +70,14 @@ def inspect(
     found = source.description if isinstance(source, WideLog | LongLog) else None
     try:
         seen, law, sample = looked_at(source, how)
-    except ColumnError as error:  # a column that is called as a role is none
-        told = None if columns or format or is_open(log) else _told_by_shape(log)
-        if told is None:
-            return unread(log, error, columns, format)
-        return inspect(log, told, **reading, logging=logging, **how)
-    except EmptyLogError as error:
-        if found is not None:  # how it was read may be at fault
-            return unread(log, error, columns, format)
-        raise
+    except (ColumnError, EmptyLogError) as error:  # how it was read may be at fault
+        plain = found is None and not (columns or format or is_open(log))
+        told = _told_by_shape(log) if plain else None
+        if told is not None:
+            return inspect(log, told, **reading, logging=logging, **how)
+        if found is None and isinstance(error, EmptyLogError):
+            raise
+        return unread(log, error, columns, format)
     logging = logging or (found.logging if found is not None else "") or None
     if logging not in (None, seen.logging.named):
         seen = _confirmed(seen, repr(policy(logging)))
