@@ -139,12 +139,27 @@ REFUSED = {
     "keyed({A, B})": "cannot read",
     "{A: plain}": "does not begin with a name",
     "tuned(lambda: 1)": "cannot read",
-    "(" * 300 + ")" * 300: "cannot read",
+    "(" * 300 + ")" * 300: "has 300 brackets within one another.*at most",
+    "(" * 10_000_000: r"'\({200}'\.\.\. has 10,000,000 characters",
+    "wrapped(" * 51 + "plain" + ")" * 51: "has 51 brackets",
+    "-" * 90_000 + "1": "cannot read",
+    "x" + ".y" * 40_000: "cannot read",
+    "1" + "+1" * 40_000: "cannot read",
+    "tuned(" + "9" * 5000 + ")": "cannot read",
+    "tuned(\udc80)": "cannot read",
+    "plain(**{'a': 1})": "has `\\*\\*`",
     "a\x00b": "cannot read",
 }
 
 
-@pytest.mark.parametrize("text", REFUSED)
+def test_an_error_does_not_repeat_a_long_text() -> None:
+    for text in (*REFUSED, "tuned(" + "a," * 9000 + ")"):
+        with pytest.raises(SpellingError) as caught:
+            parse(text, MAKERS, "thing")
+        assert len(str(caught.value)) < 1000
+
+
+@pytest.mark.parametrize("text", REFUSED, ids=lambda text: text[:40])
 def test_refused(text: str) -> None:
     with pytest.raises(SpellingError, match=f"(?s){REFUSED[text]}"):
         parse(text, MAKERS, "thing")

@@ -12,6 +12,9 @@ from pathlib import Path
 
 from .outputs import refuse_kind
 
+_UNPACKED, _RATIO = 256 << 20, 100
+"""What a compressed file may always unpack to, in bytes; and beyond that, how many times its own size."""
+
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 _SHUT = (errno.EACCES, errno.EPERM, errno.EROFS)
 _UNFINISHED: set[Path] = set()
@@ -39,7 +42,7 @@ def atomic_write(path: str | os.PathLike[str]) -> Iterator[Path]:
 def scratch(parent: Path, prefix: str) -> Iterator[Path]:
     """Yield a folder in `parent` that is removed afterwards, whatever happens."""
     with _temporary(parent / f"{prefix}{secrets.token_hex(4)}") as folder:
-        folder.mkdir()
+        folder.mkdir(0o700)  # what is read may be private, and its parent may be shared
         yield folder
 
 
@@ -53,6 +56,21 @@ def write_text(path: str | os.PathLike[str], text: str) -> None:
     """Write a text file in UTF-8; characters that UTF-8 cannot hold (half a surrogate pair) are escaped."""
     with atomic_write(path) as temporary:
         temporary.write_text(text, encoding="utf-8", errors="backslashreplace")
+
+
+def most_unpacked(packed: int) -> int:
+    """Return how many bytes `packed` ones may unpack to: what offrank writes never shrinks that much."""
+    return max(_UNPACKED, _RATIO * packed)
+
+
+def refuse_bomb(packed: int, unpacked: int) -> None:
+    """Refuse to unpack what would fill the memory.
+
+    Raises:
+        ValueError: it would be larger than `most_unpacked`.
+    """
+    if unpacked > most_unpacked(packed):
+        raise ValueError(f"its {packed:,} bytes unpack to more than {most_unpacked(packed):,}")
 
 
 def _told(error: OSError, temporary: Path, final: Path) -> OSError:

@@ -6,6 +6,7 @@ import importlib
 import json
 import math
 import os
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
@@ -32,6 +33,7 @@ N = TypeVar("N")
 
 _SPANS = ("difference", "relative")
 """Columns that hold a number with its interval, or None."""
+_MARKUP = re.compile(r"[|`]|<(?=[A-Za-z/!?])|(?<=\])\(")
 _ENDS = ("value", "low", "high", "standard_error")
 _TEXT = {
     *("target", "against", "estimator", "group", "chosen", "cluster", "model", "metric", "quantity", "anchor"),
@@ -179,7 +181,7 @@ class Tabular(Plain):
         """Return a table for readers, in Markdown."""
         names, rows = self._cells()
         lines = [names, ["---"] * len(names), *rows]
-        return "\n".join("| " + " | ".join(cell.replace("|", "\\|") for cell in line) + " |" for line in lines) + "\n"
+        return "\n".join("| " + " | ".join(map(_literal, line)) + " |" for line in lines) + "\n"
 
     def _repr_html_(self) -> str:
         """Return the same table as HTML, for notebooks."""
@@ -285,6 +287,11 @@ def _cell(row: Record, name: str) -> str:
     if isinstance(value, list):
         return ", ".join(map(str, value))
     return "" if value is None else f"{value:,}" if type(value) is int else str(value)
+
+
+def _literal(cell: str) -> str:
+    """Return a cell as Markdown shows it, whatever an id or a group is called: no markup, no link."""
+    return _MARKUP.sub(r"\\\g<0>", cell)
 
 
 def _span(found: Record) -> str:

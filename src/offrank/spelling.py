@@ -17,6 +17,7 @@ import keyword
 import math
 import re
 import unicodedata
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from itertools import chain, repeat
@@ -35,6 +36,15 @@ File = str
 K = TypeVar("K")
 V = TypeVar("V")
 
+LONGEST = 100_000
+"""Characters that a spelling may have: a mapping of some thousand names fits."""
+
+DEEPEST = 50
+"""Brackets that may stand within one another; Python's own parser gives up at 100 to 200."""
+
+_SHOWN = 200
+
+_BRACKETS = re.compile(r"[\[\](){}]")
 _TEXT = re.compile(r"\bstr\b")
 _FILE = re.compile(r"\bFile\b")
 
@@ -97,25 +107,43 @@ def parse(text: str, makers: Makers, what: str) -> Any:
     Raises:
         SpellingError: text outside the grammar, an unknown name or unfit arguments.
     """
-    try:
-        node = ast.parse(text.strip(), mode="eval").body
-    except SyntaxError as error:
-        raise SpellingError(f"cannot read {what} {text!r}", example(makers)) from error
+    _refuse_outsized(text, what)
+    if (node := _tree(text)) is None:
+        raise SpellingError(f"cannot read {what} {shown(text)}", example(makers))
     if isinstance(node, ast.Name):
         return _Reader(text, makers, what).made(node.id, [], [])
     if isinstance(node, ast.Constant | ast.Dict | ast.List | ast.Tuple):
-        raise SpellingError(f"{text!r} does not begin with a name of the {what}s", example(makers))
+        raise SpellingError(f"{shown(text)} does not begin with a name of the {what}s", example(makers))
     return _Reader(text, makers, what).built(node, takes_text=False)
 
 
 def split(text: str) -> list[str]:
     """Split a list, `ips, clip(snips, 10)`, with or without brackets, into spellings; unreadable text is one."""
-    try:
-        node = ast.parse(text.strip(), mode="eval").body
-    except SyntaxError:
+    _refuse_outsized(text, "list")
+    if (node := _tree(text)) is None:
         return [text]
     parts = node.elts if isinstance(node, ast.List | ast.Tuple) else [node]
     return [ast.get_source_segment(text.strip(), part) or text for part in parts]
+
+
+def _refuse_outsized(text: str, what: str) -> None:
+    """Refuse what no person types, before the parser spends memory and stack on it."""
+    depth = deepest = 0
+    for bracket in _BRACKETS.findall(text) if len(text) <= LONGEST else ():
+        depth += 1 if bracket in "([{" else -1
+        deepest = max(deepest, depth)
+    if len(text) > LONGEST or deepest > DEEPEST:
+        size = f"{len(text):,} characters" if len(text) > LONGEST else f"{deepest:,} brackets within one another"
+        remedy = f"write at most {LONGEST:,} characters and {DEEPEST} brackets within one another"
+        raise SpellingError(f"the {what} {shown(text)} has {size}", remedy)
+
+
+def _tree(text: str) -> ast.expr | None:
+    """Return the syntax tree of a text, None where Python cannot read it."""
+    try:
+        return ast.parse(text.strip(), mode="eval").body
+    except (SyntaxError, ValueError, RecursionError, MemoryError):  # the last two: of a chain such as `-----1`
+        return None
 
 
 def listed(texts: Iterable[str]) -> list[str]:
@@ -126,6 +154,11 @@ def listed(texts: Iterable[str]) -> list[str]:
 def example(makers: Makers) -> str:
     """Return a remedy that lists the valid names."""
     return "write name or name(argument, key=value), with a name from: " + ", ".join(sorted(makers))
+
+
+def shown(text: str) -> str:
+    """Return a text in quotes for an error: its beginning, if it is long."""
+    return repr(text) if len(text) <= _SHOWN else f"{text[:_SHOWN]!r}..."
 
 
 def spell(value: Any) -> str:
@@ -166,7 +199,7 @@ class _Reader:
         if isinstance(node, ast.Name):
             return self.word(node.id, takes_text=takes_text)
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
-            return self.made(node.func.id, node.args, [k for k in node.keywords if k.arg])
+            return self.made(node.func.id, node.args, node.keywords)
         if isinstance(node, ast.List | ast.Tuple):
             return tuple(self.built(e, takes_text=takes_text) for e in node.elts)
         if isinstance(node, ast.Dict):
@@ -176,15 +209,15 @@ class _Reader:
         except ValueError as error:
             dotted = isinstance(node, ast.Attribute) and takes_text is not None
             how = f"quote a name with dots: {ast.unparse(node)!r}" if dotted else example(self.makers)
-            raise SpellingError(f"cannot read {self.what} {self.text!r}", how) from error
+            raise SpellingError(f"cannot read {self.what} {shown(self.text)}", how) from error
 
     def mapping(self, node: ast.Dict, *, takes_text: bool | None) -> Frozen[Any, Any]:
         """Build a mapping. takes_text: whether bare words are text as keys; as values they are not."""
         keys = [self.built(key, takes_text=takes_text) for key in node.keys if key is not None]
         if len(keys) < len(node.keys):
-            raise SpellingError(f"cannot read {self.what} {self.text!r}", "write {key: value, key: value}")
-        if twice := [key for key in keys if keys.count(key) > 1]:
-            raise SpellingError(f"{spell(twice[0])} stands twice in {self.text!r}", "give each key one value")
+            raise SpellingError(f"cannot read {self.what} {shown(self.text)}", "write {key: value, key: value}")
+        if twice := [key for key, times in Counter(keys).items() if times > 1]:
+            raise SpellingError(f"{spell(twice[0])} stands twice in {shown(self.text)}", "give each key one value")
         return Frozen(zip(keys, [self.built(value, takes_text=False) for value in node.values], strict=True))
 
     def word(self, word: str, *, takes_text: bool | None) -> Any:
@@ -192,7 +225,9 @@ class _Reader:
             return self.made(word, [], [])
         if takes_text is None:
             error = _unknown(word, self.makers, "name")
-            raise SpellingError(f"{error.message} in {self.text!r}", error.remedy + f"; a file is quoted: '{word}'")
+            raise SpellingError(
+                f"{error.message} in {shown(self.text)}", error.remedy + f"; a file is quoted: '{word}'"
+            )
         return math.inf if word == "inf" and not takes_text else word
 
     def made(self, name: str, arguments: list[ast.expr], keywords: list[ast.keyword]) -> Any:
@@ -202,18 +237,20 @@ class _Reader:
         maker = self.makers[name]
         by_position, by_name = _text_places(maker)
         places = chain(by_position, repeat(False))
+        if any(k.arg is None for k in keywords):
+            raise SpellingError(f"{shown(self.text)} has `**`", f"write it as {signature(maker, name)}")
         readers = chain(map(partial(self._of, maker), by_name), repeat(self))
         each = zip(readers, arguments, places, strict=False)
         given = [reader.built(node, takes_text=text) for reader, node, text in each]
         named = {
-            name: self._of(maker, name).built(k.value, takes_text=by_name.get(name, False))
-            for name, k in ((str(k.arg), k) for k in keywords)
+            key: self._of(maker, key).built(k.value, takes_text=by_name.get(key, False))
+            for key, k in ((str(k.arg), k) for k in keywords)
         }
         try:
             return maker(*given, **named)
         except TypeError as error:
             raise SpellingError(
-                f"{self.text!r} does not fit {name}", f"write it as {signature(maker, name)}"
+                f"{shown(self.text)} does not fit {name}", f"write it as {signature(maker, name)}"
             ) from error
 
     def _of(self, maker: Callable[..., Any], argument: str) -> _Reader:

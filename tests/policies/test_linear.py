@@ -136,3 +136,13 @@ def test_a_malformed_file_is_refused_by_name(case: str, tmp_path: Path) -> None:
     np.savez(path, **(arrays | MALFORMED[case]))
     with pytest.raises(UsageError, match=r"policy\.npz"):
         _ = Linear(str(path)).model
+
+
+def test_a_file_that_would_fill_the_memory_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = saved(tmp_path)
+    with np.load(path) as found:
+        np.savez_compressed(path, zeros=np.zeros(300_000, np.uint8), **found)
+    assert Linear(path).model.weights.any()  # some zeros more are nothing to refuse
+    monkeypatch.setattr("offrank.files._UNPACKED", 100_000)
+    with pytest.raises(UsageError, match=r"policy\.npz.* is not a learnt policy"):
+        _ = Linear(path).model

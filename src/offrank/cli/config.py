@@ -38,7 +38,7 @@ def _read(context: click.Context, _option: click.Parameter, path: str | None) ->
     context.meta[CONFIG] = path
     try:
         said = tomllib.loads(Path(path).read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         reason = error.strerror if isinstance(error, OSError) else error
         raise click.BadParameter(f"{path} cannot be read as TOML: {reason}") from error
     options = {_key(option): option for option in context.command.params if isinstance(option, click.Option)}

@@ -16,6 +16,7 @@ from ..errors import EmptyLogError, LogError
 from . import _kernels_json
 from .dialect import Dialect
 from .files import Files, describe, partition
+from .json_text import parsed
 from .stored import reading, refuse_missing, with_columns
 from .tables import Piece, bounded, numbered, refuse_twice
 from .text_types import cell_error, csv_type, json_types, naming, whole_numbers
@@ -177,8 +178,7 @@ def _json_schema(lines: bytes) -> pa.Schema:
 def _json_rows(lines: bytes, wanted: pa.Schema | None) -> list[pa.RecordBatch]:
     """Read lines of JSON. wanted: the columns to read and their types; all if None."""
     parse = pyarrow.json.ParseOptions(wanted, unexpected_field_behavior="infer" if wanted is None else "ignore")
-    read = pyarrow.json.ReadOptions(use_threads=False, block_size=len(lines) + 1)
-    found: list[pa.RecordBatch] = pyarrow.json.read_json(pa.BufferReader(lines), read, parse).to_batches()
+    found: list[pa.RecordBatch] = parsed(lines, parse).to_batches()
     return found
 
 

@@ -29,6 +29,8 @@ _AFFINITIES = {
 }
 """What a declared type must have in it for its column to be of a type, in this order: SQLite's own rules."""
 
+_ALONE = {"enable_external_access": "false"}
+"""How DuckDB opens a file that somebody else has made: its views reach no other file, and no network."""
 
 _VALUES: Mapping[str, tuple[type, ...]] = {
     "int64": (int,),
@@ -80,10 +82,11 @@ class DuckdbTable(DatabaseTable):
     @contextmanager
     def _opened(self) -> Iterator[Any]:
         library = optional("duckdb", "a DuckDB file needs DuckDB", "duckdb")
-        remedy = "close programs that write to it; a newer DuckDB may have written it than the one that reads"
+        remedy = "close programs that write to it; a newer DuckDB may have written it than the one that reads; "
+        remedy += "a view that reads other files is not followed: write it into a table"
         with (
             duckdb_errors(f"{self.path} cannot be read as a DuckDB file", remedy),
-            closing(library.connect(self.path, read_only=True)) as connection,
+            closing(library.connect(self.path, read_only=True, config=_ALONE)) as connection,
         ):
             connection.sql("set enable_progress_bar = false")  # it is printed among the results
             yield connection
@@ -139,6 +142,7 @@ class SqliteTable(DatabaseTable):
         address = f"file:{quote(str(Path(self.path).absolute()))}?mode=ro"
         try:
             with closing(sqlite3.connect(address, uri=True)) as connection:
+                connection.execute("pragma trusted_schema = off")  # views call no function that does more than compute
                 yield connection
         except sqlite3.Error as error:
             said = f"{self.path} cannot be read as a SQLite file: {error}"

@@ -4,8 +4,14 @@ from __future__ import annotations
 
 import json
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.json
+
+from . import _kernels_json
+
+DEEPEST = 500
+"""Brackets within one another that a value in JSON may have; beyond some 10,000 Arrow's parser ends the process."""
 
 
 class BadCell(Exception):  # noqa: N818  it never leaves the readers
@@ -16,6 +22,19 @@ class BadCell(Exception):  # noqa: N818  it never leaves the readers
         self.index, self.name, self.wrong, self.remedy = index, name, wrong, remedy
 
 
+def parsed(lines: bytes, how: pyarrow.json.ParseOptions) -> pa.Table:
+    """Read lines of JSON, an object each.
+
+    Raises:
+        ArrowException: they are none, or so deep that Arrow's parser would end the process.
+    """
+    data = np.frombuffer(lines, np.uint8)
+    if _kernels_json.deepest(data, False) > DEEPEST and _kernels_json.deepest(data, True) > DEEPEST:
+        raise pa.ArrowInvalid(f"a value has more than {DEEPEST} brackets within one another")
+    read = pyarrow.json.ReadOptions(use_threads=False, block_size=len(lines) + 1)
+    return pyarrow.json.read_json(pa.BufferReader(lines), read, how)
+
+
 def from_json(column: pa.Array, name: str, held: pa.DataType | None) -> pa.Array:
     """Parse lists that were written as JSON text."""
     texts = [b"null" if text is None else text for text in column.cast(pa.large_binary()).to_pylist()]
@@ -23,9 +42,8 @@ def from_json(column: pa.Array, name: str, held: pa.DataType | None) -> pa.Array
         held = pa.string() if any(b'"' in text for text in texts) else pa.int64()
     lines = b"\n".join(b'{"":%s}' % text.replace(b"\n", b" ") for text in texts)
     parse = pyarrow.json.ParseOptions(pa.schema({"": pa.list_(held)}), unexpected_field_behavior="error")
-    read = pyarrow.json.ReadOptions(use_threads=False, block_size=len(lines) + 1)
     try:
-        found = pyarrow.json.read_json(pa.BufferReader(lines), read, parse) if texts else pa.table({"": []})
+        found = parsed(lines, parse) if texts else pa.table({"": []})
         if found.num_rows == len(texts):
             return found.column(0).combine_chunks().cast(pa.list_(held))
     except (pa.ArrowException, UnicodeDecodeError):
@@ -40,7 +58,7 @@ def _bad_text(texts: list[bytes], name: str, held: pa.DataType) -> BadCell:
     for index, text in enumerate(texts):
         try:
             value = json.loads(text)
-        except ValueError:
+        except (ValueError, RecursionError):
             return BadCell(index, name, "is not a list in JSON", remedy)
         fine = value is None or (isinstance(value, list) and all(one is None or type(one) in wanted for one in value))
         if not fine or (held == pa.int64() and any(abs(one or 0) >= 1 << 63 for one in value or ())):

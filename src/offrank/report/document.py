@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Literal, Protocol
@@ -30,6 +31,9 @@ class Codes:
     severity: str
     codes: tuple[str, ...] = ()
 
+
+_FORMULA = re.compile(r"[=@\t\r]|[-+](?!\d[\d.,]*(?:e[-+]?\d+)?\s?%?$)")
+"""How a text begins that a spreadsheet would compute; -12.3 % is a number."""
 
 Cell = str | float | int | None | Codes
 
@@ -57,12 +61,17 @@ class Figures:
         )
 
     def to_csv(self) -> str:
-        """Return the header and the rows as CSV with all digits."""
+        """Return the header and the rows as CSV with all digits; no text in it is a formula of a spreadsheet."""
         written = io.StringIO()
         writer = csv.writer(written, lineterminator="\n")
         writer.writerow(self.header)
-        writer.writerows(self.rows)
+        writer.writerows([[_harmless(cell) for cell in row] for row in self.rows])
         return written.getvalue()
+
+
+def _harmless(cell: Cell) -> Cell:
+    """Return a cell as it is written; a text that a spreadsheet would compute has an apostrophe before it."""
+    return f"'{cell}" if isinstance(cell, str) and _FORMULA.match(cell) else cell
 
 
 @dataclass(frozen=True)

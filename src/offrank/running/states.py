@@ -22,6 +22,7 @@ import numpy as np
 import pyarrow as pa
 
 from ..errors import StateError
+from ..files import most_unpacked, refuse_bomb
 
 __all__ = ["SCHEMA", "dumps", "loads"]
 
@@ -116,15 +117,25 @@ def loads(data: bytes, where: str = "the state") -> Any:
     if hashlib.sha256(body).digest() != rest[:_CHECKSUM]:
         raise _damaged(where, f"the checksum of its {len(body):,} bytes is wrong")
     try:
-        whole = zlib.decompress(body)
+        whole = _unpacked(body)
         end = 8 + int.from_bytes(whole[:8], "little")
         reader = _Reader(whole, end)
         state = reader.value(json.loads(whole[8:end].decode("ascii")))
-    except (ValueError, TypeError, LookupError, zlib.error, RecursionError, pa.ArrowException) as error:
+    except (ValueError, TypeError, LookupError, zlib.error, RecursionError, MemoryError, pa.ArrowException) as error:
         raise _damaged(where, f"{error}") from error
     if reader.at != len(whole):
         raise _damaged(where, f"{len(whole) - reader.at:,} bytes are left over")
     return state
+
+
+def _unpacked(body: bytes) -> bytes:
+    """Return what `body` unpacks to, unless that would fill the memory."""
+    stream = zlib.decompressobj()
+    whole = stream.decompress(body, most_unpacked(len(body)) + 1)
+    refuse_bomb(len(body), len(whole))
+    if not stream.eof:
+        raise ValueError("its end is missing")
+    return whole
 
 
 def _damaged(where: str, why: str) -> StateError:

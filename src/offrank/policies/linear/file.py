@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...errors import UsageError
-from ...files import atomic_write
+from ...files import atomic_write, refuse_bomb
 from ...folds.fingerprint import Fingerprint
 from .encoding import Encoding
 
@@ -22,7 +22,7 @@ T = TypeVar("T")
 
 _FORMAT = 1
 _DAMAGED = (
-    *(AttributeError, KeyError, IndexError, TypeError, ValueError, OverflowError),
+    *(AttributeError, KeyError, IndexError, TypeError, ValueError, OverflowError, MemoryError),
     *(zipfile.BadZipFile, zlib.error, EOFError, OSError),
 )
 """What reading another file, or a damaged one, raises."""
@@ -66,6 +66,9 @@ class PolicyFile:
             UsageError: no such file, or not a saved model of this kind.
         """
         try:
+            with zipfile.ZipFile(path) as packed:
+                sizes = [(one.compress_size, one.file_size) for one in packed.infolist()]
+            refuse_bomb(*(sum(each) for each in zip(*sizes, strict=True)))
             with np.load(path, allow_pickle=False) as found:
                 return build(cls._read(dict(found)))
         except UsageError as error:

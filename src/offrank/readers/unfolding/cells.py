@@ -14,7 +14,7 @@ import pyarrow.json
 
 from ...log.batch import Integers
 from .. import arrow
-from ..json_text import BadCell
+from ..json_text import BadCell, parsed
 
 BRACKETS = r"(?s)^[\[({]\s*(.*?)\s*[\])}]$"
 """A list as some libraries print it; JSON is another form."""
@@ -58,8 +58,7 @@ class Json:
             written = [as_json(text) for text in texts] if self.literal else texts
             lines = "\n".join('{"":%s}' % text.replace("\n", " ") for text in written).encode()  # noqa: UP031
             parse = pyarrow.json.ParseOptions(pa.schema({"": self.kind}), unexpected_field_behavior="ignore")
-            read = pyarrow.json.ReadOptions(use_threads=False, block_size=len(lines) + 1)
-            found = pyarrow.json.read_json(pa.BufferReader(lines), read, parse)
+            found = parsed(lines, parse)
             if found.num_rows == len(texts):
                 return found.column(0).combine_chunks()
         except (pa.ArrowException, ValueError):
