@@ -85,7 +85,7 @@ long(
     **TEN,
 )
 long(
-    "an LLM router that draws",
+    "a model router that draws",
     "softmax",
     "written",
     "- model_name - thumbs_up propensity=routing_prob",
@@ -103,7 +103,7 @@ long(
     pool=4,
 )
 long(
-    "an LLM router of rules",
+    "a model router of rules",
     "hidden",
     "fixed",
     "- model - accepted",

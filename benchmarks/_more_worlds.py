@@ -67,24 +67,12 @@ def requests(how: str, seed: int, n: int = 400, k: int = 5, pool: int = 24, choi
             "nearest": -distance,
             "ab": score if arm == "A" else other,
             "hidden_ab": hidden if arm == "A" else base[candidates],
-            "epsilon": score,
-            "bucket": score,
-            "softmax": score,
             "uniform": 0 * score,
-        }[how]
+        }.get(how, score)
         order, chances = _drawn(how, keys, k, explored, rng)
         at = START + dt.timedelta(seconds=int(number * 67 + rng.integers(60)))
-        request = Request(
-            number,
-            user,
-            at,
-            arm,
-            explored,
-            str(rng.choice(WORDS)),
-            float(np.prod(chances)),
-            candidates.tolist(),
-            score.tolist(),
-        )
+        word, chance = str(rng.choice(WORDS)), float(np.prod(chances))
+        request = Request(number, user, at, arm, explored, word, chance, candidates.tolist(), score.tolist())
         for rank, (place, chance) in enumerate(zip(order, chances, strict=True)):
             liked = 1 / (1 + np.exp(1.2 - hidden[place])) / (1 + 0.4 * rank)
             click = int(rng.random() < liked)

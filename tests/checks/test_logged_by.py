@@ -46,7 +46,7 @@ def test_copies_of_rows_are_no_pairs() -> None:
 
 
 def two_rankers(lists: int, *, exception: bool = False) -> pa.Table:
-    """A log of two sorting rankers, of candidates that never come twice. exception: whether the first is upside down."""
+    """A log of two sorting rankers, of candidates that never come twice. exception: the first list is turned."""
     rng = np.random.default_rng(5)
     made = []
     for number in range(lists):

@@ -179,9 +179,9 @@ def _logging(seen: Inspection, log: LogEvidence, called: Sequence[str], source: 
     column, scores = random.beside, [name for name in seen.ties if seen.ties[name] < 1]
     policies = rankers(scores, used(seen.columns, "ranking"))
     if found.status == "not random" and column is not None:
-        found, arms = replace(found, column=column), _told(column, policies, source, how)
+        found, arms = replace(found, column=column), _arms_of(column, policies, source, how)
     elif found.status == "unknown" and not seen.written and len(policies) > 1:
-        tried = (_told(name, policies, source, how) for name in called[:_TRIED])
+        tried = (_arms_of(name, policies, source, how) for name in called[:_TRIED_ARMS])
         arms = next((one for one in tried if one is not None and one.clear), None)
         why = "" if arms is None else f"each value of `{arms.column}` has a ranker that explains all of its rows"
         found = found if arms is None else replace(found, column=arms.column, policy=None, departure=None, why=why)
@@ -195,11 +195,11 @@ def _logging(seen: Inspection, log: LogEvidence, called: Sequence[str], source: 
     return replace(found, arms=arms.policies, shares=arms.shares, unit=unit, status="arms")
 
 
-_TRIED = 3
+_TRIED_ARMS = 3
 """Columns called as arms that are tried where no rows of one context tell."""
 
 
-def _told(column: str, policies: tuple[Top | Ranking, ...], source: Source, how: HowRead) -> Arms | None:
+def _arms_of(column: str, policies: tuple[Top | Ranking, ...], source: Source, how: HowRead) -> Arms | None:
     """Return which ranker explains the rows of each value of a column; None if there is none, or it holds many."""
     fold = ArmsFold(column, policies)
     return run(source.select(fold.needs()), fold, **how) if policies else None

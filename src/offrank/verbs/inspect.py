@@ -70,14 +70,9 @@ def inspect(
     found = source.description if isinstance(source, WideLog | LongLog) else None
     try:
         seen, law, sample = looked_at(source, how)
-    except (ColumnError, EmptyLogError) as error:  # how it was read may be at fault
-        plain = found is None and not (columns or format or is_open(log))
-        told = _told_by_shape(log) if plain else None
-        if told is not None:
-            return inspect(log, told, **reading, logging=logging, **how)
-        if found is None and isinstance(error, EmptyLogError):
-            raise
-        return unread(log, error, columns, format)
+    except (ColumnError, EmptyLogError) as error:
+        said = columns or format or is_open(log)
+        return _otherwise(log, error, columns, format, found is not None, {**reading, "logging": logging, **how}, said)
     logging = logging or (found.logging if found is not None else "") or None
     if logging not in (None, seen.logging.named):
         seen = _confirmed(seen, repr(policy(logging)))
@@ -85,6 +80,22 @@ def inspect(
     if found is not None:
         seen = replace(seen, format=found.format or format, read_as=found.said)
     return replace(seen, **suggestion(seen, law, source, sample, how)) if seen.logging.seen else seen
+
+
+def _otherwise(
+    log: Any, error: OffrankError, columns: Any, kind: str | None, doubtful: bool, how: dict[str, Any], said: Any
+) -> Inspection | UnreadTable:
+    """Return what is seen of a log that cannot be read as it was understood. doubtful: whether that was by its shape.
+
+    Raises:
+        EmptyLogError: there is no other way, and none of its rows keeps the rules.
+    """
+    told = None if doubtful or said else _told_by_shape(log)
+    if told is not None:
+        return inspect(log, told, **how)
+    if doubtful or isinstance(error, ColumnError):
+        return unread(log, error, columns, kind)
+    raise error
 
 
 def _told_by_shape(log: Any) -> dict[str, str] | None:

@@ -118,7 +118,7 @@ def _recognised(beginning: Beginning) -> Mapping[str, Any] | None:
 
 def _by_shape(rows: pa.Table, single: Sequence[str]) -> Mapping[str, Any] | None:
     """Tell a choice of anything else by its own id in each row, an option, a click and a probability called so."""
-    near = [name for name in single if names.closeness("propensity", name) >= _NEAR]
+    near = [name for name in single if names.closeness("propensity", name) >= _CALLED_PROBABLE]
     written = [name for name in near if is_probability(rows.column(name))]
     found = chosen_and_earned(rows)
     if found is None or len(written) != 1 or len(near) != 1 or len(single) < rows.num_columns:
@@ -126,7 +126,7 @@ def _by_shape(rows: pa.Table, single: Sequence[str]) -> Mapping[str, Any] | None
     return dict(zip(("chosen", "reward", "propensity"), (*found, *written), strict=True))
 
 
-_NEAR = 2
+_CALLED_PROBABLE = 2
 """How well a name must fit that of a probability; see `roles.names.closeness`."""
 
 

@@ -90,13 +90,13 @@ def not_after_others(flags: Mapping[str, Floats]) -> list[str]:
 def _leads(first: Flags, then: Flags) -> bool:
     """Whether what is set is set in the first flags too, and more of them, which is hardly chance."""
     share, often = float(first.mean()), int(then.sum())
-    within = often and share <= _MOST and first.sum() > often and bool(first[then].all())
-    return bool(within and share**often < _CHANCE)
+    within = often and share <= _MOST_SET and first.sum() > often and bool(first[then].all())
+    return bool(within and share**often < _HARDLY)
 
 
-_MOST = 0.7
+_MOST_SET = 0.7
 """The largest share of rows in which a deed is set that others follow; what is set more often is no deed."""
-_CHANCE = 1e-3
+_HARDLY = 1e-3
 
 
 def best_named(role: str, able: Sequence[str]) -> str:

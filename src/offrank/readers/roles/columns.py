@@ -151,10 +151,10 @@ def always_falls(numbers: Floats, groups: Integers, places: Floats) -> bool:
     inside = np.diff(groups[order]) == 0
     steps = np.diff(numbers[order])[inside]
     falls = steps < 0
-    return bool(len(steps) >= _STEPS and (steps <= 0).mean() >= 0.99 and falls.mean() > 0.5)
+    return bool(len(steps) >= _FEWEST_STEPS and (steps <= 0).mean() >= 0.99 and falls.mean() > 0.5)
 
 
-_STEPS = 20
+_FEWEST_STEPS = 20
 """Steps down lists, at least, that show that they are sorted."""
 
 

@@ -15,7 +15,7 @@ from ..roles import names
 from ..tables import Table
 
 _NUMBERED = re.compile(r"(.*?)[ _.-]?0*([0-9]+)([ _.-]?[A-Za-z_]*)")
-_NAMED = 2
+_CALLED_SO = 2
 """How well names must fit those of an item and of a click; see `roles.names.closeness`."""
 
 
@@ -24,9 +24,9 @@ def in_lists_by_number(table: Table) -> Table:
 
     A place without an item has no value in any list. The same table if it has no such columns.
     """
-    groups = _groups(table.names)
-    items = [name for name in groups if _called("item", "slate", name)]
-    clicks = [name for name in groups if _called("click", "used", name) and name not in items]
+    groups = _by_number(table.names)
+    items = [name for name in groups if _called_either("item", "slate", name)]
+    clicks = [name for name in groups if _called_either("click", "used", name) and name not in items]
     if len(items) != 1 or not clicks or getattr(table, "once", False):
         return table
     shown = groups[items[0]]
@@ -41,11 +41,11 @@ def in_lists_by_number(table: Table) -> Table:
     return DerivedTable(table, {name: name for name in table.names if name not in taken}, computed, len(shown))
 
 
-def _called(role: str, other: str, name: str) -> bool:
-    return max(names.closeness(role, name), names.closeness(other, name)) >= _NAMED
+def _called_either(role: str, other: str, name: str) -> bool:
+    return max(names.closeness(role, name), names.closeness(other, name)) >= _CALLED_SO
 
 
-def _groups(columns: Sequence[str]) -> Mapping[str, tuple[str, ...]]:
+def _by_number(columns: Sequence[str]) -> Mapping[str, tuple[str, ...]]:
     """Return the columns that differ in a number from 1 or from 0 alone, in its order, by the rest of their names."""
     found: dict[str, dict[int, str]] = {}
     for name in columns:
@@ -54,12 +54,12 @@ def _groups(columns: Sequence[str]) -> Mapping[str, tuple[str, ...]]:
     whole = {
         rest: by_number
         for rest, by_number in found.items()
-        if rest and len(by_number) > 1 and sorted(by_number) in _runs(len(by_number))
+        if rest and len(by_number) > 1 and sorted(by_number) in _from_the_top(len(by_number))
     }
     return {rest: tuple(by_number[at] for at in sorted(by_number)) for rest, by_number in whole.items()}
 
 
-def _runs(length: int) -> list[list[int]]:
+def _from_the_top(length: int) -> list[list[int]]:
     return [list(range(top, top + length)) for top in (0, 1)]
 
 
@@ -68,12 +68,12 @@ def _gathered(group: Sequence[str], shown: Sequence[str], rows: pa.RecordBatch) 
     there = np.column_stack([~arrow.nulls(arrow.plain(rows.column(name))) for name in shown])
     columns = [arrow.plain(rows.column(name)) for name in group]
     kind = [column.type for column in columns]
-    common = kind[0] if len({*kind}) == 1 else pa.float64() if all(map(_is_number, kind)) else pa.string()
+    common = kind[0] if len({*kind}) == 1 else pa.float64() if all(map(_is_numeric, kind)) else pa.string()
     values = pa.concat_arrays([column.cast(common) for column in columns])
     order = np.arange(len(values)).reshape(len(group), len(rows)).T[there]
     ends = np.append(0, np.cumsum(there.sum(axis=1)))
     return pa.LargeListArray.from_arrays(pa.array(ends, pa.int64()), values.take(pa.array(order)))
 
 
-def _is_number(kind: pa.DataType) -> bool:
+def _is_numeric(kind: pa.DataType) -> bool:
     return bool(pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_null(kind))
