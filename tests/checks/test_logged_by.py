@@ -39,6 +39,11 @@ def test_rows_that_never_differ_belie_them(each: float, status: str) -> None:
     assert found.status == status
 
 
+def test_rows_that_never_differ_within_an_arm_may_be_drawn_with_it() -> None:
+    arms = Randomness("not random", "user", "variant", 100, 0)
+    assert logged_by(arms, [], LogEvidence(), WRITTEN, None, Claimed(50, 0, 50 * math.log(0.5))).status == "written"
+
+
 def test_copies_of_rows_are_no_pairs() -> None:
     claimed = Claimed(50, 0, 50 * LIMIT / 99)
     assert logged_by(FIXED, [], LogEvidence(), WRITTEN, None, claimed).status == "refuted"

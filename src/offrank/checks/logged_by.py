@@ -123,7 +123,8 @@ def _belies(claimed: Claimed, random: Randomness, sure: Drawn | None, copies: fl
     """Return what makes the logged propensities all but impossible: a sorting policy, or rows that never differ."""
     if sure is not None and claimed.log_likelihood < math.log(UNLIKELY):
         return _SORTED.format(sure.policy)
-    pairs = random.pairs * (1 - copies) if random.state == "not random" else 0.0
+    fixed = random.state == "not random" and random.beside is None  # what arms show is drawn with the arm
+    pairs = random.pairs * (1 - copies) if fixed else 0.0
     if pairs * claimed.log_likelihood / max(claimed.rows, 1) < math.log(UNLIKELY):
         return f"{_fixed(random, None)}, unlike what the logged propensities say"
     return ""
