@@ -75,7 +75,7 @@ def drawn_of(found: Any, truth: Truth) -> str:
         known = law.status in ("not random", "refuted", "arms")
         return "scandal" if certain else "right" if known or not believed else "open"
     if truth.drawn == "written":
-        return "right" if law.status == "written" else "wrong" if certain else "open"
+        return "right" if law.status in ("written", "written, not tested") else "wrong" if certain else "open"
     if truth.drawn in ("hidden", "bucket", ""):
         return "wrong" if certain or law.status == "not random" else "right"
     same = (law.policy or "").startswith(_law(truth))

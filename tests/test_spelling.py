@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from offrank.errors import SpellingError, UsageError
 from offrank.estimators.named import ESTIMATORS, estimator
-from offrank.policies import By
+from offrank.policies import By, Ranking, Top
 from offrank.policies.named import POLICIES, policy
 from offrank.spelling import Frozen, Spelled, example, listed, parse, split
 
@@ -212,9 +212,12 @@ def test_a_list_is_split_into_its_spellings(text: str, parts: list[str]) -> None
 COLUMNS = st.sampled_from(["new_score", "my score", "class", "inf", "it's", *POLICIES, *ESTIMATORS]) | st.text()
 POSITIVE = st.floats(0, exclude_min=True) | st.integers(1)
 SHARE = st.floats(0, 1, exclude_min=True)
+SORTED = st.builds(Top, COLUMNS) | st.builds(Ranking, COLUMNS)
 ARGUMENTS: dict[str, Callable[[Any], st.SearchStrategy[Any]]] = {
+    "a": lambda _: SORTED,
     "arms": lambda made: st.builds(By, COLUMNS, st.fixed_dictionaries({"A": made, 1: made})),
     "assignment": lambda _: st.sampled_from(["greedy", "exact"]),
+    "b": lambda _: SORTED,
     "base": lambda made: made,
     "by": lambda _: COLUMNS,
     "column": lambda _: COLUMNS,
@@ -228,6 +231,7 @@ ARGUMENTS: dict[str, Callable[[Any], st.SearchStrategy[Any]]] = {
     "greedy": lambda _: st.booleans(),
     "log": lambda _: st.booleans(),
     "maximum": lambda _: POSITIVE | st.just("auto"),
+    "method": lambda _: st.sampled_from(["team_draft", "balanced", "probabilistic"]),
     "model": lambda _: COLUMNS,
     "parts": lambda made: st.lists(made, min_size=1, max_size=3).map(shared),
     "path": lambda _: COLUMNS,

@@ -33,8 +33,12 @@ if TYPE_CHECKING:  # for type checkers; `_HOMES` and `_MODULES` say the same at 
     from .policies.boosted import Boosted as Boosted
     from .policies.by import By as By
     from .policies.counted import Counted as Counted
+    from .policies.distinct import Distinct as Distinct
     from .policies.epsilon import EpsilonUniform as EpsilonUniform
+    from .policies.filtered import Filtered as Filtered
+    from .policies.interleaved import Interleaved as Interleaved
     from .policies.linear import Linear as Linear
+    from .policies.pinned import Pinned as Pinned
     from .policies.plackett_luce import PlackettLuce as PlackettLuce
     from .policies.policy_mixture import PolicyMixture as PolicyMixture
     from .policies.ranking import Ranking as Ranking
@@ -75,12 +79,16 @@ _HOMES = {
     "Caution": "folds.estimate",
     "CheckpointFolder": "running.checkpoint",
     "Counted": "policies.counted",
+    "Distinct": "policies.distinct",
     "EpsilonUniform": "policies.epsilon",
     "Estimate": "folds.estimate",
+    "Filtered": "policies.filtered",
     "Inspection": "inspection.result",
+    "Interleaved": "policies.interleaved",
     "Linear": "policies.linear",
     "Logged": "policies.written",
     "OffrankError": "errors",
+    "Pinned": "policies.pinned",
     "PlackettLuce": "policies.plackett_luce",
     "PolicyMixture": "policies.policy_mixture",
     "Ranking": "policies.ranking",

@@ -4,20 +4,31 @@ from __future__ import annotations
 
 import errno
 import os
+import re
 import secrets
 import shutil
-from collections.abc import Iterator
-from contextlib import contextmanager
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from .outputs import refuse_kind
 
+try:
+    import fcntl
+except ImportError:  # Windows
+    fcntl = None  # type: ignore[assignment]
+
 _UNPACKED, _RATIO = 256 << 20, 100
 """What a compressed file may always unpack to, in bytes; and beyond that, how many times its own size."""
+
+_LEFT = 2.0
+"""Seconds that an unfinished file is left alone before it may be taken for one of a killed process."""
 
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 _SHUT = (errno.EACCES, errno.EPERM, errno.EROFS)
 _UNFINISHED: set[Path] = set()
+_HEX = "[0-9a-f]{8}"
 
 
 @contextmanager
@@ -29,20 +40,19 @@ def atomic_write(path: str | os.PathLike[str]) -> Iterator[Path]:
         OSError: the disk is full, or the folder cannot be written to; it names `path`, the size and what to do.
     """
     final = Path(path)
-    with _temporary(final.with_name(f".{secrets.token_hex(4)}.{final.name}")) as temporary:
-        try:
-            yield temporary
-            refuse_kind(final, temporary)
-            temporary.replace(final)
-        except OSError as error:
-            raise _told(error, temporary, final) from error
+    temporary = final.with_name(f".{secrets.token_hex(4)}.{final.name}")
+    left = re.compile(rf"\.{_HEX}\.{re.escape(final.name)}")
+    with _named(temporary, final), _unfinished(temporary, left), _named(temporary, final):
+        yield temporary
+        refuse_kind(final, temporary)
+        temporary.replace(final)
 
 
 @contextmanager
 def scratch(parent: Path, prefix: str) -> Iterator[Path]:
     """Yield a folder in `parent` that is removed afterwards, whatever happens."""
-    with _temporary(parent / f"{prefix}{secrets.token_hex(4)}") as folder:
-        folder.mkdir(0o700)  # what is read may be private, and its parent may be shared
+    folder = parent / f"{prefix}{secrets.token_hex(4)}"
+    with _unfinished(folder, re.compile(re.escape(prefix) + _HEX), os.mkdir):
         yield folder
 
 
@@ -73,27 +83,76 @@ def refuse_bomb(packed: int, unpacked: int) -> None:
         raise ValueError(f"its {packed:,} bytes unpack to more than {most_unpacked(packed):,}")
 
 
-def _told(error: OSError, temporary: Path, final: Path) -> OSError:
-    """Return the error of writing a file with its name, its size and what to do; other errors as they are."""
-    if error.filename not in (None, str(temporary)) or error.errno not in (*_FULL, *_SHUT):
-        return error
-    size = temporary.stat().st_size if temporary.exists() else 0
-    reason = os.strerror(error.errno)
-    if error.errno in _FULL:
-        reason += f" after {size:,} bytes; make room there, raise its limit, or write to another disk"
-    else:
-        reason += f"; let {str(final.parent)!r} be written to, or write into another folder"
-    return type(error)(error.errno, reason, str(final))
+@contextmanager
+def _named(temporary: Path, final: Path) -> Iterator[None]:
+    """Within this context, an error of writing a file has its name, its size and what to do; others are as they are."""
+    try:
+        yield
+    except OSError as error:
+        if error.filename not in (None, str(temporary)) or error.errno not in (*_FULL, *_SHUT):
+            raise
+        size = temporary.stat().st_size if temporary.exists() else 0
+        reason = os.strerror(error.errno)
+        if error.errno in _FULL:
+            reason += f" after {size:,} bytes; make room there, raise its limit, or write to another disk"
+        else:
+            reason += f"; let {str(final.parent)!r} be written to, or write into another folder"
+        raise type(error)(error.errno, reason, str(final)) from error
 
 
 @contextmanager
-def _temporary(path: Path) -> Iterator[Path]:
+def _unfinished(path: Path, named: re.Pattern[str], make: Callable[[Path, int], None] | None = None) -> Iterator[None]:
+    """Lock a file or folder as long as it is unfinished, and remove it if it is there then.
+
+    named: the names beside it of what killed processes may have left; it is removed first.
+    """
+    _remove_left(path.parent, named)
     _UNFINISHED.add(path)
     try:
-        yield path
+        if make is not None:
+            make(path, 0o700)  # what is read may be private, and its parent may be shared
+        with _locked(path):
+            yield
     finally:
         _remove(path)
         _UNFINISHED.discard(path)
+
+
+def _remove_left(parent: Path, named: re.Pattern[str]) -> None:
+    """Remove unfinished files and folders that nobody holds any more."""
+    try:
+        found = [each for each in parent.iterdir() if named.fullmatch(each.name) and not each.is_symlink()]
+    except OSError:  # who writes there says why
+        return
+    for path in found:
+        with suppress(OSError):
+            if path.stat().st_mtime < time.time() - _LEFT:
+                with _locked(path, needed=True):
+                    _remove(path)
+
+
+@contextmanager
+def _locked(path: Path, *, needed: bool = False) -> Iterator[None]:
+    """Hold a lock on a folder, or on a file, which is made if there is none. needed: it is not done without.
+
+    Raises:
+        OSError: the file cannot be made; or a needed lock cannot be had.
+    """
+    if fcntl is None:
+        if needed:
+            raise OSError(errno.ENOLCK, "there are no locks here", str(path))
+        yield
+        return
+    held = os.open(path, os.O_RDONLY if path.is_dir() else os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o666)
+    try:
+        try:
+            fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            if needed:
+                raise
+        yield
+    finally:
+        os.close(held)
 
 
 def _remove(path: Path) -> None:

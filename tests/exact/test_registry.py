@@ -51,6 +51,10 @@ ESTIMATOR_EXAMPLES: dict[str, Any] = {
 }
 DRAWN = "plackett_luce(old)"
 ARMS = "by(arm, {0: epsilon(top(new), 0.25), 1: plackett_luce(logit, log=True), 2: uniform})"
+BRANDS = "mixture({distinct(plackett_luce(new), brand): 0.8, uniform: 0.2})"
+PINNED = "mixture({pinned(plackett_luce(old), ad): 0.5, uniform: 0.5})"
+STOCKED = "mixture({filtered(plackett_luce(logit, log=True), stock): 0.4, plackett_luce(old): 0.6})"
+DRAFT = "epsilon(interleaved(top(new), ranking(listed)), 0.3)"
 #: name -> spelling, and what it is in a log that DRAWN drew
 POLICY_EXAMPLES: dict[str, tuple[str, str]] = {
     "balanced": (
@@ -60,13 +64,17 @@ POLICY_EXAMPLES: dict[str, tuple[str, str]] = {
     "boosted": ("boosted({file})", "plackett_luce(new)"),
     "by": (ARMS, ARMS),
     "counted": ("counted", DRAWN),
+    "distinct": (BRANDS, BRANDS),
     "epsilon": ("epsilon(top(new), 0.25)", "epsilon(top(new), 0.25)"),
+    "filtered": (STOCKED, STOCKED),
+    "interleaved": (DRAFT, DRAFT),
     "linear": ("linear({file})", "plackett_luce(new)"),
     "logged": ("logged", DRAWN),
     "mixture": (
         "mixture({top(new): 0.5, plackett_luce(old): 0.3, top(logit): 0.2})",
         "mixture({top(new): 0.5, plackett_luce(old): 0.3, top(logit): 0.2})",
     ),
+    "pinned": (PINNED, PINNED),
     "plackett_luce": ("plackett_luce(logit, log=True)", "plackett_luce(logit, log=True)"),
     "ranking": ("ranking(listed)", "ranking(listed)"),
     "swaps": ("swaps(ranking(listed), 0.7)", "swaps(ranking(listed), 0.7)"),

@@ -18,6 +18,9 @@ RELEVANCE = (
 OLD = ((3.0, 1.0, 1.0, 0.5, 2.0), (0.2, 1.5, 0.4, 0.4, 0.7), (1.0, 2.0, 4.0, 3.0, 0.1), (0.5, 0.5, 1.0, 1.0, 1.0))
 NEW = ((0.1, 0.9, 0.9, 2.0, 0.4), (1.0, 0.5, 2.5, 0.1, 0.3), (2.0, 2.0, 1.0, 0.3, 0.7), (0.8, 0.2, 0.3, 0.9, 0.1))
 LOGITS = ((0.5, -1.0, 2.0, 0.0, 1.0), (3.0, 3.0, -0.5, 1.0, 0.2), (-2.0, 0.0, 0.3, 0.1, 0.4), (0.0, 1.0, 0.5, 0.2, 2.0))
+STOCK = ((1, 1, 1, 0, 1), (1, 1, 1, 1, 0), (1, 1, 1, 0, 1), (1, 1, 1, 0, 1))
+ADS = ((0, 2, 0, 0, 0), (1, 0, 0, 0, 0), (0, 0, 0, 0, 0), (0, 2, 0, 0, 0))
+BRANDS = ((1, 2, 3, 2, 1), (1, 2, 3, 4, 4), (7, 8, 9, 7, 7), (5, 6, 5, 6, 6))
 WRITTEN = ((2, 0, 3, 1, 4), (1, 3, 0, 2, 4), (2, 1, 0, 3, 4), (0, 1, 2, 3, 4))
 
 #: (candidates, slots) of each situation
@@ -31,7 +34,7 @@ USERS = {
 
 
 def situation(index: int, size: int, slots: int) -> Situation:
-    scores = {"old": OLD, "new": NEW, "logit": LOGITS}
+    scores = {"old": OLD, "new": NEW, "logit": LOGITS, "stock": STOCK, "ad": ADS, "brand": BRANDS}
     written = tuple(item for item in WRITTEN[index] if item < size)
     columns = {name: rows[index][:size] for name, rows in scores.items()}
     return Situation(size, slots, columns, {"listed": written}, {"arm": index % 3})

@@ -28,6 +28,7 @@ SHAPES = {
 }
 CONTEXTS = 10
 FEATURES = 16
+BESIDE = ("old", "new", "tied", "ad", "features", "feature_values", "grades")
 
 
 @dataclass(frozen=True)
@@ -71,9 +72,8 @@ def log(shape: str) -> LogTable:
     rows = [_row(rng, query, contexts[query], laws[query]) for query in rng.integers(0, CONTEXTS, ROWS).tolist()]
     if shape == "slates":
         rows = [_beside_the_slate(row) for row in rows]
-    beside = ("old", "new", "tied", "features", "feature_values", "grades")
     table = pa.Table.from_pylist(rows)
-    return LogTable(table.drop_columns("reward") if shape == "single" else table, beside, ("written",))
+    return LogTable(table.drop_columns("reward") if shape == "single" else table, BESIDE, ("written",))
 
 
 def _row(rng: np.random.Generator, query: int, context: Context, found: Any) -> dict[str, Any]:
@@ -99,6 +99,7 @@ def _row(rng: np.random.Generator, query: int, context: Context, found: Any) -> 
         "inclusion": 1.0 if clicks.any() else 0.75,
         "features": [context.features[item] for item in order],
         "feature_values": [context.values[item] for item in order],
+        "ad": [2.0 * (value == max(scores["old"])) for value in scores["old"]],
         "grades": [context.grades[item] for item in order],
         "written": [context.items[item] for item in np.random.default_rng(query).permutation(len(context.items))],
         **scores,
@@ -108,6 +109,5 @@ def _row(rng: np.random.Generator, query: int, context: Context, found: Any) -> 
 def _beside_the_slate(row: dict[str, Any]) -> dict[str, Any]:
     """The row without candidates: all are shown, and what stood beside them stands beside the slate."""
     places = [row["candidates"].index(item) for item in row["slate"]]
-    beside = ("old", "new", "tied", "features", "feature_values", "grades")
-    moved = {name: [row[name][place] for place in places] for name in beside}
+    moved = {name: [row[name][place] for place in places] for name in BESIDE}
     return {name: value for name, value in (row | moved).items() if name != "candidates"}

@@ -29,10 +29,25 @@ SITUATIONS = (
 #: The same rankings with items that are no candidates, and cut short.
 OUTSIDE = ((-2, 0, 3, 1), (4, -2, 0), (0, 1, -2), (-2,), (3, -2, -2, 1, 0), (1, -2))
 SHORT = ((2, 0), (4,), (0, 1), (0,), (3, 2), (1,))
+#: Another ranking of all candidates.
+OTHER = ((0, 2, 1, 3), (1, 4, 2, 0, 3), (2, 0, 1), (0,), (3, 4, 0, 1, 2), (0, 1))
+#: What is in stock, the ranks of ads, and brands, of which there are as many as slots.
+STOCK = ((1, 1, 1, 1), (1, 0, 3, 1, 0), (1, 1, 1), (1,), (0.5, 0, 1, 0, 1), (0, 1))
+ADS = ((0, 2, 0, 0), (0, 3, 0, 1, 0), (0, 0, 0), (1,), (2, 0, 3, 0, 0), (0, 0))
+BRANDS = ((1, 2, 3, 4), (5, 5, 7, 5, 7), (1, 2, 3), (0,), (-1, 2.5, -1, 2.5, 9), (8, 8))
+#: Brands of which there are fewer.
+FEW = ((1, 2, 2, 1), (5, 5, 5, 5, 5), (1, 1, 3), (0,), (1, 2, 2, 1, 2), (8, 8))
+OUT_OF_STOCK = ((0, 1, 0, 1), (0, 0, 0, 0, 0), (1, 1, 1), (0,), (1, 1, 0, 0, 0), (1, 1))
 
 WORLD = World(
     tuple(
-        Situation(m, k, scores, {"listed": written, "outside": OUTSIDE[i], "short": SHORT[i]}, {"arm": 7 - i % 4})
+        Situation(
+            m,
+            k,
+            {**scores, "stock": STOCK[i], "ad": ADS[i], "brand": BRANDS[i], "few": FEW[i], "sold": OUT_OF_STOCK[i]},
+            {"listed": written, "outside": OUTSIDE[i], "short": SHORT[i], "other": OTHER[i]},
+            {"arm": 7 - i % 4},
+        )
         for i, (m, k, scores, written) in enumerate(SITUATIONS)
     ),
     clicks=lambda context, slate: [0.0] * len(slate),
@@ -70,6 +85,28 @@ POLICIES = (
     "epsilon(by(arm, {7: top(score), 6: top(logit), 5: plackett_luce(score), 4: top(zero)}), 0.2)",
     "balanced(by(arm, {7: top(score), 6: uniform, 5: top(zero), 4: top(logit)}), shares={7: 0, 6: .2, 5: .3, 4: .5})",
     "epsilon(mixture({top(score): 0.5, top(logit): 0.5}), 0.1)",
+    "interleaved(top(score), top(logit))",
+    "interleaved(ranking(listed), top(zero))",
+    "interleaved(top(score), top(zero), method=balanced)",
+    "interleaved(top(logit), ranking(listed), method=balanced)",
+    "interleaved(ranking(listed), ranking(other), method=probabilistic)",
+    "mixture({interleaved(top(score), ranking(other)): 0.5, uniform: 0.5})",
+    "filtered(top(score), stock)",
+    "filtered(plackett_luce(zero), stock)",
+    "filtered(epsilon(ranking(other), 0.2), stock)",
+    "filtered(interleaved(ranking(other), top(zero)), stock)",
+    "filtered(by(arm, {7: top(score), 6: plackett_luce(zero), 5: uniform, 4: top(logit)}), stock)",
+    "pinned(top(zero), ad)",
+    "pinned(plackett_luce(score), ad)",
+    "pinned(mixture({ranking(other): 0.3, plackett_luce(zero): 0.7}), ad)",
+    "distinct(top(score), brand)",
+    "distinct(top(zero), brand)",
+    "distinct(ranking(other), brand)",
+    "distinct(uniform, brand)",
+    "distinct(plackett_luce(score), brand)",
+    "distinct(plackett_luce(zero), brand)",
+    "distinct(plackett_luce(logit, log=True), brand)",
+    "mixture({distinct(top(score), brand): 0.5, filtered(pinned(uniform, ad), stock): 0.5})",
 )
 PARTIAL = (
     "ranking(outside)",
@@ -77,6 +114,15 @@ PARTIAL = (
     "epsilon(ranking(outside), 0.4)",
     "by(arm, {7: ranking(outside), 6: ranking(short), 5: top(score), 4: ranking(listed)})",
     "mixture({ranking(outside): 0.2, top(score): 0.8})",
+    "interleaved(ranking(short), ranking(listed))",
+    "interleaved(ranking(short), ranking(listed), method=balanced)",
+    "interleaved(ranking(short), ranking(other), method=probabilistic)",
+    "filtered(plackett_luce(score), sold)",
+    "filtered(ranking(short), sold)",
+    "distinct(plackett_luce(zero), few)",
+    "distinct(top(zero), few)",
+    "distinct(ranking(short), few)",
+    "filtered(distinct(uniform, few), sold)",
 )
 """Deterministic part of the ranks only: their slates may hold nothing in some slots."""
 

@@ -107,6 +107,21 @@ def test_of_damaged_arrays_the_file_is_named(name: str, tmp_path: Path) -> None:
                 offrank.read_log(path, format=how)
 
 
+def enriched_event(number: int) -> str:
+    """A line of Snowplow's enriched events, most of whose fields are empty."""
+    fields = [""] * 131
+    fields[:7] = [
+        "shop",
+        "web",
+        *["2024-05-01 10:00:00.000"] * 3,
+        "unstruct",
+        f"5f5b3b1e-9c1d-4b0c-8d65-2f3f6c6a1a{number:02}",
+    ]
+    fields[52] = '{"schema":"iglu:com.snowplowanalytics.snowplow/contexts/jsonschema/1-0-0","data":[]}'
+    fields[58] = '{"schema":"iglu:com.snowplowanalytics.snowplow/unstruct_event/jsonschema/1-0-0","data":{}}'
+    return "\t".join(fields) + "\n"
+
+
 LACKING = {
     "mind": (
         "behaviors.tsv",
@@ -118,6 +133,7 @@ LACKING = {
         "timestamp,visitorid,event,itemid,transactionid\n1,2,view,3,\n4,2,view,5,\n",
         "none",
     ),
+    "snowplow_tsv": ("enriched.tsv", "".join(map(enriched_event, range(5))), "events"),
     "recbole": ("ml.inter", "user_id:token\titem_id:token\trating:float\n1\t2\t3\n1\t3\t4\n", "none"),
 }
 
@@ -126,7 +142,7 @@ LACKING = {
 def test_what_tells_of_no_ranking_says_so(name: str, tmp_path: Path) -> None:
     file, text, layout = LACKING[name]
     (tmp_path / file).write_text(text, encoding="utf-8")
-    with pytest.raises(LogError, match=r"no other ranking|no list that was shown") as error:
+    with pytest.raises(LogError, match=r"no other ranking|no list that was shown|enriched events") as error:
         offrank.read_log(tmp_path / file)
     found = offrank.inspect(tmp_path / file)
     assert found.layout == layout

@@ -15,7 +15,7 @@ from tests.cli.commands import call
 LOGS = {
     "open-bandit/random/men": ("open_bandit", 10_000, "uniform", "written"),
     "open-bandit/bts/all": ("open_bandit", 10_000, "logged", "written"),
-    "criteo-nips17/criteo_first2000.txt.gz": ("criteo", 2_000, "logged", "written"),
+    "criteo-nips17/criteo_first2000.txt.gz": ("criteo", 2_000, "logged", "written, not tested"),
     "yandex-relpred/oneQueryTrain": ("yandex", 244, None, "unknown"),
 }
 

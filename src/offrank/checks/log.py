@@ -124,13 +124,15 @@ class LogFold(MappedFold):
     def result(self, found: dict[str, Any]) -> LogEvidence:
         known = given(found)
         rows, more, listed = map(int, known["candidates"])
+        compared = [one for name, one in known.items() if name.startswith("repeats ")]
         made = LogEvidence(
             rows=rows,
             logging="" if self.logging is None else repr(confirmed(self.logging)),
             unconfirmed=None if self.logging is None else departure(self.logging),
             fit=known.get("fit"),
             copies=known["contents"].repeated(),
-            repeats=_worst([one for name, one in known.items() if name.startswith("repeats ")]),
+            repeats=_worst(compared),
+            least_repeats=min((one.least for one in compared), default=1.0),
             shown_only=rows > 0 and not more,
             unlisted=rows > 0 and not more and not listed,
             rows_per_context=known.get("contexts", math.inf),
@@ -139,8 +141,7 @@ class LogFold(MappedFold):
             kept=known["kept"],
         )
         if (agreement := known.get("agreement")) is not None:
-            compared = {"compared": agreement.rows, "apart": agreement.apart, "typical_ratio": agreement.typical_ratio}
-            made = replace(made, **compared)
+            made = replace(made, compared=agreement.rows, apart=agreement.apart, typical_ratio=agreement.typical_ratio)
         return made if "weights" not in known or not rows else replace(made, **_of_weights(known["weights"]))
 
 

@@ -2,40 +2,40 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
 from ..findings import has_cause
 from ..findings.evidence import LogEvidence
-from ..findings.miscalibrated import UNLIKELY
 from ..findings.unconfirmed_logging import BLIND
 from ..folds.estimate import Caution
 from ..formatting import plural
 from ..policies.sorting import always_sorts
+from ..policies.uniform import Uniform
 from .drawn import Drawn
 from .log import about_log
-from .propensities import Claimed
 from .randomness import Randomness
+from .written import SURE, WrittenPropensities, testable, untested_in_words
 
-Status = Literal["written", "agrees", "not contradicted", "refuted", "arms", "not random", "unknown"]
+Status = Literal[
+    "written", "written, not tested", "agrees", "not contradicted", "refuted", "arms", "not random", "unknown"
+]
 
 CERTIFIED: frozenset[Status] = frozenset({"written", "agrees"})
 """Statements by which other rankings can be judged without anybody's word for it."""
-_NO_CLAIM = Claimed()
-SURE = 0.99
-"""Expected share of pairs that repeat from which written propensities say that nothing was drawn."""
+CONTRADICTED: frozenset[Status] = frozenset({"not random", "refuted", "arms"})
+"""Statements that no word of a person mends."""
 
 
 @dataclass(frozen=True)
 class LoggedBy:
     """What drew a log, and how far that is known.
 
-    - policy: its spelling, None where there is none to name. status: `written` propensities that nothing refutes;
-      `agrees`: a law without fitted numbers explains the log, which would have shown otherwise; `not contradicted`: it
-      was fitted, or the log shows little; `refuted`: the written propensities; `arms`: rankers without randomness, told
-      by a column; `not random`; `unknown`.
+    - policy: its spelling, None where there is none to name. status: `written` propensities that the log tests and does
+      not refute; `written, not tested`: it cannot test them; `agrees`: a law without fitted numbers explains the log,
+      which would have shown otherwise; `not contradicted`: it was fitted, or the log shows little; `refuted`: the
+      written propensities; `arms`: rankers without randomness, told by a column; `not random`; `unknown`.
     - randomness: whether rows of one context differ (random, not random, unknown), by pairs and those that differ.
     - departure: the smallest share of slates in a fixed order, not drawn, that the log would have shown; None where
       that was not looked for. column, arms: the column that tells the rankers, and which each value has; shares: of the
@@ -63,7 +63,7 @@ class LoggedBy:
     @property
     def named(self) -> str | None:
         """The logging policy to name in a command: as unconfirmed where somebody has to confirm it."""
-        if self.policy is None or self.known or self.confirmed:
+        if self.policy is None or self.known or self.confirmed or self.status == "written, not tested":
             return self.policy
         if self.status not in ("not contradicted", "unknown") or self.departure is None:
             return None
@@ -72,62 +72,56 @@ class LoggedBy:
     @property
     def seen(self) -> bool:
         """Whether a log of this power may be used with care, once its policy is named."""
-        return self.named is not None and (self.known or self.confirmed or (self.departure or 0.0) <= BLIND)
+        said = self.known or self.confirmed or self.status == "written, not tested"
+        return self.named is not None and (said or (self.departure or 0.0) <= BLIND)
 
 
 def logged_by(
     random: Randomness,
     found: Sequence[Drawn],
     log: LogEvidence,
-    written: Sequence[str],
-    agreed: bool | None = None,
-    claimed: Claimed = _NO_CLAIM,
+    written: WrittenPropensities | None,
+    groups: Sequence[str] = (),
 ) -> LoggedBy:
     """Return what drew a log. found: the tried laws, those that fit first; log: the checks of what was written.
 
-    agreed: whether the first law that is random gives what was written; None where that is not known. claimed: what
-    was written.
+    written: what was written, None if nothing was. groups: columns that tell which rows have one context.
     """
     fitting = [one for one in found if one.fits]
     law = next((one for one in fitting if not always_sorts(one.policy)), None)
     sure = fitting[0] if fitting and always_sorts(fitting[0].policy) else None
-    # What another policy explains and a warning doubts is refuted by both together.
-    refuting = ("serious", "warning") if agreed is False else ("serious",)
-    against = next((one for one in about_log(log) if _refutes(one, refuting)), None)
-    certain = (
-        random.state == "not random" and log.repeats is not None and log.repeats.expected > SURE * log.repeats.pairs
-    )
-    if claimed.nothing_drawn:
-        return LoggedBy(None if sure is None else repr(sure.policy), "not random", random, _ONES)
-    false = "" if against is not None else _belies(claimed, random, sure, log.copies)
-    if false:
-        return LoggedBy("logged", "refuted", random, false)
-    if written and against is None and not certain:
-        named = repr(law.policy) if agreed and law is not None else "logged"
-        return LoggedBy(named, "written", random, "the propensities that were logged")
-    if random.state == "not random" or sure is not None:
+    fixed = random.state == "not random" or sure is not None
+    against = ""
+    if written is not None:
+        against, tested = _against(written, found, log), testable(log, written)
+        certain = written.certain or _expected(random, log)
+        if not against and not certain and (tested or not fixed):
+            named = repr(law.policy) if written.agreed and law is not None else "logged"
+            why = "the propensities that were logged" if tested else untested_in_words(log, groups)
+            return LoggedBy(named, "written" if tested else "written, not tested", random, why, log.least_repeats)
+        fixed = fixed or certain
+    if fixed:
         return LoggedBy(None if sure is None else repr(sure.policy), "not random", random, _fixed(random, sure))
-    if against is not None:
-        return LoggedBy("logged", "refuted", random, against.message)
+    if against:
+        return LoggedBy("logged", "refuted", random, against)
     return _unwritten(random, law)
 
 
-_ONES = "every logged propensity is 1: nothing was drawn"
-_SORTED = (
-    "the logged propensities say that slates were drawn, but every slate that was looked at is that of {!r}: unless "
-    "its score holds the noise of the draw, nothing was drawn"
-)
+def _expected(random: Randomness, log: LogEvidence) -> bool:
+    """Return whether rows of one context never differ, and the written propensities say so."""
+    found = log.repeats
+    return random.state == "not random" and found is not None and found.expected > SURE * found.pairs
 
 
-def _belies(claimed: Claimed, random: Randomness, sure: Drawn | None, copies: float) -> str:
-    """Return what makes the logged propensities all but impossible: a sorting policy, or rows that never differ."""
-    if sure is not None and claimed.log_likelihood < math.log(UNLIKELY):
-        return _SORTED.format(sure.policy)
-    fixed = random.state == "not random" and random.beside is None  # what arms show is drawn with the arm
-    pairs = random.pairs * (1 - copies) if fixed else 0.0
-    if pairs * claimed.log_likelihood / max(claimed.rows, 1) < math.log(UNLIKELY):
-        return f"{_fixed(random, None)}, unlike what the logged propensities say"
-    return ""
+def _against(written: WrittenPropensities, found: Sequence[Drawn], log: LogEvidence) -> str:
+    """Return what refutes written propensities: a check of the log, or that they are uniform's and uniform is."""
+    # What another policy explains and a warning doubts is refuted by both together.
+    refuting = ("serious", "warning") if written.agreed is False else ("serious",)
+    against = next((one.message for one in about_log(log) if _refutes(one, refuting)), "")
+    uniform = next((one for one in found if one.policy == Uniform()), None)
+    if against or not written.uniform or uniform is None or not uniform.against:
+        return against
+    return f"they are those of uniform, but {uniform.against}"
 
 
 def _refutes(one: Caution, severities: Sequence[str]) -> bool:
@@ -158,7 +152,7 @@ def _shown(law: Drawn) -> str:
 def _fixed(random: Randomness, sure: Drawn | None) -> str:
     by = f"every slate is that of {sure.policy!r}" if sure is not None else ""
     if random.state != "not random":
-        return by
+        return by or "the propensities that were logged say that every slate was certain"
     where = {"query": "one query", "user": "one user and the same candidates"}.get(random.by, "the same candidates")
     beside = f" and the same value of `{random.beside}`" if random.beside else ""
     said = f"in {plural(random.pairs, 'pair', 'pairs')} of rows of {where}{beside} no two differ"

@@ -69,41 +69,6 @@ class AgreementFold(MappedFold):
 
 
 @dataclass(frozen=True)
-class Claimed:
-    """What the logged propensities claim of `rows` impressions.
-
-    certain: those whose slate has the propensity 1, within `CLOSE`; log_likelihood: of all slates, as they were shown.
-    """
-
-    rows: int = 0
-    certain: int = 0
-    log_likelihood: float = 0.0
-
-    @property
-    def nothing_drawn(self) -> bool:
-        """Whether they say that nothing was drawn."""
-        return 0 < self.rows == self.certain
-
-
-@dataclass(frozen=True)
-class ClaimedFold(MappedFold):
-    """Reads what the logged propensities claim."""
-
-    def needs(self) -> Needs:
-        """Return the columns of the propensities."""
-        return shown_needs(_WRITTEN, "log_prob")
-
-    reducer: ClassVar = TotalFold((3,))
-
-    def mapped(self, batch: LogBatch) -> Floats:
-        found = propensities(_WRITTEN, batch).log_prob
-        return np.array([len(batch), (np.abs(found) <= CLOSE).sum(), found.sum()])
-
-    def result(self, found: Floats) -> Claimed:
-        return Claimed(int(found[0]), int(found[1]), float(found[2]))
-
-
-@dataclass(frozen=True)
 class UniformWeightsFold(MappedFold):
     """Reduces batches to the moments of 1 / inclusion and of the uniform policy's weights over the inclusion."""
 

@@ -13,6 +13,6 @@ from .running import run_verb
 
 
 @click.command(cls=QuestionCommand, question="evaluation.question:LogCheck")
-def check(log: str, **options: Any) -> None:
+def check(log: str | list[str], **options: Any) -> None:
     """Is LOG fit to judge other rankings by? Propensities, weights, support, sub-sampling."""
     run_verb(offrank.check, log, options)

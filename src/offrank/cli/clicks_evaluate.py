@@ -44,7 +44,7 @@ judged_options = with_options(
 @judged_options
 @click.option("--ood", metavar="LOG", help="Another log, such as of another ranking policy: judge on both.")
 @click.option("--labels", metavar="COLUMN", help="Grades beside the candidates (or the slate): nDCG.")
-def evaluate(log: str, models: tuple[str, ...], ood: str | None, **options: Any) -> None:
+def evaluate(log: str | list[str], models: tuple[str, ...], ood: str | None, **options: Any) -> None:
     """How well does each MODEL predict the clicks of LOG? Differences are to the first.
 
     offrank clicks evaluate log.parquet --model dbn.json --model pbm.json

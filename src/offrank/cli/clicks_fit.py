@@ -33,7 +33,7 @@ from .running import deliver, working
 @results_options
 @checkpoint_options
 @confidence()
-def fit(log: str, **options: Any) -> None:
+def fit(log: str | list[str], **options: Any) -> None:
     """Learn a click model from LOG: slates, clicks and, best, the query.
 
     offrank clicks fit log.parquet --model dbn -o dbn.json

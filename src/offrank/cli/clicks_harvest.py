@@ -36,7 +36,7 @@ from .running import run_verb
 @duplicates_option
 @confidence()
 @click.option("--seed", default=0, show_default=True, help="Seed of the intervals, a bootstrap of documents.")
-def harvest(log: str, **options: Any) -> None:
+def harvest(log: str | list[str], **options: Any) -> None:
     """How likely is each rank of LOG looked at? Without a model, from documents that were seen at several ranks.
 
     offrank clicks harvest log.parquet

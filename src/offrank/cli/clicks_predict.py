@@ -21,7 +21,7 @@ _results = with_options(json, strict, quiet)
 @duplicates_option
 @page_options
 @_results
-def predict(log: str, model: str, path: str, **options: Any) -> None:
+def predict(log: str | list[str], model: str, path: str, **options: Any) -> None:
     """How likely is each slot of LOG clicked, by MODEL? TABLE is a .parquet or .csv.
 
     offrank clicks predict log.parquet --model pbm.json -o predicted.parquet

@@ -21,7 +21,7 @@ from .running import run_verb
         require,
     ),
 )
-def compare(log: str, **options: Any) -> None:
+def compare(log: str | list[str], **options: Any) -> None:
     """Which TARGET would have earned more? Paired differences, on the same impressions of LOG.
 
     offrank compare log.parquet --target 'a=top(a)' --target 'b=top(b)' --logging 'plackett_luce(old_score)'

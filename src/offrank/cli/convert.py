@@ -17,7 +17,7 @@ from .running import reading
 @output("LOG.PARQUET|LOG.ARROW")
 @click.option("--score", "scores", multiple=True, metavar="NAME", help="A score of the long layout; no other needs it.")
 @quiet
-def convert(log: str, **options: Any) -> None:
+def convert(log: str | list[str], **options: Any) -> None:
     """Write LOG once as Parquet (small) or Arrow (large, quickest to read) in the wide layout.
 
     offrank convert banners.txt.gz --format criteo_paper -o banners.parquet

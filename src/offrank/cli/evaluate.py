@@ -21,7 +21,7 @@ from .running import run_verb
         require,
     ),
 )
-def evaluate(log: str, **options: Any) -> None:
+def evaluate(log: str | list[str], **options: Any) -> None:
     """What would TARGET have earned per impression, had it drawn the slates of LOG?
 
     offrank evaluate log.parquet --target 'top(new_score)' --logging 'plackett_luce(old_score)' -e snips -e ipm

@@ -10,19 +10,30 @@ import click
 import offrank
 
 from .asking import settled
-from .options import FILE, json, quiet, reading_of, workers, writable, written_options
+from .options import FILE, json, quiet, read_by, reading_of, workers, writable, written_options
 from .running import reading, tell
+
+
+def _bytes_or_none(text: str | None) -> dict[str, int | None]:
+    """Return the argument that a number of bytes gives, where it was said; the word `none` means that there is none."""
+    return {} if text is None else {"sample_above": None if text == "none" else click.INT(text)}
 
 
 @click.command()
 @written_options
 @click.option("--save", metavar="MAPPING.TOML", type=FILE, callback=writable, help="Write what --config takes.")
 @click.option("--logging", metavar="POLICY", help="The policy that drew the log, where you know it.")
+@click.option(
+    "--sample-above",
+    metavar="BYTES",
+    callback=read_by(_bytes_or_none),
+    help="Files of more bytes, by default 268 MB, are described from a sample; none: all rows are read.",
+)
 @click.option("--ask", is_flag=True, help="Ask what is open, one question at a time.")
 @json
 @workers
 @quiet
-def inspect(log: str, **options: Any) -> None:
+def inspect(log: str | list[str], **options: Any) -> None:
     """What is read as what in LOG, which policies may have drawn it, and what to ask next.
 
     offrank inspect log.parquet --save mapping.toml
@@ -30,7 +41,7 @@ def inspect(log: str, **options: Any) -> None:
     how = reading_of(options)
 
     def look(columns: Mapping[str, str], logging: str | None) -> Any:
-        asked = how | {"columns": columns, "logging": logging}
+        asked = how | {"columns": columns, "logging": logging, **options["sample_above"]}
         with reading(options) as (progress, executor):
             return offrank.inspect(log, **asked, executor=executor, progress=progress)
 

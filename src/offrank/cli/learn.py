@@ -31,7 +31,7 @@ from .running import be_strict, reading, saying, tell
 @click.option("--seed", default=0, show_default=True, help="The same seed gives the same policy.")
 @results_options
 @html
-def learn(log: str, **options: Any) -> None:
+def learn(log: str | list[str], **options: Any) -> None:
     """Learn a policy from a third of LOG, choose by another third, judge by the last.
 
     The last third says "better than the logged policy with probability 0.95", or "do not ship". LOG has a

@@ -13,7 +13,7 @@ from .running import run_verb
 
 
 @click.command(cls=QuestionCommand, question="metrics.question:MetricsQuestion")
-def measure(log: str, **options: Any) -> None:
+def measure(log: str | list[str], **options: Any) -> None:
     """Which model's SCORE agrees best with the clicks of LOG, whatever stood at the top?
 
     offrank measure log.parquet --score new_score --score old_score --logging 'plackett_luce(old_score)'

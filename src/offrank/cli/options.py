@@ -42,6 +42,11 @@ def column_or_none(name: str | None) -> str | None:
     return None if name == "none" else name
 
 
+def one_or_several(paths: tuple[str, ...]) -> str | list[str]:
+    """Return the only path, or all of them: files of one log, or its impressions and the clicks on them."""
+    return paths[0] if len(paths) == 1 else list(paths)
+
+
 def options_of(kind: type[Arguments]) -> Decorator:
     """Return the options of a verb's arguments, one for each field."""
     known, fields = arguments_of(kind), {one.name: one for one in dataclasses.fields(kind)}
@@ -136,7 +141,7 @@ def with_options(*options: Decorator) -> Decorator:
 
 
 written_options = with_options(
-    click.argument("log"),
+    click.argument("log", nargs=-1, required=True, callback=read_by(one_or_several), metavar="LOG..."),
     config_option,
     click.option(
         "--column",
@@ -243,7 +248,7 @@ def arguments(options: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in options.items() if name not in _OURS}
 
 
-def source(log: str, options: dict[str, Any]) -> Any:
+def source(log: str | list[str], options: dict[str, Any]) -> Any:
     """Return the log that `written_options` describe."""
     how: dict[str, Any] = {
         "invalid": "skip" if options["skip_invalid"] else "raise",

@@ -27,6 +27,7 @@ from .pace import Pace
 from .require import gate
 
 _STYLE: Style = "command line"
+_ENDS = (signal.SIGINT, signal.SIGTERM)
 _PATIENCE = 1.0
 """Seconds of compiling before it is shown."""
 
@@ -53,25 +54,27 @@ def safely(command: Callable[..., Any]) -> Callable[..., None]:
 
 @contextmanager
 def _interruptible() -> Iterator[None]:
-    """End the process at Ctrl-C at once: an exception that is raised in compiled code crashes it."""
+    """End the process at once at Ctrl-C and `kill`: an exception that is raised in compiled code crashes it."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    before = signal.getsignal(signal.SIGINT)
-    if before is signal.default_int_handler:  # otherwise Ctrl-C is ignored or handled elsewhere
-        signal.signal(signal.SIGINT, _leave)
+    before = {number: signal.getsignal(number) for number in _ENDS}
+    ours = [number for number in _ENDS if before[number] in (signal.default_int_handler, signal.SIG_DFL)]
+    for number in ours:  # others are ignored or handled elsewhere
+        signal.signal(number, _leave)
     try:
         yield
     finally:
-        signal.signal(signal.SIGINT, before)
+        for number in ours:
+            signal.signal(number, before[number])
 
 
-def _leave(_number: int, _frame: FrameType | None) -> NoReturn:
+def _leave(number: int, _frame: FrameType | None) -> NoReturn:
     remove_unfinished()
     if sys.stderr.isatty():
         os.write(2, b"\r\x1b[2K\x1b[?25h")  # clear the line of the progress bar, show the cursor again
     os.write(2, b"interrupted; nothing was left half-written\n")
-    os._exit(130)
+    os._exit(128 + number)
 
 
 @contextmanager
@@ -155,7 +158,7 @@ def saying(options: dict[str, Any]) -> Callable[[str], object]:
     return silent if options["quiet"] else partial(click.echo, err=True)
 
 
-def run_verb(verb: Callable[..., Any], log: str, options: dict[str, Any]) -> None:
+def run_verb(verb: Callable[..., Any], log: str | list[str], options: dict[str, Any]) -> None:
     """Run a verb on LOG, with the options that are its keywords, and deliver the result."""
     with reading(options) as (progress, executor):
         result = verb(source(log, options), **arguments(options), executor=executor, progress=progress)

@@ -31,7 +31,7 @@ from .running import deliver, reading
     help="CMIP of posterior draws, or of point estimates (means) as in the paper.",
 )
 @click.option("--seed", default=0, show_default=True, help="Seed of CMIP.")
-def clicks(log: str, models: tuple[str, ...], labels: str, **options: Any) -> None:
+def clicks(log: str | list[str], models: tuple[str, ...], labels: str, **options: Any) -> None:
     """Which click MODEL will predict clicks on rankings of another policy? By perplexity, nDCG and CMIP.
 
     offrank select clicks log.parquet --model a.json --model b.json --labels grade --logging 'plackett_luce(score)'

@@ -13,7 +13,7 @@ from .running import run_verb
 
 
 @click.command(cls=QuestionCommand, question="evaluation.question:EstimatorSelection")
-def estimators(log: str, **options: Any) -> None:
+def estimators(log: str | list[str], **options: Any) -> None:
     """Which estimator has the least error for LOG and TARGET?
 
     offrank select estimators log.parquet --target 'top(new_score)' --logging 'plackett_luce(old_score)'

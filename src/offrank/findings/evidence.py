@@ -301,6 +301,7 @@ class LogEvidence:
       and the typical ratio to that (geometric mean).
     - fit: how well the shown items fit the logging policy, None if that could not be compared.
     - repeats: the comparison of rows of one context with the smallest chance, corrected for their number.
+      least_repeats: the smallest share of pairs in a fixed order that one of these comparisons would have shown.
     - copies: a lower bound of the share of rows that are copies of others.
     - mean_weight: of the uniform policy; sampling_factor: the sum of squared 1 / inclusion over the sum of them;
       ess: effective sample size of those weights; largest_weight: of them, over its inclusion; impressions: number
@@ -319,6 +320,7 @@ class LogEvidence:
     typical_ratio: float = 1.0
     fit: Frequency | None = None
     repeats: Repeats | None = None
+    least_repeats: float = 1.0
     copies: float = 0.0
     mean_weight: Interval | None = None
     sampling_factor: float = 1.0

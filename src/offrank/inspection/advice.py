@@ -16,7 +16,7 @@ def better_logs(seen: Inspected) -> Iterator[Item]:
     roles = {column.use for column in seen.columns}
     if seen.overview.earned is None:
         yield Item("Log the clicks on each item, or what each slate earned.", 'log["clicks"] = [0, 1, 0]')
-    if seen.logging.status in ("not random", "arms"):
+    if seen.logging.status in ("not random", "arms", "written, not tested"):
         yield Item("Show a random slate in a small share of the requests: only what varies can be compared.", _EXPLORE)
     if not seen.written and seen.logging.status != "agrees":
         yield Item(

@@ -15,6 +15,8 @@ from ..folds.estimate import Caution
 from ..log import rules
 from ..readers.described import LogColumn
 from ..readers.description import Unsettled
+from ..readers.long import FROM_0
+from ..readers.sampling import LogSample
 from ..readers.wide import Gaps
 
 
@@ -41,6 +43,7 @@ class Inspected:
       and the best fitting law. logging: what drew the log, and how far that is known: see `LoggedBy`.
     - clicked: whether clicks were logged. next: the suggested question, None if the log cannot answer one yet.
     - declined: why not, where its answers were tried and none could be used.
+    - sample: how the rows were chosen that all of this is of; None if it is of every row.
     """
 
     source: str
@@ -60,12 +63,13 @@ class Inspected:
     agreement: Agreement | None = None
     next: Next | None = None
     declined: str | None = None
-    path: str | None = None
+    path: str | list[str] | None = None
     format: str | None = None
     gaps: Gaps = "raise"
     top_k: int | None = None
     given: Mapping[str, str] = field(default_factory=dict)
     read_as: str = ""
+    sample: LogSample | None = None
 
     @property
     def unsettled(self) -> tuple[Unsettled, ...]:
@@ -76,7 +80,8 @@ class Inspected:
     def title(self) -> str:
         """Where the log is, and how it is read."""
         row = "one row per item" if self.layout == "long" else "one row per impression"
-        return f"{self.source}: {self.read_as or row}"
+        source = self.source.removesuffix(FROM_0) if "from 0" in self.read_as else self.source
+        return f"{source}: {self.read_as or row}"
 
     @property
     def cluster(self) -> str | None:
@@ -107,11 +112,11 @@ class Inspected:
     def _asked(self, said: list[str], drawn: list[str]) -> str:
         if self.overview.earned is None or (self.next is None and not self.clicked):
             return ""
-        log = self.path or "LOG"
+        log = self.path if isinstance(self.path, list) else [self.path or "LOG"]
         if self.next is None:
-            return shlex.join(["offrank", "clicks", "fit", log, *said, "--model", "pbm", "-o", "pbm.json"])
+            return shlex.join(["offrank", "clicks", "fit", *log, *said, "--model", "pbm", "-o", "pbm.json"])
         estimators = [word for one in self.next.estimators for word in ("-e", one)]
-        return shlex.join(["offrank", "evaluate", log, *said, "--target", self.next.target, *drawn, *estimators])
+        return shlex.join(["offrank", "evaluate", *log, *said, "--target", self.next.target, *drawn, *estimators])
 
     @property
     def broken(self) -> Mapping[str, int]:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 
 import numpy as np
 
+from ..checks.logged_by import CONTRADICTED
 from ..formatting import plural, quote
 from ..log import rules
 from ..readers.described import LogColumn
@@ -15,6 +17,10 @@ from .advice import better_logs
 from .found import Inspected
 
 _APART = {"outcome": "outcome, not tried", "doubtful": "perhaps an outcome"}
+_OF_SAMPLE = (
+    "These are counts of the sample. Rows that are copied, or have the same user or query, are seen less often in it "
+    "if they stand far apart: all of the log may have more of them, and larger design effects."
+)
 _RULES = {
     rule.code: f": {rule.broken}; " + rule.remedy for rule in vars(rules).values() if isinstance(rule, rules.Rule)
 }
@@ -27,12 +33,23 @@ def document(seen: Inspected) -> Document:
     sections = [
         Section("Next", (_asking(seen),), code=f"  {seen.command}") if seen.command else None,
         Section("What would make the log better", items=tuple(better_logs(seen))),
-        Section("What it holds", items=tuple(_sizes(seen))),
+        Section("What it holds", (_OF_SAMPLE,) if seen.sample else (), items=tuple(_sizes(seen))),
         Section("Columns", tuple(_remarks(seen)), tables=(read,)),
         Section("Which policies fit?", items=tuple(_laws(seen))),
         Section("How was it drawn?", tuple(_confirming(seen))),
     ]
-    return Document(seen.title, "", tuple(one for one in sections if one is not None), (_answer(seen),))
+    return Document(
+        seen.title, "", tuple(one for one in sections if one is not None), (_of_sample(_answer(seen), seen),)
+    )
+
+
+def _of_sample(answer: Answer, seen: Inspected) -> Answer:
+    """Say first that an answer is of a sample, if it is."""
+    if seen.sample is None:
+        return answer
+    every = Option("sample_above", None)
+    said = Wording("**In {}** ({} reads all): ", seen.sample.said, every)
+    return replace(answer, text=said + answer.text)
 
 
 def _asking(seen: Inspected) -> str:
@@ -47,8 +64,7 @@ def _answer(seen: Inspected) -> Answer:
         return Answer("**Nothing can be estimated from it**: log clicks, or a reward.", severity="serious")
     found = seen.logging
     law = "the propensities that were logged" if found.policy == "logged" else quote(str(found.policy))
-    open_to_word = found.status not in ("not random", "refuted", "arms")  # which no word of a person mends
-    if found.confirmed and open_to_word and not seen.declined:
+    if found.confirmed and found.status not in CONTRADICTED and not seen.declined:
         return Answer(f"**Other rankings can be judged by it, if it was drawn by {law}**, as was said.")
     if found.known and seen.declined:
         none = f"**What drew this log is known** ({law}), but **none of the rankings in it can be judged by it** yet."
@@ -56,6 +72,8 @@ def _answer(seen: Inspected) -> Answer:
     if found.known:
         return Answer(f"**Other rankings can be judged by it**, weighed by {law}.")
     said = {
+        "written, not tested": f"**Its propensities were written, and not tested**: {found.why}. Other rankings can be "
+        f"judged by it only if it was drawn by {law}.",
         "not contradicted": f"**Nothing contradicts {law}, but nobody has confirmed it**: {found.why}.",
         "refuted": f"**The propensities that were logged are refuted**: {found.why}",
         "arms": f"**Rankers without randomness, told by {quote(str(found.column))}**: within one, {found.why}.",

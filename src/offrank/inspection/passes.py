@@ -16,10 +16,11 @@ from ..checks.log import LogFold, about_log
 from ..checks.logged_by import LoggedBy, logged_by
 from ..checks.outcomes import OutcomesFold
 from ..checks.overview import OverviewFold
-from ..checks.propensities import AgreementFold, Claimed, ClaimedFold
+from ..checks.propensities import AgreementFold
 from ..checks.randomness import MOST_ARMS, WholeContextsFold, randomness
-from ..checks.repeats import By
+from ..checks.repeats import By, numbered_as_shown
 from ..checks.rows import Impressions, ImpressionsFold, TiesFold
+from ..checks.written import CertainFold, WrittenPropensities
 from ..errors import EmptyLogError
 from ..findings.evidence import LogEvidence
 from ..folds.sampled import SampledRows, SampledRowsFold
@@ -29,18 +30,18 @@ from ..policies.base import Policy
 from ..policies.ranking import Ranking
 from ..policies.sorting import always_sorts
 from ..policies.top import Top
+from ..policies.uniform import Uniform
 from ..policies.written import Logged
 from ..readers.described import LogColumn, described
 from ..readers.description import Layout
 from ..readers.long import LongLog
+from ..readers.sampling import HeldTable
 from ..readers.unfolding import RankedTable, Tokens, UnfoldedTable
 from ..readers.wide import WideLog
 from ..running.executors import Executor, Progress, run
 from ..running.quantities import Quantities
 from .result import Inspection
 
-APART = 0.01
-"""Share of the rows whose logged propensity may differ from the law's by more than 1 %."""
 _MOST_ARMS = 12
 """Columns that are looked at, for which may say which ranker was used."""
 _ARM = re.compile(
@@ -64,17 +65,20 @@ def looked_at(source: Source, how: HowRead) -> tuple[Inspection, Policy | None, 
     """
     seen, log_checks, sample, arms = _read(source, how)
     law = next((one.policy for one in seen.drawn if one.fits and not always_sorts(one.policy)), None)
-    if law is not None and {"propensity", "slot_propensity"} & set(seen.written):
-        fold = AgreementFold(law)
-        seen = replace(seen, agreement=run(source.select(fold.needs()), fold, **how))
-    return replace(seen, logging=_logging(seen, log_checks, arms, source, how)), law, sample
+    named = not numbered_as_shown(sample.contexts, sample.slates).all()  # else calibration by item means nothing
+    written = _written([law, Uniform() if named else None], source, how) if seen.written else None
+    seen = replace(seen, agreement=None if written is None else written.by_law)
+    return replace(seen, logging=_logging(seen, log_checks, written, arms, source, how)), law, sample
 
 
-def _claimed(seen: Inspection, source: Source, how: HowRead) -> Claimed:
-    """Return what the logged propensities claim; nothing where there are none of whole slates."""
-    fold = ClaimedFold()
-    whole = {"propensity", "slot_propensity"} & set(seen.written)
-    return run(source.select(fold.needs()), fold, **how) if whole else Claimed()
+def _written(laws: Sequence[Policy | None], source: Source, how: HowRead) -> WrittenPropensities:
+    """Return what the propensities that were written say, beside the law that fits and beside uniform."""
+    asked = Quantities(source)
+    asked.attempt("certain", CertainFold())
+    for name, law in zip(("by_law", "by_uniform"), laws, strict=True):
+        if law is not None:
+            asked.attempt(name, AgreementFold(law))
+    return WrittenPropensities(**asked.reduce(**how))
 
 
 def _read(source: Source, how: HowRead) -> tuple[Inspection, LogEvidence, SampledRows, list[str]]:
@@ -139,6 +143,7 @@ def _layout(source: Source) -> Layout:
     if not isinstance(source, WideLog):
         return "long" if isinstance(source, LongLog) else "wide"
     table = source.table.unordered if isinstance(source.table, RankedTable) else source.table
+    table = table.table if isinstance(table, HeldTable) else table
     if not isinstance(table, UnfoldedTable):
         return "wide"
     column, path = table.taken[source.renamed.get("slate", "slate")]
@@ -172,10 +177,17 @@ def _named(found: list[Drawn], source: Source, how: HowRead) -> list[Drawn]:
     ]
 
 
-def _logging(seen: Inspection, log: LogEvidence, called: Sequence[str], source: Source, how: HowRead) -> LoggedBy:
+def _logging(
+    seen: Inspection,
+    log: LogEvidence,
+    written: WrittenPropensities | None,
+    called: Sequence[str],
+    source: Source,
+    how: HowRead,
+) -> LoggedBy:
     """Return what drew the log, and how far that is known. called: columns of few values that are called as arms."""
-    random, agreed = seen.logging.randomness, None if seen.agreement is None else seen.agreement.share_apart <= APART
-    found = logged_by(random, seen.drawn, log, seen.written, agreed, _claimed(seen, source, how))
+    random, groups = seen.logging.randomness, seen.overview.distinct
+    found = logged_by(random, seen.drawn, log, written, tuple(groups))
     column, scores = random.beside, [name for name in seen.ties if seen.ties[name] < 1]
     policies = rankers(scores, used(seen.columns, "ranking"))
     if found.status == "not random" and column is not None:

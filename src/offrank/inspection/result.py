@@ -27,7 +27,7 @@ class Inspection(Inspected, Printed, Plain):
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write the mapping as TOML."""
-        write_mapping(self.mapping(), self.source, path)
+        write_mapping(self.mapping(), self.source + (f", by {self.sample.said}" if self.sample else ""), path)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the result as plain lists, dicts and numbers."""

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from os import PathLike
+from pathlib import Path
 from typing import Any
 
 from ..errors import OffrankError
@@ -77,9 +78,7 @@ class UnreadTable(Printed, Plain):
         sections = (
             Section("What would settle it", tuple(map(_choice, self.unsettled))) if self.unsettled else None,
             Section("What is known", (known,)) if known else None,
-            Section("Columns", tables=(Figures("What it holds", ("column", "type", "first values"), rows),))
-            if rows
-            else None,
+            Section("Columns", tables=(Figures("What it holds", ("column", "type", "first values"), rows),)),
         )
         answer = Answer(f"**This table is not read as a log yet**: {self.why}", severity="warning")
         return Document(self.source, "", tuple(one for one in sections if one is not None), (answer,))
@@ -101,11 +100,10 @@ def unread(log: Any, error: OffrankError, columns: Mapping[str, str] | None, kin
         OffrankError: that error, where it is no table either, or where a column was said that it does not have.
     """
     beginning, said = Beginning.of(log, kind), dict(columns or {})
+    if beginning.table is None and len(beginning.paths) > 1 and not said:
+        return _several(beginning, error, kind)
     if beginning.table is None or beginning.rows is None or not beginning.rows.num_rows:
-        without = None if said or kind else lacks_lists(beginning)
-        if without is None:
-            raise error
-        return UnreadTable(str(log), (), f"{without.lacks}: {without.instead}", layout=without.layout, path=str(log))
+        raise error
     found = roles_of(beginning, said)
     if found is None or {*said.values()} - {*beginning.table.names}:
         raise error
@@ -122,3 +120,27 @@ def unread(log: Any, error: OffrankError, columns: Mapping[str, str] | None, kin
     return UnreadTable(
         where, first_look(beginning.rows), why, found.unsettled, found.layout, path=path, given=said, roles=roles
     )
+
+
+def _several(beginning: Beginning, error: OffrankError, kind: str | None) -> UnreadTable:
+    """Return the description of files that are no one table: the columns of each.
+
+    Raises:
+        OffrankError: what was said of them, where none of them is a table.
+    """
+    columns: list[LogColumn] = []
+    for path in beginning.paths[:_DESCRIBED_FILES]:
+        rows = Beginning.of(path, kind).rows
+        if rows is not None and rows.num_rows:
+            columns += [replace(one, name=f"{one.name} ({Path(path).name})") for one in first_look(rows)]
+    if not columns:
+        raise error
+    without, known = (None, None) if kind else (lacks_lists(beginning), format_of(beginning))
+    why = error.message if without is None else f"{without.lacks}: {without.instead}"
+    layout = next((one.layout for one in (known, without) if one is not None), "none")
+    source = str(beginning.source)
+    return UnreadTable(source, tuple(columns), why, layout=layout, path=source)
+
+
+_DESCRIBED_FILES = 8
+"""Files of a folder that are described."""

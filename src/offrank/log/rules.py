@@ -112,7 +112,7 @@ BAD_POSITION = Rule(
     "bad-position",
     "breaks the count of positions in its impression",
     "number the shown items of an impression from 1, or from 0 in the whole log; where some are missing, take them for "
-    'an order with gaps="close" (--gaps close)',
+    'an order with gaps="close" (--gaps close); a second page whose positions run on belongs to the list of the first',
 )
 BAD_RANK = Rule(
     "bad-position",

@@ -4,8 +4,12 @@ from .balanced import Balanced
 from .base import FillsSlots, Fits, ItemWeights, OrderGivenSet, PairProbs, Policy, Shuffles, Trained
 from .by import By
 from .counted import Counted
+from .distinct import Distinct
 from .epsilon import EpsilonUniform
+from .filtered import Filtered
+from .interleaved import Interleaved
 from .named import policy
+from .pinned import Pinned
 from .plackett_luce import PlackettLuce
 from .policy_mixture import PolicyMixture
 from .propensities import AnyPolicy, Propensities, ShownPolicy, propensities
@@ -24,14 +28,18 @@ __all__ = [
     "Balanced",
     "By",
     "Counted",
+    "Distinct",
     "EpsilonUniform",
     "FillsSlots",
+    "Filtered",
     "Fits",
+    "Interleaved",
     "ItemWeights",
     "Logged",
     "MaySort",
     "OrderGivenSet",
     "PairProbs",
+    "Pinned",
     "PlackettLuce",
     "Policy",
     "PolicyMixture",

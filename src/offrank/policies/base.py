@@ -128,6 +128,12 @@ def all_items(contexts: Contexts) -> Integers:
     return np.where(index < contexts.size[:, None], index, -1)
 
 
+def put_rows(found: Floats, rows: Integers, values: Floats) -> None:
+    """Write values [r, ...] into some rows of an array that may be wider."""
+    place: Any = (rows, *map(slice, values.shape[1:]))
+    found[place] = values
+
+
 def log_product(probs: Floats) -> Floats:
     """[n] log of the product of each row [n, k]."""
     out = np.empty(len(probs))

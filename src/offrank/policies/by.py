@@ -15,7 +15,7 @@ from ..log.batch import Contexts, Floats, Integers, LogBatch
 from ..log.hashing import text_code
 from ..log.source import Needs
 from ..spelling import Spelled, spell
-from .base import Ability, PairProbs, refuse_no_column
+from .base import Ability, PairProbs, put_rows, refuse_no_column
 from .mixture import refuse_no_policy
 from .pair_law import pair_probs
 from .policy_mixture import frozen
@@ -89,7 +89,7 @@ class By(Spelled, ShownPolicy, PairProbs):
         """[n, q, k] probability that candidate items[n, q] is at each rank; 0 on pads."""
         found = np.zeros((*items.shape, contexts.slots))
         for rows, part in self.served(contexts):
-            _put(found, rows, law(part, "rank_probs").rank_probs(contexts.take(rows), items[rows]))
+            put_rows(found, rows, law(part, "rank_probs").rank_probs(contexts.take(rows), items[rows]))
         return found
 
     def pair_probs(self, contexts: Contexts) -> Floats:
@@ -97,7 +97,7 @@ class By(Spelled, ShownPolicy, PairProbs):
         size = contexts.candidates.shape[1], contexts.slots
         found = np.zeros((len(contexts), *size, *size))
         for rows, part in self.served(contexts):
-            _put(found, rows, pair_probs(law(part, "pair_probs"), contexts.take(rows)))
+            put_rows(found, rows, pair_probs(law(part, "pair_probs"), contexts.take(rows)))
         return found
 
     def arms(self, contexts: Contexts) -> Integers:
@@ -158,7 +158,7 @@ class By(Spelled, ShownPolicy, PairProbs):
         """What the policy of each row says of its slate."""
         for rows, part in self.served(contexts):
             some = contexts.take(rows)
-            _put(found, rows, ask(part, some, np.ascontiguousarray(slates[rows, : some.slots])))
+            put_rows(found, rows, ask(part, some, np.ascontiguousarray(slates[rows, : some.slots])))
         return found
 
 
@@ -196,14 +196,8 @@ class _OfBy(Propensities):
         """[n, ...] what each row's policy says."""
         found = np.full((len(self.batch), *shape), pad)
         for rows, part in self._parts:
-            _put(found, rows, of(part))
+            put_rows(found, rows, of(part))
         return found
-
-
-def _put(found: Floats, rows: Integers, values: Floats) -> None:
-    """Write values [r, ...] into some rows of a wider array."""
-    place: Any = (rows, *map(slice, values.shape[1:]))
-    found[place] = values
 
 
 def _word(policy: By, value: object) -> str:

@@ -52,8 +52,14 @@ class Ranking(Spelled, Sorting, FillsSlots):
         return np.asarray(((ranking >= 0) | ~wanted).all(axis=1))
 
     def sample(self, contexts: Contexts, rng: np.random.Generator) -> Integers:
-        slates = contexts.rankings[self.column][:, : contexts.slots]
-        slates = np.where(np.arange(slates.shape[1]) < contexts.length[:, None], slates, -1)
-        if (slates == -2).any():
+        if self.names_others(contexts):
             unable(self, "sample", f"{self.column!r} ranks items that are not candidates: log `candidates` too")
-        return slates
+        return self._slates(contexts)
+
+    def names_others(self, contexts: Contexts) -> bool:
+        """Whether it would show an item that is no candidate."""
+        return bool((self._slates(contexts) == -2).any())
+
+    def _slates(self, contexts: Contexts) -> Integers:
+        slates = contexts.rankings[self.column][:, : contexts.slots]
+        return np.where(np.arange(slates.shape[1]) < contexts.length[:, None], slates, -1)

@@ -9,6 +9,7 @@ from ..log.batch import LogBatch
 from .by import By
 from .mixture import MixedPolicy
 from .propensities import AnyPolicy, complete, propensities
+from .restricted import Restricted
 from .sorting import MaySort, Sorting
 
 
@@ -18,6 +19,8 @@ def sorts(policy: AnyPolicy) -> bool:
         return any(map(sorts, policy.mixed))
     if isinstance(policy, By):
         return any(map(sorts, policy.policies.values()))
+    if isinstance(policy, Restricted):
+        return sorts(policy.base)
     return isinstance(policy, MaySort) and policy.sorts
 
 
@@ -30,6 +33,8 @@ def tied(policy: AnyPolicy, batch: LogBatch) -> NDArray[np.bool_]:
         for rows, part in policy.served(batch.contexts):
             found[rows] = tied(part, batch.take(rows))
         return found
+    if isinstance(policy, Restricted):
+        return tied(policy.base, policy.inner(batch))
     if isinstance(policy, Sorting) and complete(batch):  # estimators have most often asked for the same law
         width = propensities(policy, batch).rank_law.width
         return np.asarray((width > 1).any(axis=1)) if width.max(initial=1) > 1 else np.zeros(len(batch), np.bool_)

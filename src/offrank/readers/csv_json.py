@@ -75,6 +75,34 @@ class CsvJsonTable:
         """Return the same files with the types of some columns given."""
         return replace(self, kinds=kinds)
 
+    @property
+    def cuttable(self) -> bool:
+        """Whether each line is a row, so that rows can be read from the middle of the files."""
+        plain = self.dialect.encoding == "utf-8" and not self.dialect.lines
+        if not plain or any(map(self.files.packed, self.files.paths)):
+            return False
+        return self.kind != "json" or not any(
+            self.files.head(path).lstrip(_BLANK)[:1] == b"[" for path in self.files.paths
+        )
+
+    def holding(self, path: str, lines: bytes | None = None) -> CsvJsonTable:
+        """Return the table of one of the files, with the types of all. lines: what stands for what is in it."""
+        held = {} if lines is None else {path: lines}
+        made = replace(self, files=replace(self.files, paths=(path,), held=held))
+        vars(made)["schema"] = self.schema
+        return made
+
+    def lines_at(self, path: str, start: int, size: int) -> bytes:
+        """Return the whole lines among `size` bytes of a file from `start` on, with the lines before its first row."""
+        with self.files.system.open_input_file(path) as file:
+            if not start:
+                found: bytes = file.read_at(size, 0)
+                return found[: found.rfind(b"\n") + 1] if len(found) == size else found
+            head = b"".join(file.read_at(_BLOCK, 0).splitlines(keepends=True)[: self._before * (self.kind != "json")])
+            found = file.read_at(size, start)
+        lines = found[found.find(b"\n") + 1 : found.rfind(b"\n") + 1] if b"\n" in found else b""
+        return head + lines if lines else b""
+
     def describe(self) -> str:
         return describe(self.files.paths) + self.dialect.said
 
@@ -114,8 +142,9 @@ class CsvJsonTable:
 
     def _batches(self, path: str, columns: tuple[str, ...]) -> Iterator[pa.RecordBatch]:
         """Yield the rows of a file."""
-        own = self._schema(path).names
-        constant = {name: value for name, value in partition(path).items() if name in columns and name not in own}
+        folders = partition(path)
+        own = [one for one in self.names if one not in folders] if self.files.held else self._schema(path).names
+        constant = {name: value for name, value in folders.items() if name in columns and name not in own}
         refuse_missing(path, [*own, *constant], columns, self.files.paths[0])
         wanted, rows = pa.schema([self.schema.field(name) for name in columns if name not in constant]), 0
         # CSV errors name the row; JSON errors count from the beginning of a block.

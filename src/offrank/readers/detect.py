@@ -3,16 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
+
+import pyarrow as pa
 
 from ..log.schema import LONG_ROLES, ROLES
+from ..wording import ColumnNames, Wording
 from .beginning import ROWS, Beginning, first_rows
+from .composed import asked_of_pages, composed_rows, ids_together, of_pages
 from .conversions import ClicksAs
-from .description import Description
+from .description import Description, RoleEvidence, Unsettled
 from .formats.registry import READERS, Reader
 from .lacking import lacks_lists
 from .roles import long, wide
 from .roles.scattered import scattered_roles
+from .spark import SparkTable
+from .streams import CallTable
 from .tables import Table
+from .unfolding import first_rows as few_rows
 
 
 def format_of(beginning: Beginning) -> Reader | None:
@@ -31,7 +39,7 @@ def roles_of(beginning: Beginning, said: Mapping[str, str]) -> Description | Non
     None if its first rows are not known, or if it lacks a column that was said. said: the roles that were given, which
     are not doubted.
     """
-    rows = beginning.rows
+    rows = beginning.rows if beginning.rows is None else composed_rows(beginning.rows, said)
     if rows is None or not rows.num_rows or not {*said.values()} <= {*rows.column_names}:
         return None
     layouts = [
@@ -42,11 +50,29 @@ def roles_of(beginning: Beginning, said: Mapping[str, str]) -> Description | Non
     best, table = min(layouts, key=_openness, default=None), beginning.table
     if best is None or not (best.lacks or best.unsettled):
         return best
+    if best.lacks and "impression" not in said and (together := _together(rows, said)) is not None:
+        return together
     if best.lacks and not said and (without := lacks_lists(beginning)) is not None:
         return without
     if rows.num_rows < ROWS or table is None or not said.keys() <= LONG_ROLES.keys():
         return best
     return scattered_roles(table, rows, said) or best
+
+
+def _together(rows: pa.Table, said: Mapping[str, str]) -> Description | None:
+    """Return the roles of a long table whose lists are told apart by several columns together; None if none are."""
+    ids = ids_together(rows)
+    if not ids:
+        return None
+    known = {**said, "impression": ids[0]}
+    found = long.long_roles(composed_rows(rows, known), known)
+    roles = {**found.roles, "impression": RoleEvidence(ids[0], "together they make lists", tuple(ids[1:]))}
+    if of_pages(ids[0]):
+        return replace(found, roles=roles, unsettled=(asked_of_pages(ids[0]), *found.unsettled))
+    if len(ids) > 1:
+        ways = tuple(Wording("{}", ColumnNames({"impression": name})) for name in ids)
+        return replace(found, unsettled=(Unsettled("which columns are the impression", ways), *found.unsettled))
+    return replace(found, roles=roles)
 
 
 def _openness(found: Description) -> tuple[bool, bool, int]:
@@ -55,9 +81,16 @@ def _openness(found: Description) -> tuple[bool, bool, int]:
 
 
 def clicks_as(table: Table, said: Mapping[str, str], *, is_wide: bool) -> ClicksAs:
-    """Tell how clicks are written, from the first rows, if their column was given; a stream is not looked at."""
+    """Tell how clicks are written, from the first rows; a stream is not looked at, nor one that is opened for it alone.
+
+    A column that is called as the role and was not given holds numbers, or nothing where there was no click.
+    """
     list_of, click = ("slate", "clicks") if is_wide else ("position", "click")
-    columns = said.get(list_of, list_of), said.get(click, "")
-    if getattr(table, "once", False) or not {*columns} <= {*table.names}:
-        return "values"
-    return (wide.clicks_in_lists if is_wide else long.clicks_in_rows)(first_rows(table, columns), *columns)
+    columns = said.get(list_of, list_of), said.get(click, click)
+    plain: ClicksAs = "values" if said else "numbers"
+    opened_anew = click not in said and isinstance(getattr(table, "folded", table), CallTable | SparkTable)
+    if getattr(table, "once", False) or opened_anew or not {*columns} <= {*table.names}:
+        return plain
+    rows = (first_rows if click in said else few_rows)(table, columns)
+    found = (wide.clicks_in_lists if is_wide else long.clicks_in_rows)(rows, *columns) if len(rows) else plain
+    return found if click in said or found == "filled" else plain

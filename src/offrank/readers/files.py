@@ -5,7 +5,7 @@ from __future__ import annotations
 import fnmatch
 import glob
 import re
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path, PurePath, PurePosixPath
 from typing import Any
@@ -25,10 +25,11 @@ _OPTIONS = re.compile(r"(.*?)(\?\w+=[^/?]*)?", re.DOTALL)
 
 @dataclass(frozen=True)
 class Files:
-    """Files of one file system."""
+    """Files of one file system. held: path -> what is read in the place of what is in it, unpacked."""
 
     paths: tuple[str, ...]
     system: Any = field(default_factory=lambda: pafs.LocalFileSystem(use_mmap=True))
+    held: Mapping[str, bytes] = field(default_factory=dict, hash=False)
 
     @property
     def local(self) -> bool:
@@ -40,6 +41,8 @@ class Files:
 
         It is not memory-mapped: readers of text read ahead in threads of their own, also while a stream is closed.
         """
+        if path in self.held:
+            return pa.BufferReader(self.held[path])
         system = pafs.LocalFileSystem() if self.local else self.system
         return system.open_input_stream(path, compression=self.packed(path))
 

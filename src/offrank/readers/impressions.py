@@ -7,13 +7,14 @@ from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
-from tempfile import TemporaryDirectory
+from tempfile import gettempdir
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from ..files import scratch
 from ..log import rules
 from ..log.batch import Integers
 from ..log.hashing import hashed
@@ -158,8 +159,8 @@ class GatheredTable:
         if self.rows <= _ROOM:
             yield from self._gathered(list(self._numbered(columns, left_out)))
             return
-        with TemporaryDirectory(prefix="offrank-") as folder:
-            for path in self._spread(Path(folder), columns, left_out):
+        with scratch(Path(gettempdir()), "offrank-") as folder:
+            for path in self._spread(folder, columns, left_out):
                 with pa.ipc.open_stream(pa.memory_map(str(path))) as found:
                     yield from self._gathered(list(found))
 

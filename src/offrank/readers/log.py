@@ -14,13 +14,14 @@ from ..spelling import parse
 from ..wording import ColumnNames, Option, Wording
 from .beginning import Beginning
 from .broken import sound
+from .composed import composed
 from .decode import Duplicates
 from .description import Description
 from .detect import clicks_as, format_of, roles_of
 from .formats.registry import READERS, Reader
 from .long import LongLog
 from .opening import SUFFIXES, open_table
-from .refusal import not_understood
+from .refusal import not_joined, not_understood
 from .roles.names import closeness
 from .tables import Table
 from .unfolding import in_order, unfolded
@@ -119,6 +120,7 @@ def _detected(
         return opened
     if beginning.rows is not None and not beginning.rows.num_rows:
         raise EmptyLogError(f"{beginning.named} has no rows", "give a log with at least one impression") from opened
+    opened = not_joined(beginning, opened) if len(beginning.paths) > 1 else opened
     raise opened if found is None else not_understood(beginning, found, renamed, opened)
 
 
@@ -155,11 +157,10 @@ def _by_columns(
     table, left_out = sound(table) if skip_broken_files else (table, {})
     if not table.parts():
         raise EmptyLogError(f"{table.describe()} has no rows", "give a log with at least one impression")
-    table = unfolded(table, renamed)
+    table = composed(unfolded(table, renamed), renamed)
     wide = _is_wide(table, renamed, gaps)
     how: dict[str, Any] = {"top_k": top_k, "duplicates": duplicates or "raise", "left_out": left_out}
-    if renamed:
-        how["clicks_as"] = clicks_as(table, renamed, is_wide=wide)
+    how["clicks_as"] = clicks_as(table, renamed, is_wide=wide)
     if not wide:
         return LongLog(table, renamed, invalid, gaps=gaps, **how)
     if "position" in renamed:

@@ -21,15 +21,20 @@ from ..log.source import Needs, refuse_once
 from ..running.checkpoint import stamp_of
 from ..running.engines import Engine, engine_of
 from . import arrow, conversions
+from .composed import parts_of
 from .conversions import ClicksAs
 from .csv_json import CsvJsonTable
 from .decode import Duplicates
+from .derived import DerivedTable
 from .description import Description
 from .impressions import GatheredTable, Rows, listed
 from .spark import SparkTable
 from .tables import Piece, Table, outline, place
 from .unfolding import UnfoldedTable
 from .wide import Gaps, Invalid, WideLog
+
+FROM_0 = ", positions from 0"
+"""What a description ends with, where the first position is 0."""
 
 
 @dataclass(frozen=True)
@@ -59,7 +64,7 @@ class LongLog:
         return min(self.table.parts(), 1)
 
     def describe(self) -> str:
-        zero = ", positions from 0" if self.noted.get("top", 1) == 0 and self.gaps == "raise" else ""
+        zero = FROM_0 if self.noted.get("top", 1) == 0 and self.gaps == "raise" else ""
         return place(self.table, self.left_out) + zero
 
     def engine(self) -> Engine | None:
@@ -114,18 +119,20 @@ class LongLog:
 
     def _typed(self) -> Table:
         """Return the table; for text files with column types that a first block cannot show."""
-        if isinstance(self.table, UnfoldedTable):
-            return replace(self.table, folded=self._typed_of(self.table.folded))
         return self._typed_of(self.table)
 
     def _typed_of(self, table: Table) -> Table:
+        if isinstance(table, UnfoldedTable):
+            return replace(table, folded=self._typed_of(table.folded))
+        if isinstance(table, DerivedTable):
+            return replace(table, table=self._typed_of(table.table))
         if isinstance(table, SparkTable):
             return table.grouped(self.column("impression"))
         if not isinstance(table, CsvJsonTable):
             return table
         needed = self.needed
         text = [self.column(role) for role in ("impression", "item", "query", *sorted(needed.clusters))]
-        text += [*needed.keys, *needed.labels]
+        text += [*needed.keys, *needed.labels, *parts_of(self.column("impression"), table.names)]
         numbers = [self.column(role) for role in ("reward", "propensity", "inclusion")]
         numbers += [name for role in ("position", "click") if self._is_number(table, name := self.column(role))]
         kinds = dict.fromkeys([*numbers, *needed.scores, *needed.rankings], pa.float64())

@@ -111,6 +111,22 @@ def _files(source: Any, kind: str | None, empty: bool) -> Table:
     return CsvJsonTable(files, chosen, dialect=Dialect.of(files.head(files.paths[0]), chosen))
 
 
+def by_columns(paths: Sequence[str]) -> list[list[str]]:
+    """Return the files that have the same columns together; none where they are too many to look at.
+
+    Raises:
+        OffrankError: one cannot be read.
+    """
+    found: dict[tuple[str, ...], list[str]] = {}
+    for path in paths if len(paths) <= _LOOKED_AT else ():
+        found.setdefault(tuple(sorted(open_table(path).names)), []).append(path)
+    return [*found.values()]
+
+
+_LOOKED_AT = 100
+"""The most files whose columns are compared."""
+
+
 def _read(table: Table) -> Table:
     """Return a table whose columns can be read."""
     refuse_twice(table.names, table.describe())

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from ..errors import LogError
+from . import _kernels_text
 
-_TENS = 10 ** np.arange(1, 19)
 _MANY_DIGITS = re.compile(rb"\d{19}")
 _FAULT = re.compile(
     r"In CSV column #(\d+): Row #(\d+): CSV conversion error to (\w+): (?:invalid value '(.*)'|.*)", re.DOTALL
@@ -54,22 +54,18 @@ def csv_type(kind: pa.DataType, texts: pa.Array) -> pa.DataType:
 
 def whole_numbers(texts: pa.Array, wrong: Callable[[int], LogError]) -> pa.Array:
     """Return texts as whole numbers. wrong: makes the error for the place of a text that its number would change."""
-    with suppress(pa.ArrowInvalid):
-        found = texts.cast(pa.int64())
-        if _letters(found) == pc.sum(pc.binary_length(texts)).as_py():
-            return found
+    _, ends, letters = texts.buffers()
+    if len(texts) and not texts.offset and letters is not None:
+        ends, letters = np.frombuffer(ends, np.int32, len(texts) + 1), np.frombuffer(letters, np.uint8)
+        found, empty = _kernels_text.plain_numbers(letters, ends)
+        if empty == texts.null_count:
+            return pa.array(found, mask=np.asarray(texts.is_null())) if empty else pa.array(found)
     texts = pc.utf8_trim_whitespace(texts)
     plain = pc.fill_null(pc.match_substring_regex(texts, r"^(0|-?[1-9]\d{0,18})$"), True)
     at = pc.index(plain, False).as_py()
     if at >= 0:
         raise wrong(at)
     return texts.cast(pa.int64())
-
-
-def _letters(numbers: pa.Array) -> int:
-    """Return how many letters whole numbers are written with, all of them together."""
-    known = np.abs(numbers.drop_null().to_numpy())
-    return len(known) + int(np.searchsorted(_TENS, known, "right").sum()) + (pc.sum(pc.less(numbers, 0)).as_py() or 0)
 
 
 def json_types(schema: pa.Schema, lines: bytes, fits: Callable[[pa.Schema], bool]) -> pa.Schema:

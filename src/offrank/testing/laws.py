@@ -7,14 +7,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
-from itertools import pairwise, permutations
+from dataclasses import dataclass, field, replace
+from itertools import pairwise, permutations, product
 from typing import cast
 
 from ..policies.balanced import Balanced
 from ..policies.base import Policy
 from ..policies.by import By
+from ..policies.distinct import Distinct
 from ..policies.epsilon import EpsilonUniform
+from ..policies.filtered import Filtered
+from ..policies.interleaved import Interleaved
+from ..policies.pinned import Pinned
 from ..policies.plackett_luce import PlackettLuce
 from ..policies.policy_mixture import PolicyMixture
 from ..policies.propensities import AnyPolicy
@@ -61,16 +65,15 @@ def law(policy: Behaviour, situation: Situation) -> dict[Slate, float]:
             found = _plackett_luce(_weights(policy, situation), situation)
         case Uniform():
             found = _plackett_luce([1.0] * situation.size, situation)
-        case Top():
-            scores = situation.scores[policy.scores]
-            orders = [
-                o for o in permutations(range(situation.size)) if all(scores[a] >= scores[b] for a, b in pairwise(o))
-            ]
+        case Top() | Ranking():
+            orders = _orders(policy, situation)
             found = dict.fromkeys((order[: situation.slots] for order in orders), 0.0)
             for order in orders:  # tied items are equally likely in any order
                 found[order[: situation.slots]] += 1 / len(orders)
-        case Ranking():
-            found = {situation.rankings[policy.column][: situation.slots]: 1.0}
+        case Interleaved():
+            found = _interleaved(policy, situation)
+        case Filtered() | Pinned() | Distinct():
+            found = _constrained(policy, situation)
         case EpsilonUniform() | Swaps() | PolicyMixture() | Balanced():
             found = _mixture(_shares(policy, situation), situation)
         case By():
@@ -100,6 +103,125 @@ def rank_probs(found: Law, item: int, slots: int) -> list[float]:
 
 def _begins(found: Law, prefix: Slate) -> float:
     return math.fsum(p for slate, p in found.items() if slate[: len(prefix)] == prefix)
+
+
+def _orders(policy: object, situation: Situation) -> list[Slate]:
+    """The orders in which a ranking may hold all of its items."""
+    match policy:
+        case Ranking():
+            return [situation.rankings[policy.column]]
+        case Top():
+            score, orders = situation.scores[policy.scores], permutations(range(situation.size))
+            return [order for order in orders if all(score[a] >= score[b] for a, b in pairwise(order))]
+        case _:
+            raise TypeError(f"{policy!r} is no sorted ranking")
+
+
+_COINS = {"team_draft": 4, "balanced": 1, "probabilistic": 4}
+"""Coins of so many slots at most: one for each of them, but for balanced interleaving."""
+
+
+def _interleaved(policy: Interleaved, situation: Situation) -> dict[Slate, float]:
+    """All orders of tied items and all coins, each as the papers walk through them."""
+    found: dict[Slate, float] = {}
+    pairs = [*product(_orders(policy.a, situation), _orders(policy.b, situation))]
+    coins = [*product((0, 1), repeat=_COINS[policy.method])]
+    for rankings in pairs:
+        for sides in coins:
+            for slate, chance in _MERGED[policy.method](rankings, sides, situation.slots):
+                found[slate] = found.get(slate, 0.0) + chance / (len(pairs) * len(coins))
+    return found
+
+
+def _team_draft(rankings: tuple[Slate, Slate], sides: Slate, slots: int) -> Iterator[tuple[Slate, float]]:
+    """One coin for each slot, read where both teams have picked as often and have items left."""
+    shown: list[int] = []
+    picked = [0, 0]
+    while len(shown) < slots:
+        best = [[item for item in ranking if item not in shown][:1] for ranking in rankings]
+        if not best[0] and not best[1]:
+            break
+        ahead = picked[0] - picked[1]
+        team = sides[len(shown)] if ahead == 0 else int(ahead > 0)
+        team = team if best[team] else 1 - team
+        shown += best[team]
+        picked[team] += 1
+    yield tuple(shown), 1.0
+
+
+def _balanced(rankings: tuple[Slate, Slate], sides: Slate, slots: int) -> Iterator[tuple[Slate, float]]:
+    """Both take turns with their next item; one that is shown already is passed."""
+    one, other = rankings[sides[0]], rankings[1 - sides[0]]
+    longest = max(len(one), len(other))
+    turns = [item for place in range(longest) for ranking in (one, other) for item in ranking[place : place + 1]]
+    yield tuple(dict.fromkeys(turns))[:slots], 1.0
+
+
+def _probabilistic(rankings: tuple[Slate, Slate], sides: Slate, slots: int) -> Iterator[tuple[Slate, float]]:
+    """One coin for each slot; its ranking draws among its items not shown, with weights 1 / rank^3."""
+    for slate in permutations({*rankings[0], *rankings[1]}, min(slots, len({*rankings[0], *rankings[1]}))):
+        chance = 1.0
+        for slot, item in enumerate(slate):
+            left = [
+                {one: (rank + 1) ** -3.0 for rank, one in enumerate(r) if one not in slate[:slot]} for r in rankings
+            ]
+            side = sides[slot] if left[sides[slot]] else 1 - sides[slot]
+            chance *= left[side].get(item, 0.0) / math.fsum(left[side].values())
+        yield slate, chance
+
+
+_MERGED = {"team_draft": _team_draft, "balanced": _balanced, "probabilistic": _probabilistic}
+
+
+def _among(items: list[int], slots: int, situation: Situation) -> Situation:
+    """The situation with these candidates only, which are numbered anew."""
+    scores = {name: tuple(values[item] for item in items) for name, values in situation.scores.items()}
+    listed = {
+        name: tuple(items.index(item) for item in ranking if item in items)
+        for name, ranking in situation.rankings.items()
+    }
+    return Situation(len(items), slots, scores, listed, situation.keys)
+
+
+def _constrained(policy: Filtered | Pinned | Distinct, situation: Situation) -> dict[Slate, float]:
+    match policy:
+        case Filtered():
+            return _filtered(policy, situation)
+        case Pinned():
+            return _pinned(policy, situation)
+        case Distinct():
+            return _distinct(policy, situation)
+
+
+def _filtered(policy: Filtered, situation: Situation) -> dict[Slate, float]:
+    """The law of the base among the candidates with a number above zero."""
+    items = [item for item in range(situation.size) if situation.scores[policy.column][item] > 0]
+    found = law(cast(Policy, policy.base), _among(items, min(situation.slots, len(items)), situation))
+    return {tuple(items[item] for item in slate): chance for slate, chance in found.items()}
+
+
+def _pinned(policy: Pinned, situation: Situation) -> dict[Slate, float]:
+    """The law of the base among the others, whose items stand around those with a rank of their own."""
+    ranks = situation.scores[policy.column]
+    pinned = {int(ranks[item]) - 1: item for item in range(situation.size) if 0 < ranks[item] <= situation.slots}
+    others = [item for item in range(situation.size) if ranks[item] == 0]
+    found = law(cast(Policy, policy.base), _among(others, situation.slots - len(pinned), situation))
+    slates = {}
+    for slate, chance in found.items():
+        left = iter(slate)
+        whole = tuple(pinned[rank] if rank in pinned else others[next(left)] for rank in range(situation.slots))
+        slates[whole] = chance
+    return slates
+
+
+def _distinct(policy: Distinct, situation: Situation) -> dict[Slate, float]:
+    """The law of the base over orders of all candidates, each cut to the first items of unlike categories."""
+    category, found = situation.scores[policy.column], dict[Slate, float]()
+    for order, chance in law(cast(Policy, policy.base), replace(situation, slots=situation.size)).items():
+        first = {category[item]: item for item in reversed(order)}
+        slate = tuple(item for item in order if first[category[item]] == item)[: situation.slots]
+        found[slate] = found.get(slate, 0.0) + chance
+    return found
 
 
 def _weights(policy: PlackettLuce, situation: Situation) -> list[float]:

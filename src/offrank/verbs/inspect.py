@@ -7,16 +7,19 @@ from dataclasses import replace
 from os import PathLike, fspath
 from typing import Any
 
-from ..errors import ColumnError, EmptyLogError, OffrankError
+from ..errors import ColumnError, EmptyLogError, LogError, OffrankError
 from ..inspection.passes import HowRead, looked_at
 from ..inspection.result import Inspection
 from ..inspection.suggestion import suggestion
 from ..inspection.unread import UnreadTable, unread
+from ..log.source import Source
 from ..policies.named import policy
 from ..readers.beginning import Beginning
 from ..readers.detect import roles_of
+from ..readers.files import is_paths
 from ..readers.log import is_open, read_log
 from ..readers.long import LongLog
+from ..readers.sampling import SAMPLE_ABOVE, sampled
 from ..readers.wide import Gaps, WideLog
 from ..running.executors import Executor, Progress
 
@@ -30,6 +33,7 @@ def inspect(
     top_k: int | None = None,
     skip_broken_files: bool = False,
     logging: str | None = None,
+    sample_above: int | None = SAMPLE_ABOVE,
     executor: Executor | None = None,
     progress: Progress | None = None,
 ) -> Inspection | UnreadTable:
@@ -50,6 +54,8 @@ def inspect(
     - log, columns, format, gaps, top_k, skip_broken_files: as `read_log` takes them; public data sets are
       recognised by their content.
     - logging: the policy that drew the log, where a person knows it; by default it is looked for.
+    - sample_above: bytes of files above which all that is found is of a sample of whole lists; None: all rows are
+      read. Impressions and clicks that are joined are always read whole.
 
     Raises:
         UsageError: the argument cannot be read. ColumnError: a column was said that is not there.
@@ -62,51 +68,59 @@ def inspect(
     """
     how: HowRead = {"executor": executor, "progress": progress}
     reading: dict[str, Any] = {"gaps": gaps, "top_k": top_k, "skip_broken_files": skip_broken_files}
+    said = {"path": _path(log), "format": format, "gaps": gaps, "top_k": top_k, "given": dict(columns or {})}
     try:
         source = log if is_open(log) else read_log(log, columns, format=format, invalid="skip", **reading)
     except OffrankError as error:
         return unread(log, error, columns, format)
-    source = replace(source, invalid="skip") if isinstance(source, WideLog | LongLog) else source
-    found = source.description if isinstance(source, WideLog | LongLog) else None
     try:
-        seen, law, sample = looked_at(source, how)
-    except (ColumnError, EmptyLogError) as error:
-        said = columns or format or is_open(log)
-        return _otherwise(log, error, columns, format, found is not None, {**reading, "logging": logging, **how}, said)
-    logging = logging or (found.logging if found is not None else "") or None
-    if logging not in (None, seen.logging.named):
-        seen = _confirmed(seen, repr(policy(logging)))
-    seen = replace(seen, path=_path(log), format=format, gaps=gaps, top_k=top_k, given=dict(columns or {}))
-    if found is not None:
-        seen = replace(seen, format=found.format or format, read_as=found.said)
-    return replace(seen, **suggestion(seen, law, source, sample, how)) if seen.logging.seen else seen
+        return _looked(source, logging, sample_above, said, how)
+    except (LogError, ColumnError) as error:
+        told = None if columns or format or is_open(log) else _told_by_shape(source, log)
+        if told is not None:
+            return inspect(log, told, **reading, sample_above=sample_above, logging=logging, **how)
+        found = source.description if isinstance(source, WideLog | LongLog) else None
+        if found is not None and (found.format or isinstance(error, EmptyLogError)):  # how it was read may be at fault
+            return unread(log, error, columns, format)
+        raise
 
 
-def _otherwise(
-    log: Any, error: OffrankError, columns: Any, kind: str | None, doubtful: bool, how: dict[str, Any], said: Any
-) -> Inspection | UnreadTable:
-    """Return what is seen of a log that cannot be read as it was understood. doubtful: whether that was by its shape.
+def _looked(
+    source: Source, logging: str | None, sample_above: int | None, said: Mapping[str, Any], how: HowRead
+) -> Inspection:
+    """Return what is found in a log, or in a sample of it, and the command to run next. said: fields that are known.
 
     Raises:
-        EmptyLogError: there is no other way, and none of its rows keeps the rules.
+        LogError: no row is valid, or a table of a named standard cannot be read.
     """
-    told = None if doubtful or said else _told_by_shape(log)
-    if told is not None:
-        return inspect(log, told, **how)
-    if doubtful or isinstance(error, ColumnError):
-        return unread(log, error, columns, kind)
-    raise error
+    sample, found = None, None
+    if isinstance(source, WideLog | LongLog):
+        found = source.description
+        source, sample = sampled(replace(source, invalid="skip"), sample_above)
+    seen, law, rows = looked_at(source, how)
+    logging = logging or (found.logging if found is not None else "") or None
+    if logging is not None and (logging != seen.logging.named or not seen.logging.known):
+        seen = _confirmed(seen, repr(policy(logging)))
+    seen = replace(seen, sample=sample, **said)
+    if found is not None:
+        seen = replace(seen, format=found.format or seen.format, read_as=found.said)
+    return replace(seen, **suggestion(seen, law, source, rows, how)) if seen.logging.seen else seen
 
 
-def _told_by_shape(log: Any) -> dict[str, str] | None:
-    """Return the columns by role as the shape of a table tells, None if something is open."""
+def _told_by_shape(source: Source, log: Any) -> dict[str, str] | None:
+    """Return the columns of a long table by role as its shape tells, where its names misled; None if that is not sure."""
+    if not isinstance(source, LongLog) or source.description is not None:
+        return None
     found = roles_of(Beginning.of(log), {})
-    sure = found is not None and not (found.lacks or found.unsettled)
-    return {role: one.column for role, one in found.roles.items()} if found is not None and sure else None
+    if found is None or found.lacks or found.unsettled:
+        return None
+    return {role: one.column for role, one in found.roles.items()}
 
 
-def _path(log: Any) -> str | None:
-    return fspath(log) if isinstance(log, str | PathLike) else None
+def _path(log: Any) -> str | list[str] | None:
+    if not is_paths(log):
+        return None
+    return fspath(log) if isinstance(log, str | PathLike) else [*map(fspath, log)]
 
 
 def _confirmed(seen: Inspection, said: str) -> Inspection:

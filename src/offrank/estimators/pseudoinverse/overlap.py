@@ -208,8 +208,10 @@ def _sampling(
     # Rows that are equal to the target may list their candidates in different orders for the logging policy.
     kinds = np.stack([which, same.row[rows]], axis=1)
     _, first, kind = np.unique(kinds, axis=0, return_index=True, return_inverse=True)
-    means = [
-        inverse.norms(same.coordinates(np.full(samples, rows[row]), slates[which[row], :, :slots])).mean()
-        for row in first
-    ]
-    return np.array(means)[kind.reshape(-1)]
+    means = np.zeros(len(first))
+    for number, row in enumerate(first):
+        drawn = slates[which[row], :, :slots]
+        drawn = drawn[(drawn >= 0).all(axis=1)]  # where slots stay empty, the context is not supported anyway
+        if len(drawn):
+            means[number] = inverse.norms(same.coordinates(np.full(len(drawn), rows[row]), drawn)).sum() / samples
+    return means[kind.reshape(-1)]

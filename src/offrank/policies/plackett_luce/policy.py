@@ -77,7 +77,7 @@ class PlackettLuce(Spelled, PairProbs, OrderGivenSet, ItemWeights, FillsSlots):
         weights = self._weights(contexts)
         out = np.zeros((len(contexts), *(weights.shape[1], contexts.slots) * 2))
         kinds = np.unique(np.column_stack([contexts.size, contexts.length]), axis=0)
-        for m, k in kinds.tolist():
+        for m, k in kinds[kinds[:, 1] > 0].tolist():
             rows = np.flatnonzero((contexts.size == m) & (contexts.length == k))
             some, which = np.unique(weights[rows, :m], axis=0, return_inverse=True)
             try:

@@ -14,7 +14,7 @@ from ..beginning import Beginning, first_rows
 from ..files import expand, is_paths
 from ..joining import ClicksBeside, ItemKeys, KeptRows
 from ..long import LongLog
-from ..opening import open_table
+from ..opening import by_columns, open_table
 from ..roles.events import guess, join_columns, kinds_of, shown_in, time_of
 from ..tables import Table
 from ..unfolding import in_order, unfolded
@@ -151,20 +151,13 @@ def _two(source: Any) -> tuple[Table, Table]:
     """
     kinds: list[Any] = [] if is_paths(source) or not isinstance(source, Sequence) else [*source]
     if is_paths(source):
-        paths, of_names = expand(source), dict[tuple[str, ...], list[str]]()
-        for path in paths if len(paths) <= _FILES else ():
-            of_names.setdefault(tuple(sorted(_open(path).names)), []).append(path)
-        kinds = [*of_names.values()]
+        kinds = by_columns(expand(source))
     if len(kinds) != 2 or not all(map(_is_table, kinds)):
         raise UsageError(
             "impressions and clicks are two tables, or rows of several kinds",
             Wording("say where the clicks are: {}", Option("format", "events(clicks='clicks.parquet')")),
         )
     return _open(kinds[0]), _open(kinds[1])
-
-
-_FILES = 100
-"""The most files that are looked at for two kinds."""
 
 
 def _is_table(source: Any) -> bool:

@@ -78,8 +78,11 @@ def sogou(path: str | Path | Sequence[str | Path], *, encoding: str = "gb18030",
 
 @sogou.recognised
 def _recognised(beginning: Beginning) -> dict[str, Any] | None:
-    first = beginning.text.splitlines()[:5]
-    return {} if first and all(map(_CLICK.fullmatch, first)) else None
+    text = beginning.text  # empty unless it is UTF-8
+    first = [line.strip("\r") for line in (text or beginning.head.decode("latin-1")).split("\n")[:5] if line]
+    if not (first and all(map(_CLICK.fullmatch, first))):
+        return None
+    return {} if text.isascii() else {"encoding": "utf-8"}
 
 
 def _impressions(encoding: str, path: str) -> Iterator[Impression]:

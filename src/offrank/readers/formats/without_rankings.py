@@ -86,6 +86,42 @@ def _of_recbole(beginning: Beginning) -> Mapping[str, Any] | None:
     return {} if typed and not any(names.closeness("position", field) >= 2 for field in fields) else None
 
 
+@READERS.register
+@Reader.of("events")
+def snowplow_tsv(source: Any, **_how: Any) -> WideLog:
+    """Refuse Snowplow's enriched events as tab-separated text, with the export that `snowplow` reads.
+
+    They have 131 columns without a header, and what was viewed and clicked is in JSON that two of them hold.
+
+    Raises:
+        LogError: always.
+    """
+    _refuse(
+        source,
+        "these are Snowplow's enriched events, 131 columns without a header, whose views of lists and clicks are JSON "
+        "in the columns contexts and unstruct_event",
+        "export them as JSON lines by one of Snowplow's analytics SDKs (one object an event, with the keys "
+        "unstruct_event_com_snowplowanalytics_snowplow_ecommerce_snowplow_ecommerce_action_1 and "
+        "contexts_com_snowplowanalytics_snowplow_ecommerce_product_1); that is read as `snowplow`",
+    )
+
+
+@snowplow_tsv.recognised
+def _of_snowplow_tsv(beginning: Beginning) -> Mapping[str, Any] | None:
+    lines = beginning.text.splitlines()[:100]
+    return {} if lines and all(_is_enriched(line.split("\t")) for line in lines) else None
+
+
+def _is_enriched(fields: list[str]) -> bool:
+    """Whether a line has the fields of an enriched event: a kind in the 6th place, a UUID in the 7th."""
+    return len(fields) == _ENRICHED and fields[5] in _KINDS and _UUID.fullmatch(fields[6]) is not None
+
+
+_ENRICHED = 131
+_KINDS = {"page_view", "page_ping", "unstruct", "struct", "transaction", "transaction_item"}
+_UUID = re.compile(r"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
+
+
 def _refuse(source: Any, lacks: str, remedy: str) -> NoReturn:
     """Raise the error of a data set that cannot be read as a log."""
     raise LogError(f"{source}: {lacks}" if isinstance(source, str) else lacks, remedy)

@@ -7,6 +7,7 @@ from functools import partial
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from ...log.batch import Floats, Integers
 from .. import conversions
@@ -19,6 +20,7 @@ from .runs import Positioned, positioned, runs
 
 _NO_LISTS = "no column is an id that repeats with positions that run from 1 or 0 inside it"
 _LOG_LISTS = "log an id for every list that was shown, and the position of each of its items"
+_LOG_CLICKS = "log 1 or 0 for each item shown"
 _ALONE = "no column tells the list that an item was shown in"
 
 
@@ -34,7 +36,7 @@ def long_roles(rows: pa.Table, said: Mapping[str, str]) -> Description:
         return Description("none", roles.found, lacks="no column names the items: a value that comes once in each list")
     lacks = _counts(columns, roles.taken)
     if not lacks and not _clicks(roles, columns, run):
-        lacks = "no column tells what was clicked: log 1 or 0 for each item shown"
+        lacks = _no_click(columns, roles.taken)
     _beside(roles, columns, run.groups)
     return Description("long", roles.found, None, roles.notes, tuple(roles.unsettled), lacks)
 
@@ -104,6 +106,16 @@ def _clicks(roles: Roles, columns: Mapping[str, Column], run: Positioned) -> boo
     return bool(able)
 
 
+def _no_click(columns: Mapping[str, Column], taken: set[str]) -> str:
+    """Say that nothing tells what was clicked, and what stands in the way in a column that is called so."""
+    for name, column in columns.items():
+        if name not in taken and names.closeness("click", name) >= 3 and conversions.is_text(column.data.type):
+            odd = pc.filter(column.data, pc.equal(conversions.click_numbers(column.data), -1.0))
+            if len(odd):
+                return f"{name!r} is called a click, and {odd[0].as_py()!r} in it is none: {_LOG_CLICKS}"
+    return f"no column tells what was clicked: {_LOG_CLICKS}"
+
+
 def _unlikely_click(name: str, clicks: Floats) -> tuple[int, int, bool, float]:
     """Return what sorts flags by how unlikely they are clicks: by name, then what is set mostly, or more rarely."""
     mean = float(clicks.mean())
@@ -167,7 +179,9 @@ def _one_each(numbers: Mapping[str, Floats], role: str) -> list[str]:
 def _may_name_lists(columns: Mapping[str, Column], name: str, position: str) -> bool:
     """Whether a column may be an id of lists: a query or a session has several, and the rows do not contradict it."""
     of_several = names.closeness("query", name) >= 2 or names.closeness("session", name) >= 2
-    return not of_several and positioned(columns, name, position).possible
+    if of_several or not len(columns[name].groups):
+        return False
+    return not len(columns[position].positions) or positioned(columns, name, position).possible
 
 
 def _by_names(roles: Roles, columns: Mapping[str, Column]) -> Description:

@@ -31,7 +31,7 @@ WORDS: Mapping[str, str] = {
         p_display p_select prob_item prob_slot prob_shown prob_action prob_slate
         wahrscheinlichkeit probabilite probabilidad gailv""",
     "query": """query search_term search_query term keyword keywords q querystring search_phrase topic suchbegriff
-        suchwort""",
+        suchwort search""",
     "user": """user uid member customer visitor viewer listener cookie person account shopper client reader nutzer kunde
         utilisateur usuario cliente utente yonghu 用户""",
     "session": "session visit sess",
@@ -88,6 +88,8 @@ def closeness(role: str, name: str) -> int:
     words, own = parts(name), _words(role)
     words = [word.removesuffix("id") if word.removesuffix("id") in own else word for word in words]  # `itemid`
     core = [word for word in words if word not in _AFFIXES]
+    if role == "query" and core == ["search"] and len(words) > 1:
+        return 1  # `search_id` is one search, `search` what was searched for
     if "_".join(core) in own or "_".join(words) in own or "".join(words) in own:
         return 3
     if any(word in _ELSE for word in words):

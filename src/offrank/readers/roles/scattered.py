@@ -27,17 +27,18 @@ _VARIED = 0.3
 
 
 @dataclass
-class _Sample:
-    """The rows of some values of a column: of one in `every`, by a hash of the value."""
+class HashedRows:
+    """The rows of some values of a column: of one in `every`, by a hash of the value; `most` rows at most."""
 
     column: str
+    most: int = _ROWS
     every: int = 1
     kept: list[pa.RecordBatch] = field(default_factory=list)
 
     def add(self, data: pa.RecordBatch) -> None:
         """Keep rows; of fewer values where they are too many."""
         self.kept.append(self._chosen(data))
-        while sum(map(len, self.kept)) > _ROWS:
+        while sum(map(len, self.kept)) > self.most:
             self.every *= 4
             self.kept = [self._chosen(one) for one in self.kept]
 
@@ -52,7 +53,7 @@ def scattered_roles(table: Table, rows: pa.Table, said: Mapping[str, str]) -> De
     rows: the first ones. A file is looked through for some seconds at most; what is then missing of the lists makes
     names decide, or the question is asked.
     """
-    samples = [_Sample(name) for name in _ids(rows, said)]
+    samples = [HashedRows(name) for name in _ids(rows, said)]
     end = time.monotonic() + _SECONDS
     for part in range(table.parts()):
         for piece in table.pieces(part, table.names):

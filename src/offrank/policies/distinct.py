@@ -1,0 +1,135 @@
+"""No category twice: items are drawn in order, and those whose category has been shown are dropped."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import UsageError
+from ..log.batch import Contexts, Floats, Integers
+from ..log.source import Needs
+from ..spelling import Spelled
+from .base import (
+    Ability,
+    FillsSlots,
+    ItemWeights,
+    PairProbs,
+    all_items,
+    item_weights,
+    refuse_no_column,
+    shuffles,
+    unable,
+)
+from .category_races import NEVER, CategoryRaces, numbered_categories
+from .mixture import refuse_no_policy
+from .propensities import AnyPolicy, law_needs
+from .registry import POLICIES
+from .sorting import MaySort, Sorting
+
+
+@POLICIES.register
+@dataclass(frozen=True, repr=False)
+class Distinct(Spelled, PairProbs, MaySort, FillsSlots):
+    """The base policy without repeats of a category: an item is dropped if its category stands above.
+
+    base: a policy that sorts, or that draws one item after the other, such as `top`, `ranking`, `uniform` or
+    `plackett_luce`. column: a number beside each candidate, equal for those of one category. Where there are fewer
+    categories than slots, the last slots stay empty.
+
+    Examples:
+        >>> offrank.Distinct(offrank.PlackettLuce("old_score"), "brand")
+        distinct(plackett_luce(old_score), brand)
+    """
+
+    name: ClassVar[str] = "distinct"
+    base: AnyPolicy
+    column: str
+
+    def __post_init__(self) -> None:
+        refuse_no_policy(self, self.base)
+        refuse_no_column(self, self.column)
+        sorting = isinstance(self.base, Sorting)
+        draws = shuffles(self.base) or isinstance(self.base, ItemWeights)
+        if not (sorting or draws) or (not sorting and isinstance(self.base, MaySort) and self.base.sorts):
+            raise UsageError(
+                f"{self!r}: {self.base!r} neither sorts by a column nor draws one item after the other",
+                "for a mixture write distinct(...) around each of its policies: mixture({distinct(top(score), brand): "
+                "0.9, distinct(uniform, brand): 0.1})",
+            )
+
+    @property
+    def sorts(self) -> bool:
+        return isinstance(self.base, Sorting)
+
+    def needs(self, ability: Ability) -> Needs:
+        """The columns that this ability reads."""
+        return law_needs(self.base, ability) | Needs(scores=frozenset([self.column]), exchangeable=True)
+
+    def sample(self, contexts: Contexts, rng: np.random.Generator) -> Integers:
+        """[n, k] candidate indices, -1 pads."""
+        return self._races(contexts).in_order(rng)
+
+    def log_prob(self, contexts: Contexts, slates: Integers) -> Floats:
+        """[n] log-probability of each slate."""
+        return np.asarray(self._log_slot_probs(contexts, slates).sum(axis=1))
+
+    def slot_probs(self, contexts: Contexts, slates: Integers) -> Floats:
+        """[n, k] probability of each slot's item given the slots above; 1 on pads."""
+        return np.exp(self._log_slot_probs(contexts, slates))
+
+    def rank_probs(self, contexts: Contexts, items: Integers) -> Floats:
+        """[n, q, k] probability that candidate items[n, q] is at each rank; 0 on pads."""
+        races, row = self._races(contexts), np.arange(len(items))[:, None]
+        found = races.rank_law[row, races.category[row, items]] * races.shares[row, items][:, :, None]
+        return np.where((items >= 0)[:, :, None], found, 0.0)
+
+    def pair_probs(self, contexts: Contexts) -> Floats:
+        """As `PairProbs.pair_probs`; items of one category are never shown together.
+
+        Raises:
+            AbilityError: it would take too long or too much memory.
+        """
+        races = self._races(contexts)
+        try:
+            both = races.pair_law()
+        except UsageError as error:
+            unable(self, "pair_probs", f"{error.message}: " + error.remedy)
+        n, m, k = *races.category.shape, contexts.slots
+        row, ranks = np.arange(n)[:, None, None, None, None], np.arange(k)
+        one, other = races.category[:, :, None, None, None], races.category[:, None, None, :, None]
+        shares = races.shares[:, :, None, None, None] * races.shares[:, None, None, :, None]
+        found = np.where(one == other, 0.0, both[row, one, ranks[:, None, None], other, ranks] * shares)
+        item, rank = np.arange(m)[:, None], ranks[None]
+        found[:, item, rank, item, rank] = self.rank_probs(contexts, all_items(contexts))
+        return found
+
+    def tied(self, contexts: Contexts) -> NDArray[np.bool_]:
+        return self._races(contexts).tied() if self.sorts else np.zeros(len(contexts), np.bool_)
+
+    def fills_slots(self, contexts: Contexts) -> NDArray[np.bool_]:
+        return np.asarray(self._races(contexts).categories() >= contexts.length)
+
+    def _log_slot_probs(self, contexts: Contexts, slates: Integers) -> Floats:
+        races, row, logs = self._races(contexts), np.arange(len(slates)), np.zeros(slates.shape)
+        left = races.level < NEVER
+        for slot in range(slates.shape[1]):
+            item = slates[:, slot]
+            logs[:, slot] = np.where(item >= 0, races.next_logs(left)[row, item], 0.0)
+            left &= (item < 0)[:, None] | (races.category != races.category[row, item][:, None])
+        return logs
+
+    def _races(self, contexts: Contexts) -> CategoryRaces:
+        """The races of the categories."""
+        level, logs = np.zeros(contexts.candidates.shape, np.int64), np.zeros(contexts.candidates.shape)
+        if isinstance(self.base, Sorting):  # deeper than its slots, for those that are dropped
+            level, _ = self.base.blocks(replace(contexts, length=contexts.size), all_items(contexts))
+            level = np.where(level < 0, NEVER, level)
+        elif (known := item_weights(self.base, contexts)) is not None:
+            zero = known == -np.inf
+            level, logs = zero.astype(np.int64), np.where(zero, 0.0, known)
+        inside = np.arange(contexts.candidates.shape[1]) < contexts.size[:, None]
+        category = numbered_categories(contexts.scores[self.column], contexts)
+        return CategoryRaces(contexts.length, np.where(inside, level, NEVER), logs, category)

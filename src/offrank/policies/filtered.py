@@ -1,0 +1,47 @@
+"""A policy that sees some of the candidates only: what is sold out, seen before or unfit is not shown."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from ..log.batch import Contexts, Integers
+from ..log.source import Needs
+from ..spelling import Spelled
+from .base import refuse_no_column
+from .mixture import refuse_no_policy
+from .propensities import AnyPolicy
+from .registry import POLICIES
+from .restricted import FREE, OUT, Restricted
+
+
+@POLICIES.register
+@dataclass(frozen=True, repr=False)
+class Filtered(Spelled, Restricted):
+    """The base policy among the candidates whose number in a column is above zero; the others are never shown.
+
+    To drop items after ranking all of them is the same where the base sorts or draws one item after the other, as
+    `top`, `ranking`, `uniform` and `plackett_luce` do, and mixtures of these. Where too few items are left, the last
+    slots stay empty.
+
+    Examples:
+        >>> offrank.Filtered(offrank.Top("new_score"), "in_stock")
+        filtered(top(new_score), in_stock)
+    """
+
+    name: ClassVar[str] = "filtered"
+    base: AnyPolicy
+    column: str
+
+    def __post_init__(self) -> None:
+        refuse_no_policy(self, self.base)
+        refuse_no_column(self, self.column)
+
+    @property
+    def reads(self) -> Needs:
+        return Needs(frozenset(["candidates"]), scores=frozenset([self.column]), exchangeable=True)
+
+    def fixed(self, contexts: Contexts) -> Integers:
+        return np.where(contexts.scores[self.column] > 0, FREE, OUT)

@@ -1,0 +1,105 @@
+"""Two rankings merged into one list, as experiments do that compare them by clicks on either's items."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import AbilityError, UsageError
+from ..log.batch import Contexts, Integers
+from ..log.source import Needs
+from ..spelling import Spelled
+from .base import Ability, FillsSlots, all_items
+from .interleaving_methods import INTERLEAVINGS
+from .propensities import AnyPolicy, law_needs
+from .ranking import Ranking
+from .registry import POLICIES
+from .slot_by_slot import Branch, SlotBySlot, States
+from .sorting import MaySort, Sorting
+
+
+@POLICIES.register
+@dataclass(frozen=True, repr=False)
+class Interleaved(Spelled, SlotBySlot, MaySort, FillsSlots):
+    """Two sorted rankings interleaved; which of the two an item came from need not be in the log.
+
+    method:
+
+    - team_draft: a coin says who picks first in each pair of picks, and each team picks its best item that is not shown
+      yet. Radlinski, Kurup and Joachims (2008), How does clickthrough data reflect retrieval quality?
+    - balanced: a coin says who begins, and both take turns with their next item; one that is shown already is passed.
+      Joachims (2002), Optimizing search engines using clickthrough data.
+    - probabilistic: a coin for each slot says which ranking draws its item, with weights 1 / rank^3 among those not
+      shown yet; ranks are among the candidates. Hofmann, Whiteson and de Rijke (2011), A probabilistic method for
+      inferring preferences from clicks.
+
+    Where one ranking has no more items, the other fills the slots.
+
+    Examples:
+        >>> offrank.Interleaved(offrank.Top("a_score"), offrank.Top("b_score"), method="balanced")
+        interleaved(top(a_score), top(b_score), method=balanced)
+    """
+
+    name: ClassVar[str] = "interleaved"
+    a: AnyPolicy
+    b: AnyPolicy
+    method: str = field(default="team_draft", kw_only=True)
+
+    def __post_init__(self) -> None:
+        for ranking in (self.a, self.b):
+            if not isinstance(ranking, Sorting):
+                raise UsageError(
+                    f"{self!r}: {ranking!r} is no sorted ranking", "interleave top(score) or ranking(column)"
+                )
+        if self.method not in INTERLEAVINGS:
+            raise UsageError(f"{self!r}: unknown method {self.method!r}", f"use one of {', '.join(INTERLEAVINGS)}")
+
+    @property
+    def rankings(self) -> tuple[Sorting, Sorting]:
+        """Both rankings."""
+        assert isinstance(self.a, Sorting)
+        assert isinstance(self.b, Sorting)
+        return self.a, self.b
+
+    @property
+    def sorts(self) -> bool:
+        return True
+
+    def needs(self, ability: Ability) -> Needs:
+        """The columns that this ability reads."""
+        return law_needs(self.a, ability) | law_needs(self.b, ability)
+
+    def tied(self, contexts: Contexts) -> NDArray[np.bool_]:
+        one, other = self.rankings
+        return np.asarray(one.tied(contexts) | other.tied(contexts))
+
+    def fills_slots(self, contexts: Contexts) -> NDArray[np.bool_]:
+        ranks = self.tables(contexts)[:, ::2]
+        return np.asarray((ranks >= 0).any(axis=1).sum(axis=1) >= contexts.length)
+
+    def starts(self) -> Sequence[tuple[int, float]]:
+        return INTERLEAVINGS[self.method].starts
+
+    def tables(self, contexts: Contexts) -> Integers:
+        """[n, 4, m] the first rank of each candidate's block and its width, of both rankings."""
+        method = INTERLEAVINGS[self.method]
+        whole = replace(contexts, length=contexts.size) if method.deep else contexts
+        found = []
+        for ranking in self.rankings:
+            if isinstance(ranking, Ranking) and ranking.names_others(contexts):
+                raise AbilityError(f"{self!r}: {ranking!r} holds items that are no candidates", "log `candidates` too")
+            first, width = ranking.blocks(whole, all_items(contexts))
+            if not method.ties and (width[first >= 0] > 1).any():
+                raise AbilityError(
+                    f"{self!r} needs an order of all candidates, and {ranking!r} leaves some tied",
+                    "break ties in the score, or log the order itself and use ranking(column)",
+                )
+            found += [first, width]
+        return np.stack(found, axis=1)
+
+    def branches(self, tables: Integers, states: States) -> Iterable[Branch]:
+        return INTERLEAVINGS[self.method].branches(tables, states)

@@ -1,0 +1,110 @@
+"""Ids of several columns: `session+timestamp` is the list that a session was shown at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from itertools import combinations
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from ..wording import ColumnNames, Wording
+from . import arrow
+from .derived import DerivedTable
+from .description import Unsettled
+from .roles import names
+from .roles.columns import Column, is_constant, of_values
+from .roles.runs import positioned
+from .tables import Table
+
+PLUS = "+"
+"""What stands between the names of columns that are one id together."""
+_BETWEEN = "\x1f"
+_PARTS_TRIED = 6
+"""Columns of which two or three are tried together."""
+_WITHOUT_GAPS = 0.99
+"""The least share of lists that run from the top without a gap."""
+_REPEATED_BY_CHANCE = 5.0
+"""How many positions would come twice by chance, at least."""
+
+
+def parts_of(name: str, known: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the columns that a name joins; none if it is a column itself, or if one of them is not there."""
+    found = tuple(name.split(PLUS))
+    return found if name not in known and len(found) > 1 and {*found} <= {*known} else ()
+
+
+def composed(table: Table, said: Mapping[str, str]) -> Table:
+    """Return a table with the id of its lists, where that is several columns together."""
+    name = said.get("impression", "")
+    parts = parts_of(name, table.names)
+    return DerivedTable(table, {one: one for one in table.names}, {name: (parts, _as_one_text)}) if parts else table
+
+
+def composed_rows(rows: pa.Table, said: Mapping[str, str]) -> pa.Table:
+    """Return the first rows of such a table."""
+    name = said.get("impression", "")
+    parts = parts_of(name, tuple(rows.column_names))
+    return rows.append_column(name, _as_one_text(rows.select(parts))) if parts else rows
+
+
+def _as_one_text(rows: pa.RecordBatch | pa.Table) -> pa.Array:
+    """Return the texts of several columns as one; null where one of them is."""
+    texts = [pc.cast(arrow.plain(one) if isinstance(one, pa.Array) else one, pa.string()) for one in rows.columns]
+    return pc.binary_join_element_wise(*texts, _BETWEEN, null_handling="emit_null")
+
+
+def ids_together(rows: pa.Table) -> list[str]:
+    """Return the fewest columns that make lists together, whose positions run from the top without a gap or repeat.
+
+    Each answer makes other lists; of those that make the same ones, the best named.
+    """
+    columns = of_values(rows)
+    places = [
+        name for name, one in columns.items() if names.closeness("position", name) >= 2 and len(one.positions) > 0
+    ]
+    able = [name for name in columns if name not in places and _may_be_part(name)][:_PARTS_TRIED]
+    for size in (2, 3):
+        found: dict[bytes, str] = {}
+        for parts in combinations(able, size):
+            for groups in _lists_made(rows, columns, parts, places):
+                found.setdefault(groups, PLUS.join(parts))
+        if found:
+            return list(found.values())
+    return []
+
+
+def _may_be_part(name: str) -> bool:
+    """Whether a column is called as what tells lists apart."""
+    roles = ("impression", "session", "user", "query", "time")
+    return any(names.closeness(role, name) >= 2 for role in roles) or of_pages(name)
+
+
+def of_pages(name: str) -> bool:
+    """Whether a name tells of the pages of a list."""
+    return any("page" in names.parts(part) for part in name.split(PLUS))
+
+
+def _lists_made(
+    rows: pa.Table, columns: Mapping[str, Column], parts: tuple[str, ...], places: list[str]
+) -> Iterator[bytes]:
+    """Yield the lists that these columns make with a position, if they are certain, as numbers of groups."""
+    name = PLUS.join(parts)
+    joined = _as_one_text(rows.select(parts)).combine_chunks()
+    one = Column(name, joined)
+    if one.nulls.any():
+        return
+    alone = [columns[part] for part in parts if part in columns and len(columns[part].groups)]
+    if any(is_constant(column, np.zeros(len(joined), np.int64)) for column in alone):
+        return  # it tells nothing apart
+    for place in places:
+        run = positioned({**columns, name: one}, name, place)
+        if not run.twice and min(run.begins, run.whole) >= _WITHOUT_GAPS and run.by_chance >= _REPEATED_BY_CHANCE:
+            yield one.groups.tobytes()
+
+
+def asked_of_pages(name: str) -> Unsettled:
+    """Return the question about positions that start again on each page."""
+    option = Wording("{} (each page is then a list of its own)", ColumnNames({"impression": name}))
+    return Unsettled("which rows are one list: positions start again on each page", (option,))

@@ -1,0 +1,226 @@
+"""A sample of a log that is too large to be looked at whole: whole lists, from places spread over its files."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from itertools import accumulate
+from typing import Any, Literal
+
+import numpy as np
+import pyarrow as pa
+
+from ..errors import LogError
+from . import arrow
+from .csv_json import CsvJsonTable
+from .derived import DerivedTable
+from .files import Files
+from .long import LongLog
+from .roles.scattered import HashedRows
+from .stored import StoredTable
+from .tables import Piece, Table
+from .text import TextTable
+from .unfolding import RankedTable, UnfoldedTable
+from .wholeness import whole_lists
+from .wide import WideLog
+
+SAMPLE_ABOVE = 1 << 28
+"""Bytes of files above which a log is described from a sample."""
+_SAMPLED, _PLACES, _ONE_IN = 16 << 20, 16, 4
+"""Bytes of a sample, at most one in `_ONE_IN`, and the places that it is from, if files can be read from the middle."""
+_ROWS_BY_ID = 200_000
+"""Rows of a sample of lists that are chosen by their id."""
+_INSIDE = {UnfoldedTable: "folded", DerivedTable: "table", RankedTable: "unordered"}
+"""Tables that make each row of one row of another table, and the field with that."""
+
+How = Literal["spread", "beginning", "by id"]
+
+
+@dataclass(frozen=True)
+class LogSample:
+    """How a log was sampled.
+
+    rows, size: rows of the table that were read, and their bytes, unpacked. whole: bytes of the files. places: from how
+    many places. how: from places spread over the files, their beginning, or lists chosen by their id from all rows.
+    """
+
+    rows: int
+    size: int
+    whole: int
+    places: int
+    how: How
+
+    @property
+    def said(self) -> str:
+        """The sample in words, after `in`."""
+        return {
+            "spread": f"a sample of {_size(self.size)} from {self.places} places of its {_size(self.whole)}",
+            "beginning": f"the first {_size(self.size)} of its {_size(self.whole)}, which can only be read in order",
+            "by id": f"a sample of {_size(self.size)} of its {_size(self.whole)}: whole lists, chosen by their id",
+        }[self.how]
+
+
+@dataclass(frozen=True)
+class HeldTable:
+    """Some rows of a table, in memory. A part holds those of one place."""
+
+    table: Table
+    places: tuple[tuple[Piece, ...], ...]
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return self.table.names
+
+    def parts(self) -> int:
+        return len(self.places)
+
+    def pieces(self, part: int, columns: tuple[str, ...]) -> Iterator[Piece]:
+        for piece in self.places[part]:
+            yield replace(piece, data=piece.data.select(list(columns)))
+
+    def describe(self) -> str:
+        return self.table.describe()
+
+
+def sampled(log: WideLog | LongLog, above: int | None) -> tuple[WideLog | LongLog, LogSample | None]:
+    """Return a log that reads a sample of its rows if its files have more bytes than `above`, and how that was chosen.
+
+    Without such files, or if they are joined, it is returned as it is.
+
+    Raises:
+        LogError: what was chosen cannot be read.
+    """
+    table = log.table.unordered if isinstance(log.table, RankedTable) else log.table
+    leaf = _leaf(table)
+    whole = 0 if above is None or leaf is None else sum(_sizes_behind(leaf))
+    if leaf is None or above is None or whole <= above:
+        return log, None
+    try:
+        places, how = _places(log, table, leaf, min(_SAMPLED, whole // _ONE_IN))
+    except LogError as error:
+        raise LogError(f"in a sample of it: {error.message}", error.remedy) from error
+    if not places:
+        return log, None
+    held = HeldTable(table, tuple(_renumbered(places)))
+    found = replace(log.table, unordered=held) if isinstance(log.table, RankedTable) else held
+    log = replace(log, table=found, noted={}) if isinstance(log, LongLog) else replace(log, table=found)
+    pieces = [piece.data for place in held.places for piece in place]
+    return log, LogSample(sum(map(len, pieces)), sum(one.nbytes for one in pieces), whole, len(places), how)
+
+
+def _leaf(table: Table) -> CsvJsonTable | StoredTable | TextTable | None:
+    """Return the files behind a table whose rows are made of theirs, one of one; None if there are none."""
+    while type(table) in _INSIDE:
+        table = getattr(table, _INSIDE[type(table)])
+    return table if isinstance(table, CsvJsonTable | StoredTable | TextTable) else None
+
+
+def _sizes_behind(leaf: CsvJsonTable | StoredTable | TextTable) -> list[int]:
+    files = Files(leaf.paths) if isinstance(leaf, TextTable) else leaf.files
+    return [one.size or 0 for one in files.system.get_file_info(list(files.paths))]
+
+
+def _places(log: WideLog | LongLog, table: Table, leaf: Any, size: int) -> tuple[list[list[Piece]], How]:
+    """Return rows from each place, and how they were chosen."""
+    try:
+        places = [place for place in _read(table, leaf, size) if place]
+    except LogError:
+        if not (isinstance(log, LongLog) and isinstance(leaf, CsvJsonTable) and leaf.kind != "json"):
+            raise
+        places = [place for place in _read(table, leaf.typed(_texts(log, leaf)), size) if place]  # ids of several kinds
+    how: How = "spread" if len(places) > 1 else "beginning"
+    if isinstance(log, WideLog):
+        return places, how
+    impression, position = log.column("impression"), log.column("position")
+    kept = whole_lists(places, impression, position)
+    if kept is not None:
+        return kept, how
+    rows = HashedRows(impression, _ROWS_BY_ID)
+    for piece in (piece for part in range(table.parts()) for piece in table.pieces(part, table.names)):
+        rows.add(arrow.plain_columns(piece.data))
+    return [[Piece(one, table.describe(), np.arange(len(one))) for one in rows.kept if len(one)]], "by id"
+
+
+def _read(table: Table, leaf: Any, size: int) -> Iterator[list[Piece]]:
+    """Yield the rows of each place that is read."""
+    if isinstance(leaf, StoredTable):
+        chosen = _evenly(table.parts())
+        for part in chosen:
+            yield _up_to(table.pieces(part, table.names), size // len(chosen))
+        return
+    if isinstance(leaf, CsvJsonTable):
+        cut = leaf.cuttable and [*_blocks(leaf, size)]
+        for path, start, block in cut or []:
+            inside = _with(table, leaf.holding(path, block))
+            yield [replace(one, rows=one.rows + (start > 0)) for one in inside.pieces(0, table.names)]
+        if cut:
+            return
+        if len(leaf.files.paths) > 1:
+            chosen = _evenly(len(leaf.files.paths))
+            for file in chosen:
+                inside = _with(table, leaf.holding(leaf.files.paths[file]))
+                yield _up_to(inside.pieces(0, table.names), size // len(chosen))
+            return
+    yield _up_to(table.pieces(0, table.names), size)
+
+
+def _texts(log: LongLog, leaf: CsvJsonTable) -> dict[str, pa.DataType]:
+    """Return the types of the columns of ids, which a first block cannot show."""
+    roles = "impression", "item", "query", "user", "session"
+    return {name: pa.string() for role in roles if (name := log.renamed.get(role, role)) in leaf.names}
+
+
+def _with(table: Any, leaf: CsvJsonTable) -> Table:
+    """Return a table with other files behind it."""
+    inside = _INSIDE.get(type(table))
+    return leaf if inside is None else replace(table, **{inside: _with(getattr(table, inside), leaf)})
+
+
+def _blocks(leaf: CsvJsonTable, size: int) -> Iterator[tuple[str, int, bytes]]:
+    """Yield (path, first byte, lines with the header) from places that are spread over text files."""
+    sizes = _sizes_behind(leaf)
+    ends = [*accumulate(sizes)]
+    block = size // _PLACES
+    for place in range(_PLACES):
+        at = place * ends[-1] // _PLACES
+        file = int(np.searchsorted(ends, at, "right"))
+        path, start = leaf.files.paths[file], at - (ends[file] - sizes[file])
+        found = leaf.lines_at(path, start, block)
+        if found:
+            yield path, start, found
+
+
+def _evenly(parts: int) -> list[int]:
+    """Return the numbers of parts, or of some that are spread over them."""
+    return np.unique(np.linspace(0, parts - 1, min(parts, _PLACES)).astype(int)).tolist()
+
+
+def _up_to(pieces: Iterable[Piece], most: int) -> list[Piece]:
+    """Return the first pieces, until they have so many bytes."""
+    found: list[Piece] = []
+    for piece in pieces:
+        rows = len(piece.data) * most // max(piece.data.nbytes, 1)
+        if rows < len(piece.data):
+            return [*found, piece.between(0, max(rows, 1))]
+        found.append(piece)
+        most -= piece.data.nbytes
+    return found
+
+
+def _renumbered(places: Iterable[Iterable[Piece]]) -> Iterator[tuple[Piece, ...]]:
+    """Number the rows of all places one after another, so that none has the number of another."""
+    first = 0
+    for place in places:
+        made = []
+        for piece in place:
+            made.append(replace(piece, rows=np.arange(first, first + len(piece.data)), base=0))
+            first += len(piece.data)
+        yield tuple(made)
+
+
+def _size(count: int) -> str:
+    """Say a number of bytes in three digits."""
+    for unit, name in ((10**9, "GB"), (10**6, "MB")):
+        if count >= unit:
+            return f"{count / unit:.3g} {name}"
+    return f"{count / 1000:.3g} kB"

@@ -1,0 +1,94 @@
+"""Clicks that are empty where nothing was clicked, in columns of our own names; and what is none, by its value."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import offrank
+from offrank.errors import RowError
+from offrank.log.source import Needs
+from tests.cli.commands import call
+
+ROWS = 60
+
+
+def clicked(log: object) -> list[list[float]]:
+    source = offrank.read_log(log).select(Needs(frozenset(["clicks"])))
+    return [row for batch in source.batches(0) for row in batch.clicks.tolist()]
+
+
+def test_an_empty_click_of_a_list_is_none(tmp_path: Path) -> None:
+    rows = [{"slate": ["a", "b", f"c{at}"], "clicks": [None, 1 if at % 3 else None, None]} for at in range(ROWS)]
+    pq.write_table(pa.Table.from_pylist(rows), tmp_path / "log.parquet")
+    assert clicked(tmp_path / "log.parquet") == [[0.0, float(at % 3 > 0), 0.0] for at in range(ROWS)]
+    assert offrank.inspect(tmp_path / "log.parquet").rows == ROWS
+
+
+def test_beside_zeros_an_empty_click_is_a_gap() -> None:
+    with pytest.raises(RowError):
+        clicked([{"slate": ["a", "b"], "clicks": [0, None]}, {"slate": ["a", "b"], "clicks": [0, 1]}])
+
+
+@pytest.mark.parametrize("none", ["NA", ""])
+def test_a_click_that_is_not_there_in_text(none: str, tmp_path: Path) -> None:
+    lines = [f"r{at},i{k},{k + 1},{1 if (at + k) % 3 == 0 else none}" for at in range(ROWS) for k in range(3)]
+    (tmp_path / "log.csv").write_text("\n".join(["request_id,item,position,click", *lines]))
+    found = clicked(tmp_path / "log.csv")
+    assert found == [[float((at + k) % 3 == 0) for k in range(3)] for at in range(ROWS)]
+
+
+def test_a_value_that_is_no_click_is_named(tmp_path: Path) -> None:
+    lines = [f"r{at},i{k},{k + 1},{'banana' if at == 50 else 0}" for at in range(ROWS) for k in range(3)]
+    (tmp_path / "log.csv").write_text("\n".join(["request_id,item,position,click", *lines]))
+    found = offrank.inspect(tmp_path / "log.csv")
+    assert "'click' is called a click, and 'banana' in it is none" in found.to_dict()["why"]
+
+
+def test_search_is_what_was_searched_for_and_search_id_one_search() -> None:
+    rows = [
+        {"search_id": f"r{at}", "search": f"q{at % 9}", "item": f"i{(at + k) % 7}", "position": k + 1, "click": k % 2}
+        for at in range(ROWS)
+        for k in range(3)
+    ]
+    found = offrank.inspect(rows)
+    assert "impression=search_id" in str(found.to_dict()["read_as"])
+    assert "query=search" in str(found.to_dict()["read_as"])
+
+
+@pytest.mark.parametrize("ids", [("request_id", "item"), ("session", "product")])
+def test_two_tables_that_do_not_join_are_described(ids: tuple[str, str], tmp_path: Path) -> None:
+    shown = [f"r{at},i{k},{k + 1}" for at in range(ROWS) for k in range(3)]
+    (tmp_path / "impressions.csv").write_text("\n".join(["request_id,item,position", *shown]))
+    (tmp_path / "clicks.csv").write_text(
+        "\n".join([f"{','.join(ids)},ts", *(f"z{at},x{at},{at}" for at in range(ROWS))])
+    )
+    done = call("inspect", tmp_path, "--json", "-")
+    assert done.exit_code == 0
+    assert "no click is on an item that was shown" in " ".join(done.output.split())
+    assert {one["name"] for one in json.loads(offrank.inspect(tmp_path).to_json())["columns"]} >= {
+        "position (impressions.csv)",
+        "ts (clicks.csv)",
+    }
+
+
+def test_positions_from_0_are_said_once() -> None:
+    rows = [
+        {"rid": f"r{at}", "sku": f"i{(at + k) % 7}", "pos": k, "clicked": k % 2} for at in range(ROWS) for k in range(3)
+    ]
+    assert str(offrank.inspect(rows)).count("from 0") == 1
+
+
+def test_the_folder_of_mind_is_described(tmp_path: Path) -> None:
+    lines = [f"{at}\tU1\t11/11/2019 9:05:58 AM\tN7 N8\tN1-0 N2-1 N{at}-0" for at in range(3, ROWS)]
+    (tmp_path / "behaviors.tsv").write_text("\n".join(lines))
+    (tmp_path / "news.tsv").write_text(
+        "\n".join(f"N{at}\tsport\tgolf\tA title\tText\thttps://x\t[]\t[]" for at in range(ROWS))
+    )
+    found = offrank.inspect(tmp_path)
+    assert found.layout == "sessions"
+    assert "shuffled before they were published" in found.to_dict()["why"]

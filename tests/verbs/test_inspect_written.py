@@ -1,0 +1,95 @@
+"""Propensities that were written are no certificate where the log cannot test them."""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import offrank
+from tests.cli.commands import call
+from tests.verbs.logs import replaced
+
+ROWS, ITEMS, SLOTS = 600, 6, 3
+CONSTANT = {"uniform": 1 / 120, "half": 0.5, "certain": 1.0}
+
+
+def unrepeated(kind: str, written: str, twice: int = 0) -> pa.Table:
+    """A log whose queries come once, but for some that come `twice`. kind: who made the slates.
+
+    fixed: a score that the log lacks; sorted: the column `old`; perturbed: that column, which has noise in it.
+    written: the propensity of uniform, of plackett_luce(old), or a constant.
+    """
+    rng, query = np.random.default_rng(2), np.arange(ROWS)
+    query[: 2 * twice] = np.repeat(np.arange(twice), 2)
+    old, hidden = (scale * rng.gumbel(size=(ROWS, ITEMS))[query] for scale in (0.5, 1))
+    noise = rng.gumbel(size=old.shape)
+    heights = {"uniform": noise, "plackett_luce": old + noise, "fixed": hidden, "sorted": old, "perturbed": old + noise}
+    order = np.argsort(-heights[kind], axis=1)
+    weight = np.take_along_axis(np.exp(old), order, axis=1)
+    law = (weight / weight[:, ::-1].cumsum(axis=1)[:, ::-1])[:, :SLOTS].prod(axis=1)
+    items = query[:, None] * ITEMS + np.arange(ITEMS)
+    return pa.table(
+        {
+            "query": query,
+            "slate": np.take_along_axis(items, order[:, :SLOTS], axis=1).tolist(),
+            "candidates": items.tolist(),
+            "clicks": rng.integers(0, 2, (ROWS, SLOTS)).tolist(),
+            "old": (heights[kind] if kind == "perturbed" else old).tolist(),
+            "propensity": law if written == "plackett_luce" else np.full(ROWS, CONSTANT[written]),
+        }
+    )
+
+
+@pytest.mark.parametrize("kind", ["uniform", "fixed"])
+def test_a_constant_that_the_log_cannot_test_is_no_certificate(kind: str) -> None:
+    found = offrank.inspect(unrepeated(kind, "uniform"))
+    assert found.to_dict()["logging"]["status"] == "written, not tested"
+    assert not found.logging.known
+    told = " ".join(str(found).split())
+    assert "were written, and not tested" in told
+    assert "queries do not repeat" in told
+    assert "Other rankings can be judged by it, weighed" not in told
+    said = offrank.inspect(unrepeated(kind, "uniform"), logging="uniform")
+    assert "if it was drawn by uniform, as was said" in " ".join(str(said).split())
+
+
+@pytest.mark.parametrize(
+    ("kind", "written", "twice", "status"),
+    [
+        ("uniform", "uniform", 100, "written"),  # rows of one query differ
+        ("uniform", "uniform", 5, "written, not tested"),
+        ("plackett_luce", "plackett_luce", 0, "written"),  # the mean weight is 1, though weights vary
+        ("fixed", "plackett_luce", 0, "refuted"),
+        ("fixed", "uniform", 15, "refuted"),
+        ("fixed", "uniform", 100, "not random"),
+        ("plackett_luce", "uniform", 0, "refuted"),
+        ("fixed", "half", 0, "refuted"),
+        ("fixed", "certain", 0, "not random"),
+        ("sorted", "uniform", 0, "not random"),
+        ("sorted", "plackett_luce", 0, "not random"),
+        ("perturbed", "plackett_luce", 200, "written"),  # sorted by a score that was itself drawn
+    ],
+)
+def test_what_few_repeats_leave_to_test(kind: str, written: str, twice: int, status: str) -> None:
+    found = offrank.inspect(unrepeated(kind, written, twice))
+    assert found.logging.status == status
+    assert found.logging.why
+
+
+def test_lists_without_other_candidates_say_what_cannot_be_compared() -> None:
+    log = replaced(unrepeated("fixed", "uniform"), candidates=None, old=None, query=None)
+    found = offrank.inspect(log).logging
+    assert (found.status, found.known) == ("written, not tested", False)
+    assert "no two rows can be compared" in found.why
+
+
+def test_the_command_of_an_untested_log_runs(tmp_path: Path) -> None:
+    pq.write_table(unrepeated("uniform", "uniform"), tmp_path / "log.parquet")
+    words = shlex.split(offrank.inspect(tmp_path / "log.parquet").command)
+    assert words[1] == "evaluate"
+    assert call(*words[1:]).exit_code == 0
