@@ -3,10 +3,12 @@ VENV := .venv
 BIN := $(VENV)/bin
 PACKAGING := pyproject.toml reproductions/pyproject.toml reproductions/version.py
 PYTEST_ARGS ?= -n 2 --dist loadgroup
+N ?= 100000
+SEED ?= 1
 OLDER ?= tests/folds tests/inference tests/reward_models tests/estimators/test_normaliser.py
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help demo test fast lint format types layers docs pytest older mutants bench chromium java clean
+.PHONY: help demo test fast lint format types layers docs pytest older mutants fuzz bench chromium java clean
 # Tests start many processes: what is compiled of the sources is kept, whatever the shell says.
 export PYTHONDONTWRITEBYTECODE :=
 
@@ -44,6 +46,9 @@ older: $(VENV)/.installed-dev ## Folds and intervals as an older processor compu
 
 mutants: $(VENV)/.installed-dev ## Change a line of the code at a time: do its tests notice? (an hour)
 	$(BIN)/python scripts/mutants.py
+
+fuzz: $(VENV)/.installed-dev ## Judge N=100000 random logs on all cores, beside an oracle (10,000 in some two minutes); SEED=2 draws others
+	$(BIN)/python -m offrank.testing.fuzz --cases $(N) --seed $(SEED)
 
 bench: $(VENV)/.installed-dev ## Run each script in benchmarks/ (minutes)
 	@shopt -s nullglob; for script in benchmarks/[a-z]*.py; do \

@@ -215,10 +215,13 @@ SHARE = st.floats(0, 1, exclude_min=True)
 SORTED = st.builds(Top, COLUMNS) | st.builds(Ranking, COLUMNS)
 ARGUMENTS: dict[str, Callable[[Any], st.SearchStrategy[Any]]] = {
     "a": lambda _: SORTED,
+    "alpha": lambda _: st.none() | COLUMNS,
     "arms": lambda made: st.builds(By, COLUMNS, st.fixed_dictionaries({"A": made, 1: made})),
     "assignment": lambda _: st.sampled_from(["greedy", "exact"]),
     "b": lambda _: SORTED,
     "base": lambda made: made,
+    "beta": lambda _: st.none() | COLUMNS,
+    "block": lambda _: st.integers(2, 9),
     "by": lambda _: COLUMNS,
     "column": lambda _: COLUMNS,
     "counted": lambda _: st.none(),
@@ -231,8 +234,10 @@ ARGUMENTS: dict[str, Callable[[Any], st.SearchStrategy[Any]]] = {
     "greedy": lambda _: st.booleans(),
     "log": lambda _: st.booleans(),
     "maximum": lambda _: POSITIVE | st.just("auto"),
-    "method": lambda _: st.sampled_from(["team_draft", "balanced", "probabilistic"]),
+    "mean": lambda _: st.none() | COLUMNS,
+    "method": lambda _: st.sampled_from(["team_draft", "balanced", "blocks", "fair_pairs"]),  # of either kind
     "model": lambda _: COLUMNS,
+    "noise": lambda _: st.sampled_from(["gaussian", "gumbel"]),
     "parts": lambda made: st.lists(made, min_size=1, max_size=3).map(shared),
     "path": lambda _: COLUMNS,
     "policies": lambda made: st.dictionaries(COLUMNS | st.integers(), made, min_size=1, max_size=3),
@@ -240,6 +245,7 @@ ARGUMENTS: dict[str, Callable[[Any], st.SearchStrategy[Any]]] = {
     "residual": lambda made: made,
     "samples": lambda _: st.integers(0, 9),
     "scores": lambda _: COLUMNS,
+    "sd": lambda _: POSITIVE | COLUMNS,
     "shares": lambda _: st.none() | st.just({1: 0.75, "A": 0.25}),
     "slate": lambda _: st.none() | COLUMNS,
     "slots": lambda _: st.sampled_from(["joint", "independent"]),

@@ -16,6 +16,7 @@ if TYPE_CHECKING:  # for type checkers; `_HOMES` and `_MODULES` say the same at 
     from . import log as log
     from . import metrics as metrics
     from . import policies as policies
+    from . import propensities as propensities
     from . import readers as readers
     from . import reward_models as reward_models
     from . import selection as selection
@@ -38,11 +39,14 @@ if TYPE_CHECKING:  # for type checkers; `_HOMES` and `_MODULES` say the same at 
     from .policies.filtered import Filtered as Filtered
     from .policies.interleaved import Interleaved as Interleaved
     from .policies.linear import Linear as Linear
+    from .policies.noisy import Noisy as Noisy
     from .policies.pinned import Pinned as Pinned
     from .policies.plackett_luce import PlackettLuce as PlackettLuce
     from .policies.policy_mixture import PolicyMixture as PolicyMixture
     from .policies.ranking import Ranking as Ranking
+    from .policies.shuffled import Shuffled as Shuffled
     from .policies.swaps import Swaps as Swaps
+    from .policies.thompson import Thompson as Thompson
     from .policies.top import Top as Top
     from .policies.unconfirmed import Unconfirmed as Unconfirmed
     from .policies.uniform import Uniform as Uniform
@@ -87,13 +91,16 @@ _HOMES = {
     "Interleaved": "policies.interleaved",
     "Linear": "policies.linear",
     "Logged": "policies.written",
+    "Noisy": "policies.noisy",
     "OffrankError": "errors",
     "Pinned": "policies.pinned",
     "PlackettLuce": "policies.plackett_luce",
     "PolicyMixture": "policies.policy_mixture",
     "Ranking": "policies.ranking",
     "Result": "evaluation.result",
+    "Shuffled": "policies.shuffled",
     "Swaps": "policies.swaps",
+    "Thompson": "policies.thompson",
     "Top": "policies.top",
     "Unconfirmed": "policies.unconfirmed",
     "Uniform": "policies.uniform",
@@ -123,7 +130,7 @@ _HOMES = {
 # Modules with public names of their own, such as `offrank.metrics.ndcg`.
 _MODULES = {
     *("clicks", "errors", "estimators", "evaluation", "folds", "frames", "learning", "log", "metrics"),
-    *("policies", "readers", "reward_models", "selection", "simulation", "testing", "verbs"),
+    *("policies", "propensities", "readers", "reward_models", "selection", "simulation", "testing", "verbs"),
 }
 
 __all__ = [*_HOMES]  # noqa: PLE0604

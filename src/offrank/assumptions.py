@@ -9,6 +9,7 @@ REWARD_MODEL = "reward model"
 ADDITIVE_MODEL = "additive reward model"
 CLIPPED = "clipped weight"
 LOGGED = "earns what was logged"
+LISTS_ALONE = "arms differ in their lists alone"
 _NEAR = "examination within "
 _AS = "clicks as "
 _FARTHEST = 99
@@ -27,11 +28,12 @@ _WORDS = {
     ADDITIVE_MODEL: "what the model predicts of a slate is such a sum too",
     CLIPPED: "the weight that is cut off adds little",
     LOGGED: "the policy earns what was logged",
+    LISTS_ALONE: "the arms differ in what they show alone",
 }
 _IMPLIED = {
     OWN_ITEM: {FROM_TOP, ADDITIVE},
     EVERYWHERE: set(),
-    MODEL: {EVERYWHERE},
+    MODEL: {FROM_TOP, ADDITIVE, OWN_ITEM, EVERYWHERE},
     REWARD_MODEL: {FROM_TOP, ADDITIVE, OWN_ITEM, EVERYWHERE, ADDITIVE_MODEL},
 }
 

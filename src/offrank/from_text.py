@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from .errors import UsageError
-from .spelling import split
+from .spelling import listed, split
 
 _NAMED = re.compile(r"^([A-Za-z][\w .-]*?)\s*=\s*(.+)$", re.DOTALL)
 
@@ -40,14 +40,21 @@ def totals(text: str | None) -> dict[str, float] | None:
 
 
 def named_policies(texts: tuple[str, ...]) -> Any:
-    """Parse one policy, or several by name, `NAME=POLICY`; without a name, the spelling is the name.
+    """Parse one policy, or several by name, `NAME=POLICY`; without a name, the spelling is the name. None of none.
 
     Raises:
         UsageError: two policies have one name.
     """
+    if not texts:
+        return None
     pairs = [_named(text, text) for text in texts]
     alone = len(texts) == 1 and pairs[0][0] == texts[0]
     return texts[0] if alone else _distinct(pairs, "targets", "--target NAME=POLICY")
+
+
+def some_estimators(texts: tuple[str, ...]) -> list[str] | None:
+    """Parse estimators, each option one or several; None where there is none."""
+    return listed(texts) or None
 
 
 def named_files(texts: tuple[str, ...]) -> dict[str, str]:

@@ -36,13 +36,13 @@ File = str
 K = TypeVar("K")
 V = TypeVar("V")
 
-LONGEST = 100_000
+_LONGEST = 100_000
 """Characters that a spelling may have: a mapping of some thousand names fits."""
 
-DEEPEST = 50
+_DEEPEST = 50
 """Brackets that may stand within one another; Python's own parser gives up at 100 to 200."""
 
-_SHOWN = 200
+_SHOWN_AT_MOST = 200
 
 _BRACKETS = re.compile(r"[\[\](){}]")
 _TEXT = re.compile(r"\bstr\b")
@@ -109,11 +109,11 @@ def parse(text: str, makers: Makers, what: str) -> Any:
     """
     _refuse_outsized(text, what)
     if (node := _tree(text)) is None:
-        raise SpellingError(f"cannot read {what} {shown(text)}", example(makers))
+        raise SpellingError(f"cannot read {what} {_shown(text)}", example(makers))
     if isinstance(node, ast.Name):
         return _Reader(text, makers, what).made(node.id, [], [])
     if isinstance(node, ast.Constant | ast.Dict | ast.List | ast.Tuple):
-        raise SpellingError(f"{shown(text)} does not begin with a name of the {what}s", example(makers))
+        raise SpellingError(f"{_shown(text)} does not begin with a name of the {what}s", example(makers))
     return _Reader(text, makers, what).built(node, takes_text=False)
 
 
@@ -129,13 +129,13 @@ def split(text: str) -> list[str]:
 def _refuse_outsized(text: str, what: str) -> None:
     """Refuse what no person types, before the parser spends memory and stack on it."""
     depth = deepest = 0
-    for bracket in _BRACKETS.findall(text) if len(text) <= LONGEST else ():
+    for bracket in _BRACKETS.findall(text) if len(text) <= _LONGEST else ():
         depth += 1 if bracket in "([{" else -1
         deepest = max(deepest, depth)
-    if len(text) > LONGEST or deepest > DEEPEST:
-        size = f"{len(text):,} characters" if len(text) > LONGEST else f"{deepest:,} brackets within one another"
-        remedy = f"write at most {LONGEST:,} characters and {DEEPEST} brackets within one another"
-        raise SpellingError(f"the {what} {shown(text)} has {size}", remedy)
+    if len(text) > _LONGEST or deepest > _DEEPEST:
+        size = f"{len(text):,} characters" if len(text) > _LONGEST else f"{deepest:,} brackets within one another"
+        remedy = f"write at most {_LONGEST:,} characters and {_DEEPEST} brackets within one another"
+        raise SpellingError(f"the {what} {_shown(text)} has {size}", remedy)
 
 
 def _tree(text: str) -> ast.expr | None:
@@ -156,9 +156,9 @@ def example(makers: Makers) -> str:
     return "write name or name(argument, key=value), with a name from: " + ", ".join(sorted(makers))
 
 
-def shown(text: str) -> str:
+def _shown(text: str) -> str:
     """Return a text in quotes for an error: its beginning, if it is long."""
-    return repr(text) if len(text) <= _SHOWN else f"{text[:_SHOWN]!r}..."
+    return repr(text) if len(text) <= _SHOWN_AT_MOST else f"{text[:_SHOWN_AT_MOST]!r}..."
 
 
 def spell(value: Any) -> str:
@@ -209,15 +209,15 @@ class _Reader:
         except ValueError as error:
             dotted = isinstance(node, ast.Attribute) and takes_text is not None
             how = f"quote a name with dots: {ast.unparse(node)!r}" if dotted else example(self.makers)
-            raise SpellingError(f"cannot read {self.what} {shown(self.text)}", how) from error
+            raise SpellingError(f"cannot read {self.what} {_shown(self.text)}", how) from error
 
     def mapping(self, node: ast.Dict, *, takes_text: bool | None) -> Frozen[Any, Any]:
         """Build a mapping. takes_text: whether bare words are text as keys; as values they are not."""
         keys = [self.built(key, takes_text=takes_text) for key in node.keys if key is not None]
         if len(keys) < len(node.keys):
-            raise SpellingError(f"cannot read {self.what} {shown(self.text)}", "write {key: value, key: value}")
+            raise SpellingError(f"cannot read {self.what} {_shown(self.text)}", "write {key: value, key: value}")
         if twice := [key for key, times in Counter(keys).items() if times > 1]:
-            raise SpellingError(f"{spell(twice[0])} stands twice in {shown(self.text)}", "give each key one value")
+            raise SpellingError(f"{spell(twice[0])} stands twice in {_shown(self.text)}", "give each key one value")
         return Frozen(zip(keys, [self.built(value, takes_text=False) for value in node.values], strict=True))
 
     def word(self, word: str, *, takes_text: bool | None) -> Any:
@@ -226,7 +226,7 @@ class _Reader:
         if takes_text is None:
             error = _unknown(word, self.makers, "name")
             raise SpellingError(
-                f"{error.message} in {shown(self.text)}", error.remedy + f"; a file is quoted: '{word}'"
+                f"{error.message} in {_shown(self.text)}", error.remedy + f"; a file is quoted: '{word}'"
             )
         return math.inf if word == "inf" and not takes_text else word
 
@@ -238,7 +238,7 @@ class _Reader:
         by_position, by_name = _text_places(maker)
         places = chain(by_position, repeat(False))
         if any(k.arg is None for k in keywords):
-            raise SpellingError(f"{shown(self.text)} has `**`", f"write it as {signature(maker, name)}")
+            raise SpellingError(f"{_shown(self.text)} has `**`", f"write it as {signature(maker, name)}")
         readers = chain(map(partial(self._of, maker), by_name), repeat(self))
         each = zip(readers, arguments, places, strict=False)
         given = [reader.built(node, takes_text=text) for reader, node, text in each]
@@ -250,7 +250,7 @@ class _Reader:
             return maker(*given, **named)
         except TypeError as error:
             raise SpellingError(
-                f"{shown(self.text)} does not fit {name}", f"write it as {signature(maker, name)}"
+                f"{_shown(self.text)} does not fit {name}", f"write it as {signature(maker, name)}"
             ) from error
 
     def _of(self, maker: Callable[..., Any], argument: str) -> _Reader:

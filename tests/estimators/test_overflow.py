@@ -90,6 +90,15 @@ def test_weights_that_cannot_be_squared_are_refused_with_their_row(estimators: s
         assert repr(offrank.policies.policy(LOGIT)) in error
 
 
+@pytest.mark.parametrize(("inclusion", "fine"), [(1e-70, True), (0.99e-70, False)])
+def test_the_smallest_inclusion(inclusion: float, fine: bool) -> None:
+    log = table(1.0, inclusion=inclusion)
+    if fine:
+        assert np.isfinite(offrank.evaluate(log, "uniform")["ips"].value)
+    else:
+        assert "[tiny-probability]" in told(log, ["ips"])
+
+
 @pytest.mark.parametrize(("propensity", "fine"), [(0.5e-149, True), (0.5e-151, False)])
 def test_the_largest_weight(propensity: float, fine: bool) -> None:
     log = table(propensity=propensity)  # the weights are 1, but one is 1e149 or 1e151
@@ -110,7 +119,7 @@ def test_the_largest_weight(propensity: float, fine: bool) -> None:
         ({"reward": 1e155, "usual": 1.0}, "reward"),
         ({"reward": -1e155, "usual": 1.0}, "reward"),
         ({"clicks": [1e160]}, "clicks"),
-        ({"inclusion": 1e-151, "usual": 1.0}, "inclusion"),
+        ({"inclusion": 1e-60, "reward": 1e100, "usual": 1.0}, "reward"),
     ],
 )
 def test_outcomes_that_cannot_be_squared_are_refused_with_their_row(odd: dict[str, Any], column: str) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from offrank.findings.evidence import EstimateEvidence, Frequency, LawEvidence, LogEvidence
-from offrank.findings.evidence_rows import GroupEvidence, KeptEvidence
+from offrank.findings.evidence_rows import ArmsEvidence, GroupEvidence, KeptEvidence
 from offrank.folds.estimate import Interval
 
 
@@ -44,6 +44,12 @@ def group(value: float, chance: float, tested: int = 1) -> GroupEvidence:
     return GroupEvidence(weights=(("`ips` for top(new)", Interval(value, 0.0, 9.0, 0.01), chance),), tested=tested)
 
 
+def shares(away: float) -> ArmsEvidence:
+    """An arm whose share of the impressions is so many standard errors from half."""
+    share = Interval(0.52, 0.51, 0.53, 0.02 / away)
+    return ArmsEvidence(shares={"B": (share, 0.5)})
+
+
 #: The normal deviate of a twentieth of the tail beyond 3.3 (any table: .000483, .0000242).
 ODD_OF_20 = 4.064
 REFUTED_CHANCE = 0.0005 / 20
@@ -56,6 +62,8 @@ KEPT: dict[str, Any] = {"rows": (20.0, 50.0), "impressions": (100.0, 50.0), "var
 ALL_CLICKED: dict[str, Any] = {"rows": (0.0, 100.0), "impressions": (0.0, 100.0)}
 
 CASES = [
+    Case("sample-ratio", shares(3.28), None),
+    Case("sample-ratio", shares(3.30), "serious"),
     Case("kept-by-outcome", KeptEvidence(apart=4.99), None),
     Case("kept-by-outcome", KeptEvidence(apart=5.01), "note"),
     Case("kept-by-outcome", KeptEvidence(apart=9.0, totals={"all": 9.0}), "note"),

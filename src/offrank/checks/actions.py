@@ -22,6 +22,8 @@ _FEWEST_EXPECTED = 10.0
 _FEWEST_EFFECTIVE = 50.0
 _EVEN = 0.5  # effective share of the rows that showed an item, if only those are known
 _SUMS = 8
+_HEAVIEST = 1e70
+"""Inverse probabilities beyond this count as this: their products are squared and summed."""
 
 
 @dataclass(frozen=True)
@@ -133,14 +135,14 @@ class ActionsFold(MappedFold):
         every = asked.candidate_ranks if self.whole else None  # before the law of the shown slate, which is part of it
         shown = asked.rank_law.written_out(contexts.length)
         own = np.einsum("nii->ni", shown)[row, rank]
-        inverse = np.divide(h[row], own, out=np.zeros(len(row)), where=own > 0)
+        inverse = np.divide(h[row], np.maximum(own, 1 / _HEAVIEST), out=np.zeros(len(row)), where=own > 0)
         for column, term in ((0, h[row]), (4, inverse), (5, inverse * inverse)):
             np.add.at(sums[:, :, column], (item, rank), term)
         if every is not None:
             place, each, square = np.searchsorted(codes, contexts.candidates), h[:, None, None], (h * h)[:, None, None]
             np.add.at(sums[:, :, 1], place, every * each)
             np.add.at(sums[:, :, 2], place, every * (1 - every) * square)
-            rare = np.divide(1 - every, every, out=np.zeros_like(every), where=every > 0)
+            rare = np.divide(1 - every, np.maximum(every, 1 / _HEAVIEST), out=np.zeros_like(every), where=every > 0)
             np.add.at(sums[:, :, 6], place, rare * square)
             np.add.at(sums[:, :, 7], place, (every > 0) * each)
             np.add.at(sums[:, :, 3], place, every * every * square)

@@ -18,6 +18,10 @@ from ..policies.uniform import Uniform
 from ..policies.written import Logged
 from ..wording import Option, Wording
 
+_MOST = 700.0
+"""Logarithm of the largest ratio that is told."""
+_LARGEST = 1e150
+"""Weights beyond this count as this: their squares are summed."""
 _UNIFORM = Uniform()
 _WRITTEN = Logged()
 CLOSE = 0.01
@@ -44,7 +48,7 @@ class Agreement:
     @property
     def typical_ratio(self) -> float:
         """Geometric mean of written / policy's propensity."""
-        return float(np.exp(self.log_ratio / self.rows)) if self.rows else 1.0
+        return float(np.exp(np.clip(self.log_ratio / self.rows, -_MOST, _MOST))) if self.rows else 1.0
 
 
 @dataclass(frozen=True)
@@ -85,7 +89,7 @@ class UniformWeightsFold(MappedFold):
         values = np.empty((len(batch), 2))
         values[:, 0], values[:, 1] = 1.0, np.exp(np.minimum(ratio, 300, out=ratio), out=ratio)
         if batch.sampled:
-            values /= batch.inclusion[:, None]
+            values = np.minimum(values, _LARGEST * batch.inclusion[:, None]) / batch.inclusion[:, None]
         return Sample(values, batch.row)
 
 
@@ -118,8 +122,12 @@ class SlotsFold(MappedFold):
 
     def mapped(self, batch: LogBatch) -> Sample:
         inverse = np.exp(np.minimum(-propensities(self.logging, batch).log_prob, 300))  # whose squares are summed
-        h = 1 / batch.inclusion
-        return Sample(np.stack([h, h * inverse, inverse], axis=1), batch.row, groups=by_slots(batch))
+        h = np.minimum(1 / batch.inclusion, _LARGEST)
+        return Sample(
+            np.stack([h, np.minimum(h, _LARGEST / inverse) * inverse, inverse], axis=1),
+            batch.row,
+            groups=by_slots(batch),
+        )
 
     def result(self, found: dict[str, Moments]) -> list[SlotsRow]:
         sums = {slots: found[str(slots)] for slots in sorted(map(int, found))}

@@ -42,6 +42,8 @@ def residual_clicks(score: Floats, strata: Floats) -> Residuals:
     if not came.sum() > 0:
         return Residuals()
     unit = float(squares.sum() / came.sum())
+    if not unit**2 > 0:  # clicks so small that their squares are none
+        return Residuals()
     columns = _columns(score, shown)
     expected = columns @ _fitted(columns, came, noise + unit**2)
     known = (expected >= _EXPECTED * unit) & (noise >= _LEAST_NOISE * unit**2)

@@ -15,7 +15,7 @@ from .running import run_verb
 
 @click.command(
     cls=QuestionCommand,
-    question="evaluation.question:Question",
+    question="evaluation.question:TargetEvaluation",
     more=(
         worth_options,
         require,

@@ -24,6 +24,7 @@ from ..folds.estimate import Caution
 from ..folds.fingerprint import Fingerprint
 from ..frames import plain
 from ..log.batch import Floats
+from ..log.rules import MOST
 from ..log.texts import Texts
 from .base import FitResult
 from .documents import Documents
@@ -148,6 +149,8 @@ def _stored(found: Mapping[str, Any]) -> Stored:
         kind: {name: decoded(table) for name, table in found[kind].items()}
         for kind in ("parameters", "strength", *(each for each in ("loadings", "features") if each in found))
     }
+    if unknown := tables.get("loadings", {}).keys() - tables["parameters"].keys():
+        raise ValueError(f"it has loadings of {min(unknown)!r}, which is none of its tables")
     learnt = FitResult(
         **tables,
         trace=tuple(decoded(found["trace"]).tolist()),
@@ -159,6 +162,8 @@ def _stored(found: Mapping[str, Any]) -> Stored:
     read, repeated, skipped = int(tally["impressions"]), float(tally["repeated"]), dict(tally["skipped"])
     met = Tally(read, repeated, skipped, int(tally["ranks"]), int(tally.get("holes", 0)))
     training = _training(found.get("training"))
+    if training is not None and training.content.key not in (None, by):
+        raise ValueError("what it was trained on is grouped by another column")
     rates = _rates(found.get("rank_rates"))
     return Stored(spelling, documents, learnt, met, str(found["source"]), training, rates)
 
@@ -278,6 +283,8 @@ def decoded(found: Mapping[str, Any]) -> NDArray[Any]:
 def _numbers(values: Any, kind: str) -> NDArray[Any]:
     if not isinstance(values, list) or not all(isinstance(value, bool | int | float) for value in values):
         raise ValueError("an array is no list of numbers")
+    if any(abs(value) > MOST for value in values):
+        raise ValueError(f"a number is beyond {MOST:g}")
     try:
         return np.array(values, dtype=kind)
     except OverflowError as error:

@@ -19,9 +19,11 @@ from ..log import rules
 from ..log.batch import Floats, LogBatch
 from ..log.source import Needs
 from ..policies.base import Ability
+from ..policies.by import By
 from ..policies.propensities import AnyPolicy, ShownAbility, law_needs, propensities, shown_needs
+from ..policies.ties import sorts
 from . import _kernels, _kernels_slots
-from .base import Asked, Estimator, Reference, Terms, terms_of
+from .base import Asked, Estimator, Reference, Terms, refuse_impossible, terms_of
 from .effective_size import BLOCKS, EffectiveSizeLayout, EffectiveSizeTerms, blocks
 from .marks import marks
 from .wrappers import weights_of
@@ -51,20 +53,32 @@ class Layout:
     ROWS: one per row. REWARD and CLICKS: as logged. Then a pair (value, weight) for each target and estimator:
     `places`. Then the values by draws from the posteriors of models: `drawn_places`. Then for each block of slots (the
     last one holds all slots from rank `BLOCKS` on) the number of slots, and a pair for each target and estimator of
-    `per_slot`: `slot_places`.
+    `per_slot`: `slot_places`. Before those of slots, three for each arm of an experiment: ROWS, REWARD and CLICKS of
+    the rows that it served.
 
-    references: estimators added implicitly, which therefore reject no row.
+    references: estimators added implicitly, which therefore reject no row. arms: which ranker served a row, if known.
     """
 
     targets: tuple[AnyPolicy, ...]
     estimators: tuple[Estimator, ...]
     per_slot: tuple[Estimator, ...] = ()
     references: tuple[Reference, ...] = ()
+    arms: By | None = None
 
     @property
     def columns(self) -> int:
         """Number of columns before those of slots."""
+        return self.before_arms + 3 * self.served_by
+
+    @property
+    def before_arms(self) -> int:
+        """Number of columns before those of arms."""
         return self.paired + len(self.targets) * sum(len(one.drawn) for one in self.estimators)
+
+    @property
+    def served_by(self) -> int:
+        """Number of arms."""
+        return 0 if self.arms is None else len(self.arms.policies)
 
     @property
     def paired(self) -> int:
@@ -79,6 +93,11 @@ class Layout:
             columns = range(first, first + len(pair[1].drawn))
             found[pair], first = tuple(columns), columns.stop
         return found
+
+    @property
+    def tells_lists(self) -> bool:
+        """Whether each arm has one list, which its mixture with others would not miss in its rows."""
+        return self.arms is not None and self.arms.any_slate and sorts(self.arms)
 
     @property
     def stride(self) -> int:
@@ -115,6 +134,8 @@ class Layout:
         compared = [[0, *others]] if len(self.targets) <= TOGETHER else [[0, other] for other in others]
         for first in range(3, 3 + stride, 2) if others else ():
             found += [[first + stride * t + part for t in some for part in (0, 1)] for some in compared]
+        if 0 < self.served_by <= TOGETHER:
+            found.append(list(range(self.before_arms, self.columns)))
         return tuple((0, 1, 2, *block) for block in found)
 
     @cached_property
@@ -128,6 +149,11 @@ class Layout:
         values = range(self.slot_places[target, estimator], width, self.stride)
         numbers = range(self.columns, width, self.stride)
         return BySlot(tuple(values), tuple(value + 1 for value in values), tuple(numbers), ROWS)
+
+    def arm_mean(self, arm: int, outcome: int) -> Ratio:
+        """The mean of the rows that an arm served. outcome: REWARD or CLICKS."""
+        first = self.before_arms + 3 * arm
+        return Ratio(first + outcome, first + ROWS)
 
     def logged(self, estimator: Estimator) -> Ratio:
         """The mean of the logging policy, in the outcome that the estimator estimates."""
@@ -173,6 +199,13 @@ class TermsFold(MappedFold):
         for (target, estimator), columns in layout.drawn_places.items():
             for column, one in zip(columns, estimator.drawn, strict=True):
                 values[:, column] = terms_of(one, batch, self.logging, target).value
+        if layout.arms is not None:
+            if layout.tells_lists:
+                own = propensities(layout.arms, batch)
+                refuse_impossible(batch, np.isneginf(own.log_prob), own)
+            served = layout.arms.arms(batch.contexts)[:, None] == np.arange(layout.served_by)
+            each = served[:, :, None] * values[:, None, : CLICKS + 1]
+            values[:, layout.before_arms : layout.columns] = each.reshape(len(batch), -1)
         if layout.per_slot:
             self._slots(values, batch, every)
         earned = [outcome_index(one) for _, one in every]
@@ -240,6 +273,8 @@ def needs(layout: Layout, logging: AnyPolicy) -> Needs:
         if estimator.requires_target is not None:
             found += [_needs(target, estimator.requires_target) for target in layout.targets]
         found += [estimator.needs(target) for target in layout.targets]
+    if layout.arms is not None:
+        found.append(layout.arms.needs("log_prob") if layout.tells_lists else layout.arms.reads)
     return reduce(Needs.__or__, found)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ..errors import NoOverlapError
 from ..findings.advice import items_help
 from ..policies.propensities import AnyPolicy
-from ..wording import Option, Wording
+from ..wording import EstimatorOption, Option, Wording
 from .base import Estimator
 from .clip import Clip
 from .wrappers import SelfNormalised, weights_of, without_normalisation, wrapped
@@ -40,7 +40,12 @@ def no_overlap(target: AnyPolicy, estimator: AnyEstimator, n: int, slots: int, *
     return NoOverlapError(
         f"{estimator!r}: {target!r} never does what was logged, in any of {n:,} impressions",
         (items if items_help(slots, weighed.weighs) else "")
-        + "evaluate a policy closer to the logging one, or log more randomly",
+        + Wording(
+            "evaluate a policy closer to the logging one, or log more randomly. Without randomness a click model can "
+            "weigh ({}), and `evaluate` can say between what values it lies ({})",
+            EstimatorOption("weights(dbn)"),
+            Option("bounds", True),
+        ),
     )
 
 

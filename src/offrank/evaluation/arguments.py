@@ -75,13 +75,13 @@ def policy(given: str | AnyPolicy) -> AnyPolicy:
     return found
 
 
-def targets(given: Target) -> dict[str, AnyPolicy]:
+def targets(given: Target | None) -> dict[str, AnyPolicy]:
     """Return target policies by name; without given names, each is named by its spelling.
 
     Raises:
         UsageError: none, or not policies.
     """
-    if isinstance(given, Mapping | list) and not given:
+    if given is None or (isinstance(given, Mapping | list) and not given):
         raise UsageError("there is no target", "give a policy, or a dict of policies by name")
     if isinstance(given, Mapping):
         return {str(name): policy(value) for name, value in given.items()}

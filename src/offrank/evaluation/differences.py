@@ -13,6 +13,7 @@ from ..findings.verdict import EstimateRow, Verdict, verdict
 from ..folds.estimate import Caution, Interval
 from ..inference.ratio import Mean
 from ..policies.propensities import AnyPolicy
+from .ab_test import ArmsPair
 from .candidates import Rows, span
 from .counts import AnyEstimator, Counts
 
@@ -58,13 +59,14 @@ class Pair:
     """The difference between two targets, by each estimator that both have.
 
     summary: at the level of the intervals. one, other: a target and what the estimators say of it, beside the log;
-    None for the logged mean. names: of the two targets.
+    None for the logged mean. names: of the two targets. arms: those that served them in an A/B test.
     """
 
     summary: Counts
     one: Side
     other: Side | None
     names: tuple[str, str]
+    arms: ArmsPair | None = None
 
     def verdict(self, about_log: Sequence[Caution]) -> Verdict | None:
         """Return the verdict on the difference, as on one target; its `value` is the difference too.
@@ -74,6 +76,8 @@ class Pair:
         """
         name = " - ".join(self.names)
         own, known = self._candidates, self.summary
+        if self.arms is not None:
+            own = self.arms.candidates([one for one in about_log if one.code == "sample-ratio"])
         found = verdict(name, own, about_log, nonnegative=known.nonnegative, tested=known.tested)
         return found and replace(found, value=found.difference)  # a difference may be below 0, unlike a mean
 

@@ -17,6 +17,7 @@ from ..formatting import finite
 from ..frames import Given, Tabular, cautions, plain
 from ..policies.base import Policy
 from ..policies.named import policy as named_policy
+from .bounds import Bounds
 from .differences import Difference
 from .metadata import ResultMetadata
 
@@ -86,6 +87,7 @@ class ResultData(Mapping[Key, Estimate], Tabular):
     truths: Mapping[str, float] = field(default_factory=dict)
     about_log: tuple[Caution, ...] = ()
     verdicts: Mapping[str, Verdict] = field(default_factory=dict)
+    bounds: Mapping[str, tuple[Bounds, ...]] = field(default_factory=dict)
     comparisons: tuple[Difference, ...] = ()
     winner: str | None = None
 
@@ -111,6 +113,8 @@ class ResultData(Mapping[Key, Estimate], Tabular):
         if self.comparisons:
             compared = list(map(comparison_row, self.comparisons))
             facts |= {"winner": self.winner, "comparisons": compared}
+        if self.bounds:
+            facts |= {"bounds": [one.to_dict() for each in self.bounds.values() for one in each]}
         return facts
 
     @property

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import Any
@@ -16,6 +16,7 @@ from ..findings.verdict import EstimateRow, Verdict, verdict
 from ..folds.estimate import Interval
 from ..running.quantities import Quantities
 from . import reproducibility
+from .ab_test import ABTest, arms, of_shares, pair_of
 from .candidates import Rows, beside_log, requested
 from .counts import AnyEstimator, Counts
 from .diagnostics import Diagnostics, window_path
@@ -71,7 +72,8 @@ class LogCounts:
         trained = job.trained.judged(job.parts(), found["rows"])
         known = {"slots": impressions.slots, "ties": ties, "trained": trained}
         counted = job.counts(whole, **known, designs=found["design"])
-        known["about_log"] = judged_log(named(found["log"], asked.source), [counted], job.totals)
+        about_log = judged_log(named(found["log"], asked.source), [counted], job.totals)
+        known["about_log"] = (*of_shares(counted, job.designed_shares), *about_log)
         diagnostics = replace(job.diagnostics(asked.needs), bases=bases or {})
         made = whole, groups, known, found["design"], impressions, where, found["diagnostics"], diagnostics
         return cls(job, *made, found["log"].copies)
@@ -99,7 +101,17 @@ class LogCounts:
     def _pair(self, summary: Counts, rows: Mapping[str, Rows], target: str, against: str) -> Pair:
         one, other = ((self.job.targets[name], rows[name]) if name in rows else None for name in (target, against))
         assert one is not None  # names of targets are known before
-        return Pair(summary, one, other, (target, against))
+        names = target, against
+        return Pair(summary, one, other, names, pair_of(summary, self.job.targets, rows, names))
+
+    def ab_test(self, pairs: Iterable[tuple[str, str]], confidence: float) -> ABTest | None:
+        """Return the arms of an A/B test, and the differences of these pairs of targets; None of another log."""
+        known, targets = self.summary.layout.arms, self.job.targets
+        if known is None:
+            return None
+        found = ((names, pair_of(self.summary, targets, self.rows, names)) for names in pairs)
+        compared = tuple(one.compared(names, confidence) for names, one in found if one is not None)
+        return ABTest(known.column, arms(self.summary, self.job.designed_shares), compared)
 
     @cached_property
     def by_group(self) -> dict[str, tuple[Counts, dict[str, Rows]]]:

@@ -12,6 +12,7 @@ from ..findings.evidence import ModelEvidence
 from ..folds.estimate import Caution, Interval, Severity
 from ..folds.histogram import Histogram
 from ..frames import FLAT
+from .ab_test import ABTest
 
 R = TypeVar("R")
 Status = Severity | Literal["ok", "skipped"]
@@ -160,6 +161,7 @@ class ResultMetadata:
     - weights, ranks: weights by estimator, and clicks by rank. checks, slots: of the log. diagnoses: none for a check.
     - unit, worth: what is earned, and how much of it one unit of the log is. command: repeats the job.
     - baseline, simultaneous: of comparisons, what is compared with, and the level of each interval.
+    - ab_test: of comparisons of the rankers of an A/B test, the difference of means and what sharpens it.
     """
 
     schema: int = 2
@@ -186,3 +188,4 @@ class ResultMetadata:
     command: str | None = None
     baseline: str | None = None
     simultaneous: float | None = None
+    ab_test: ABTest | None = None

@@ -16,14 +16,16 @@ from ..argument import Arguments, argument, arguments
 from ..errors import UsageError
 from ..estimators.wrappers import without_normalisation
 from ..interval_arguments import Clustered, Intervals
+from ..policies.balanced import arms_of, in_balance
 from ..policies.base import Policy
 from ..policies.propensities import AnyPolicy
+from ..policies.ties import sorts
 from ..spelling import listed
 from . import arguments as checked
 from .arguments import Estimators, Examination, Target
 from .counts import AnyEstimator
 from .provenance import Provenance
-from .result import compared_with
+from .result import LOGGED, compared_with
 from .selection import CANDIDATES
 
 
@@ -157,9 +159,59 @@ class Question(Intervals, WithTotals, WithExamination, WithTarget):
 
 
 @arguments
+class TargetEvaluation(Question):
+    """A question with bounds: the arguments of `evaluate`."""
+
+    bounds: bool = argument(
+        "Say between what values each target lies, for logs without randomness.",
+        default=False,
+        more="Rows of one query (or of the `cluster` column) count as alike. Then `estimators` are `logged` unless "
+        "named.",
+        part="call",
+    )
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        lost = [
+            name
+            for name, given in {"state": self.state, "held_out": self.held_out, "by": self.by}.items()
+            if given is not None
+        ]
+        if self.bounds and lost:
+            raise UsageError(f"bounds are of a whole log that is read here, without {lost[0]}", f"leave {lost[0]} out")
+
+    @cached_property
+    def estimator_list(self) -> list[AnyEstimator]:
+        """The estimators; with bounds by default the logged mean, which needs no propensities."""
+        default, named = type(self).__dataclass_fields__["estimators"].default, self.estimators
+        unnamed = isinstance(named, list | tuple) and (*named,) == default
+        return checked.estimators(LOGGED if self.bounds and unnamed else named)
+
+
+@arguments
 class TargetComparison(Question):
     """A question with a baseline: the arguments of `compare`."""
 
+    target: Any = argument(
+        "A new policy: top(new_score), or NAME=POLICY.",
+        default=None,
+        kw_only=False,
+        more="In Python a policy, its spelling, or several by name in a dict. By default the rankers of an A/B test, "
+        "which `logging` names: by(arm, {A: top(a_score), B: top(b_score)}).",
+        ready="targets",
+        many=True,
+        read=from_text.named_policies,
+    )
+    estimators: Any = argument(
+        "ips, snips, interpol(window=2), clip(ips, 10) ...",
+        default=None,
+        more="By default ips and snips; for an A/B test of rankers that sort, snips, snrips and snipm.",
+        ready="estimator_list",
+        kw_only=False,
+        flags=("-e", "--estimator"),
+        many=True,
+        read=from_text.some_estimators,
+    )
     baseline: str | Policy | None = argument(
         "What TARGETs are compared with: one of them, by default the first; logged.",
         default=None,
@@ -171,6 +223,28 @@ class TargetComparison(Question):
     def __post_init__(self) -> None:
         super().__post_init__()
         _ = self.against
+
+    @cached_property
+    def drawn_by(self) -> AnyPolicy:
+        """The logging policy; of an A/B test of rankers that sort, the mixture of all rankers, whoever served."""
+        return in_balance(checked.policy(self.logging))
+
+    @cached_property
+    def targets(self) -> dict[str, AnyPolicy]:
+        """The target policies by name, by default the rankers of an A/B test."""
+        if self.target is not None:
+            return checked.targets(self.target)
+        arms = arms_of(self.drawn_by)
+        if arms is None:
+            raise UsageError("there is no target", "name at least one ranking, such as top(new_score)")
+        return {str(value): ranker for value, ranker in arms.policies.items()}
+
+    @cached_property
+    def estimator_list(self) -> list[AnyEstimator]:
+        """The estimators in the given order."""
+        arms = arms_of(self.drawn_by)
+        usual = ("ips", "snips") if arms is None or not sorts(arms) else ("snips", "snrips", "snipm")
+        return checked.estimators(usual if self.estimators is None else self.estimators)
 
     @property
     def against(self) -> str:

@@ -31,6 +31,7 @@ from ..inference.ratio import Controlled
 from ..inference.spec import IntervalSpec
 from ..log.batch import RunCache
 from ..log.source import Needs, Source
+from ..policies.balanced import arms_of, designed_shares
 from ..policies.fit import counts
 from ..policies.propensities import AnyPolicy
 from ..policies.ties import sorts
@@ -106,7 +107,13 @@ class Pass:
         """Return each distinct weighting once: ips and snips share one."""
         weighed, targets = dict.fromkeys(map(without_normalisation, self.members)), dict.fromkeys(self.targets.values())
         per_slot = dict.fromkeys(without_normalisation(e) for e in self.members if e.normalisation == "slot")
-        return Layout(tuple(targets), (*weighed, *self.references), tuple(per_slot), self.references)
+        every = (*weighed, *self.references)
+        return Layout(tuple(targets), every, tuple(per_slot), self.references, arms_of(self.logging))
+
+    @property
+    def designed_shares(self) -> Mapping[str, float] | None:
+        """Return the shares of the arms of an experiment, where these were said."""
+        return designed_shares(self.logging)
 
     @property
     def ties(self) -> TiesFold:

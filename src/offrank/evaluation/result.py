@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
@@ -14,6 +14,8 @@ from ..policies.base import Policy
 from ..policies.named import policy as named_policy
 from ..report.document import Document
 from ..report.printable import Printed
+from .ab_test import ABTest
+from .bounds import Bounds
 from .differences import Difference, winner
 from .estimates import Asked, Named, ResultData, among
 from .pages import evaluation
@@ -23,7 +25,7 @@ Side = tuple[str, str | None]
 """One side of a comparison: a target or `logged`, and an estimator or the verdict's own."""
 LOGGED = "logged"
 """The name of the log itself in comparisons of targets."""
-_OF_LEVEL = ("confidence", "logged", "ranks", "simultaneous", "diagnoses")
+_OF_LEVEL = ("confidence", "logged", "ranks", "simultaneous", "diagnoses", "ab_test")
 """Parts of the metadata that depend on the confidence level."""
 
 
@@ -38,6 +40,9 @@ class KeptLog(Protocol):
 
     def comparison(self, target: str, against: str, confidence: float) -> Difference:
         """Return the verdict on the difference of two targets, with its interval at this level."""
+
+    def ab_test(self, pairs: Iterable[tuple[str, str]], confidence: float) -> ABTest | None:
+        """Return the arms of an A/B test and the differences of pairs of targets; None of another log."""
 
     def release(self, target: str, level: float, largest: float | None = None) -> Release:
         """Return whether a target may replace the logging policy, with probability `level`."""
@@ -54,6 +59,7 @@ class Result(Printed, ResultData):
     - about_log: problems of the log that affect every estimate.
     - metadata: everything else in the reports, `facts` as plain values (see `to_dict`).
     - verdicts: by target name, what is decided, how far to trust it, and the answer; for `check`, by `the log`.
+    - bounds: by target name, between what values it lies, without and with an examination curve; see `bounds=True`.
     - comparisons: of `compare`, whether one target earns more than another; winner: who earns more than all others.
     - reduced: the part of the log that is kept for other levels and for differences.
 
@@ -80,7 +86,9 @@ class Result(Printed, ResultData):
         found = found.comparing(self.metadata.baseline) if self.comparisons else found
         new: dict[str, Any] = {name: getattr(found.metadata, name) for name in _OF_LEVEL}
         command = f"{self.metadata.command or 'result'}.at({confidence!r})"
-        return replace(found, truths=self.truths, metadata=replace(self.metadata, **new, command=command))
+        bounds = {name: tuple(one.at(confidence) for one in each) for name, each in self.bounds.items()}
+        metadata = replace(self.metadata, **new, command=command)
+        return replace(found, truths=self.truths, bounds=bounds, metadata=metadata)
 
     def difference(
         self,
@@ -143,6 +151,10 @@ class Result(Printed, ResultData):
             raise UsageError(f"the level is {level!r}", "give one above 0.5 and below 1, such as 0.95")
         return self._kept().release(self._side(target, None)[0], level, largest)
 
+    def with_bounds(self, bounds: Mapping[str, tuple[Bounds, ...]]) -> Result:
+        """Return the same result with the bounds of its targets."""
+        return replace(self, bounds=bounds)
+
     def with_truths(self, truths: Mapping[str, float]) -> Result:
         """Return the same result with the true values of its targets, which only simulations know."""
         return replace(self, truths=dict(truths))
@@ -169,7 +181,8 @@ class Result(Printed, ResultData):
         jointly = 1 - (1 - self.metadata.confidence) / pairs
         best = winner(found, lambda one, other: self._kept().comparison(one, other, jointly))
         kind = {"kind": "compare", "title": "Which ranking earns more?", "baseline": against}
-        return replace(self.with_facts(**kind, simultaneous=level), comparisons=found, winner=best)
+        arms = self._kept().ab_test([(name, against) for name in others], level)
+        return replace(self.with_facts(**kind, simultaneous=level, ab_test=arms), comparisons=found, winner=best)
 
     def to_document(self) -> Document:
         """Return the document for report and terminal."""

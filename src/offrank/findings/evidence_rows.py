@@ -71,3 +71,11 @@ class OwnClicksEvidence:
     close: int = 0
     freedom: int = 0
     residual: float = 1.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class ArmsEvidence:
+    """The arms of an experiment. shares: by arm, the share of the impressions, and the one that was designed."""
+
+    column: str = "arm"
+    shares: Mapping[str, tuple[Interval, float]] = field(default_factory=dict)

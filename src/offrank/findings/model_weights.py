@@ -23,6 +23,6 @@ def model_weights(found: EstimateEvidence) -> Statement:
         Wording(
             "Compare with the weights of models of other kinds ({}), and see which predicts the clicks of another day "
             "best.",
-            EstimatorOption("weights(ubm)"),
+            EstimatorOption("weights(dbn)" if "ubm" in found.model.name else "weights(ubm)"),
         ),
     )

@@ -1,5 +1,6 @@
 """`no-randomness`: a logging policy that was deterministic."""
 
+from ..wording import EstimatorOption, Option, Wording
 from .evidence import PropensitiesEvidence
 from .registry import Statement, finding
 
@@ -11,5 +12,10 @@ def no_randomness(_: PropensitiesEvidence) -> Statement:
     return Statement(
         "serious",
         "Every propensity is 1: the logging policy always showed the same slate for a context.",
-        "Without randomness only a model of users can judge another ranking (pbm, click models).",
+        Wording(
+            "Without randomness only a model of users can judge another ranking ({}), and `evaluate` can say between "
+            "what values it lies ({}).",
+            EstimatorOption("weights(dbn)"),
+            Option("bounds", True),
+        ),
     )

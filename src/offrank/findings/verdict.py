@@ -57,6 +57,7 @@ class EstimateRow(Generic[E]):
     - held_to, holds: the estimator whose interval it contains, if the data chose it, and what that one assumes; None
       if that one has warnings.
     - considered: all estimators that it was selected from, by their spelling, with their estimates.
+    - tested: whether it was combined from what assumes less and more, as far as their differences allow.
     - scale: the logged mean that widths are compared with. most: the largest outcome of a logged impression.
     """
 
@@ -73,6 +74,7 @@ class EstimateRow(Generic[E]):
     held_to: E | None = None
     holds: frozenset[str] | None = None
     considered: Mapping[str, tuple[E, Estimate]] = field(default_factory=dict)
+    tested: bool = False
     scale: float = math.nan
     most: float = math.inf
 
@@ -216,7 +218,7 @@ def verdict(
     own, found = _answer(target, ladder, anchor)
     of_log = _about_log(own, about_log)
     known = _explained(found, [*of_log, *own.cautions], own.most)
-    checked = not own.rests_on or (found.spans and not anchor.rests_on)
+    checked = not own.rests_on or (found.spans and not anchor.rests_on) or _decides_alike(own, anchor)
     off = [("", one) for one in own.cautions if own.outcome != wanted and has_cause(one, "outcome")]
     said = [*_binding(own, of_log), *([] if checked else [_assumed(own, found, anchor)]), *reasons(off)]
     told = dict.fromkeys([*([] if known is None else [known]), *said])
@@ -259,6 +261,8 @@ def _answer(
 ) -> tuple[EstimateRow[Any], Verdict]:
     """The candidate that answers, and its answer: see above."""
     first, held_to = ladder[0], _of(target, anchor)
+    if first.tested:
+        return first, _held(_of(target, first), held_to, lambda own, _: own)
     asked = first is anchor
     if not anchor.sharp:
         further = [one for one in (ladder[1:] if asked else ladder) if one.half_width < anchor.half_width]
@@ -293,6 +297,14 @@ def _decided(away: Interval | None) -> Decision:
     if away is None:
         return "unknown"
     return "better" if away.low > 0 else "worse" if away.high < 0 else "no clear difference"
+
+
+def _decides_alike(own: EstimateRow[Any], anchor: EstimateRow[Any]) -> bool:
+    """Whether the anchor, which assumes nothing, decides what a combination with it does."""
+    one, other = own.estimate, anchor.estimate
+    if not own.tested or anchor.rests_on or one is None or other is None:
+        return False
+    return _decided(one.difference) == _decided(other.difference)
 
 
 def _explained(found: Verdict, cautions: Iterable[Caution], most: float) -> Reason | None:

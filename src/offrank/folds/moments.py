@@ -170,7 +170,9 @@ def without(whole: Moments, part: Moments) -> Moments:
 
 
 def _skewness(third: Floats, influence: Floats) -> float:
-    return float(influence @ (third @ influence) @ influence)
+    with np.errstate(over="ignore", invalid="ignore"):
+        found = float(influence @ (third @ influence) @ influence)
+    return found if math.isfinite(found) else 0.0  # of the largest numbers it is not known
 
 
 def _merged_third(left: Moments, right: Moments, block: Block) -> Floats:

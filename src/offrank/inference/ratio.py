@@ -56,6 +56,23 @@ class Ratio:
 
 
 @dataclass(frozen=True)
+class Combination:
+    """A sum of means, each times its coefficient; coefficients count as fixed."""
+
+    parts: tuple[tuple[Mean, float], ...]
+
+    @property
+    def denominator(self) -> int:
+        return self.parts[0][0].denominator
+
+    def value(self, sums: Floats) -> Floats:
+        return np.asarray(sum(share * mean.value(sums) for mean, share in self.parts))
+
+    def influence(self, moments: Moments) -> Floats:
+        return np.asarray(sum(share * mean.influence(moments) for mean, share in self.parts))
+
+
+@dataclass(frozen=True)
 class RelativeChange:
     """mean / base - 1 on the same rows."""
 

@@ -13,6 +13,8 @@ from ..checks.overview import Overview
 from ..checks.propensities import Agreement
 from ..folds.estimate import Caution
 from ..log import rules
+from ..policies.by import By
+from ..policies.named import policy
 from ..readers.described import LogColumn
 from ..readers.description import Unsettled
 from ..readers.long import FROM_0
@@ -91,7 +93,10 @@ class Inspected:
 
     @property
     def command(self) -> str:
-        """Return the next command; a click model's if no logging policy is known. Empty without clicks or reward."""
+        """Return the next command: a comparison of the arms, else a click model's if no logging policy is known.
+
+        Empty without clicks or reward.
+        """
         words = [word for role, name in self.given.items() for word in ("--column", f"{role}={name}")]
         words += ["--format", self.format] if self.format else []
         words += ["--gaps", "close"] if self.gaps == "close" else []
@@ -99,6 +104,14 @@ class Inspected:
         words += ["--skip-invalid"] if self.broken else []
         words += ["--skip-broken-files"] if self.broken_files else []
         return self._asked(words, self._drawn)
+
+    @property
+    def arms(self) -> By | None:
+        """Return the rankers of an A/B test: each explains all rows of one value of a column."""
+        by = self.logging
+        if by.status != "arms" or by.column is None:
+            return None
+        return By(by.column, {value: policy(ranker) for value, ranker in by.arms.items()})
 
     @property
     def _drawn(self) -> list[str]:
@@ -110,9 +123,12 @@ class Inspected:
         return self._asked(["--config", mapping], [])
 
     def _asked(self, said: list[str], drawn: list[str]) -> str:
+        log, arms = self.path if isinstance(self.path, list) else [self.path or "LOG"], self.arms
+        if self.overview.earned is not None and arms is not None:
+            unit = ["--cluster", self.logging.unit] if self.logging.unit else []
+            return shlex.join(["offrank", "compare", *log, *said, "--logging", repr(arms), *unit])
         if self.overview.earned is None or (self.next is None and not self.clicked):
             return ""
-        log = self.path if isinstance(self.path, list) else [self.path or "LOG"]
         if self.next is None:
             return shlex.join(["offrank", "clicks", "fit", *log, *said, "--model", "pbm", "-o", "pbm.json"])
         estimators = [word for one in self.next.estimators for word in ("-e", one)]

@@ -53,6 +53,8 @@ def _of_sample(answer: Answer, seen: Inspected) -> Answer:
 
 
 def _asking(seen: Inspected) -> str:
+    if seen.arms is not None:
+        return f"Which of the rankers earns more, if chance decided {quote(str(seen.logging.column))}:"
     if seen.next is None:
         return "What a click model says of users:"
     return f"What {quote(seen.next.target)} would have earned:"
@@ -97,7 +99,10 @@ def _confirming(found: Inspected) -> Iterator[str]:
     if by.arms:
         if by.unit:
             yield f"All rows of each {by.unit} have one value of {by.column}."
-        yield f"If chance decided {by.column}, the means of its values compare the rankers, as in any A/B test."
+        yield (
+            f"If chance decided {by.column}, `offrank compare` tells which ranker earns more: by the means of its "
+            "values, as in any A/B test, and by what each row says of all rankers."
+        )
     if by.status in ("not random", "arms", "refuted", "unknown") and found.overview.earned is not None:
         yield (
             "Without randomness a click model can predict what another ranking would earn. To judge rankings by the "

@@ -54,6 +54,11 @@ NEGATIVE_SCORE = Rule(
     "holds a negative Plackett-Luce weight",
     "if these are logits, say plackett_luce(..., log=True)",
 )
+NOT_POSITIVE = Rule(
+    "not-positive",
+    "holds a number that is not above 0",
+    "a count of a Beta law includes its prior, and a standard deviation is never 0: write numbers above 0",
+)
 BAD_CLICKS = Rule("bad-clicks", "holds a click below 0 or not a number", "write 0 where an item was not clicked")
 BAD_REWARD = Rule("bad-reward", "is not a finite number", "write a finite reward")
 BAD_PROPENSITY = Rule(
@@ -84,6 +89,14 @@ TINY_PROBABILITY = Rule(
     f"is below {LEAST_PROBABILITY:g}, which is too small to divide by",
     "a product of probabilities has underflowed: name the policy that drew the log instead, such as "
     "logging=plackett_luce(score), or leave the row out",
+)
+LEAST_INCLUSION = 1e-70
+"""Smallest probability with which a row was kept: products of four inverse ones are summed."""
+
+TINY_INCLUSION = Rule(
+    "tiny-probability",
+    f"is below {LEAST_INCLUSION:g}, so that the row would count for more than all others together",
+    "look for a wrong value there, or leave the row out",
 )
 BAD_RANK_PROPENSITY = Rule(
     "bad-rank-propensity",

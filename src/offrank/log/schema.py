@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from ..errors import ColumnError, UsageError
-from ..wording import ColumnNames, Verb, Wording
+from ..wording import ColumnNames, EstimatorOption, Option, Verb, Wording
 
 ROLES: Mapping[str, str] = {
     "slate": "list of the item ids shown, top first",
@@ -89,7 +89,15 @@ class Columns:
         what = f"column {column!r}" + (f" ({meaning})" if meaning else "")
         how = Wording("; name another with {}", ColumnNames({role: "..."})) if role else ""
         how += Wording("; {} tells how a log is written, also public ones", Verb("inspect")) if role == "slate" else ""
+        how += _WITHOUT_DRAWS if role == "propensity" else ""
         raise ColumnError(f"{self.source} has no {what}", hint + how)
+
+
+_WITHOUT_DRAWS = Wording(
+    "; where nothing was drawn, `evaluate` needs none with {} or {}",
+    Option("bounds", True),
+    EstimatorOption("weights(dbn)"),
+)
 
 
 def check_renamed(renamed: Mapping[str, str]) -> None:

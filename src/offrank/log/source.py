@@ -16,16 +16,18 @@ class Needs:
     """The columns that a job needs; a source reads no others.
 
     roles: names from `schema.ROLES`. scores, rankings, keys, labels, clusters: the user's own column names.
-    weights: the scores among them that must not be negative. written: `role:column`, probabilities of the shown slates
-    under another policy than the logging one (`propensity:new_propensity`). holes: whether the job supports ranks
-    where nothing was shown, which are -1 inside slates; otherwise they break a rule. exchangeable: whether the result
-    depends only on these columns, so that other items with the same numbers would be treated alike. texts: whether the
-    batches hold the texts of the items and keys beside their codes.
+    weights: the scores among them that must not be negative; positive: those that must be above 0. written:
+    `role:column`, probabilities of the shown slates under another policy than the logging one
+    (`propensity:new_propensity`). holes: whether the job supports ranks where nothing was shown, which are -1 inside
+    slates; otherwise they break a rule. exchangeable: whether the result depends only on these columns, so that other
+    items with the same numbers would be treated alike. texts: whether the batches hold the texts of the items and keys
+    beside their codes.
     """
 
     roles: frozenset[str] = frozenset()
     scores: frozenset[str] = frozenset()
     weights: frozenset[str] = frozenset()
+    positive: frozenset[str] = frozenset()
     rankings: frozenset[str] = frozenset()
     keys: frozenset[str] = frozenset()
     labels: frozenset[str] = frozenset()

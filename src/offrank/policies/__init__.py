@@ -9,14 +9,17 @@ from .epsilon import EpsilonUniform
 from .filtered import Filtered
 from .interleaved import Interleaved
 from .named import policy
+from .noisy import Noisy
 from .pinned import Pinned
 from .plackett_luce import PlackettLuce
 from .policy_mixture import PolicyMixture
 from .propensities import AnyPolicy, Propensities, ShownPolicy, propensities
 from .ranking import Ranking
 from .registry import POLICIES
+from .shuffled import Shuffled
 from .sorting import MaySort, Sorting
 from .swaps import Swaps
+from .thompson import Thompson
 from .top import Top
 from .unconfirmed import Unconfirmed
 from .uniform import Uniform
@@ -37,6 +40,7 @@ __all__ = [
     "ItemWeights",
     "Logged",
     "MaySort",
+    "Noisy",
     "OrderGivenSet",
     "PairProbs",
     "Pinned",
@@ -46,9 +50,11 @@ __all__ = [
     "Propensities",
     "Ranking",
     "ShownPolicy",
+    "Shuffled",
     "Shuffles",
     "Sorting",
     "Swaps",
+    "Thompson",
     "Top",
     "Trained",
     "Unconfirmed",

@@ -22,6 +22,7 @@ from .mixture import MixedPolicy, OfMixed
 from .policy_mixture import frozen, refuse_no_shares
 from .propensities import AnyPolicy, Propensities, ShownAbility, shown_needs
 from .registry import POLICIES
+from .ties import sorts
 
 
 @dataclass(frozen=True)
@@ -118,6 +119,22 @@ class _SharesFold(MappedFold):
 
     def result(self, found: Moments) -> tuple[float, ...]:
         return tuple((found.sums / found.sums.sum()).tolist())
+
+
+def arms_of(logging: AnyPolicy) -> By | None:
+    """The rankers that served, where a column tells them apart."""
+    return logging if isinstance(logging, By) else logging.arms if isinstance(logging, Balanced) else None
+
+
+def designed_shares(logging: AnyPolicy) -> Mapping[str, float] | None:
+    """The shares of the rankers that served, where these were said."""
+    return logging.shares if isinstance(logging, Balanced) else None
+
+
+def in_balance(logging: AnyPolicy) -> AnyPolicy:
+    """The policy, or for rankers that sort the mixture of all, whoever served: alone they never show another list."""
+    arms = arms_of(logging)
+    return logging if arms is None or isinstance(logging, Balanced) or not sorts(arms) else Balanced(arms)
 
 
 def refuse_arm_targets(logging: AnyPolicy, targets: Iterable[AnyPolicy]) -> None:

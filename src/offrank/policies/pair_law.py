@@ -13,7 +13,8 @@ from .sorting import Sorting
 from .uniform import Uniform
 
 _REMEDY = (
-    "plackett_luce(scores), uniform, top(scores), ranking(column) and interleaved(...) can, and epsilon(...), "
+    "plackett_luce(scores), thompson(...), noisy(...), uniform, top(scores), ranking(column) and interleaved(...) can, "
+    "and epsilon(...), "
     "swaps(...) and mixture(...) of these; where each slot was drawn on its own, pi(slots=independent) does without"
 )
 

@@ -17,6 +17,7 @@ from ..log.batch import Floats, Integers, LogBatch
 from ..log.source import Needs
 from .base import Ability, Policy, all_items, log_product, unable
 from .plackett_luce.policy import PlackettLuce
+from .racing import Racing
 from .rank_law import RankLaw
 from .sorting import Sorting, slot_probs
 from .uniform import Uniform
@@ -151,7 +152,7 @@ class _OfLaw(Propensities):
     policy: Policy
 
     def _log_prob(self) -> Floats:
-        if isinstance(self.policy, Sorting) or (isinstance(self.policy, PlackettLuce) and self.policy.plain):
+        if isinstance(self.policy, Sorting | Racing) or (isinstance(self.policy, PlackettLuce) and self.policy.plain):
             return log_product(self.slot_probs)
         return self.policy.log_prob(self.batch.contexts, self.batch.slates)
 

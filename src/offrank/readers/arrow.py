@@ -202,7 +202,7 @@ def numbers(column: pa.Array, name: str) -> Floats:
     if not (pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_boolean(kind)):
         if not (pa.types.is_decimal(kind) or column.null_count == len(column)):
             raise ColumnError(f"column {name!r} holds {kind}, not numbers", "write numbers")
-        column = column.cast(pa.float64())
+        column = pa.nulls(len(column), pa.float64()) if column.null_count == len(column) else column.cast(pa.float64())
     if pa.types.is_boolean(kind):
         column = column.cast(pa.uint8())
     array = column.to_numpy(zero_copy_only=False)

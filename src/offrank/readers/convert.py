@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
+from numpy.typing import NDArray
 
 from ..errors import EmptyLogError, UsageError
 from ..files import atomic_write
@@ -23,9 +24,10 @@ from ..running.engines import refuse_placed
 from ..wording import Option, Wording
 from . import arrow, checksums
 from .files import is_paths
-from .json_text import from_json
+from .json_text import BadCell, from_json
 from .log import opened
 from .long import LongLog
+from .tables import Piece
 from .wide import WideLog
 
 _GROUP_ROWS = 131_072
@@ -146,7 +148,11 @@ def _writer(path: Path, schema: pa.Schema) -> Iterator[Callable[[pa.Table], obje
 
 def _kept(kind: pa.DataType, path: Path) -> pa.DataType:
     """Return a column's type in the file: Arrow files hold one dictionary for all batches, so there it is expanded."""
-    return kind.value_type if pa.types.is_dictionary(kind) and _is_arrow(path) else kind
+    if not _is_arrow(path):
+        return kind
+    if pa.types.is_dictionary(kind):
+        return kind.value_type
+    return pa.list_(_kept(kind.value_type, path)) if pa.types.is_list(kind) or pa.types.is_large_list(kind) else kind
 
 
 def _is_arrow(path: Path) -> bool:
@@ -171,34 +177,60 @@ def _checked(
     log: WideLog, skipped: Counter[str], progress: Callable[[int, int], None] | None
 ) -> Iterator[pa.RecordBatch]:
     """Yield the rows that keep every rule, piece by piece."""
-    columns = log.columns()
+    columns, lists = log.columns(), dict[str, pa.DataType | None]()
     for part in range(log.parts()):
         for piece in log.pieces(part, log.table.names):
             batches = list(log.decode(piece, columns))
             kept = sum(map(len, batches))
             for batch in batches:
                 skipped.update(batch.skipped)
-            if kept == len(piece.data):
-                yield _lists_of(piece.data, log.renamed)
-            elif kept:
+            if kept:
                 rows = np.concatenate([batch.row for batch in batches])
-                mask = np.isin((piece.rows + piece.base).astype(np.uint64), rows)
-                yield _lists_of(piece.data, log.renamed).filter(pa.array(mask))
+                yield _lists_of(_of_rows(piece, rows), log.renamed, lists)
         if progress is not None:
             progress(part + 1, log.parts())
 
 
-def _lists_of(data: pa.RecordBatch, renamed: Mapping[str, str]) -> pa.RecordBatch:
-    """Return the same rows with JSON text lists as lists."""
+def _of_rows(piece: Piece, rows: NDArray[np.uint64]) -> Piece:
+    """Return the rows of a piece with these numbers in the log."""
+    if len(rows) == len(piece.rows):
+        return piece
+    mask = np.isin((piece.rows + piece.base).astype(np.uint64), rows)
+    return replace(piece, data=arrow.plain_columns(piece.data).filter(pa.array(mask)), rows=piece.rows[mask])
+
+
+def _lists_of(piece: Piece, renamed: Mapping[str, str], lists: dict[str, pa.DataType | None]) -> pa.RecordBatch:
+    """Return the same rows with JSON text lists as lists.
+
+    lists: the type of each column of texts, None for plain texts: as the first piece has it, which is noted here.
+    """
     ids = {renamed.get(role, role) for role in ("slate", "candidates")}
-    columns = {name: arrow.plain(column) for name, column in zip(data.schema.names, data.columns, strict=True)}
+    roles = {renamed.get(role, role) for role in ROLES}
+    columns = {name: arrow.plain(one) for name, one in zip(piece.data.schema.names, piece.data.columns, strict=True)}
     for name, column in columns.items():
-        if pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
-            first = next((text.lstrip() for text in column.to_pylist() if text), "")
-            held = pa.list_(pa.float64()) if first.startswith("[[") else pa.float64()
-            if first.startswith("["):
-                columns[name] = from_json(column, name, None if name in ids else held)
+        if not (pa.types.is_string(column.type) or pa.types.is_large_string(column.type)):
+            continue
+        try:
+            found = column if lists.get(name, _NO_LIST) is None else _read_lists(column, name, lists.get(name), ids)
+        except BadCell as cell:
+            if name in roles or name in lists:
+                raise piece.fault(cell) from None
+            found = column  # texts that begin with a bracket, as no number does
+        lists.setdefault(name, found.type if pa.types.is_list(found.type) else None)
+        columns[name] = found
     return pa.record_batch(columns)
+
+
+_NO_LIST = pa.null()
+
+
+def _read_lists(column: pa.Array, name: str, kind: pa.DataType | None, ids: set[str]) -> pa.Array:
+    """Return a column of texts as lists, if it holds any. kind: their type, if it is known."""
+    if kind is not None:
+        return from_json(column, name, kind.value_type)
+    first = next((text.lstrip() for text in column.to_pylist() if text), "")
+    held = pa.list_(pa.float64()) if first.startswith("[[") else pa.float64()
+    return from_json(column, name, None if name in ids else held) if first.startswith("[") else column
 
 
 def _groups(first: pa.RecordBatch, others: Iterator[pa.RecordBatch]) -> Iterator[pa.Table]:

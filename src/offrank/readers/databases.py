@@ -135,7 +135,11 @@ class SqliteTable(DatabaseTable):
                 where = f"{self.describe()}, row {first + place} (the first is 0), column {column.name!r}"
                 remedy = "write the same kind of value in every row: `cast(... as text)` in a view, for one"
                 raise LogError(f"{where}: {value!r:.80} is not of the column's type, {column.type}", remedy)
-        return pa.array(values, column.type)
+        try:
+            return pa.array(values, column.type)
+        except (pa.ArrowException, OverflowError) as error:
+            remedy = "write such numbers as text: `cast(... as text)` in a view, for one"
+            raise LogError(f"{self.describe()}, column {column.name!r}: {error}", remedy) from error
 
     @contextmanager
     def _opened(self) -> Iterator[sqlite3.Connection]:

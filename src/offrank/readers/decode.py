@@ -28,11 +28,11 @@ Duplicates = Literal["raise", "first", "each"]
 _LARGEST, _ABOVE_0 = float(np.finfo(np.float64).max), float(np.nextafter(0, 1))
 _NOT_TINY = (rules.TINY_PROBABILITY, rules.LEAST_PROBABILITY, 1.0)
 _OF_ANOTHER_POLICY = (rules.BAD_PROBABILITY, 0.0, 1.0)
-_WEIGHT = (rules.NEGATIVE_SCORE, 0.0, _LARGEST)
+_WEIGHT, _POSITIVE = (rules.NEGATIVE_SCORE, 0.0, _LARGEST), (rules.NOT_POSITIVE, _ABOVE_0, _LARGEST)
 _BOUNDS = {
     "clicks": [(rules.BAD_CLICKS, 0.0, _LARGEST), (rules.TOO_LARGE_VALUE, 0.0, rules.MOST)],
     "reward": [(rules.BAD_REWARD, -_LARGEST, _LARGEST), (rules.TOO_LARGE_VALUE, -rules.MOST, rules.MOST)],
-    "inclusion": [(rules.BAD_INCLUSION, _ABOVE_0, 1.0), _NOT_TINY],
+    "inclusion": [(rules.BAD_INCLUSION, _ABOVE_0, 1.0), (rules.TINY_INCLUSION, rules.LEAST_INCLUSION, 1.0)],
     "propensity": [(rules.BAD_PROPENSITY, _ABOVE_0, 1.0), _NOT_TINY],
     "slot_propensity": [(rules.BAD_SLOT_PROPENSITY, _ABOVE_0, 1.0), _NOT_TINY],
     "scores": [
@@ -199,7 +199,9 @@ class Decoded:
         wanted = {"clicks": self.length, "scores": self.candidates.lengths}.get(role, self.slate.lengths)
         self.faults.mark(found.lengths != wanted, rules.RAGGED, column)
         bounds = [_OF_ANOTHER_POLICY] if of and role in WRITTEN else _BOUNDS[role]
-        self._bounded(found, column, [*bounds, _WEIGHT] if of in self.needed.weights and role == "scores" else bounds)
+        if role == "scores":
+            bounds = [*bounds, *[_WEIGHT] * (of in self.needed.weights), *[_POSITIVE] * (of in self.needed.positive)]
+        self._bounded(found, column, bounds)
         return found
 
     def _clicks(self) -> Lists:

@@ -16,6 +16,7 @@ from ..log.source import Source
 from ..running.engines import engine_of
 from ..running.executors import Progress
 from . import arrow
+from .json_text import BadCell
 from .long import LongLog
 from .refusal import type_in_words
 from .tables import Table
@@ -114,7 +115,7 @@ def _wide(data: pa.RecordBatch, name: str, own: Mapping[str, str]) -> Iterator[t
     try:
         items = arrow.id_lists(data.column(beside), beside)
         found = arrow.lists(data.column(name), name)
-    except ColumnError:
+    except (ColumnError, BadCell):
         return
     values = found.values
     held = ~(found.null | found.rows_where(arrow.nulls(values)))
@@ -156,8 +157,8 @@ def first_look(rows: pa.Table) -> tuple[LogColumn, ...]:
 def samples(rows: pa.RecordBatch, name: str, most: int = 2) -> tuple[str, ...]:
     """Return the first values of a column that are not null, as texts of bounded length."""
     found = rows.column(name)
-    known = found.filter(found.is_valid()).slice(0, most)
-    return tuple(_cut(arrow.show(known, row)) for row in range(len(known)))
+    known = np.flatnonzero(~arrow.nulls(found))[:most].tolist()
+    return tuple(_cut(arrow.show(found, row)) for row in known)
 
 
 def _cut(text: str) -> str:

@@ -67,7 +67,7 @@ class Rows:
         else:
             fine = place == np.arange(len(order)) - (np.cumsum(counts) - counts)[of_row] + 1
         if kept:
-            fine &= (place >= 1) & (place <= _LOWEST) & (place % 1 == 0)
+            fine &= (place >= 1) & (place <= _LOWEST) & (np.floor(place) == place)
         wrong = np.zeros(len(rank), np.bool_)
         wrong[order[~fine]] = True
         if kept:  # the last place of each impression is its largest rank
@@ -123,6 +123,9 @@ class Rows:
 
 def listed(values: pa.Array, offsets: Integers) -> pa.Array:
     """Return values as lists that begin and end at these offsets."""
+    values = (
+        pa.nulls(len(values), pa.float64()) if pa.types.is_null(values.type) else values
+    )  # lists of none are broken
     return pa.LargeListArray.from_arrays(pa.array(offsets, pa.int64()), values)
 
 

@@ -10,7 +10,7 @@ import pyarrow.json
 
 from . import _kernels_json
 
-DEEPEST = 500
+_DEEPEST = 500
 """Brackets within one another that a value in JSON may have; beyond some 10,000 Arrow's parser ends the process."""
 
 
@@ -29,8 +29,8 @@ def parsed(lines: bytes, how: pyarrow.json.ParseOptions) -> pa.Table:
         ArrowException: they are none, or so deep that Arrow's parser would end the process.
     """
     data = np.frombuffer(lines, np.uint8)
-    if _kernels_json.deepest(data, False) > DEEPEST and _kernels_json.deepest(data, True) > DEEPEST:
-        raise pa.ArrowInvalid(f"a value has more than {DEEPEST} brackets within one another")
+    if _kernels_json.deepest(data, False) > _DEEPEST and _kernels_json.deepest(data, True) > _DEEPEST:
+        raise pa.ArrowInvalid(f"a value has more than {_DEEPEST} brackets within one another")
     read = pyarrow.json.ReadOptions(use_threads=False, block_size=len(lines) + 1)
     return pyarrow.json.read_json(pa.BufferReader(lines), read, how)
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from ..errors import LogError
 from .beginning import Beginning
 
-_DAMAGED = (OSError, ValueError, EOFError, zipfile.BadZipFile, zlib.error)
+_DAMAGED = (OSError, ValueError, EOFError, zipfile.BadZipFile, zlib.error, NotImplementedError)
 
 
 def array_names(beginning: Beginning) -> set[str]:

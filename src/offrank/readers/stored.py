@@ -170,9 +170,10 @@ class ParquetTable(StoredTable):
 
     def _batches(self, path: str, number: int, columns: list[str]) -> Iterable[pa.RecordBatch]:
         file = self._open(path)
-        paths = [file.schema.column(leaf).path.partition(".")[0] for leaf in range(len(file.schema))]
-        leaves = [leaf for leaf, name in enumerate(paths) if name in columns]
-        if self.files.local:  # a damaged footer ends the process where only metadata are asked for; readers raise
+        paths = [file.schema.column(leaf).path for leaf in range(len(file.schema))]
+        inside = tuple(f"{name}." for name in columns)  # names may have dots themselves
+        leaves = [leaf for leaf, path in enumerate(paths) if path in columns or path.startswith(inside)]
+        if self.files.local and leaves:  # a damaged footer ends the process where only metadata are asked for
             list(file.reader.iter_batches(0, [number], column_indices=leaves, use_threads=False))
         group = file.metadata.row_group(number)
         values = sum(group.column(leaf).num_values for leaf in leaves)

@@ -131,7 +131,7 @@ class WideLog:
         except BadCell as error:
             raise piece.fault(error) from None
         except (pa.ArrowException, OverflowError) as error:
-            where = f"{piece.file}, rows {piece.rows[0]} to {piece.rows[-1]}"
+            where = f"{piece.file}, rows {piece.rows[0]} to {piece.rows[-1]}" if len(piece.rows) else piece.file
             raise LogError(
                 f"{where} cannot be read: {error}", "write plain numbers, strings and lists of them"
             ) from error

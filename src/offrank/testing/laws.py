@@ -8,8 +8,12 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from itertools import pairwise, permutations, product
+from functools import cache
+from itertools import chain, pairwise, permutations, product
 from typing import cast
+
+import numpy as np
+from numpy.polynomial import chebyshev
 
 from ..policies.balanced import Balanced
 from ..policies.base import Policy
@@ -18,12 +22,15 @@ from ..policies.distinct import Distinct
 from ..policies.epsilon import EpsilonUniform
 from ..policies.filtered import Filtered
 from ..policies.interleaved import Interleaved
+from ..policies.noisy import Noisy
 from ..policies.pinned import Pinned
 from ..policies.plackett_luce import PlackettLuce
 from ..policies.policy_mixture import PolicyMixture
 from ..policies.propensities import AnyPolicy
 from ..policies.ranking import Ranking
+from ..policies.shuffled import Shuffled
 from ..policies.swaps import Swaps
+from ..policies.thompson import Thompson
 from ..policies.top import Top
 from ..policies.uniform import Uniform
 
@@ -61,21 +68,19 @@ def law(policy: Behaviour, situation: Situation) -> dict[Slate, float]:
         TypeError: the law of this policy is not implemented here; give a function instead.
     """
     match policy:
-        case PlackettLuce():
+        case PlackettLuce() | Uniform():
             found = _plackett_luce(_weights(policy, situation), situation)
-        case Uniform():
-            found = _plackett_luce([1.0] * situation.size, situation)
         case Top() | Ranking():
             orders = _orders(policy, situation)
             found = dict.fromkeys((order[: situation.slots] for order in orders), 0.0)
             for order in orders:  # tied items are equally likely in any order
                 found[order[: situation.slots]] += 1 / len(orders)
-        case Interleaved():
-            found = _interleaved(policy, situation)
-        case Filtered() | Pinned() | Distinct():
-            found = _constrained(policy, situation)
+        case Interleaved() | Filtered() | Pinned() | Distinct() | Shuffled():
+            found = _rearranged(policy, situation)
         case EpsilonUniform() | Swaps() | PolicyMixture() | Balanced():
             found = _mixture(_shares(policy, situation), situation)
+        case Thompson() | Noisy():
+            found = dict(_raced(_keys(policy, situation), situation.slots))
         case By():
             served = next(
                 one for value, one in policy.policies.items() if str(value) == str(situation.keys[policy.column])
@@ -183,8 +188,14 @@ def _among(items: list[int], slots: int, situation: Situation) -> Situation:
     return Situation(len(items), slots, scores, listed, situation.keys)
 
 
-def _constrained(policy: Filtered | Pinned | Distinct, situation: Situation) -> dict[Slate, float]:
+def _rearranged(
+    policy: Interleaved | Filtered | Pinned | Distinct | Shuffled, situation: Situation
+) -> dict[Slate, float]:
     match policy:
+        case Interleaved():
+            return _interleaved(policy, situation)
+        case Shuffled():
+            return _shuffled(policy, situation)
         case Filtered():
             return _filtered(policy, situation)
         case Pinned():
@@ -224,7 +235,10 @@ def _distinct(policy: Distinct, situation: Situation) -> dict[Slate, float]:
     return found
 
 
-def _weights(policy: PlackettLuce, situation: Situation) -> list[float]:
+def _weights(policy: PlackettLuce | Uniform, situation: Situation) -> list[float]:
+    match policy:
+        case Uniform():
+            return [1.0] * situation.size
     scores = situation.scores[policy.scores]
     if policy.log:
         return [math.exp((score - max(scores)) / policy.temperature) for score in scores]
@@ -241,6 +255,95 @@ def _plackett_luce(weights: list[float], situation: Situation) -> dict[Slate, fl
             chance *= weights[item] / mass if mass > 0 else 1 / len(left)
             left.remove(item)
         found[slate] = chance
+    return found
+
+
+_Key = tuple[str, float, float]
+"""The law of a key: `beta`, `gaussian` or `gumbel`, and its two numbers."""
+
+
+def _keys(policy: Thompson | Noisy, situation: Situation) -> tuple[_Key, ...]:
+    """The law of each candidate's key."""
+    read = [situation.scores[column] for column in policy.columns]
+    match policy:
+        case Thompson():
+            kind, sds = "gaussian" if policy.alpha is None else "beta", read[1]
+        case Noisy():
+            kind, sds = policy.noise, (policy.sd,) * situation.size if isinstance(policy.sd, int | float) else read[1]
+    return tuple((kind, first, second) for first, second in zip(read[0], sds, strict=True))
+
+
+@cache
+def _raced(keys: tuple[_Key, ...], slots: int) -> dict[Slate, float]:
+    """Every list with the probability that its keys are the largest, in order, by polynomials on 400 equal pieces.
+
+    P(a, b, ...) = int f_a(x) int^x f_b(y) ... dy dx; the innermost also asks that all others lie below.
+    """
+    low, high = (pick(one) for pick, one in zip((min, max), zip(*map(_ends, keys), strict=True), strict=True))
+    width, points = (high - low) / 400, chebyshev.chebpts1(20)
+    of_values = np.linalg.inv(chebyshev.chebvander(points, 19))
+    integral = chebyshev.chebint(np.eye(20), lbnd=-1) @ of_values * width / 2
+    here, whole = chebyshev.chebvander(points, 20) @ integral, integral.sum(axis=0)
+    starts = low + width * np.arange(400)[:, None]
+    density = [_density(key, starts + (points + 1) * width / 2) for key in keys]
+
+    def up_to(values: np.ndarray) -> np.ndarray:
+        pieces = values @ whole
+        return np.asarray(values @ here.T + (np.cumsum(pieces) - pieces)[:, None])
+
+    below = [up_to(each) for each in density]
+    found = {}
+    for slate in permutations(range(len(keys)), slots):
+        so_far = np.prod([below[item] for item in range(len(keys)) if item not in slate], axis=0)
+        for item in slate[:0:-1]:
+            so_far = up_to(density[item] * so_far)
+        found[slate] = max(float((density[slate[0]] * so_far @ whole).sum()), 0.0)
+    return found
+
+
+def _ends(key: _Key) -> tuple[float, float]:
+    """Where the key lies, but for a part of about 1e-16; of Beta laws its log-odds."""
+    kind, first, second = key
+    if kind == "beta":
+        return -40 / first - math.log(1 + second / first), 40 / second + math.log(1 + first / second)
+    low, high = (-8.5, 8.5) if kind == "gaussian" else (-3.4, 30.0)
+    return first + low * second, first + high * second
+
+
+def _density(key: _Key, y: np.ndarray) -> np.ndarray:
+    """The density of a key at y; of Beta laws, of its log-odds."""
+    kind, first, second = key
+    if kind == "beta":
+        normal = math.lgamma(first + second) - math.lgamma(first) - math.lgamma(second)
+        return np.asarray(np.exp(normal - first * np.logaddexp(0, -y) - second * np.logaddexp(0, y)))
+    z = (y - first) / second
+    if kind == "gaussian":
+        return np.asarray(np.exp(-z * z / 2) / (second * math.sqrt(2 * math.pi)))
+    scale = math.sqrt(6) / math.pi
+    return np.asarray(np.exp(-z / scale - np.exp(-z / scale)) / (second * scale))
+
+
+def _shuffled(policy: Shuffled, situation: Situation) -> dict[Slate, float]:
+    """Cut the ranks into blocks, and give every order of each block the same share of its slate."""
+    ranks, block = situation.slots, policy.block
+    match policy.method:
+        case "blocks":
+            cuts = [tuple(range(0, ranks, block))]
+        case "top":
+            cuts = [(0, *range(block, ranks))]
+        case "fair_pairs":
+            cuts = [(0, *range(place or block, ranks, block)) for place in range(block)]
+        case _:
+            places = range(max(ranks - block + 1, 1))
+            cuts = [(*range(place + 1), *range(place + block, ranks)) for place in places]
+    found: dict[Slate, float] = {}
+    for slate, chance in law(cast(Policy, policy.base), situation).items():
+        for cut in cuts:
+            pieces = [slate[low:high] for low, high in pairwise((*cut, ranks))]
+            orders = list(product(*map(permutations, pieces)))
+            for order in orders:
+                one = tuple(chain.from_iterable(order))
+                found[one] = found.get(one, 0.0) + chance / len(cuts) / len(orders)
     return found
 
 

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from ..argument import asks
+from ..evaluation import arguments
 from ..evaluation.answer import answered
-from ..evaluation.question import Question
+from ..evaluation.bounding import bounds_of
+from ..evaluation.question import TargetEvaluation
 from ..evaluation.result import Result
 
 
-@asks(Question)
-def evaluate(question: Question) -> Result:
+@asks(TargetEvaluation)
+def evaluate(question: TargetEvaluation) -> Result:
     """Estimate what target policies would have earned per impression, in one pass over the log.
 
     Raises:
@@ -21,4 +23,5 @@ def evaluate(question: Question) -> Result:
         >>> print(result.verdict)
         better: top(new_score) 0.8187 (0.7594 to 0.8777) by snips; trust: sound
     """
-    return answered(question).with_facts(command=question.command("evaluate"))
+    bounds = bounds_of(question, arguments.source(question.log, question.columns)) if question.bounds else {}
+    return answered(question).with_bounds(bounds).with_facts(command=question.command("evaluate"))

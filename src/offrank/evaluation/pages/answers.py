@@ -8,10 +8,12 @@ from dataclasses import replace
 from ...assumptions import as_model, in_words
 from ...findings.reasons import Reason
 from ...findings.verdict import ASSUMED, EXPLAINED, Decision, Trust, Verdict
-from ...folds.estimate import Estimate
+from ...folds.estimate import Estimate, Interval
 from ...formatting import Span, count, listing, number, percent, plural, quote
 from ...report.document import Answer
 from ...wording import joined
+from ..ab_test import COMBINED
+from ..bounds import Bounds
 from ..differences import Difference
 from ..estimates import Found, ResultData
 from ..metadata import Status
@@ -37,7 +39,9 @@ def answers(found: ResultData) -> list[Answer]:
     if found.comparisons:
         told = [_winner(found), *(_compared(found, one) for one in found.comparisons)]
         return lines + told + _untested([one.verdict for one in found.comparisons])
-    told = [_target(found, name, found.estimates.of(name)) for name in found.metadata.targets]
+    told = [_between_ends(found, name, one) for name, each in found.bounds.items() for one in each]
+    if not found.bounds or found.verdicts:
+        told += [_target(found, name, found.estimates.of(name)) for name in found.metadata.targets]
     return lines + told + _untested(list(found.verdicts.values()))
 
 
@@ -54,6 +58,22 @@ def _target(found: ResultData, target: str, estimates: Mapping[str, Found]) -> A
     aside = _source(verdict) + _truth(verdict, found.truths.get(target))
     told = text + _against(verdict)
     return Answer(told, aside, SEVERITY_OF[verdict.trust], reasons, quote(target), verdict.decision)
+
+
+def _between_ends(found: ResultData, target: str, bounds: Bounds) -> Answer:
+    """Say between what values a target lies, and what that assumes; better or worse only where both ends say so."""
+    span = Interval(bounds.lower.value, bounds.lower.low, bounds.upper.high, 0.0)
+    (low, ends), (high, _) = _in_words(span), _in_words(replace(span, value=bounds.upper.value))
+    unit, confidence = found.metadata.unit or "clicks per impression", 100 * found.metadata.confidence
+    text = f"**{DECISIONS[bounds.decision]}: between {low} and {high}**, assuming {bounds.assumes_in_words}: so much "
+    text += f"{quote(target)} would have earned in {unit} ({confidence:g} % interval {ends})."
+    change = Interval(bounds.difference_lower.value, bounds.difference_lower.low, bounds.difference_upper.high, 0.0)
+    less, more = (
+        _in_words(replace(change, value=end), signed=True)[0] for end in (change.value, bounds.difference_upper.value)
+    )
+    aside = f"{TRUST[bounds.trust]}: the log shows {percent(bounds.shown)} of what it displays. Against the logged "
+    aside += f"ranking between {less} and {more} ({_in_words(change, signed=True)[1]})."
+    return Answer(text, aside, SEVERITY_OF[bounds.trust], (), quote(target), bounds.decision)
 
 
 def _headline(verdict: Verdict) -> str:
@@ -104,12 +124,23 @@ def _compared(found: ResultData, compared: Difference) -> Answer:
         return Answer(text, "", severity, reasons, f"{names[0]} minus {names[1]}", "unknown")
     value, ends = _in_words(verdict.difference, signed=True)
     text = f"{_headline(verdict)} {names[0]} minus {names[1]} is {value} ({ends}) {about.unit or 'per impression'}."
-    text += _more_rows(compared.rows_needed)
+    text += _of_means(found, compared) + _more_rows(compared.rows_needed)
     aside, several = _source(verdict), len(found.comparisons)
     if several > 1:
         each = "Both" if several == 2 else f"All {several}"
         aside += f" {each} comparisons hold together at {100 * about.confidence:g} % (Bonferroni)."
     return Answer(text, aside, severity, reasons, f"{names[0]} minus {names[1]}", verdict.decision)
+
+
+def _of_means(found: ResultData, compared: Difference) -> str:
+    """Say what the difference of means of an A/B test is alone, beside the answer that it was combined into."""
+    if found.metadata.ab_test is None or compared.verdict.estimator != COMBINED:
+        return ""
+    for one in found.metadata.ab_test.compared:
+        if (one.target, one.against) == (compared.target, compared.against):
+            value, ends = _in_words(one.means, signed=True)
+            return f" The difference of means alone, which assumes nothing of users, is {value} ({ends})."
+    return ""
 
 
 def _untested(verdicts: list[Verdict]) -> list[Answer]:
@@ -183,6 +214,8 @@ def _source(verdict: Verdict) -> str:
     if all(one.code != ASSUMED for one in verdict.reasons):
         text += f", which assumes {'that ' if verdict.assumes else ''}{in_words(verdict.assumes)}"
     if verdict.anchor_name is None:
+        return f"{text}."
+    if verdict.estimator == COMBINED:
         return f"{text}."
     span = "holds the interval" if verdict.spans else "was widened to hold the value"
     return f"{text}. The interval {span} of {quote(verdict.anchor_name)}, which assumes less."

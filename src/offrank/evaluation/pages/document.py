@@ -16,7 +16,7 @@ from ..estimates import Found, ResultData
 
 _AMOUNTS = {
     *("metadata", "estimates", "groups", "found", "verdicts", "comparisons", "verdict", "diagnoses"),
-    *("clip_path", "window_path"),
+    *("clip_path", "window_path", "bounds", "lower", "upper", "difference_lower", "difference_upper"),
     *("estimate", "rows", "value", "low", "high", "standard_error", "difference", "logged", "detectable", "truths"),
 }
 """Fields that hold amounts in the unit of the log."""

@@ -16,6 +16,7 @@ from ...wording import joined
 from ..differences import Difference
 from ..estimates import ResultData
 from ..metadata import Check, Diagnoses, Path, R, ResultMetadata
+from .ab_test import ab_test
 from .answers import SEVERITY_OF, answers
 from .diagnostics import clips_forest, diagnostics, forest_of_checks, ranks_forest, weights_forest, windows_forest
 from .document import again, eyebrow, findings_of, in_worth
@@ -35,7 +36,7 @@ def document(result: ResultData) -> Document:
     if found.comparisons:
         compared = _comparisons(found.comparisons)
         pictures.insert(0, compared.forests[0])
-        sections.append(replace(compared, forests=()))
+        sections += [replace(compared, forests=()), *ab_test(about.ab_test)]
     if not checked:
         every = findings_of(found)
         grave = tuple(one for one in every if one.severity != "note")

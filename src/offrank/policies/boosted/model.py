@@ -18,7 +18,7 @@ from ..linear import Encoding, Lines, PolicyFile, item_probs, ranker, scored, sl
 from .assignment import Assigned, Assignment
 from .forest import TreeEnsemble
 
-MOST_SLOTS = 10_000
+_MOST_SLOTS = 10_000
 """Slots that the trees of a file may tell apart: more would ask for memory that no slate needs."""
 
 
@@ -115,7 +115,7 @@ class BoostedModel:
     @classmethod
     def _of(cls, found: PolicyFile) -> BoostedModel:
         columns, slots = found.arrays["columns"].astype(np.int64), int(found.arrays["slots"])
-        if not 0 <= slots <= MOST_SLOTS:
+        if not 0 <= slots <= _MOST_SLOTS:
             raise ValueError(f"it has trees for {slots:,} slots")
         forest = TreeEnsemble(found.arrays["trees"].tobytes().decode(), len(columns), slots)
         made = cls(found.encoding, columns, forest, found.facts, found.training)

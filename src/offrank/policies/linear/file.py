@@ -23,7 +23,7 @@ T = TypeVar("T")
 _FORMAT = 1
 _DAMAGED = (
     *(AttributeError, KeyError, IndexError, TypeError, ValueError, OverflowError, MemoryError),
-    *(zipfile.BadZipFile, zlib.error, EOFError, OSError),
+    *(zipfile.BadZipFile, zlib.error, EOFError, OSError, NotImplementedError),
 )
 """What reading another file, or a damaged one, raises."""
 

@@ -135,7 +135,10 @@ def _packed(column: pa.Array, cells: list[str]) -> _Packed | None:
         if (not several and separator != " ") if brackets else 2 * several < len(inner):
             continue
         form = Tokens(separator, pa.string(), brackets)
-        tokens, offsets, _ = form.cut(column)
+        try:
+            tokens, offsets, _ = form.cut(column)
+        except BadCell:
+            return None
         if not len(tokens) or _any(tokens, r"^$"):
             continue
         if _any(tokens, _NO_TOKEN if brackets else r"\s" if separator == "," else _NEVER):
@@ -192,6 +195,6 @@ def _json(cells: list[str]) -> Json | None:
 def _are_records(objects: list[Mapping[str, Any]]) -> bool:
     """Whether objects have fields, mostly the same ones, and not the ids of items."""
     keys = {key for one in objects for key in one}
-    present = sum(map(len, objects)) / (len(objects) * max(len(keys), 1))
+    present = sum(map(len, objects)) / (max(len(objects), 1) * max(len(keys), 1))
     named = sum(bool(re.match(r"^[A-Za-z_][A-Za-z_]*$", str(key))) for key in keys)
     return bool(keys) and len(keys) <= _FEW_KEYS and present >= _PRESENT and 2 * named >= len(keys)

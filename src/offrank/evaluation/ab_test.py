@@ -1,0 +1,268 @@
+"""An A/B test of rankers: the difference of means of two arms, and what the same rows say off-policy.
+
+The difference of means needs no policy. It is the anchor of every other answer: each estimator that assumes more is
+combined with it, by the shares of least variance, only if their paired difference does not contradict it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from ..assumptions import FROM_TOP, LISTS_ALONE
+from ..estimators.fold import REWARD, ROWS
+from ..findings import cautions_for
+from ..findings.evidence_rows import ArmsEvidence
+from ..findings.verdict import EstimateRow
+from ..folds.estimate import Caution, Estimate, Interval
+from ..inference.ratio import Combination, Mean, Ratio
+from ..policies.propensities import AnyPolicy
+from .candidates import Rows
+from .counts import AnyEstimator, Counts
+
+MEANS, COMBINED = "difference of means", "combined"
+"""The answers of an A/B test, by the names that stand in the place of an estimator."""
+CONTRADICTS = 3.0
+"""Deviates of the paired difference to what assumes less, from which an estimator is not combined with it. If it is
+right, that happens to 3 of 1,000."""
+ADMITTED = frozenset({FROM_TOP})
+"""What an estimator may assume of users to be combined: no more than all usual click models do."""
+_ROUNDED_ALIKE = 1e-6
+"""Of a standard error: two estimators that differ by less are the same in this log."""
+
+
+@dataclass(frozen=True)
+class Arm:
+    """One ranker of the test: its value in the column, its share of the impressions, and what these earned.
+
+    designed: the share that was said, with `balanced(by(...), shares={...})`; None where it was counted.
+    """
+
+    arm: str
+    policy: str
+    impressions: float
+    share: Interval
+    designed: float | None
+    mean: Interval
+
+
+@dataclass(frozen=True)
+class Step:
+    """What one estimator says of the difference of two arms.
+
+    - assumes: beyond the difference of means. difference: its own. contrast: less what assumes less, on the same rows.
+    - share: of it in the combination; None where it assumes too much, or contradicts what assumes less.
+    - saved: the variance of the difference of means over its own: how many times fewer sessions it needs.
+    """
+
+    estimator: str
+    assumes: tuple[str, ...]
+    difference: Interval
+    contrast: Interval
+    share: float | None
+    saved: float | None
+
+
+@dataclass(frozen=True)
+class ArmsCompared:
+    """The difference of two arms: of their means, by each estimator, and combined."""
+
+    target: str
+    against: str
+    means: Interval
+    steps: tuple[Step, ...]
+    combined: Interval
+    saved: float | None
+
+
+@dataclass(frozen=True)
+class ABTest:
+    """The arms of a log, and their differences. column: which tells the arm of a row."""
+
+    column: str
+    arms: tuple[Arm, ...]
+    compared: tuple[ArmsCompared, ...]
+
+
+@dataclass(frozen=True)
+class ArmsPair:
+    """Two arms of a log, whose rankers are the targets that are compared.
+
+    arms: their numbers in the layout. targets, rows: the two rankers, and what the estimators say of each.
+    """
+
+    summary: Counts
+    arms: tuple[int, int]
+    targets: tuple[AnyPolicy, AnyPolicy]
+    rows: tuple[Rows, Rows]
+
+    @property
+    def means(self) -> tuple[Ratio, Ratio]:
+        """The mean reward of each arm."""
+        one, other = (self.summary.layout.arm_mean(arm, REWARD) for arm in self.arms)
+        return one, other
+
+    @property
+    def anchor(self) -> Interval:
+        """The difference of means, with Welch's error where rows are independent, else by clusters."""
+        return welch_difference(self.summary, *self.means)
+
+    def combined(self) -> tuple[tuple[Combination, Combination], tuple[Step, ...]]:
+        """The combination for each of the two, and the estimators that were looked at, what assumes least first."""
+        sides: tuple[Sequence[tuple[Mean, float]], ...] = tuple([(one, 1.0)] for one in self.means)
+        steps, names = [], [one for one in self.rows[0] if one in self.rows[1]]
+        for name in sorted(names, key=lambda one: (len(self.rows[0][one].assumes), one)):
+            rows = [some[name] for some in self.rows]
+            if not all(row.sound and row.of_target and row.outcome == "reward" for row in rows):
+                continue
+            means = [self.summary.mean(*pair) for pair in zip(self.targets, [r.estimator for r in rows], strict=True)]
+            step = self._step(rows[0], _minus(*means), _minus(*map(_combination, sides)))
+            share = step.share or 0.0
+            steps.append(step)
+            sides = tuple(
+                [(part, held * (1 - share)) for part, held in side] + ([(mean, share)] if share else [])
+                for side, mean in zip(sides, means, strict=True)
+            )
+        return (_combination(sides[0]), _combination(sides[1])), tuple(steps)
+
+    def _step(self, row: EstimateRow[AnyEstimator], own: Mean, less: Mean) -> Step:
+        """What one estimator adds to the combination of those that assume less, and its share of least variance."""
+        inference, nothing = self.summary.inference, Combination(((less, 0.0),))
+        difference, before = (inference.difference(one, nothing) for one in (own, less))
+        contrast = inference.difference(own, less)
+        same = contrast.standard_error <= _ROUNDED_ALIKE * before.standard_error
+        admitted = row.assumes <= ADMITTED and (same or contrast.deviation(0.0) <= CONTRADICTS)
+        share = (0.0 if same else _least_variance(before, difference, contrast)) if admitted else None
+        assumes = tuple(sorted(row.assumes | {LISTS_ALONE}))
+        return Step(row.name, assumes, difference, contrast, share, saved(self.anchor, difference))
+
+    def compared(self, names: tuple[str, str], confidence: float) -> ArmsCompared:
+        """The whole comparison. confidence: the level of its intervals."""
+        at = replace(self, summary=self.summary.at(confidence))
+        sides, steps = at.combined()
+        found = at.answer(sides, steps)
+        return ArmsCompared(*names, at.anchor, steps, found, saved(at.anchor, found))
+
+    def answer(self, sides: tuple[Combination, Combination], steps: Iterable[Step]) -> Interval:
+        """The difference by the combination: of means alone if no step has a share."""
+        return self.summary.inference.difference(*sides) if any(one.share for one in steps) else self.anchor
+
+    def candidates(self, about_log: Sequence[Caution]) -> list[EstimateRow[AnyEstimator]]:
+        """The combination, and the difference of means that it is held against, as possible answers.
+
+        about_log: what binds both; of the rest of the log's faults, those of the logging policy bind the first alone.
+        """
+        sides, steps = self.combined()
+        taken = [set(one.assumes) for one in steps if one.share]
+        first = next(iter(self.rows[0].values()))
+        made = []
+        for name, away, assumes, means in (
+            (COMBINED, self.answer(sides, steps), frozenset().union(*taken), sides),
+            (MEANS, self.anchor, frozenset[str](), self.means),
+        ):
+            relative = self.summary.relative(*means)
+            made.append(
+                EstimateRow(
+                    name if assumes else MEANS,
+                    first.estimator,
+                    assumes,
+                    _estimate(self.summary, away, about_log),
+                    relative=relative,
+                    requires_logging=bool(assumes),
+                    asked=name == COMBINED,
+                    tested=bool(assumes),
+                    scale=first.scale,
+                )
+            )
+        return made
+
+
+def pair_of(
+    summary: Counts, targets: Mapping[str, AnyPolicy], rows: Mapping[str, Rows], names: tuple[str, str]
+) -> ArmsPair | None:
+    """The arms that served two targets; None if one of them has none."""
+    places = [_number_of(summary, name, targets.get(name)) for name in names]
+    if None in places or places[0] == places[1]:
+        return None
+    arms = int(places[0] or 0), int(places[1] or 0)
+    return ArmsPair(summary, arms, (targets[names[0]], targets[names[1]]), (rows[names[0]], rows[names[1]]))
+
+
+def arms(summary: Counts, designed: Mapping[str, float] | None) -> tuple[Arm, ...]:
+    """The arms of a log. designed: their shares, where these were said."""
+    known, layout, inference = summary.layout.arms, summary.layout, summary.inference
+    found = []
+    for number, (value, policy) in enumerate(known.policies.items() if known is not None else ()):
+        mean = layout.arm_mean(number, REWARD)
+        rows = float(summary.moments.sums[mean.denominator])
+        share = inference.ratio(Ratio(mean.denominator, ROWS))
+        said = None if designed is None else designed[value]
+        found.append(Arm(str(value), repr(policy), rows, share, said, inference.ratio(mean)))
+    return tuple(found)
+
+
+def of_shares(summary: Counts, designed: Mapping[str, float] | None) -> tuple[Caution, ...]:
+    """What the shares of the arms say of the log, where these were designed."""
+    if designed is None or summary.layout.arms is None:
+        return ()
+    shares = {one.arm: (one.share, one.designed) for one in arms(summary, designed) if one.designed is not None}
+    return cautions_for(ArmsEvidence(column=summary.layout.arms.column, shares=shares))
+
+
+def welch_difference(summary: Counts, one: Ratio, other: Ratio) -> Interval:
+    """The difference of the means of two arms; of independent rows with Welch's error, which divides by n - 1 each."""
+    found, moments = summary.inference.difference(one, other), summary.moments
+    sampled = moments.squares[ROWS] != moments.sums[ROWS]
+    if sampled or summary.inference.clustered(one) or summary.inference.clustered(other):
+        return found
+    variance = 0.0
+    for mean in (one, other):
+        rows = float(moments.sums[mean.denominator])
+        if not rows > 1:
+            return replace(found, low=-math.inf, high=math.inf, standard_error=math.inf)
+        squares = float(moments.squares[mean.numerator] - moments.sums[mean.numerator] ** 2 / rows)
+        variance += max(squares, 0.0) / (rows - 1) / rows
+    error = math.sqrt(variance)
+    stretch = error / found.standard_error if found.standard_error > 0 else 1.0
+    low, high = (found.value + stretch * (end - found.value) for end in (found.low, found.high))
+    return replace(found, low=low, high=high, standard_error=error)
+
+
+def saved(means: Interval, found: Interval) -> float | None:
+    """How many times fewer sessions it needs than the difference of means does: the ratio of their variances."""
+    if not (0 < found.standard_error < math.inf and means.standard_error < math.inf):
+        return None
+    return (means.standard_error / found.standard_error) ** 2
+
+
+def _number_of(summary: Counts, name: str, target: AnyPolicy | None) -> int | None:
+    """The number of the arm that a target served: by its name, else by its policy."""
+    known = summary.layout.arms
+    if known is None or target is None:
+        return None
+    same = [(number, str(value)) for number, (value, one) in enumerate(known.policies.items()) if one == target]
+    return next((number for number, value in same if value == name), same[0][0] if same else None)
+
+
+def _least_variance(before: Interval, own: Interval, contrast: Interval) -> float:
+    """The share of least variance of what assumes more, between 0 and 1."""
+    one, other, between = (found.standard_error**2 for found in (before, own, contrast))
+    if not 0 < between < math.inf:
+        return 0.0
+    return min(max((one + between - other) / (2 * between), 0.0), 1.0)
+
+
+def _minus(one: Mean, other: Mean) -> Combination:
+    return Combination(((one, 1.0), (other, -1.0)))
+
+
+def _combination(parts: Sequence[tuple[Mean, float]]) -> Combination:
+    return Combination(tuple(parts))
+
+
+def _estimate(summary: Counts, away: Interval, about_log: Sequence[Caution]) -> Estimate:
+    """The difference of two arms as an estimate."""
+    known = away.value, away.low, away.high, away.standard_error, summary.moments.n
+    least = summary.detectable(away, away.standard_error, 1.0)
+    return Estimate(*known, math.nan, None, 0.0, difference=away, detectable=least, about_log=tuple(about_log))

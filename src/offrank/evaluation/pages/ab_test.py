@@ -1,0 +1,53 @@
+"""The section of a page on an A/B test: its arms, and their difference by each estimator."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ...formatting import MISSING, Span, count, percent
+from ...report.document import Figures, Section
+from ..ab_test import COMBINED, MEANS, ABTest, ArmsCompared
+
+
+def ab_test(found: ABTest | None) -> Iterator[Section]:
+    """Yield the section; nothing for another log."""
+    if found is None:
+        return
+    cells = [
+        (
+            one.arm,
+            count(one.impressions),
+            percent(one.share.value),
+            Span.of(one.mean).number(),
+            Span.of(one.mean).interval(),
+        )
+        for one in found.arms
+    ]
+    header = (found.column, "impressions", "share", "mean", "interval")
+    arms = Figures("", header, tuple(cells), extra=(2,))
+    yield Section("The A/B test", tables=(arms, *map(_by_each, found.compared)))
+
+
+def _by_each(found: ArmsCompared) -> Figures:
+    header = ("by", "difference", "interval", "contrast", "share", "sessions saved")
+    rows = [(MEANS, *_change(Span.of(found.means)), MISSING, MISSING, "1.0 times")]
+    rows += [
+        (
+            one.estimator,
+            *_change(Span.of(one.difference)),
+            Span.of(one.contrast).text(signed=True),
+            "not taken" if one.share is None else percent(one.share),
+            _sessions(one.saved),
+        )
+        for one in found.steps
+    ]
+    rows.append((COMBINED, *_change(Span.of(found.combined)), MISSING, MISSING, _sessions(found.saved)))
+    return Figures(f"{found.target} minus {found.against}", header, tuple(rows), extra=(3, 4))
+
+
+def _change(found: Span) -> tuple[str, str]:
+    return found.number(signed=True), found.interval(signed=True)
+
+
+def _sessions(saved: float | None) -> str:
+    return MISSING if saved is None else f"{saved:.1f} times"

@@ -1,0 +1,130 @@
+"""Policies that draw a key for every candidate, independently, and show the candidates of the largest keys in order."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable
+from typing import final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .. import races
+from ..errors import UsageError
+from ..log.batch import Contexts, Floats, Integers
+from ..log.source import Needs
+from . import _kernels
+from .base import Ability, FillsSlots, PairProbs, unable
+from .plackett_luce import PlackettLuce
+
+
+class Racing(PairProbs, FillsSlots):
+    """A policy that ranks candidates by independent keys, whose laws a quadrature gives; see `offrank.races`."""
+
+    @property
+    @abstractmethod
+    def columns(self) -> tuple[str, ...]:
+        """The columns that it reads, each a list of numbers beside the candidates."""
+
+    @property
+    @abstractmethod
+    def positive(self) -> tuple[str, ...]:
+        """Those of them whose numbers must be above 0."""
+
+    @abstractmethod
+    def keys(self, contexts: Contexts) -> races.Keys:
+        """The law of each candidate's key; any law on pads."""
+
+    @property
+    def plackett_luce(self) -> PlackettLuce | None:
+        """The Plackett-Luce policy that it equals, which needs no quadrature, if there is one."""
+        return None
+
+    @final
+    def needs(self, ability: Ability) -> Needs:
+        """The columns that this ability reads."""
+        roles, scores = frozenset(["candidates"]), frozenset(self.columns)
+        return Needs(roles, scores=scores, positive=frozenset(self.positive), exchangeable=True)
+
+    @final
+    def fills_slots(self, contexts: Contexts) -> NDArray[np.bool_]:
+        """[n] always: every key is a number."""
+        return np.ones(len(contexts), np.bool_)
+
+    @final
+    def sample(self, contexts: Contexts, rng: np.random.Generator) -> Integers:
+        """[n, k] candidate indices, -1 pads."""
+        if (same := self.plackett_luce) is not None:
+            return same.sample(contexts, rng)
+        keys = self.keys(contexts).sample(rng)
+        slates, depth = np.full((len(keys), contexts.slots), -1), np.minimum(contexts.length, contexts.size)
+        _kernels.top_k(keys, contexts.size, depth, np.empty(contexts.slots), slates, np.empty(len(keys), np.bool_))
+        return slates
+
+    @final
+    def log_prob(self, contexts: Contexts, slates: Integers) -> Floats:
+        """[n] log-probability of each slate."""
+        if (same := self.plackett_luce) is not None:
+            return same.log_prob(contexts, slates)
+        with np.errstate(divide="ignore"):
+            return np.asarray(np.log(self._beginnings(contexts, slates)[:, -1]))
+
+    @final
+    def slot_probs(self, contexts: Contexts, slates: Integers) -> Floats:
+        """[n, k] probability of each slot's item given the slots above; 1 on pads."""
+        if (same := self.plackett_luce) is not None:
+            return same.slot_probs(contexts, slates)
+        found = self._beginnings(contexts, slates)
+        above = np.hstack([np.ones((len(found), 1)), found[:, :-1]])
+        given = np.divide(found, above, out=np.zeros_like(found), where=above > 0)
+        return np.where(slates >= 0, given, 1.0)
+
+    @final
+    def rank_probs(self, contexts: Contexts, items: Integers) -> Floats:
+        """[n, q, k] probability that candidate items[n, q] is at each rank; 0 on pads."""
+        if (same := self.plackett_luce) is not None:
+            return same.rank_probs(contexts, items)
+        law = self._solved(contexts, races.rank_probs)
+        found = np.take_along_axis(law, np.maximum(items, 0)[:, :, None], axis=1)
+        return np.where((items >= 0)[:, :, None], found, 0.0)
+
+    @final
+    def pair_probs(self, contexts: Contexts) -> Floats:
+        """As `PairProbs.pair_probs`, exact; equal contexts are solved once.
+
+        Raises:
+            AbilityError: it would take too long or too much memory, raised before anything is computed.
+        """
+        if (same := self.plackett_luce) is not None:
+            return same.pair_probs(contexts)
+        for m, k in np.unique(np.column_stack([contexts.size, contexts.length]), axis=0).tolist():
+            if (seconds := races.pair_seconds(m, k)) > races.MOST_SECONDS:
+                cost = f"{seconds:.3g} seconds" if np.isfinite(seconds) else "more memory than 2 GiB"
+                unable(self, "pair_probs", f"{m} candidates in {k} slots would take {cost}: shorten the slate")
+        return self._solved(contexts, races.pair_probs)
+
+    def _beginnings(self, contexts: Contexts, slates: Integers) -> Floats:
+        return races.list_probs(self.keys(contexts), contexts.size, slates)
+
+    def _solved(self, contexts: Contexts, law: Callable[[races.Keys, Integers, Integers, int], Floats]) -> Floats:
+        """[n, ...] a law of every row; equal rows are solved once."""
+        inside = np.arange(contexts.candidates.shape[1]) < contexts.size[:, None]
+        read = [np.where(inside, contexts.scores[column], 0.0) for column in self.columns]
+        content = np.hstack([contexts.size[:, None], contexts.length[:, None], *read])
+        _, first, which = np.unique(content, axis=0, return_index=True, return_inverse=True)
+        some = contexts.take(first)
+        found = law(self.keys(some), some.size, some.length, contexts.slots)
+        return np.asarray(found[which.reshape(-1)])
+
+
+def numbers_of(policy: Racing, contexts: Contexts, column: str) -> Floats:
+    """[n, m] the numbers of a column, 1 on pads.
+
+    Raises:
+        UsageError: one is not above 0, where the policy needs that.
+    """
+    found = contexts.scores[column]
+    found = np.where(np.arange(found.shape[1]) < contexts.size[:, None], found, 1.0)
+    if column in policy.positive and not found.min(initial=1.0) > 0:
+        raise UsageError(f"{policy!r}: {column!r} holds a number that is not above 0", "give numbers above 0")
+    return found

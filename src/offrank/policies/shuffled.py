@@ -1,0 +1,186 @@
+"""A sorting ranker whose order is shuffled within blocks of ranks: interventions that leave what is shown as it is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import ClassVar, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import UsageError
+from ..log.batch import Contexts, Floats, Integers
+from ..log.source import Needs
+from ..spelling import Spelled
+from . import _kernels
+from .base import Ability, FillsSlots, PairProbs, all_items, slots_filled
+from .mixture import refuse_no_policy
+from .pair_law import sorted_pairs
+from .propensities import AnyPolicy, law
+from .rank_law import RankLaw
+from .registry import POLICIES
+from .sorting import Sorting
+
+_METHODS = ("blocks", "top", "fair_pairs", "window")
+
+
+class _Partition(NamedTuple):
+    """A partition of ranks into blocks, with the probability that it is drawn.
+
+    share: [n]. start, width: [n, k] the block of each rank; a rank beyond a row's slots is alone.
+    """
+
+    share: Floats
+    start: Integers
+    width: Integers
+
+
+@POLICIES.register
+@dataclass(frozen=True, repr=False)
+class Shuffled(Spelled, PairProbs, FillsSlots):
+    """The slate of `base`, which sorts, with the order of its ranks drawn uniformly within blocks of `block` ranks.
+
+    method: which blocks. `blocks`: the ranks one block after the other, from the top. `top`: the first block alone.
+    `fair_pairs`: as `blocks`, from a place drawn uniformly among the first `block` ranks on; with block = 2 it is
+    Radlinski and Joachims (2006), Minimally invasive randomization for collecting unbiased preferences from
+    clickthrough logs. `window`: a single block at a place drawn uniformly; with block = 2 a random adjacent pair, which
+    is swapped half of the time. Blocks end with the slots: other items than those of `base` are never shown.
+
+    Examples:
+        >>> offrank.Shuffled(offrank.Top("score"), 3, method="top")
+        shuffled(top(score), 3, method=top)
+        >>> offrank.Shuffled(offrank.Ranking("shown_by_old"), method="fair_pairs")
+        shuffled(ranking(shown_by_old), method=fair_pairs)
+    """
+
+    name: ClassVar[str] = "shuffled"
+    base: AnyPolicy
+    block: int = 2
+    method: str = field(default="blocks", kw_only=True)
+
+    def __post_init__(self) -> None:
+        refuse_no_policy(self, self.base)
+        if not isinstance(self.base, Sorting):
+            remedy = (
+                "shuffle top(score) or ranking(column); epsilon and mixture go around it, mixture({top(a): 0.9, ...})"
+            )
+            raise UsageError(f"{self!r}: {self.base!r} does not sort", remedy)
+        if type(self.block) is not int or self.block < 2:
+            raise UsageError(f"{self!r}: block is {self.block!r}", "give the number of ranks in a block, at least 2")
+        if self.method not in _METHODS:
+            raise UsageError(f"{self!r}: unknown method {self.method!r}", f"give one of {', '.join(_METHODS)}")
+
+    def needs(self, ability: Ability) -> Needs:
+        """The columns that this ability reads."""
+        return law(self.base, ability).needs(ability)
+
+    def fills_slots(self, contexts: Contexts) -> NDArray[np.bool_]:
+        """[n] whether the base does."""
+        found = slots_filled(self.base, contexts)
+        return np.zeros(len(contexts), np.bool_) if found is None else found
+
+    def sample(self, contexts: Contexts, rng: np.random.Generator) -> Integers:
+        """[n, k] candidate indices, -1 pads."""
+        drawn = law(self.base, "sample").sample(contexts, rng)
+        slates = np.full((len(contexts), contexts.slots), -1)
+        slates[:, : drawn.shape[1]] = drawn
+        above = rng.random(len(contexts))
+        start, share = np.empty(slates.shape, np.int64), np.zeros(len(contexts))
+        for part in self._partitions(contexts):
+            chosen = (share <= above) & (part.share > 0)  # the last partition that begins below the number
+            start[chosen] = part.start[chosen]
+            share += part.share
+        order = np.lexsort((rng.random(slates.shape), start), axis=1)
+        return np.take_along_axis(slates, order, axis=1)
+
+    def log_prob(self, contexts: Contexts, slates: Integers) -> Floats:
+        """[n] log-probability of each slate."""
+        with np.errstate(divide="ignore"):
+            return np.asarray(np.log(self._beginnings(contexts, slates)[:, -1]))
+
+    def slot_probs(self, contexts: Contexts, slates: Integers) -> Floats:
+        """[n, k] probability of each slot's item given the slots above; 1 on pads."""
+        found = self._beginnings(contexts, slates)
+        above = np.hstack([np.ones((len(found), 1)), found[:, :-1]])
+        given = np.divide(found, above, out=np.zeros_like(found), where=above > 0)
+        return np.where(slates >= 0, given, 1.0)
+
+    def rank_probs(self, contexts: Contexts, items: Integers) -> Floats:
+        """[n, q, k] probability that candidate items[n, q] is at each rank; 0 on pads."""
+        base = RankLaw.blocks(*self._sorted.blocks(contexts, items)).at_ranks(contexts.length, contexts.slots)
+        return np.asarray(sum(part.share[:, None, None] * (base @ _moved(part)) for part in self._partitions(contexts)))
+
+    def pair_probs(self, contexts: Contexts) -> Floats:
+        """As `PairProbs.pair_probs`, exact."""
+        items = all_items(contexts)
+        base = sorted_pairs(*self._sorted.blocks(contexts, items), contexts)
+        n, m, k = base.shape[:3]
+        single = self.rank_probs(contexts, items)
+        flat = base.transpose(0, 1, 3, 2, 4).reshape(n, m * m, k * k)
+        found = sum(part.share[:, None, None] * (flat @ _moved_pairs(part)) for part in self._partitions(contexts))
+        pairs = np.asarray(found).reshape(n, m, m, k, k).transpose(0, 1, 3, 2, 4).copy()
+        item, rank = np.indices((m, k))
+        each = np.arange(m)
+        pairs[:, each, :, each, :] = 0.0
+        pairs[:, item, rank, item, rank] = single
+        return pairs
+
+    @property
+    def _sorted(self) -> Sorting:
+        assert isinstance(self.base, Sorting)
+        return self.base
+
+    def _beginnings(self, contexts: Contexts, slates: Integers) -> Floats:
+        """[n, k] P(the slate begins with its first items, down to each slot), the mean over partitions."""
+        first, width = self._sorted.blocks(contexts, slates)
+        found = np.zeros(slates.shape)
+        for part in self._partitions(contexts):
+            probs = np.ones(slates.shape)
+            _kernels.shuffled_slots(first, width, slates, part.start, part.width, probs)
+            found += part.share[:, None] * np.cumprod(probs, axis=1)
+        return found
+
+    def _partitions(self, contexts: Contexts) -> Iterator[_Partition]:
+        """The partitions of which one is drawn, with shares that add up to 1 in every row."""
+        length, rank = contexts.length[:, None], np.arange(contexts.slots)
+        count = {"fair_pairs": self.block, "window": max(contexts.slots - self.block + 1, 1)}.get(self.method, 1)
+        for place in range(count):
+            start, end = self._block(place, rank)
+            end = np.minimum(end, length)
+            alone = (rank >= length) | (end - start < 2)
+            yield _Partition(
+                self._share(place, contexts.length), np.where(alone, rank, start), np.where(alone, 1, end - start)
+            )
+
+    def _block(self, place: int, rank: Integers) -> tuple[Integers, Integers]:
+        """[k] first rank of each rank's block, and the first rank below it."""
+        if self.method in ("top", "window"):
+            inside = (rank >= place) & (rank < place + self.block)
+            return np.where(inside, place, rank), np.where(inside, place + self.block, rank + 1)
+        start = place + (rank - place) // self.block * self.block
+        return np.maximum(start, 0), start + self.block
+
+    def _share(self, place: int, length: Integers) -> Floats:
+        """[n] probability of the partition of this number."""
+        if self.method == "fair_pairs":
+            return np.full(len(length), 1 / self.block)
+        places = np.maximum(length - self.block + 1, 1) if self.method == "window" else np.ones_like(length)
+        return (place < places) / places
+
+
+def _moved(part: _Partition) -> Floats:
+    """[n, k, k] P(an item that the base puts at rank r is shown at rank j)."""
+    return (part.start[:, :, None] == part.start[:, None, :]) / part.width[:, None, :]
+
+
+def _moved_pairs(part: _Partition) -> Floats:
+    """[n, k * k, k * k] P(items that the base puts at ranks r, s are shown at ranks i, j), where r, s are unlike."""
+    n, k = part.start.shape
+    one = _moved(part)
+    apart = one[:, :, None, :, None] * one[:, None, :, None, :]
+    same = (part.start[:, :, None] == part.start[:, None, :])[:, :, :, None, None]
+    unlike = ~np.eye(k, dtype=bool)
+    width = part.width[:, :, None, None, None].astype(np.float64)
+    together = np.where(apart > 0, unlike / (width * np.maximum(width - 1, 1)), 0.0)
+    return np.asarray(np.where(same, together, apart).reshape(n, k * k, k * k))

@@ -1,0 +1,322 @@
+"""For whoever serves: draw a list, and get its exact propensities in the same call, with NumPy alone.
+
+`draw("thompson(alpha, beta)", 1, rng, alpha=[3, 1], beta=[40, 25])` is what a bandit or a router does for one request.
+The policy is spelled as `evaluate` reads it, so that the log can be judged later: by the propensities written
+in it (`logging="logged"`), or by the policy, from the same columns.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from . import races
+from .errors import UsageError
+from .spelling import Makers, parse
+
+Floats = NDArray[np.float64]
+Columns = Mapping[str, Floats]
+"""Numbers beside the candidates, [m] by name."""
+
+__all__ = ["Served", "draw"]
+
+_GUMBEL_SCALE = np.sqrt(6) / np.pi
+
+
+@dataclass(frozen=True)
+class Served:
+    """A list that was drawn, and its propensities, to be written in a log; see `log_row`.
+
+    slate: the items shown, top first. propensity: P(the slate). slot_propensity: [k] P(each slot's item given those
+    above). rank_propensity: [k][k] P(each shown item at each rank).
+    """
+
+    slate: list[Any]
+    propensity: float
+    slot_propensity: list[float]
+    rank_propensity: list[list[float]]
+    candidates: list[Any]
+    columns: dict[str, list[float]]
+
+    def log_row(self) -> dict[str, Any]:
+        """What to log, ready for JSON; add `clicks`, a list beside the slate, or `reward` once it is known."""
+        written = ("slate", "propensity", "slot_propensity", "rank_propensity", "candidates")
+        return {**{name: getattr(self, name) for name in written}, **self.columns}
+
+
+def draw(
+    policy: str, slots: int, rng: np.random.Generator, candidates: Sequence[Any] | None = None, **columns: Any
+) -> Served:
+    """Draw a list by a policy, and return it with its exact propensities.
+
+    policy: the spelling of `uniform`, `top`, `plackett_luce`, `thompson`, `noisy`, or of an `epsilon` or `mixture` of
+    these. slots: how many items are shown. candidates: their ids, by default 0, 1, ... columns: those that the policy
+    names, each a number per candidate.
+
+    Raises:
+        SpellingError: no such policy here.
+        UsageError: a column is missing, of another length, or holds a number that the policy cannot use.
+    """
+    law = _law(policy)
+    numbers = {name: np.asarray(values, np.float64) for name, values in columns.items()}
+    wide = next((len(values) for values in numbers.values()), 0) if candidates is None else len(candidates)
+    for name in law.positive | law.columns:
+        _refuse(name, numbers, wide, positive=name in law.positive)
+    if not 1 <= slots <= wide:
+        raise UsageError(f"{slots} slots for {wide} candidates", "show at least one and at most all of them")
+    slate = law.draw(numbers, wide, slots, rng)
+    begins = law.beginnings(numbers, wide, slate)
+    given = begins / np.append(1.0, begins[:-1])
+    ranks = begins[None] if slots == 1 else law.ranks(numbers, wide, slate)
+    ids = list(range(wide)) if candidates is None else list(candidates)
+    kept = {name: values.tolist() for name, values in numbers.items()}
+    return Served([ids[item] for item in slate], float(begins[-1]), given.tolist(), ranks.tolist(), ids, kept)
+
+
+class _Law(ABC):
+    """A policy for one context. numbers: its columns; wide: m candidates; slate: [k] their indices, top first."""
+
+    @property
+    @abstractmethod
+    def columns(self) -> frozenset[str]:
+        """The columns that it reads."""
+
+    @property
+    def positive(self) -> frozenset[str]:
+        """Those of them whose numbers must be above 0."""
+        return frozenset()
+
+    @abstractmethod
+    def draw(self, numbers: Columns, wide: int, slots: int, rng: np.random.Generator) -> NDArray[np.int64]:
+        """[k] candidates, top first."""
+
+    @abstractmethod
+    def beginnings(self, numbers: Columns, wide: int, slate: NDArray[np.int64]) -> Floats:
+        """[k] P(a list begins with the slate down to each slot)."""
+
+    @abstractmethod
+    def ranks(self, numbers: Columns, wide: int, slate: NDArray[np.int64]) -> Floats:
+        """[k, k] P(shown item at rank)."""
+
+
+@dataclass(frozen=True)
+class _Sorted(_Law):
+    """Sorted by a score, of which equal ones are in any order; without a score, all are equal."""
+
+    scores: str | None = None
+
+    @property
+    def columns(self) -> frozenset[str]:
+        return frozenset() if self.scores is None else frozenset([self.scores])
+
+    def draw(self, numbers: Columns, wide: int, slots: int, rng: np.random.Generator) -> NDArray[np.int64]:
+        return np.lexsort((rng.random(wide), -self._scores(numbers, wide)))[:slots]
+
+    def beginnings(self, numbers: Columns, wide: int, slate: NDArray[np.int64]) -> Floats:
+        first, width = self._blocks(numbers, wide, slate)
+        left = first + width - np.arange(len(slate))
+        fits = (first <= np.arange(len(slate))) & (left > 0)
+        return np.asarray(np.cumprod(fits / np.maximum(left, 1)))
+
+    def ranks(self, numbers: Columns, wide: int, slate: NDArray[np.int64]) -> Floats:
+        first, width = (each[:, None] for each in self._blocks(numbers, wide, slate))
+        rank = np.arange(len(slate))
+        return np.asarray(((rank >= first) & (rank < first + width)) / width)
+
+    def _scores(self, numbers: Columns, wide: int) -> Floats:
+        return np.zeros(wide) if self.scores is None else numbers[self.scores]
+
+    def _blocks(self, numbers: Columns, wide: int, slate: NDArray[np.int64]) -> tuple[Any, Any]:
+        scores = self._scores(numbers, wide)
+        own = scores[slate][:, None]
+        return (scores > own).sum(axis=1), (scores == own).sum(axis=1)
+
+
+class _Race(_Law):
+    """Candidates in the order of independent keys."""
+
+    @abstractmethod
+    def keys(self, numbers: Columns) -> races.Keys:
+        """The law of each candidate's key."""
+
+    def draw(self, numbers: Columns, wide: int, slots: int, rng: np.random.Generator) -> NDArray[np.int64]:
+        return np.argsort(-self.keys(numbers).sample(rng)[0])[:slots]
+
+    def beginnings(self, numbers: Columns, wide: int, slate: NDArray[np.int64]) -> Floats:
+        return np.asarray(races.list_probs(self.keys(numbers), np.array([wide]), slate[None])[0])
+
+    def ranks(self, numbers: Columns, wide: int, slate: NDArray[np.int64]) -> Floats:
+        return np.asarray(races.shown_rank_probs(self.keys(numbers), np.array([wide]), slate[None])[0])
+
+
+@dataclass(frozen=True)
+class _Thompson(_Race):
+    alpha: str | None = None
+    beta: str | None = None
+    mean: str | None = field(default=None, kw_only=True)
+    sd: str | None = field(default=None, kw_only=True)
+
+    def __post_init__(self) -> None:
+        given = [name for name in ("alpha", "beta", "mean", "sd") if getattr(self, name) is not None]
+        if given not in (["alpha", "beta"], ["mean", "sd"]):
+            raise UsageError(
+                "thompson is given other columns", "write thompson(alpha, beta) or thompson(mean=..., sd=...)"
+            )
+
+    @property
+    def columns(self) -> frozenset[str]:
+        return frozenset(name for name in (self.alpha, self.beta, self.mean, self.sd) if name is not None)
+
+    @property
+    def positive(self) -> frozenset[str]:
+        return self.columns - {self.mean}
+
+    def keys(self, numbers: Columns) -> races.Keys:
+        if self.alpha is not None and self.beta is not None:
+            return races.BetaKeys(numbers[self.alpha][None], numbers[self.beta][None])
+        assert self.mean is not None
+        assert self.sd is not None
+        return races.GaussianKeys(numbers[self.mean][None], numbers[self.sd][None])
+
+
+@dataclass(frozen=True)
+class _Noisy(_Race):
+    scores: str
+    sd: float | str = field(kw_only=True)
+    noise: str = field(default="gaussian", kw_only=True)
+
+    def __post_init__(self) -> None:
+        if self.noise not in ("gaussian", "gumbel") or not (isinstance(self.sd, str) or 0 < self.sd < np.inf):
+            raise UsageError(
+                f"noisy with sd={self.sd} and noise={self.noise}", "noise is gaussian or gumbel, sd above 0"
+            )
+
+    @property
+    def columns(self) -> frozenset[str]:
+        return self.positive | {self.scores}
+
+    @property
+    def positive(self) -> frozenset[str]:
+        return frozenset([self.sd]) if isinstance(self.sd, str) else frozenset()
+
+    def keys(self, numbers: Columns) -> races.Keys:
+        score = numbers[self.scores][None]
+        sd = numbers[self.sd][None] if isinstance(self.sd, str) else np.full(score.shape, float(self.sd))
+        return (
+            races.GaussianKeys(score, sd) if self.noise == "gaussian" else races.GumbelKeys(score, sd * _GUMBEL_SCALE)
+        )
+
+
+@dataclass(frozen=True)
+class _PlackettLuce(_Race):
+    scores: str
+    temperature: float = field(default=1.0, kw_only=True)
+    log: bool = field(default=False, kw_only=True)
+
+    def __post_init__(self) -> None:
+        if not self.temperature > 0:
+            raise UsageError(f"temperature is {self.temperature}", "give a temperature above zero")
+
+    @property
+    def columns(self) -> frozenset[str]:
+        return frozenset([self.scores])
+
+    @property
+    def positive(self) -> frozenset[str]:
+        return frozenset() if self.log else self.columns
+
+    def keys(self, numbers: Columns) -> races.Keys:
+        score = numbers[self.scores][None]
+        logs = (score if self.log else np.log(score)) / self.temperature
+        return races.GumbelKeys(logs, np.ones_like(logs))
+
+    def beginnings(self, numbers: Columns, wide: int, slate: NDArray[np.int64]) -> Floats:
+        """As in the race, in a closed form."""
+        logs = self.keys(numbers).location[0]  # type: ignore[attr-defined]
+        weights = np.exp(logs - logs.max())
+        others = np.delete(weights, slate).sum()
+        left = np.cumsum(weights[slate][::-1])[::-1] + others
+        return np.asarray(np.cumprod(weights[slate] / left))
+
+
+@dataclass(frozen=True)
+class _Mixture(_Law):
+    parts: Mapping[_Law, float]
+
+    def __post_init__(self) -> None:
+        for part in self.parts:
+            if not isinstance(part, _Law):
+                raise UsageError(f"{part!r} is not a policy", f"name one of {', '.join(sorted(_MAKERS))}")
+        shares = list(self.parts.values())
+        if min(shares) < 0 or abs(sum(shares) - 1) > 1e-9:
+            raise UsageError(f"the shares add up to {sum(shares):g}, not 1", "give the share of each, such as 0.7")
+
+    @property
+    def columns(self) -> frozenset[str]:
+        return frozenset().union(*(part.columns for part in self.parts))
+
+    @property
+    def positive(self) -> frozenset[str]:
+        return frozenset().union(*(part.positive for part in self.parts))
+
+    def draw(self, numbers: Columns, wide: int, slots: int, rng: np.random.Generator) -> NDArray[np.int64]:
+        part = rng.choice(len(self.parts), p=list(self.parts.values()))
+        return list(self.parts)[part].draw(numbers, wide, slots, rng)
+
+    def beginnings(self, numbers: Columns, wide: int, slate: NDArray[np.int64]) -> Floats:
+        each = [share * part.beginnings(numbers, wide, slate) for part, share in self.parts.items()]
+        return np.asarray(np.sum(each, axis=0))
+
+    def ranks(self, numbers: Columns, wide: int, slate: NDArray[np.int64]) -> Floats:
+        each = [share * part.ranks(numbers, wide, slate) for part, share in self.parts.items()]
+        return np.asarray(np.sum(each, axis=0))
+
+
+def _epsilon(base: _Law, epsilon: float) -> _Mixture:
+    if not 0 <= epsilon <= 1:
+        raise UsageError(f"epsilon is {epsilon}", "give a probability between 0 and 1")
+    return _Mixture({base: 1 - epsilon, _Sorted(): epsilon})
+
+
+def _uniform() -> _Sorted:
+    return _Sorted()
+
+
+def _top(scores: str) -> _Sorted:
+    return _Sorted(scores)
+
+
+_MAKERS: Makers = {
+    "epsilon": _epsilon,
+    "mixture": _Mixture,
+    "noisy": _Noisy,
+    "plackett_luce": _PlackettLuce,
+    "thompson": _Thompson,
+    "top": _top,
+    "uniform": _uniform,
+}
+
+
+@lru_cache(maxsize=256)
+def _law(spelling: str) -> Any:
+    return parse(spelling, _MAKERS, "policy")
+
+
+def _refuse(name: str, numbers: Columns, wide: int, *, positive: bool) -> None:
+    """Raise unless a column is there, with a number for each candidate that the policy can use."""
+    if name not in numbers:
+        raise UsageError(f"no numbers for the column {name!r}", f"give them: draw(..., {name}=[...])")
+    values = numbers[name]
+    if values.shape != (wide,):
+        raise UsageError(f"{name!r} has the shape {values.shape} for {wide} candidates", "give a number per candidate")
+    fine = np.isfinite(values) & (values > 0) if positive else np.isfinite(values)
+    if not fine.all():
+        place = int((~fine).argmax())
+        what = "a finite number above 0" if positive else "a finite number"
+        raise UsageError(f"{name!r} of candidate {place} is {values[place]}, not {what}", "mend it before serving")

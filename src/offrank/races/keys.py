@@ -1,0 +1,248 @@
+"""Laws of independent keys, one per candidate. Shapes: n rows, m candidates, c points or N nodes of a row.
+
+Beta keys are compared by their log-odds, in which their densities are smooth, without a boundary and log-concave.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import Any, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+
+_NEGLIGIBLE = 38.0
+"""A key is looked for where its density is above exp(-38) of the largest, a part of 3e-17."""
+_PER_SLOPE = 3.0
+"""How many times a density may grow or fall by e where its curvature would allow one step."""
+_GAUSSIAN_PLACES = np.sqrt(2 * _NEGLIGIBLE) * np.linspace(-1, 1, 9)
+_GUMBEL_PLACES = np.array([-3.75, -3, -2, -1, 0, 1, 2, 4, 8, 16, _NEGLIGIBLE])
+_SHARES = np.array([0.01, 0.03, 0.1, 0.25, 0.5, 0.75, 1.0])
+_BENDS = np.array([-_NEGLIGIBLE, -16, -8, -4, -2, 0, 2, 4, 8, 16, _NEGLIGIBLE])
+_SERIES = (1 / 12, -1 / 360, 1 / 1260, -1 / 1680, 1 / 1188, -691 / 360360, 1 / 156)
+"""Coefficients of the Stirling series of log Gamma."""
+
+
+class Keys(ABC):
+    """The laws of the keys of n rows of m candidates."""
+
+    @property
+    @abstractmethod
+    def candidates(self) -> int:
+        """The candidates of the widest row, m."""
+
+    @abstractmethod
+    def places(self) -> Floats:
+        """[n, m, c] ascending places between which `roughness` changes little.
+
+        From the first to the last lies each key, but for a negligible part.
+        """
+
+    @abstractmethod
+    def roughness(self, points: Floats) -> Floats:
+        """[n, c, m] how fast each log-density bends and falls at points [n, c]: squares of inverse widths."""
+
+    @abstractmethod
+    def density(self, points: Floats) -> Floats:
+        """[n, m, N] density of each key at points [n, N]."""
+
+    @abstractmethod
+    def sample(self, rng: np.random.Generator) -> Floats:
+        """[n, m] keys, or an increasing function of them."""
+
+    @abstractmethod
+    def take(self, rows: Any) -> Keys:
+        """The laws of some rows."""
+
+
+@final
+@dataclass(frozen=True)
+class GaussianKeys(Keys):
+    """Normal keys; mean, sd: [n, m]."""
+
+    mean: Floats
+    sd: Floats
+
+    @property
+    def candidates(self) -> int:
+        return self.mean.shape[1]
+
+    def places(self) -> Floats:
+        return np.asarray(self.mean[:, :, None] + self.sd[:, :, None] * _GAUSSIAN_PLACES)
+
+    def roughness(self, points: Floats) -> Floats:
+        inverse = 1 / self.sd[:, None, :]
+        slope = (points[:, :, None] - self.mean[:, None, :]) * (inverse / _PER_SLOPE)
+        return np.asarray((1 + slope * slope) * (inverse * inverse))
+
+    def density(self, points: Floats) -> Floats:
+        inverse = 1 / self.sd[:, :, None]
+        z = (points[:, None, :] - self.mean[:, :, None]) * inverse
+        z *= z
+        z *= -0.5
+        np.exp(z, out=z)
+        z *= inverse / np.sqrt(2 * np.pi)
+        return z
+
+    def sample(self, rng: np.random.Generator) -> Floats:
+        return rng.normal(self.mean, self.sd)
+
+    def take(self, rows: Any) -> GaussianKeys:
+        return GaussianKeys(self.mean[rows], self.sd[rows])
+
+
+@final
+@dataclass(frozen=True)
+class GumbelKeys(Keys):
+    """Gumbel keys, of which the largest comes first: with equal scales the race is Plackett-Luce.
+
+    location, scale: [n, m].
+    """
+
+    location: Floats
+    scale: Floats
+
+    @property
+    def candidates(self) -> int:
+        return self.location.shape[1]
+
+    def places(self) -> Floats:
+        return np.asarray(self.location[:, :, None] + self.scale[:, :, None] * _GUMBEL_PLACES)
+
+    def roughness(self, points: Floats) -> Floats:
+        inverse = 1 / self.scale[:, None, :]
+        bend = np.exp(np.clip((self.location[:, None, :] - points[:, :, None]) * inverse, -300, 300))
+        slope = (bend - 1) / _PER_SLOPE
+        return np.asarray((bend + slope * slope) * (inverse * inverse))
+
+    def density(self, points: Floats) -> Floats:
+        inverse = 1 / self.scale[:, :, None]
+        down = np.minimum((self.location[:, :, None] - points[:, None, :]) * inverse, 700.0)
+        return np.asarray(np.exp(down - np.exp(down)) * inverse)
+
+    def sample(self, rng: np.random.Generator) -> Floats:
+        return rng.gumbel(self.location, self.scale)
+
+    def take(self, rows: Any) -> GumbelKeys:
+        return GumbelKeys(self.location[rows], self.scale[rows])
+
+
+@final
+@dataclass(frozen=True)
+class BetaKeys(Keys):
+    """Keys from Beta laws, compared by their log-odds y, of density proportional to exp(a y) / (1 + exp(y))^(a + b).
+
+    alpha, beta: [n, m].
+    """
+
+    alpha: Floats
+    beta: Floats
+
+    @property
+    def candidates(self) -> int:
+        return self.alpha.shape[1]
+
+    def places(self) -> Floats:
+        mode = np.log(self.alpha) - np.log(self.beta)
+        both = np.stack([self.alpha, self.beta])
+        down, up = _reach(both, both[::-1])[..., None]
+        # A key of few counts reaches far, and bends near log-odds of 0.
+        low, high = mode[:, :, None] - down, mode[:, :, None] + up
+        bends = np.clip(np.broadcast_to(_BENDS, (*mode.shape, len(_BENDS))), low, high)
+        found = np.concatenate([mode[:, :, None] - down * _SHARES, bends, mode[:, :, None] + up * _SHARES], axis=2)
+        found.sort(axis=2)
+        return np.asarray(found)
+
+    def roughness(self, points: Floats) -> Floats:
+        p = _expit(points)[:, :, None]
+        total = (self.alpha + self.beta)[:, None, :]
+        slope = (self.alpha[:, None, :] - total * p) / _PER_SLOPE
+        # log(1 + exp(y)) branches at y = pi i, so that a panel is about as long as it is far from there.
+        branch = np.where(np.abs(points) < _NEGLIGIBLE, 22 / (points * points + np.pi**2), 0.0)[:, :, None]
+        return np.asarray(total * (p * (1 - p)) + slope * slope + branch)
+
+    def density(self, points: Floats) -> Floats:
+        total = self.alpha + self.beta
+        mode = np.log(self.alpha) - np.log(self.beta)
+        # From the mode of the sharpest key on, so that numbers of its size do not cancel.
+        start = np.take_along_axis(mode, total.argmax(axis=1)[:, None], axis=1)
+        away = points - start
+        bend = _log_bend(_expit(start), away)
+        logs = self.alpha[:, :, None] * away[:, None, :]
+        logs -= total[:, :, None] * bend[:, None, :]
+        logs += (_from_mode(self.alpha, self.beta, start - mode) + _log_peak(self.alpha, self.beta))[:, :, None]
+        np.exp(logs, out=logs)
+        return logs
+
+    def sample(self, rng: np.random.Generator) -> Floats:
+        """[n, m] log-odds of the draws: with small counts the draws themselves would tie at 0 and 1."""
+        above, below = _log_gamma_draws(self.alpha, rng), _log_gamma_draws(self.beta, rng)
+        return above - below
+
+    def take(self, rows: Any) -> BetaKeys:
+        return BetaKeys(self.alpha[rows], self.beta[rows])
+
+
+def _log_gamma_draws(shape: Floats, rng: np.random.Generator) -> Floats:
+    """Logarithms of Gamma draws: one of shape + 1, times U^(1 / shape)."""
+    return np.asarray(np.log(rng.standard_gamma(shape + 1)) - rng.standard_exponential(shape.shape) / shape)
+
+
+def _expit(y: Floats) -> Floats:
+    return np.asarray(1 / (1 + np.exp(-np.maximum(y, -700.0))))
+
+
+def _log_bend(p: Floats, away: Floats) -> Floats:
+    """log of (1 + exp(y)) / (1 + exp(y0)), where p is the probability of log-odds y0, and away = y - y0."""
+    up = away > 0  # there by the other side, whose exponential does not overflow
+    fall = np.expm1(-np.abs(away))
+    return np.asarray(np.where(up, away, 0.0) + np.log1p(np.where(up, 1 - p, p) * fall))
+
+
+def _from_mode(alpha: Floats, beta: Floats, away: Floats) -> Floats:
+    """Log-density at a distance from the mode, in log-odds, less that at the mode."""
+    total = alpha + beta
+    return np.asarray(alpha * away - total * _log_bend(alpha / total, away))
+
+
+def _reach(alpha: Floats, beta: Floats) -> Floats:
+    """How far below its mode a key lies at most: where the log-density has fallen by `_NEGLIGIBLE`.
+
+    The log-density is concave, so that one step of Newton's from beyond stays beyond.
+    """
+    total = alpha + beta
+    far = (_NEGLIGIBLE + total * np.log1p(alpha / beta)) / alpha  # on the asymptote, which lies above it
+    near = 12 * np.sqrt(total / (alpha * beta))
+    fallen = _from_mode(alpha, beta, -near)
+    reach = np.where(fallen < -_NEGLIGIBLE, near, far)
+    fallen = np.where(reach == near, fallen, _from_mode(alpha, beta, -reach))
+    slope = alpha - total * _expit(np.log(alpha) - np.log(beta) - reach)
+    return np.asarray(reach + (fallen + _NEGLIGIBLE) / np.maximum(slope, 1e-300))
+
+
+def _log_peak(alpha: Floats, beta: Floats) -> Floats:
+    """Log-density of the log-odds at their mode: that of a normal law, and what Stirling's formula leaves out."""
+    total = alpha + beta
+    normal = 0.5 * (np.log(alpha) + np.log(beta / total) - np.log(2 * np.pi))
+    beyond = _beyond_stirling(np.stack([total, alpha, beta]))
+    return np.asarray(normal + beyond[0] - beyond[1] - beyond[2])
+
+
+def _beyond_stirling(x: Floats) -> Floats:
+    """log Gamma(x) - ((x - 1/2) log x - x + log(2 pi) / 2)."""
+    shift = 10.0
+    small = x < shift
+    z = np.where(small, x + shift, x)
+    inverse = 1 / z
+    square, found = inverse * inverse, np.zeros_like(z)
+    for coefficient in reversed(_SERIES):
+        found = found * square + coefficient
+    found = found * inverse
+    if small.any():
+        product = np.prod(np.where(small, x, 1.0)[..., None] + np.arange(shift), axis=-1)
+        moved = (z - 0.5) * np.log(z) - (x - 0.5) * np.log(x) - (z - x) - np.log(product)
+        found = found + np.where(small, moved, 0.0)
+    return np.asarray(found)

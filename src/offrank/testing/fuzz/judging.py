@@ -1,0 +1,109 @@
+"""One case, drawn and judged: an answer that is right, an error that says what to do, or a failure."""
+
+from __future__ import annotations
+
+import random
+import re
+import resource
+import tempfile
+import time
+import traceback
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Literal
+
+from ...errors import OffrankError
+from . import files, forms, logs
+from .cases import Invalid, Layout, LogCase
+from .changes import changed
+from .files import FileCase
+from .questions import QUESTIONS, Asked, Wrong, judge_refusal
+from .shrink import AnyCase, shrunk
+
+SECONDS, BYTES = 60.0, 2 << 30
+"""The most that a case may take, of the time of the processor."""
+_OF_BYTES, _WIDE = 0.1, 0.65
+"""The share of cases that are files with edited bytes; and of the others, those with a row per impression."""
+Outcome = Literal["answered", "refused", "unwritable", "failed"]
+
+
+@dataclass(frozen=True)
+class CaseOutcome:
+    """How a case ended. why: what is wrong; where: the traceback."""
+
+    outcome: Outcome
+    why: str = ""
+    where: str = ""
+
+    @property
+    def kind(self) -> str:
+        """The failure without its particulars: the type of the error and the line that raised it, or what is wrong."""
+        if not self.where:
+            return re.sub(r"'.*?'|[\d.+-]+(e[\d+-]+)?", "_", self.why.partition("\n")[0])[:60]
+        return f"{self.why.partition(':')[0]} at {self.where.rpartition('/offrank/')[2].partition(', in')[0]}"
+
+
+def draw_case(seed: str) -> AnyCase:
+    """Draw the case of a seed."""
+    rng = random.Random(seed)
+    if rng.random() < _OF_BYTES:
+        return files.draw_file(seed, rng)
+    layout: Layout = "wide" if rng.random() < _WIDE else "long"
+    asked = rng.choices(list(QUESTIONS), [often for _, often in QUESTIONS.values()])[0]
+    form = rng.choice(list(forms.FORMS))
+    invalid: Invalid = "skip" if rng.random() < 0.3 else "raise"
+    return changed(LogCase(layout, logs.draw_log(layout, rng), form, asked, invalid, seed=seed), rng)
+
+
+def judge_case(case: AnyCase) -> CaseOutcome:
+    """Write a case into a folder of its own, ask, and judge what comes."""
+    begun = time.process_time()
+    with tempfile.TemporaryDirectory() as folder, _strict():
+        found = _judged(case, Path(folder))
+    taken = time.process_time() - begun
+    if taken > SECONDS:
+        return CaseOutcome("failed", f"slow: {taken:.0f} seconds")
+    if resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 > BYTES:
+        return CaseOutcome("failed", "large: more than 2 GiB of memory")
+    return found
+
+
+def smallest(case: AnyCase, found: CaseOutcome) -> AnyCase:
+    """Return a small case that fails as this one did."""
+    return replace(shrunk(case, lambda other: judge_case(other).kind == found.kind), seed=case.seed)
+
+
+def _judged(case: AnyCase, folder: Path) -> CaseOutcome:
+    try:
+        try:
+            _ask(case, folder)
+        except OffrankError as error:
+            judge_refusal(case, error)
+            return CaseOutcome("refused", str(error))
+    except forms.Unwritable as error:
+        return CaseOutcome("unwritable", str(error))
+    except Wrong as error:
+        return CaseOutcome("failed", f"wrong: {error}")
+    except Exception as error:  # noqa: BLE001  whatever it is, it is what is looked for
+        return CaseOutcome("failed", f"{type(error).__name__}: {error}", traceback.format_exc())
+    return CaseOutcome("answered")
+
+
+def _ask(case: AnyCase, folder: Path) -> None:
+    if isinstance(case, FileCase):
+        case.ask(folder)
+        return
+    (folder / "log").mkdir()
+    ask, _ = QUESTIONS[case.question]
+    ask(Asked(case, forms.written(case, folder / "log"), folder))
+
+
+@contextmanager
+def _strict() -> Iterator[None]:
+    """Make every warning an error."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        yield

@@ -1,0 +1,164 @@
+"""Cases drawn at random keep the promises; what fuzzing has found once is answered or refused since."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from offrank.testing.fuzz import files, forms, oracle
+from offrank.testing.fuzz.cases import LogCase
+from offrank.testing.fuzz.files import Edit, FileCase
+from offrank.testing.fuzz.judging import draw_case, judge_case, smallest
+from offrank.testing.fuzz.shrink import shrunk
+
+CASES = int(os.environ.get("OFFRANK_FUZZ_CASES", "800"))
+SLATE, CLICKS, SCORES = [[1, 2], [2, 1], [1, 2]], [[1, 0], [0, 1], [0, 0]], [[1.0, 2.0], [0.5, 1.0], [2.0, 0.25]]
+WIDE: dict[str, list[Any]] = {"slate": SLATE, "clicks": CLICKS, "candidates": SLATE, "old": SCORES, "new": SCORES}
+LONG: dict[str, list[Any]] = {"impression": [0, 0], "item": [7, 9], "position": [1, 2], "click": [1, 0]}
+MANY = list(range(200))
+
+
+def wide(question: str, form: str = "table", *, types: Any = None, names: Any = None, **columns: Any) -> LogCase:
+    return LogCase("wide", {**WIDE, **columns}, form, question, types=types or {}, names=names or {})
+
+
+def long(question: str, form: str = "table", *, types: Any = None, **columns: Any) -> LogCase:
+    return LogCase("long", {**LONG, **columns}, form, question, types=types or {})
+
+
+def test_cases_drawn_at_random_keep_the_promises() -> None:
+    words = [sys.executable, "-m", "offrank.testing.fuzz", "--cases", str(CASES), "--seed", "ci", "--workers", "1"]
+    done = subprocess.run(words, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-1000:]
+    assert f'"cases": {CASES}' in done.stdout
+
+
+ANSWERED = {
+    "a Parquet column with a dot in its name": wide("read", "parquet", names={"new": "s.core"}),
+    "texts of empty objects": wide("inspect", a=["{}"] * 3),
+    "clicks whose squares are none": wide("inspect", clicks=[[5e-324, 0], [0, 0], [0, 0]], query=["a", "b", "a"]),
+    "texts that begin with a bracket": wide("convert", "csv", further=['["a", 1]', "[1", "x"]),
+    "dictionaries in lists": LogCase(
+        "wide",
+        {"slate": [["a"], ["b"]], "clicks": [[1], [0]]},
+        question="convert",
+        types={"slate": "dictionary of texts"},
+    ),
+    "scores of a long log that are null": long("convert", new=[None, None]),
+    "one enormous click of three": long(
+        "states", impression=[0, 1, 2], item=[7] * 3, position=[1] * 3, click=[1e150, 0, 0]
+    ),
+    "a propensity far from the policy": wide(
+        "states",
+        slate=[MANY] * 2,
+        candidates=[MANY] * 2,
+        clicks=[[0] * 200] * 2,
+        old=[MANY] * 2,
+        new=[MANY] * 2,
+        propensity=[1.0] * 2,
+    ),
+    "ids that are empty or begin like objects": long("read", item=["{}", ""]),
+    "views of texts": LogCase("wide", {"candidates": [["a"], ["b"]]}, "polars", "inspect"),
+}
+REFUSED = {
+    "whole numbers among fractions in SQLite": LogCase("long", {**LONG, "click": [0.5, 2**53 + 1]}, "sqlite", "read"),
+    "an inclusion that outweighs all": wide("check", inclusion=[1e-300, 1.0, 1.0]),
+    "times that are all null as positions": long("read", position=[None, None], types={"position": "timestamp"}),
+    "dates that are all null as scores": long("read", "table", new=[None, None], types={"new": "date32"}),
+    "lists of text as clicks in JSON lines": wide("inspect", "csv", clicks=[["x", "y"], [0, 1], [0, 0]]),
+    "an infinite position": long("clicks", position=[1, float("inf")]),
+    "a click model trained by another column": FileCase("dbn", (Edit("value", 721102, b'"other"'),)),
+    "a click model with a huge number": FileCase("dbn", (Edit("value", 104095, b"1.7976931348623157e+308"),)),
+}
+
+
+@pytest.mark.parametrize("found", ANSWERED)
+def test_what_was_found_is_answered(found: str) -> None:
+    judged = judge_case(ANSWERED[found])
+    assert judged.outcome == "answered", judged
+
+
+@pytest.mark.parametrize("found", REFUSED)
+def test_what_was_found_is_refused(found: str) -> None:
+    case = REFUSED[found]
+    judged = judge_case(replace(case, changed=("by hand",)) if isinstance(case, LogCase) else case)
+    assert judged.outcome == "refused", judged
+
+
+@pytest.mark.parametrize("kind", files.FILE_KINDS)
+def test_a_sound_file_is_answered_and_an_empty_one_refused(kind: str) -> None:
+    assert judge_case(FileCase(kind, ())).outcome == "answered"
+    assert judge_case(FileCase(kind, (Edit("cut", 0, b""),))).outcome == "refused"
+
+
+Writes = Callable[[Any, Any], Any]
+
+
+def other(role: str, cells: list[Any]) -> Writes:
+    """Writes another column than the case has, as a reader that changes it would read."""
+    return lambda case, _: forms.table(replace(case, columns={**case.columns, role: cells}))
+
+
+WRONG = {
+    "a click": ("read", other("clicks", [[1, 0], [0, 1], [0, 1]]), "clicks"),
+    "a score": ("read", other("new", [[1.0, 2.0], [0.5, 1.0], [2.0, 0.5]]), "score"),
+    "an item": ("read", other("slate", [[1, 2], [2, 1], [2, 1]]), "item"),
+    "a click of an estimate": ("evaluate", other("clicks", [[1, 0], [0, 1], [1, 0]]), "ips"),
+    "a row": ("convert", lambda case, _: forms.table(case).slice(1), "impressions were read of"),
+}
+
+
+@pytest.mark.parametrize("what", WRONG)
+def test_another_answer_is_noticed(what: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    question, write, said = WRONG[what]
+    monkeypatch.setitem(forms.FORMS, "table", write)
+    case = replace(wide(question, propensity=[0.5, 0.25, 0.5]), changed=("nothing",))
+    found = judge_case(case)
+    assert (found.outcome, said in found.why) == ("failed", True), found
+
+
+@pytest.mark.parametrize("role", ["clicks", "old", "propensity"])
+def test_a_broken_row_that_is_read_is_noticed(role: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = wide("read", propensity=[0.5, 0.25, 0.5])
+    broken = {"clicks": [[1, 0], [0, -1], [0, 0]], "old": [[1.0], *SCORES[1:]], "propensity": [0.5, 0.0, 0.5]}
+    monkeypatch.setitem(forms.FORMS, "table", lambda *_: forms.table(whole))
+    assert judge_case(replace(whole, columns={**whole.columns, role: broken[role]})).why.startswith(
+        "wrong: read, though"
+    )
+
+
+def test_a_sound_log_that_is_refused_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(forms.FORMS, "table", other("propensity", [0.5, 2.0, 0.5]))
+    assert "refused, though" in judge_case(wide("read", propensity=[0.5, 0.25, 0.5])).why
+
+
+def test_a_failure_is_made_small(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(forms.FORMS, "table", other("clicks", [[5, 5]] * 3))
+    bad = wide("read", propensity=[0.5, 0.25, 0.5], further=[1, 2, 3])
+    small = smallest(bad, judge_case(bad))
+    assert judge_case(small).kind == judge_case(bad).kind
+    assert small.columns.keys() == {"slate", "clicks"}
+    edits = tuple(Edit("flip", at, b"\1") for at in range(5))
+    assert shrunk(FileCase("csv", edits), lambda case: edits[3] in case.edits).edits == (edits[3],)
+
+
+def test_the_oracle_adds_up_by_hand() -> None:
+    first = oracle.Row([1, 2], [1.0, 0.0], [1, 2], {"new": [1.0, 3.0], "old": [1.0, 3.0]}, {"propensity": 0.5})
+    second = oracle.Row([2, 1], [0.0, 2.0], [1, 2], {"new": [1.0, 1.0], "old": [1.0, 1.0]}, {"propensity": 0.25})
+    assert [oracle.top_probability(row) for row in (first, second)] == [0.0, 0.5]
+    assert [oracle.plackett_luce_probability(row) for row in (first, second)] == [0.25, 0.5]
+    assert oracle.uniform_probability(first) == 0.5
+    assert oracle.ips((first, second), oracle.plackett_luce_probability) == (
+        (0.5 * 1 + 2 * 2) / 2,
+        (0.5 * 1 + 2 * 2) / 2.5,
+    )
+
+
+def test_a_seed_makes_the_same_case() -> None:
+    assert [draw_case(f"a {n}") for n in range(50)] == [draw_case(f"a {n}") for n in range(50)]
