@@ -34,7 +34,7 @@ def llm_router(rng: Random, to: Path) -> Table:
         }
         for v in visits
     ]
-    return to_lines(rows, to / "router.jsonl"), Truth("wide", {}, "written", asked=True)
+    return to_lines(rows, to / "router.jsonl"), Truth("router", {}, "written")
 
 
 @table

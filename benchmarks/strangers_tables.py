@@ -11,11 +11,27 @@ from typing import Any
 import numpy as np
 
 import offrank
-from benchmarks import _strangers_bandits, _strangers_media, _strangers_shops, _strangers_traps
-from benchmarks._strangers_files import MAKERS, Truth
+from benchmarks import (
+    _more_choices,
+    _more_events,
+    _more_lists,
+    _more_rows,
+    _more_second,
+    _more_tables,
+    _more_third,
+    _strangers_bandits,
+    _strangers_media,
+    _strangers_shops,
+    _strangers_traps,
+)
+from benchmarks._page import generated
+from benchmarks._strangers_files import MAKERS, Maker, Truth
 
 TABLES = (_strangers_shops, _strangers_media, _strangers_bandits, _strangers_traps)
-"""The modules that make the tables."""
+MORE = (_more_rows, _more_choices, _more_lists, _more_events, _more_second, _more_third)
+"""The modules that make the tables, in order."""
+BATCHES: dict[str, dict[str, Maker]] = {"usual": MAKERS, "further": _more_tables.FIRST, "blind": _more_tables.SECOND}
+"""The tables by when they were written."""
 LAWS = {
     "uniform": "uniform",
     "score": "plackett_luce({})",
@@ -87,25 +103,45 @@ def said(found: Any) -> str:
     )
 
 
-def main() -> None:
-    """Print what was found of each table, and how often it was right."""
-    known = argparse.ArgumentParser(description=__doc__)
-    known.add_argument("--only", nargs="*", default=list(MAKERS))
-    known.add_argument("--seed", type=int, default=1)
-    options = known.parse_args()
+def judged(makers: dict[str, Maker], only: list[str], seed: int) -> tuple[Counter[str], Counter[str]]:
+    """Print what was found of each table; count whether layouts and laws were right."""
     layouts: Counter[str] = Counter()
     laws: Counter[str] = Counter()
-    for number, name in enumerate(MAKERS):
-        if name not in options.only:
+    for number, name in enumerate(makers):
+        if only and name not in only:
             continue
         with tempfile.TemporaryDirectory() as folder:
-            path, truth = MAKERS[name](np.random.default_rng((options.seed, number)), Path(folder))
+            path, truth = makers[name](np.random.default_rng((seed, number)), Path(folder))
             found = look(path)
             layout, law = layout_of(found, truth), drawn_of(found, truth)
         layouts[layout] += 1
         laws[law] += 1
-        print(f"{name:28} {truth.drawn:9} layout {layout:7} drawn {law:8} {said(found)}", flush=True)
-    print(dict(layouts), dict(laws))
+        print(f"{name:34} {truth.drawn:9} layout {layout:7} drawn {law:8} {said(found)}", flush=True)
+    return layouts, laws
+
+
+HEAD = (
+    "| Tables | read rightly | asked about | read wrongly | who drew it: rightly said | left open | wrongly | "
+    "called drawn, and were not |"
+)
+
+
+def main() -> None:
+    """Print what was found of each table, and how often it was right; write the counts into a page."""
+    known = argparse.ArgumentParser(description=__doc__)
+    known.add_argument("--only", nargs="*", default=[])
+    known.add_argument("--seed", type=int, default=1)
+    known.add_argument("--table", type=Path, help="A page of docs/ to write to.")
+    options = known.parse_args()
+    lines = [HEAD, "|---|--:|--:|--:|--:|--:|--:|--:|"]
+    for batch, makers in BATCHES.items():
+        layouts, laws = judged(makers, options.only, options.seed)
+        others = layouts.total() - layouts["right"] - layouts["asked"]
+        counts = [layouts["right"], layouts["asked"], others, *(laws[one] for one in ("right", "open", "wrong"))]
+        lines.append(f"| {layouts.total()} {batch} | {' | '.join(map(str, counts))} | {laws['scandal']} |")
+    print(*lines, sep="\n")
+    if options.table and not options.only:
+        generated(options.table, "tables of strangers", lines, "benchmarks/strangers_tables.py")
 
 
 if __name__ == "__main__":

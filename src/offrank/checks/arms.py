@@ -18,6 +18,8 @@ from ..log.source import Needs
 from ..policies.ranking import Ranking
 from ..policies.top import Top
 
+_MANY = 30
+"""Rows of a value at least that its ranker must explain where nothing else shows that nothing was drawn."""
 UNITS = 4096
 """Users, visits or queries that are looked at, to see whether all rows of each have one arm."""
 _OFTEN = 0.3
@@ -29,13 +31,20 @@ class Arms:
     """The values of a column, and what each means.
 
     policies: value -> the ranker that explains all of its rows. shares: value -> its share of the impressions.
-    unit: the column all of whose rows have one arm, such as the user; empty if the arm differs from row to row.
+    unit: the column all of whose rows have one arm, such as the user; empty if the arm differs from row to row. fewest:
+    rows that a value has at least.
     """
 
     column: str
     policies: Mapping[str, str]
     shares: Mapping[str, float]
     unit: str = ""
+    fewest: int = 0
+
+    @property
+    def clear(self) -> bool:
+        """Whether there are several rankers, each of which explains many rows: that is no chance."""
+        return len({*self.policies.values()}) > 1 and self.fewest >= _MANY
 
 
 @dataclass(frozen=True)
@@ -70,7 +79,8 @@ class ArmsFold(MappedFold):
                 return None
             told[name] = repr(self.policies[place])
         rows = {name: float(moments.sums[0]) for name, moments in found.items()}
-        return Arms(self.column, told, {name: count / sum(rows.values()) for name, count in rows.items()})
+        shares = {name: count / sum(rows.values()) for name, count in rows.items()}
+        return Arms(self.column, told, shares, fewest=int(min(rows.values(), default=0)))
 
 
 @dataclass(frozen=True)

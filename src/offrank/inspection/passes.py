@@ -7,7 +7,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TypedDict
 
-from ..checks.arms import ArmsFold, UnitsFold, rankers
+import numpy as np
+
+from ..checks.arms import Arms, ArmsFold, UnitsFold, rankers
 from ..checks.drawn import Drawn, drawn
 from ..checks.item_names import item_names
 from ..checks.log import LogFold, about_log
@@ -15,7 +17,7 @@ from ..checks.logged_by import LoggedBy, logged_by
 from ..checks.outcomes import OutcomesFold
 from ..checks.overview import OverviewFold
 from ..checks.propensities import AgreementFold
-from ..checks.randomness import WholeContextsFold, randomness
+from ..checks.randomness import MOST_ARMS, WholeContextsFold, randomness
 from ..checks.repeats import By, numbered_as_shown
 from ..checks.rows import Impressions, ImpressionsFold, TiesFold
 from ..checks.written import CertainFold, WrittenPropensities
@@ -25,6 +27,7 @@ from ..folds.sampled import SampledRows, SampledRowsFold
 from ..log.schema import GROUPING, WRITTEN
 from ..log.source import Needs, Source, refuse_once
 from ..policies.base import Policy
+from ..policies.ranking import Ranking
 from ..policies.sorting import always_sorts
 from ..policies.top import Top
 from ..policies.uniform import Uniform
@@ -60,12 +63,12 @@ def looked_at(source: Source, how: HowRead) -> tuple[Inspection, Policy | None, 
     Raises:
         EmptyLogError: no row is valid.
     """
-    seen, log_checks, sample = _read(source, how)
+    seen, log_checks, sample, arms = _read(source, how)
     law = next((one.policy for one in seen.drawn if one.fits and not always_sorts(one.policy)), None)
     named = not numbered_as_shown(sample.contexts, sample.slates).all()  # else calibration by item means nothing
     written = _written([law, Uniform() if named else None], source, how) if seen.written else None
     seen = replace(seen, agreement=None if written is None else written.by_law)
-    return replace(seen, logging=_logging(seen, log_checks, written, source, how)), law, sample
+    return replace(seen, logging=_logging(seen, log_checks, written, arms, source, how)), law, sample
 
 
 def _written(laws: Sequence[Policy | None], source: Source, how: HowRead) -> WrittenPropensities:
@@ -78,8 +81,8 @@ def _written(laws: Sequence[Policy | None], source: Source, how: HowRead) -> Wri
     return WrittenPropensities(**asked.reduce(**how))
 
 
-def _read(source: Source, how: HowRead) -> tuple[Inspection, LogEvidence, SampledRows]:
-    """Return the statistics from one pass over a log, the checks of what was written, and a sample of its rows.
+def _read(source: Source, how: HowRead) -> tuple[Inspection, LogEvidence, SampledRows, list[str]]:
+    """Return the statistics from one pass over a log, the checks of what was written, a sample of its rows, and arms.
 
     Raises:
         EmptyLogError: no row is valid.
@@ -127,7 +130,9 @@ def _read(source: Source, how: HowRead) -> tuple[Inspection, LogEvidence, Sample
         LoggedBy(None, "unknown", randomness(samples, apart, arms)),
         clicked,
     )
-    return inspection, found["log"], found["sample"]
+    keys = samples["candidates"].contexts.keys
+    called = [name for name in arms if _ARM.search(name) and 2 <= len(np.unique(keys[name])) <= MOST_ARMS]
+    return inspection, found["log"], found["sample"], called
 
 
 def _layout(source: Source) -> Layout:
@@ -173,23 +178,43 @@ def _named(found: list[Drawn], source: Source, how: HowRead) -> list[Drawn]:
 
 
 def _logging(
-    seen: Inspection, log: LogEvidence, written: WrittenPropensities | None, source: Source, how: HowRead
+    seen: Inspection,
+    log: LogEvidence,
+    written: WrittenPropensities | None,
+    called: Sequence[str],
+    source: Source,
+    how: HowRead,
 ) -> LoggedBy:
-    """Return what drew the log, and how far that is known."""
+    """Return what drew the log, and how far that is known. called: columns of few values that are called as arms."""
     random, groups = seen.logging.randomness, seen.overview.distinct
     found = logged_by(random, seen.drawn, log, written, tuple(groups))
-    column = random.beside
-    if found.status != "not random" or column is None:
-        return found
-    scores = [name for name in seen.ties if seen.ties[name] < 1]
+    column, scores = random.beside, [name for name in seen.ties if seen.ties[name] < 1]
     policies = rankers(scores, used(seen.columns, "ranking"))
-    fold = ArmsFold(column, policies)
-    arms = run(source.select(fold.needs()), fold, **how) if policies else None
+    if found.status == "not random" and column is not None:
+        found, arms = replace(found, column=column), _arms_of(column, policies, source, how)
+    elif found.status == "unknown" and not seen.written and len(policies) > 1:
+        tried = (_arms_of(name, policies, source, how) for name in called[:_TRIED_ARMS])
+        arms = next((one for one in tried if one is not None and one.clear), None)
+        why = "" if arms is None else f"each value of `{arms.column}` has a ranker that explains all of its rows"
+        found = found if arms is None else replace(found, column=arms.column, policy=None, departure=None, why=why)
+    else:
+        return found
     if arms is None:
-        return replace(found, column=column)
-    units = UnitsFold(column, tuple(name for name in ("user", "session", "query") if name in seen.overview.distinct))
+        return found
+    known = tuple(name for name in ("user", "session", "query") if name in seen.overview.distinct)
+    units = UnitsFold(arms.column, known)
     unit = run(source.select(units.needs()), units, **how) if units.units else ""
-    return replace(found, column=column, arms=arms.policies, shares=arms.shares, unit=unit, status="arms")
+    return replace(found, arms=arms.policies, shares=arms.shares, unit=unit, status="arms")
+
+
+_TRIED_ARMS = 3
+"""Columns called as arms that are tried where no rows of one context tell."""
+
+
+def _arms_of(column: str, policies: tuple[Top | Ranking, ...], source: Source, how: HowRead) -> Arms | None:
+    """Return which ranker explains the rows of each value of a column; None if there is none, or it holds many."""
+    fold = ArmsFold(column, policies)
+    return run(source.select(fold.needs()), fold, **how) if policies else None
 
 
 def used(columns: Sequence[LogColumn], use: str) -> list[str]:

@@ -14,6 +14,7 @@ from ..readers.beginning import Beginning
 from ..readers.described import LogColumn, first_look
 from ..readers.description import Unsettled
 from ..readers.detect import format_of, roles_of
+from ..readers.lacking import lacks_lists
 from ..report.document import Answer, Document, Figures, Section
 from ..report.printable import Printed
 from ..wording import Wording, joined
@@ -134,11 +135,11 @@ def _several(beginning: Beginning, error: OffrankError, kind: str | None) -> Unr
             columns += [replace(one, name=f"{one.name} ({Path(path).name})") for one in first_look(rows)]
     if not columns:
         raise error
-    known = None if kind else format_of(beginning)
+    without, known = (None, None) if kind else (lacks_lists(beginning), format_of(beginning))
+    why = error.message if without is None else f"{without.lacks}: {without.instead}"
+    layout = next((one.layout for one in (known, without) if one is not None), "none")
     source = str(beginning.source)
-    return UnreadTable(
-        source, tuple(columns), error.message, layout="none" if known is None else known.layout, path=source
-    )
+    return UnreadTable(source, tuple(columns), why, layout=layout, path=source)
 
 
 _DESCRIBED_FILES = 8

@@ -62,7 +62,9 @@ class Columns:
     source: str
 
     def has(self, role: str) -> bool:
-        """Whether the log has a column for this role."""
+        """Whether the log has a column for this role. A probability that was said to be another is not this one."""
+        if role in WRITTEN and role not in self.renamed and role in self.renamed.values():
+            return False
         return self.renamed.get(role, role) in self.available
 
     def of(self, role: str) -> str:

@@ -64,7 +64,7 @@ def ids_together(rows: pa.Table) -> list[str]:
     places = [
         name for name, one in columns.items() if names.closeness("position", name) >= 2 and len(one.positions) > 0
     ]
-    able = [name for name in rows.column_names if name not in places and _may_be_part(name)][:_PARTS_TRIED]
+    able = [name for name in columns if name not in places and _may_be_part(name)][:_PARTS_TRIED]
     for size in (2, 3):
         found: dict[bytes, str] = {}
         for parts in combinations(able, size):

@@ -18,9 +18,10 @@ ClicksAs = Literal["numbers", "values", "filled", "items"]
 """How clicks are written: as numbers; as values that tell it each, such as times, yes and no; the same, but empty where
 nothing was clicked; or as the ids of the items that were clicked, or the id of the only one."""
 Converted = Callable[[pa.Array], pa.Array]
-YES = frozenset({"yes", "y", "true", "t", "click", "clicked", "on"})
+YES = frozenset({"yes", "y", "true", "t", "click", "clicked", "on", "x"})
+YES |= {"ja", "j", "oui", "si", "s\u00ed", "sim", "\u662f"}
 NO = frozenset({"", "no", "n", "false", "f", "none", "null", "nan", "na", "n/a", "-", "nat", "noclick", "no_click"})
-NO |= {"no click", "not clicked", "not_clicked", "unclicked", "off"}
+NO |= {"no click", "not clicked", "not_clicked", "unclicked", "off", "nein", "non", "n\u00e3o", "nao", "\u5426"}
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?")
 _ORDINAL = re.compile(
     r"(?:#|no\.? ?|nr\.? ?|pos(?:ition)?[ _-]?|rank[ _-]?|slot[ _-]?)?0*(\d{1,9})(?:st|nd|rd|th|\.0*)?"

@@ -11,6 +11,7 @@ import pyarrow as pa
 from .beginning import Beginning
 from .description import Description
 from .roles.names import closeness, parts
+from .roles.single import chosen_and_earned
 
 _TO_LOG = (
     'log a row for each list that was shown: {"impression": "r1", "slate": ["a", "b"], "clicks": [0, 1], "propensity": '
@@ -25,7 +26,8 @@ _RATING = {"rating", "ratings", "stars", "rated"}
 
 def lacks_lists(beginning: Beginning) -> Description | None:
     """Return the description of a table that is known to tell of no list that was shown; None of any other."""
-    return _judged(beginning.text) or (None if beginning.rows is None else _by_columns(beginning.rows))
+    rows = beginning.rows
+    return _judged(beginning.text) or (None if rows is None else _by_columns(rows) or _choices(rows))
 
 
 def _judged(text: str) -> Description | None:
@@ -51,6 +53,23 @@ def _by_columns(rows: pa.Table) -> Description | None:
         if what:
             return Description("none", lacks=f"it has {what}, not the lists that were shown", instead=_TO_LOG)
     return None
+
+
+def _choices(rows: pa.Table) -> Description | None:
+    """Tell a table with a choice of one option in each row, which lacks the probability of the choice."""
+    if any(pa.types.is_nested(kind) for kind in rows.schema.types):
+        return None
+    found = chosen_and_earned(rows)
+    if found is None:
+        return None
+    lacks = "it has one choice in each row ({!r}) and what it earned ({!r}), not how probable the choice was"
+    return Description("none", lacks=lacks.format(*found), instead=_TO_CHOOSE.format(*found))
+
+
+_TO_CHOOSE = (
+    "log the probability of each choice, and say format='router(chosen={}, reward={}, propensity=NAME)'; where all "
+    "options were equally likely, that is a column of 1 / options"
+)
 
 
 def _exposures(names: Sequence[str]) -> str:

@@ -84,7 +84,7 @@ def read_log(
     if not (chosen is None or isinstance(chosen, str)):
         raise UsageError(f"format is {chosen!r}, which is no reader", "name a format, or give a `Reader`")
     opened = _as_said(source, chosen, renamed, gaps=gaps, invalid=invalid, **how)
-    if not (isinstance(opened, OffrankError) or _lacks_clicks(opened)):
+    if not (isinstance(opened, OffrankError) or _lacks_clicks(opened) or _lacks_candidates(opened)):
         return opened
     beginning = Beginning.of(source, chosen, empty=skip_broken_files)
     return _detected(beginning, opened, chosen, renamed, gaps, {"invalid": invalid, **how})
@@ -204,8 +204,16 @@ def _lacks_clicks(log: WideLog | LongLog) -> bool:
     return several or any(closeness(role, name) >= _CALLED for name in known.available for role in ("click", "kind"))
 
 
+def _lacks_candidates(log: WideLog | LongLog) -> bool:
+    """Whether a wide log has no candidates under their name, but a column that is called as they are."""
+    known = Columns(log.table.names, log.renamed, "")
+    if not isinstance(log, WideLog) or known.has("candidates") or log.renamed:
+        return False
+    return any(closeness("candidates", name) >= _CALLED for name in known.available)
+
+
 _CALLED = 3
-"""How well a name must fit that of clicks to look for them; see `roles.names.closeness`."""
+"""How well a name must fit a role to look at the first rows; see `roles.names.closeness`."""
 
 
 def opened(log: Any, columns: Mapping[str, str] | None = None) -> Source:

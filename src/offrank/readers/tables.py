@@ -92,7 +92,8 @@ def outline(layout: str, table: Table, left_out: Iterable[str] = ()) -> str:
 
 def schema_of(table: Table) -> pa.Schema | None:
     """Return the columns of a table and their types, if they are known without reading rows."""
-    return getattr(_holder(table), "schema", None)
+    made = getattr(table, "computed", None)  # its columns are not those of the table that it is made of
+    return None if made else getattr(_holder(table), "schema", None)
 
 
 def rows_of(table: Table) -> int | None:

@@ -7,13 +7,15 @@ from dataclasses import replace
 from os import PathLike, fspath
 from typing import Any
 
-from ..errors import EmptyLogError, LogError, OffrankError
+from ..errors import ColumnError, EmptyLogError, LogError, OffrankError
 from ..inspection.passes import HowRead, looked_at
 from ..inspection.result import Inspection
 from ..inspection.suggestion import suggestion
 from ..inspection.unread import UnreadTable, unread
 from ..log.source import Source
 from ..policies.named import policy
+from ..readers.beginning import Beginning
+from ..readers.detect import roles_of
 from ..readers.files import is_paths
 from ..readers.log import is_open, read_log
 from ..readers.long import LongLog
@@ -73,7 +75,10 @@ def inspect(
         return unread(log, error, columns, format)
     try:
         return _looked(source, logging, sample_above, said, how)
-    except LogError as error:
+    except (LogError, ColumnError) as error:
+        told = None if columns or format or is_open(log) else _told_by_shape(source, log)
+        if told is not None:
+            return inspect(log, told, **reading, sample_above=sample_above, logging=logging, **how)
         found = source.description if isinstance(source, WideLog | LongLog) else None
         if found is not None and (found.format or isinstance(error, EmptyLogError)):  # how it was read may be at fault
             return unread(log, error, columns, format)
@@ -100,6 +105,16 @@ def _looked(
     if found is not None:
         seen = replace(seen, format=found.format or seen.format, read_as=found.said)
     return replace(seen, **suggestion(seen, law, source, rows, how)) if seen.logging.seen else seen
+
+
+def _told_by_shape(source: Source, log: Any) -> dict[str, str] | None:
+    """Return the columns of a long table by role as its shape tells, where its names misled; None if that is not sure."""
+    if not isinstance(source, LongLog) or source.description is not None:
+        return None
+    found = roles_of(Beginning.of(log), {})
+    if found is None or found.lacks or found.unsettled:
+        return None
+    return {role: one.column for role, one in found.roles.items()}
 
 
 def _path(log: Any) -> str | list[str] | None:

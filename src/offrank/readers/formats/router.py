@@ -14,11 +14,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ...errors import ColumnError, LogError
-from .. import arrow, conversions
+from .. import arrow
 from ..beginning import Beginning
 from ..derived import Computed, DerivedTable, always, one_each
 from ..opening import open_table
 from ..roles import names
+from ..roles.single import MOST_OPTIONS, chosen_and_earned, is_choice, is_probability
 from ..tables import Table
 from ..unfolding import unfolded
 from ..wide import Invalid, WideLog
@@ -39,8 +40,6 @@ _CHOSEN = [
 _REWARD = ["reward", "score", "quality", "rating", "win", "utility"]
 _PROBS = ["probs", "probabilities", "model_probs", "route_probs", "router_probs", "distribution"]
 _CANDIDATES = ["candidates", "models", "candidate_models", "routes", "available_models", "eligible_models", "pool"]
-_FEW = 100
-"""Options that a router has at most."""
 
 
 @READERS.register
@@ -98,16 +97,16 @@ def _recognised(beginning: Beginning) -> Mapping[str, Any] | None:
     if rows is None or not rows.num_rows or len({*rows.column_names}) < rows.num_columns:
         return None
     single = [name for name in rows.column_names if not pa.types.is_nested(rows.schema.field(name).type)]
-    chosen = [name for name in single if name.lower() in _CHOSEN and _is_choice(rows.column(name))]
+    chosen = [name for name in single if name.lower() in _CHOSEN and is_choice(rows.column(name))]
     reward = [name for name in single if name.lower() in _REWARD and _is_number(rows.column(name))]
     written = [
-        name for name in single if names.closeness("propensity", name) >= 3 and _is_probability(rows.column(name))
+        name for name in single if names.closeness("propensity", name) >= 3 and is_probability(rows.column(name))
     ]
     probs = [name for name in _PROBS if _fields(name, rows.column_names)]
     reward = [name for name in reward if name.lower() == "reward"] or reward
     written = [] if probs else written
     if any(len(one) != 1 for one in (chosen, reward, probs or written)) or _is_ranking(single):
-        return None
+        return _by_shape(rows, single)
     listed = [name for name in _CANDIDATES if name in rows.column_names]
     found = {"chosen": chosen[0], "reward": reward[0]}
     if probs:
@@ -117,28 +116,27 @@ def _recognised(beginning: Beginning) -> Mapping[str, Any] | None:
     return {**found, "candidates": listed[0]} if len(listed) == 1 else found if not listed else None
 
 
+def _by_shape(rows: pa.Table, single: Sequence[str]) -> Mapping[str, Any] | None:
+    """Tell a choice of anything else by its own id in each row, an option, a click and a probability called so."""
+    near = [name for name in single if names.closeness("propensity", name) >= _CALLED_PROBABLE]
+    written = [name for name in near if is_probability(rows.column(name))]
+    found = chosen_and_earned(rows)
+    if found is None or len(written) != 1 or len(near) != 1 or len(single) < rows.num_columns:
+        return None
+    return dict(zip(("chosen", "reward", "propensity"), (*found, *written), strict=True))
+
+
+_CALLED_PROBABLE = 2
+"""How well a name must fit that of a probability; see `roles.names.closeness`."""
+
+
 def _is_ranking(single: Sequence[str]) -> bool:
     """Whether a column is called a position or a click: rows may then belong together."""
     return any(names.closeness(role, name) >= 3 for role in ("position", "click", "item") for name in single)
 
 
-def _is_choice(column: pa.ChunkedArray) -> bool:
-    """Whether a column holds texts or whole numbers of which few differ."""
-    kind = column.type.value_type if pa.types.is_dictionary(column.type) else column.type
-    if column.null_count or not (conversions.is_text(kind) or pa.types.is_integer(kind)):
-        return False
-    return 2 <= len(column.cast(kind).unique()) <= min(_FEW, len(column) // 2)
-
-
 def _is_number(column: pa.ChunkedArray) -> bool:
     return bool(pa.types.is_floating(column.type) or pa.types.is_integer(column.type))
-
-
-def _is_probability(column: pa.ChunkedArray) -> bool:
-    if not _is_number(column) or column.null_count:
-        return False
-    least, most = (pc.min_max(column)[end].as_py() for end in ("min", "max"))
-    return bool(0 < least <= most <= 1 and least < 1)
 
 
 def _fields(probs: str, columns: Sequence[str]) -> dict[str, str]:
@@ -155,7 +153,7 @@ def _ever(table: Table, chosen: str) -> pa.Array:
         for value in arrow.plain(piece.data.column(chosen)).unique().to_pylist()
         if value is not None
     }
-    if len(found) > _FEW:
+    if len(found) > MOST_OPTIONS:
         raise LogError(f"{len(found):,} different values of {chosen!r} were chosen", "name the column of the options")
     return pa.array(sorted(found))
 

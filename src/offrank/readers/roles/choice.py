@@ -5,9 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+import numpy as np
+
+from ...log.batch import Floats
 from ...wording import ColumnNames, Wording
 from ..description import RoleEvidence, Unsettled
 from . import names
+from .columns import Flags
 
 SURE = 2
 """How well a name must fit a role to be preferred to its rivals."""
@@ -71,6 +75,28 @@ class Roles:
 
 _OFFERED = 3
 """How many columns are offered for a role."""
+
+
+def not_after_others(flags: Mapping[str, Floats]) -> list[str]:
+    """Return the flags [n] that no other comes before, as a click does before a purchase."""
+    known = {name: np.nan_to_num(one) > 0 for name, one in flags.items() if names.closeness("shown", name) < SURE}
+    return [
+        name
+        for name, one in flags.items()
+        if not any(_leads(first, np.nan_to_num(one) > 0) for first in known.values())
+    ]
+
+
+def _leads(first: Flags, then: Flags) -> bool:
+    """Whether what is set is set in the first flags too, and more of them, which is hardly chance."""
+    share, often = float(first.mean()), int(then.sum())
+    within = often and share <= _MOST_SET and first.sum() > often and bool(first[then].all())
+    return bool(within and share**often < _HARDLY)
+
+
+_MOST_SET = 0.7
+"""The largest share of rows in which a deed is set that others follow; what is set more often is no deed."""
+_HARDLY = 1e-3
 
 
 def best_named(role: str, able: Sequence[str]) -> str:

@@ -143,6 +143,21 @@ def share_of_repeats(column: Column, groups: Integers, rows: Flags) -> tuple[flo
     return len(twice) / max(len(sizes), 1), by_chance
 
 
+def always_falls(numbers: Floats, groups: Integers, places: Floats) -> bool:
+    """Whether numbers hardly ever rise down a list, as scores do that lists are sorted by. groups: the list of each."""
+    known = ~(np.isnan(numbers) | np.isnan(places))
+    numbers, groups, places = numbers[known], groups[known], places[known]
+    order = np.lexsort((places, groups))
+    inside = np.diff(groups[order]) == 0
+    steps = np.diff(numbers[order])[inside]
+    falls = steps < 0
+    return bool(len(steps) >= _FEWEST_STEPS and (steps <= 0).mean() >= 0.99 and falls.mean() > 0.5)
+
+
+_FEWEST_STEPS = 20
+"""Steps down lists, at least, that show that they are sorted."""
+
+
 def alike(columns: Mapping[str, Column], names: list[str]) -> list[list[str]]:
     """Put names of columns together that tell the same rows apart."""
     found: dict[bytes, list[str]] = {}

@@ -14,8 +14,8 @@ from .. import conversions
 from ..conversions import ClicksAs
 from ..description import Description, RoleEvidence
 from . import names
-from .choice import Roles, best_named
-from .columns import Column, alike, is_constant, of_values, share_of_repeats
+from .choice import Roles, best_named, not_after_others
+from .columns import Column, alike, always_falls, is_constant, of_values, share_of_repeats
 from .runs import Positioned, positioned, runs
 
 _NO_LISTS = "no column is an id that repeats with positions that run from 1 or 0 inside it"
@@ -100,8 +100,9 @@ def _clicks(roles: Roles, columns: Mapping[str, Column], run: Positioned) -> boo
             roles.notes["click"] = note
         return True
     able = [name for name, numbers in held.items() if set(np.unique(numbers)) == {0.0, 1.0}]
-    if able and not roles.only("click", able, "used", "no other flag is called as what people do with an item"):
-        roles.ask("click", sorted(able, key=lambda name: _unlikely_click(name, held[name])))
+    first = not_after_others({name: held[name] for name in able})
+    if able and not roles.only("click", first, "used", "no other flag is called as what people do with an item"):
+        roles.ask("click", sorted(able, key=lambda name: (name not in first, *_unlikely_click(name, held[name]))))
     return bool(able)
 
 
@@ -151,7 +152,7 @@ def _beside(roles: Roles, columns: Mapping[str, Column], groups: Integers) -> No
         roles.if_sure(role, [best_named(role, same) for same in alike(columns, able)], role)
     logged = [name for name, one in columns.items() if names.closeness("propensity", name) >= 2 and _probabilities(one)]
     place = "" if "position" not in roles.found else roles.found["position"].column
-    logged = [name for name in logged if place not in columns or not _falls(columns[name], columns[place])]
+    logged = [name for name in logged if place not in columns or not _falls(columns[name], columns[place], groups)]
     whole = [name for name in logged if is_constant(columns[name], groups)]
     roles.if_sure("propensity", whole, "propensity")
     roles.if_sure("slot_propensity", [name for name in logged if name not in whole], "propensity")
@@ -162,11 +163,9 @@ def _probabilities(column: Column) -> bool:
     return bool(len(known) and pa.types.is_floating(column.data.type) and known.min() > 0 and known.max() <= 1)
 
 
-def _falls(column: Column, position: Column) -> bool:
-    """Whether numbers are those of the position and fall with it, as chances to be looked at do."""
-    known = ~np.isnan(column.numbers) & ~np.isnan(position.positions)
-    pairs = np.unique(np.stack([position.positions[known], column.numbers[known]]), axis=1)
-    return len({*pairs[0]}) == pairs.shape[1] > 1 and bool((np.diff(pairs[1]) < 0).all())
+def _falls(column: Column, position: Column, groups: Integers) -> bool:
+    """Whether numbers fall down each list, as predictions that it is sorted by, or chances to be looked at, do."""
+    return always_falls(column.numbers, groups, position.positions)
 
 
 def _one_each(numbers: Mapping[str, Floats], role: str) -> list[str]:

@@ -3,34 +3,48 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Mapping
 from functools import lru_cache
 
 _ITEM = """item product prod sku doc document docno prop property asin object corpus_item hotel track song
         movie film article news video listing offer ad advert creative book restaurant recipe job candidate game app
         url uri
-        title name content post photo image pin entity option course module tile card hit isbn ean accommodation"""
+        title name content post photo image pin entity option course module tile card hit isbn ean accommodation
+        artikel produkt angebot stelle anzeige produit annonce offre livre producto articulo oferta anuncio pelicula
+        libro prodotto articolo shangpin wupin neirong 商品 内容"""
 WORDS: Mapping[str, str] = {
     "impression": """impression imp ranking recommendation request req srch search serp result_page page_view pageview
-        slate list display_list reco rec feed auction exposure qry query view session visit group""",
+        slate list display_list reco rec feed auction exposure qry query view session visit group
+        anfrage suchanfrage suche recherche requete busqueda solicitud ricerca richiesta qingqiu sousuo sitzung sesion
+        请求 搜索""",
     "item": _ITEM,
     "position": """position pos rank ordinal slot spot place placement display_order display_position result_rank
-        ranking order row index idx nr""",
-    "click": "click clicked clicks clk clicktime clickthrough klick geklickt klicks clic clics",
+        ranking order row index idx nr platz rang reihenfolge posicion posizione weizhi paiming 位置 排名""",
+    "click": """click clicked clicks clk clicktime clickthrough klick geklickt klicks angeklickt clic clics clique
+        cliques clicado clicou cliccato dianji 点击""",
     "slate": f"""slate items shown ranking list results ranked displayed impressions recommendations recommended
         products docs documents hits tracks songs hotels articles {_ITEM}""",
     "candidates": "candidates candidate pool eligible available retrieved choices options catalog catalogue actions",
     "propensity": """propensity propensities pscore pscores prob probs probability probabilities
-        action_prob logging_prob policy_prob pr""",
-    "query": "query search_term search_query term keyword keywords q querystring search_phrase topic search",
-    "user": "user uid member customer visitor viewer listener cookie person account shopper client reader",
+        action_prob logging_prob policy_prob pr pi p_item p_slot p_shown p_action p_log p_logging p_policy p_slate
+        p_display p_select prob_item prob_slot prob_shown prob_action prob_slate
+        wahrscheinlichkeit probabilite probabilidad gailv""",
+    "query": """query search_term search_query term keyword keywords q querystring search_phrase topic suchbegriff
+        suchwort search""",
+    "user": """user uid member customer visitor viewer listener cookie person account shopper client reader nutzer kunde
+        utilisateur usuario cliente utente yonghu 用户""",
     "session": "session visit sess",
     "outcome": """book booked booking order ordered purchase purchased buy bought conversion converted revenue gmv
         reward dwell dwelltime cart basket sale sales sold price_paid earned spend spent install installed liked like
-        saved rating grade label relevance return returned reordered watched watchtime completed""",
+        saved rating grade label relevance return returned reordered watched watchtime completed gekauft bestellt
+        bestellung gebucht buchung umsatz beworben achat achete commande reserva reservado compra comprado venta
+        acquisto goumai xiadan 购买 下单""",
     "used": """tap tapped open opened select selected chosen pick picked played play plays listened listen listens
         engaged interacted streamed accept accepted contact contacted apply applied install installed reward rewards
-        purchase purchased purchases""",
+        purchase purchased purchases thumbs_up upvoted solved resolved succeeded success""",
+    "option": """action arm option choice model route variant variation treatment creative banner template message
+        subject subject_line offer ad advert llm strategy policy_action""",
     "shown": "impressions views displays exposures shows shown served",
     "kind": "kind event event_type event_name event_kind type action action_type action_name interaction_type activity",
     "time": """time timestamp ts at date datetime event_time event_timestamp created created_at occurred_at
@@ -51,15 +65,19 @@ _ELSE = _set(
 _AFFIXES = _set(
     """id ids uuid guid key code hash is has was did the no num number n cnt count bool boolean flag ind indicator at
     ts time timestamp date datetime value val display ed on in page result res my text string name list array vector
-    mask"""
+    mask yn flags fl flg seq"""
 )
 """Words that tell how a value is written, not what it is."""
-_PARTS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
+_PARTS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\W\d_A-Za-z]+")
+_SHARP_S = str.maketrans({"ß": "ss"})
 
 
 def parts(name: str) -> list[str]:
-    """Return the words of a name in lower case: `srchId`, `srch_id` and `srch-id` have two."""
-    return [part.lower() for part in _PARTS.findall(name)]
+    """Return the words of a name in lower case, without accents: `srchId`, `srch_id` and `srch-id` have two."""
+    plain = "".join(
+        one for one in unicodedata.normalize("NFD", name.translate(_SHARP_S)) if not unicodedata.combining(one)
+    )
+    return [part.lower() for part in _PARTS.findall(plain)]
 
 
 @lru_cache(maxsize=4096)

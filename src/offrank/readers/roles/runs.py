@@ -36,11 +36,15 @@ class Positioned:
         return self.twice <= _TWICE
 
     @property
+    def named(self) -> bool:
+        """Whether both names say it."""
+        return names.closeness("position", self.position) >= 2 and names.closeness("impression", self.impression) >= 2
+
+    @property
     def certain(self) -> bool:
         """Whether this cannot well be chance, or both names say it."""
-        named = names.closeness("position", self.position) >= 2 and names.closeness("impression", self.impression) >= 2
-        least = _BEGIN_NAMED if named else _BEGIN
-        return self.possible and self.begins >= least and (named or self.by_chance >= _BY_CHANCE)
+        least = _BEGIN_NAMED if self.named else _BEGIN
+        return self.possible and self.begins >= least and (self.named or self.by_chance >= _BY_CHANCE)
 
 
 _TWICE = 0.01
@@ -63,7 +67,21 @@ def runs(columns: Mapping[str, Column], said: Mapping[str, str]) -> list[Positio
         if not {position, impression} & free and position != impression
         if (run := positioned(columns, impression, position)).certain
     ]
+    if not {"position", "impression"} & said.keys():
+        found = [one for one in found if not any(_is_turned(one, other, columns) for other in found)]
     return [run for position in able for run in _clearest([one for one in found if one.position == position])]
+
+
+def _is_turned(one: Positioned, other: Positioned, columns: Mapping[str, Column]) -> bool:
+    """Whether the other pair is the same turned round, and likelier: numbered lists run within each position too.
+
+    Where names do not tell, lists are many and positions few.
+    """
+    if (one.impression, one.position) != (other.position, other.impression):
+        return False
+    if one.named != other.named:
+        return other.named
+    return columns[other.position].distinct < columns[one.position].distinct
 
 
 def _positions(columns: Mapping[str, Column]) -> list[str]:

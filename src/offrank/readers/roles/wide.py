@@ -17,8 +17,8 @@ from ..conversions import ClicksAs, lists_of_one
 from ..description import Description
 from ..json_text import BadCell
 from . import names
-from .choice import Roles
-from .columns import of_values
+from .choice import Roles, not_after_others
+from .columns import always_falls, of_values
 
 _FEW_CLICKED = 3.0
 """The largest mean number of ids in a list of what was clicked."""
@@ -94,6 +94,10 @@ def wide_roles(rows: pa.Table, said: Mapping[str, str]) -> Description:
         lacks = ""
     else:
         lacks = _clicks(roles, lists, shown, clicks, [name for name, one in clicked.items() if one.within(shown)])
+        inside = [name for name, one in (_single(rows) | lists).items() if lacks and _may_be_clicked(one, shown)]
+        if inside:
+            roles.ask("clicks", inside)
+            lacks = ""
     _position(roles, lists, shown)
     if "candidates" not in said:
         pool = [name for name, one in ids.items() if _is_pool(one, shown)]
@@ -208,6 +212,12 @@ def _clicked(found: Mapping[str, ListColumn], ids: Mapping[str, ListColumn]) -> 
     }
 
 
+def _may_be_clicked(one: ListColumn, shown: ListColumn) -> bool:
+    """Whether ids of the slate, one or few, may be what was clicked, though they are not called so."""
+    few = one.ids is not None and one.few and not one.beside(shown)
+    return few and bool(one.lists.lengths.any()) and one.within(shown)
+
+
 def _clicks(
     roles: Roles, lists: Mapping[str, ListColumn], shown: ListColumn, clicks: list[str], clicked: list[str]
 ) -> str:
@@ -224,8 +234,10 @@ def _clicks(
     elif clicked:
         roles.choose("clicks", clicked, "its ids stand in the slate, and it is called so", words="click", least=1)
         roles.notes["clicks"] = "the ids of what was clicked"
-    elif able and not roles.only("clicks", able, "used", "no other list is called as what people do with an item"):
-        roles.ask("clicks", sorted(able, key=lambda name: -names.closeness("used", name)))
+    elif able:
+        first = not_after_others({name: lists[name].numbers for name in able})
+        if not roles.only("clicks", first, "used", "no other list is called as what people do with an item"):
+            roles.ask("clicks", sorted(able, key=lambda name: (name not in first, -names.closeness("used", name))))
     return "" if able or clicked else "no list beside the slate tells what was clicked: log 1 or 0 for each item shown"
 
 
@@ -238,11 +250,18 @@ def _beside(roles: Roles, lists: Mapping[str, ListColumn], shown: ListColumn, ro
     listed = {
         name: one.numbers
         for name, one in lists.items()
-        if pa.types.is_floating(one.lists.values.type) and one.beside(shown)
+        if pa.types.is_floating(one.lists.values.type) and one.beside(shown) and not _sorted(one)
     }
     for role, found in (("propensity", logged), ("slot_propensity", listed)):
         named = [name for name in found if names.closeness("propensity", name) >= 2 and _probabilities(found[name])]
         roles.if_sure(role, named, "propensity")
+
+
+def _sorted(one: ListColumn) -> bool:
+    """Whether numbers fall down each list, as predictions that it is sorted by do."""
+    row = np.repeat(np.arange(len(one.lists.starts)), one.lists.lengths)
+    at = np.arange(len(row)) - np.repeat(np.cumsum(one.lists.lengths) - one.lists.lengths, one.lists.lengths)
+    return len(one.numbers) == len(row) and always_falls(one.numbers, row, at.astype(np.float64))
 
 
 def _probabilities(numbers: Floats) -> bool:

@@ -21,6 +21,7 @@ from ..stored import StoredTable
 from ..streams import CallTable, OnceTable
 from ..tables import Piece, Table, rows_of, schema_of
 from .cells import Form, as_text
+from .numbered import in_lists_by_number
 from .structs import Path, kind_at, leaves, taken
 from .texts import text_forms
 
@@ -101,10 +102,11 @@ class UnfoldedTable:
 
 
 def unfolded(table: Table, renamed: Mapping[str, str] | None = None) -> Table:
-    """Return a table with its structs and packed texts unfolded; the same table if it has none.
+    """Return a table with its structs, packed texts and numbered columns unfolded; the same table if it has none.
 
     renamed: role -> column, as the user said it: a column of a role that is a list holds lists.
     """
+    table = in_lists_by_number(table)
     schema = _schema(table, renamed or {})
     if schema is None:
         return table

@@ -1,0 +1,303 @@
+"""Further tables of strangers with a row an item, or a row a choice of one."""
+
+from benchmarks._more_tables import TEN, long
+from benchmarks._more_worlds import hashed, ms, uid
+
+long(
+    "two propensities",
+    "softmax",
+    "written",
+    "request_id item_id position click slot_propensity=logging_prob",
+    lambda r, i: {
+        "request_id": uid(r.n),
+        "item_id": i.key,
+        "position": i.rank,
+        "logging_prob": round(i.chance, 8),
+        "candidate_prob": round(0.5 * i.chance + 0.05, 8),
+        "click": i.click,
+    },
+    form="parquet",
+    **TEN,
+)
+long(
+    "two rankers, both scores",
+    "ab",
+    "arms",
+    "request_id doc rank click arm=experiment_group",
+    lambda r, i: {
+        "request_id": r.n,
+        "experiment_group": {"A": "control", "B": "treatment"}[r.arm],
+        "doc": f"D{i.key}",
+        "rank": i.rank + 1,
+        "bm25_score": i.score,
+        "dense_score": i.other,
+        "click": i.click,
+    },
+    **TEN,
+)
+long(
+    "two rankers, no scores",
+    "hidden_ab",
+    "fixed",
+    "search_id listing_id pos click arm=variant",
+    lambda r, i: {
+        "search_id": uid("ab", r.n),
+        "variant": r.arm,
+        "listing_id": i.key,
+        "pos": i.rank + 1,
+        "click": i.click,
+    },
+    **TEN,
+)
+long(
+    "epsilon with its flag",
+    "epsilon",
+    "written",
+    "impression_id content_id slot click slot_propensity=prob",
+    lambda r, i: {
+        "impression_id": r.n,
+        "content_id": i.key,
+        "slot": i.rank,
+        "score": i.score,
+        "prob": i.chance,
+        "explore": int(i.chance < 0.5),
+        "click": i.click,
+    },
+    form="jsonl",
+    **TEN,
+)
+long(
+    "a tenth at random",
+    "bucket",
+    "bucket",
+    "srch_id prop_id position click_bool",
+    lambda r, i: {
+        "srch_id": r.n,
+        "prop_id": i.key,
+        "position": i.rank + 1,
+        "random_bool": r.explored,
+        "star_rating": i.key % 5 + 1,
+        "score": i.score,
+        "click_bool": i.click,
+        "booking_bool": i.order,
+    },
+    n=600,
+    **TEN,
+)
+long(
+    "a model router that draws",
+    "softmax",
+    "written",
+    "- model_name - thumbs_up propensity=routing_prob",
+    lambda r, i: {
+        "trace_id": uid("llm", r.n),
+        "model_name": ("small", "medium", "large", "code")[i.key],
+        "routing_prob": i.chance,
+        "prompt_tokens": 50 + r.n % 700,
+        "latency_ms": 300 + i.dwell,
+        "cost_usd": round(i.price / 1e4, 6),
+        "thumbs_up": i.click,
+    },
+    form="jsonl",
+    k=1,
+    pool=4,
+)
+long(
+    "a model router of rules",
+    "hidden",
+    "fixed",
+    "- model - accepted",
+    lambda r, i: {
+        "conversation_id": uid("llm2", r.n),
+        "tenant": f"tenant_{r.user % 7}",
+        "model": f"model-{i.key}",
+        "tokens": 40 + r.n % 900,
+        "latency_s": round(0.3 + i.dwell / 50, 2),
+        "accepted": bool(i.click),
+    },
+    form="jsonl",
+    k=1,
+    pool=4,
+)
+long(
+    "subject lines of emails",
+    "uniform",
+    "uniform",
+    "- subject_line_id - opened",
+    lambda r, i: {
+        "send_id": uid("mail", r.n),
+        "recipient_id": hashed(r.user),
+        "subject_line_id": f"subj_{i.key}",
+        "sent_at": r.at.isoformat(),
+        "opened": i.click,
+        "unsubscribed": int(i.order and r.n % 3 == 0),
+    },
+    n=900,
+    k=1,
+    pool=4,
+)
+long(
+    "push messages of a bandit",
+    "softmax",
+    "written",
+    "- message_template - opened propensity=probability",
+    lambda r, i: {
+        "push_id": hashed("push", r.n),
+        "user_hash": hashed(r.user),
+        "message_template": f"tmpl_{i.key}",
+        "probability": i.chance,
+        "hour": r.at.hour,
+        "opened": i.click,
+        "revenue": i.price if i.order else 0.0,
+    },
+    form="parquet",
+    n=800,
+    k=1,
+    pool=5,
+)
+long(
+    "one banner, the highest bid",
+    "hidden",
+    "fixed",
+    "- creative - clk",
+    lambda r, i: {
+        "auction_id": uid("rtb", r.n),
+        "creative": 100 + i.key,
+        "adslot_id": r.n % 3,
+        "bid": i.price,
+        "paid": round(i.price * 0.8, 2),
+        "clk": i.click,
+        "conv": i.order,
+    },
+    form="tab",
+    k=1,
+    **TEN,
+)
+long(
+    "news front page, scattered",
+    "hidden",
+    "fixed",
+    "pageview_id headline_id slot_name clicked",
+    lambda r, i: {
+        "headline_id": f"h{i.key}",
+        "clicked": i.click,
+        "pageview_id": uid("news", r.n),
+        "slot_name": f"slot_{i.rank + 1}",
+        "ts": ms(r.at) + i.rank,
+    },
+    mixed=True,
+    **TEN,
+)
+long(
+    "places nearby",
+    "nearest",
+    "sorted",
+    "search_token poi_id result_index selected",
+    lambda r, i: {
+        "search_token": uid("map", r.n),
+        "lat": round(48 + r.user / 1000, 4),
+        "lon": round(2 + r.user / 900, 4),
+        "poi_id": 10**15 + i.key,
+        "distance_m": i.distance,
+        "result_index": i.rank,
+        "selected": bool(i.click),
+        "navigated": bool(i.order),
+    },
+    form="parquet",
+    **TEN,
+)
+long(
+    "jobs viewed, applied, hired",
+    "hidden",
+    "fixed",
+    "SearchID JobID Rank Viewed",
+    lambda r, i: {
+        "SearchID": r.n + 10**6,
+        "CandidateID": r.user,
+        "JobID": 777000 + i.key,
+        "Rank": i.rank + 1,
+        "Viewed": i.click,
+        "Applied": i.order,
+        "Hired": int(i.order and i.key % 4 == 0),
+    },
+    **TEN,
+)
+long(
+    "padded numbers",
+    "uniform",
+    "uniform",
+    "SRCH_NO ITEM_NO DISP_ORD CLICK_YN",
+    lambda r, i: {
+        "SRCH_NO": f"{r.n:010d}",
+        "ITEM_NO": f"{i.key:06d}",
+        "DISP_ORD": f"{i.rank + 1:02d}",
+        "CLICK_YN": "Y" if i.click else "N",
+        "PRICE_AMT": i.price,
+    },
+    n=600,
+    pool=10,
+)
+long(
+    "groceries, many small integers",
+    "hidden",
+    "fixed",
+    "list_id product_id sort_order tapped",
+    lambda r, i: {
+        "list_id": r.n,
+        "dow": r.n % 7,
+        "hour": r.at.hour,
+        "aisle": i.key % 5 + 1,
+        "sort_order": i.rank + 1,
+        "product_id": i.key + 1,
+        "quantity": i.order * (1 + i.key % 3),
+        "tapped": i.click,
+    },
+    k=7,
+    choice=12,
+)
+long(
+    "how many clicks",
+    "hidden",
+    "fixed",
+    "query_ref asset_id ordinal click_count",
+    lambda r, i: {
+        "query_ref": uid("c", r.n),
+        "asset_id": i.key,
+        "ordinal": i.rank + 1,
+        "click_count": i.click * (1 + r.n % 3),
+        "dwell_seconds": i.dwell,
+    },
+    **TEN,
+)
+long(
+    "uniform though scored",
+    "uniform",
+    "uniform",
+    "req_id cand_id shown_pos clicked",
+    lambda r, i: {
+        "req_id": r.n,
+        "cand_id": f"c{i.key}",
+        "shown_pos": i.rank,
+        "score_v1": i.score,
+        "score_v2": i.other,
+        "clicked": i.click,
+    },
+    n=800,
+    k=4,
+    pool=10,
+)
+long(
+    "no header",
+    "hidden",
+    "fixed",
+    "column_1 column_2 column_3 column_4",
+    lambda r, i: {
+        "a": f"q{r.n}",
+        "b": f"p{i.key}",
+        "c": i.rank + 1,
+        "d": i.click,
+        "e": i.price,
+    },
+    form="bare",
+    **TEN,
+)

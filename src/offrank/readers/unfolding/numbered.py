@@ -1,0 +1,79 @@
+"""Columns of one place each, `item_1`, `item_2` and `click_1`, `click_2`, as columns of lists."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from functools import partial
+
+import numpy as np
+import pyarrow as pa
+
+from .. import arrow
+from ..derived import Computed, DerivedTable
+from ..roles import names
+from ..tables import Table
+
+_NUMBERED = re.compile(r"(.*?)[ _.-]?0*([0-9]+)([ _.-]?[A-Za-z_]*)")
+_CALLED_SO = 2
+"""How well names must fit those of an item and of a click; see `roles.names.closeness`."""
+
+
+def in_lists_by_number(table: Table) -> Table:
+    """Return a table with lists in the place of numbered columns, if some of them are called items and some clicks.
+
+    A place without an item has no value in any list. The same table if it has no such columns.
+    """
+    groups = _by_number(table.names)
+    items = [name for name in groups if _called_either("item", "slate", name)]
+    clicks = [name for name in groups if _called_either("click", "used", name) and name not in items]
+    if len(items) != 1 or not clicks or getattr(table, "once", False):
+        return table
+    shown = groups[items[0]]
+    alike = {name: group for name, group in groups.items() if len(group) == len(shown) and name not in table.names}
+    if not {items[0], clicks[0]} <= alike.keys():
+        return table
+    computed: dict[str, Computed] = {
+        name: (tuple(dict.fromkeys((*group, *shown))), partial(_gathered, group, shown))
+        for name, group in alike.items()
+    }
+    taken = {column for group in alike.values() for column in group}
+    return DerivedTable(table, {name: name for name in table.names if name not in taken}, computed, len(shown))
+
+
+def _called_either(role: str, other: str, name: str) -> bool:
+    return max(names.closeness(role, name), names.closeness(other, name)) >= _CALLED_SO
+
+
+def _by_number(columns: Sequence[str]) -> Mapping[str, tuple[str, ...]]:
+    """Return the columns that differ in a number from 1 or from 0 alone, in its order, by the rest of their names."""
+    found: dict[str, dict[int, str]] = {}
+    for name in columns:
+        if one := _NUMBERED.fullmatch(name):
+            found.setdefault((one[1] + one[3]).strip(" _.-"), {})[int(one[2])] = name
+    whole = {
+        rest: by_number
+        for rest, by_number in found.items()
+        if rest and len(by_number) > 1 and sorted(by_number) in _from_the_top(len(by_number))
+    }
+    return {rest: tuple(by_number[at] for at in sorted(by_number)) for rest, by_number in whole.items()}
+
+
+def _from_the_top(length: int) -> list[list[int]]:
+    return [list(range(top, top + length)) for top in (0, 1)]
+
+
+def _gathered(group: Sequence[str], shown: Sequence[str], rows: pa.RecordBatch) -> pa.Array:
+    """Return the values of the columns of a group as lists, without the places that have no item."""
+    there = np.column_stack([~arrow.nulls(arrow.plain(rows.column(name))) for name in shown])
+    columns = [arrow.plain(rows.column(name)) for name in group]
+    kind = [column.type for column in columns]
+    common = kind[0] if len({*kind}) == 1 else pa.float64() if all(map(_is_numeric, kind)) else pa.string()
+    values = pa.concat_arrays([column.cast(common) for column in columns])
+    order = np.arange(len(values)).reshape(len(group), len(rows)).T[there]
+    ends = np.append(0, np.cumsum(there.sum(axis=1)))
+    return pa.LargeListArray.from_arrays(pa.array(ends, pa.int64()), values.take(pa.array(order)))
+
+
+def _is_numeric(kind: pa.DataType) -> bool:
+    return bool(pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_null(kind))
