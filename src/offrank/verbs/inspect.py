@@ -108,7 +108,7 @@ def _looked(
 
 
 def _told_by_shape(source: Source, log: Any) -> dict[str, str] | None:
-    """Return the columns of a long table by role as its shape tells, where its names misled; None if that is not sure."""
+    """Return the columns of a long table by role as its shape tells, where its names misled; None if not sure."""
     if not isinstance(source, LongLog) or source.description is not None:
         return None
     found = roles_of(Beginning.of(log), {})
