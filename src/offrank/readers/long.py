@@ -16,7 +16,7 @@ from ..errors import RowError
 from ..log import rules
 from ..log.batch import Integers, LogBatch
 from ..log.rules import Faults
-from ..log.schema import LONG_ROLES, ROLES, Columns
+from ..log.schema import GROUPING, LONG_ROLES, ROLES, Columns
 from ..log.source import Needs, refuse_once
 from ..running.checkpoint import stamp_of
 from ..running.engines import Engine, engine_of
@@ -176,7 +176,8 @@ class _WideTable:
 
     @property
     def names(self) -> tuple[str, ...]:
-        own = {self.log.column(role) for role in ("impression", "item", "position", "click")}
+        impression = {self.log.column("impression")} - {*GROUPING}  # a query of its own each time is both
+        own = impression | {self.log.column(role) for role in ("item", "position", "click")}
         clicks = ("clicks",) if self.log.column("click") in self.table.names else ()
         return ("slate", "candidates", *clicks, *(name for name in self.table.names if name not in own))
 
