@@ -216,7 +216,7 @@ def test_pair_probs(name: str) -> None:
     contexts = WORLD.contexts(np.arange(len(WORLD.situations)))
     found = pair_probs(policy(name), contexts)
     expected = np.zeros(found.shape)
-    for row, situation in enumerate(WORLD.situations):
+    for row in range(len(WORLD.situations)):
         for slate, chance in enumerated(name, row).items():
             shown = np.array(slate), np.arange(len(slate))
             expected[(row, *(each[:, None] for each in shown), *(each[None] for each in shown))] += chance
