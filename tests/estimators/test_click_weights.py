@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import cache
 from itertools import product
 from typing import Any
 
@@ -48,7 +49,8 @@ class Looking(Hand):
         return Browsing(attraction, np.where(last <= rank, 0.9 / np.maximum(1 + rank - last, 1), 0.0))
 
 
-def hidden_leaving(chances: list[float]) -> list[float]:
+@cache
+def hidden_leaving(chances: tuple[float, ...]) -> list[float]:
     """P(click) in each slot, by all states: attracted, satisfied and going on, of every slot."""
     found = [0.0] * len(chances)
     for states in product(*[list(product((0, 1), repeat=3))] * len(chances)):
@@ -62,7 +64,8 @@ def hidden_leaving(chances: list[float]) -> list[float]:
     return found
 
 
-def hidden_looking(chances: list[float]) -> list[float]:
+@cache
+def hidden_looking(chances: tuple[float, ...]) -> list[float]:
     """P(click) in each slot, by all patterns of clicks."""
     found = [0.0] * len(chances)
     for pattern in product((0, 1), repeat=len(chances)):
@@ -80,7 +83,9 @@ HIDDEN = {"leaving": (Leaving(), hidden_leaving), "looking": (Looking(), hidden_
 
 def of_users(shape: str, hidden: Any) -> World:
     """A world whose users click as the enumeration of hidden states says."""
-    return World(world(shape, "position").situations, lambda which, slate: hidden([RELEVANCE[which][i] for i in slate]))
+    return World(
+        world(shape, "position").situations, lambda which, slate: hidden(tuple(RELEVANCE[which][i] for i in slate))
+    )
 
 
 def terms(made: Any, batch: LogBatch, drawn: str, target: str) -> Any:

@@ -51,23 +51,24 @@ def changed(shape: str, relation: Relation | None = None) -> Changed:
 class Asked:
     """All estimators for some targets, with the log of one shape read as if drawn by one policy.
 
-    only: the estimators whose spelling has this in it.
+    only: the estimators whose spelling has this in it. besides: those whose spelling has that in it are not asked.
     """
 
     shape: str
     logging: str
     targets: tuple[str, ...]
     only: str = ""
+    besides: str | None = None
 
     @cached_property
     def alone(self) -> dict[str, Leaves]:
-        """What each estimator answers when asked alone, for all targets at once that do not refuse it."""
+        """What each estimator answers when asked alone: for all targets at once, or one by one if it refuses any."""
         here, found = changed(self.shape), {}
         for one in self._every(here):
             every = self._of(here, [one], self.targets)
             if "refused" in every:
-                able = [target for target in self.targets if "refused" not in self._of(here, [one], [target])]
-                every = self._of(here, [one], able) if able else {}
+                each = [self._of(here, [one], [target]) for target in self.targets]
+                every = {where: leaf for answer in each if "refused" not in answer for where, leaf in answer.items()}
             found[repr(one)] = every
         return found
 
@@ -149,4 +150,5 @@ class Asked:
         )
 
     def _every(self, given: Changed) -> list[Any]:
-        return [one for one in estimators(given.models) if self.only in repr(one)]
+        every = [one for one in estimators(given.models) if self.only in repr(one)]
+        return [one for one in every if self.besides is None or self.besides not in repr(one)]

@@ -171,11 +171,17 @@ def everything() -> tuple[Contexts, Integers, list[tuple[int, Slate]]]:
     return contexts, padded([slate for _, slate in rows], contexts.slots, -1).astype(np.int64), rows
 
 
+@cache
+def enumerated(name: str, index: int) -> dict[Slate, float]:
+    """The law of a policy in a situation, summed up once for all tests."""
+    return law(policy(name), WORLD.situations[index])
+
+
 @pytest.mark.parametrize("name", [*POLICIES, *RACES, "ranking(outside)"])
 def test_log_prob(name: str) -> None:
     contexts, slates, rows = everything()
     found = np.exp(policy(name).log_prob(contexts, slates))
-    expected = [law(policy(name), WORLD.situations[index]).get(slate, 0.0) for index, slate in rows]
+    expected = [enumerated(name, index).get(slate, 0.0) for index, slate in rows]
     assert found == pytest.approx(np.array(expected), rel=rounding(name), abs=1e-300)
 
 
@@ -185,7 +191,7 @@ def test_slot_probs(name: str) -> None:
     found = policy(name).slot_probs(contexts, slates)
     assert found.shape == slates.shape
     for probs, (index, slate) in zip(found, rows, strict=True):
-        expected = slot_probs(law(policy(name), WORLD.situations[index]), slate)
+        expected = slot_probs(enumerated(name, index), slate)
         known = next((slot + 1 for slot, p in enumerate(expected) if p == 0), len(slate))
         assert probs[:known] == pytest.approx(expected[:known], rel=rounding(name), abs=0)
         if known == len(slate) and expected[-1] > 0:
@@ -210,8 +216,8 @@ def test_pair_probs(name: str) -> None:
     contexts = WORLD.contexts(np.arange(len(WORLD.situations)))
     found = pair_probs(policy(name), contexts)
     expected = np.zeros(found.shape)
-    for row, situation in enumerate(WORLD.situations):
-        for slate, chance in law(policy(name), situation).items():
+    for row in range(len(WORLD.situations)):
+        for slate, chance in enumerated(name, row).items():
             shown = np.array(slate), np.arange(len(slate))
             expected[(row, *(each[:, None] for each in shown), *(each[None] for each in shown))] += chance
     assert found == pytest.approx(expected, rel=rounding(name), abs=1e-12)
@@ -220,7 +226,7 @@ def test_pair_probs(name: str) -> None:
 @cache
 def ranks_of(name: str, index: int, items: Slate, slots: int) -> np.ndarray:
     """[q, slots] the enumerated rank probabilities of these items; zeros for -1."""
-    written = law(policy(name), WORLD.situations[index])
+    written = enumerated(name, index)
     return np.array([rank_probs(written, item, slots) if item >= 0 else [0.0] * slots for item in items])
 
 
@@ -244,7 +250,7 @@ def test_samples_come_as_often_as_they_should(name: str) -> None:
         rng = np.random.default_rng([7, index])
         slates = policy(name).sample(contexts, rng)
         assert slates.shape == (draws, situation.slots)
-        expected = law(policy(name), situation)
+        expected = enumerated(name, index)
         found = dict.fromkeys(expected, 0)
         for slate in map(tuple, slates.tolist()):
             assert slate in found, f"{slate} cannot happen"
