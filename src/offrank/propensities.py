@@ -146,7 +146,7 @@ class _Race(_Law):
         """The law of each candidate's key."""
 
     def draw(self, numbers: Columns, wide: int, slots: int, rng: np.random.Generator) -> NDArray[np.int64]:
-        return np.argsort(-self.keys(numbers).sample(rng)[0])[:slots]
+        return np.argsort(-self.keys(numbers).sample(rng)[0], kind="stable")[:slots]
 
     def beginnings(self, numbers: Columns, wide: int, slate: NDArray[np.int64]) -> Floats:
         return np.asarray(races.list_probs(self.keys(numbers), np.array([wide]), slate[None])[0])

@@ -21,6 +21,7 @@ from offrank.clicks import click_model
 from offrank.clicks.covariates import FeatureColumns
 from offrank.estimators import estimator
 from offrank.estimators.fold import Layout, TermsFold
+from offrank.evaluation.cells import CellsFold
 from offrank.folds import BucketsFold, MomentsFold
 from offrank.folds.base import MappedFold, Sample
 from offrank.folds.fingerprint import Content
@@ -77,6 +78,31 @@ class Keyed:
 
     def finish(self, state: Any) -> Any:
         return state
+
+
+@dataclass(frozen=True)
+class Whole:
+    """A fold of logs whose rows are all there."""
+
+    fold: Any
+
+    def empty(self) -> Any:
+        return self.fold.empty()
+
+    def add(self, state: Any, batch: LogBatch) -> Any:
+        return self.fold.add(state, replace(batch, inclusion=np.ones(len(batch))))
+
+    def merge(self, left: Any, right: Any) -> Any:
+        return self.fold.merge(left, right)
+
+    def finish(self, state: Any) -> Any:
+        return self.fold.finish(state)
+
+
+def cells() -> Any:
+    """What the batch shows of each query."""
+    fold = Whole(CellsFold("query"))
+    return fold.finish(fold.add(fold.empty(), batch()))
 
 
 class Values(MappedFold):
@@ -169,6 +195,11 @@ LOGS: dict[str, Callable[[Any], Any]] = {
     "checks.arms.ArmsFold": lambda kind: kind("device", (policy("top(old)"), policy("top(tied)"))),
     "checks.arms.UnitsFold": lambda kind: kind("device", ("session", "query")),
     "policies.balanced._SharesFold": lambda kind: kind(policy("by(device, {phone: top(old), desk: uniform})")),
+    "checks.written.CertainFold": lambda kind: kind(),
+    "evaluation.cells.CellsFold": lambda kind: Whole(kind("query")),
+    "evaluation.bounding.BoundsFold": lambda kind: kind(
+        cells(), (policy("top(new)"), policy("plackett_luce(tied)")), np.ones(9), IntervalSpec(cluster="query")
+    ),
     "checks.duplicates.ContentsFold": lambda kind: kind(kept=40),
     "checks.kept.KeptFold": lambda kind: kind(),
     "checks.own_clicks.OwnClicksFold": lambda kind: kind(("old", "tied"), "item of a query", kept=40),

@@ -40,7 +40,7 @@ def sampled(pair: Pair, relation: Relation) -> bool:
 
     The doubt of a click model is from draws of its documents, which are numbered by the names of items.
     """
-    if pair[1].startswith("direct(") and "items" in relation.name:
+    if pair[1].startswith(("direct(", "weights(")) and "items" in relation.name:
         return True
     return "samples=" in pair[1] and ("candidates" in relation.name or "items" in relation.name)
 

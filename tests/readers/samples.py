@@ -19,6 +19,7 @@ from tests.readers.test_lacking import NONE, SHOP
 from tests.readers.test_recognition import BANDIT, CRITEO, YANDEX
 from tests.readers.test_session_logs import CLAX, SOGOU, written, xml
 from tests.readers.test_shop_events import events, ga4, snowplow
+from tests.readers.test_standards import enriched_event
 
 Place = str | list[str]
 
@@ -173,6 +174,7 @@ STANDARDS: Mapping[str, Callable[[Path], Place]] = {
     ),
     "router": standard("router"),
     "snowplow": stream(snowplow),
+    "snowplow_tsv": text("enriched.tsv", "".join(map(enriched_event, range(60)))),
     "sogou": sogou,
     "svmlight": standard("svmlight"),
     "tiangong": tiangong,

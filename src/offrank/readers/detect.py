@@ -18,6 +18,7 @@ from .lacking import lacks_lists
 from .roles import long, wide
 from .roles.scattered import scattered_roles
 from .spark import SparkTable
+from .stored import ParquetTable
 from .streams import CallTable
 from .tables import Table
 from .unfolding import first_rows as few_rows
@@ -88,7 +89,10 @@ def clicks_as(table: Table, said: Mapping[str, str], *, is_wide: bool) -> Clicks
     list_of, click = ("slate", "clicks") if is_wide else ("position", "click")
     columns = said.get(list_of, list_of), said.get(click, click)
     plain: ClicksAs = "values" if said else "numbers"
-    opened_anew = click not in said and isinstance(getattr(table, "folded", table), CallTable | SparkTable)
+    inner = getattr(table, "folded", table)
+    if click not in said and isinstance(inner, ParquetTable) and not inner.may_be_null(columns[1]):
+        return plain
+    opened_anew = click not in said and isinstance(inner, CallTable | SparkTable)
     if getattr(table, "once", False) or opened_anew or not {*columns} <= {*table.names}:
         return plain
     rows = (first_rows if click in said else few_rows)(table, columns)

@@ -159,6 +159,15 @@ class ParquetTable(StoredTable):
             self._footer[key] = file.metadata
         return file
 
+    def may_be_null(self, name: str) -> bool:
+        """Whether values of a column, or in its lists, may be null, as the first row group says of itself."""
+        file = self._open(self.files.paths[0])
+        if not file.metadata.num_row_groups:
+            return True
+        columns = map(file.metadata.row_group(0).column, range(len(file.schema)))
+        told = [one.statistics for one in columns if one.path_in_schema.split(".")[0] == name]
+        return not told or any(one is None or not one.has_null_count or one.null_count > 0 for one in told)
+
     def _schema(self, path: str) -> pa.Schema:
         return self._open(path).schema_arrow
 

@@ -32,6 +32,7 @@ SCHEMA = 3
 _HOMES = {
     "ActionSums": "learning.action_rewards",
     "Actions": "checks.actions",
+    "Cells": "evaluation.cells",
     "CellCounts": "checks.own_clicks",
     "Chunk": "clicks.sessions",
     "ClusterSums": "folds.buckets",

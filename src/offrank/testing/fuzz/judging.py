@@ -60,15 +60,20 @@ def draw_case(seed: str) -> AnyCase:
 
 def judge_case(case: AnyCase) -> CaseOutcome:
     """Write a case into a folder of its own, ask, and judge what comes."""
-    begun = time.process_time()
+    begun, before = time.process_time(), _resident()
     with tempfile.TemporaryDirectory() as folder, _strict():
         found = _judged(case, Path(folder))
     taken = time.process_time() - begun
     if taken > SECONDS:
         return CaseOutcome("failed", f"slow: {taken:.0f} seconds")
-    if resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 > BYTES:
+    if _resident() > max(before, BYTES):  # more than the process has ever held
         return CaseOutcome("failed", "large: more than 2 GiB of memory")
     return found
+
+
+def _resident() -> int:
+    """The most bytes that this process has held in memory."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
 
 
 def smallest(case: AnyCase, found: CaseOutcome) -> AnyCase:
