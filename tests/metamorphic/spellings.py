@@ -39,7 +39,7 @@ POLICY_SPELLINGS: Mapping[str, tuple[str, ...]] = {
     "ranking": ("ranking(written)",),
     "shuffled": ("shuffled(top(tied), 2, method=fair_pairs)",),
     "swaps": ("swaps(top(new), 0.7)",),
-    "thompson": ("by(device, {phone: thompson(mean=old, sd=new), desk: uniform})",),
+    "thompson": ("mixture({thompson(mean=old, sd=new): 0.5, uniform: 0.5})",),
     "top": ("top(new)", "top(tied)"),
     "unconfirmed": ("unconfirmed(plackett_luce(old), departure=0.1)",),
     "uniform": ("uniform",),
