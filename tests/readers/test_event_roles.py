@@ -15,6 +15,7 @@ import pytest
 import offrank
 from offrank.errors import LogError, OffrankError
 from offrank.log.source import needs
+from offrank.readers.roles.events import kinds_of
 from tests.readers.plain import contents, skipped
 from tests.readers.test_events import ROWS, click_rows, own, shown_rows, world
 
@@ -166,3 +167,10 @@ def test_blocks_of_one_kind_alone(tmp_path: Path) -> None:
     rows += [{"what": "scroll", **row} for row in views(made)[:40]]
     pq.write_table(pa.Table.from_pylist(rows), tmp_path / "log.parquet", row_group_size=20)
     assert read(tmp_path / "log.parquet") == read(own(made))
+
+
+@pytest.mark.parametrize("shown", ["recommendations_shown", "items_served", "carousel_viewed"])
+def test_kinds_may_name_what_was_shown_in_the_plural(shown: str) -> None:
+    rows = pa.table({"event": [shown, "item_clicked", "scrolled"]})
+    assert kinds_of(rows) == {"kind": "event", "shown": shown, "clicked": "item_clicked"}
+    assert kinds_of(pa.table({"event": ["page_scrolled", "item_clicked"]})) is None
