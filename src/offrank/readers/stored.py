@@ -161,12 +161,27 @@ class ParquetTable(StoredTable):
 
     def may_be_null(self, name: str) -> bool:
         """Whether values of a column, or in its lists, may be null, as the first row group says of itself."""
-        file = self._open(self.files.paths[0])
+        path = self.files.paths[0]
+        file = self._open(path)
         if not file.metadata.num_row_groups:
             return True
-        columns = map(file.metadata.row_group(0).column, range(len(file.schema)))
-        told = [one.statistics for one in columns if one.path_in_schema.split(".")[0] == name]
+        with reading(path, "parquet"):
+            leaves = self._leaves(file, 0, [name])
+            told = [file.metadata.row_group(0).column(leaf).statistics for leaf in leaves]
         return not told or any(one is None or not one.has_null_count or one.null_count > 0 for one in told)
+
+    def _leaves(self, file: pq.ParquetFile, number: int, columns: list[str]) -> list[int]:
+        """Return the leaves of columns, whose metadata in a row group can be asked for then.
+
+        Raises:
+            ArrowException: they are damaged.
+        """
+        paths = [file.schema.column(leaf).path for leaf in range(len(file.schema))]
+        inside = tuple(f"{name}." for name in columns)  # names may have dots themselves
+        leaves = [leaf for leaf, path in enumerate(paths) if path in columns or path.startswith(inside)]
+        if self.files.local and leaves:  # a damaged footer ends the process where only metadata are asked for
+            list(file.reader.iter_batches(0, [number], column_indices=leaves, use_threads=False))
+        return leaves
 
     def _schema(self, path: str) -> pa.Schema:
         return self._open(path).schema_arrow
@@ -179,11 +194,7 @@ class ParquetTable(StoredTable):
 
     def _batches(self, path: str, number: int, columns: list[str]) -> Iterable[pa.RecordBatch]:
         file = self._open(path)
-        paths = [file.schema.column(leaf).path for leaf in range(len(file.schema))]
-        inside = tuple(f"{name}." for name in columns)  # names may have dots themselves
-        leaves = [leaf for leaf, path in enumerate(paths) if path in columns or path.startswith(inside)]
-        if self.files.local and leaves:  # a damaged footer ends the process where only metadata are asked for
-            list(file.reader.iter_batches(0, [number], column_indices=leaves, use_threads=False))
+        leaves = self._leaves(file, number, columns)
         group = file.metadata.row_group(number)
         values = sum(group.column(leaf).num_values for leaf in leaves)
         rows = rows_for(values // max(group.num_rows, 1))
