@@ -127,7 +127,7 @@ def test_it_needs_neither_a_compiler_nor_arrow() -> None:
         ("top(a)", 3, {"a": [1, 2]}, "3 slots for 2 candidates"),
         ("mixture({top(a): 0.9, uniform: 0.2})", 1, {"a": [1, 2]}, "add up to 1.1"),
         ("epsilon(top(a), 2)", 1, {"a": [1, 2]}, "epsilon is 2"),
-        ("thompson(a)", 1, {"a": [1, 2]}, "thompson is given other columns"),
+        ("thompson(a)", 1, {"a": [1, 2]}, "thompson is given alpha"),
     ],
 )
 def test_what_cannot_be_served_is_refused(

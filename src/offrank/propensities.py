@@ -26,8 +26,6 @@ Columns = Mapping[str, Floats]
 
 __all__ = ["Served", "draw"]
 
-_GUMBEL_SCALE = np.sqrt(6) / np.pi
-
 
 @dataclass(frozen=True)
 class Served:
@@ -163,11 +161,7 @@ class _Thompson(_Race):
     sd: str | None = field(default=None, kw_only=True)
 
     def __post_init__(self) -> None:
-        given = [name for name in ("alpha", "beta", "mean", "sd") if getattr(self, name) is not None]
-        if given not in (["alpha", "beta"], ["mean", "sd"]):
-            raise UsageError(
-                "thompson is given other columns", "write thompson(alpha, beta) or thompson(mean=..., sd=...)"
-            )
+        races.refuse_other_posteriors(self.alpha, self.beta, self.mean, self.sd)
 
     @property
     def columns(self) -> frozenset[str]:
@@ -192,7 +186,7 @@ class _Noisy(_Race):
     noise: str = field(default="gaussian", kw_only=True)
 
     def __post_init__(self) -> None:
-        if self.noise not in ("gaussian", "gumbel") or not (isinstance(self.sd, str) or 0 < self.sd < np.inf):
+        if self.noise not in races.NOISES or not (isinstance(self.sd, str) or 0 < self.sd < np.inf):
             raise UsageError(
                 f"noisy with sd={self.sd} and noise={self.noise}", "noise is gaussian or gumbel, sd above 0"
             )
@@ -208,9 +202,7 @@ class _Noisy(_Race):
     def keys(self, numbers: Columns) -> races.Keys:
         score = numbers[self.scores][None]
         sd = numbers[self.sd][None] if isinstance(self.sd, str) else np.full(score.shape, float(self.sd))
-        return (
-            races.GaussianKeys(score, sd) if self.noise == "gaussian" else races.GumbelKeys(score, sd * _GUMBEL_SCALE)
-        )
+        return races.noise_keys(score, sd, self.noise)
 
 
 @dataclass(frozen=True)

@@ -166,13 +166,13 @@ def test_a_real_process(log: Path) -> None:
 
 
 INTERRUPTED = """
-import atexit, pathlib, signal
+import atexit, pathlib, signal, sys
 from offrank.cli.running import safely
 from offrank.files import atomic_write, scratch
 atexit.register(print, "a compiler that is still at work in a thread crashes here")
 class Ends:
     def __del__(self):  # an exception would be lost here; in compiled code it would crash the process
-        signal.raise_signal(signal.SIGINT)
+        signal.raise_signal(signal.Signals[sys.argv[1]])
 @safely
 def learn():
     with scratch(pathlib.Path(), ".learning-") as folder, atomic_write("policy.npz") as path:
@@ -185,9 +185,10 @@ learn()
 
 
 @pytest.mark.usefixtures("interruptible")
-def test_an_interruption_ends_the_process_wherever_it_stands(tmp_path: Path) -> None:
-    words = [sys.executable, "-c", INTERRUPTED]
+@pytest.mark.parametrize(("name", "code"), [("SIGINT", 130), ("SIGTERM", 143)])
+def test_an_interruption_ends_the_process_wherever_it_stands(name: str, code: int, tmp_path: Path) -> None:
+    words = [sys.executable, "-c", INTERRUPTED, name]
     found = subprocess.run(words, check=False, capture_output=True, text=True, cwd=tmp_path)
-    assert (found.returncode, found.stdout) == (130, "")
+    assert (found.returncode, found.stdout) == (code, "")
     assert found.stderr == "interrupted; nothing was left half-written\n"
     assert list(tmp_path.iterdir()) == []

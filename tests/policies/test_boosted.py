@@ -180,6 +180,15 @@ def test_what_cannot_be_read_is_refused(tmp_path: Path) -> None:
             _ = Boosted(str(tmp_path / f"{name}.npz")).model
 
 
+def test_a_file_that_tells_more_slots_apart_than_any_slate_has_is_refused(tmp_path: Path) -> None:
+    path = saved(tmp_path / "forged.npz", BY_SLOT)
+    with np.load(path) as found:
+        arrays = dict(found)
+    np.savez(path, **(arrays | {"slots": np.array(10**9)}))
+    with pytest.raises(UsageError, match=r"forged\.npz' is not a learnt policy"):
+        _ = Boosted(str(path)).model
+
+
 def test_options_that_a_file_does_not_have_are_refused(tmp_path: Path) -> None:
     slots, alone = saved(tmp_path / "b.npz", BY_SLOT), saved(tmp_path / "a.npz", WEIGHTS)
     for wrong in (Boosted(slots, temperature=2.0), Boosted(slots, greedy=True)):

@@ -93,3 +93,14 @@ def test_the_command_of_an_untested_log_runs(tmp_path: Path) -> None:
     words = shlex.split(offrank.inspect(tmp_path / "log.parquet").command)
     assert words[1] == "evaluate"
     assert call(*words[1:]).exit_code == 0
+
+
+@pytest.mark.parametrize("id_name", ["query", "session", "user"])
+def test_an_impression_that_is_its_own_query_is_inspected(id_name: str) -> None:
+    rng, rows = np.random.default_rng(4), []
+    for each in range(300):
+        for rank, item in enumerate(rng.permutation(40)[:4]):
+            rows.append({id_name: each, "item": int(item), "rank": rank + 1, "click": int(rng.random() < 0.2)})
+    found = offrank.inspect(pa.Table.from_pylist(rows), {"impression": id_name, "position": "rank"})
+    assert found.rows == 300
+    assert found.logging.status == "unknown"

@@ -8,10 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from ..log.batch import Contexts, Integers
-from ..log.source import Needs
 from ..spelling import Spelled
-from .base import refuse_no_column
-from .mixture import refuse_no_policy
 from .propensities import AnyPolicy
 from .registry import POLICIES
 from .restricted import FREE, OUT, Restricted
@@ -34,14 +31,6 @@ class Filtered(Spelled, Restricted):
     name: ClassVar[str] = "filtered"
     base: AnyPolicy
     column: str
-
-    def __post_init__(self) -> None:
-        refuse_no_policy(self, self.base)
-        refuse_no_column(self, self.column)
-
-    @property
-    def reads(self) -> Needs:
-        return Needs(frozenset(["candidates"]), scores=frozenset([self.column]), exchangeable=True)
 
     def fixed(self, contexts: Contexts) -> Integers:
         return np.where(contexts.scores[self.column] > 0, FREE, OUT)

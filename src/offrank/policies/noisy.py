@@ -10,16 +10,12 @@ import numpy as np
 
 from ..errors import UsageError
 from ..log.batch import Contexts
-from ..races import GaussianKeys, GumbelKeys, Keys
+from ..races import GUMBEL_SCALE, NOISES, Keys, noise_keys
 from ..spelling import Spelled
 from .base import refuse_no_column
 from .plackett_luce import PlackettLuce
 from .racing import Racing, numbers_of
 from .registry import POLICIES
-
-_NOISES = ("gaussian", "gumbel")
-_GUMBEL_SCALE = math.sqrt(6) / math.pi
-"""The scale of a Gumbel law whose standard deviation is 1."""
 
 
 @POLICIES.register
@@ -47,7 +43,7 @@ class Noisy(Spelled, Racing):
         if not isinstance(self.sd, str) and not (number and 0 < self.sd < math.inf):
             remedy = f"give a number above 0, or a column; without noise it is top({self.scores})"
             raise UsageError(f"{self!r}: sd is {self.sd!r}", remedy)
-        if self.noise not in _NOISES:
+        if self.noise not in NOISES:
             raise UsageError(f"{self!r}: unknown noise {self.noise!r}", "give noise=gaussian or noise=gumbel")
 
     @property
@@ -62,9 +58,9 @@ class Noisy(Spelled, Racing):
     def plackett_luce(self) -> PlackettLuce | None:
         if self.noise != "gumbel" or isinstance(self.sd, str):
             return None
-        return PlackettLuce(self.scores, temperature=self.sd * _GUMBEL_SCALE, log=True)
+        return PlackettLuce(self.scores, temperature=self.sd * GUMBEL_SCALE, log=True)
 
     def keys(self, contexts: Contexts) -> Keys:
         score = numbers_of(self, contexts, self.scores)
         sd = numbers_of(self, contexts, self.sd) if isinstance(self.sd, str) else np.full(score.shape, float(self.sd))
-        return GaussianKeys(score, sd) if self.noise == "gaussian" else GumbelKeys(score, sd * _GUMBEL_SCALE)
+        return noise_keys(score, sd, self.noise)

@@ -9,10 +9,7 @@ import numpy as np
 
 from ..errors import UsageError
 from ..log.batch import Contexts, Integers
-from ..log.source import Needs
 from ..spelling import Spelled
-from .base import refuse_no_column
-from .mixture import refuse_no_policy
 from .propensities import AnyPolicy
 from .registry import POLICIES
 from .restricted import FREE, OUT, Restricted
@@ -33,14 +30,6 @@ class Pinned(Spelled, Restricted):
     name: ClassVar[str] = "pinned"
     base: AnyPolicy
     column: str
-
-    def __post_init__(self) -> None:
-        refuse_no_policy(self, self.base)
-        refuse_no_column(self, self.column)
-
-    @property
-    def reads(self) -> Needs:
-        return Needs(frozenset(["candidates"]), scores=frozenset([self.column]), exchangeable=True)
 
     def fixed(self, contexts: Contexts) -> Integers:
         """As `Restricted.fixed`.

@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 
 from ..log.batch import Contexts, Floats, Integers, LogBatch, Shown, SparseFeatures
 from ..log.source import Needs
-from .base import Ability, FillsSlots, PairProbs, all_items, slots_filled
+from .base import Ability, FillsSlots, PairProbs, all_items, refuse_no_column, slots_filled
+from .mixture import refuse_no_policy
 from .pair_law import pair_probs
 from .propensities import AnyPolicy, law
 
@@ -45,14 +46,14 @@ class Rest:
 
 
 class Restricted(PairProbs, FillsSlots):
-    """A policy whose base ranks some of the candidates in some of the slots, while the others are fixed."""
+    """A policy whose base ranks some of the candidates in some of the slots, while a column fixes the others."""
 
     base: AnyPolicy
+    column: str
 
-    @property
-    @abstractmethod
-    def reads(self) -> Needs:
-        """What decides which candidates are fixed."""
+    def __post_init__(self) -> None:
+        refuse_no_policy(self, self.base)
+        refuse_no_column(self, self.column)
 
     @abstractmethod
     def fixed(self, contexts: Contexts) -> Integers:
@@ -61,7 +62,8 @@ class Restricted(PairProbs, FillsSlots):
     @final
     def needs(self, ability: Ability) -> Needs:
         """The columns that this ability reads."""
-        return law(self.base, ability).needs(ability) | self.reads
+        own = Needs(frozenset(["candidates"]), scores=frozenset([self.column]), exchangeable=True)
+        return law(self.base, ability).needs(ability) | own
 
     @final
     def rest(self, contexts: Contexts) -> Rest:

@@ -5,9 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import ClassVar
 
-from ..errors import UsageError
 from ..log.batch import Contexts
-from ..races import BetaKeys, GaussianKeys, Keys
+from ..races import BetaKeys, GaussianKeys, Keys, refuse_other_posteriors
 from ..spelling import Spelled
 from .base import refuse_no_column
 from .racing import Racing, numbers_of
@@ -38,10 +37,7 @@ class Thompson(Spelled, Racing):
     sd: str | None = field(default=None, kw_only=True)
 
     def __post_init__(self) -> None:
-        given = [name for name in ("alpha", "beta", "mean", "sd") if getattr(self, name) is not None]
-        if given not in (["alpha", "beta"], ["mean", "sd"]):
-            what = " and ".join(given) or "no column"
-            raise UsageError(f"thompson is given {what}", "write thompson(alpha, beta), or thompson(mean=..., sd=...)")
+        refuse_other_posteriors(self.alpha, self.beta, self.mean, self.sd)
         for column in self.columns:
             refuse_no_column(self, column)
 
