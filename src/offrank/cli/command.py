@@ -15,12 +15,14 @@ from .clicks_predict import predict as clicks_predict
 from .compare import compare
 from .convert import convert
 from .demo import demo
+from .doctor import doctor
 from .evaluate import evaluate
 from .extended import ExtendedGroup
 from .inspect import inspect
 from .learn import learn
 from .measure import measure
 from .merge import merge
+from .names import estimators, policies
 from .protected import protected
 from .running import safely
 from .select_clicks import clicks as select_clicks
@@ -62,3 +64,5 @@ for _verb in (select_clicks, select_estimators):
     select.add_command(protected(_verb))
 for _verb in (inspect, evaluate, compare, check, measure, merge, convert, learn, demo, simulate):
     main.add_command(protected(_verb))
+for _verb in (doctor, estimators, policies):
+    main.add_command(_verb)

@@ -1,0 +1,118 @@
+"""`offrank doctor`: what a report of a fault needs."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import json
+import os
+import platform
+import re
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import click
+
+import offrank
+
+_REQUIREMENT = re.compile(r"""^([\w.-]+).*?(?:extra\s*==\s*['"]([\w-]+)['"])?$""")
+_FOR_DEVELOPERS = {"all", "dev", "docs"}
+_COLUMNS = {
+    "slate": [["a", "b"], ["a", "c"], ["b", "a"]],
+    "clicks": [[1, 0], [0, 1], [1, 1]],
+    "candidates": [["a", "b", "c"], ["b", "c", "a"], ["a", "b", "c"]],
+    "old": [[3.0, 2.0, 1.0], [1.0, 1.0, 2.0], [3.0, 2.0, 1.0]],
+    "new": [[3.0, 2.0, 1.0], [1.0, 2.0, 3.0], [3.0, 2.0, 1.0]],
+}
+"""Three impressions. `top(new)` would have shown the first two as they are and the third the other way round.
+
+By `plackett_luce(old)` the first has the probability 3/6 * 2/3 = 1/3, its first slot 1/2; the second 2/4 * 1/2 = 1/4.
+"""
+_KNOWN = {"ips": (3 * 1 + 4 * 1 + 0) / 3, "rips": (2 * 1 + 4 * 1 + 0) / 3}
+"""The click of the first impression was in its first slot, that of the second in its second."""
+_TOLERANCE = 1e-12
+
+
+@click.command()
+@click.option("--json", "as_json", is_flag=True, help="Print it for programs.")
+def doctor(*, as_json: bool) -> None:
+    """What to put into a bug report: versions, threads, compiled code, and a self-test with known answers.
+
+    Nothing is sent anywhere. Exit code 1 if an answer is wrong.
+    """
+    found: dict[str, Any] = {
+        "installation": _installation(),
+        "libraries": dict(_libraries()),
+        "self-test": list(_self_test()),
+    }
+    click.echo(json.dumps(found, indent=2) if as_json else "\n".join(_lines(found)))
+    if not all(one["right"] for one in found["self-test"]):
+        sys.exit(1)
+
+
+def _installation() -> dict[str, str]:
+    """Return what offrank runs on."""
+    package = Path(offrank.__file__).parent
+    cache = os.environ.get("NUMBA_CACHE_DIR") or (
+        "beside the sources" if os.access(package, os.W_OK) else "in the user's cache"
+    )
+    return {
+        "offrank": f"{offrank.__version__} in {package}",
+        "Python": f"{platform.python_version()} ({platform.python_implementation()})",
+        "system": f"{platform.system()} {platform.release()}, {platform.machine()}",
+        "threads": f"{os.cpu_count()} ({_allowed()} may be used)",
+        "compiled code": f"kept {cache}",
+    }
+
+
+def _allowed() -> int:
+    """Return how many cores this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def _libraries() -> Iterator[tuple[str, str]]:
+    """Yield each library that offrank can use with its version, or with the extra that would install it."""
+    for text in importlib.metadata.requires("offrank") or ():
+        found = _REQUIREMENT.match(text)
+        assert found is not None
+        name, extra = found.groups()
+        if extra not in _FOR_DEVELOPERS and name != "offrank":
+            try:
+                yield name, importlib.metadata.version(name)
+            except importlib.metadata.PackageNotFoundError:
+                yield name, f"missing: pip install 'offrank[{extra}]'"
+
+
+def _self_test() -> Iterator[dict[str, Any]]:
+    """Evaluate a small log as a table in memory and as Parquet, and compare with what was computed by hand."""
+    import pyarrow as pa  # here, since every other verb's --help would wait for it
+    import pyarrow.parquet as pq
+
+    table = pa.table(_COLUMNS)
+    with tempfile.TemporaryDirectory(prefix="offrank-doctor-") as folder:
+        path = str(Path(folder) / "log.parquet")
+        pq.write_table(table, path)
+        for where, log in (("a table in memory", table), ("a Parquet file", path)):
+            begun = time.perf_counter()
+            result = offrank.evaluate(log, target="top(new)", logging="plackett_luce(old)", estimators=list(_KNOWN))
+            seconds = time.perf_counter() - begun
+            for name, known in _KNOWN.items():
+                value = result[name].value
+                right = abs(value - known) <= _TOLERANCE
+                yield {"what": f"{name} of {where}", "value": value, "known": known, "right": right, "seconds": seconds}
+
+
+def _lines(found: dict[str, Any]) -> Iterator[str]:
+    """Yield what is printed."""
+    for name, said in found["installation"].items():
+        yield f"{name:<16}{said}"
+    yield "\nLibraries"
+    for name, said in found["libraries"].items():
+        yield f"  {name:<14}{said}"
+    yield "\nSelf-test"
+    for one in found["self-test"]:
+        said = "right" if one["right"] else "WRONG"
+        yield f"  {one['what']:<26}{said}: {one['value']:.12g}, by hand {one['known']:.12g} ({one['seconds']:.1f} s)"
