@@ -1,12 +1,13 @@
 """Tables of strangers from one line of words each: `search_id=I.uid sku=D.sku pos=P.1 clicked=C.01`.
 
-The first letter of a kind is the role, so that what is true follows from what is written: I impression, D item, P position,
-C click, K chance of a slot, R chance of a slate, L candidates. In a row a request, D, C, K and `l.` give lists.
+The first letter of a kind is the role, so that what is true follows from what is written: I impression, D item,
+P position, C click, K chance of a slot, R chance of a slate, L candidates. In a row a request, D, C, K and `l.` give lists.
 """
 
 import datetime as dt
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -14,10 +15,18 @@ import numpy as np
 
 from benchmarks._more_tables import saved, truth
 from benchmarks._more_worlds import START, WORDS, Request, Shown, hashed, ms, requests, uid
-from benchmarks._strangers_files import Maker, Table
+from benchmarks._strangers_files import Maker, Table, Truth
 from benchmarks._strangers_visits import Random, Row
 
-ROLES = dict(I="impression", D="item", P="position", C="click", K="slot_propensity", R="propensity", L="candidates")
+ROLES = {
+    "I": "impression",
+    "D": "item",
+    "P": "position",
+    "C": "click",
+    "K": "slot_propensity",
+    "R": "propensity",
+    "L": "candidates",
+}
 IDS: dict[str, Callable[[int], Any]] = {
     "int": lambda key: 40000 + key,
     "small": lambda key: key,
@@ -123,114 +132,127 @@ def unseen(r: Request) -> list[Shown]:
     return [Shown(key, -1, score, 0, 0, 0, 0, 0, 0, 0) for key, score in known if key not in shown]
 
 
+PREFIXED: dict[str, Callable[[str, Request, Shown], Any]] = {
+    "=": lambda kind, r, i: float(kind) if kind.replace(".", "", 1).isdigit() else kind,
+    "I": lambda kind, r, i: IDS[kind[1:]](r.n),
+    "D": lambda kind, r, i: IDS[kind[1:]](i.key),
+    "T": lambda kind, r, i: IDS[kind[1:]](r.shown[1].key),
+    "L": lambda kind, r, i: [IDS[kind[1:]](key) for key in r.candidates],
+    "P": lambda kind, r, i: PLACES[kind[1:]](i.rank) if i.rank >= 0 else None,
+    "C": lambda kind, r, i: CLICKS[kind[1:]](i),
+    "K": lambda kind, r, i: i.chance,
+    "R": lambda kind, r, i: r.chance,
+}
+
+
 def value(kind: str, r: Request, i: Shown) -> Any:
     """What stands in a cell of this kind."""
-    if kind[0] == "=":
-        return float(kind[1:]) if kind[1:].replace(".", "", 1).isdigit() else kind[1:]
-    if kind[:2] == "L.":
-        return [IDS[kind[2:]](key) for key in r.candidates]
     if kind in ("l.s", "l.s.exp"):
         return [score if kind == "l.s" else round(math.exp(score), 6) for score in r.scores]
     if kind[:2] == "l.":
         return [value(kind[2:], r, one) for one in r.shown]
-    if kind[:2] in ("D.", "I.", "T."):
-        return IDS[kind[2:]](i.key if kind[0] == "D" else r.n if kind[0] == "I" else r.shown[1].key)
-    if kind[:2] == "C.":
-        return CLICKS[kind[2:]](i)
-    if kind[:2] == "P.":
-        return PLACES[kind[2:]](i.rank) if i.rank >= 0 else None
-    if kind in "KR":
-        return i.chance if kind == "K" else r.chance
+    if kind[0] in PREFIXED:
+        return PREFIXED[kind[0]](kind[1:], r, i)
     return ITEM[kind](i) if kind in ITEM else REQUEST[kind](r)
 
 
-def cells(text: str) -> Iterator[tuple[str, str, str]]:
-    """The columns of a line of words: the list of structs that each is in, its name and its kind."""
-    inside = ""
+@dataclass(frozen=True)
+class Column:
+    """A column, and the list of structs that it is in."""
+
+    inside: str
+    name: str
+    kind: str
+
+    @property
+    def listed(self) -> bool:
+        """Whether a row a request holds a list of it."""
+        return self.kind[:2] in ("D.", "C.", "K", "l.")
+
+    @property
+    def full(self) -> str:
+        """Its name as it is read: with dots, and without numbers."""
+        return f"{self.inside}.{self.name}".strip(".").replace("{}", "").strip("_")
+
+
+def columns(text: str) -> list[Column]:
+    """The columns of a line of words."""
+    inside, found = "", []
     for word in text.split():
         name, kind = word.split("=", 1)
         if kind[0] == "[":
             inside, (name, kind) = name, kind[1:].split("=", 1)
-        yield inside, name, kind.rstrip("]")
+        found.append(Column(inside, name, kind.rstrip("]")))
         inside = "" if kind[-1] == "]" else inside
+    return found
 
 
-def row(r: Request, found: list[tuple[str, str, str]], glue: str = "") -> Row:
-    """A row a request: lists beside each other, lists of structs, or numbered columns."""
+def row(r: Request, found: list[Column], glue: str) -> Row:
+    """A row a request: lists beside each other, joined where there is glue, lists of structs, or numbered columns."""
     line: Row = {}
-    for inside, name, kind in found:
-        if inside:
-            things = line.setdefault(inside, [{} for _ in r.shown])
+    for column in found:
+        if column.inside:
+            things = line.setdefault(column.inside, [{} for _ in r.shown])
             for thing, i in zip(things, r.shown, strict=True):
-                thing[name] = value(kind, r, i)
-        elif "{" in name:
-            line |= {name.format(i.rank + 1): value(kind, r, i) for i in r.shown}
-        elif kind[0] in "DCKl" and kind[1:2] in (".", ""):
-            listed = value("l." + kind.removeprefix("l."), r, r.shown[0])
-            line[name] = glue.join(map(str, listed)) if glue else listed
+                thing[column.name] = value(column.kind, r, i)
+        elif "{" in column.name:
+            line |= {column.name.format(i.rank + 1): value(column.kind, r, i) for i in r.shown}
         else:
-            line[name] = (
-                glue.join(map(str, made)) if isinstance(made := value(kind, r, r.shown[0]), list) and glue else made
-            )
+            kind = "l." + column.kind.removeprefix("l.") if column.listed else column.kind
+            cell = value(kind, r, r.shown[0])
+            line[column.name] = glue.join(map(str, cell)) if glue and isinstance(cell, list) else cell
     return line
 
 
-def roles(found: list[tuple[str, str, str]], wide: bool) -> dict[str, str]:
-    """The columns by role."""
-    of = ROLES | ({"D": "slate", "C": "clicks"} if wide else {})
-    names = {
-        kind[0]: (f"{inside}.{name}" if inside else name).replace("{}", "").strip("_") for inside, name, kind in found
-    }
-    return {of[first]: name for first, name in names.items() if first in of and not (wide and first == "I")}
-
-
-def written(text: str, how: str, form: str, number: int, world: dict[str, Any], layout: str) -> list[Row]:
+def rows(found: list[Column], layout: str, flags: list[str], made: list[Request]) -> list[Row]:
     """The rows of a table."""
-    found, flags = list(cells(text)), world.pop("flags")
-    made = requests(how, number, **world)
     if layout in ("wide", "sessions"):
-        glue = next((flag[5:] for flag in flags if flag.startswith("glue=")), "")
-        return [row(r, found, glue) for r in made]
-    some = [(r, i) for r in made for i in (r.shown if layout not in ("none", "router") else r.shown[:1])]
-    if "clicked" in flags:
-        some = [(r, i) for r, i in some if i.click]
+        return [row(r, found, next((flag[5:] for flag in flags if flag.startswith("glue=")), "")) for r in made]
+    if layout == "stream":
+        return [
+            {one.name: one.kind[2:].split("/")[n] if one.kind[0] == "E" else value(one.kind, r, i) for one in found}
+            for r in made
+            for n in (0, 1)
+            for i in r.shown
+            if i.click or not n
+        ]
+    single = layout in ("none", "router")
+    some = [(r, i) for r in made for i in (r.shown[:1] if single else r.shown) if i.click or "clicked" not in flags]
     if "all" in flags:
         some = [(r, i) for r in made for i in [*r.shown, *unseen(r)]]
-    rows = [{name: value(kind, r, i) for _, name, kind in found} for r, i in some]
-    if "mixed" in flags:
-        rows = [rows[place] for place in np.random.default_rng(5).permutation(len(rows))]
-    return rows
+    lines = [{one.name: value(one.kind, r, i) for one in found} for r, i in some]
+    return [lines[at] for at in np.random.default_rng(5).permutation(len(lines))] if "mixed" in flags else lines
+
+
+def true(found: list[Column], layout: str, form: str, drawn: str) -> Truth:
+    """What is true of a table: roles, law, the score that it was sorted or drawn by."""
+    if form == "bare":
+        found = [Column("", f"column_{n}", one.kind) for n, one in enumerate(found, 1)]
+    if layout not in ("long", "wide"):
+        return truth("events" if layout in ("stream", "two") else layout, drawn, "")
+    of = ROLES | ({"I": "", "D": "slate", "C": "clicks"} if layout == "wide" else {})
+    told = {of.get(one.kind[0], ""): one.full for one in found if not (one.inside and one.kind[0] == "P")}
+    score = next((one.full for one in found if one.kind.removeprefix("l.") in ("s", "s.exp")), "")
+    return truth(layout, drawn, " ".join(f"{role}={name}" for role, name in told.items() if role) + f" score={score}")
 
 
 def terse(lines: str, into: dict[str, Maker]) -> None:
-    """Add tables from pairs of lines: `name: layout form how drawn more`, and the columns."""
+    """Add tables, some lines each: `name: layout form how drawn`, flags and sizes; and the columns."""
     for block in lines.strip().split("\n\n"):
-        head, *rest = block.split("\n")
+        head, text = block.split("\n", 1)
         name, said = head.split(": ")
-        layout, form, how, drawn, *more = said.split()
-        into[name] = _maker(" ".join(rest), layout, form, how, drawn.replace("-", ""), more, len(into))
+        into[name] = _maker(text, said.split(), len(into))
 
 
-def _maker(text: str, layout: str, form: str, how: str, drawn: str, more: list[str], number: int) -> Maker:
-    found = list(cells(text))
+def _maker(text: str, said: list[str], number: int) -> Maker:
+    layout, form, how, drawn, *more = said
+    sizes = {name: int(size) or None for name, size in (word.split("=") for word in more if word[-1].isdigit())}
+    parts = [columns(part) for part in text.split("||")]
 
     def write(_: Random, folder: Path) -> Table:
-        world: dict[str, Any] = {"choice": 10} | {
-            name: int(number) or None for name, number in (word.split("=") for word in more if word[-1].isdigit())
-        }
-        world["flags"] = [word for word in more if not word[-1].isdigit()]
-        rows = written(text, how, form, number, world, layout)
-        what = " ".join(f"{role}={column}" for role, column in roles(found, layout == "wide").items())
-        score = next(
-            (
-                f"{inside}.{name}".strip(".")
-                for inside, name, kind in found
-                if kind.removeprefix("l.") in ("s", "s.exp")
-            ),
-            "",
-        )
-        return saved(rows, folder, form), truth(
-            layout, drawn, f"{what} score={score}" if layout in ("long", "wide") else ""
-        )
+        made = requests(how, number, **({"choice": 10} | sizes))
+        for part, name, flags in zip(parts, ("impressions", "clicks"), (more, [*more, "clicked"]), strict=False):
+            path = saved(rows(part, layout, flags, made), folder, form, name if parts[1:] else "table")
+        return folder if parts[1:] else path, true(parts[0], layout, form, drawn.replace("-", ""))
 
     return write

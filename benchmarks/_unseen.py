@@ -7,16 +7,19 @@ NEW: dict[str, Maker] = {}
 terse(
     """
 hotel meta search: long csv top sorted
-searchId=I.uid ts=at propertyId=D.int displayRank=P.1 pricePerNight=price commission=other sortScore=s clickout=C.01 booked=order
+searchId=I.uid ts=at propertyId=D.int displayRank=P.1 pricePerNight=price commission=other sortScore=s clickout=C.01
+booked=order
 
 flights by price: long csv cheapest sorted
 query_uuid=I.uid itinerary=D.uid idx=P.0 fare=price duration_min=dist clicked_through=C.bool
 
 grocery BigQuery: long jsonl uniform uniform pool=12 choice=0
-event_date=date search_request_id=I.hex store_id=brand gtin=D.pad tile_position=P.1 price_cents=cents is_clicked=C.bool added_to_cart=orders
+event_date=date search_request_id=I.hex store_id=brand gtin=D.pad tile_position=P.1 price_cents=cents
+is_clicked=C.bool added_to_cart=orders
 
 food delivery feed: long parquet hidden fixed
-feed_session_uuid=I.uid eater_id=user restaurant_uuid=D.uid feed_index=P.0 eta_min=age rating=stars predicted_ctr=ctr tapped=C.01 ordered=order
+feed_session_uuid=I.uid eater_id=user restaurant_uuid=D.uid feed_index=P.0 eta_min=age rating=stars predicted_ctr=ctr
+tapped=C.01 ordered=order
 
 ride hailing options: long csv nearest sorted k=4
 trip_request=I.req driver_id=D.int eta_rank=P.1 distance_m=dist surge=any2 selected=C.01

@@ -117,13 +117,13 @@ def refused(found: Any) -> str:
     """Run the command that is printed; return how it ends, where that is neither 0 nor 3."""
     if isinstance(found, Exception) or not found.command:
         return ""
-    with tempfile.TemporaryDirectory() as folder, redirect_stdout(StringIO()), redirect_stderr(StringIO()) as errors:
-        with chdir(folder):
-            try:
-                command_line(shlex.split(found.command)[1:], prog_name="offrank")
-                ended = 0
-            except SystemExit as end:
-                ended = end.code
+    errors = StringIO()
+    with tempfile.TemporaryDirectory() as folder, redirect_stdout(StringIO()), redirect_stderr(errors), chdir(folder):
+        try:
+            command_line(shlex.split(found.command)[1:], prog_name="offrank")
+            ended = 0
+        except SystemExit as end:
+            ended = end.code
     return "" if ended in (0, 3) else f" COMMAND ENDS WITH {ended}: {errors.getvalue()[:300]}"
 
 
