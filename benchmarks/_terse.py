@@ -216,7 +216,7 @@ def rows(found: list[Column], layout: str, flags: list[str], made: list[Request]
             for i in r.shown
             if i.click or not n
         ]
-    single = layout in ("none", "router")
+    single = layout in ("none", "router") and "clicked" not in flags
     some = [(r, i) for r in made for i in (r.shown[:1] if single else r.shown) if i.click or "clicked" not in flags]
     if "all" in flags:
         some = [(r, i) for r in made for i in [*r.shown, *unseen(r)]]

@@ -138,7 +138,7 @@ visit=I.seq item_{}=D.int clk_{}=C.01
 k columns scores: wide csv top sorted k=4
 session_key=I.uid rec_{}=D.sku score_{}=s rec_click_{}=C.01
 
-top k clicks only: long csv hidden - clicked
+top k clicks only: none csv hidden - clicked
 search_id=I.seq item_id=D.int position=P.1 clicked_at=at
 
 constant propensity: long csv hidden fixed

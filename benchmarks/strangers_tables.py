@@ -27,6 +27,7 @@ from benchmarks import (
     _strangers_shops,
     _strangers_traps,
     _unseen,
+    _unseen_second,
 )
 from benchmarks._page import generated
 from benchmarks._strangers_files import MAKERS, Maker, Truth
@@ -40,6 +41,8 @@ BATCHES: dict[str, dict[str, Maker]] = {
     "further": _more_tables.FIRST,
     "blind": _more_tables.SECOND,
     "unseen": _unseen.NEW,
+    "second unseen": _unseen_second.SECOND,
+    "third unseen": _unseen_second.THIRD,
 }
 """The tables by when they were written."""
 LAWS = {

@@ -142,7 +142,13 @@ def _may_be_clicks(one: ListColumn) -> bool:
     known = one.numbers[~np.isnan(one.numbers)]
     if not len(known) or known.min() < 0:
         return False
-    return bool(known.max() <= 1 and (known % 1 == 0).all()) or names.closeness("click", one.name) >= 2
+    counts = bool((known % 1 == 0).all())
+    deeds = names.closeness("used", one.name) >= 2 and float((known > 0).mean()) <= _MOSTLY
+    return (counts and (known.max() <= 1 or deeds)) or names.closeness("click", one.name) >= 2
+
+
+_MOSTLY = 0.7
+"""The largest share of items that people do something with, where it is counted."""
 
 
 def _slate(roles: Roles, ids: Mapping[str, ListColumn], beside: list[ListColumn]) -> str | None:
