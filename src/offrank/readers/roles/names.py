@@ -46,7 +46,7 @@ WORDS: Mapping[str, str] = {
         engaged interacted streamed accept accepted contact contacted apply applied install installed reward rewards
         purchase purchased purchases thumbs_up upvoted solved resolved succeeded success interaction interactions
         engagement engagements liked swiped cited picked expanded visited followed voted watched streamed streams viewed
-        tapped answered enrolled enquired geoeffnet ausgewaehlt gewaehlt ouvert choisi abierto elegido aperto scelto
+        tapped answered enrolled enquired detail_view detail_views detailview viewed_detail geoeffnet ausgewaehlt gewaehlt ouvert choisi abierto elegido aperto scelto
         otwarte wybrane geopend gekozen oppnad vald""",
     "option": """action arm option choice model route variant variation treatment creative banner template message
         subject subject_line offer ad advert llm strategy policy_action""",
@@ -106,6 +106,8 @@ def closeness(role: str, name: str) -> int:
     core = [word for word in words if word not in _AFFIXES]
     if role == "query" and core == ["search"] and len(words) > 1:
         return 1  # `search_id` is one search, `search` what was searched for
+    if role == "propensity" and words[0] in _PROBABLE and _of_choices(words[1:]):
+        return 3
     if "_".join(core) in own or "_".join(words) in own or "".join(words) in own:
         return 3
     if any(word in _ELSE for word in words) or (role == "propensity" and _of_deeds(words)):
@@ -113,6 +115,16 @@ def closeness(role: str, name: str) -> int:
     if core and core[-1] in own:
         return 2
     return 1 if own & set(words) else 0
+
+
+def _of_choices(words: list[str]) -> bool:
+    """Whether words tell what is chosen: `p_offer` is the probability that the offer is chosen."""
+    return bool(words) and any(
+        closeness(role, "_".join(words)) >= 3 for role in ("item", "option", "slate", "position")
+    )
+
+
+_PROBABLE = _set("p pr prob proba pi propensity")
 
 
 def _of_deeds(words: list[str]) -> bool:
