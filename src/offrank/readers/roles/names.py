@@ -80,6 +80,8 @@ _CLICKED = re.compile(
     r"(ge|an|ange|aange|door|pro|di|be|vor)?(cli[ck]k?|klick|klikk?|clk)(?!.*(able|bait|stream|house|rate|prob|pred|score))"
 )
 """How words for a click begin in languages that share one: `clickout`, `geklikt`, `kliknięcie`."""
+_TAKEN = _set("pulled taken chosen selected picked played sent served shown assigned used")
+"""Words that tell that an option was taken."""
 _AFTER_CLICKS = _set("through thru out link")
 """Words behind that of a click or a use which do not change it."""
 
@@ -99,6 +101,8 @@ def closeness(role: str, name: str) -> int:
         return 4
     words, own = [part for word in parts(name) for part in _apart(word)], _words(role)
     words = [word.removesuffix("id") if word.removesuffix("id") in own else word for word in words]  # `itemid`
+    if role == "option":
+        words = [word for word in words if word not in _TAKEN] or words
     if role == "click":
         words = ["click" if _CLICKED.match(word) else word for word in words]
     if role in ("click", "used"):
