@@ -7,13 +7,15 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
+from pyarrow import orc
 
 from benchmarks._more_worlds import Request, Shown, requests
-from benchmarks._strangers_files import Maker, Table, Truth
+from benchmarks._strangers_files import Maker, Table, Truth, to_parquet, to_sqlite
 from benchmarks._strangers_visits import Random, Row
 
 FIRST: dict[str, Maker] = {}
@@ -23,34 +25,56 @@ TEN = {"choice": 10}
 """Ten candidates a request."""
 
 
-def saved(rows: list[Row], folder: Path, form: str) -> Path:
-    """The rows as a file of this form: csv, semicolon, tab, gz, bare, jsonl, json or parquet."""
+def saved(rows: list[Row], folder: Path, form: str, name: str = "table") -> Path:
+    """The rows as a file of this form.
+
+    Text: csv, bom, semicolon, tab, gz, zst, bare, pandas, jsonl, json; others: parquet, hive, orc, sqlite, duckdb.
+    """
     frame = pd.DataFrame(rows)
-    if form == "parquet":
-        pq.write_table(pa.Table.from_pylist(rows), folder / "table.parquet")
-        return folder / "table.parquet"
-    if form == "pandas":
-        frame.to_csv(folder / "table.csv")
-        return folder / "table.csv"
+    if form in FILES:
+        path = folder / f"{name}.{form}"
+        FILES[form](rows, path)
+        return path
+    if form == "hive":
+        day = next(iter(rows[0]))
+        for value in {row[day]: 0 for row in rows}:
+            (folder / f"{day}={value}").mkdir()
+            part = [{key: row[key] for key in row if key != day} for row in rows if row[day] == value]
+            pq.write_table(pa.Table.from_pylist(part), folder / f"{day}={value}" / "part-0.parquet")
+        return folder
     if form in ("jsonl", "json"):
         lines = [json.dumps(row, default=str) for row in rows]
-        path = folder / f"table.{form}"
+        path = folder / f"{name}.{form}"
         path.write_text("\n".join(lines) if form == "jsonl" else "[" + ",\n".join(lines) + "]")
         return path
     mark = {"semicolon": ";", "tab": "\t", "bare": "\t"}.get(form, ",")
     text = frame.to_csv(
-        index=False,
+        index=form == "pandas",
         sep=mark,
         header=form != "bare",
         decimal="," if form == "semicolon" else ".",
         quoting=csv.QUOTE_MINIMAL,
     )
-    if form == "gz":
-        (folder / "table.csv.gz").write_bytes(gzip.compress(text.encode()))
-        return folder / "table.csv.gz"
-    path = folder / ("table.tsv" if mark == "\t" else "table.csv")
-    path.write_text(text)
-    return path
+    packed = {"gz": gzip.compress, "zst": lambda raw: pa.compress(raw, "zstd", asbytes=True)}.get(form)
+    suffix = f"csv.{form}" if packed else "tsv" if mark == "\t" else "csv"
+    raw = ("\ufeff" * (form == "bom") + text).encode()
+    (folder / f"{name}.{suffix}").write_bytes(packed(raw) if packed else raw)
+    return folder / f"{name}.{suffix}"
+
+
+def _duckdb(rows: list[Row], path: Path) -> None:
+    with duckdb.connect(str(path)) as base:
+        base.register("rows", pa.Table.from_pylist(rows))
+        base.execute("create table log as select * from rows")
+
+
+FILES: dict[str, Callable[[list[Row], Path], object]] = {
+    "parquet": to_parquet,
+    "orc": lambda rows, path: orc.write_table(pa.Table.from_pylist(rows), path),
+    "sqlite": lambda rows, path: to_sqlite(rows, path, "log"),
+    "duckdb": _duckdb,
+}
+"""How files of one form are written."""
 
 
 def long(

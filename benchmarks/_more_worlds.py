@@ -61,6 +61,7 @@ def requests(how: str, seed: int, n: int = 400, k: int = 5, pool: int = 24, choi
         keys = {
             "top": score,
             "hidden": hidden,
+            "shuffle3": hidden,
             "rotate": -((candidates + number) % pool).astype(float),
             "names": -candidates.astype(float),
             "cheapest": -prices[candidates],
@@ -101,7 +102,7 @@ def _drawn(
     how: str, keys: np.ndarray, k: int, explored: int, rng: np.random.Generator
 ) -> tuple[list[int], list[float]]:
     """The places shown, and the chance of each given those above it."""
-    law = {"softmax": np.exp(keys), "uniform": np.ones(len(keys))}.get(how)
+    law = {"softmax": np.exp(keys), "cool": np.exp(2 * keys), "uniform": np.ones(len(keys))}.get(how)
     if how == "bucket" and explored:
         law = np.ones(len(keys))
     left = list(np.argsort(-keys, kind="stable"))
@@ -112,6 +113,8 @@ def _drawn(
         elif how == "epsilon":
             share = np.full(len(left), 0.2 / len(left))
             share[0] += 0.8
+        elif how == "shuffle3" and len(order) < 3:
+            share = np.repeat([1.0, 0.0], [3 - len(order), len(left) - 3 + len(order)]) / (3 - len(order))
         else:
             share = np.eye(1, len(left))[0]
         place = int(rng.choice(len(left), p=share))

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import argparse
+import shlex
 import tempfile
 from collections import Counter
+from contextlib import chdir, redirect_stderr, redirect_stdout
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
@@ -23,14 +26,24 @@ from benchmarks import (
     _strangers_media,
     _strangers_shops,
     _strangers_traps,
+    _unseen,
+    _unseen_second,
 )
 from benchmarks._page import generated
 from benchmarks._strangers_files import MAKERS, Maker, Truth
+from offrank.cli import main as command_line
 
 TABLES = (_strangers_shops, _strangers_media, _strangers_bandits, _strangers_traps)
 MORE = (_more_rows, _more_choices, _more_lists, _more_events, _more_second, _more_third)
 """The modules that make the tables, in order."""
-BATCHES: dict[str, dict[str, Maker]] = {"usual": MAKERS, "further": _more_tables.FIRST, "blind": _more_tables.SECOND}
+BATCHES: dict[str, dict[str, Maker]] = {
+    "usual": MAKERS,
+    "further": _more_tables.FIRST,
+    "blind": _more_tables.SECOND,
+    "unseen": _unseen.NEW,
+    "second unseen": _unseen_second.SECOND,
+    "third unseen": _unseen_second.THIRD,
+}
 """The tables by when they were written."""
 LAWS = {
     "uniform": "uniform",
@@ -103,6 +116,20 @@ def said(found: Any) -> str:
     )
 
 
+def refused(found: Any) -> str:
+    """Run the command that is printed; return how it ends, where that is neither 0 nor 3."""
+    if isinstance(found, Exception) or not found.command:
+        return ""
+    errors = StringIO()
+    with tempfile.TemporaryDirectory() as folder, redirect_stdout(StringIO()), redirect_stderr(errors), chdir(folder):
+        try:
+            command_line(shlex.split(found.command)[1:], prog_name="offrank")
+            ended = 0
+        except SystemExit as end:
+            ended = end.code
+    return "" if ended in (0, 3) else f" COMMAND ENDS WITH {ended}: {errors.getvalue()[:300]}"
+
+
 def judged(makers: dict[str, Maker], only: list[str], seed: int) -> tuple[Counter[str], Counter[str]]:
     """Print what was found of each table; count whether layouts and laws were right."""
     layouts: Counter[str] = Counter()
@@ -114,9 +141,10 @@ def judged(makers: dict[str, Maker], only: list[str], seed: int) -> tuple[Counte
             path, truth = makers[name](np.random.default_rng((seed, number)), Path(folder))
             found = look(path)
             layout, law = layout_of(found, truth), drawn_of(found, truth)
+            ended = refused(found)
         layouts[layout] += 1
         laws[law] += 1
-        print(f"{name:34} {truth.drawn:9} layout {layout:7} drawn {law:8} {said(found)}", flush=True)
+        print(f"{name:34} {truth.drawn:9} layout {layout:7} drawn {law:8} {said(found)}{ended}", flush=True)
     return layouts, laws
 
 
@@ -130,17 +158,20 @@ def main() -> None:
     """Print what was found of each table, and how often it was right; write the counts into a page."""
     known = argparse.ArgumentParser(description=__doc__)
     known.add_argument("--only", nargs="*", default=[])
+    known.add_argument("--batch", default="", choices=["", *BATCHES], help="The only batch, such as unseen.")
     known.add_argument("--seed", type=int, default=1)
     known.add_argument("--table", type=Path, help="A page of docs/ to write to.")
     options = known.parse_args()
     lines = [HEAD, "|---|--:|--:|--:|--:|--:|--:|--:|"]
     for batch, makers in BATCHES.items():
+        if options.batch not in ("", batch):
+            continue
         layouts, laws = judged(makers, options.only, options.seed)
         others = layouts.total() - layouts["right"] - layouts["asked"]
         counts = [layouts["right"], layouts["asked"], others, *(laws[one] for one in ("right", "open", "wrong"))]
         lines.append(f"| {layouts.total()} {batch} | {' | '.join(map(str, counts))} | {laws['scandal']} |")
     print(*lines, sep="\n")
-    if options.table and not options.only:
+    if options.table and not options.only and not options.batch:
         generated(options.table, "tables of strangers", lines, "benchmarks/strangers_tables.py")
 
 

@@ -62,6 +62,12 @@ class Roles:
         self.found[role] = RoleEvidence(called[0], why, tuple(name for name in able if name != called[0]))
         return True
 
+    def alone(self, role: str, name: str) -> bool:
+        """Give the role of the click to the only flag there is, and say so."""
+        why = "the only flag, seldom set, less often further down"
+        self.found[role], self.notes[role] = RoleEvidence(name, why), why
+        return True
+
     def ask(self, role: str, able: Sequence[str]) -> None:
         """Leave a role open: which of these columns has it."""
         ways = tuple(Wording("{}", ColumnNames({role: name})) for name in able[:_OFFERED])
@@ -100,5 +106,11 @@ _HARDLY = 1e-3
 
 
 def best_named(role: str, able: Sequence[str]) -> str:
-    """Return the name that fits a role best."""
-    return min(able, key=lambda name: names.order(role, name))
+    """Return the name that fits a role best; one that is called a time only if no other is there."""
+    return min(
+        able,
+        key=lambda name: (
+            names.closeness(role, name) < SURE <= names.closeness("time", name),
+            *names.order(role, name),
+        ),
+    )

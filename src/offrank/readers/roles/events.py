@@ -24,6 +24,7 @@ _SHOWN = (
 _CLICKED = frozenset(("click", "clicked", "clicks", "clk", "tap", "tapped", "select", "selected"))
 _OF_ITEMS = frozenset(("item", "product", "result", "search", "doc", "document", "list", "ad", "hit", "card", "tile"))
 _OF_ITEMS |= {"recommendation", "reco", "slate", "feed", "carousel", "shelf", "widget"}
+_OF_ITEMS |= {*names.WORDS["item"].split()}
 _OF_ITEMS |= {f"{word}s" for word in _OF_ITEMS}
 """Words for kinds of rows: impressions, the likelier first; clicks; and what may stand beside either."""
 _NO_CLICK = {"reward": ""}
@@ -77,9 +78,11 @@ def kinds_of(rows: pa.Table) -> dict[str, str] | None:
         values = pc.unique(column.data).drop_null()
         if len(values) > _KINDS:
             continue
-        clicked = _called(values.to_pylist(), _CLICKED)
         for words in _SHOWN:
+            clicked = _called(values.to_pylist(), _CLICKED)
             shown = [value for value in _called(values.to_pylist(), words) if value not in clicked]
+            if not (shown and clicked):
+                shown, clicked = _of_the_same(values.to_pylist(), words)
             if shown and clicked:
                 found.append({"kind": name, "shown": "|".join(shown), "clicked": "|".join(clicked)})
                 break
@@ -91,6 +94,17 @@ def _called(values: Sequence[str], words: frozenset[str]) -> list[str]:
     alone = [value for value in values if names.parts(value) and {*names.parts(value)} <= words]
     beside = [value for value in values if {*names.parts(value)} & words and {*names.parts(value)} <= words | _OF_ITEMS]
     return alone or beside
+
+
+def _of_the_same(values: Sequence[str], words: frozenset[str]) -> tuple[list[str], list[str]]:
+    """Return the values of which one was shown and one clicked, but for that called alike: `lot_shown`, `lot_click`."""
+    rest = {value: names.parts(value) for value in values}
+    shown, clicked = (
+        {tuple(part for part in rest[value] if part not in own): value for value in values if own & {*rest[value]}}
+        for own in (words, _CLICKED)
+    )
+    both = shown.keys() & clicked.keys()
+    return [shown[one] for one in both], [clicked[one] for one in both]
 
 
 def join_columns(shown: FirstImpressions, clicks: pa.Table) -> dict[str, str] | None:

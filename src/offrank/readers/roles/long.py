@@ -17,6 +17,7 @@ from . import names
 from .choice import Roles, best_named, not_after_others
 from .columns import Column, alike, always_falls, is_constant, of_values, share_of_repeats
 from .runs import Positioned, positioned, runs
+from .unnamed import like_clicks
 
 _NO_LISTS = "no column is an id that repeats with positions that run from 1 or 0 inside it"
 _LOG_LISTS = "log an id for every list that was shown, and the position of each of its items"
@@ -101,9 +102,22 @@ def _clicks(roles: Roles, columns: Mapping[str, Column], run: Positioned) -> boo
         return True
     able = [name for name, numbers in held.items() if set(np.unique(numbers)) == {0.0, 1.0}]
     first = not_after_others({name: held[name] for name in able})
-    if able and not roles.only("click", first, "used", "no other flag is called as what people do with an item"):
+    if able and not (
+        roles.only("click", first, "used", "no other flag is called as what people do with an item")
+        or (len(able) == 1 and _behaves(roles, able[0], held[able[0]], columns, run))
+    ):
         roles.ask("click", sorted(able, key=lambda name: (name not in first, *_unlikely_click(name, held[name]))))
     return bool(able)
+
+
+def _behaves(roles: Roles, name: str, held: Floats, columns: Mapping[str, Column], run: Positioned) -> bool:
+    """Give the role of the click to the only flag, if it behaves as clicks do, and say so; whether it does."""
+    item = columns.get(roles.found["item"].column)
+    if item is None or not len(item.groups):
+        return False
+    shown = run.shown
+    values = held[shown], run.groups[shown], columns[run.position].positions[shown], item.groups[shown]
+    return like_clicks(name, *values) and roles.alone("click", name)
 
 
 def _no_click(columns: Mapping[str, Column], taken: set[str]) -> str:

@@ -22,8 +22,10 @@ WORDS: Mapping[str, str] = {
     "position": """position pos rank ordinal slot spot place placement display_order display_position result_rank
         ranking order row index idx nr platz rang reihenfolge posicion posizione weizhi paiming 位置 排名""",
     "click": """click clicked clicks clk clicktime clickthrough klick geklickt klicks angeklickt clic clics clique
-        cliques clicado clicou cliccato dianji 点击""",
-    "slate": f"""slate items shown ranking list results ranked displayed impressions recommendations recommended
+        cliques clicado clicou cliccato dianji 点击 點擊 kattintas kattintott katt tik tiklandi tiklama tiklandimi pulsado
+        pinchado nhap клик клики кликнул нажатие клік κλικ クリック 클릭 क्लिक نقر نقرة""",
+    "slate": f"""slate items shown ranking list results ranked displayed impressions recommendations recommended rec
+        recs reco recos
         products docs documents hits tracks songs hotels articles {_ITEM}""",
     "candidates": "candidates candidate pool eligible available retrieved choices options catalog catalogue actions",
     "propensity": """propensity propensities pscore pscores prob probs probability probabilities
@@ -42,7 +44,10 @@ WORDS: Mapping[str, str] = {
         acquisto goumai xiadan 购买 下单""",
     "used": """tap tapped open opened select selected chosen pick picked played play plays listened listen listens
         engaged interacted streamed accept accepted contact contacted apply applied install installed reward rewards
-        purchase purchased purchases thumbs_up upvoted solved resolved succeeded success""",
+        purchase purchased purchases thumbs_up upvoted solved resolved succeeded success interaction interactions
+        engagement engagements liked swiped cited picked expanded visited followed voted watched streamed streams viewed
+        tapped answered enrolled enquired detail_view detail_views detailview viewed_detail geoeffnet ausgewaehlt gewaehlt ouvert choisi abierto elegido aperto scelto
+        otwarte wybrane geopend gekozen oppnad vald""",
     "option": """action arm option choice model route variant variation treatment creative banner template message
         subject subject_line offer ad advert llm strategy policy_action""",
     "shown": "impressions views displays exposures shows shown served",
@@ -69,13 +74,22 @@ _AFFIXES = _set(
 )
 """Words that tell how a value is written, not what it is."""
 _PARTS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\W\d_A-Za-z]+")
-_SHARP_S = str.maketrans({"ß": "ss"})
+_WHOLE_LETTERS = str.maketrans({"ß": "ss", "ı": "i", "ł": "l", "ø": "o", "đ": "d", "æ": "ae", "œ": "oe", "Ł": "L"})
+"""Letters that are no letter with an accent."""
+_CLICKED = re.compile(
+    r"(ge|an|ange|aange|door|pro|di|be|vor)?(cli[ck]k?|klick|klikk?|clk)(?!.*(able|bait|stream|house|rate|prob|pred|score))"
+)
+"""How words for a click begin in languages that share one: `clickout`, `geklikt`, `kliknięcie`."""
+_TAKEN = _set("pulled taken chosen selected picked played sent served shown assigned used")
+"""Words that tell that an option was taken."""
+_AFTER_CLICKS = _set("through thru out link")
+"""Words behind that of a click or a use which do not change it."""
 
 
 def parts(name: str) -> list[str]:
     """Return the words of a name in lower case, without accents: `srchId`, `srch_id` and `srch-id` have two."""
     plain = "".join(
-        one for one in unicodedata.normalize("NFD", name.translate(_SHARP_S)) if not unicodedata.combining(one)
+        one for one in unicodedata.normalize("NFD", name.translate(_WHOLE_LETTERS)) if not unicodedata.combining(one)
     )
     return [part.lower() for part in _PARTS.findall(plain)]
 
@@ -85,18 +99,66 @@ def closeness(role: str, name: str) -> int:
     """Return how well a name fits a role: 4 if it is the role's, 3 a word, 2 at its end, 1 within, 0 not at all."""
     if name == role:
         return 4
-    words, own = parts(name), _words(role)
+    words, own = [part for word in parts(name) for part in _apart(word)], _words(role)
     words = [word.removesuffix("id") if word.removesuffix("id") in own else word for word in words]  # `itemid`
+    if role == "option":
+        words = [word for word in words if word not in _TAKEN] or words
+    if role == "click":
+        words = ["click" if _CLICKED.match(word) else word for word in words]
+    if role in ("click", "used"):
+        words = [word for word in words if word not in _AFTER_CLICKS] or words
     core = [word for word in words if word not in _AFFIXES]
     if role == "query" and core == ["search"] and len(words) > 1:
         return 1  # `search_id` is one search, `search` what was searched for
+    if role == "propensity" and words[0] in _PROBABLE and _of_choices(words[1:]):
+        return 3
     if "_".join(core) in own or "_".join(words) in own or "".join(words) in own:
         return 3
-    if any(word in _ELSE for word in words):
+    if any(word in _ELSE for word in words) or (role == "propensity" and _of_deeds(words)):
         return 1 if own & set(words) else 0
     if core and core[-1] in own:
         return 2
     return 1 if own & set(words) else 0
+
+
+def _of_choices(words: list[str]) -> bool:
+    """Whether words tell what is chosen: `p_offer` is the probability that the offer is chosen."""
+    return bool(words) and any(
+        closeness(role, "_".join(words)) >= 3 for role in ("item", "option", "slate", "position")
+    )
+
+
+_PROBABLE = _set("p pr prob proba pi propensity")
+
+
+def _of_deeds(words: list[str]) -> bool:
+    """Whether words tell what people do: the probability of a click or of a sale is a prediction."""
+    return any(closeness(role, word) >= 2 for role in ("click", "outcome", "used") for word in words)
+
+
+@lru_cache(maxsize=4096)
+def _apart(word: str) -> tuple[str, ...]:
+    """Return the words that are written together in one, as `displayrank`; the word itself where they are unknown."""
+    known = _known()
+    if word in known or len(word) < _LONG:
+        return (word,)
+    ways: dict[int, tuple[str, ...]] = {0: ()}
+    for end in range(2, len(word) + 1):
+        starts = (at for at in ways if word[at:end] in known)
+        if (at := min(starts, default=None)) is not None:
+            ways[end] = (*ways[at], word[at:end])
+    return ways.get(len(word), (word,))
+
+
+@lru_cache
+def _known() -> frozenset[str]:
+    """The words of all roles that are long enough to be told in a longer one, and what tells how a value is written."""
+    words = {part for role in WORDS for word in _words(role) for part in word.split("_")}
+    return frozenset(word for word in words if len(word) > 2) | (_AFFIXES - {"ed", "in"})
+
+
+_LONG = 5
+"""The letters of the shortest word that may be two."""
 
 
 def order(role: str, name: str) -> tuple[int, int]:

@@ -9,20 +9,20 @@ import pyarrow.compute as pc
 
 from .. import conversions
 from . import names
-from .columns import of_values
+from .columns import Column, of_values
 
 MOST_OPTIONS = 100
 """Options that a row is chosen from, at most."""
-_CLICKS = ("click", "used")
+_CLICKS = ("click", "used", "outcome")
 
 
 def chosen_and_earned(rows: pa.Table) -> tuple[str, str] | None:
     """Return the columns of what was chosen and of what it earned, by their names and values; None if unclear.
 
-    That rows do not belong together must be sure: one column is an id of its own in each row, none is a position.
+    That rows do not belong together must be sure: one column is an id or a time of its own in each row, none is a position.
     """
     single = of_values(rows)
-    if all(one.distinct < rows.num_rows for one in single.values()) or any(
+    if not any(_of_each_row(one) for one in single.values()) or any(
         names.closeness("position", name) >= 2 for name in single
     ):
         return None
@@ -30,6 +30,17 @@ def chosen_and_earned(rows: pa.Table) -> tuple[str, str] | None:
     flags = [name for name, one in single.items() if len(one.clicks) and name != chosen and one.clicks.max() == 1]
     called = next((found for role in _CLICKS if (found := _best(role, flags))), None)
     return (chosen, called) if chosen and called else None
+
+
+def _of_each_row(column: Column) -> bool:
+    """Whether a column is an id of its own in each row, or a time that hardly ever comes twice."""
+    timed = conversions.is_temporal(column.data.type) or names.closeness("time", column.name) >= 3
+    least = _TIMES_APART if timed else 1.0
+    return pc.count_distinct(column.data).as_py() >= least * len(column.data)
+
+
+_TIMES_APART = 0.95
+"""The least share of times that differ where rows belong to no lists."""
 
 
 def _best(role: str, able: Sequence[str]) -> str | None:

@@ -18,7 +18,8 @@ from ..description import Description
 from ..json_text import BadCell
 from . import names
 from .choice import Roles, not_after_others
-from .columns import always_falls, of_values
+from .columns import always_falls, by_first, of_values
+from .unnamed import like_clicks
 
 _FEW_CLICKED = 3.0
 """The largest mean number of ids in a list of what was clicked."""
@@ -142,7 +143,13 @@ def _may_be_clicks(one: ListColumn) -> bool:
     known = one.numbers[~np.isnan(one.numbers)]
     if not len(known) or known.min() < 0:
         return False
-    return bool(known.max() <= 1 and (known % 1 == 0).all()) or names.closeness("click", one.name) >= 2
+    counts = bool((known % 1 == 0).all())
+    deeds = names.closeness("used", one.name) >= 2 and float((known > 0).mean()) <= _MOSTLY
+    return (counts and (known.max() <= 1 or deeds)) or names.closeness("click", one.name) >= 2
+
+
+_MOSTLY = 0.7
+"""The largest share of items that people do something with, where it is counted."""
 
 
 def _slate(roles: Roles, ids: Mapping[str, ListColumn], beside: list[ListColumn]) -> str | None:
@@ -236,9 +243,21 @@ def _clicks(
         roles.notes["clicks"] = "the ids of what was clicked"
     elif able:
         first = not_after_others({name: lists[name].numbers for name in able})
-        if not roles.only("clicks", first, "used", "no other list is called as what people do with an item"):
+        if not (
+            roles.only("clicks", first, "used", "no other list is called as what people do with an item")
+            or (len(able) == 1 and _behaves(lists[able[0]], shown) and roles.alone("clicks", able[0]))
+        ):
             roles.ask("clicks", sorted(able, key=lambda name: (name not in first, -names.closeness("used", name))))
     return "" if able or clicked else "no list beside the slate tells what was clicked: log 1 or 0 for each item shown"
+
+
+def _behaves(one: ListColumn, shown: ListColumn) -> bool:
+    """Whether flags beside the slate behave as clicks do."""
+    if shown.ids is None or not (one.lists.lengths == shown.lists.lengths).all():
+        return False
+    row = np.repeat(np.arange(len(one.lists.starts)), one.lists.lengths)
+    at = np.arange(len(row)) - np.repeat(np.cumsum(one.lists.lengths) - one.lists.lengths, one.lists.lengths)
+    return like_clicks(one.name, np.nan_to_num(one.numbers), row, at.astype(np.float64), by_first(shown.ids.values))
 
 
 def _beside(roles: Roles, lists: Mapping[str, ListColumn], shown: ListColumn, rows: pa.Table) -> None:

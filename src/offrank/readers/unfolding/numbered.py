@@ -27,6 +27,8 @@ def in_lists_by_number(table: Table) -> Table:
     groups = _by_number(table.names)
     items = [name for name in groups if _called_either("item", "slate", name)]
     clicks = [name for name in groups if _called_either("click", "used", name) and name not in items]
+    others = [name for name in groups if name not in clicks]
+    items = others if not items and len(others) == 1 else items  # what is clicked, whatever it is called
     if len(items) != 1 or not clicks or getattr(table, "once", False):
         return table
     shown = groups[items[0]]
