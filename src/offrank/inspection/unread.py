@@ -91,7 +91,9 @@ def _choice(one: Unsettled) -> Wording:
     return Wording("{}: {}", one.what, joined(", or ", one.options))
 
 
-def unread(log: Any, error: OffrankError, columns: Mapping[str, str] | None, kind: str | None) -> UnreadTable:
+def unread(
+    beginning: Beginning, error: OffrankError, columns: Mapping[str, str] | None, kind: str | None
+) -> UnreadTable:
     """Return the description of a table that could not be read as a log.
 
     error: what `read_log` said of it.
@@ -99,7 +101,7 @@ def unread(log: Any, error: OffrankError, columns: Mapping[str, str] | None, kin
     Raises:
         OffrankError: that error, where it is no table either, or where a column was said that it does not have.
     """
-    beginning, said = Beginning.of(log, kind), dict(columns or {})
+    log, said = beginning.source, dict(columns or {})
     if beginning.table is None and len(beginning.paths) > 1 and not said:
         return _several(beginning, error, kind)
     if beginning.table is None or beginning.rows is None or not beginning.rows.num_rows:

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache, cached_property, partial
 from typing import Any
 
 import pyarrow as pa
 
 from ..errors import OffrankError
 from .contents import HEAD
-from .files import find, is_paths
-from .opening import open_table
+from .files import Files, find, is_paths
+from .opening import Opened
 from .tables import Table
+from .unfolding import first_rows as few_rows
 from .unfolding import unfolded
 
 ROWS = 50_000
@@ -23,19 +25,53 @@ BYTES = 1 << 25
 
 @dataclass(frozen=True)
 class Beginning:
-    """What is looked at of a source.
+    """What is looked at of a source: nothing is read before it is asked for, and nothing twice.
 
-    paths: its files, if it has any. head: the first bytes of the first file, unpacked. table: the source as a plain
-    table, and rows: its first rows; both None where it is no table: then trouble says why. A stream that can be read
-    once only has no rows here.
+    opened: the source, for whoever reads it afterwards.
     """
 
-    source: Any
-    paths: tuple[str, ...] = ()
-    head: bytes = b""
-    table: Table | None = None
-    rows: pa.Table | None = None
-    trouble: OffrankError | None = None
+    opened: Opened
+
+    @classmethod
+    def of(cls, source: Any, kind: Any = None, *, empty: bool = False) -> Beginning:
+        """Look at a source. kind, empty: as `open_table` takes them."""
+        return cls(Opened(source, kind, empty))
+
+    @property
+    def source(self) -> Any:
+        """Where it is, as it was given."""
+        return self.opened.source
+
+    @property
+    def table(self) -> Table | None:
+        """The source as a plain table; None where it is none, or where its first rows cannot be read."""
+        return self._looked[0]
+
+    @property
+    def rows(self) -> pa.Table | None:
+        """The first rows; None where there is no table, and of a stream that can be read once only."""
+        return self._looked[1]
+
+    def unfolded(self, said: Mapping[str, str]) -> Table:
+        """Return the source as a plain table. said: the roles that were given.
+
+        Raises:
+            OffrankError: it is none.
+        """
+        return unfolded(self.opened.table, said, self._few_rows)
+
+    def _few_rows(self, table: Table, *which: Any) -> pa.Table:
+        """Return `first_rows` of unfolding, read once of what was opened."""
+        return self._few(*which) if table is self.opened.table else few_rows(table, *which)
+
+    @cached_property
+    def _few(self) -> Callable[..., pa.Table]:
+        return cache(partial(few_rows, self.opened.table))
+
+    def rows_as(self, table: Table) -> pa.Table | None:
+        """Return the first rows of the source as this table has them, if they were read so; None if not."""
+        found = self.rows if "_looked" in vars(self) else None
+        return found if found is not None and table == self.table else None
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -48,6 +84,19 @@ class Beginning:
         return "" if self.table is None else self.table.describe()
 
     @property
+    def paths(self) -> tuple[str, ...]:
+        """Its files, if it has any."""
+        return () if self._files is None else self._files.paths
+
+    @cached_property
+    def head(self) -> bytes:
+        """The first bytes of the first file, unpacked."""
+        try:
+            return b"" if self._files is None else self._files.head(self._files.paths[0])
+        except (OffrankError, OSError):
+            return b""
+
+    @cached_property
     def text(self) -> str:
         """The first bytes as text; empty where they are not UTF-8."""
         try:
@@ -56,25 +105,20 @@ class Beginning:
         except UnicodeDecodeError:
             return ""
 
-    @classmethod
-    def of(cls, source: Any, kind: str | None = None, *, empty: bool = False) -> Beginning:
-        """Look at a source. kind, empty: as `open_table` takes them."""
-        paths, head = _head(source, empty)
+    @cached_property
+    def _looked(self) -> tuple[Table | None, pa.Table | None]:
         try:
-            table = unfolded(open_table(source, kind, empty=empty))
-            return cls(source, paths, head, table, None if getattr(table, "once", False) else first_rows(table))
-        except OffrankError as error:
-            return cls(source, paths, head, trouble=error)
+            table = self.unfolded({})
+            return table, None if getattr(table, "once", False) else first_rows(table)
+        except OffrankError:
+            return None, None
 
-
-def _head(source: Any, empty: bool) -> tuple[tuple[str, ...], bytes]:
-    if not is_paths(source):
-        return (), b""
-    try:
-        files = find(source, empty=empty)
-        return files.paths, files.head(files.paths[0])
-    except (OffrankError, OSError):
-        return (), b""
+    @cached_property
+    def _files(self) -> Files | None:
+        try:
+            return find(self.source, empty=self.opened.empty) if is_paths(self.source) else None
+        except (OffrankError, OSError):
+            return None
 
 
 def first_rows(table: Table, columns: Sequence[str] | None = None) -> pa.Table:

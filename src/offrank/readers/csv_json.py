@@ -43,14 +43,18 @@ class CsvJsonTable:
     @cached_property
     def schema(self) -> pa.Schema:
         """Return the columns of the first file, and their types."""
-        path = self.files.paths[0]
-        found = self._schema(path)
+        path, found = self.files.paths[0], self._first
         if not found.names:
             raise EmptyLogError(f"{path} has no rows", "give a log with at least one impression")
         found = found if self.kind == "json" else self._unchanged(path, found)
         own = {name: self.kinds.get(name, kind) for name, kind in zip(found.names, found.types, strict=True)}
         folders = {name: pa.string() for name in partition(path) if name not in own}
         return pa.schema([*own.items(), *folders.items()])
+
+    @cached_property
+    def _first(self) -> pa.Schema:
+        """Return the columns in the first file."""
+        return self._schema(self.files.paths[0])
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -73,7 +77,9 @@ class CsvJsonTable:
 
     def typed(self, kinds: Mapping[str, pa.DataType]) -> CsvJsonTable:
         """Return the same files with the types of some columns given."""
-        return replace(self, kinds=kinds)
+        made = replace(self, kinds=kinds)
+        vars(made)["_first"] = self._first
+        return made
 
     @property
     def cuttable(self) -> bool:
@@ -128,6 +134,11 @@ class CsvJsonTable:
         refuse_twice(names, path)
         return found
 
+    def _names_in(self, path: str) -> list[str]:
+        """Return the columns in a file."""
+        found = self._first if path == self.files.paths[0] else self._schema(path)
+        return list(found.names)
+
     def _unchanged(self, path: str, found: pa.Schema) -> pa.Schema:
         """Return the types of the columns of CSV, with text where another type would change the first values."""
         names = [name for name in found.names if name not in self.kinds and found.field(name).type != pa.string()]
@@ -143,7 +154,7 @@ class CsvJsonTable:
     def _batches(self, path: str, columns: tuple[str, ...]) -> Iterator[pa.RecordBatch]:
         """Yield the rows of a file."""
         folders = partition(path)
-        own = [one for one in self.names if one not in folders] if self.files.held else self._schema(path).names
+        own = [one for one in self.names if one not in folders] if self.files.held else self._names_in(path)
         constant = {name: value for name, value in folders.items() if name in columns and name not in own}
         refuse_missing(path, [*own, *constant], columns, self.files.paths[0])
         wanted, rows = pa.schema([self.schema.field(name) for name in columns if name not in constant]), 0

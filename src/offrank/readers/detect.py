@@ -81,10 +81,11 @@ def _openness(found: Description) -> tuple[bool, bool, int]:
     return bool(found.lacks), bool(found.unsettled), -len(found.roles)
 
 
-def clicks_as(table: Table, said: Mapping[str, str], *, is_wide: bool) -> ClicksAs:
+def clicks_as(table: Table, said: Mapping[str, str], *, is_wide: bool, rows: pa.Table | None = None) -> ClicksAs:
     """Tell how clicks are written, from the first rows; a stream is not looked at, nor one that is opened for it alone.
 
     A column that is called as the role and was not given holds numbers, or nothing where there was no click.
+    rows: the first rows, if they were read.
     """
     list_of, click = ("slate", "clicks") if is_wide else ("position", "click")
     columns = said.get(list_of, list_of), said.get(click, click)
@@ -95,6 +96,7 @@ def clicks_as(table: Table, said: Mapping[str, str], *, is_wide: bool) -> Clicks
     opened_anew = click not in said and isinstance(inner, CallTable | SparkTable)
     if getattr(table, "once", False) or opened_anew or not {*columns} <= {*table.names}:
         return plain
-    rows = (first_rows if click in said else few_rows)(table, columns)
+    if rows is None or not {*columns} <= {*rows.column_names}:
+        rows = (first_rows if click in said else few_rows)(table, columns)
     found = (wide.clicks_in_lists if is_wide else long.clicks_in_rows)(rows, *columns) if len(rows) else plain
     return found if click in said or found == "filled" else plain

@@ -20,7 +20,7 @@ from .description import Description
 from .detect import clicks_as, format_of, roles_of
 from .formats.registry import READERS, Reader
 from .long import LongLog
-from .opening import SUFFIXES, open_table
+from .opening import SUFFIXES
 from .refusal import not_joined, not_understood
 from .roles.names import closeness
 from .tables import Table
@@ -79,14 +79,14 @@ def read_log(
     _check_choices(invalid, gaps, duplicates, top_k)
     chosen = parse(format, _formats(), "format") if isinstance(format, str) else format
     how: dict[str, Any] = {"top_k": top_k, "duplicates": duplicates, "skip_broken_files": skip_broken_files}
+    beginning = source if isinstance(source, Beginning) else Beginning.of(source, format, empty=skip_broken_files)
     if isinstance(chosen, Reader):
-        return _by_reader(chosen, source, renamed, invalid=invalid, **how)
+        return _by_reader(chosen, beginning.source, renamed, invalid=invalid, **how)
     if not (chosen is None or isinstance(chosen, str)):
         raise UsageError(f"format is {chosen!r}, which is no reader", "name a format, or give a `Reader`")
-    opened = _as_said(source, chosen, renamed, gaps=gaps, invalid=invalid, **how)
+    opened = _as_said(beginning, renamed, gaps=gaps, invalid=invalid, **how)
     if not (isinstance(opened, OffrankError) or _lacks_clicks(opened) or _lacks_candidates(opened)):
         return opened
-    beginning = Beginning.of(source, chosen, empty=skip_broken_files)
     return _detected(beginning, opened, chosen, renamed, gaps, {"invalid": invalid, **how})
 
 
@@ -107,14 +107,13 @@ def _detected(
     how: Mapping[str, Any],
 ) -> Source:
     """Open a source as its own shape tells. opened: what is known without, or why it is not a log by its names."""
-    source = beginning.source
     known = format_of(beginning) if not (chosen or renamed) else None
     if known is not None:
-        log = _by_reader(known, source, renamed, **how)
+        log = _by_reader(known, beginning.opened if known.of_tables else beginning.source, renamed, **how)
         return replace(log, description=log.description or Description(known.layout, format=repr(known)))
     found = roles_of(beginning, renamed)
     if found is not None and not (found.lacks or found.unsettled):
-        log = _by_columns(source, chosen, {**found.columns, **renamed}, gaps=gaps, **how)
+        log = _by_columns(beginning, {**found.columns, **renamed}, gaps=gaps, **how)
         return replace(log, description=found)
     if not isinstance(opened, OffrankError):
         return opened
@@ -142,8 +141,7 @@ def _by_reader(
 
 
 def _by_columns(
-    source: Any,
-    kind: str | None,
+    beginning: Beginning,
     renamed: Mapping[str, str],
     *,
     invalid: Invalid,
@@ -153,14 +151,14 @@ def _by_columns(
     skip_broken_files: bool,
 ) -> WideLog | LongLog:
     """Open a source whose columns have the names of roles, or were said."""
-    table = open_table(source, kind, empty=skip_broken_files)
-    table, left_out = sound(table) if skip_broken_files else (table, {})
+    table, left_out = sound(beginning.opened.table) if skip_broken_files else (beginning.opened.table, {})
     if not table.parts():
         raise EmptyLogError(f"{table.describe()} has no rows", "give a log with at least one impression")
-    table = composed(unfolded(table, renamed), renamed)
+    plain = unfolded(table, renamed) if skip_broken_files else beginning.unfolded(renamed)
+    table = composed(plain, renamed)
     wide = _is_wide(table, renamed, gaps)
     how: dict[str, Any] = {"top_k": top_k, "duplicates": duplicates or "raise", "left_out": left_out}
-    how["clicks_as"] = clicks_as(table, renamed, is_wide=wide)
+    how["clicks_as"] = clicks_as(table, renamed, is_wide=wide, rows=beginning.rows_as(plain))
     if not wide:
         return LongLog(table, renamed, invalid, gaps=gaps, **how)
     if "position" in renamed:

@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
 from typing import Any
 
-from ..errors import EmptyLogError, LogError, UsageError
-from .contents import kind_of
+from ..errors import ColumnError, EmptyLogError, LogError, OffrankError, UsageError
+from .contents import kind_of, stored
 from .csv_json import CsvJsonTable
 from .databases import DATABASES, database, open_database
 from .dataset import DatasetTable
 from .dialect import Dialect
-from .files import Files, find, is_paths, suffix
+from .files import Files, expand, find, is_paths, suffix
 from .spark import SPARK, SparkTable
 from .stored import ArrowTable, OrcTable, ParquetTable
 from .streams import SQL, CallTable, IbisTable, LazyTable, OnceTable, QueryTable, RelationTable
 from .tables import MemoryTable, Table, arrow_table, refuse_twice, table_of_dicts
+from .unfolding import documents
 
 SUFFIXES = {
     ".parquet": "parquet",
@@ -34,22 +38,61 @@ SUFFIXES = {
 _STORED: Mapping[str, Callable[[Files], Table]] = {"parquet": ParquetTable, "arrow": ArrowTable, "orc": OrcTable}
 
 
-def open_table(source: Any, kind: str | None = None, *, empty: bool = False) -> Table:
-    """Open what `read_log` takes as a plain table, whatever its columns.
+def open_table(source: Any, kind: Any = None, *, empty: bool = False) -> Table:
+    """Open what `read_log` takes as a plain table, whatever its columns; a table is returned as it is.
 
-    kind: the kind of files, by default told by what is in them. empty: whether files may be empty.
+    kind: the kind of files, by default, and if it is none, told by what is in them. empty: whether files may be empty.
 
     Raises:
         OffrankError: it cannot be read, or is not a table. LogError: two columns have the same name.
     """
+    if isinstance(source, Opened):
+        return source.table
+    if hasattr(type(source), "pieces") and not hasattr(type(source), "batches"):  # which a log has
+        return source
     return _read(_table(source, kind if kind in SUFFIXES.values() else None, empty))
+
+
+@dataclass(frozen=True)
+class Opened:
+    """A source that is opened once, when that is first asked for, by whoever looks at it and whoever reads it.
+
+    kind, empty: as `open_table` takes them.
+    """
+
+    source: Any
+    kind: Any = None
+    empty: bool = False
+
+    @property
+    def table(self) -> Table:
+        """The source as a plain table.
+
+        Raises:
+            OffrankError: it is none.
+        """
+        if isinstance(self._found, OffrankError):
+            raise self._found
+        return self._found
+
+    @cached_property
+    def tables(self) -> Sequence[Table]:
+        """The tables of a source that holds several; see `tables_of`."""
+        return tables_of(self.source)
+
+    @cached_property
+    def _found(self) -> Table | OffrankError:
+        try:
+            return open_table(self.source, self.kind, empty=self.empty)
+        except OffrankError as error:
+            return error
 
 
 def _table(source: Any, kind: str | None = None, empty: bool = False) -> Table:
     if isinstance(source, str) and (named := _spelled(source)) is not None:
         return named
     if is_paths(source):
-        return _files(source, kind, empty)
+        return _spelled_alone(source) or _files(source, kind, empty)
     for names, table in _KINDS:
         if all(hasattr(source, name) for name in names):
             return table(source)
@@ -71,6 +114,20 @@ def _spelled(source: str) -> Table | None:
         if source.startswith(prefix):
             return table(source.removeprefix(prefix))
     return database(source)
+
+
+def _spelled_alone(source: Any) -> Table | None:
+    """Return the table of a list with one text that is no path; None if it holds paths.
+
+    Raises:
+        ColumnError: it holds several tables.
+    """
+    tables = [_spelled(one) for one in source if isinstance(one, str)] if not isinstance(source, str | Path) else []
+    if len(tables) > 1 and any(tables):
+        raise ColumnError(
+            f"{', '.join(map(str, source))} are several tables", "give one, or impressions and their clicks"
+        )
+    return tables[0] if tables else None
 
 
 def _in_memory(source: Any) -> Table:
@@ -111,16 +168,39 @@ def _files(source: Any, kind: str | None, empty: bool) -> Table:
     return CsvJsonTable(files, chosen, dialect=Dialect.of(files.head(files.paths[0]), chosen))
 
 
-def by_columns(paths: Sequence[str]) -> list[list[str]]:
-    """Return the files that have the same columns together; none where they are too many to look at.
+def tables_of(source: Any) -> Sequence[Table]:
+    """Return the tables of a source that holds several; none where it is a single table, or of too many files.
+
+    Files with the same columns are one table, and so is each table of a list.
 
     Raises:
         OffrankError: one cannot be read.
     """
-    found: dict[tuple[str, ...], list[str]] = {}
+    if isinstance(source, Opened):
+        return source.tables
+    if not is_paths(source):
+        each = [*source] if isinstance(source, Sequence) and not any(isinstance(one, Mapping) for one in source) else []
+        return [open_table(one) for one in each] if len(each) > 1 else []
+    each = [source] if isinstance(source, str | Path) else [*source]
+    spelled = {one: table for one in map(str, each) if (table := _spelled(one)) is not None}
+    paths = expand([one for one in map(str, each) if one not in spelled]) if len(spelled) < len(each) else ()
+    if len(paths) == 1 and not spelled:
+        return _of_database(paths[0])
+    found: dict[tuple[str, ...], list[tuple[str, Table]]] = {}
     for path in paths if len(paths) <= _LOOKED_AT else ():
-        found.setdefault(tuple(sorted(open_table(path).names)), []).append(path)
-    return [*found.values()]
+        table = open_table(path)
+        found.setdefault(tuple(sorted(documents(table).names)), []).append((path, table))
+    if len(spelled) + len(found) < 2:
+        return []
+    several = [one[0][1] if len(one) == 1 else open_table([path for path, _ in one]) for one in found.values()]
+    return [*spelled.values(), *several]
+
+
+def _of_database(path: str) -> Sequence[Table]:
+    """Return the tables of a database file; none of any other."""
+    kind = str(stored(Files((path,)).head(path)))
+    names = [*DATABASES[kind](path).tables()] if kind in DATABASES else []
+    return [open_database(path, kind, name) for name in names] if 1 < len(names) <= _LOOKED_AT else []
 
 
 _LOOKED_AT = 100

@@ -11,8 +11,6 @@ from ..errors import ColumnError, OffrankError
 from ..wording import ColumnNames, Option, Wording, joined
 from .beginning import Beginning
 from .description import Description
-from .files import describe
-from .opening import by_columns, open_table
 
 _DESCRIBED, _SHORT = 12, 60
 """Columns, and characters of their first values, that are shown of such a table."""
@@ -41,12 +39,12 @@ def not_understood(
 def not_joined(beginning: Beginning, error: OffrankError) -> OffrankError:
     """Return the error about two tables of which none is a log, and that do not join. error: what failed first."""
     try:
-        tables = by_columns(beginning.paths) if isinstance(error, ColumnError) else []
+        tables = beginning.opened.tables if isinstance(error, ColumnError) else []
     except OffrankError:
         return error
     if len(tables) != 2:
         return error
-    said = [f"{describe(paths)} has {', '.join(open_table(paths[0]).names)}" for paths in tables]
+    said = [f"{table.describe()} has {', '.join(table.names)}" for table in tables]
     join = "events(impression=NAME, item=NAME, position=NAME, click_impression=NAME, click_item=NAME)"
     return ColumnError(
         f"these are two tables, and nothing tells how clicks in one are on what the other shows: {'; '.join(said)}",

@@ -69,19 +69,20 @@ def inspect(
     how: HowRead = {"executor": executor, "progress": progress}
     reading: dict[str, Any] = {"gaps": gaps, "top_k": top_k, "skip_broken_files": skip_broken_files}
     said = {"path": _path(log), "format": format, "gaps": gaps, "top_k": top_k, "given": dict(columns or {})}
+    beginning = Beginning.of(log, format, empty=skip_broken_files)
     try:
-        source = log if is_open(log) else read_log(log, columns, format=format, invalid="skip", **reading)
+        source = log if is_open(log) else read_log(beginning, columns, format=format, invalid="skip", **reading)
     except OffrankError as error:
-        return unread(log, error, columns, format)
+        return unread(beginning, error, columns, format)
     try:
         return _looked(source, logging, sample_above, said, how)
     except (LogError, ColumnError) as error:
-        told = None if columns or format or is_open(log) else _told_by_shape(source, log)
+        told = None if columns or format or is_open(log) else _told_by_shape(source, beginning)
         if told is not None:
             return inspect(log, told, **reading, sample_above=sample_above, logging=logging, **how)
         found = source.description if isinstance(source, WideLog | LongLog) else None
         if found is not None and (found.format or isinstance(error, EmptyLogError)):  # how it was read may be at fault
-            return unread(log, error, columns, format)
+            return unread(beginning, error, columns, format)
         raise
 
 
@@ -107,11 +108,11 @@ def _looked(
     return replace(seen, **suggestion(seen, law, source, rows, how)) if seen.logging.seen else seen
 
 
-def _told_by_shape(source: Source, log: Any) -> dict[str, str] | None:
+def _told_by_shape(source: Source, beginning: Beginning) -> dict[str, str] | None:
     """Return the columns of a long table by role as its shape tells, where its names misled; None if not sure."""
     if not isinstance(source, LongLog) or source.description is not None:
         return None
-    found = roles_of(Beginning.of(log), {})
+    found = roles_of(beginning, {})
     if found is None or found.lacks or found.unsettled:
         return None
     return {role: one.column for role, one in found.roles.items()}

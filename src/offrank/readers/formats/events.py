@@ -11,10 +11,9 @@ import pyarrow.compute as pc
 from ...errors import ColumnError, OffrankError, UsageError
 from ...wording import Option, Wording
 from ..beginning import Beginning, first_rows
-from ..files import expand, is_paths
 from ..joining import ClicksBeside, ItemKeys, KeptRows
 from ..long import LongLog
-from ..opening import by_columns, open_table
+from ..opening import open_table, tables_of
 from ..roles.events import guess, join_columns, kinds_of, shown_in, time_of
 from ..tables import Table
 from ..unfolding import in_order, unfolded
@@ -23,7 +22,7 @@ from .registry import READERS, Reader
 
 
 @READERS.register
-@Reader.of("events", general=True)
+@Reader.of("events", general=True, of_tables=True)
 def events(
     source: Any,
     *,
@@ -90,7 +89,7 @@ def _recognised(beginning: Beginning) -> Mapping[str, Any] | None:
         kinds = {name: value for name, value in kinds.items() if (name, value) != ("clicked", "click")}
         return None if said is None else kinds | said
     try:
-        two = _two(beginning.source)
+        two = _two(beginning.opened)
     except OffrankError:
         return None
     rows_of_two = [first_rows(table) for table in two]
@@ -149,20 +148,13 @@ def _two(source: Any) -> tuple[Table, Table]:
     Raises:
         OffrankError: they are not two.
     """
-    kinds: list[Any] = [] if is_paths(source) or not isinstance(source, Sequence) else [*source]
-    if is_paths(source):
-        kinds = by_columns(expand(source))
-    if len(kinds) != 2 or not all(map(_is_table, kinds)):
+    found = tables_of(source)
+    if len(found) != 2:
         raise UsageError(
             "impressions and clicks are two tables, or rows of several kinds",
             Wording("say where the clicks are: {}", Option("format", "events(clicks='clicks.parquet')")),
         )
-    return _open(kinds[0]), _open(kinds[1])
-
-
-def _is_table(source: Any) -> bool:
-    """Whether a source is a table of its own, and no row."""
-    return not isinstance(source, Mapping)
+    return _open(found[0]), _open(found[1])
 
 
 def _open(source: Any) -> Table:

@@ -22,7 +22,7 @@ _KEPT: Mapping[Searches, tuple[str, ...]] = {"random": ("1",), "sorted": ("0",)}
 
 
 @READERS.register
-@Reader.of("long")
+@Reader.of("long", of_tables=True)
 def expedia(source: Any, *, searches: Searches = "random", gaps: Gaps = "close", invalid: Invalid = "raise") -> LongLog:
     """Read Expedia's `train.csv`, or a table of its columns: the hotels of each search and the clicks on them.
 

@@ -30,10 +30,11 @@ class Reader:
 
     `open_bandit("men", n_items=34)` is `read_log("men", format=open_bandit(n_items=34))`. layout: of the source.
     general: whether it is no standard of its own, so that one that knows the source as well is preferred.
+    of_tables: whether its source may be `Opened`, for it opens that by `open_table` and `tables_of` alone.
     """
 
     layout: Layout = "wide"
-    general = False
+    general = of_tables = False
 
     def __init__(self, read: Callable[..., WideLog | LongLog], options: Mapping[str, Any] | None = None) -> None:
         takes = inspect.signature(read).parameters
@@ -59,16 +60,18 @@ class Reader:
             return self.read(path, **{**self.options, **options})
         self.__signature__.bind(**options)
         made = Reader(self.read, {**self.options, **options})
-        made.layout, made.general = self.layout, self.general
+        made.layout, made.general, made.of_tables = self.layout, self.general, self.of_tables
         return made
 
     @classmethod
-    def of(cls, layout: Layout, *, general: bool = False) -> Callable[[Callable[..., WideLog | LongLog]], Reader]:
+    def of(
+        cls, layout: Layout, *, general: bool = False, of_tables: bool = False
+    ) -> Callable[[Callable[..., WideLog | LongLog]], Reader]:
         """Return a decorator that makes a reader of tables of this layout."""
 
         def made(read: Callable[..., WideLog | LongLog]) -> Reader:
             reader = cls(read)
-            reader.layout, reader.general = layout, general
+            reader.layout, reader.general, reader.of_tables = layout, general, of_tables
             return reader
 
         return made

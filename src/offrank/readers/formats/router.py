@@ -43,7 +43,7 @@ _CANDIDATES = ["candidates", "models", "candidate_models", "routes", "available_
 
 
 @READERS.register
-@Reader
+@Reader.of("wide", of_tables=True)
 def router(
     source: Any,
     *,

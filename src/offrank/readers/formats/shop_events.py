@@ -73,7 +73,7 @@ SNOWPLOW = ShopForm(
 
 
 @READERS.register
-@Reader.of("events")
+@Reader.of("events", of_tables=True)
 def ga4(source: Any, *, invalid: Invalid = "raise") -> WideLog:
     """Read Google Analytics 4 as BigQuery exports it: `view_item_list` and the `select_item` that follow.
 
@@ -86,7 +86,7 @@ def ga4(source: Any, *, invalid: Invalid = "raise") -> WideLog:
 
 
 @READERS.register
-@Reader.of("events")
+@Reader.of("events", of_tables=True)
 def snowplow(source: Any, *, invalid: Invalid = "raise") -> WideLog:
     """Read Snowplow's e-commerce events as its analytics SDKs write them: `list_view` and the `list_click` that follow.
 

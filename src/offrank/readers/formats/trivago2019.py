@@ -30,7 +30,7 @@ _LACKS = "only lists with a click are there, so that no other ranking can be jud
 
 
 @READERS.register
-@Reader.of("sessions")
+@Reader.of("sessions", of_tables=True)
 def trivago2019(source: Any, *, invalid: Invalid = "raise") -> WideLog:
     """Read Trivago's `train.csv`: each click on a hotel with the list that it was in.
 

@@ -6,32 +6,26 @@ Events: action_name, query_id, client_id, session_id, event_attributes.object.ob
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from pathlib import Path
+from collections.abc import Mapping
 from typing import Any
 
-import pyarrow as pa
-import pyarrow.compute as pc
-
-from ...errors import ColumnError, LogError, UsageError
-from .. import arrow
+from ...errors import ColumnError, OffrankError, UsageError
 from ..beginning import Beginning
-from ..files import expand
+from ..derived import DerivedTable
 from ..joining import ClicksBeside, ItemKeys, KeptRows
-from ..opening import open_table
-from ..tables import Piece, Table
+from ..opening import open_table, tables_of
+from ..tables import Table
+from ..unfolding import documents
 from ..wide import Invalid, WideLog
 from .registry import READERS, Reader
 
 _HITS = ("query_response_hit_ids", "query_response_object_ids")
 _QUERY = {"query": "user_query", "user": "client_id", "session": "session_id"}
 _OBJECT = "event_attributes.object.object_id"
-_SOURCE = "_source"
 
 
 @READERS.register
-@Reader.of("events")
+@Reader.of("events", of_tables=True)
 def ubi(
     source: Any,
     *,
@@ -65,9 +59,9 @@ def ubi(
         role: name for role, name in _QUERY.items() if name in queries.names
     }
     taken = {*made.values(), *made}
-    shown = Extracted(queries, made | {name: name for name in queries.names if name not in taken})
+    shown = DerivedTable(queries, made | {name: name for name in queries.names if name not in taken})
     kept = KeptRows(happened, "action_name", tuple(clicked.split("|")))
-    clicks = Extracted(kept, {"query_id": "query_id", "object_id": clicked_id})
+    clicks = DerivedTable(kept, {"query_id": "query_id", "object_id": _leading(clicked_id, happened)})
     keys = ItemKeys("query_id", "slate"), ItemKeys("query_id", "object_id")
     return WideLog(ClicksBeside(shown, clicks, *keys, "clicks"), {}, invalid)
 
@@ -75,8 +69,8 @@ def ubi(
 @ubi.recognised
 def _recognised(beginning: Beginning) -> Mapping[str, Any] | None:
     try:
-        queries, happened = _tables(beginning.source, "")
-    except (UsageError, LogError, TypeError):
+        queries, happened = _tables(beginning.opened, "")
+    except OffrankError:
         return None
     known = "query_id" in queries.names and any(name in queries.names for name in _HITS)
     return {} if known and {"action_name", "query_id"} <= {*happened.names} else None
@@ -84,90 +78,22 @@ def _recognised(beginning: Beginning) -> Mapping[str, Any] | None:
 
 def _tables(source: Any, events: str) -> tuple[Table, Table]:
     """Return the queries and the events."""
-    if events:
-        each = [source, events]
-    elif isinstance(source, str | Path):
-        each = [str(path) for path in expand(source)]
-    else:
-        each = list(source) if isinstance(source, Sequence) else []
+    each = [open_table(source), open_table(events)] if events else tables_of(source)
     if len(each) != 2:
-        raise UsageError("UBI is two files, queries and events", "give both, as a list or in one folder")
-    first, second = (IndexDocuments.of(open_table(one)) for one in each)
+        raise UsageError("UBI is two tables, queries and events", "give both, as a list or in one folder")
+    first, second = map(documents, each)
     return (second, first) if "action_name" in first.names else (first, second)
 
 
-@dataclass(frozen=True)
-class Extracted:
-    """Columns of a table under other names; a path with dots leads into its structs. made: name -> path."""
+def _leading(path: str, table: Table) -> str:
+    """Return the column that a path leads to.
 
-    table: Table
-    made: Mapping[str, str]
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        return tuple(self.made)
-
-    def parts(self) -> int:
-        return self.table.parts()
-
-    def describe(self) -> str:
-        return self.table.describe()
-
-    def pieces(self, part: int, columns: tuple[str, ...]) -> Iterator[Piece]:
-        whole = {name: _column_of(self.made[name], self.table.names) for name in columns}
-        for piece in self.table.pieces(part, tuple(dict.fromkeys(whole.values()))):
-            data = {name: _inside(piece, whole[name], self.made[name]) for name in columns}
-            yield replace(piece, data=pa.record_batch(data) if data else piece.data)
-
-
-@dataclass(frozen=True)
-class IndexDocuments:
-    """An exported index: each row holds its document in the struct `_source`."""
-
-    table: Table
-    fields: tuple[str, ...]
-
-    @classmethod
-    def of(cls, table: Table) -> Table:
-        """Return the documents of an exported index; any other table as it is."""
-        if _SOURCE not in table.names:
-            return table
-        first = next(table.pieces(0, (_SOURCE,)), None)
-        kind = None if first is None else first.data.column(_SOURCE).type
-        return cls(table, tuple(kind.names)) if kind is not None and pa.types.is_struct(kind) else table
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        return self.fields
-
-    def parts(self) -> int:
-        return self.table.parts()
-
-    def describe(self) -> str:
-        return self.table.describe()
-
-    def pieces(self, part: int, columns: tuple[str, ...]) -> Iterator[Piece]:
-        for piece in self.table.pieces(part, (_SOURCE,)):
-            data = {name: _inside(piece, _SOURCE, f"{_SOURCE}.{name}") for name in columns}
-            yield replace(piece, data=pa.record_batch(data) if data else piece.data)
-
-
-def _column_of(path: str, names: Sequence[str]) -> str:
-    """Return the column that a path begins with: the longest that is one."""
-    parts = path.split(".")
-    found = (".".join(parts[:end]) for end in range(len(parts), 0, -1))
-    return next((name for name in found if name in names), parts[0])
-
-
-def _inside(piece: Piece, column: str, path: str) -> pa.Array:
-    """Return a column, or a field inside its structs; nulls where a row has no such field."""
-    found = piece.data.column(column)
-    for name in path.removeprefix(column).split(".")[1:]:
-        if not pa.types.is_struct(found.type):
-            raise ColumnError(
-                f"{piece.file}: {path!r} leads nowhere: {found.type} holds no {name!r}", "name another field"
-            )
-        if name not in found.type.names:
-            return pa.nulls(len(found), pa.string())
-        found = pc.struct_field(found, name)
-    return arrow.plain(found) if not pa.types.is_nested(found.type) else found
+    Raises:
+        ColumnError: it leads nowhere.
+    """
+    if path not in table.names:
+        raise ColumnError(
+            f"{table.describe()}: {path!r} leads nowhere",
+            f"name another field: clicked_id= one of {', '.join(table.names)}",
+        )
+    return path

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -31,6 +31,10 @@ _BYTES = 1 << 22
 """Bytes of them, where cells are long."""
 _LISTS = ("slate", "clicks", "candidates", "position", "slot_propensity")
 """Roles of columns that hold lists in the wide layout."""
+_DOCUMENT = "_source"
+"""The column of an exported index that holds the document of each row."""
+FirstRows = Callable[..., pa.Table]
+"""As `first_rows`."""
 
 
 @dataclass(frozen=True)
@@ -101,18 +105,35 @@ class UnfoldedTable:
         return pa.record_batch(found, names=list(columns))
 
 
-def unfolded(table: Table, renamed: Mapping[str, str] | None = None) -> Table:
+def unfolded(table: Table, renamed: Mapping[str, str] | None = None, look: FirstRows | None = None) -> Table:
     """Return a table with its structs, packed texts and numbered columns unfolded; the same table if it has none.
 
-    renamed: role -> column, as the user said it: a column of a role that is a list holds lists.
+    renamed: role -> column, as the user said it: a column of a role that is a list holds lists. look: `first_rows`,
+    which may hold what it has read before.
     """
-    table = in_lists_by_number(table)
-    schema = _schema(table, renamed or {})
+    table, look = in_lists_by_number(table), look or first_rows
+    schema = _schema(table, renamed or {}, look)
     if schema is None:
         return table
-    texts = _texts(table, schema, renamed or {})
+    texts = _texts(table, schema, renamed or {}, look)
     if not texts and not any("struct<" in str(kind) for kind in schema.types):
         return table
+    names = _taken(schema, texts)
+    return UnfoldedTable(table, names, texts) if texts or list(names) != schema.names else table
+
+
+def documents(table: Table) -> Table:
+    """Return a table with its structs alone unfolded; of an exported index, whose rows hold their documents, those."""
+    schema = schema_of(table) or first_rows(table, table.names, 1).schema
+    names = _taken(schema, {})
+    if _DOCUMENT in schema.names and pa.types.is_struct(schema.field(_DOCUMENT).type):
+        inside = f"{_DOCUMENT}."
+        names = {name.removeprefix(inside): way for name, way in names.items() if name.startswith(inside)}
+    return UnfoldedTable(table, names)
+
+
+def _taken(schema: pa.Schema, texts: Mapping[str, Form]) -> dict[str, tuple[str, Path]]:
+    """Return the columns that are made of those with structs: name -> the column, and the way in it."""
     kinds = {one.name: texts[one.name].kind if one.name in texts else one.type for one in schema}
     names: dict[str, tuple[str, Path]] = {}
     for column, kind in kinds.items():
@@ -120,19 +141,19 @@ def unfolded(table: Table, renamed: Mapping[str, str] | None = None) -> Table:
         made = {".".join((column, *path)): (column, path) for path in paths}
         free = len(made) == len(paths) and not made.keys() & (names.keys() | kinds.keys() - {column})
         names |= made if free else {column: (column, ())}
-    return UnfoldedTable(table, names, texts) if texts or list(names) != list(kinds) else table
+    return names
 
 
-def _texts(table: Table, schema: pa.Schema, renamed: Mapping[str, str]) -> dict[str, Form]:
+def _texts(table: Table, schema: pa.Schema, renamed: Mapping[str, str], look: FirstRows) -> dict[str, Form]:
     """Return the columns of text that are unfolded; the lists beside them are looked at where a text may be one."""
     folders = partition(table.files.paths[0]) if isinstance(table, StoredTable | CsvJsonTable) else {}
     texts = tuple(one.name for one in schema if is_text(one.type) and one.name not in folders)
     lists = tuple(one.name for one in schema if hasattr(one.type, "value_type") and not is_text(one.type))
-    sample = first_rows(table, texts) if texts else None
+    sample = look(table, texts) if texts else None
     if sample is None or not any(_some_packed(column) for column in sample.columns):
         return {}
     named = [renamed.get(role, role) for role in _LISTS]
-    return text_forms(sample, named, lambda: first_rows(table, lists))
+    return text_forms(sample, named, lambda: look(table, lists))
 
 
 def _some_packed(texts: pa.ChunkedArray) -> bool:
@@ -170,7 +191,7 @@ def _pieces(table: Table, columns: tuple[str, ...]) -> Iterator[Piece]:
             yield from table.pieces(part, columns)
 
 
-def _schema(table: Table, renamed: Mapping[str, str]) -> pa.Schema | None:
+def _schema(table: Table, renamed: Mapping[str, str], look: FirstRows) -> pa.Schema | None:
     """Return the columns of a table and their types; None if nothing need be known.
 
     That is where they are not known without reading, and all columns are there that a log needs.
@@ -180,4 +201,4 @@ def _schema(table: Table, renamed: Mapping[str, str]) -> pa.Schema | None:
     if known is not None:
         return known
     own = renamed.get("slate", "slate") in names or {renamed.get(r, r) for r in ("impression", "item")} <= names
-    return None if own and names.issuperset(renamed.values()) else first_rows(table, table.names, 1).schema
+    return None if own and names.issuperset(renamed.values()) else look(table, table.names, 1).schema
