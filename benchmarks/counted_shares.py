@@ -27,7 +27,7 @@ SCORES = {"a": LEAN, "b": LEAN[::-1]}
 RELEVANCE = np.linspace(0.2, 0.6, ITEMS)
 EXAMINATION = np.array([1.0, 0.7, 0.5])
 RANKERS = {"A": "plackett_luce(a, temperature=0.5)", "B": "plackett_luce(b, temperature=0.5)"}
-TARGETS = (RANKERS["B"], "plackett_luce(b)", "uniform")
+TARGETS = (RANKERS["B"], "plackett_luce(b)")
 ASKED = ("ips", "snips", "ipm", "rips")
 
 
@@ -79,7 +79,7 @@ def main() -> None:
         "hold",
     )
     lines = [f"| {' | '.join(heads)} |", "|---" * len(heads) + "|"]
-    for rows, drawn_by, share in product((500, 5_000), ("row", "user"), (0.5, 0.95)):
+    for drawn_by, rows, share in product(("row", "user"), (500, 5_000), (0.5, 0.95)):
         found: dict[tuple[str, str], list[list[float]]] = {}
         laws = [f"balanced({served}, shares={{A: {share}, B: {round(1 - share, 9)}}})", f"balanced({served})"]
         for seed in range(options.logs):

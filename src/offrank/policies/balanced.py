@@ -32,6 +32,9 @@ class CountedShares(Fits):
     arms: By
     values: tuple[float, ...] | None = None
 
+    def __repr__(self) -> str:
+        return f"balanced({self.arms!r})"
+
     def fit(self, source: Source, executor: Executor | None = None) -> CountedShares:
         """Count the source, once."""
         if self.values is not None:
@@ -47,7 +50,8 @@ class Balanced(Spelled, MixedPolicy):
 
     Where the arm is drawn by chance, every estimator stays right, and its weights become smaller: no slate that any of
     the rankers often shows has a large one. shares: value -> its share of the impressions, by default counted in the
-    log. Veach and Guibas (1995), Optimally combining sampling techniques for Monte Carlo rendering.
+    log. Intervals take counted shares as known, which makes them wider than they need be: where the arm is drawn by
+    chance, counting removes from an estimate what lies between the arms, and leaves what lies within them. Veach and Guibas (1995), Optimally combining sampling techniques for Monte Carlo rendering.
 
     Examples:
         >>> offrank.Balanced(offrank.By("arm", {"A": offrank.Top("a_score"), "B": offrank.Top("b_score")}))
