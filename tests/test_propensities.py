@@ -28,6 +28,10 @@ SERVED = (
     "thompson(mean=s, sd=a)",
     "noisy(s, sd=0.4)",
     "noisy(s, sd=b, noise=gumbel)",
+    "shuffled(top(s))",  # of which two are equal
+    "shuffled(top(b), 3, method=top)",
+    "shuffled(top(s), method=fair_pairs)",
+    "mixture({shuffled(top(s), 3, method=window): 0.5, top(b): 0.3, thompson(a, b): 0.2})",
     "epsilon(thompson(a, b), 0.2)",
     "mixture({top(s): 0.9, noisy(s, sd=1, noise=gumbel): 0.1})",
 )
@@ -55,6 +59,21 @@ def test_lists_come_as_often_as_they_say() -> None:
     for slate, chance in share.items():
         count = sum(tuple(one.slate) == slate for one in drawn)
         assert count / n == pytest.approx(chance, abs=5 * np.sqrt(chance * (1 - chance) / n))
+
+
+def test_the_same_counts_give_the_same_and_others_do_not() -> None:
+    """What follows from the numbers of a request is kept for the next one."""
+    shown = []
+    for a in ([1.0, 2, 5], [1.0, 2, 5], [5.0, 2, 1]):
+        found = [draw("thompson(a, b)", 1, np.random.default_rng(seed), a=a, b=[4.0, 4, 9]) for seed in range(40)]
+        shown.append({one.slate[0]: one.propensity for one in found})
+    assert shown[0] == shown[1]
+    assert sum(shown[0].values()) == pytest.approx(1)
+    assert shown[2][0] > 2 * shown[0][0]
+    swapped = [
+        draw("thompson(b, a)", 1, np.random.default_rng(seed), a=[4.0, 4, 9], b=[5.0, 2, 1]) for seed in range(40)
+    ]
+    assert {one.slate[0]: one.propensity for one in swapped} == shown[2]
 
 
 def service(requests: int, seed: int) -> list[dict[str, object]]:
@@ -126,6 +145,9 @@ def test_it_needs_neither_a_compiler_nor_arrow() -> None:
         ("thompson(a, b)", 1, {"a": [1, 2], "b": [1, 2, 3]}, "'b' has the shape"),
         ("top(a)", 3, {"a": [1, 2]}, "3 slots for 2 candidates"),
         ("mixture({top(a): 0.9, uniform: 0.2})", 1, {"a": [1, 2]}, "add up to 1.1"),
+        ("shuffled(uniform)", 1, {"a": [1, 2]}, "does not sort"),
+        ("shuffled(top(a), 1)", 1, {"a": [1, 2]}, "block is 1"),
+        ("shuffled(top(a), method=all)", 1, {"a": [1, 2]}, "unknown method 'all'"),
         ("epsilon(top(a), 2)", 1, {"a": [1, 2]}, "epsilon is 2"),
         ("thompson(a)", 1, {"a": [1, 2]}, "thompson is given alpha"),
     ],

@@ -8,7 +8,7 @@ in it (`logging="logged"`), or by the policy, from the same columns.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
@@ -21,8 +21,12 @@ from .errors import UsageError
 from .spelling import Makers, parse
 
 Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
 Columns = Mapping[str, Floats]
 """Numbers beside the candidates, [m] by name."""
+Probs = tuple[Floats, Floats]
+_FEW = 50
+"""The most candidates of which what follows from their numbers is kept for the next request."""
 
 __all__ = ["Served", "draw"]
 
@@ -53,9 +57,9 @@ def draw(
 ) -> Served:
     """Draw a list by a policy, and return it with its exact propensities.
 
-    policy: the spelling of `uniform`, `top`, `plackett_luce`, `thompson`, `noisy`, or of an `epsilon` or `mixture` of
-    these. slots: how many items are shown. candidates: their ids, by default 0, 1, ... columns: those that the policy
-    names, each a number per candidate.
+    policy: the spelling of `uniform`, `top`, `shuffled`, `plackett_luce`, `thompson`, `noisy`, or of an `epsilon` or
+    `mixture` of these. slots: how many items are shown. candidates: their ids, by default 0, 1, ... columns: those that
+    the policy names, each a number per candidate.
 
     Raises:
         SpellingError: no such policy here.
@@ -69,9 +73,8 @@ def draw(
     if not 1 <= slots <= wide:
         raise UsageError(f"{slots} slots for {wide} candidates", "show at least one and at most all of them")
     slate = law.draw(numbers, wide, slots, rng)
-    begins = law.beginnings(numbers, wide, slate)
+    begins, ranks = law.probs(numbers, wide, slate)
     given = begins / np.append(1.0, begins[:-1])
-    ranks = begins[None] if slots == 1 else law.ranks(numbers, wide, slate)
     ids = list(range(wide)) if candidates is None else list(candidates)
     kept = {name: values.tolist() for name, values in numbers.items()}
     return Served([ids[item] for item in slate], float(begins[-1]), given.tolist(), ranks.tolist(), ids, kept)
@@ -91,16 +94,12 @@ class _Law(ABC):
         return frozenset()
 
     @abstractmethod
-    def draw(self, numbers: Columns, wide: int, slots: int, rng: np.random.Generator) -> NDArray[np.int64]:
+    def draw(self, numbers: Columns, wide: int, slots: int, rng: np.random.Generator) -> Integers:
         """[k] candidates, top first."""
 
     @abstractmethod
-    def beginnings(self, numbers: Columns, wide: int, slate: NDArray[np.int64]) -> Floats:
-        """[k] P(a list begins with the slate down to each slot)."""
-
-    @abstractmethod
-    def ranks(self, numbers: Columns, wide: int, slate: NDArray[np.int64]) -> Floats:
-        """[k, k] P(shown item at rank)."""
+    def probs(self, numbers: Columns, wide: int, slate: Integers) -> Probs:
+        """[k] P(a list begins with the slate down to each slot), and [k, k] P(shown item at rank)."""
 
 
 @dataclass(frozen=True)
@@ -113,27 +112,58 @@ class _Sorted(_Law):
     def columns(self) -> frozenset[str]:
         return frozenset() if self.scores is None else frozenset([self.scores])
 
-    def draw(self, numbers: Columns, wide: int, slots: int, rng: np.random.Generator) -> NDArray[np.int64]:
+    def draw(self, numbers: Columns, wide: int, slots: int, rng: np.random.Generator) -> Integers:
         return np.lexsort((rng.random(wide), -self._scores(numbers, wide)))[:slots]
 
-    def beginnings(self, numbers: Columns, wide: int, slate: NDArray[np.int64]) -> Floats:
-        first, width = self._blocks(numbers, wide, slate)
-        left = first + width - np.arange(len(slate))
-        fits = (first <= np.arange(len(slate))) & (left > 0)
-        return np.asarray(np.cumprod(fits / np.maximum(left, 1)))
+    def probs(self, numbers: Columns, wide: int, slate: Integers) -> Probs:
+        (first, width), rank = self.blocks(numbers, wide, slate), np.arange(len(slate))
+        left = first + width - rank
+        begins = np.cumprod(((first <= rank) & (left > 0)) / np.maximum(left, 1))
+        first, width = first[:, None], width[:, None]
+        return begins, ((rank >= first) & (rank < first + width)) / width
 
-    def ranks(self, numbers: Columns, wide: int, slate: NDArray[np.int64]) -> Floats:
-        first, width = (each[:, None] for each in self._blocks(numbers, wide, slate))
-        rank = np.arange(len(slate))
-        return np.asarray(((rank >= first) & (rank < first + width)) / width)
+    def blocks(self, numbers: Columns, wide: int, slate: Integers) -> tuple[Integers, Integers]:
+        """[k] the first of the ranks that each shown item shares with those it ties with, and their number."""
+        scores = self._scores(numbers, wide)
+        own = scores[slate][:, None]
+        return (scores > own).sum(axis=1), (scores == own).sum(axis=1)
 
     def _scores(self, numbers: Columns, wide: int) -> Floats:
         return np.zeros(wide) if self.scores is None else numbers[self.scores]
 
-    def _blocks(self, numbers: Columns, wide: int, slate: NDArray[np.int64]) -> tuple[Any, Any]:
-        scores = self._scores(numbers, wide)
-        own = scores[slate][:, None]
-        return (scores > own).sum(axis=1), (scores == own).sum(axis=1)
+
+@dataclass(frozen=True)
+class _Shuffled(_Law):
+    base: Any
+    block: int = 2
+    method: str = field(default="blocks", kw_only=True)
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.base, _Sorted) or self.base.scores is None:
+            raise UsageError(f"shuffled: {self.base!r} does not sort", "shuffle top(score)")
+        races.refuse_other_shuffles("shuffled", self.block, self.method)
+
+    @property
+    def columns(self) -> frozenset[str]:
+        return frozenset([self.base.scores])
+
+    def draw(self, numbers: Columns, wide: int, slots: int, rng: np.random.Generator) -> Integers:
+        slate = self.base.draw(numbers, wide, slots, rng)
+        return races.shuffled(self._partitions(slots), slate[None], rng)[0]
+
+    def probs(self, numbers: Columns, wide: int, slate: Integers) -> Probs:
+        first, width = self.base.blocks(numbers, wide, slate)
+        first = np.where(first < len(slate), first, -1)
+        (_, base), begins, ranks = self.base.probs(numbers, wide, slate), 0.0, 0.0
+        for part in self._partitions(len(slate)):
+            given = np.ones((1, len(slate)))
+            races.shuffled_slots(first[None], width[None], slate[None], part.start, part.width, given)
+            begins = begins + part.share[0] * np.cumprod(given[0])
+            ranks = ranks + part.share[0] * (base @ races.moved(part)[0])
+        return np.asarray(begins), np.asarray(ranks)
+
+    def _partitions(self, slots: int) -> Iterator[races.Partition]:
+        return races.partitions(self.method, self.block, np.array([slots]), slots)
 
 
 class _Race(_Law):
@@ -143,14 +173,20 @@ class _Race(_Law):
     def keys(self, numbers: Columns) -> races.Keys:
         """The law of each candidate's key."""
 
-    def draw(self, numbers: Columns, wide: int, slots: int, rng: np.random.Generator) -> NDArray[np.int64]:
+    def draw(self, numbers: Columns, wide: int, slots: int, rng: np.random.Generator) -> Integers:
         return np.argsort(-self.keys(numbers).sample(rng)[0], kind="stable")[:slots]
 
-    def beginnings(self, numbers: Columns, wide: int, slate: NDArray[np.int64]) -> Floats:
-        return np.asarray(races.list_probs(self.keys(numbers), np.array([wide]), slate[None])[0])
+    def probs(self, numbers: Columns, wide: int, slate: Integers) -> Probs:
+        if wide > _FEW:
+            return races.served_probs(races.served_grid(self.keys(numbers), len(slate)), slate)
+        known = ((name, numbers[name].tobytes()) for name in self.columns)
+        return races.served_probs(_grid(self, len(slate), *known), slate)
 
-    def ranks(self, numbers: Columns, wide: int, slate: NDArray[np.int64]) -> Floats:
-        return np.asarray(races.shown_rank_probs(self.keys(numbers), np.array([wide]), slate[None])[0])
+
+@lru_cache(maxsize=16)
+def _grid(law: _Race, slots: int, *columns: tuple[str, bytes]) -> races.Grid:
+    """The grid of a race, kept: many requests see the same counts until these are next updated."""
+    return races.served_grid(law.keys({name: np.frombuffer(values) for name, values in columns}), slots)
 
 
 @dataclass(frozen=True)
@@ -224,17 +260,20 @@ class _PlackettLuce(_Race):
         return frozenset() if self.log else self.columns
 
     def keys(self, numbers: Columns) -> races.Keys:
-        score = numbers[self.scores][None]
-        logs = (score if self.log else np.log(score)) / self.temperature
+        logs = self._log_weights(numbers)[None]
         return races.GumbelKeys(logs, np.ones_like(logs))
 
-    def beginnings(self, numbers: Columns, wide: int, slate: NDArray[np.int64]) -> Floats:
-        """As in the race, in a closed form."""
-        logs = self.keys(numbers).location[0]  # type: ignore[attr-defined]
+    def _log_weights(self, numbers: Columns) -> Floats:
+        return np.asarray((numbers[self.scores] if self.log else np.log(numbers[self.scores])) / self.temperature)
+
+    def probs(self, numbers: Columns, wide: int, slate: Integers) -> Probs:
+        """As in the race, but for what has a closed form."""
+        logs = self._log_weights(numbers)
         weights = np.exp(logs - logs.max())
-        others = np.delete(weights, slate).sum()
-        left = np.cumsum(weights[slate][::-1])[::-1] + others
-        return np.asarray(np.cumprod(weights[slate] / left))
+        shown = weights[slate]
+        weights[slate] = 0.0
+        begins = np.cumprod(shown / (shown[::-1].cumsum()[::-1] + weights.sum()))
+        return begins, begins[None] if len(slate) == 1 else super().probs(numbers, wide, slate)[1]
 
 
 @dataclass(frozen=True)
@@ -257,17 +296,14 @@ class _Mixture(_Law):
     def positive(self) -> frozenset[str]:
         return frozenset().union(*(part.positive for part in self.parts))
 
-    def draw(self, numbers: Columns, wide: int, slots: int, rng: np.random.Generator) -> NDArray[np.int64]:
+    def draw(self, numbers: Columns, wide: int, slots: int, rng: np.random.Generator) -> Integers:
         part = rng.choice(len(self.parts), p=list(self.parts.values()))
         return list(self.parts)[part].draw(numbers, wide, slots, rng)
 
-    def beginnings(self, numbers: Columns, wide: int, slate: NDArray[np.int64]) -> Floats:
-        each = [share * part.beginnings(numbers, wide, slate) for part, share in self.parts.items()]
-        return np.asarray(np.sum(each, axis=0))
-
-    def ranks(self, numbers: Columns, wide: int, slate: NDArray[np.int64]) -> Floats:
-        each = [share * part.ranks(numbers, wide, slate) for part, share in self.parts.items()]
-        return np.asarray(np.sum(each, axis=0))
+    def probs(self, numbers: Columns, wide: int, slate: Integers) -> Probs:
+        each = [(share, part.probs(numbers, wide, slate)) for part, share in self.parts.items()]
+        begins, ranks = (sum(share * found[place] for share, found in each) for place in range(2))
+        return np.asarray(begins), np.asarray(ranks)
 
 
 def _epsilon(base: _Law, epsilon: float) -> _Mixture:
@@ -289,6 +325,7 @@ _MAKERS: Makers = {
     "mixture": _Mixture,
     "noisy": _Noisy,
     "plackett_luce": _PlackettLuce,
+    "shuffled": _Shuffled,
     "thompson": _Thompson,
     "top": _top,
     "uniform": _uniform,

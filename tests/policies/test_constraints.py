@@ -18,6 +18,7 @@ from offrank.policies import Distinct, policy
 from offrank.policies.base import all_items
 from offrank.policies.linear import Encoding, Model
 from offrank.policies.pair_law import pair_probs
+from offrank.policies.ties import certain, shown_slates
 from offrank.testing.exact import World
 from offrank.testing.laws import Situation
 
@@ -177,3 +178,26 @@ def test_a_target_that_leaves_slots_empty_is_sampled_alike_in_any_order() -> Non
     found = [overlap(policy("plackett_luce(score)"), asked, one, samples=9) for one in (here, here.take(np.arange(3)))]
     assert found[0].sampling.tolist() == found[1].sampling.tolist()
     assert (found[0].sampling < 1).all()
+
+
+@pytest.mark.parametrize(
+    ("spelling", "sure", "slate"),
+    [
+        ("pinned(top(score), ad)", True, [3, 2, 0]),  # what is pinned ties with the last, which does not matter
+        ("filtered(top(score), stock)", True, [3, 1, -1]),
+        ("pinned(filtered(top(score), stock), ad)", True, [3, 2, 1]),
+        ("distinct(top(score), ad)", True, [3, 2, -1]),  # 0 ties with 2, and is dropped for the brand of 3
+        ("distinct(top(score), stock)", False, None),  # 0 ties with 2 of the same brand
+        ("distinct(top(unlike), ad)", True, [0, 2, -1]),
+        ("pinned(epsilon(top(unlike), 0.1), ad)", False, None),
+        ("filtered(plackett_luce(unlike), stock)", False, None),
+    ],
+)
+def test_what_always_shows_one_list_is_known_to(spelling: str, *, sure: bool, slate: list[int] | None) -> None:
+    columns = {"score": [3.0, 1, 3, 5], "unlike": [9.0, 2, 3, 4], "ad": [0, 0, 2, 0], "stock": [0, 1, 0, 1]}
+    here, law = contexts(4, 3, n=2, **columns), policy(spelling)
+    assert certain(law, here).tolist() == [sure] * 2
+    if slate is not None:
+        found = shown_slates(law, here)
+        assert found.tolist() == [slate] * 2
+        assert law.log_prob(here, found).tolist() == [0, 0]  # type: ignore[union-attr]

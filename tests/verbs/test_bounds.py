@@ -135,8 +135,8 @@ def test_printed_saved_and_at_another_level(tmp_path: Any) -> None:
     pa.parquet.write_table(World(0, position_based=False).table(50), path)
     found = call("evaluate", str(path), "--target", "top(new)", "--bounds", "--json", str(tmp_path / "out.json"))
     said = " ".join(found.output.split())
-    assert "Unknown: between " in said
-    assert "assuming that rows of one query are alike and a click depends on its own item and rank only" in said
+    assert "Unknown. The log allows top(new) any value between " in said
+    assert "assuming that rows of one query are alike and a click depends on its own item and rank only." in said
     (saved,) = json.loads((tmp_path / "out.json").read_text())["bounds"]
     assert saved["trust"] == "with care"
     assert saved["lower"]["low"] < saved["lower"]["value"] < saved["upper"]["value"] < saved["upper"]["high"]

@@ -30,6 +30,7 @@ HOW: dict[str, dict[str, Any]] = {
     "clusters": {"examination": [1, 0.5, 0.4]},
 }
 SIZES = (300, 180, 261)
+ARMS = "by(device, {phone: plackett_luce(old), desk: uniform})"
 
 
 def table(rows: int, seed: int) -> pa.Table:
@@ -268,11 +269,21 @@ def test_long_logs_and_rows_that_are_left_out(tmp_path: Path) -> None:
     alike(offrank.merge(str(tmp_path / "?.state")).to_dict(), whole.to_dict())
 
 
+def test_rankers_with_shares_of_the_design_merge(folder: Path, tmp_path: Path) -> None:
+    """Counted ones are another number every day: see below."""
+    question = {**QUESTION, "estimators": "snips", "logging": f"balanced({ARMS}, shares={{phone: 0.6, desk: 0.4}})"}
+    days = [str(folder / f"{day}.parquet") for day in range(2)]
+    for name, log in (("0", days[0]), ("1", days[1]), ("whole", days)):
+        whole = offrank.evaluate(log, **question, state=tmp_path / f"{name}.state")
+    alike(offrank.merge(str(tmp_path / "?.state")).to_dict(), whole.to_dict())
+
+
 @pytest.mark.parametrize(
     ("more", "said"),
     [
         ({"logging": "counted(by=device)", "estimators": "ipm"}, r"counted\(by=device\) is learnt from the log itself"),
         ({"target": "epsilon(counted(by=device), 0.1)"}, "is learnt from the log itself"),
+        ({"logging": f"balanced({ARMS})"}, r"^balanced\(by\(device, .*is learnt from the log itself(.|\n)*with its shares"),
         ({"estimators": ["snips", "auto"]}, "auto is learnt from the log itself"),
         ({"estimators": "direct(lasso)"}, "is learnt from the log itself"),
         ({"held_out": "policy.npz"}, "a state is of a whole log"),

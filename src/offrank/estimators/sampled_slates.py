@@ -16,7 +16,7 @@ from ..log.contexts import reordered
 from ..log.source import Needs
 from ..policies.base import Ability, Policy, all_items
 from ..policies.propensities import Propensities, propensities
-from ..policies.sorting import certain, shown_slates
+from ..policies.ties import certain, shown_slates
 from .pseudoinverse import _kernels
 from .pseudoinverse.grouping import places
 

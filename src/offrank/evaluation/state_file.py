@@ -132,7 +132,8 @@ def refuse_learnt(question: Question) -> None:
         raise UsageError(
             f"{found[0]!r} is learnt from the log itself: the states of two logs could not be merged",
             Wording(
-                "name a policy, an estimator or the file of a model that is the same for every log, or leave out {}",
+                "name a policy (with its shares, if it is balanced), an estimator or the file of a model that is the "
+                "same for every log, or leave out {}",
                 Option("state"),
             ),
         )

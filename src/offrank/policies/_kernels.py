@@ -8,7 +8,10 @@ from __future__ import annotations
 import numba
 import numpy as np
 
+from ..races.shuffles import shuffled_slots as _shuffled_slots
+
 _jit = numba.njit(cache=True, nogil=True)
+shuffled_slots = _jit(_shuffled_slots)
 
 
 @_jit
@@ -86,28 +89,6 @@ def block_slot_probs(first, width, slates, out):
                 start = first[row, slot]
                 left = start + width[row, slot] - slot
                 out[row, slot] = 1.0 / left if 0 <= start <= slot and left > 0 else 0.0
-
-
-@_jit
-def shuffled_slots(first, width, slates, start, within, out):
-    """out [n, k] <- P(each slot's item given the slots above), of a sorted slate shuffled in blocks; not on pads.
-
-    first, width: [n, k] the ranks of each slot's item in the sorted slate, shared by those it ties with. start, within:
-    [n, k] the block of each slot. A slot is filled by the tied items that its block took, of which any is as likely.
-    """
-    n, k = slates.shape
-    for row in range(n):
-        for slot in range(k):
-            if slates[row, slot] < 0:
-                continue
-            low, high = first[row, slot], first[row, slot] + width[row, slot]
-            begin, end = start[row, slot], start[row, slot] + within[row, slot]
-            taken, left = min(high, end) - max(low, begin), width[row, slot]
-            for above in range(slot):
-                if slates[row, above] >= 0 and first[row, above] == low:
-                    left -= 1
-                    taken -= above >= begin
-            out[row, slot] = taken / ((end - slot) * left) if low >= 0 and taken > 0 and left > 0 else 0.0
 
 
 @_jit

@@ -32,6 +32,9 @@ class CountedShares(Fits):
     arms: By
     values: tuple[float, ...] | None = None
 
+    def __repr__(self) -> str:
+        return f"balanced({self.arms!r})"
+
     def fit(self, source: Source, executor: Executor | None = None) -> CountedShares:
         """Count the source, once."""
         if self.values is not None:
@@ -46,8 +49,12 @@ class Balanced(Spelled, MixedPolicy):
     """Each row against the mixture of all rankers of `arms`, whoever served it: the balance heuristic.
 
     Where the arm is drawn by chance, every estimator stays right, and its weights become smaller: no slate that any of
-    the rankers often shows has a large one. shares: value -> its share of the impressions, by default counted in the
-    log. Veach and Guibas (1995), Optimally combining sampling techniques for Monte Carlo rendering.
+    the rankers often shows has a large one. Veach and Guibas (1995), Optimally combining sampling techniques for Monte
+    Carlo rendering.
+
+    shares: value -> its share of the impressions, by default counted in the log. Intervals take counted shares as
+    known, and so are wider than they need be: where the arm is drawn by chance, counting takes from an estimate what
+    varies between the arms, and leaves what varies within them.
 
     Examples:
         >>> offrank.Balanced(offrank.By("arm", {"A": offrank.Top("a_score"), "B": offrank.Top("b_score")}))

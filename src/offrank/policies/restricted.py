@@ -44,6 +44,13 @@ class Rest:
         shown = np.where(self.slots >= 0, slates[row, self.slots], -1)
         return np.where(shown >= 0, self.place[row, shown], -1)
 
+    def around(self, drawn: Integers) -> Integers:
+        """[n, k] the slates whose free slots show what the base policy has drawn [n, k']."""
+        row, slots = np.arange(len(drawn))[:, None], self.slots[:, : drawn.shape[1]]
+        slates = np.column_stack([self.pinned, np.full(len(drawn), -1)])  # the last column takes what is padded
+        slates[row, slots] = np.where(drawn >= 0, self.items[row, drawn], -1)
+        return slates[:, :-1]
+
 
 class Restricted(PairProbs, FillsSlots):
     """A policy whose base ranks some of the candidates in some of the slots, while a column fixes the others."""
@@ -91,11 +98,7 @@ class Restricted(PairProbs, FillsSlots):
     def sample(self, contexts: Contexts, rng: np.random.Generator) -> Integers:
         """[n, k] candidate indices, -1 pads."""
         rest = self.rest(contexts)
-        drawn = law(self.base, "sample").sample(rest.contexts, rng)
-        row, slots = np.arange(len(contexts))[:, None], rest.slots[:, : drawn.shape[1]]
-        slates = np.column_stack([rest.pinned, np.full(len(contexts), -1)])  # the last column takes what is padded
-        slates[row, slots] = np.where(drawn >= 0, rest.items[row, drawn], -1)
-        return slates[:, :-1]
+        return rest.around(law(self.base, "sample").sample(rest.contexts, rng))
 
     @final
     def log_prob(self, contexts: Contexts, slates: Integers) -> Floats:

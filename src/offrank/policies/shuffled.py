@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import ClassVar, NamedTuple
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from .. import races
 from ..errors import UsageError
 from ..log.batch import Contexts, Floats, Integers
 from ..log.source import Needs
@@ -21,19 +22,6 @@ from .propensities import AnyPolicy, law
 from .rank_law import RankLaw
 from .registry import POLICIES
 from .sorting import Sorting
-
-_METHODS = ("blocks", "top", "fair_pairs", "window")
-
-
-class _Partition(NamedTuple):
-    """A partition of ranks into blocks, with the probability that it is drawn.
-
-    share: [n]. start, width: [n, k] the block of each rank; a rank beyond a row's slots is alone.
-    """
-
-    share: Floats
-    start: Integers
-    width: Integers
 
 
 @POLICIES.register
@@ -66,10 +54,7 @@ class Shuffled(Spelled, PairProbs, FillsSlots):
                 "shuffle top(score) or ranking(column); epsilon and mixture go around it, mixture({top(a): 0.9, ...})"
             )
             raise UsageError(f"{self!r}: {self.base!r} does not sort", remedy)
-        if type(self.block) is not int or self.block < 2:
-            raise UsageError(f"{self!r}: block is {self.block!r}", "give the number of ranks in a block, at least 2")
-        if self.method not in _METHODS:
-            raise UsageError(f"{self!r}: unknown method {self.method!r}", f"give one of {', '.join(_METHODS)}")
+        races.refuse_other_shuffles(repr(self), self.block, self.method)
 
     def needs(self, ability: Ability) -> Needs:
         """The columns that this ability reads."""
@@ -85,14 +70,7 @@ class Shuffled(Spelled, PairProbs, FillsSlots):
         drawn = law(self.base, "sample").sample(contexts, rng)
         slates = np.full((len(contexts), contexts.slots), -1)
         slates[:, : drawn.shape[1]] = drawn
-        above = rng.random(len(contexts))
-        start, share = np.empty(slates.shape, np.int64), np.zeros(len(contexts))
-        for part in self._partitions(contexts):
-            chosen = (share <= above) & (part.share > 0)  # the last partition that begins below the number
-            start[chosen] = part.start[chosen]
-            share += part.share
-        order = np.lexsort((rng.random(slates.shape), start), axis=1)
-        return np.take_along_axis(slates, order, axis=1)
+        return races.shuffled(self._partitions(contexts), slates, rng)
 
     def log_prob(self, contexts: Contexts, slates: Integers) -> Floats:
         """[n] log-probability of each slate."""
@@ -109,7 +87,9 @@ class Shuffled(Spelled, PairProbs, FillsSlots):
     def rank_probs(self, contexts: Contexts, items: Integers) -> Floats:
         """[n, q, k] probability that candidate items[n, q] is at each rank; 0 on pads."""
         base = RankLaw.blocks(*self._sorted.blocks(contexts, items)).at_ranks(contexts.length, contexts.slots)
-        return np.asarray(sum(part.share[:, None, None] * (base @ _moved(part)) for part in self._partitions(contexts)))
+        return np.asarray(
+            sum(part.share[:, None, None] * (base @ races.moved(part)) for part in self._partitions(contexts))
+        )
 
     def pair_probs(self, contexts: Contexts) -> Floats:
         """As `PairProbs.pair_probs`, exact."""
@@ -141,43 +121,15 @@ class Shuffled(Spelled, PairProbs, FillsSlots):
             found += part.share[:, None] * np.cumprod(probs, axis=1)
         return found
 
-    def _partitions(self, contexts: Contexts) -> Iterator[_Partition]:
-        """The partitions of which one is drawn, with shares that add up to 1 in every row."""
-        length, rank = contexts.length[:, None], np.arange(contexts.slots)
-        count = {"fair_pairs": self.block, "window": max(contexts.slots - self.block + 1, 1)}.get(self.method, 1)
-        for place in range(count):
-            start, end = self._block(place, rank)
-            end = np.minimum(end, length)
-            alone = (rank >= length) | (end - start < 2)
-            yield _Partition(
-                self._share(place, contexts.length), np.where(alone, rank, start), np.where(alone, 1, end - start)
-            )
-
-    def _block(self, place: int, rank: Integers) -> tuple[Integers, Integers]:
-        """[k] first rank of each rank's block, and the first rank below it."""
-        if self.method in ("top", "window"):
-            inside = (rank >= place) & (rank < place + self.block)
-            return np.where(inside, place, rank), np.where(inside, place + self.block, rank + 1)
-        start = place + (rank - place) // self.block * self.block
-        return np.maximum(start, 0), start + self.block
-
-    def _share(self, place: int, length: Integers) -> Floats:
-        """[n] probability of the partition of this number."""
-        if self.method == "fair_pairs":
-            return np.full(len(length), 1 / self.block)
-        places = np.maximum(length - self.block + 1, 1) if self.method == "window" else np.ones_like(length)
-        return (place < places) / places
+    def _partitions(self, contexts: Contexts) -> Iterator[races.Partition]:
+        """The partitions of which one is drawn."""
+        return races.partitions(self.method, self.block, contexts.length, contexts.slots)
 
 
-def _moved(part: _Partition) -> Floats:
-    """[n, k, k] P(an item that the base puts at rank r is shown at rank j)."""
-    return (part.start[:, :, None] == part.start[:, None, :]) / part.width[:, None, :]
-
-
-def _moved_pairs(part: _Partition) -> Floats:
+def _moved_pairs(part: races.Partition) -> Floats:
     """[n, k * k, k * k] P(items that the base puts at ranks r, s are shown at ranks i, j), where r, s are unlike."""
     n, k = part.start.shape
-    one = _moved(part)
+    one = races.moved(part)
     apart = one[:, :, None, :, None] * one[:, None, :, None, :]
     same = (part.start[:, :, None] == part.start[:, None, :])[:, :, :, None, None]
     unlike = ~np.eye(k, dtype=bool)

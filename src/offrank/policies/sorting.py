@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from ..log.batch import Contexts, Floats, Integers
 from . import _kernels
-from .base import all_items, log_product
+from .base import log_product
 from .rank_law import RankLaw
 
 
@@ -63,21 +63,6 @@ def slot_probs(first: Integers, width: Integers, slates: Integers) -> Floats:
     return probs
 
 
-def certain(policy: object, contexts: Contexts) -> NDArray[np.bool_]:
-    """[n] whether the policy always shows the same slate: it sorts, and no item that it may show ties."""
-    return ~policy.tied(contexts) if isinstance(policy, Sorting) else np.zeros(len(contexts), np.bool_)
-
-
 def always_sorts(policy: object) -> bool:
     """Whether the policy always shows its candidates in a fixed order, but for ties."""
     return isinstance(policy, Sorting)
-
-
-def shown_slates(policy: object, contexts: Contexts) -> Integers:
-    """[n, k] the slate of a policy where it is `certain`; -1 where it has no candidate for a slot."""
-    assert isinstance(policy, Sorting)  # only such a policy is certain
-    first, _ = policy.blocks(contexts, all_items(contexts))
-    slates = np.full((len(contexts), contexts.slots), -1)
-    row, item = np.nonzero(first >= 0)
-    slates[row, first[row, item]] = item
-    return slates

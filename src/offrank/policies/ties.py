@@ -1,14 +1,16 @@
-"""Which policies sort, at least most of the time, and where equal scores leave the order open that they show."""
+"""Which policies sort, at least most of the time; where equal scores leave their order open, and where nothing does."""
 
 from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..log.batch import LogBatch
+from ..log.batch import Contexts, Integers, LogBatch
+from .base import all_items
 from .by import By
+from .distinct import Distinct
 from .mixture import MixedPolicy
-from .propensities import AnyPolicy, complete, propensities
+from .propensities import AnyPolicy, complete, law, propensities
 from .restricted import Restricted
 from .sorting import MaySort, Sorting
 
@@ -39,3 +41,28 @@ def tied(policy: AnyPolicy, batch: LogBatch) -> NDArray[np.bool_]:
         width = propensities(policy, batch).rank_law.width
         return np.asarray((width > 1).any(axis=1)) if width.max(initial=1) > 1 else np.zeros(len(batch), np.bool_)
     return policy.tied(batch.contexts) if isinstance(policy, MaySort) else np.zeros(len(batch), np.bool_)
+
+
+def certain(policy: AnyPolicy, contexts: Contexts) -> NDArray[np.bool_]:
+    """[n] whether the policy always shows the same slate: it sorts, and no item that it may show ties."""
+    if isinstance(policy, Restricted):
+        return certain(policy.base, policy.rest(contexts).contexts)
+    if isinstance(policy, Sorting) or (isinstance(policy, Distinct) and policy.sorts):
+        return ~policy.tied(contexts)
+    return np.zeros(len(contexts), np.bool_)
+
+
+def shown_slates(policy: AnyPolicy, contexts: Contexts) -> Integers:
+    """[n, k] the slate of a policy where it is `certain`; -1 where it has no candidate for a slot."""
+    slates = np.full((len(contexts), contexts.slots), -1)
+    if isinstance(policy, Sorting):
+        first, _ = policy.blocks(contexts, all_items(contexts))
+        row, item = np.nonzero(first >= 0)
+        slates[row, first[row, item]] = item
+    elif isinstance(policy, Restricted):
+        rest = policy.rest(contexts)
+        slates[:] = rest.around(shown_slates(policy.base, rest.contexts))
+    else:  # any draw is that slate
+        drawn = law(policy, "sample").sample(contexts, np.random.default_rng(0))
+        slates[:, : drawn.shape[1]] = drawn
+    return slates

@@ -95,6 +95,9 @@ def grids(keys: Keys, size: Integers, depth: Integers, numbers_per_node: int = 1
 
     size, depth: [n] candidates and ranks of each row. numbers_per_node: that the caller keeps for each node and key.
     """
+    if len(size) == 1:
+        yield _Layout.of(keys, size, depth).grid(np.zeros(1, np.int64), slice(None))
+        return
     for start in range(0, len(size), _BLOCK):
         block = np.arange(start, min(start + _BLOCK, len(size)))
         layout = _Layout.of(keys.take(slice(start, start + _BLOCK)), size[block], depth[block])
@@ -140,7 +143,7 @@ class _Layout:
         """[n] number of panels of each row."""
         return np.maximum(np.ceil(self.cost[:, -1]), 1.0).astype(np.int64)
 
-    def grid(self, rows: Integers, which: Integers) -> Grid:
+    def grid(self, rows: Integers, which: Integers | slice) -> Grid:
         """The grid of some of the rows, with the panels of the row that needs most."""
         panels = int(self.panels[which].max())
         # One table of all rows for the interpolation: row by row, each beyond the last.
@@ -148,11 +151,11 @@ class _Layout:
         shift = np.cumsum(whole + 1.0, axis=0) - (whole + 1.0)
         wanted = whole * (np.arange(1, panels) / panels)
         table = (cost + shift).reshape(-1), self.places[which].reshape(-1)
-        edges = np.empty((len(which), panels + 1))
+        edges = np.empty((len(rows), panels + 1))
         edges[:, 0], edges[:, -1] = self.places[which, 0], self.places[which, -1]
         edges[:, 1:-1] = np.interp((wanted + shift).reshape(-1), *table).reshape(wanted.shape)
         width = np.diff(edges)
-        nodes = (edges[:, :-1, None] + width[:, :, None] * _NODES).reshape(len(which), -1)
+        nodes = (edges[:, :-1, None] + width[:, :, None] * _NODES).reshape(len(rows), -1)
         inside = self.inside[which]
         density = self.keys.take(which).density(nodes)
         if not inside.all():

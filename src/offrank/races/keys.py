@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, final
 
 import numpy as np
@@ -22,8 +23,10 @@ _GAUSSIAN_PLACES = np.sqrt(2 * _NEGLIGIBLE) * np.linspace(-1, 1, 9)
 _GUMBEL_PLACES = np.array([-3.75, -3, -2, -1, 0, 1, 2, 4, 8, 16, _NEGLIGIBLE])
 _SHARES = np.array([0.01, 0.03, 0.1, 0.25, 0.5, 0.75, 1.0])
 _BENDS = np.array([-_NEGLIGIBLE, -16, -8, -4, -2, 0, 2, 4, 8, 16, _NEGLIGIBLE])
-_SERIES = (1 / 12, -1 / 360, 1 / 1260, -1 / 1680, 1 / 1188, -691 / 360360, 1 / 156)
-"""Coefficients of the Stirling series of log Gamma."""
+_SERIES = (1 / 156, -691 / 360360, 1 / 1188, -1 / 1680, 1 / 1260, -1 / 360, 1 / 12)
+"""Coefficients of the Stirling series of log Gamma, that of the highest power first."""
+_SHIFT = np.arange(10.0)
+"""Below as many, log Gamma comes by its recurrence from as much above."""
 
 
 class Keys(ABC):
@@ -145,35 +148,43 @@ class BetaKeys(Keys):
     def candidates(self) -> int:
         return self.alpha.shape[1]
 
+    @cached_property
+    def total(self) -> Floats:
+        """[n, m] alpha + beta."""
+        return self.alpha + self.beta
+
+    @cached_property
+    def mode(self) -> Floats:
+        """[n, m] log-odds of the means, where log-odds are most likely."""
+        return np.asarray(np.log(self.alpha) - np.log(self.beta))
+
     def places(self) -> Floats:
-        mode = np.log(self.alpha) - np.log(self.beta)
-        both = np.stack([self.alpha, self.beta])
-        down, up = _reach(both, both[::-1])[..., None]
+        both = np.array([self.alpha, self.beta])
+        down, up = _reach(both, both[::-1], np.array([self.mode, -self.mode]))[..., None]
         # A key of few counts reaches far, and bends near log-odds of 0.
-        low, high = mode[:, :, None] - down, mode[:, :, None] + up
-        bends = np.clip(np.broadcast_to(_BENDS, (*mode.shape, len(_BENDS))), low, high)
-        found = np.concatenate([mode[:, :, None] - down * _SHARES, bends, mode[:, :, None] + up * _SHARES], axis=2)
+        mode = self.mode[:, :, None]
+        lower, upper = mode - down * _SHARES, mode + up * _SHARES
+        bends = np.minimum(np.maximum(_BENDS, lower[:, :, -1:]), upper[:, :, -1:])
+        found = np.concatenate([lower, bends, upper], axis=2)
         found.sort(axis=2)
         return np.asarray(found)
 
     def roughness(self, points: Floats) -> Floats:
         p = _expit(points)[:, :, None]
-        total = (self.alpha + self.beta)[:, None, :]
+        total = self.total[:, None, :]
         slope = (self.alpha[:, None, :] - total * p) / _PER_SLOPE
         # log(1 + exp(y)) branches at y = pi i, so that a panel is about as long as it is far from there.
         branch = np.where(np.abs(points) < _NEGLIGIBLE, 22 / (points * points + np.pi**2), 0.0)[:, :, None]
         return np.asarray(total * (p * (1 - p)) + slope * slope + branch)
 
     def density(self, points: Floats) -> Floats:
-        total = self.alpha + self.beta
-        mode = np.log(self.alpha) - np.log(self.beta)
         # From the mode of the sharpest key on, so that numbers of its size do not cancel.
-        start = np.take_along_axis(mode, total.argmax(axis=1)[:, None], axis=1)
+        start = self.mode[np.arange(len(self.mode)), self.total.argmax(axis=1)][:, None]
         away = points - start
         bend = _log_bend(_expit(start), away)
         logs = self.alpha[:, :, None] * away[:, None, :]
-        logs -= total[:, :, None] * bend[:, None, :]
-        logs += (_from_mode(self.alpha, self.beta, start - mode) + _log_peak(self.alpha, self.beta))[:, :, None]
+        logs -= self.total[:, :, None] * bend[:, None, :]
+        logs += (_from_mode(self.alpha, self.total, start - self.mode) + _log_peak(self))[:, :, None]
         np.exp(logs, out=logs)
         return logs
 
@@ -202,47 +213,47 @@ def _log_bend(p: Floats, away: Floats) -> Floats:
     return np.asarray(np.where(up, away, 0.0) + np.log1p(np.where(up, 1 - p, p) * fall))
 
 
-def _from_mode(alpha: Floats, beta: Floats, away: Floats) -> Floats:
-    """Log-density at a distance from the mode, in log-odds, less that at the mode."""
-    total = alpha + beta
+def _from_mode(alpha: Floats, total: Floats, away: Floats) -> Floats:
+    """Log-density at a distance from the mode, in log-odds, less that at the mode. total: alpha + beta."""
     return np.asarray(alpha * away - total * _log_bend(alpha / total, away))
 
 
-def _reach(alpha: Floats, beta: Floats) -> Floats:
+def _reach(alpha: Floats, beta: Floats, mode: Floats) -> Floats:
     """How far below its mode a key lies at most: where the log-density has fallen by `_NEGLIGIBLE`.
 
     The log-density is concave, so that one step of Newton's from beyond stays beyond.
     """
     total = alpha + beta
-    far = (_NEGLIGIBLE + total * np.log1p(alpha / beta)) / alpha  # on the asymptote, which lies above it
-    near = 12 * np.sqrt(total / (alpha * beta))
-    fallen = _from_mode(alpha, beta, -near)
-    reach = np.where(fallen < -_NEGLIGIBLE, near, far)
-    fallen = np.where(reach == near, fallen, _from_mode(alpha, beta, -reach))
-    slope = alpha - total * _expit(np.log(alpha) - np.log(beta) - reach)
+    reach = 12 * np.sqrt(total / (alpha * beta))
+    fallen = _from_mode(alpha, total, -reach)
+    near = fallen < -_NEGLIGIBLE
+    if not near.all():
+        far = (_NEGLIGIBLE + total * np.log1p(alpha / beta)) / alpha  # on the asymptote, which lies above it
+        reach = np.where(near, reach, far)
+        fallen = np.where(near, fallen, _from_mode(alpha, total, -reach))
+    slope = alpha - total * _expit(mode - reach)
     return np.asarray(reach + (fallen + _NEGLIGIBLE) / np.maximum(slope, 1e-300))
 
 
-def _log_peak(alpha: Floats, beta: Floats) -> Floats:
-    """Log-density of the log-odds at their mode: that of a normal law, and what Stirling's formula leaves out."""
-    total = alpha + beta
-    normal = 0.5 * (np.log(alpha) + np.log(beta / total) - np.log(2 * np.pi))
-    beyond = _beyond_stirling(np.stack([total, alpha, beta]))
-    return np.asarray(normal + beyond[0] - beyond[1] - beyond[2])
+def _log_peak(keys: BetaKeys) -> Floats:
+    """[n, m] log-density of the log-odds at their mode: of a normal law, and what Stirling's formula leaves out."""
+    normal = 0.5 * np.log(keys.alpha * (keys.beta / keys.total) / (2 * np.pi))
+    total, alpha, beta = _beyond_stirling(np.array([keys.total, keys.alpha, keys.beta]))
+    return np.asarray(normal + total - alpha - beta)
 
 
 def _beyond_stirling(x: Floats) -> Floats:
     """log Gamma(x) - ((x - 1/2) log x - x + log(2 pi) / 2)."""
-    shift = 10.0
-    small = x < shift
-    z = np.where(small, x + shift, x)
+    small = x < len(_SHIFT)
+    z = np.where(small, x + len(_SHIFT), x)
     inverse = 1 / z
     square, found = inverse * inverse, np.zeros_like(z)
-    for coefficient in reversed(_SERIES):
-        found = found * square + coefficient
-    found = found * inverse
+    for coefficient in _SERIES:
+        found *= square
+        found += coefficient
+    found *= inverse
     if small.any():
-        product = np.prod(np.where(small, x, 1.0)[..., None] + np.arange(shift), axis=-1)
+        product = np.prod(np.where(small, x, 1.0)[..., None] + _SHIFT, axis=-1)
         moved = (z - 0.5) * np.log(z) - (x - 0.5) * np.log(x) - (z - x) - np.log(product)
         found = found + np.where(small, moved, 0.0)
     return np.asarray(found)

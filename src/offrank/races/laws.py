@@ -44,16 +44,20 @@ def _others(grid: Grid, slates: Integers) -> list[Floats]:
     left = np.ones(below.shape[:2], np.bool_)
     shown = np.nonzero(slates >= 0)
     left[shown[0], slates[shown]] = False
-    product = np.ones((n, below.shape[2]))
-    for item in range(below.shape[1]):
-        if left[:, item].all():
-            product *= below[:, item]
-        elif left[:, item].any():
-            product[left[:, item]] *= below[left[:, item], item]
+    if n == 1:
+        product = below[:, left[0]].prod(axis=1)
+    else:
+        product = np.ones((n, below.shape[2]))
+        for item in range(below.shape[1]):
+            if left[:, item].all():
+                product *= below[:, item]
+            elif left[:, item].any():
+                product[left[:, item]] *= below[left[:, item], item]
     found = [product]
     for slot in range(k - 1, 0, -1):
-        filled = slates[:, slot] >= 0
-        found.append(np.where(filled[:, None], found[-1] * below[each, np.maximum(slates[:, slot], 0)], found[-1]))
+        factor = below[each, np.maximum(slates[:, slot], 0)]
+        factor[slates[:, slot] < 0] = 1.0
+        found.append(found[-1] * factor)
     return found[::-1]
 
 
@@ -85,18 +89,35 @@ def shown_rank_probs(keys: Keys, size: Integers, slates: Integers) -> Floats:
     n, k = slates.shape
     found = np.zeros((n, k, k))
     for grid in grids(keys, size, np.full(n, k), 3 * k + 3):
-        some, own = slates[grid.rows], np.arange(len(grid.rows))
-        left = np.ones(grid.below.shape[:2], np.bool_)
-        np.put_along_axis(left, some, values=False, axis=1)
-        others = np.nonzero(left)[1].reshape(len(some), -1)
-        each, rest = own[:, None], np.hstack([others, some[:, :1]])  # the product of all but the last of these
-        start = _products(grid.below[each, rest], grid.above[each, rest], k)[:, -1]
-        below, above = grid.below[each, some], grid.above[each, some]
-        before = _products(below, above, k, start) * grid.weighed[each, some][:, :, None, :]
-        after = _products(below[:, ::-1], above[:, ::-1], k)[:, ::-1]
-        both = before @ after.swapaxes(-1, -2)
-        found[grid.rows] = np.maximum(both.reshape(len(some), k, k * k) @ _summed(k), 0.0)
+        found[grid.rows] = _shown_ranks(grid, slates[grid.rows])
     return found
+
+
+def served_grid(keys: Keys, slots: int) -> Grid:
+    """The grid of one row, for lists of so many slots."""
+    (grid,) = grids(keys, np.array([keys.candidates]), np.array([slots]))
+    return grid
+
+
+def served_probs(grid: Grid, slate: Integers) -> tuple[Floats, Floats]:
+    """[k] P(a list begins with the slate down to each slot), and [k, k] P(shown item at rank), of one row."""
+    begins = _beginnings(grid, slate[None])[0]
+    return begins, begins[None] if len(slate) == 1 else _shown_ranks(grid, slate[None])[0]
+
+
+def _shown_ranks(grid: Grid, slates: Integers) -> Floats:
+    """[n, k, k] as `shown_rank_probs`."""
+    n, k = slates.shape
+    left = np.ones(grid.below.shape[:2], np.bool_)
+    np.put_along_axis(left, slates, values=False, axis=1)
+    others = np.nonzero(left)[1].reshape(n, -1)
+    each, rest = np.arange(n)[:, None], np.hstack([others, slates[:, :1]])  # of all but the last of these the product
+    start = _products(grid.below[each, rest], grid.above[each, rest], k)[:, -1]
+    below, above = grid.below[each, slates], grid.above[each, slates]
+    before = _products(below, above, k, start) * grid.weighed[each, slates][:, :, None, :]
+    after = _products(below[:, ::-1], above[:, ::-1], k)[:, ::-1]
+    both = before @ after.swapaxes(-1, -2)
+    return np.maximum(both.reshape(n, k, k * k) @ _summed(k), 0.0)
 
 
 def _products(below: Floats, above: Floats, slots: int, start: Floats | None = None) -> Floats:

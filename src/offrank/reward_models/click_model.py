@@ -21,7 +21,7 @@ from ..log.batch import Contexts, Floats, LogBatch
 from ..log.source import Needs
 from ..policies.base import Policy, all_items
 from ..policies.propensities import AnyPolicy, Propensities, law, law_needs
-from ..policies.sorting import certain
+from ..policies.ties import certain
 from . import slates
 from .base import Predicted, RewardModel
 from .slates import NUMBERS, pieces, slate_laws

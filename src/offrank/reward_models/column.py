@@ -14,7 +14,7 @@ from ..log.batch import Floats, Integers, LogBatch
 from ..log.source import Needs, needs
 from ..policies.base import all_items
 from ..policies.propensities import AnyPolicy, Propensities, law, law_needs
-from ..policies.sorting import certain, shown_slates
+from ..policies.ties import certain, shown_slates
 from .base import Predicted, RewardModel
 from .slates import pieces
 

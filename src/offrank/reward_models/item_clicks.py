@@ -13,7 +13,7 @@ from ..log.source import Needs
 from ..policies.base import Policy
 from ..policies.mixture import mean_over_mixed
 from ..policies.propensities import AnyPolicy, law, law_needs
-from ..policies.sorting import certain
+from ..policies.ties import certain
 from . import slates
 from .click_model import by_rank, separable
 from .slates import FEW, NUMBERS, pieces, slate_laws

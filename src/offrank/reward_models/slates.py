@@ -13,7 +13,7 @@ from ..log.batch import Contexts, Floats, Integers, LogBatch
 from ..log.source import Needs
 from ..policies.base import Policy
 from ..policies.propensities import AnyPolicy, law_needs
-from ..policies.sorting import certain, shown_slates
+from ..policies.ties import certain, shown_slates
 
 NUMBERS = 2_000_000
 """Largest number of entries of one kind at a time, whatever the size of a batch."""

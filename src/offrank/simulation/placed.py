@@ -12,7 +12,8 @@ from ..errors import UsageError
 from ..log.batch import Contexts, Floats, Integers
 from ..log.source import Needs
 from ..policies.base import Ability, Policy, unable
-from ..policies.sorting import Sorting, shown_slates
+from ..policies.sorting import Sorting
+from ..policies.ties import shown_slates
 from ..spelling import Spelled
 
 

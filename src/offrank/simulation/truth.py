@@ -13,7 +13,7 @@ import numpy as np
 from ..clicks.laws import Cascading, ClickLaw, Independent, Mixed, Upward
 from ..log.batch import Contexts, Floats, Integers
 from ..policies.base import Policy, all_items, item_weights, shuffles
-from ..policies.sorting import certain
+from ..policies.ties import certain
 from . import _kernels
 from .placed import Placed
 from .users import User

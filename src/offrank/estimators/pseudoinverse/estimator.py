@@ -16,7 +16,8 @@ from ...policies.base import Policy, all_items, shuffles, slots_filled
 from ...policies.mixture import mixed_with
 from ...policies.propensities import Propensities, law
 from ...policies.rank_law import RankLaw
-from ...policies.sorting import always_sorts, certain, shown_slates
+from ...policies.sorting import always_sorts
+from ...policies.ties import certain, shown_slates
 from ..base import Asked, Outcome, Weighted, Weights, refuse_impossible
 from ..items import IPM
 from ..registry import ESTIMATORS
