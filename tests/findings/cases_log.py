@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from offrank.findings.evidence import EstimateEvidence, Frequency, LawEvidence, LogEvidence
-from offrank.findings.evidence_rows import ArmsEvidence, GroupEvidence, KeptEvidence
+from offrank.findings.evidence_rows import ArmsEvidence, ControlEvidence, GroupEvidence, KeptEvidence
 from offrank.folds.estimate import Interval
 
 
@@ -50,6 +50,11 @@ def shares(away: float) -> ArmsEvidence:
     return ArmsEvidence(shares={"B": (share, 0.5)})
 
 
+def moved(away: float) -> ControlEvidence:
+    """A control whose mean in an arm is so many standard errors from that of all rows."""
+    return ControlEvidence(away={"A": Interval(0.0, -1.0, 1.0, 1.0), "B": Interval(-away, -9.0, 9.0, 1.0)})
+
+
 #: The normal deviate of a twentieth of the tail beyond 3.3 (any table: .000483, .0000242).
 ODD_OF_20 = 4.064
 REFUTED_CHANCE = 0.0005 / 20
@@ -64,6 +69,9 @@ ALL_CLICKED: dict[str, Any] = {"rows": (0.0, 100.0), "impressions": (0.0, 100.0)
 CASES = [
     Case("sample-ratio", shares(3.28), None),
     Case("sample-ratio", shares(3.30), "serious"),
+    Case("control-moved", moved(3.28), None),
+    Case("control-moved", moved(3.30), "serious"),
+    Case("control-moved", ControlEvidence(), None),
     Case("kept-by-outcome", KeptEvidence(apart=4.99), None),
     Case("kept-by-outcome", KeptEvidence(apart=5.01), "note"),
     Case("kept-by-outcome", KeptEvidence(apart=9.0, totals={"all": 9.0}), "note"),

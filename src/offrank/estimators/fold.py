@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, reduce
 from itertools import product
@@ -14,7 +14,7 @@ from ..errors import ImpossibleSlateError, OffrankError, RowError
 from ..folds.base import Fold, MappedFold, Sample
 from ..folds.group_by import Grouping
 from ..folds.moments import Block
-from ..inference.ratio import BySlot, Ratio
+from ..inference.ratio import BySlot, ControlExcess, Ratio
 from ..log import rules
 from ..log.batch import Floats, LogBatch
 from ..log.source import Needs
@@ -54,9 +54,11 @@ class Layout:
     `places`. Then the values by draws from the posteriors of models: `drawn_places`. Then for each block of slots (the
     last one holds all slots from rank `BLOCKS` on) the number of slots, and a pair for each target and estimator of
     `per_slot`: `slot_places`. Before those of slots, three for each arm of an experiment: ROWS, REWARD and CLICKS of
-    the rows that it served.
+    the rows that it served. Then, where there is a control, its own column, and it times the weight of each pair and
+    times each arm's ROWS: `controls`.
 
     references: estimators added implicitly, which therefore reject no row. arms: which ranker served a row, if known.
+    control: a column that was known before the impression.
     """
 
     targets: tuple[AnyPolicy, ...]
@@ -64,11 +66,30 @@ class Layout:
     per_slot: tuple[Estimator, ...] = ()
     references: tuple[Reference, ...] = ()
     arms: By | None = None
+    control: str | None = None
 
     @property
     def columns(self) -> int:
         """Number of columns before those of slots."""
+        return self.before_control + (0 if self.control is None else 1 + len(self.controlled))
+
+    @property
+    def before_control(self) -> int:
+        """Number of columns before those of the control."""
         return self.before_arms + 3 * self.served_by
+
+    @cached_property
+    def controlled(self) -> tuple[int, ...]:
+        """The columns that are multiplied by the control: the weights of all pairs, and the ROWS of arms."""
+        arms = range(self.before_arms, self.before_control, 3)
+        return (*(one.weight for one in self.pairs), *arms)
+
+    def excess(self, weight: int, denominator: int) -> ControlExcess | None:
+        """How far the control's mean by a column of weights is from its plain mean; None without a control."""
+        if self.control is None:
+            return None
+        weighed = self.before_control + 1 + self.controlled.index(weight)
+        return ControlExcess(weighed, weight, self.before_control, denominator, ROWS)
 
     @property
     def before_arms(self) -> int:
@@ -135,8 +156,15 @@ class Layout:
         for first in range(3, 3 + stride, 2) if others else ():
             found += [[first + stride * t + part for t in some for part in (0, 1)] for some in compared]
         if 0 < self.served_by <= TOGETHER:
-            found.append(list(range(self.before_arms, self.columns)))
-        return tuple((0, 1, 2, *block) for block in found)
+            found.append(list(range(self.before_arms, self.before_control)))
+        return tuple((0, 1, 2, *block, *self._controls(block)) for block in found)
+
+    def _controls(self, block: Sequence[int]) -> list[int]:
+        """The columns of the control that belong to a block."""
+        if self.control is None:
+            return []
+        first = self.before_control
+        return [first, *(first + 1 + at for at, column in enumerate(self.controlled) if column in block)]
 
     @cached_property
     def slot_places(self) -> dict[tuple[AnyPolicy, Estimator], int]:
@@ -205,7 +233,8 @@ class TermsFold(MappedFold):
                 refuse_impossible(batch, np.isneginf(own.log_prob), own)
             served = layout.arms.arms(batch.contexts)[:, None] == np.arange(layout.served_by)
             each = served[:, :, None] * values[:, None, : CLICKS + 1]
-            values[:, layout.before_arms : layout.columns] = each.reshape(len(batch), -1)
+            values[:, layout.before_arms : layout.before_control] = each.reshape(len(batch), -1)
+        self._control(values, batch)
         if layout.per_slot:
             self._slots(values, batch, every)
         earned = [outcome_index(one) for _, one in every]
@@ -218,6 +247,14 @@ class TermsFold(MappedFold):
             raise self._beyond(batch, row, column, values[row])
         groups = None if self.by is None else self.by(batch)
         return Sample(values, batch.row, batch.dependent(self.clusters), summed, groups, counted)
+
+    def _control(self, values: Floats, batch: LogBatch) -> None:
+        """Fill the columns of the control."""
+        layout = self.layout
+        if layout.control is not None:
+            control = batch.numbers[layout.control][:, None]
+            found = np.hstack([control, control * values[:, layout.controlled]])
+            values[:, layout.before_control : layout.columns] = found
 
     def _beyond(self, batch: LogBatch, row: int, column: int, values: Floats) -> OffrankError:
         """The error for a row whose [d] values cannot be summed, because the one in `column` is too large or NaN."""
@@ -273,6 +310,8 @@ def needs(layout: Layout, logging: AnyPolicy) -> Needs:
         if estimator.requires_target is not None:
             found += [_needs(target, estimator.requires_target) for target in layout.targets]
         found += [estimator.needs(target) for target in layout.targets]
+    if layout.control is not None:
+        found.append(Needs(numbers=frozenset([layout.control])))
     if layout.arms is not None:
         found.append(layout.arms.needs("log_prob") if layout.tells_lists else layout.arms.reads)
     return reduce(Needs.__or__, found)

@@ -10,13 +10,17 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+import numpy as np
+
 from ..assumptions import FROM_TOP, LISTS_ALONE
 from ..estimators.fold import REWARD, ROWS
 from ..findings import cautions_for
-from ..findings.evidence_rows import ArmsEvidence
+from ..findings.evidence_rows import ArmsEvidence, ControlEvidence
 from ..findings.verdict import EstimateRow
 from ..folds.estimate import Caution, Estimate, Interval
-from ..inference.ratio import Combination, Mean, Ratio
+from ..folds.moments import Moments
+from ..inference.ratio import Adjusted, Combination, Mean, Ratio
+from ..log.batch import Floats
 from ..policies.propensities import AnyPolicy
 from .candidates import Rows
 from .counts import AnyEstimator, Counts
@@ -53,7 +57,7 @@ class Step:
 
     - assumes: beyond the difference of means. difference: its own. contrast: less what assumes less, on the same rows.
     - share: of it in the combination; None where it assumes too much, or contradicts what assumes less.
-    - saved: the variance of the difference of means over its own: how many times fewer sessions it needs.
+    - saved: the variance of the plain difference of means over its own: how many times fewer sessions it needs.
     """
 
     estimator: str
@@ -66,7 +70,10 @@ class Step:
 
 @dataclass(frozen=True)
 class ArmsCompared:
-    """The difference of two arms: of their means, by each estimator, and combined."""
+    """The difference of two arms: of their means, by each estimator, and combined.
+
+    plain: of means without the control, where there is one; from this on sessions are saved.
+    """
 
     target: str
     against: str
@@ -74,6 +81,7 @@ class ArmsCompared:
     steps: tuple[Step, ...]
     combined: Interval
     saved: float | None
+    plain: Interval | None = None
 
 
 @dataclass(frozen=True)
@@ -98,15 +106,21 @@ class ArmsPair:
     rows: tuple[Rows, Rows]
 
     @property
-    def means(self) -> tuple[Ratio, Ratio]:
+    def means(self) -> tuple[Mean, Mean]:
         """The mean reward of each arm."""
-        one, other = (self.summary.layout.arm_mean(arm, REWARD) for arm in self.arms)
+        one, other = map(self.summary.arm_mean, self.arms)
         return one, other
 
     @property
     def anchor(self) -> Interval:
         """The difference of means, with Welch's error where rows are independent, else by clusters."""
         return welch_difference(self.summary, *self.means)
+
+    @property
+    def plain(self) -> Interval:
+        """The difference of means as it is without a control."""
+        one, other = (self.summary.layout.arm_mean(arm, REWARD) for arm in self.arms)
+        return welch_difference(self.summary, one, other)
 
     def combined(self) -> tuple[tuple[Combination, Combination], tuple[Step, ...]]:
         """The combination for each of the two, and the estimators that were looked at, what assumes least first."""
@@ -135,14 +149,15 @@ class ArmsPair:
         admitted = row.assumes <= ADMITTED and (same or contrast.deviation(0.0) <= CONTRADICTS)
         share = (0.0 if same else _least_variance(before, difference, contrast)) if admitted else None
         assumes = tuple(sorted(row.assumes | {LISTS_ALONE}))
-        return Step(row.name, assumes, difference, contrast, share, saved(self.anchor, difference))
+        return Step(row.name, assumes, difference, contrast, share, saved(self.plain, difference))
 
     def compared(self, names: tuple[str, str], confidence: float) -> ArmsCompared:
         """The whole comparison. confidence: the level of its intervals."""
         at = replace(self, summary=self.summary.at(confidence))
         sides, steps = at.combined()
         found = at.answer(sides, steps)
-        return ArmsCompared(*names, at.anchor, steps, found, saved(at.anchor, found))
+        plain = None if at.summary.layout.control is None else at.plain
+        return ArmsCompared(*names, at.anchor, steps, found, saved(at.plain, found), plain)
 
     def answer(self, sides: tuple[Combination, Combination], steps: Iterable[Step]) -> Interval:
         """The difference by the combination: of means alone if no step has a share."""
@@ -191,10 +206,10 @@ def pair_of(
 
 def arms(summary: Counts, designed: Mapping[str, float] | None) -> tuple[Arm, ...]:
     """The arms of a log. designed: their shares, where these were said."""
-    known, layout, inference = summary.layout.arms, summary.layout, summary.inference
+    known, inference = summary.layout.arms, summary.inference
     found = []
     for number, (value, policy) in enumerate(known.policies.items() if known is not None else ()):
-        mean = layout.arm_mean(number, REWARD)
+        mean = summary.arm_mean(number)
         rows = float(summary.moments.sums[mean.denominator])
         share = inference.ratio(Ratio(mean.denominator, ROWS))
         said = None if designed is None else designed[value]
@@ -210,8 +225,24 @@ def of_shares(summary: Counts, designed: Mapping[str, float] | None) -> tuple[Ca
     return cautions_for(ArmsEvidence(column=summary.layout.arms.column, shares=shares))
 
 
-def welch_difference(summary: Counts, one: Ratio, other: Ratio) -> Interval:
-    """The difference of the means of two arms; of independent rows with Welch's error, which divides by n - 1 each."""
+def of_control(summary: Counts) -> tuple[Caution, ...]:
+    """What the arms say of the control: known before the impression, it differs between them by chance alone."""
+    layout, found = summary.layout, {}
+    if layout.control is None or layout.arms is None:
+        return ()
+    for number, value in enumerate(layout.arms.policies):
+        rows = layout.arm_mean(number, ROWS).denominator
+        excess = layout.excess(rows, rows)
+        if excess is not None and summary.moments.sums[rows] > 0:
+            found[str(value)] = summary.inference.difference(excess, Combination(((excess, 0.0),)))
+    return cautions_for(ControlEvidence(column=layout.control, arms=layout.arms.column, away=found))
+
+
+def welch_difference(summary: Counts, one: Mean, other: Mean) -> Interval:
+    """The difference of the means of two arms; of independent rows with Welch's error, which divides by n - 1 each.
+
+    With a control that of the rewards less its slope times it, as fixed: tea-tasting and Deng and others (2013).
+    """
     found, moments = summary.inference.difference(one, other), summary.moments
     sampled = moments.squares[ROWS] != moments.sums[ROWS]
     if sampled or summary.inference.clustered(one) or summary.inference.clustered(other):
@@ -221,12 +252,23 @@ def welch_difference(summary: Counts, one: Ratio, other: Ratio) -> Interval:
         rows = float(moments.sums[mean.denominator])
         if not rows > 1:
             return replace(found, low=-math.inf, high=math.inf, standard_error=math.inf)
-        squares = float(moments.squares[mean.numerator] - moments.sums[mean.numerator] ** 2 / rows)
-        variance += max(squares, 0.0) / (rows - 1) / rows
+        variance += moments.variation(_in_arm(mean, moments)) / (rows - 1) / rows
     error = math.sqrt(variance)
     stretch = error / found.standard_error if found.standard_error > 0 else 1.0
     low, high = (found.value + stretch * (end - found.value) for end in (found.low, found.high))
     return replace(found, low=low, high=high, standard_error=error)
+
+
+def _in_arm(mean: Mean, moments: Moments) -> Floats:
+    """[d] coefficients of a row's reward less the mean of its arm, both adjusted by the control; 0 in other arms."""
+    plain = mean.mean if isinstance(mean, Adjusted) else mean
+    assert isinstance(plain, Ratio)
+    found = np.zeros(len(moments.mean))
+    found[plain.numerator], found[plain.denominator] = 1.0, -float(mean.value(moments.sums))
+    if isinstance(mean, Adjusted):
+        found[mean.excess.weighed] = -mean.slope
+        found[plain.denominator] += mean.slope * moments.mean[mean.excess.control] / moments.mean[ROWS]
+    return found
 
 
 def saved(means: Interval, found: Interval) -> float | None:

@@ -54,5 +54,5 @@ def pass_of(question: Question, source: Source, cache: RunCache) -> Pass:
     ready = fit_models(question.estimator_list, source, executor, progress, plain.columns)
     families, picks = picked(ready, targets, selector)
     spec = question.spec.with_clusters_of(source)
-    job = Pass(targets, logging, families, spec, question.by, examined, picks=picks, totals=question.true_totals)
-    return job.referenced(source)
+    job = Pass(targets, logging, families, spec, question.by, examined, picks=picks)
+    return replace(job, totals=question.true_totals, control=question.control_column).referenced(source)

@@ -40,8 +40,25 @@ class Examines(Protocol):
 Examination = Sequence[float] | Floats | Examines | str | PathLike[str]
 
 
+OUTCOMES = ("clicks", "click", "reward")
+"""Roles of columns that are known only after the impression."""
 source = opened
 """The log that a verb is given: open already, or what `read_log` takes."""
+
+
+def control(column: str | None, renamed: Mapping[str, str] | None) -> str | None:
+    """Return the column of a control, as given.
+
+    Raises:
+        UsageError: it holds outcomes, by its name or as `columns` has it.
+    """
+    outcomes = {(renamed or {}).get(role, role) for role in OUTCOMES}
+    if column in outcomes:
+        raise UsageError(
+            f"the control {column!r} is known only after the impression",
+            "name a column that was known before it, such as the user's past rate",
+        )
+    return column
 
 
 def totals(given: Mapping[str, float] | None) -> dict[str, float] | None:

@@ -11,7 +11,7 @@ from typing import Any, cast
 
 from ..checks.log import of_rows
 from ..checks.rows import dependence
-from ..errors import NoOverlapError
+from ..errors import NoOverlapError, UsageError
 from ..estimators.base import Estimator, Weighted
 from ..estimators.effective_size import EffectiveSize, effective_size
 from ..estimators.fold import REWARD, ROWS, Layout, PairColumns, outcome_index
@@ -28,7 +28,7 @@ from ..folds.estimate import Caution, Design, Estimate, Interval
 from ..folds.moments import Moments
 from ..folds.sums import Products
 from ..inference.pareto import tail_index
-from ..inference.ratio import Controlled, Mean, Ratio, RelativeChange
+from ..inference.ratio import Adjusted, Controlled, Mean, Ratio, RelativeChange
 from ..inference.spec import AUTO, IntervalSpec
 from ..inference.spread import Inference
 from ..inference.unseen import Tail
@@ -39,6 +39,8 @@ from .unseen import with_unseen
 AnyEstimator = Estimator | SelfNormalised
 POWER = 0.8
 """The power at which a detectable difference is reported."""
+_SAME = 1e-9
+"""Share of the variance of the reward that a control which is no outcome leaves unexplained at least."""
 
 
 @dataclass(frozen=True)
@@ -285,9 +287,42 @@ class Counts:
         """Whether no outcome of the log is below 0."""
         return not self.losses and bool(self.moments.least[REWARD] >= 0)
 
+    @cached_property
+    def slope(self) -> float:
+        """Return how much the reward rises with the control, by the rows or clusters that errors are made from."""
+        control = self.layout.control
+        if control is None:
+            return 0.0
+        variance, covariance, rewards = self.inference.covariances(
+            Ratio(self.layout.before_control, ROWS), Ratio(REWARD, ROWS)
+        )
+        if variance and covariance**2 >= (1 - _SAME) * variance * rewards:
+            raise UsageError(
+                f"the control {control!r} is the reward itself, or tells it: it is an outcome",
+                "give a column that was known before the impression, such as the user's past rate",
+            )
+        return covariance / variance if variance else 0.0
+
+    def arm_mean(self, arm: int) -> Mean:
+        """Return the mean reward of an arm of an experiment."""
+        plain = self.layout.arm_mean(arm, REWARD)
+        return self._adjusted(plain, plain.denominator)
+
     def mean(self, target: AnyPolicy, estimator: AnyEstimator) -> Mean:
         """Return an estimate as a function of the columns' sums."""
-        at = self.columns(target, estimator)
+        at, weighed = self.columns(target, estimator), weights_of(estimator)
+        found = self._mean(at, estimator)
+        # A bound takes more of some contexts than of others, so that chance alone would not have it at 0.
+        whole = weighed is not None and weighed.normalised and weighed.bound is None
+        return self._adjusted(found, at.weight) if whole else found
+
+    def _adjusted(self, mean: Mean, weight: int) -> Mean:
+        """Return a mean less what chance gave it by the control. weight: the column of its weights."""
+        excess = self.layout.excess(weight, mean.denominator)
+        return Adjusted(mean, excess, self.slope) if excess is not None and self.slope else mean
+
+    def _mean(self, at: PairColumns, estimator: AnyEstimator) -> Mean:
+        target = at.target
         if estimator.normalisation == "control":
             return Controlled.best(self.moments, at.value, at.weight, ROWS)
         if estimator.normalisation == "slot":

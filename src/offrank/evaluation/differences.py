@@ -9,6 +9,7 @@ from functools import cached_property
 
 from ..errors import SupportError, UsageError
 from ..estimators.wrappers import without_normalisation
+from ..findings import has_cause
 from ..findings.verdict import EstimateRow, Verdict, verdict
 from ..folds.estimate import Caution, Interval
 from ..inference.ratio import Mean
@@ -77,7 +78,7 @@ class Pair:
         name = " - ".join(self.names)
         own, known = self._candidates, self.summary
         if self.arms is not None:
-            own = self.arms.candidates([one for one in about_log if one.code == "sample-ratio"])
+            own = self.arms.candidates([one for one in about_log if has_cause(one, "arms")])
         found = verdict(name, own, about_log, nonnegative=known.nonnegative, tested=known.tested)
         return found and replace(found, value=found.difference)  # a difference may be below 0, unlike a mean
 

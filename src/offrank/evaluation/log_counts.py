@@ -16,7 +16,7 @@ from ..findings.verdict import EstimateRow, Verdict, verdict
 from ..folds.estimate import Interval
 from ..running.quantities import Quantities
 from . import reproducibility
-from .ab_test import ABTest, arms, of_shares, pair_of
+from .ab_test import ABTest, arms, of_control, of_shares, pair_of
 from .candidates import Rows, beside_log, requested
 from .counts import AnyEstimator, Counts
 from .diagnostics import Diagnostics, window_path
@@ -73,7 +73,7 @@ class LogCounts:
         known = {"slots": impressions.slots, "ties": ties, "trained": trained}
         counted = job.counts(whole, **known, designs=found["design"])
         about_log = judged_log(named(found["log"], asked.source), [counted], job.totals)
-        known["about_log"] = (*of_shares(counted, job.designed_shares), *about_log)
+        known["about_log"] = (*of_shares(counted, job.designed_shares), *of_control(counted), *about_log)
         diagnostics = replace(job.diagnostics(asked.needs), bases=bases or {})
         made = whole, groups, known, found["design"], impressions, where, found["diagnostics"], diagnostics
         return cls(job, *made, found["log"].copies)

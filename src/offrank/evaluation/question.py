@@ -119,6 +119,14 @@ class Question(Intervals, WithTotals, WithExamination, WithTarget):
         many=True,
         read=listed,
     )
+    control: str | None = argument(
+        "A column with a number per impression that was known before it: regression adjustment (CUPED).",
+        default=None,
+        more="Such as the user's past rate. Takes from each estimate, and from the difference of means, what the "
+        "column tells of the reward; not from estimators whose weights are cut off or come from a model.",
+        ready="control_column",
+        metavar="COLUMN",
+    )
     held_out: str | PathLike[str] | None = argument(
         "Read only the third of LOG that `learn` kept apart.",
         default=None,
@@ -136,7 +144,8 @@ class Question(Intervals, WithTotals, WithExamination, WithTarget):
     )
 
     def __post_init__(self) -> None:
-        _ = self.drawn_by, self.spec, self.targets, self.estimator_list, self.trained, self.true_totals
+        _ = self.drawn_by, self.spec, self.targets, self.estimator_list, self.trained
+        _ = self.true_totals, self.control_column
 
     @classmethod
     def from_dict(cls, asked: Mapping[str, Any]) -> Question:
@@ -151,6 +160,15 @@ class Question(Intervals, WithTotals, WithExamination, WithTarget):
     def targets(self) -> dict[str, AnyPolicy]:
         """The target policies by name."""
         return checked.targets(self.target)
+
+    @cached_property
+    def control_column(self) -> str | None:
+        """The column of the control.
+
+        Raises:
+            UsageError: it holds outcomes, which are known only after the impression.
+        """
+        return checked.control(self.control, self.columns)
 
     @cached_property
     def estimator_list(self) -> list[AnyEstimator]:
@@ -172,11 +190,7 @@ class TargetEvaluation(Question):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        lost = [
-            name
-            for name, given in {"state": self.state, "held_out": self.held_out, "by": self.by}.items()
-            if given is not None
-        ]
+        lost = [name for name in ("state", "held_out", "by", "control") if getattr(self, name) is not None]
         if self.bounds and lost:
             raise UsageError(f"bounds are of a whole log that is read here, without {lost[0]}", f"leave {lost[0]} out")
 

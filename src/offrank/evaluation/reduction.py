@@ -53,6 +53,7 @@ class Pass:
 
     estimators: by their spelling. references: less assuming weightings that the user did not request. picks: by
     spelling and target, what was chosen before. totals: true numbers of impressions, by which rows are tested.
+    control: a column that was known before the impression.
     """
 
     targets: Mapping[str, AnyPolicy]
@@ -64,6 +65,7 @@ class Pass:
     references: tuple[Reference, ...] = ()
     picks: Picks = field(default_factory=dict)
     totals: Mapping[str, float] | None = None
+    control: str | None = None
 
     def referenced(self, source: Source) -> Pass:
         """Add less assuming estimators than those requested, if the log and the policies support them.
@@ -108,7 +110,7 @@ class Pass:
         weighed, targets = dict.fromkeys(map(without_normalisation, self.members)), dict.fromkeys(self.targets.values())
         per_slot = dict.fromkeys(without_normalisation(e) for e in self.members if e.normalisation == "slot")
         every = (*weighed, *self.references)
-        return Layout(tuple(targets), every, tuple(per_slot), self.references, arms_of(self.logging))
+        return Layout(tuple(targets), every, tuple(per_slot), self.references, arms_of(self.logging), self.control)
 
     @property
     def designed_shares(self) -> Mapping[str, float] | None:

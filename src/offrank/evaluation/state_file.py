@@ -105,7 +105,8 @@ def _pass_of(question: Question, learnt: Fingerprint | None, source: Source) -> 
     curve, spec = question.trained.curve, question.spec.with_clusters_of(source)
     families = {repr(one): family(one, curve) for one in question.estimator_list}
     targets, logging, trained = question.targets, question.drawn_by, Provenance(curve, learnt)
-    job = Pass(targets, logging, families, spec, question.by, trained, totals=question.true_totals)
+    job = Pass(targets, logging, families, spec, question.by, trained)
+    job = replace(job, totals=question.true_totals, control=question.control_column)
     return job.referenced(source)
 
 

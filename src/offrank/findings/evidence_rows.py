@@ -79,3 +79,12 @@ class ArmsEvidence:
 
     column: str = "arm"
     shares: Mapping[str, tuple[Interval, float]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ControlEvidence:
+    """A control in an experiment. arms: the column of the arms. away: by arm, its mean there less that of all rows."""
+
+    column: str = "past_rate"
+    arms: str = "arm"
+    away: Mapping[str, Interval] = field(default_factory=dict)

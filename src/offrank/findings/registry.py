@@ -22,6 +22,7 @@ Cause = Literal[
     "propensities",
     "mean weight",
     "rows",
+    "arms",
     "overlap",
     "weights",
     "effective size",
@@ -41,7 +42,7 @@ Cause = Literal[
 
 - logging policy, sampling, randomness, calibration, propensities, mean weight, rows: of a log, each of which may lead
   to those that follow. calibration: what was shown does not fit the logging policy. propensities: the logged ones do
-  not. rows: which rows there are, whatever their propensities.
+  not. rows: which rows there are, whatever their propensities. arms: those of an experiment differ not by chance alone.
 - overlap: the log has too little of what the target shows. weights: what the weights of the log's rows look like.
   effective size: few rows have a weight, while the standard error is right. coverage: the target's items are missing.
   tail: what is rare may not have occurred yet, so that the standard error may be larger than it seems.

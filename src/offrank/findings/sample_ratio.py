@@ -8,7 +8,7 @@ MISMATCHED = 3.29
 others (2019), Diagnosing sample ratio mismatch in online controlled experiments."""
 
 
-@finding("sample-ratio", "Shares of the arms", cause="rows")
+@finding("sample-ratio", "Shares of the arms", cause=("rows", "arms"))
 def sample_ratio(found: ArmsEvidence) -> Statement | None:
     """Rows were lost, or added, in one arm more than in another: the arms no longer differ by chance alone."""
     away = {arm: share.deviation(said) for arm, (share, said) in found.shares.items()}

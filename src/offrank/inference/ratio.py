@@ -125,6 +125,61 @@ class BySlot:
 
 
 @dataclass(frozen=True)
+class ControlExcess:
+    """How far the weighted mean of a control is from its plain mean: 0 but for chance, as weights have expectation 1.
+
+    The fields are columns: the control times the weight, the weight, the control, the denominator of the weighted
+    mean, and the rows. The control counts from its plain mean, so that no constant in it has a say.
+    """
+
+    weighed: int
+    weight: int
+    control: int
+    denominator: int
+    rows: int
+
+    def value(self, sums: Floats) -> Floats:
+        """The value of the function for sums [..., d]."""
+        with np.errstate(divide="ignore", invalid="ignore"):
+            plain = sums[..., self.control] / sums[..., self.rows]
+            away = sums[..., self.weighed] - plain * sums[..., self.weight]
+            return np.asarray(away / sums[..., self.denominator])
+
+    def influence(self, moments: Moments) -> Floats:
+        """[d] coefficients of a row's influence on it."""
+        mean, coefficients = moments.mean, np.zeros(len(moments.mean))
+        plain, share = (mean[column] / mean[self.rows] for column in (self.control, self.weight))
+        coefficients[self.weighed] += 1
+        coefficients[self.weight] -= plain
+        coefficients[self.control] -= share
+        coefficients[self.rows] += plain * share
+        coefficients[self.denominator] -= float(self.value(moments.sums))
+        return np.asarray(coefficients / mean[self.denominator])
+
+
+@dataclass(frozen=True)
+class Adjusted:
+    """A mean less `slope` times the excess of a control (CUPED): what chance alone gave it is taken away.
+
+    The slope counts as fixed, and the mean keeps its expectation for any slope.
+    """
+
+    mean: Mean
+    excess: ControlExcess
+    slope: float
+
+    @property
+    def denominator(self) -> int:
+        return self.mean.denominator
+
+    def value(self, sums: Floats) -> Floats:
+        return np.asarray(self.mean.value(sums) - self.slope * self.excess.value(sums))
+
+    def influence(self, moments: Moments) -> Floats:
+        return np.asarray(self.mean.influence(moments) - self.slope * self.excess.influence(moments))
+
+
+@dataclass(frozen=True)
 class Controlled:
     """A mean with a control variate: less `slope` times the excess of the mean of column `weight` over 1.
 
@@ -183,7 +238,16 @@ def paired_draws(*means: Mean) -> list[tuple[Mean, ...]]:
     return [tuple(draws[at] if draws else mean for mean, draws in zip(means, every, strict=True)) for at in some]
 
 
+def refitted(mean: Mean, sums: Floats, products: Products) -> Mean:
+    """The mean with its slope of least variance in each sample, if it has one: see `Controlled.refitted`."""
+    if isinstance(mean, Adjusted):
+        return replace(mean, mean=refitted(mean.mean, sums, products))
+    return mean.refitted(sums, products) if isinstance(mean, Controlled) else mean
+
+
 def _draws(mean: Mean) -> Sequence[Mean]:
+    if isinstance(mean, Adjusted):
+        return [replace(mean, mean=one) for one in _draws(mean.mean)]
     if isinstance(mean, RelativeChange):
         return [RelativeChange(*both) for both in paired_draws(mean.mean, mean.base)]
     return [Ratio(column, mean.denominator) for column in mean.drawn] if isinstance(mean, Ratio) else []

@@ -13,7 +13,7 @@ from ..folds.estimate import Interval
 from ..folds.moments import Moments
 from ..folds.sums import Products
 from ..log.batch import Floats
-from .ratio import Controlled, Mean, Ratio, RelativeChange, paired_draws
+from .ratio import Adjusted, Mean, Ratio, RelativeChange, paired_draws, refitted
 from .registry import INTERVALS, Sampling, Side, student
 from .unseen import Tail
 
@@ -63,6 +63,19 @@ class Inference:
         one, other = float(left.value(sums)), float(right.value(sums))
         value = one - other if abs(one - other) > 1e-12 * abs(one) else 0.0  # else it is a rounding error
         return self._interval(value, ((left, 1.0), (right, -1.0)))
+
+    def covariances(self, control: Mean, mean: Mean) -> tuple[float, float, float]:
+        """The variance of a control, its covariance with a mean, and the variance of that, up to one factor.
+
+        By the clusters of the mean, or by rows if these are independent.
+        """
+        left, right = (one.influence(self.moments) for one in (control, mean))
+        clusters = self.clustered(mean)
+        if clusters is None:
+            both = self.moments.variation(left + right) - self.moments.variation(left - right)
+            return self.moments.variation(left), both / 4, self.moments.variation(right)
+        x, y = (clusters.sums[:, : len(left)] @ one for one in (left, right))
+        return float(x @ x), float(x @ y), float(y @ y)
 
     def clustered(self, mean: Mean) -> Clusters | None:
         """The clusters whose rows count as dependent in this mean."""
@@ -120,6 +133,8 @@ class Inference:
             less, more = self._hidden_of(mean.mean)
             fewer, further = self._hidden_of(mean.base)
             return (less + ratio / base * further) / base, (more + ratio / base * fewer) / base
+        if isinstance(mean, Adjusted):
+            return self._hidden_of(mean.mean)
         used = set(np.flatnonzero(mean.influence(self.moments)).tolist())
         shares = [(share, weight) for columns, weight, share in self.hidden if used & set(columns)]
         if not shares:
@@ -176,10 +191,7 @@ class Inference:
     def _draws(self, sums: Floats, terms: Signed) -> Floats:
         """[b] the value in each replicate, with control variates refitted."""
         if self.products:
-            terms = tuple(
-                (mean.refitted(sums, self.products) if isinstance(mean, Controlled) else mean, sign)
-                for mean, sign in terms
-            )
+            terms = tuple((refitted(mean, sums, self.products), sign) for mean, sign in terms)
         return _added(terms)(sums)
 
 

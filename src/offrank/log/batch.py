@@ -175,6 +175,7 @@ class LogBatch:
     outcome: [n] the logged `reward` column, or None where the log has clicks only.
     inclusion: [n] probability that the row was kept in the log. row: [n] stable impression id.
     clusters: name -> [n] codes of columns whose equal values mark dependent rows; a null depends on no other row.
+    numbers: name -> [n] columns with one number per impression.
     skipped: rule -> number of rows (or clicks) left out while reading.
     listed: whether a column has the candidates; if not, they are the items shown, and in a long log those of all rows.
     file: where the rows stand; base: rows in the files before it, so that row - base is a file's own row.
@@ -193,6 +194,7 @@ class LogBatch:
     file: str = "log"
     base: int = 0
     clusters: Mapping[str, Integers] = field(default_factory=dict)
+    numbers: Mapping[str, Floats] = field(default_factory=dict)
     run: RunCache = field(default_factory=RunCache, compare=False, repr=False)
     limits: Limits = field(default_factory=Limits, compare=False, repr=False)
     texts: Texts | None = field(default=None, compare=False, repr=False)
@@ -221,6 +223,7 @@ class LogBatch:
             row=self.row[rows],
             labels={name: label.take(rows) for name, label in self.labels.items()},
             clusters={name: codes[rows] for name, codes in self.clusters.items()},
+            numbers={name: values[rows] for name, values in self.numbers.items()},
         )
 
     def dependent(self, columns: Iterable[str]) -> dict[str, NDArray[np.uint64]]:

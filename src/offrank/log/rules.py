@@ -60,6 +60,11 @@ NOT_POSITIVE = Rule(
     "a count of a Beta law includes its prior, and a standard deviation is never 0: write numbers above 0",
 )
 BAD_CLICKS = Rule("bad-clicks", "holds a click below 0 or not a number", "write 0 where an item was not clicked")
+BAD_NUMBER = Rule(
+    "bad-number",
+    "is not a finite number",
+    "a control has a number in every row: write the mean of the others where it is unknown, as for a new user",
+)
 BAD_REWARD = Rule("bad-reward", "is not a finite number", "write a finite reward")
 BAD_PROPENSITY = Rule(
     "bad-propensity",

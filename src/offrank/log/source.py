@@ -15,7 +15,8 @@ from .batch import LogBatch
 class Needs:
     """The columns that a job needs; a source reads no others.
 
-    roles: names from `schema.ROLES`. scores, rankings, keys, labels, clusters: the user's own column names.
+    roles: names from `schema.ROLES`. scores, rankings, keys, labels, clusters, numbers: the user's own column names,
+    numbers those with one number per impression.
     weights: the scores among them that must not be negative; positive: those that must be above 0. written:
     `role:column`, probabilities of the shown slates under another policy than the logging one
     (`propensity:new_propensity`). holes: whether the job supports ranks where nothing was shown, which are -1 inside
@@ -33,6 +34,7 @@ class Needs:
     labels: frozenset[str] = frozenset()
     written: frozenset[str] = frozenset()
     clusters: frozenset[str] = frozenset()
+    numbers: frozenset[str] = frozenset()
     holes: bool = False
     texts: bool = False
     exchangeable: bool = False

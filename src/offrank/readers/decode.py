@@ -32,6 +32,7 @@ _WEIGHT, _POSITIVE = (rules.NEGATIVE_SCORE, 0.0, _LARGEST), (rules.NOT_POSITIVE,
 _BOUNDS = {
     "clicks": [(rules.BAD_CLICKS, 0.0, _LARGEST), (rules.TOO_LARGE_VALUE, 0.0, rules.MOST)],
     "reward": [(rules.BAD_REWARD, -_LARGEST, _LARGEST), (rules.TOO_LARGE_VALUE, -rules.MOST, rules.MOST)],
+    "numbers": [(rules.BAD_NUMBER, -_LARGEST, _LARGEST), (rules.TOO_LARGE_VALUE, -rules.MOST, rules.MOST)],
     "inclusion": [(rules.BAD_INCLUSION, _ABOVE_0, 1.0), (rules.TINY_INCLUSION, rules.LEAST_INCLUSION, 1.0)],
     "propensity": [(rules.BAD_PROPENSITY, _ABOVE_0, 1.0), _NOT_TINY],
     "slot_propensity": [(rules.BAD_SLOT_PROPENSITY, _ABOVE_0, 1.0), _NOT_TINY],
@@ -84,7 +85,8 @@ class Decoded:
         self.texts = self._texts() if needed.texts else None
         if top_k is not None:
             self._cut(top_k)
-        self.by_row = {role: self._by_row(role) for role in ("inclusion", "reward") if role in columns}
+        by_row = [name for name, role in role_of.items() if role in ("inclusion", "reward", "numbers")]
+        self.by_row = {name: self._by_row(name) for name in by_row}
         self.features = None
         if "features" in columns:
             found = columns["features"], columns.get("feature_values")
@@ -124,6 +126,7 @@ class Decoded:
             self.piece.file,
             self.piece.base,
             {name: np.ascontiguousarray(codes[pick]) for name, codes in self.clusters.items()},
+            {name: np.array(self.by_row[f"numbers:{name}"][pick]) for name in self.needed.numbers},
             texts=self.texts,
             listed="candidates" in self.columns,
         )
@@ -222,7 +225,7 @@ class Decoded:
         found = arrow.numbers(self._column(name), self.columns[name])
         row = np.arange(len(found))
         each = Lists(found, row, np.ones_like(row), np.zeros(len(row), np.bool_))
-        self._bounded(each, self.columns[name], [_OF_ANOTHER_POLICY] if of else _BOUNDS[role])
+        self._bounded(each, self.columns[name], [_OF_ANOTHER_POLICY] if of and role in WRITTEN else _BOUNDS[role])
         return found
 
     def _bounded(self, found: Lists, column: str, bounds: list[tuple[rules.Rule, float, float]]) -> None:

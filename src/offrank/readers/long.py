@@ -135,7 +135,7 @@ class LongLog:
         text += [*needed.keys, *needed.labels, *parts_of(self.column("impression"), table.names)]
         numbers = [self.column(role) for role in ("reward", "propensity", "inclusion")]
         numbers += [name for role in ("position", "click") if self._is_number(table, name := self.column(role))]
-        kinds = dict.fromkeys([*numbers, *needed.scores, *needed.rankings], pa.float64())
+        kinds = dict.fromkeys([*numbers, *needed.scores, *needed.rankings, *needed.numbers], pa.float64())
         return table.typed(kinds if table.kind == "json" else kinds | dict.fromkeys(text, pa.string()))
 
     def _is_number(self, table: CsvJsonTable, name: str) -> bool:

@@ -100,7 +100,7 @@ class WideLog:
             there = role if known.has(role) else next(filter(known.has, WRITTEN[role]), role)
             chosen[there] = known.of(there)
         chosen |= {name: known.named(name.partition(":")[2]) for name in sorted(self.needed.written)}
-        for kind in ("scores", "rankings", "keys", "labels", "clusters"):
+        for kind in ("scores", "rankings", "keys", "labels", "clusters", "numbers"):
             for name in sorted(getattr(self.needed, kind)):
                 column = known.of(name) if name in GROUPING else known.named(name)
                 chosen[f"{kind}:{name}"] = column

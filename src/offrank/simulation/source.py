@@ -71,11 +71,12 @@ class SimulatedSource:
         known = Columns(self.names, {}, self.describe())
         for role in needed.roles - {"reward", "inclusion"}:
             known.of(role)
-        for name in needed.scores | needed.rankings | needed.keys | needed.labels | needed.clusters:
+        for name in needed.scores | needed.rankings | needed.keys | needed.labels | needed.clusters | needed.numbers:
             known.named(name)
         for name in (
             (needed.scores - set(self.world.names))
             | needed.rankings
+            | needed.numbers
             | ((needed.keys | needed.labels | needed.clusters) - {"query"})
         ):
             raise ColumnError(

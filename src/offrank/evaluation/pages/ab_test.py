@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from ...formatting import MISSING, Span, count, percent
 from ...report.document import Figures, Section
-from ..ab_test import COMBINED, MEANS, ABTest, ArmsCompared
+from ..ab_test import COMBINED, MEANS, ABTest, ArmsCompared, saved
 
 
 def ab_test(found: ABTest | None) -> Iterator[Section]:
@@ -30,7 +30,11 @@ def ab_test(found: ABTest | None) -> Iterator[Section]:
 
 def _by_each(found: ArmsCompared) -> Figures:
     header = ("by", "difference", "interval", "contrast", "share", "sessions saved")
-    rows = [(MEANS, *_change(Span.of(found.means)), MISSING, MISSING, "1.0 times")]
+    plain = found.means if found.plain is None else found.plain
+    rows = [(MEANS, *_change(Span.of(plain)), MISSING, MISSING, "1.0 times")]
+    if found.plain is not None:
+        adjusted = _sessions(saved(plain, found.means))
+        rows.append((f"{MEANS}, with the control", *_change(Span.of(found.means)), MISSING, MISSING, adjusted))
     rows += [
         (
             one.estimator,
