@@ -25,6 +25,7 @@ from .errors import LogError, MissingExtraError, NoOverlapError, UsageError
 from .files import atomic_write, write_text
 from .folds.estimate import Caution, Interval
 from .formatting import printable, with_ends
+from .outputs import refuse_result
 from .wording import Style, worded
 
 Record = Mapping[str, Any]
@@ -128,13 +129,24 @@ class Plain(ABC):
     def to_dict(self) -> dict[str, Any]:
         """Return the result as plain lists, dicts and numbers (None for unknown values)."""
 
-    def to_json(self, path: str | PathLike[str] | None = None, indent: int | None = 2, style: Style = "python") -> str:
+    def to_json(
+        self,
+        path: str | PathLike[str] | None = None,
+        indent: int | None = 2,
+        style: Style = "python",
+        overwrite: bool = False,
+    ) -> str:
         """Return everything as JSON text; written to `path` if given.
 
-        style: whether advice names arguments or command-line options.
+        style: whether advice names arguments or command-line options. overwrite: replace a file that is there, also one
+        that offrank did not write.
+
+        Raises:
+            UsageError: `path` is what the result was made of, or a file of others.
         """
         text = json.dumps(worded(self.to_dict(), style), indent=indent, allow_nan=False)
         if path is not None:
+            refuse_result(path, self, overwrite)
             write_text(path, text)
         return text
 

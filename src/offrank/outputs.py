@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import is_dataclass
 from glob import glob, has_magic
 from pathlib import Path
+from typing import Any
 
 from .errors import UsageError
+from .wording import Option, Wording
 
 _HEAD = 4096
 _TABLES = (b"PAR1", b"ARROW1")
@@ -18,10 +21,17 @@ _OURS = re.compile(
     | .*<meta\ name="generator"\ content="offrank">                                      # pages""",
     re.VERBOSE | re.DOTALL,
 )
-"""How a file begins that offrank has written; tables have no such mark."""
+"""How a file begins that offrank has written; logs have no such mark."""
+
+DEMO = {"offrank": "made by offrank demo, which may replace it"}
+"""What a table says of itself, in its last bytes, that the demo has made."""
 
 
-def refuse_output(path: str, inputs: Iterable[str], overwrite: bool = False) -> None:
+_WITHIN = ("files", "paths", "path", "table", "source", "log")
+"""The fields of logs, tables and models that lead to their files."""
+
+
+def refuse_output(path: str | os.PathLike[str], inputs: Iterable[str] = (), overwrite: bool = False) -> None:
     """Raise if what is written to `path` would replace an input, or a file of others without `overwrite`.
 
     inputs: files, folders, globs, and spellings that name files.
@@ -29,16 +39,57 @@ def refuse_output(path: str, inputs: Iterable[str], overwrite: bool = False) -> 
     Raises:
         UsageError: it would.
     """
-    for given in inputs:
+    final = os.fspath(path)
+    refuse_undecodable(final)
+    for given in dict.fromkeys(inputs):
         for read in _named(given):
-            if _same(path, read):
-                raise UsageError(f"{path!r} is read, so it cannot be written to", "give the output another name")
-    if not Path(path).is_file():
-        return
-    head = _head(Path(path))
-    if head and not overwrite and not _OURS.match(head):
-        remedy = "give the output another name, or say --overwrite"
-        raise UsageError(f"{path!r} is there already, and may not be offrank's", remedy)
+            if _same(final, read):
+                raise UsageError(f"{final!r} is read, so it cannot be written to", "give the output another name")
+    if not overwrite and Path(final).is_file() and not _ours(Path(final)):
+        remedy = Wording("give the output another name, or say {}", Option("overwrite", True))
+        raise UsageError(f"{final!r} is there already, and may not be offrank's", remedy)
+
+
+def inputs_in(*given: Any) -> Iterator[str]:
+    """Yield the texts that may name files, of arguments at any depth: paths, spellings, and logs that are read."""
+    for value in given:
+        if isinstance(value, str | os.PathLike):
+            yield os.fspath(value)
+        elif isinstance(value, Mapping):
+            yield from inputs_in(*value.values())
+        elif isinstance(value, list | tuple) and not (value and isinstance(value[0], Mapping)):  # rows name no files
+            yield from inputs_in(*value)
+        elif type(value).__module__.startswith("offrank"):
+            if is_dataclass(value) and not hasattr(value, "describe"):
+                yield repr(value)  # a policy or an estimator is spelled with the file of its model
+            yield from inputs_in(*(getattr(value, name, None) for name in _WITHIN))
+
+
+def refuse_result(path: str | os.PathLike[str], result: Any, overwrite: bool) -> None:
+    """Raise if a result would be written over what it was made of, or over a file of others without `overwrite`.
+
+    Raises:
+        UsageError: it would.
+    """
+    facts, read = getattr(result, "facts", {}), getattr(result, "read", ())
+    made = (read, facts.get("log"), facts.get("model"), getattr(result, "path", None))
+    refuse_output(path, inputs_in(*made), overwrite)
+
+
+def refuse_outputs(*paths: str | os.PathLike[str] | None, log: Any, read: Iterable[Any], overwrite: bool) -> None:
+    """Raise if a verb would write to what it reads, or over a file of others without `overwrite`.
+
+    log: what is read as a log; nothing is written into it where it is a folder. read: the other arguments.
+
+    Raises:
+        UsageError: it would.
+    """
+    logs = list(inputs_in(log))
+    for path in paths:
+        if path is not None:
+            refuse_output(path, [*logs, *inputs_in(*read)], overwrite)
+            for folder in logs:
+                refuse_inside(os.fspath(path), folder)
 
 
 def refuse_inside(path: str, folder: str) -> None:
@@ -47,8 +98,19 @@ def refuse_inside(path: str, folder: str) -> None:
     Raises:
         UsageError: it would.
     """
-    if Path(folder).is_dir() and Path(os.path.realpath(path)).is_relative_to(os.path.realpath(folder)):
+    is_folder = os.path.isdir(folder)  # noqa: PTH112  whatever the text is: a spelling may be too long for a path
+    if is_folder and Path(os.path.realpath(path)).is_relative_to(os.path.realpath(folder)):
         raise UsageError(f"{path!r} is inside {folder!r}, which is read as a whole", "write it into another folder")
+
+
+def refuse_undecodable(path: str) -> None:
+    """Raise if a name is not UTF-8: Arrow can neither read nor write such a file.
+
+    Raises:
+        UsageError: it is not.
+    """
+    if path != (said := path.encode(errors="backslashreplace").decode()):
+        raise UsageError(f"the name {said!r} is not UTF-8", "rename it")
 
 
 def refuse_kind(final: Path, made: Path) -> None:
@@ -61,14 +123,25 @@ def refuse_kind(final: Path, made: Path) -> None:
         raise UsageError(f"{str(final)!r} is a table, which only a table may replace", "give the output another name")
 
 
+def _ours(path: Path) -> bool:
+    """Whether offrank may replace a file unasked: it is empty, a result or model of its own, or the demo's log."""
+    head = _head(path)
+    if head.startswith(_TABLES):
+        with path.open("rb") as file:
+            file.seek(-min(_HEAD * 4, path.stat().st_size), os.SEEK_END)
+            return DEMO["offrank"].encode() in file.read()
+    return not head or _OURS.match(head) is not None
+
+
 def _head(path: Path) -> bytes:
     with path.open("rb") as file:
         return file.read(_HEAD)
 
 
 def _named(given: str) -> Iterator[str]:
-    """Yield the files that a word of the command line may name: as it is, by a glob, or within a spelling."""
-    for part in dict.fromkeys((given, given.partition("=")[2], *re.split(r"[=(),'\"\s]+", given))):
+    """Yield the files that a word may name: as it is, by a glob, or within a spelling, in quotes or not."""
+    quoted = (text for pair in re.findall(r"'([^']+)'|\"([^\"]+)\"", given) for text in pair)
+    for part in dict.fromkeys((given, given.partition("=")[2], *re.split(r"[=(),'\"\s]+", given), *quoted)):
         if has_magic(part):
             yield from glob(part, recursive=True)  # noqa: PTH207  it may be absolute
         if part:

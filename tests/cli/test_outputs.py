@@ -127,7 +127,7 @@ def test_a_table_is_replaced_by_a_table_only(folder: Path, tmp_path: Path) -> No
     found = offrank.evaluate(folder / "log.parquet", "uniform")
     for write in (found.to_json, found.save_html):
         with pytest.raises(offrank.OffrankError, match="only a table may replace"):
-            write(other)
+            write(other, overwrite=True)
     assert other.read_bytes() == before
     assert call("convert", folder / "log.parquet", "-o", other).exit_code == 2
     assert call("convert", folder / "log.parquet", "-o", other, "--overwrite").exit_code == 0

@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 import offrank
-from offrank.cli.options import quiet
+from offrank.cli.options import overwrite, quiet
 from offrank.cli.running import saying
 
 
@@ -18,6 +18,7 @@ from offrank.cli.running import saying
 @click.option("-o", "folder", metavar="FOLDER", help="Where to write; by default reproduce-NAME.")
 @click.option("--scale", default="full", show_default=True, help="full (1), the published size; small; or a number.")
 @click.option("--seed", default=4, show_default=True)
+@overwrite
 @quiet
 def reproduce(name: str, log: str | None, folder: str | None, **options: Any) -> None:
     """Reproduce a paper: its tables, pictures and claims beside what is found here.
@@ -31,7 +32,12 @@ def reproduce(name: str, log: str | None, folder: str | None, **options: Any) ->
     """
     read = log is not None and options["format"] is not None
     given = offrank.read_log(log, format=options["format"]) if read else log
-    how = {"scale": options["scale"], "seed": options["seed"], "say": saying(options)}
+    how = {
+        "scale": options["scale"],
+        "seed": options["seed"],
+        "overwrite": options["overwrite"],
+        "say": saying(options),
+    }
     made = offrank.reproduce(name, folder, log=given, **how)
     if not options["quiet"]:
         made.show()

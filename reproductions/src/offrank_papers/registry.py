@@ -15,6 +15,7 @@ from typing import Any, Literal
 from offrank.errors import UsageError
 from offrank.evaluation import reproducibility
 from offrank.files import write_text
+from offrank.outputs import inputs_in, refuse_output, refuse_outputs
 from offrank.report import terminal
 from offrank.report.charts import chart_svg
 from offrank.report.document import Answer, Document, Section
@@ -93,12 +94,14 @@ def reproduce(
     log: Any = None,
     scale: float | str = 1.0,
     seed: int = 4,
+    overwrite: bool = False,
     say: Say = silent,
 ) -> Reproduced:
     """Reproduce a paper; `offrank.reproduce` has the same arguments. name: one of REPRODUCTIONS.
 
     Raises:
-        UsageError: there is no such reproduction, it takes no log, or the scale is not positive.
+        UsageError: there is no such reproduction, it takes no log, the scale is not positive, or the folder is part of
+            the log or holds files of others by these names.
     """
     if name not in REPRODUCTIONS:
         raise UsageError(f"there is no reproduction {name!r}", "say one of " + ", ".join(sorted(REPRODUCTIONS)))
@@ -107,11 +110,21 @@ def reproduce(
         having = (other for other, one in REPRODUCTIONS.items() if one.takes != "nothing")
         raise UsageError(f"{name} takes no log", "leave it out, or say one of " + ", ".join(having))
     into = Path(folder or f"reproduce-{name}")
+    _refuse_folder(into, log, overwrite)
     made = Reproduced(
         known.document(Run(_scale(scale, {"full": 1.0, "small": known.small}), seed, log, into, say)), into
     )
     write(made)
     return made
+
+
+def _refuse_folder(into: Path, log: Any, overwrite: bool) -> None:
+    """Raise if the page or its parts would go into the log, or over files of others; the page is written first."""
+    page = into / "index.html"
+    refuse_outputs(page, log=log, read=(), overwrite=overwrite)
+    parts = [into / "result.json", *into.glob("table-*.csv"), *into.glob("figure-*.svg")]
+    for path in parts:
+        refuse_output(path, inputs_in(log), overwrite or page.is_file())
 
 
 def _scale(given: float | str, named: Mapping[float | str, float]) -> float:
@@ -133,7 +146,7 @@ def write(made: Reproduced) -> None:
     """Write the page and all its parts."""
     made.folder.mkdir(parents=True, exist_ok=True)
     write_text(made.page, made.document.render())
-    content = {**asdict(made.document), "versions": reproducibility.versions()}
+    content = {"schema": 1, "kind": "reproduction", **asdict(made.document), "versions": reproducibility.versions()}
     write_text(made.folder / "result.json", json.dumps(content, indent=2))
     for number, section in enumerate(made.document.sections, 1):
         for index, table in enumerate(section.tables, 1):

@@ -27,5 +27,7 @@ def predict(log: str | list[str], model: str, path: str, **options: Any) -> None
     offrank clicks predict log.parquet --model pbm.json -o predicted.parquet
     """
     with reading(options) as (progress, _):
-        made = offrank.predict_clicks(source(log, options), model, path, progress=progress)
+        made = offrank.predict_clicks(
+            source(log, options), model, path, overwrite=options["overwrite"], progress=progress
+        )
     deliver(made, options)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import click
 
 import offrank
@@ -28,6 +30,7 @@ from .running import safely
 from .select_clicks import clicks as select_clicks
 from .select_estimators import estimators as select_estimators
 from .simulate import simulate
+from .streams import ready
 
 
 class _Group(ExtendedGroup):
@@ -37,9 +40,9 @@ class _Group(ExtendedGroup):
         ctx.meta["offrank.words"] = list(args)
         return super().parse_args(ctx, args)
 
-    @safely
-    def invoke(self, ctx: click.Context) -> None:
-        super().invoke(ctx)
+    def main(self, *given: Any, **known: Any) -> Any:
+        ready()
+        return safely(super().main)(*given, **known)
 
 
 @click.group(cls=_Group, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})

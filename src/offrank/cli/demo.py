@@ -8,7 +8,7 @@ import click
 
 import offrank
 
-from .options import arguments, quiet
+from .options import arguments, overwrite, quiet
 from .running import reading, saying, tell
 
 
@@ -16,6 +16,7 @@ from .running import reading, saying, tell
 @click.argument("folder", default="offrank-demo")
 @click.option("--impressions", default=200_000, show_default=True, type=click.IntRange(1000))
 @click.option("--seed", default=7, show_default=True)
+@overwrite
 @quiet
 def demo(**options: Any) -> None:
     """See what offrank is for: simulate a log into FOLDER, check it, judge a better and a worse ranker."""

@@ -48,6 +48,6 @@ def inspect(log: str | list[str], **options: Any) -> None:
     found = settled(look, how["columns"]) if options["ask"] else look(how["columns"], options["logging"])
     tell(found, options)
     if options["save"]:
-        found.save(options["save"])
+        found.save(options["save"], options["overwrite"])
         if found.command and not options["quiet"] and options["json"] != "-":
             click.echo(f"or, by what was saved,\n  {found.command_with(options['save'])}")

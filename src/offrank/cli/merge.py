@@ -22,4 +22,4 @@ def merge(states: tuple[str, ...], **options: Any) -> None:
 
     offrank merge monday.state tuesday.state --html week.html
     """
-    deliver(offrank.merge(states, state=options["state"]), options)
+    deliver(offrank.merge(states, state=options["state"], overwrite=options["overwrite"]), options)

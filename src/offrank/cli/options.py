@@ -173,14 +173,8 @@ worth_options = with_options(
 source_options = with_options(written_options, logging_option)
 """The same options, and the logging policy."""
 
-OVERWRITE = "offrank.overwrite"
-"""Where --overwrite waits for the check of what is written."""
 overwrite = click.option(
-    "--overwrite",
-    is_flag=True,
-    expose_value=False,
-    callback=lambda context, _option, given: context.meta.__setitem__(OVERWRITE, given),
-    help="Replace files that are there, also those that offrank did not write.",
+    "--overwrite", is_flag=True, help="Replace files that are there, also those that offrank did not write."
 )
 strict = click.option("--strict", is_flag=True, help="Exit with 3 where a number should not be trusted.")
 results_options = with_options(
@@ -241,11 +235,14 @@ def _made_by(*options: Decorator) -> list[click.Parameter]:
 _OURS: tuple[str, ...] = ("columns", "format", "gaps", "top_k", "duplicates", "skip_invalid", "title", "unit", "worth")
 _OURS += ("skip_broken_files", "html", "json", "strict", "require", "workers", "quiet", "checkpoint", "fresh")
 """Options of the command line only: how LOG is read, and what is printed and written."""
+_WRITTEN = {"path", "state", "folder"}
+"""What a verb writes by itself in Python too, and may be told to overwrite."""
 
 
 def arguments(options: dict[str, Any]) -> dict[str, Any]:
     """Return the other options: those that are keywords of the verb in Python."""
-    return {name: value for name, value in options.items() if name not in _OURS}
+    left_out = _OURS if options.keys() & _WRITTEN else (*_OURS, "overwrite")
+    return {name: value for name, value in options.items() if name not in left_out}
 
 
 def source(log: str | list[str], options: dict[str, Any]) -> Any:

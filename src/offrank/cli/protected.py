@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
 from functools import wraps
 from typing import Any
 
 import click
 
-from ..outputs import refuse_inside, refuse_output
+from ..outputs import inputs_in, refuse_inside, refuse_output
 from .config import CONFIG
-from .options import OVERWRITE, QuestionCommand, overwrite, writable
+from .options import QuestionCommand, overwrite, writable
 
 _WORDS = ("title", "unit", "worth")
 """Options that name no file."""
@@ -39,23 +38,12 @@ def _check(context: click.Context) -> None:
     folders: list[str] = []
     for one in context.command.params:
         value = context.params.get(str(one.name))
-        if one.callback is writable:
+        if one.callback is writable or one.name == "checkpoint":
             outputs += [value] if value not in (None, "-") else []
         elif one.name not in _WORDS:
             read.append(value)
-            folders += _texts(value) if isinstance(one, click.Argument) else []
+            folders += inputs_in(value) if isinstance(one, click.Argument) else []
     for number, path in enumerate(outputs):
-        refuse_output(path, [*_texts(read), *outputs[:number]], context.meta.get(OVERWRITE, False))
+        refuse_output(path, [*inputs_in(read), *outputs[:number]], bool(context.params.get("overwrite")))
         for folder in folders:
             refuse_inside(path, folder)
-
-
-def _texts(value: Any) -> Iterator[str]:
-    """Yield the texts of an option, at any depth."""
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, Mapping):
-        yield from _texts(list(value.values()))
-    elif isinstance(value, Iterable):
-        for one in value:
-            yield from _texts(one)

@@ -25,6 +25,7 @@ from ..wording import Style, worded
 from .options import arguments, source
 from .pace import Pace
 from .require import gate
+from .streams import place_of
 
 _STYLE: Style = "command line"
 _ENDS = (signal.SIGINT, signal.SIGTERM)
@@ -46,7 +47,7 @@ def safely(command: Callable[..., Any]) -> Callable[..., None]:
         except BrokenPipeError:
             raise  # the reader of the output has closed it: no message is possible
         except OSError as error:
-            click.echo(f"error: {error.filename or 'input or output'}: {error.strerror or error}", err=True)
+            click.echo(f"error: {place_of(error)}: {error.strerror or error}", err=True)
             sys.exit(1)
 
     return guarded
@@ -193,9 +194,9 @@ def tell(made: Any, options: dict[str, Any]) -> None:
     elif not options["quiet"]:
         made.show(_STYLE)
     if html:
-        made.save_html(html, _STYLE)
+        made.save_html(html, _STYLE, options.get("overwrite", False))
     if json not in (None, "-"):
-        made.to_json(json, style=_STYLE)
+        made.to_json(json, style=_STYLE, overwrite=options.get("overwrite", False))
 
 
 def _refusals(result: Any) -> list[str]:

@@ -21,6 +21,7 @@ from ..inference.spec import IntervalSpec
 from ..log.batch import Contexts, Floats, Integers, LogBatch
 from ..log.source import Needs
 from ..log.texts import Texts
+from ..outputs import refuse_output
 from ..readers.log import opened
 from ..report import terminal
 from ..report.document import Document, of_models
@@ -270,8 +271,15 @@ class Fitted:
         """The cautions about this model."""
         return self.learnt.cautions
 
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the model as JSON, atomically; `offrank.clicks.load` reads it."""
+    def save(self, path: str | os.PathLike[str], overwrite: bool = False) -> None:
+        """Write the model as JSON, atomically; `offrank.clicks.load` reads it.
+
+        overwrite: replace a file that is there, also one that offrank did not write.
+
+        Raises:
+            UsageError: `path` is the log, or a file of others.
+        """
+        refuse_output(path, [self.source], overwrite)
         parts = (self.documents, self.learnt, self.tally, self.source, self.training, self.rank_rates)
         storage.write(path, storage.Stored(repr(self), *parts))
 

@@ -9,6 +9,7 @@ from ..inference.spec import IntervalSpec
 from ..learning.splits import kept_apart
 from ..log.batch import RunCache
 from ..log.source import Source
+from ..outputs import inputs_in, refuse_outputs
 from ..policies.balanced import refuse_arm_targets
 from ..policies.fit import counts, fitted
 from ..reward_models.fitting import fit_models
@@ -27,6 +28,9 @@ def answered(question: Question) -> Result:
         OffrankError: see `offrank.evaluate`.
     """
     source, left_out = arguments.source(question.log, question.columns), None
+    asked = [question.target, question.logging, question.examination, question.estimators, question.held_out]
+    refuse_outputs(question.state, log=[question.log, source], read=asked, overwrite=question.overwrite)
+    read = tuple(inputs_in(question.log, source, *asked, question.state))
     executor, progress = question.executor, question.progress
     refuse_learnt(question)
     if question.held_out is not None:
@@ -35,7 +39,7 @@ def answered(question: Question) -> Result:
     found = counted(pass_of(question, source, cache), question, source, cache).result()
     if left_out is not None:
         found = found.with_facts(log=replace(found.metadata.log, learnt_from=left_out))
-    return refuse_empty(found)
+    return refuse_empty(replace(found, read=read))
 
 
 def pass_of(question: Question, source: Source, cache: RunCache) -> Pass:

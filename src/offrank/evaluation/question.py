@@ -142,6 +142,11 @@ class Question(Intervals, WithTotals, WithExamination, WithTarget):
         part="call",
         output=True,
     )
+    overwrite: bool = argument(
+        "Replace a file at `state` that offrank did not write.",
+        default=False,
+        part="run",
+    )
 
     def __post_init__(self) -> None:
         _ = self.drawn_by, self.spec, self.targets, self.estimator_list, self.trained

@@ -62,6 +62,7 @@ class Result(Printed, ResultData):
     - bounds: by target name, between what values it lies, without and with an examination curve; see `bounds=True`.
     - comparisons: of `compare`, whether one target earns more than another; winner: who earns more than all others.
     - reduced: the part of the log that is kept for other levels and for differences.
+    - read: the files that it was made of, which it is never written over.
 
     Examples:
         >>> log, drawn_by = "offrank-demo/log.parquet", "plackett_luce(old_score)"
@@ -73,6 +74,7 @@ class Result(Printed, ResultData):
     """
 
     reduced: KeptLog | None = field(default=None, repr=False, compare=False)
+    read: tuple[str, ...] = field(default=(), repr=False, compare=False)
 
     __repr__ = Printed.__str__
 
@@ -88,7 +90,7 @@ class Result(Printed, ResultData):
         command = f"{self.metadata.command or 'result'}.at({confidence!r})"
         bounds = {name: tuple(one.at(confidence) for one in each) for name, each in self.bounds.items()}
         metadata = replace(self.metadata, **new, command=command)
-        return replace(found, truths=self.truths, bounds=bounds, metadata=metadata)
+        return replace(found, truths=self.truths, bounds=bounds, metadata=metadata, read=self.read)
 
     def difference(
         self,

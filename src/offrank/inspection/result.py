@@ -8,6 +8,7 @@ from typing import Any
 
 from ..formatting import finite
 from ..frames import Plain, plain
+from ..outputs import refuse_result
 from ..report.document import Document
 from ..report.printable import Printed
 from . import page
@@ -25,8 +26,9 @@ class Inspection(Inspected, Printed, Plain):
         ('plackett_luce(old_score)', 'written')
     """
 
-    def save(self, path: str | PathLike[str]) -> None:
-        """Write the mapping as TOML."""
+    def save(self, path: str | PathLike[str], overwrite: bool = False) -> None:
+        """Write the mapping as TOML. overwrite: replace a file of others that is there."""
+        refuse_result(path, self, overwrite)
         write_mapping(self.mapping(), self.source + (f", by {self.sample.said}" if self.sample else ""), path)
 
     def to_dict(self) -> dict[str, Any]:

@@ -10,6 +10,7 @@ from typing import Any
 
 from ..errors import OffrankError
 from ..frames import Plain, plain
+from ..outputs import refuse_result
 from ..readers.beginning import Beginning
 from ..readers.described import LogColumn, first_look
 from ..readers.description import Unsettled
@@ -54,8 +55,9 @@ class UnreadTable(Printed, Plain):
         """Return what is known for `--config`."""
         return {"columns": {**self.roles, **self.given}}
 
-    def save(self, path: str | PathLike[str]) -> None:
-        """Write the mapping as TOML, as far as it is known."""
+    def save(self, path: str | PathLike[str], overwrite: bool = False) -> None:
+        """Write the mapping as TOML, as far as it is known. overwrite: replace a file of others that is there."""
+        refuse_result(path, self, overwrite)
         write_mapping(self.mapping(), self.source, path)
 
     def to_dict(self) -> dict[str, Any]:

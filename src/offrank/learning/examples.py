@@ -176,8 +176,8 @@ class LearntModel(Protocol):
     def recorded(self, facts: Mapping[str, Any], training: Fingerprint | None) -> LearntModel:
         """Return the model with how it was learnt, and the fingerprint of the rows."""
 
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the policy's file."""
+    def save(self, path: str | os.PathLike[str], overwrite: bool = False) -> None:
+        """Write the policy's file. overwrite: replace a file of others that is there."""
 
 
 @dataclass(frozen=True)

@@ -65,6 +65,7 @@ class Training:
 
     split: by which the thirds are divided. bits: weights are a table of 2^bits. interactions: whether features of the
     context are crossed with the candidates'. labels: the column of the candidates' grades, or None.
+    overwrite: whether the policy may replace a file that offrank did not write.
     """
 
     search: Search
@@ -72,6 +73,7 @@ class Training:
     bits: int = 20
     interactions: bool = False
     labels: str | None = None
+    overwrite: bool = False
 
     def run(
         self,
@@ -106,7 +108,7 @@ class Training:
         model = best.candidate.model
         assert model is not None
         said = {"method": search.name, "criterion": search.criterion, "settings": dict(best.candidate.settings)}
-        model.recorded({**said, "seed": search.seed, "split": self.split}, data.training).save(path)
+        model.recorded({**said, "seed": search.seed, "split": self.split}, data.training).save(path, self.overwrite)
 
 
 def policy_file(path: str | os.PathLike[str], bits: int) -> Path:

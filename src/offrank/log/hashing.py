@@ -6,9 +6,10 @@ G. L. Steele, D. Lea, C. H. Flood (2014), Fast splittable pseudorandom number ge
 
 from __future__ import annotations
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
+
+from ..compiled import njit
 
 ODD = np.uint64(0x9E3779B97F4A7C15)
 """2^64 over the golden ratio: its multiples are spread over all 64-bit codes."""
@@ -19,7 +20,7 @@ SEED = np.uint64(0x243F6A8885A308D3)
 TEXT = np.uint64(0xCBF29CE484222325)
 """Initial value of FNV-1a, the hash of texts."""
 
-_inline = numba.njit(cache=True, nogil=True, inline="always")
+_inline = njit(cache=True, nogil=True, inline="always")
 
 
 @_inline

@@ -19,7 +19,7 @@ from ..errors import EmptyLogError, UsageError
 from ..files import atomic_write
 from ..log.schema import ROLES, Columns
 from ..log.source import Needs
-from ..outputs import refuse_output
+from ..outputs import refuse_outputs
 from ..running.engines import refuse_placed
 from ..wording import Option, Wording
 from . import arrow, checksums
@@ -55,6 +55,7 @@ def convert(
     *,
     columns: Mapping[str, str] | None = None,
     scores: Sequence[str] = (),
+    overwrite: bool = False,
     progress: Callable[[int, int], None] | None = None,
 ) -> Converted:
     """Write a log in the wide layout: columns under their roles' names, with every rule checked.
@@ -63,12 +64,14 @@ def convert(
     - path: Parquet, compressed, for keeping and sharing; or, by the suffix `.arrow`, an Arrow IPC file, which is
       several times larger and many times faster to read, since it is memory-mapped. Written under another
       name first, so that no partial file remains.
+    - overwrite: replace a file that is there.
     - scores: in the long layout, the columns with a value per item; all others are per impression.
     - progress: called with (parts done, total parts).
     - columns: role -> the log's own name of that column, as `read_log` takes them.
 
     Raises:
-        UsageError: the log is not from `read_log`, the suffix names neither format, or `path` is a file of the log.
+        UsageError: the log is not from `read_log`, the suffix names neither format, `path` is a file of the log,
+            or it is there and not to be replaced.
         LogError: the log breaks a rule, unless it was read with `invalid="skip"`.
 
     Examples:
@@ -86,17 +89,10 @@ def convert(
     final = Path(path)
     if final.suffix not in (*PARQUET_SUFFIXES, *ARROW_SUFFIXES):
         raise UsageError(f"the suffix of {str(path)!r} does not say how to write it", "call it .parquet or .arrow")
-    refuse_output(str(final), _paths(log, wide), overwrite=True)
+    refuse_outputs(final, log=[log, wide] if is_paths(log) else wide, read=(), overwrite=overwrite)
     with atomic_write(final) as temporary:
         rows, skipped = _write(wide, temporary, progress)
     return Converted(final, rows, dict(skipped))
-
-
-def _paths(log: Any, wide: WideLog) -> list[str]:
-    """Return the files that a log is known to be read from."""
-    given = [] if not is_paths(log) else [log] if isinstance(log, str | Path) else log
-    files = getattr(wide.table, "files", None)
-    return [*map(str, given), *(() if files is None else files.paths)]
 
 
 def _write(log: WideLog, path: Path, progress: Callable[[int, int], None] | None) -> tuple[int, Counter[str]]:

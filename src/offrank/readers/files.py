@@ -15,6 +15,7 @@ import pyarrow as pa
 import pyarrow.fs as pafs
 
 from ..errors import EmptyLogError, LogError, UsageError
+from ..outputs import refuse_undecodable
 from .contents import HEAD, packing
 from .spooled import KEPT, spooled
 
@@ -127,7 +128,7 @@ def expand(
     be empty.
 
     Raises:
-        UsageError: the source is neither a path nor a list of paths.
+        UsageError: the source is neither a path nor a list of paths, or a name is not UTF-8.
         LogError: there is no such file.
         EmptyLogError: a file is empty.
     """
@@ -142,6 +143,8 @@ def expand(
             folder = ": the folder holds no files" if Path(each).is_dir() else ""
             raise LogError(f"there is no log at {each!r}{folder}", "check the path, or quote the glob")
         found += files
+    for path in found:
+        refuse_undecodable(path)
     _refuse_empty(path for path in found if not empty and Path(path).stat().st_size == 0)
     return tuple(found)
 

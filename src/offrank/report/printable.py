@@ -6,6 +6,7 @@ from abc import ABC, abstractmethod
 from os import PathLike
 
 from ..files import write_text
+from ..outputs import refuse_result
 from ..wording import Style, worded
 from . import terminal
 from .document import Document
@@ -25,6 +26,11 @@ class Printed(ABC):
         """Print the result, in colour on a terminal. style: whether advice names arguments or command-line options."""
         terminal.show(worded(self.to_document(), style))
 
-    def save_html(self, path: str | PathLike[str], style: Style = "python") -> None:
-        """Write one self-contained HTML page. style: as of `show`."""
+    def save_html(self, path: str | PathLike[str], style: Style = "python", overwrite: bool = False) -> None:
+        """Write one self-contained HTML page. style: as of `show`. overwrite: replace a file of others that is there.
+
+        Raises:
+            UsageError: `path` is what the result was made of, or a file of others.
+        """
+        refuse_result(path, self, overwrite)
         write_text(path, worded(self.to_document(), style).render())

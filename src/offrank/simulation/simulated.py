@@ -57,6 +57,8 @@ class Simulated(Printed, Plain):
     def to_dict(self) -> dict[str, Any]:
         """Return the result as plain dicts and numbers."""
         return {
+            "schema": 1,
+            "kind": "simulate",
             "log": str(self.written.path),
             "sessions": self.written.rows,
             "queries": len(self.world),

@@ -11,6 +11,7 @@ import pyarrow.parquet as pq
 
 from ..evaluation.result import Result
 from ..files import atomic_write
+from ..outputs import DEMO, refuse_output
 from ..policies.top import Top
 from ..readers.log import read_log
 from ..report.document import Document, Section
@@ -74,13 +75,15 @@ def demo(
     *,
     impressions: int = 200_000,
     seed: int = 7,
+    overwrite: bool = False,
     say: Say = silent,
     progress: Progress | None = None,
     style: Style = "python",
 ) -> Demo:
     """Simulate a log, check it, evaluate a better and a worse ranker, and write the report.
 
-    - folder: where `log.parquet`, `report.html` and `result.json` go.
+    - folder: where `log.parquet`, `report.html` and `result.json` go. overwrite: replace files of these names that
+      are not of a demo.
     - impressions, seed: size of the log, and seed of the simulation.
     - say: called with a description of each step.
     - progress: called with (parts done, total parts).
@@ -93,7 +96,9 @@ def demo(
     world = SearchWorld(impressions=impressions, seed=seed)
     place = Path(folder)
     place.mkdir(parents=True, exist_ok=True)
-    log, report = place / "log.parquet", place / "report.html"
+    log, report, result = (place / name for name in ("log.parquet", "report.html", "result.json"))
+    for path in (log, report, result):
+        refuse_output(path, overwrite=overwrite)
     say(f"1. Simulating {world.impressions:,} impressions of {world.queries} queries to {log}")
     write(world, log)
     source = read_log(log)
@@ -104,8 +109,8 @@ def demo(
     truths = {name: world.truth(target) for name, target in TARGETS.items()}
     shown = {"checks": checked.metadata.checks, "slots": checked.metadata.slots}
     evaluated = evaluated.with_truths(truths).with_facts(kind="demo", command=_command(folder, world), **shown)
-    evaluated.save_html(report, style)
-    evaluated.to_json(place / "result.json", style=style)
+    evaluated.save_html(report, style, overwrite)
+    evaluated.to_json(result, style=style, overwrite=overwrite)
     return Demo(log, report, checked, evaluated)
 
 
@@ -118,7 +123,8 @@ def write(world: SearchWorld, path: Path) -> None:
     """Write a world's log as Parquet, atomically."""
     sizes = [min(_PART_ROWS, world.impressions - start) for start in range(0, world.impressions, _PART_ROWS)]
     first = world.table(sizes[0], 0)
-    with atomic_write(path) as temporary, pq.ParquetWriter(temporary, first.schema, compression="zstd") as writer:
+    schema = first.schema.with_metadata({**(first.schema.metadata or {}), **DEMO})
+    with atomic_write(path) as temporary, pq.ParquetWriter(temporary, schema, compression="zstd") as writer:
         writer.write_table(first)
         for part, rows in enumerate(sizes[1:], start=1):
             writer.write_table(world.table(rows, part))

@@ -13,6 +13,7 @@ from ..inference.spec import IntervalSpec
 from ..learning import splits
 from ..learning.search import Criterion
 from ..learning.training import Training, policy_file, search_of
+from ..outputs import refuse_outputs
 from ..policies.fit import fitted
 from ..policies.propensities import AnyPolicy
 from ..running.executors import Executor, Progress
@@ -36,6 +37,7 @@ def learn(
     seed: int = 0,
     test: bool = True,
     labels: str | None = None,
+    overwrite: bool = False,
     executor: Executor | None = None,
     progress: Progress | None = None,
     say: Say = silent,
@@ -45,7 +47,8 @@ def learn(
     - log: anything that `read_log` takes, with `features` beside the candidates.
     - method: random, regression, ips, dro, poem, snpoem, dr-poem, plackett-luce or pl-rank, which are linear; pi-opt,
       sup or lambdamart, which boost trees; or a spelling such as `sup(target=relevance)`.
-    - path: the `.npz` file to write. logging: the policy that drew the log, by default known by its propensities.
+    - path: the `.npz` file to write. overwrite: replace a file that is there, also one that offrank did not write.
+    - logging: the policy that drew the log, by default known by its propensities.
     - criterion: what settings are chosen by: `ips` (the default), `snips`, `lower`, the lower end of the interval of
       IPS, `pi`, the pseudoinverse (default of pi-opt), or `ipm`, by items at their ranks (of pl-rank).
     - labels: the column of the candidates' grades, for sup and lambdamart. bits: weights are a table of 2^bits.
@@ -67,10 +70,13 @@ def learn(
     if test and confidence <= 0.5:
         raise UsageError(f"confidence is {confidence!r}", "give more than 0.5, or do not judge the policy: test=False")
     target = policy_file(path, bits)
+    refuse_outputs(path, log=log, read=[logging], overwrite=overwrite)
     search = search_of(method, epochs, criterion, confidence, seed, labels)
     source = arguments.source(log, columns)
     drawn, tested = fitted(arguments.policy(logging), source, executor), None
-    trained = Training(search, split, bits, interactions, labels).run(source, drawn, target, executor, progress, say)
+    trained = Training(search, split, bits, interactions, labels, overwrite).run(
+        source, drawn, target, executor, progress, say
+    )
     if test:
         say("3. Judging by the test third")
         how: dict[str, Any] = {"confidence": confidence, "executor": executor, "progress": progress}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import glob
 from collections.abc import Sequence
+from dataclasses import replace
 from os import PathLike, fspath
 from pathlib import Path
 
@@ -11,10 +12,14 @@ from ..errors import UsageError
 from ..evaluation import reproducibility
 from ..evaluation.result import Result, refuse_empty
 from ..evaluation.state_file import State, finished, merged, well_formed
+from ..outputs import inputs_in, refuse_outputs
 
 
 def merge(
-    states: str | PathLike[str] | Sequence[str | PathLike[str]], *, state: str | PathLike[str] | None = None
+    states: str | PathLike[str] | Sequence[str | PathLike[str]],
+    *,
+    state: str | PathLike[str] | None = None,
+    overwrite: bool = False,
 ) -> Result:
     """Finish the states that `evaluate` or `compare` has written with `state=`: the result of all their logs together.
 
@@ -24,9 +29,10 @@ def merge(
 
     - states: the files, a glob, or a list; in the order of the logs.
     - state: where to write the merged state, to be merged again: a quarter from its months.
+    - overwrite: replace a file there that offrank did not write.
 
     Raises:
-        UsageError: there is no such file.
+        UsageError: there is no such file, or the merged state would replace one of them.
         StateError: a state is damaged, of another version, of another question, or counted twice.
         NoOverlapError: no estimate can be given at all.
 
@@ -40,6 +46,7 @@ def merge(
     names = [path for one in given for path in sorted(glob.glob(fspath(one))) or [fspath(one)]]  # noqa: PTH207
     if not names:
         raise UsageError("there are no states to merge", "name the files that evaluate has written")
+    refuse_outputs(state, log=(), read=names, overwrite=overwrite)
     with well_formed():
         found, job, asked = merged([State.load(Path(name)) for name in names])
         result = refuse_empty(finished(found, job, asked).result())
@@ -49,4 +56,5 @@ def merge(
         found.save(Path(state))
     said = {"state": None if state is None else fspath(state)}
     command = reproducibility.call("merge", repr(names), said, merge.__kwdefaults__)
-    return result.with_facts(command=command)
+    read = tuple(inputs_in(names, state))
+    return replace(result.with_facts(command=command), read=read)

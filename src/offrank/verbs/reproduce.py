@@ -37,6 +37,7 @@ def reproduce(
     log: Any = None,
     scale: float | str = 1.0,
     seed: int = 4,
+    overwrite: bool = False,
     say: Say = silent,
 ) -> ReproducedPaper:
     """Reproduce a paper: `index.html`, `result.json`, and each table (CSV) and plot (SVG) in a folder.
@@ -46,7 +47,8 @@ def reproduce(
     name: of the reproduction; `offrank reproduce --help` lists them. folder: by default `reproduce-<name>`.
     log: for those that take one, from `read_log` or anything that it takes; for those of judged queries their folder or
     file; by default a simulated one. scale: 1 or "full" for the published size, "small" or a smaller number for a
-    quick look. say: called with a description of each step.
+    quick look. overwrite: replace files there that are not of a reproduction. say: called with a description of each
+    step.
 
     Raises:
         MissingExtraError: offrank-papers is not installed.
@@ -56,5 +58,7 @@ def reproduce(
         >>> offrank.reproduce("slates-math", scale=0.05).page.name
         'index.html'
     """
-    made: ReproducedPaper = load(FUNCTIONS, "reproduce")(name, folder, log=log, scale=scale, seed=seed, say=say)
+    made: ReproducedPaper = load(FUNCTIONS, "reproduce")(
+        name, folder, log=log, scale=scale, seed=seed, overwrite=overwrite, say=say
+    )
     return made

@@ -6,6 +6,7 @@ import os
 from collections.abc import Sequence
 
 from ..log.judged import Judged
+from ..outputs import refuse_outputs
 from ..readers.convert import convert
 from ..running.executors import Progress
 from ..simulation.judged import GENERATED, Preset, judged_queries, stratified
@@ -32,12 +33,13 @@ def simulate(
     preset: Preset = "paper",
     seed: int = 0,
     world_seed: int = 0,
+    overwrite: bool = False,
     progress: Progress | None = None,
     say: Say = silent,
 ) -> Simulated:
     """Write a log that a user clicked in a world of judged queries, and return the true value of policies there.
 
-    - path: the file to write, Parquet or (by its suffix) Arrow, atomically.
+    - path: the file to write, Parquet or (by its suffix) Arrow, atomically. overwrite: replace it if it is there.
     - user: its spelling, or the file of a fitted click model, `MODEL.json`, which then draws the clicks.
     - rankers: their spellings; the first draws the log by Plackett-Luce at this temperature (0: sorted by score), the
       scores of all are in the log, and those of `noisy_oracle` and `uniform` always.
@@ -56,6 +58,7 @@ def simulate(
     Examples:
         >>> simulated = offrank.simulate("simulated.parquet", sessions=1000, seed=1)
     """
+    refuse_outputs(path, log=data, read=[user], overwrite=overwrite)
     who = user_or_model(user, preset)
     documents = documents_for(who) if documents is None else documents
     names = [rankers] if isinstance(rankers, str) else list(rankers)
@@ -67,6 +70,6 @@ def simulate(
     world = JudgedWorld.of(sampled, who, by_name, seed=world_seed, slots=slots, temperature=temperature, preset=preset)
     logging = world.policy(next(iter(by_name)))
     say(f"3. {sessions:,} sessions to {os.fspath(path)}")
-    written = convert(SimulatedSource(world, sessions, logging, seed), path, progress=progress)
+    written = convert(SimulatedSource(world, sessions, logging, seed), path, overwrite=overwrite, progress=progress)
     say("4. What policies earn in this world")
     return Simulated(written, world, logging, truths_of(world), left_out, notes_on(world))

@@ -97,11 +97,11 @@ class BoostedModel:
         """The model with how it was learnt, and the fingerprint of the rows."""
         return replace(self, facts=facts, training=training)
 
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write one `.npz` file atomically."""
+    def save(self, path: str | os.PathLike[str], overwrite: bool = False) -> None:
+        """Write one `.npz` file atomically. overwrite: replace a file of others that is there."""
         text = np.frombuffer(self.forest.text.encode(), dtype=np.uint8)
         arrays: dict[str, Any] = {"trees": text, "columns": self.columns, "slots": np.array(self.forest.slots)}
-        PolicyFile(self.encoding, self.facts, self.training, arrays).save(path)
+        PolicyFile(self.encoding, self.facts, self.training, arrays).save(path, overwrite)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> BoostedModel:

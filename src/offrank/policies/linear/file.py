@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from ...errors import UsageError
 from ...files import atomic_write, refuse_bomb
 from ...folds.fingerprint import Fingerprint
+from ...outputs import refuse_output
 from .encoding import Encoding
 
 T = TypeVar("T")
@@ -40,8 +41,13 @@ class PolicyFile:
     training: Fingerprint | None
     arrays: Mapping[str, NDArray[Any]]
 
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write one `.npz` file atomically; only values of the encoding that differ from their default take space."""
+    def save(self, path: str | os.PathLike[str], overwrite: bool = False) -> None:
+        """Write one `.npz` file atomically; only values of the encoding that differ from their default take space.
+
+        Raises:
+            UsageError: a file of others is there, and it is not to be replaced.
+        """
+        refuse_output(path, overwrite=overwrite)
         encoding, rows = self.encoding, self.training
         arrays: dict[str, Any] = dict(self.arrays)
         if rows is not None:

@@ -51,11 +51,14 @@ class Model:
         """The model with how it was learnt, and the fingerprint of the rows."""
         return replace(self, facts=facts, training=training)
 
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write one `.npz` file atomically; only weights other than 0 take space."""
+    def save(self, path: str | os.PathLike[str], overwrite: bool = False) -> None:
+        """Write one `.npz` file atomically; only weights other than 0 take space.
+
+        overwrite: replace a file that is there, also one that offrank did not write.
+        """
         used = np.flatnonzero(self.weights)
         arrays = {"indices": used, "weights": self.weights[used]}
-        PolicyFile(self.encoding, self.facts, self.training, arrays).save(path)
+        PolicyFile(self.encoding, self.facts, self.training, arrays).save(path, overwrite)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Model:

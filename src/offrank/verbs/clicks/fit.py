@@ -23,6 +23,7 @@ from ...evaluation.reproducibility import Delivered, facts
 from ...folds.estimate import Caution
 from ...frames import plain
 from ...inference.spec import IntervalSpec
+from ...outputs import refuse_outputs
 from ...report.document import Answer, Document
 from ...running.executors import Executor, Progress
 from ...steps import Say, silent
@@ -94,6 +95,7 @@ def fit_clicks(
     columns: Mapping[str, str] | None = None,
     by: str | None = "auto",
     confidence: float = 0.95,
+    overwrite: bool = False,
     executor: Executor | None = None,
     progress: Progress | None = None,
     say: Say = silent,
@@ -104,6 +106,7 @@ def fit_clicks(
     - by: the column of the queries: a document is a pair of query and item. "auto": `query` where there is one; None:
       items are identified by their id alone.
     - columns: role -> the log's own name of that column, as `read_log` takes them.
+    - overwrite: replace a file that is there, also one that offrank did not write.
 
     Raises:
         UsageError: arguments that cannot work, or clicks that are not whole numbers.
@@ -118,8 +121,9 @@ def fit_clicks(
     IntervalSpec("normal", confidence)  # raises for an invalid level
     if not os.access(Path(path).parent, os.W_OK):
         raise UsageError(f"there is no folder {str(Path(path).parent)!r} to write to", "make it first")
+    refuse_outputs(path, log=[log, source], read=(), overwrite=overwrite)
     grouping(source, by)  # report missing columns before reading anything
     fitted = kind.fit(source, by=by, executor=executor, progress=progress, say=say)
-    fitted.save(path)
+    fitted.save(path, overwrite)
     made = facts("click-model", f"{kind!r}, learnt from {source.describe()}", source, spelling=repr(kind))
     return ClickFit(fitted, str(path), confidence, facts=made)

@@ -18,6 +18,7 @@ from ...evaluation.reproducibility import Delivered, facts
 from ...folds.estimate import Caution, Interval
 from ...formatting import with_ends
 from ...frames import check_table_path, plain, write_table
+from ...outputs import refuse_outputs
 from ...report.document import Answer, Cell, Document, Figures, Section
 from .base import models
 
@@ -118,11 +119,13 @@ def judge_clicks(
     grades: int | Sequence[float] = GRADES,
     confidence: float = 0.95,
     seed: int = 0,
+    overwrite: bool = False,
 ) -> ClickJudgements:
     """Judge every document of a click model's log: query, item, relevance with its interval, sessions and a grade.
 
     - model: a fitted click model, or a file that `clicks fit` has written.
-    - path: where to write the table, `.parquet` or `.csv`; by default it is only returned.
+    - path: where to write the table, `.parquet` or `.csv`; by default it is only returned. overwrite: replace a file
+      that is there.
     - grades: how many, or the relevances from which on grades 1, 2 ... are given; see `Fitted.judgements`.
     - seed: of the draws for models whose relevance is made of several tables.
 
@@ -137,6 +140,7 @@ def judge_clicks(
     """
     if path is not None:
         check_table_path(path)
+        refuse_outputs(path, log=(), read=[model], overwrite=overwrite)
     ((name, fitted),) = models([model]).items()
     found = fitted.judgements(confidence, grades, seed=seed)
     if path is not None:

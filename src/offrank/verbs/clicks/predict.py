@@ -17,6 +17,7 @@ from ...evaluation.pages.document import again
 from ...evaluation.reproducibility import Delivered, facts
 from ...folds.estimate import Caution
 from ...frames import check_table_path, plain, write_table
+from ...outputs import refuse_outputs
 from ...report.document import Answer, Document
 from ...running.executors import Progress
 from .base import models
@@ -58,6 +59,7 @@ def predict_clicks(
     path: str | PathLike[str],
     *,
     columns: Mapping[str, str] | None = None,
+    overwrite: bool = False,
     progress: Progress | None = None,
 ) -> PredictedClicks:
     """Write a table with a row per slot of a log: row, query, item, rank, click_probability, relevance.
@@ -66,7 +68,7 @@ def predict_clicks(
     length may stand in another order than in the log. See `Fitted.predict`.
 
     - log: from `read_log`, or anything that it takes. model: a fitted click model, or a file of one.
-    - path: `.parquet` or `.csv`.
+    - path: `.parquet` or `.csv`. overwrite: replace a file that is there.
     - columns: role -> the log's own name of that column, as `read_log` takes them.
 
     Raises:
@@ -79,6 +81,7 @@ def predict_clicks(
     """
     check_table_path(path)
     ((name, fitted),) = models([model]).items()
+    refuse_outputs(path, log=log, read=[model], overwrite=overwrite)
     source, total = arguments.source(log, columns), [0.0]
 
     def summed() -> Iterator[pa.RecordBatch]:
