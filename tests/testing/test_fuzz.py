@@ -88,6 +88,7 @@ REFUSED = {
     "lists of text as clicks in JSON lines": wide("inspect", "csv", clicks=[["x", "y"], [0, 1], [0, 0]]),
     "an infinite position": long("clicks", position=[1, float("inf")]),
     "a click model trained by another column": FileCase("dbn", (Edit("value", 721102, b'"other"'),)),
+    "a click model with the strength of another table": FileCase("dbn", (Edit("delete", 922213, b"\0"),)),
     "a click model with a huge number": FileCase("dbn", (Edit("value", 104095, b"1.7976931348623157e+308"),)),
 }
 
