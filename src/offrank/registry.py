@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, ValuesView
 from functools import cache
 from importlib.metadata import entry_points
 from typing import Any, TypeVar
@@ -67,6 +67,10 @@ class Registry(Mapping[str, V]):
 
     def __len__(self) -> int:
         return len(self._all())
+
+    def values(self) -> ValuesView[V]:
+        """The parts, in the order of their names."""
+        return self._all().values()
 
     def _all(self) -> dict[str, V]:
         if not self._loaded:

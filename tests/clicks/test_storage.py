@@ -77,7 +77,7 @@ def test_large_tables_what_is_not_finite_and_cautions_are_kept(tmp_path: Path) -
         fitted("dbn"),
         learnt=replace(
             learnt,
-            strength={"odd": odd, "many": many, "none": np.empty((0, 3))},
+            strength=dict(zip(learnt.parameters, (odd, many, np.empty((0, 3))), strict=False)),
             trace=(-math.inf, -1 / 3),
             cautions=(Caution("a-code", "note", "Ünïcode “quoted”.", "Nothing."),),
             info={"words": "yes", "pair": [1, 2.5], "nothing": None},

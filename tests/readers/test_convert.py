@@ -157,3 +157,29 @@ def test_lists_that_were_text_become_lists(tmp_path: Path) -> None:
     ]
     with pytest.raises(UsageError, match="whole slates"):
         offrank.convert(offrank.read_log([{"slate": [1]}], top_k=1), tmp_path / "log.parquet")
+
+
+CLICKS: dict[str, tuple[list[Any], dict[str, str]]] = {
+    "ids": ([["a"], [], ["b", "a"]], {"clicks": "clicked"}),
+    "one id": (["a", None, "b"], {"clicks": "clicked"}),
+    "words": ([["yes", "no"], ["no", "no"], ["yes", "yes"]], {"clicks": "clicked"}),
+    "truth values": ([[True, False], [False, False], [True, True]], {"clicks": "clicked"}),
+    "nothing where there is no click": ([[1, None], [None, None], [1, 1]], {"clicks": "clicked"}),
+    "JSON with null": (["[1, null]", "[null, null]", "[1, 1]"], {"clicks": "clicked"}),
+}
+
+
+@pytest.mark.parametrize("suffix", ["parquet", "arrow"])
+@pytest.mark.parametrize("written", CLICKS)
+def test_clicks_that_are_no_numbers_are_written_as_numbers(written: str, suffix: str, tmp_path: Path) -> None:
+    clicks, columns = CLICKS[written]
+    log = offrank.read_log(pa.table({"slate": [["a", "b"]] * 3, "clicked": clicks}), columns)
+    assert offrank.convert(log, tmp_path / f"log.{suffix}").rows == 3
+    made = offrank.evaluate(tmp_path / f"log.{suffix}", "uniform", "uniform", "ips", cluster=None)
+    assert made["ips"].value == offrank.evaluate(log, "uniform", "uniform", "ips", cluster=None)["ips"].value
+
+
+def test_clicks_of_nulls_alone_are_none(tmp_path: Path) -> None:
+    log = pa.table({"slate": [["a"]], "clicks": [[None]]})
+    assert offrank.convert(log, tmp_path / "log.parquet").rows == 1
+    assert pq.read_table(tmp_path / "log.parquet").column("clicks").to_pylist() == [[0.0]]

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from offrank.testing.fuzz import files, forms, oracle
+from offrank.testing.fuzz import files, forms, judging, oracle
 from offrank.testing.fuzz.cases import LogCase
 from offrank.testing.fuzz.files import Edit, FileCase
 from offrank.testing.fuzz.judging import draw_case, judge_case, smallest
@@ -64,9 +64,23 @@ ANSWERED = {
         propensity=[1.0] * 2,
     ),
     "ids that are empty or begin like objects": long("read", item=["{}", ""]),
+    "ids that are times beyond all years": LogCase(
+        "wide", {"slate": [[2**62]]}, question="inspect", types={"slate": "timestamp"}
+    ),
+    "groups that are times beyond all years": wide("grouped", query=[2**62, 0, 0], types={"query": "timestamp"}),
+    "views of texts in lists of which some are left out": LogCase(
+        "wide", {"slate": [["a", "b"], ["a"]], "clicks": [[0], [1]]}, "polars", "convert", "skip"
+    ),
+    "no clicks but empty ones": wide("evaluate", clicks=[[1, None], [1, 1], [1, 1]], propensity=[0.5] * 3),
     "views of texts": LogCase("wide", {"candidates": [["a"], ["b"]]}, "polars", "inspect"),
 }
 REFUSED = {
+    "positions that are views of texts": LogCase(
+        "long", {"position": [3, None]}, question="read", types={"position": "string_view"}
+    ),
+    "propensities that are half floats, and nothing else": LogCase(
+        "long", {"propensity": [0.5]}, question="convert", types={"propensity": "float16"}
+    ),
     "whole numbers among fractions in SQLite": LogCase("long", {**LONG, "click": [0.5, 2**53 + 1]}, "sqlite", "read"),
     "an inclusion that outweighs all": wide("check", inclusion=[1e-300, 1.0, 1.0]),
     "times that are all null as positions": long("read", position=[None, None], types={"position": "timestamp"}),
@@ -74,6 +88,7 @@ REFUSED = {
     "lists of text as clicks in JSON lines": wide("inspect", "csv", clicks=[["x", "y"], [0, 1], [0, 0]]),
     "an infinite position": long("clicks", position=[1, float("inf")]),
     "a click model trained by another column": FileCase("dbn", (Edit("value", 721102, b'"other"'),)),
+    "a click model with the strength of another table": FileCase("dbn", (Edit("delete", 922213, b"\0"),)),
     "a click model with a huge number": FileCase("dbn", (Edit("value", 104095, b"1.7976931348623157e+308"),)),
 }
 
@@ -136,6 +151,16 @@ def test_a_broken_row_that_is_read_is_noticed(role: str, monkeypatch: pytest.Mon
 def test_a_sound_log_that_is_refused_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(forms.FORMS, "table", other("propensity", [0.5, 2.0, 0.5]))
     assert "refused, though" in judge_case(wide("read", propensity=[0.5, 0.25, 0.5])).why
+
+
+def test_a_case_that_takes_too_much_memory_is_noticed_after_a_larger_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    def takes(size: int) -> Any:
+        monkeypatch.setitem(forms.FORMS, "table", lambda case, _: (bytearray(b"1") * size, forms.table(case))[1])
+        return judge_case(wide("read"))
+
+    assert takes(300 << 20).memory > takes(1 << 20).memory + (200 << 20)
+    monkeypatch.setattr(judging, "BYTES", 0)
+    assert takes(100 << 20).kind == "large: more than _ GiB of memory"
 
 
 def test_a_failure_is_made_small(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -149,8 +149,9 @@ def _stored(found: Mapping[str, Any]) -> Stored:
         kind: {name: decoded(table) for name, table in found[kind].items()}
         for kind in ("parameters", "strength", *(each for each in ("loadings", "features") if each in found))
     }
-    if unknown := tables.get("loadings", {}).keys() - tables["parameters"].keys():
-        raise ValueError(f"it has loadings of {min(unknown)!r}, which is none of its tables")
+    for kind in ("strength", "loadings"):
+        if unknown := tables.get(kind, {}).keys() - tables["parameters"].keys():
+            raise ValueError(f"it has the {kind} of {min(unknown)!r}, which is none of its tables")
     learnt = FitResult(
         **tables,
         trace=tuple(decoded(found["trace"]).tolist()),

@@ -7,6 +7,7 @@ import platform
 from abc import abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cache
 from importlib import metadata
 from typing import Any, Self
 
@@ -36,6 +37,7 @@ def call(function: str, first: str, arguments: Mapping[str, Any], defaults: Mapp
     return f"offrank.{function}({', '.join(words)})"
 
 
+@cache
 def _version(name: str) -> str:
     try:
         return metadata.version(name)

@@ -45,6 +45,7 @@ class Inspected:
       and the best fitting law. logging: what drew the log, and how far that is known: see `LoggedBy`.
     - clicked: whether clicks were logged. next: the suggested question, None if the log cannot answer one yet.
     - declined: why not, where its answers were tried and none could be used.
+    - checksums: whether its files carry them, so that damage is noticed; None of no file, or if it is not told.
     - sample: how the rows were chosen that all of this is of; None if it is of every row.
     """
 
@@ -71,6 +72,7 @@ class Inspected:
     top_k: int | None = None
     given: Mapping[str, str] = field(default_factory=dict)
     read_as: str = ""
+    checksums: bool | None = None
     sample: LogSample | None = None
 
     @property

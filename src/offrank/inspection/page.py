@@ -130,6 +130,8 @@ def _sizes(found: Inspected) -> Iterator[Item]:
             yield Item(f"by {name}: design effect {_number(effect)} of the mean reward", status="dependence")
     copies = f"{found.copies:.0%} of the rows at least" if found.copies else "none found"
     yield Item(copies, status="duplicates")
+    if found.checksums is False:
+        yield Item("none: damage to a number would not be noticed; `offrank convert` writes them", status="checksums")
 
 
 def _number(value: float) -> str:

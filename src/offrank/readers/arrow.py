@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -269,20 +270,36 @@ def labels(column: pa.Array, name: str) -> tuple[Integers, tuple[str, ...]]:
     values = values.dictionary_decode() if pa.types.is_dictionary(values.type) else values
     values = values.cast(pa.large_binary()) if _is_text(values.type) else values
     encoded = values.dictionary_encode("encode")
-    names = tuple(map(_word, encoded.dictionary.to_pylist()))
+    names = tuple(map(_word, in_python(encoded.dictionary)))
     return np.asarray(encoded.indices).astype(np.int64), names
 
 
 def of_bytes(kind: pa.DataType) -> pa.DataType:
     """Return the type of the same buffers with texts as bytes: ids need not be UTF-8."""
-    if pa.types.is_string(kind):
-        return pa.binary()
-    if pa.types.is_large_string(kind):
-        return pa.large_binary()
-    for is_list, lists in ((pa.types.is_list, pa.list_), (pa.types.is_large_list, pa.large_list)):
-        if is_list(kind):
-            return lists(kind.value_field.with_type(of_bytes(kind.value_type)))
-    return kind
+    bytes_of = {pa.string(): pa.binary(), pa.large_string(): pa.large_binary()}
+    return _retyped(kind, lambda leaf: bytes_of.get(leaf, leaf))
+
+
+def _retyped(kind: pa.DataType, changed: Callable[[pa.DataType], pa.DataType]) -> pa.DataType:
+    """Return a type with what its lists and structs hold changed."""
+    if pa.types.is_list(kind) or pa.types.is_large_list(kind):
+        lists = pa.list_ if pa.types.is_list(kind) else pa.large_list
+        return lists(kind.value_field.with_type(_retyped(kind.value_type, changed)))
+    if pa.types.is_struct(kind):
+        return pa.struct([field.with_type(_retyped(field.type, changed)) for field in kind])
+    return changed(kind)
+
+
+def in_python(column: pa.Array | pa.ChunkedArray) -> list[Any]:
+    """Return the values of a column; those of times as text, if some are too far off for Python."""
+    try:
+        return list(column.to_pylist())
+    except OverflowError:  # its years are 1 to 9999
+        return list(column.cast(_retyped(column.type, _text_of_times)).to_pylist())
+
+
+def _text_of_times(kind: pa.DataType) -> pa.DataType:
+    return pa.string() if pa.types.is_temporal(kind) else kind
 
 
 def _words(value: Any) -> Any:
@@ -301,11 +318,22 @@ def _word(value: Any) -> str:
 def show(column: pa.Array, index: int) -> str:
     """Format a value for an error message, cut if long."""
     column = plain(column.slice(index, 1))
-    value = column.view(of_bytes(column.type))[0].as_py()
+    [value] = in_python(column.view(of_bytes(column.type)))
     text = repr(_word(value) if _is_text(column.type) else _words(value))
     return text if len(text) <= 80 else text[:77] + "..."
 
 
 def plain_columns(data: pa.RecordBatch) -> pa.RecordBatch:
-    """Return the same rows in plain columns, since views (as Polars writes) cannot be taken by index."""
-    return pa.record_batch([plain(column) for column in data.columns], names=data.schema.names)
+    """Return the same rows in plain columns, since views (as Polars writes) cannot be taken by index, also in lists."""
+    columns = [plain(column) for column in data.columns]
+    return usual_columns(pa.record_batch(columns, names=data.schema.names))
+
+
+def usual_columns(data: pa.RecordBatch) -> pa.RecordBatch:
+    """Return the same rows with plain text for views and floats for half floats, with which pyarrow hardly computes."""
+    kinds = [_retyped(kind, lambda leaf: _USUAL.get(leaf, leaf)) for kind in data.schema.types]
+    columns = [one if one.type == kind else one.cast(kind) for one, kind in zip(data.columns, kinds, strict=True)]
+    return pa.record_batch(columns, names=data.schema.names)
+
+
+_USUAL = {pa.string_view(): pa.large_string(), pa.binary_view(): pa.large_binary(), pa.float16(): pa.float32()}

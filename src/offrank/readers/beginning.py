@@ -10,6 +10,7 @@ from typing import Any
 import pyarrow as pa
 
 from ..errors import OffrankError
+from . import arrow
 from .contents import HEAD
 from .files import Files, find, is_paths
 from .opening import Opened
@@ -129,7 +130,7 @@ def first_rows(table: Table, columns: Sequence[str] | None = None) -> pa.Table:
         rows = size = 0
         for part in range(table.parts()):
             for piece in table.pieces(part, names):
-                yield piece.data
+                yield arrow.usual_columns(piece.data)
                 rows, size = rows + len(piece.data), size + piece.data.nbytes
                 if rows >= ROWS or size >= BYTES:
                     return

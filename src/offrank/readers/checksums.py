@@ -80,6 +80,15 @@ def lengths(file: Any, names: list[str], path: str) -> list[int]:
     return rows
 
 
+def are_beside_batches(source: pa.NativeFile) -> bool:
+    """Whether an Arrow file has checksums beside its first record batch; one in the stream format has none."""
+    try:
+        found = pa.ipc.open_file(source).get_batch_with_custom_metadata(0)
+    except pa.ArrowInvalid:
+        return False
+    return found.custom_metadata is not None and _KEY in found.custom_metadata
+
+
 def verify(data: pa.RecordBatch, metadata: Any, path: str) -> None:
     """Compare columns of a record batch, which are valid Arrow arrays, with the checksums beside it, if there are any.
 

@@ -22,11 +22,12 @@ from ..log.source import Needs
 from ..outputs import refuse_outputs
 from ..running.engines import refuse_placed
 from ..wording import Option, Wording
-from . import arrow, checksums
+from . import arrow, checksums, conversions
 from .files import is_paths
 from .json_text import BadCell, from_json
 from .log import opened
 from .long import LongLog
+from .protection import protected
 from .tables import Piece
 from .wide import WideLog
 
@@ -38,15 +39,20 @@ ARROW_SUFFIXES = (".arrow", ".feather", ".ipc")
 
 @dataclass(frozen=True)
 class Converted:
-    """Result of `convert`: rows written, and rule -> rows (or clicks) left out."""
+    """Result of `convert`: rows written, and rule -> rows (or clicks) left out.
+
+    checksums: whether what was read carries checksums, as what is written does; None of no file, or if it is not told.
+    """
 
     path: Path
     rows: int
     skipped: Mapping[str, int]
+    checksums: bool | None = None
 
     def __str__(self) -> str:
         left_out = "".join(f"; left out: {count:,} {rule}" for rule, count in self.skipped.items())
-        return f"{self.rows:,} impressions in {self.path}{left_out}"
+        checked = ", with checksums, which the log itself has not" if self.checksums is False else ""
+        return f"{self.rows:,} impressions in {self.path}{checked}{left_out}"
 
 
 def convert(
@@ -92,7 +98,7 @@ def convert(
     refuse_outputs(final, log=[log, wide] if is_paths(log) else wide, read=(), overwrite=overwrite)
     with atomic_write(final) as temporary:
         rows, skipped = _write(wide, temporary, progress)
-    return Converted(final, rows, dict(skipped))
+    return Converted(final, rows, dict(skipped), protected(getattr(given, "table", wide.table)))
 
 
 def _write(log: WideLog, path: Path, progress: Callable[[int, int], None] | None) -> tuple[int, Counter[str]]:
@@ -182,7 +188,8 @@ def _checked(
                 skipped.update(batch.skipped)
             if kept:
                 rows = np.concatenate([batch.row for batch in batches])
-                yield _lists_of(_of_rows(piece, rows), log.renamed, lists)
+                valid = _of_rows(piece, rows)
+                yield _lists_of(replace(valid, data=_with_numbers(valid.data, log)), log.renamed, lists)
         if progress is not None:
             progress(part + 1, log.parts())
 
@@ -193,6 +200,29 @@ def _of_rows(piece: Piece, rows: NDArray[np.uint64]) -> Piece:
         return piece
     mask = np.isin((piece.rows + piece.base).astype(np.uint64), rows)
     return replace(piece, data=arrow.plain_columns(piece.data).filter(pa.array(mask)), rows=piece.rows[mask])
+
+
+def _with_numbers(data: pa.RecordBatch, log: WideLog) -> pa.RecordBatch:
+    """Return the same rows with clicks as numbers beside the slate, where they were written in another way."""
+    name, slate = (log.renamed.get(role, role) for role in ("clicks", "slate"))
+    if log.clicks_as == "numbers" or name not in data.schema.names:
+        return data
+    column = data.column(name)
+    if log.clicks_as == "values" and not _of_text(column.type):
+        return data
+    if log.clicks_as == "items":
+        found, _ = conversions.item_clicks(column, name, data.column(slate), slate)
+    else:
+        found = conversions.click_lists(column, name)
+    offsets = np.append(0, np.cumsum(found.lengths))
+    places = np.repeat(found.starts - offsets[:-1], found.lengths) + np.arange(offsets[-1])
+    numbers = np.nan_to_num(np.asarray(found.values)[places])
+    clicks = pa.LargeListArray.from_arrays(pa.array(offsets, pa.int64()), pa.array(numbers))
+    return data.set_column(data.schema.get_field_index(name), name, clicks)
+
+
+def _of_text(kind: pa.DataType) -> bool:
+    return _of_text(kind.value_type) if hasattr(kind, "value_field") else conversions.is_text(kind)
 
 
 def _lists_of(piece: Piece, renamed: Mapping[str, str], lists: dict[str, pa.DataType | None]) -> pa.RecordBatch:

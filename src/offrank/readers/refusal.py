@@ -9,6 +9,7 @@ import pyarrow as pa
 
 from ..errors import ColumnError, OffrankError
 from ..wording import ColumnNames, Option, Wording, joined
+from . import arrow
 from .beginning import Beginning
 from .description import Description
 
@@ -85,7 +86,7 @@ _EXAMPLE = {"impression": "NAME", "item": "NAME", "position": "NAME", "click": "
 
 def _column(rows: pa.Table, name: str) -> str:
     """Describe a column: its type, and its first values."""
-    shown = ", ".join(repr(value) for value in rows.column(name).slice(0, 2).to_pylist())
+    shown = ", ".join(repr(value) for value in arrow.in_python(rows.column(name).slice(0, 2)))
     shown = shown if len(shown) <= _SHORT else f"{shown[:_SHORT]}..."
     return f"{name} ({type_in_words(rows.schema.field(name).type)}): {shown}"
 

@@ -19,6 +19,7 @@ from ..readers.detect import roles_of
 from ..readers.files import is_paths
 from ..readers.log import is_open, read_log
 from ..readers.long import LongLog
+from ..readers.protection import protected
 from ..readers.sampling import SAMPLE_ABOVE, sampled
 from ..readers.wide import Gaps, WideLog
 from ..running.executors import Executor, Progress
@@ -97,6 +98,7 @@ def _looked(
     sample, found = None, None
     if isinstance(source, WideLog | LongLog):
         found = source.description
+        said = {**said, "checksums": protected(source.table)}
         source, sample = sampled(replace(source, invalid="skip"), sample_above)
     seen, law, rows = looked_at(source, how)
     logging = logging or (found.logging if found is not None else "") or None

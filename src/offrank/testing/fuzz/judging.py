@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import random
 import re
-import resource
 import tempfile
 import time
 import traceback
@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Literal
 
 from ...errors import OffrankError
-from . import files, forms, logs
+from . import files, forms, logs, peaks
 from .cases import Invalid, Layout, LogCase
 from .changes import changed
 from .files import FileCase
@@ -25,6 +25,8 @@ from .shrink import AnyCase, shrunk
 
 SECONDS, BYTES = 60.0, 2 << 30
 """The most that a case may take, of the time of the processor."""
+_IN_MEMORY = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None  # noqa: S108  small files, removed at once
+"""Where cases are written: where removing a folder takes no disk, if there is such a place."""
 _OF_BYTES, _WIDE = 0.1, 0.65
 """The share of cases that are files with edited bytes; and of the others, those with a row per impression."""
 Outcome = Literal["answered", "refused", "unwritable", "failed"]
@@ -32,11 +34,12 @@ Outcome = Literal["answered", "refused", "unwritable", "failed"]
 
 @dataclass(frozen=True)
 class CaseOutcome:
-    """How a case ended. why: what is wrong; where: the traceback."""
+    """How a case ended. why: what is wrong; where: the traceback; memory: the most bytes that the process held."""
 
     outcome: Outcome
     why: str = ""
     where: str = ""
+    memory: int = 0
 
     @property
     def kind(self) -> str:
@@ -60,20 +63,15 @@ def draw_case(seed: str) -> AnyCase:
 
 def judge_case(case: AnyCase) -> CaseOutcome:
     """Write a case into a folder of its own, ask, and judge what comes."""
-    begun, before = time.process_time(), _resident()
-    with tempfile.TemporaryDirectory() as folder, _strict():
-        found = _judged(case, Path(folder))
+    begun, before = time.process_time(), peaks.reset()
+    with tempfile.TemporaryDirectory(dir=_IN_MEMORY) as folder, _strict():
+        found = replace(_judged(case, Path(folder)), memory=peaks.peak())
     taken = time.process_time() - begun
     if taken > SECONDS:
-        return CaseOutcome("failed", f"slow: {taken:.0f} seconds")
-    if _resident() > max(before, BYTES):  # more than the process has ever held
-        return CaseOutcome("failed", "large: more than 2 GiB of memory")
+        return replace(found, outcome="failed", why=f"slow: {taken:.0f} seconds", where="")
+    if found.memory > max(before, BYTES):
+        return replace(found, outcome="failed", why="large: more than 2 GiB of memory", where="")
     return found
-
-
-def _resident() -> int:
-    """The most bytes that this process has held in memory."""
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
 
 
 def smallest(case: AnyCase, found: CaseOutcome) -> AnyCase:

@@ -54,8 +54,8 @@ def expected(case: LogCase, roles: frozenset[str]) -> Expected | None:
         return None  # a column that is called as a role which it is not
     if any(role not in case.columns for role in (("slate",) if case.layout == "wide" else _LONG)):
         return None
-    if case.renamed and _with_null(case.columns.get("clicks" if case.layout == "wide" else "click", [])):
-        return None  # where roles are said, an empty click may be none
+    if _may_be_empty(case, case.columns.get("clicks" if case.layout == "wide" else "click", [])):
+        return None
     found = list((_wide if case.layout == "wide" else _long)(case, roles))
     ids = {type(item) for _, row in found if row for item in (*row.slate, *row.candidates)}
     if len(ids) > 1 or ids & {float, bool, type(None)}:
@@ -63,9 +63,12 @@ def expected(case: LogCase, roles: frozenset[str]) -> Expected | None:
     return Expected(tuple(one for one, _ in found), tuple(row for one, row in found if one == "fine" and row))
 
 
-def _with_null(cells: list[Any]) -> bool:
+def _may_be_empty(case: LogCase, cells: list[Any]) -> bool:
+    """Whether nothing may stand for no click: where roles are said, or no click is written as 0."""
     values = [one for cell in cells for one in (cell if isinstance(cell, list) else [cell])]
-    return any(value is None or value != value for value in values)  # noqa: PLR0124  NaN is not itself
+    known = [value for value in values if value is not None and value == value]  # noqa: PLR0124  NaN is not itself
+    zeros = any(not is_number(value) or value <= 0 for value in known)
+    return len(known) < len(values) and (bool(case.renamed) or not zeros)
 
 
 _SAFE = frozenset({"float64", "int64", "uint64", "large_string", "string_view", "dictionary", "run ends"})

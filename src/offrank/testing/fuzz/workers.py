@@ -67,8 +67,8 @@ def _heard(worker: _Worker, seed: str, tally: FuzzTally, say: Callable[[str], No
     """Count what a worker has said. Returns whether it has ended, or must."""
     try:
         while worker.pipe.poll():
-            question, found, small, taken, memory = worker.pipe.recv()
-            tally.slowest, tally.largest = max(tally.slowest, taken), max(tally.largest, memory)
+            question, found, small, taken = worker.pipe.recv()
+            tally.slowest, tally.largest = max(tally.slowest, taken), max(tally.largest, found.memory)
             _count(worker, seed, tally, say, question, found, small)
         return not worker.left or _hangs(worker, seed, tally, say)
     except EOFError:
@@ -116,8 +116,6 @@ def _started(numbers: range, seed: str) -> _Worker:
 
 def _work(pipe: Connection, numbers: range, seed: str) -> None:
     """Judge cases, and tell of each; the first failure of each kind is shrunk."""
-    import resource
-
     known: set[str] = set()
     for number in numbers:
         case, begun = draw_case(f"{seed} {number}"), time.process_time()
@@ -126,7 +124,6 @@ def _work(pipe: Connection, numbers: range, seed: str) -> None:
         if found.outcome == "failed" and found.kind not in known and not found.kind.startswith(("slow", "large")):
             known.add(found.kind)
             small = repr(smallest(case, found))[:3000]
-        memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
-        pipe.send((case.question, found, small, taken, memory))
+        pipe.send((case.question, found, small, taken))
         if found.kind.startswith("large"):
             return  # the next one is judged by a process that is small again
