@@ -18,6 +18,8 @@ from ..log.source import Needs
 from ..policies.propensities import AnyPolicy, is_law, propensities, shown_needs
 
 MOST_ITEMS = 2_000
+MOST_PAIRS = 1_000_000
+"""Pairs of an item and a rank that are tested: eight sums of each are kept."""
 _FEWEST_EXPECTED = 10.0
 _FEWEST_EFFECTIVE = 50.0
 _EVEN = 0.5  # effective share of the rows that showed an item, if only those are known
@@ -99,7 +101,7 @@ class ActionsFold(MappedFold):
             return Actions()
         items = batch.contexts.candidates
         ragged = (batch.contexts.size < items.shape[1]).any()
-        if items.shape[1] > MOST_ITEMS or ragged or not _alike(items[[0, -1]]) or not _alike(items):
+        if items.shape[1] > MOST_ITEMS or items.shape[1] * batch.contexts.slots > MOST_PAIRS or ragged or not _alike(items[[0, -1]]) or not _alike(items):
             return Actions(varies=True)  # if candidates vary, the first and the last row usually show it
         codes = np.sort(items[0])
         return Actions(codes, self._sums(batch, codes), sampled=bool((batch.inclusion < 1).any()))

@@ -18,9 +18,10 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from ..errors import AbilityError
 from ..findings.evidence import Frequency
 from ..folds.base import MappedFold
-from ..folds.sampled import CELLS, KEPT, SampledRows, SampledRowsFold
+from ..folds.sampled import CELLS, KEPT, LARGEST_ROW, SampledRows, SampledRowsFold
 from ..log.batch import Floats, Integers
 from ..log.source import Needs
 from ..policies.base import all_items
@@ -92,9 +93,15 @@ class CalibrationFold(MappedFold):
         """Return the comparison with the largest deviation, None if there is nothing to compare.
 
         Raises:
-            AbilityError: the policy cannot compute the probability of an item at a rank in these contexts.
+            AbilityError: the policy cannot compute the probability of an item at a rank in these contexts, or all of
+                them are too large.
         """
         if not len(state):
+            if state.read:
+                raise AbilityError(
+                    f"each of the {state.read:,} impressions has more than {LARGEST_ROW:,} pairs of a candidate and a rank",
+                    "log fewer candidates, or only the first slots",
+                )
             return None
         probs = law(self.logging, "rank_probs").rank_probs(state.contexts, all_items(state.contexts))
         found = list(_compared(state, probs))

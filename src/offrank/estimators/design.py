@@ -40,6 +40,8 @@ INVERSES = 512
 FEWEST = 5.0
 """With fewer expected rows of a weight, a log may well hold none: the probability is 1 / 150 at five."""
 _ROUNDING = 1e-9
+_LARGEST = 1e100
+"""Weights beyond this count as this: their third powers are summed."""
 
 
 @dataclass(frozen=True)
@@ -168,13 +170,14 @@ def _design(found: UniqueWeights, number: Floats, counts: Floats, read: int) -> 
     each, repeats = count * found.chance, read / len(counts)
     slots = float((counts @ number).sum())
     kish = repeats * float(counts.sum()) / slots  # per impression
-    mass, squares = each * found.control, count * each * found.weight**2
+    weight = np.minimum(found.weight, _LARGEST)
+    mass, squares = each * found.control, count * each * weight**2
     seen = [_least_hidden(found.weight[:, slot], repeats * found.chance[:, slot]) for slot in range(number.shape[1])]
     hidden = found.weight > np.array(seen)
     return Design(
         rows=len(counts),
-        second_moment=float((each * found.weight**2).sum()) / slots,
-        third_moment=float((each * found.weight**3).sum()) / slots,
+        second_moment=float((each * weight**2).sum()) / slots,
+        third_moment=float((each * weight**3).sum()) / slots,
         largest=float(found.weight.max(initial=0.0, where=found.chance > 0)),
         unsupported=max(1 - float((each * found.free).sum()) / slots, 0.0),
         hidden=float(mass[hidden].sum()) / slots,

@@ -37,6 +37,7 @@ class GroupBy(Generic[S, R]):
         state, codes = dict(state), batch.groups.codes
         order = np.argsort(codes, kind="stable")
         present, starts = np.unique(codes[order], return_index=True)
+        _refuse_many(len(present))  # before their states are made
         groups = np.split(order, starts[1:]) if len(order) else []
         for code, rows in zip(present, groups, strict=True):
             name = batch.groups.names[code]
@@ -79,9 +80,13 @@ def by_slots(batch: LogBatch) -> Labels:
 
 
 def _bounded(state: dict[str, S]) -> dict[str, S]:
-    if len(state) > MOST_GROUPS:
+    _refuse_many(len(state))
+    return state
+
+
+def _refuse_many(groups: int) -> None:
+    if groups > MOST_GROUPS:
         raise UsageError(
             f"the column to group by has more than {MOST_GROUPS} values",
             "group by a coarser column, such as a banner type or a query class",
         )
-    return state

@@ -17,6 +17,8 @@ KEPT = 8192
 """Number of rows kept: enough to detect counts that are a few per cent off."""
 CELLS = 600_000
 """Largest number of candidate-rank pairs in them: computing their probabilities takes half a second."""
+LARGEST_ROW = 1_000_000
+"""Largest number of candidate-rank pairs of a row in a sample: those of 10,000 candidates at 10,000 ranks fill 800 MB."""
 _LAST = np.uint64(0xFFFFFFFF)
 
 
@@ -40,7 +42,7 @@ class SampledRows:
 
 @dataclass(frozen=True)
 class SampledRowsFold:
-    """Keeps the rows with the smallest hashes, at most `kept` rows and `cells` cells.
+    """Keeps the rows with the smallest hashes, at most `kept` rows and `cells` cells, none of more than `LARGEST_ROW`.
 
     wanted: the columns of the contexts to keep. each: whether a cell is a candidate, or a candidate at a rank. by: one
     of its keys, for rows of whole groups of equal keys: the hash then begins with that of the key, and ends with that
@@ -60,7 +62,7 @@ class SampledRowsFold:
 
     def add(self, state: SampledRows, batch: LogBatch) -> SampledRows:
         key, limit = self._keys(batch), min(state.limit, batch.limits.of(self))
-        rows = np.flatnonzero(key < limit)  # few, once this or another part is full
+        rows = self._not_too_large(np.flatnonzero(key < limit), batch)  # few, once this or another part is full
         if not len(rows):
             return replace(state, read=state.read + len(batch), limit=limit)
         if len(rows) > self.kept:  # one more than is kept gives the limit
@@ -100,6 +102,12 @@ class SampledRowsFold:
         if self.by is None:
             return key
         return (hashed(batch.contexts.keys[self.by].view(np.uint64)) & ~_LAST) | (key >> np.uint64(32))
+
+    def _not_too_large(self, rows: Integers, batch: LogBatch) -> Integers:
+        """The rows whose candidates at all ranks fit in memory. No partition of the log changes which they are."""
+        if self.each == "candidate":
+            return rows
+        return rows[batch.contexts.size[rows] * batch.contexts.length[rows] <= LARGEST_ROW]
 
     def _fits(self, size: Integers, length: Integers) -> int:
         """The number of these rows that are kept, at least one."""

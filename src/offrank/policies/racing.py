@@ -17,6 +17,9 @@ from . import _kernels
 from .base import Ability, FillsSlots, PairProbs, unable
 from .plackett_luce import PlackettLuce
 
+_MOST_NUMBERS = 1 << 26
+"""Of one row, while the probabilities of its candidates at all ranks are computed: half a gigabyte, and some seconds."""
+
 
 class Racing(PairProbs, FillsSlots):
     """A policy that ranks candidates by independent keys, whose laws a quadrature gives; see `offrank.races`."""
@@ -81,9 +84,14 @@ class Racing(PairProbs, FillsSlots):
 
     @final
     def rank_probs(self, contexts: Contexts, items: Integers) -> Floats:
-        """[n, q, k] probability that candidate items[n, q] is at each rank; 0 on pads."""
+        """[n, q, k] probability that candidate items[n, q] is at each rank; 0 on pads.
+
+        Raises:
+            AbilityError: a row would take too long or too much memory, raised before any is computed.
+        """
         if (same := self.plackett_luce) is not None:
             return same.rank_probs(contexts, items)
+        self._refuse_many_ranks(contexts)
         law = self._solved(contexts, races.rank_probs)
         found = np.take_along_axis(law, np.maximum(items, 0)[:, :, None], axis=1)
         return np.where((items >= 0)[:, :, None], found, 0.0)
@@ -102,6 +110,13 @@ class Racing(PairProbs, FillsSlots):
                 cost = f"{seconds:.3g} seconds" if np.isfinite(seconds) else "more memory than 2 GiB"
                 unable(self, "pair_probs", f"{m} candidates in {k} slots would take {cost}: shorten the slate")
         return self._solved(contexts, races.pair_probs)
+
+    def _refuse_many_ranks(self, contexts: Contexts) -> None:
+        numbers = contexts.size * contexts.length**2
+        if numbers.max(initial=0) > _MOST_NUMBERS:
+            size, length = contexts.size[numbers.argmax()], contexts.length[numbers.argmax()]
+            why = f"{size:,} candidates at {length:,} ranks would take too long and too much memory: shorten the slates"
+            unable(self, "rank_probs", why)
 
     def _beginnings(self, contexts: Contexts, slates: Integers) -> Floats:
         return races.list_probs(self.keys(contexts), contexts.size, slates)

@@ -43,6 +43,8 @@ class RowProgress(Protocol):
 
 AHEAD = 1024
 """How many parts are submitted before the first of them is merged. Until then each keeps a state, about a megabyte."""
+_MOST_IN_LAW = 1 << 24
+"""Numbers of a batch's candidates at all ranks: those of 65,536 slates of 16, or of 16 slates of 1,024."""
 
 
 def run(
@@ -124,12 +126,25 @@ def _reduce(source: Source, fold: Fold[S, LogBatch, Any], within: _Pass, part: i
     for batch in source.batches(part):
         if within.stop is not None and within.stop.is_set():
             break
-        fresh = replace(batch, run=within.cache, limits=within.limits)  # they live no longer than this pass
-        state = fold.add(state, fresh)
-        fresh.forget()
+        for some in _of_bounded_laws(batch):
+            fresh = replace(some, run=within.cache, limits=within.limits)  # they live no longer than this pass
+            state = fold.add(state, fresh)
+            fresh.forget()
         if within.seen is not None:
             within.seen(len(batch))
     return state
+
+
+def _of_bounded_laws(batch: LogBatch) -> Iterator[LogBatch]:
+    """A batch in slices, if the probability of each of its candidates at each rank would fill the memory."""
+    contexts = batch.contexts
+    rows = max(_MOST_IN_LAW // max(contexts.candidates.shape[1] * contexts.slots, 1), 1)
+    if len(batch) <= rows:
+        yield batch
+        return
+    for start in range(0, len(batch), rows):
+        some = batch.take(np.arange(start, min(start + rows, len(batch))))
+        yield replace(some, skipped={}) if start else some
 
 
 def _merge(

@@ -15,8 +15,11 @@ from ...spelling import Spelled
 from ..base import Ability, FillsSlots, ItemWeights, OrderGivenSet, PairProbs, log_product, refuse_no_column, unable
 from ..registry import POLICIES
 from . import _kernels_sets
-from .laws import order_given_set, rank_law, sample_rows
+from .laws import order_given_set, rank_law, rank_seconds, sample_rows
 from .pairs import pair_laws
+
+MOST_SECONDS = 1.0
+"""Of one row for the probabilities of its candidates at all ranks: of 550 candidates at as many ranks."""
 
 
 @POLICIES.register
@@ -66,6 +69,20 @@ class PlackettLuce(Spelled, PairProbs, OrderGivenSet, ItemWeights, FillsSlots):
         return np.exp(self._log_slot_probs(contexts, slates))
 
     def rank_probs(self, contexts: Contexts, items: Integers) -> Floats:
+        """As `Policy.rank_probs`, exact.
+
+        Raises:
+            AbilityError: a row would take more than a second, raised before any is computed.
+        """
+        seconds = rank_seconds(contexts.size, contexts.length)
+        if seconds.max(initial=0.0) > MOST_SECONDS:
+            size, length = contexts.size[seconds.argmax()], contexts.length[seconds.argmax()]
+            unable(
+                self,
+                "rank_probs",
+                f"{size:,} candidates at {length:,} ranks would take some {seconds.max():,.0f} seconds a row: shorten the "
+                "slates, or choose estimators that weigh slates or their beginnings, such as snips or snrips",
+            )
         return rank_law(self.log_weights(contexts), contexts.size, contexts.length, items, contexts.slots)
 
     def pair_probs(self, contexts: Contexts) -> Floats:
