@@ -101,26 +101,28 @@ def closeness(role: str, name: str) -> int:
     """Return how well a name fits a role: 4 if it is the role's, 3 a word, 2 at its end, 1 within, 0 not at all."""
     if name == role:
         return 4
-    words, own = [part for word in parts(name) for part in _apart(word)], _words(role)
-    words = [word.removesuffix("id") if word.removesuffix("id") in own else word for word in words]  # `itemid`
-    if role == "option":
-        words = [word for word in words if word not in _TAKEN] or words
-    if role == "click":
-        words = ["click" if _CLICKED.match(word) else word for word in words]
-    if role in ("click", "used"):
-        words = [word for word in words if word not in _AFTER_CLICKS] or words
+    words, own = _words_for(role, name), _words(role)
     core = [word for word in words if word not in _AFFIXES]
     if role == "query" and core == ["search"] and len(words) > 1:
         return 1  # `search_id` is one search, `search` what was searched for
-    if role == "propensity" and words and words[0] in _PROBABLE and _of_choices(words[1:]):
-        return 3
-    if "_".join(core) in own or "_".join(words) in own or "".join(words) in own:
+    of_choices = role == "propensity" and words[:1] and words[0] in _PROBABLE and _of_choices(words[1:])
+    if of_choices or "_".join(core) in own or "_".join(words) in own or "".join(words) in own:
         return 3
     if any(word in _ELSE for word in words) or (role == "propensity" and _of_deeds(words)):
         return 1 if own & set(words) else 0
     if core and core[-1] in own:
         return 2
     return 1 if own & set(words) else 0
+
+
+def _words_for(role: str, name: str) -> list[str]:
+    """Return the words of a name, those that are written together apart, without what changes nothing for a role."""
+    own, words = _words(role), [part for word in parts(name) for part in _apart(word)]
+    words = [word.removesuffix("id") if word.removesuffix("id") in own else word for word in words]  # `itemid`
+    if role == "click":
+        words = ["click" if _CLICKED.match(word) else word for word in words]
+    idle = {"option": _TAKEN, "click": _AFTER_CLICKS, "used": _AFTER_CLICKS}.get(role, frozenset())
+    return [word for word in words if word not in idle] or words
 
 
 def _of_choices(words: list[str]) -> bool:
