@@ -75,7 +75,7 @@ _AFFIXES = _set(
 )
 """Words that tell how a value is written, not what it is."""
 _PARTS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\W\d_A-Za-z]+")
-_WHOLE_LETTERS = str.maketrans({"ß": "ss", "ı": "i", "ł": "l", "ø": "o", "đ": "d", "æ": "ae", "œ": "oe", "Ł": "L"})
+_WHOLE_LETTERS = str.maketrans({"ß": "ss", "\u0131": "i", "ł": "l", "ø": "o", "đ": "d", "æ": "ae", "œ": "oe", "Ł": "L"})
 """Letters that are no letter with an accent."""
 _CLICKED = re.compile(
     r"(ge|an|ange|aange|door|pro|di|be|vor)?(cli[ck]k?|klick|klikk?|clk)"
