@@ -1,7 +1,8 @@
 """Tables of strangers from one line of words each: `search_id=I.uid sku=D.sku pos=P.1 clicked=C.01`.
 
 The first letter of a kind is the role, so that what is true follows from what is written: I impression, D item,
-P position, C click, K chance of a slot, R chance of a slate, L candidates. In a row a request, D, C, K and `l.` give lists.
+P position, C click, K chance of a slot, R chance of a slate, L candidates. In a row a request, D, C, K and `l.` give
+lists.
 """
 
 import datetime as dt
@@ -133,15 +134,15 @@ def unseen(r: Request) -> list[Shown]:
 
 
 PREFIXED: dict[str, Callable[[str, Request, Shown], Any]] = {
-    "=": lambda kind, r, i: float(kind) if kind.replace(".", "", 1).isdigit() else kind,
-    "I": lambda kind, r, i: IDS[kind[1:]](r.n),
-    "D": lambda kind, r, i: IDS[kind[1:]](i.key),
-    "T": lambda kind, r, i: IDS[kind[1:]](r.shown[1].key),
-    "L": lambda kind, r, i: [IDS[kind[1:]](key) for key in r.candidates],
-    "P": lambda kind, r, i: PLACES[kind[1:]](i.rank) if i.rank >= 0 else None,
-    "C": lambda kind, r, i: CLICKS[kind[1:]](i),
-    "K": lambda kind, r, i: i.chance,
-    "R": lambda kind, r, i: r.chance,
+    "=": lambda kind, _r, _i: float(kind) if kind.replace(".", "", 1).isdigit() else kind,
+    "I": lambda kind, r, _i: IDS[kind[1:]](r.n),
+    "D": lambda kind, _r, i: IDS[kind[1:]](i.key),
+    "T": lambda kind, r, _i: IDS[kind[1:]](r.shown[1].key),
+    "L": lambda kind, r, _i: [IDS[kind[1:]](key) for key in r.candidates],
+    "P": lambda kind, _r, i: PLACES[kind[1:]](i.rank) if i.rank >= 0 else None,
+    "C": lambda kind, _r, i: CLICKS[kind[1:]](i),
+    "K": lambda _kind, _r, i: i.chance,
+    "R": lambda _kind, r, _i: r.chance,
 }
 
 

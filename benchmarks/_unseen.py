@@ -60,10 +60,10 @@ searchEventId=I.hex repoFile=D.url resultIndex=P.0 language=cat opened=C.bool co
 helpdesk RAG: wide jsonl top sorted
 trace_id=I.uid question=q passages=[doc_id=D.sku similarity=s rerank=other cited=C.bool]
 
-LLM router logged: router jsonl softmax written k=1
+language models logged: router jsonl softmax written k=1
 request_id=I.uid prompt_tokens=any model=D.word propensity=K latency_ms=dist thumbs_up=C.01
 
-LLM router fixed: router csv hidden - k=1
+language models fixed: router csv hidden - k=1
 ts=iso conversation=I.uid chosen_model=D.word cost_usd=price quality=any2
 
 ad auction: long csv top sorted k=4

@@ -10,6 +10,8 @@ import offrank
 from benchmarks._strangers import Form, wide_log, written
 from offrank.inspection.unread import UnreadTable
 from offrank.readers.long import LongLog
+from offrank.readers.roles.names import closeness
+from offrank.readers.roles.unnamed import like_clicks
 from offrank.readers.wide import WideLog
 
 
@@ -76,3 +78,36 @@ def test_a_chance_to_be_looked_at_is_no_propensity() -> None:
     places = np.array(table[form.name("position")].to_pylist())
     assert "slot_propensity" not in _read_as(table.append_column("prob", pa.array(1 / (1 + places))))
     assert _read_as(table.append_column("prob", pa.array(1 / (8 - places))))["slot_propensity"] == "prob"
+
+
+@pytest.mark.parametrize(("role", "name"), [("click", "clickout"), ("click", "geklikt"), ("position", "displayrank")])
+def test_words_for_clicks_and_words_written_together_are_known(role: str, name: str) -> None:
+    assert closeness(role, name) >= 2
+
+
+@pytest.mark.parametrize("name", ["isclickable", "click_valid", "clickthroughrate"])
+def test_what_only_begins_like_a_click_is_none(name: str) -> None:
+    assert closeness("click", name) < 2
+
+
+def test_a_choice_has_a_probability_and_a_deed_a_prediction() -> None:
+    assert closeness("propensity", "p_offer") >= 2 > closeness("propensity", "click_probability")
+
+
+def flagged(what: str) -> list[bool]:
+    """Whether each name is taken for a click whose values are those of clicks, or of what comes near to them."""
+    drawn = np.random.default_rng(1)
+    lists, places = np.repeat(np.arange(300), 5), np.tile(np.arange(5.0), 300)
+    items = drawn.integers(20, size=1500)
+    flags = {
+        "clicks": drawn.random(1500) < 0.5 / (1 + places),
+        "by item": items % 4 == 0,
+        "level": drawn.random(1500) < 0.2,
+        "seen": places <= np.repeat(drawn.integers(-1, 3, 300), 5),
+    }[what]
+    return [like_clicks(name, flags.astype(float), lists, places, items) for name in ("flag", "booked")]
+
+
+@pytest.mark.parametrize("what", ["clicks", "by item", "level", "seen"])
+def test_the_only_flag_is_a_click_if_it_behaves_as_one(what: str) -> None:
+    assert flagged(what) == [what == "clicks", False]

@@ -22,7 +22,7 @@ WORDS: Mapping[str, str] = {
     "position": """position pos rank ordinal slot spot place placement display_order display_position result_rank
         ranking order row index idx nr platz rang reihenfolge posicion posizione weizhi paiming 位置 排名""",
     "click": """click clicked clicks clk clicktime clickthrough klick geklickt klicks angeklickt clic clics clique
-        cliques clicado clicou cliccato dianji 点击 點擊 kattintas kattintott katt tik tiklandi tiklama tiklandimi pulsado
+        cliques clicado clicou cliccato dianji 点击 點擊 kattintas kattintott katt tik tiklandi tiklama pulsado
         pinchado nhap клик клики кликнул нажатие клік κλικ クリック 클릭 क्लिक نقر نقرة""",
     "slate": f"""slate items shown ranking list results ranked displayed impressions recommendations recommended rec
         recs reco recos
@@ -45,8 +45,9 @@ WORDS: Mapping[str, str] = {
     "used": """tap tapped open opened select selected chosen pick picked played play plays listened listen listens
         engaged interacted streamed accept accepted contact contacted apply applied install installed reward rewards
         purchase purchased purchases thumbs_up upvoted solved resolved succeeded success interaction interactions
-        engagement engagements liked swiped cited picked expanded visited followed voted watched streamed streams viewed
-        tapped answered enrolled enquired detail_view detail_views detailview viewed_detail geoeffnet ausgewaehlt gewaehlt ouvert choisi abierto elegido aperto scelto
+        engagement engagements liked swiped cited picked expanded visited followed voted watched streamed streams
+        tapped answered enrolled enquired detail_view detail_views detailview
+        viewed_detail geoeffnet ausgewaehlt gewaehlt ouvert choisi abierto elegido aperto scelto
         otwarte wybrane geopend gekozen oppnad vald""",
     "option": """action arm option choice model route variant variation treatment creative banner template message
         subject subject_line offer ad advert llm strategy policy_action""",
@@ -74,10 +75,11 @@ _AFFIXES = _set(
 )
 """Words that tell how a value is written, not what it is."""
 _PARTS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\W\d_A-Za-z]+")
-_WHOLE_LETTERS = str.maketrans({"ß": "ss", "ı": "i", "ł": "l", "ø": "o", "đ": "d", "æ": "ae", "œ": "oe", "Ł": "L"})
+_WHOLE_LETTERS = str.maketrans({"ß": "ss", "\u0131": "i", "ł": "l", "ø": "o", "đ": "d", "æ": "ae", "œ": "oe", "Ł": "L"})
 """Letters that are no letter with an accent."""
 _CLICKED = re.compile(
-    r"(ge|an|ange|aange|door|pro|di|be|vor)?(cli[ck]k?|klick|klikk?|clk)(?!.*(able|bait|stream|house|rate|prob|pred|score))"
+    r"(ge|an|ange|aange|door|pro|di|be|vor)?(cli[ck]k?|klick|klikk?|clk)"
+    r"(?!.*(able|bait|stream|house|rate|prob|pred|score))"
 )
 """How words for a click begin in languages that share one: `clickout`, `geklikt`, `kliknięcie`."""
 _TAKEN = _set("pulled taken chosen selected picked played sent served shown assigned used")
@@ -99,26 +101,28 @@ def closeness(role: str, name: str) -> int:
     """Return how well a name fits a role: 4 if it is the role's, 3 a word, 2 at its end, 1 within, 0 not at all."""
     if name == role:
         return 4
-    words, own = [part for word in parts(name) for part in _apart(word)], _words(role)
-    words = [word.removesuffix("id") if word.removesuffix("id") in own else word for word in words]  # `itemid`
-    if role == "option":
-        words = [word for word in words if word not in _TAKEN] or words
-    if role == "click":
-        words = ["click" if _CLICKED.match(word) else word for word in words]
-    if role in ("click", "used"):
-        words = [word for word in words if word not in _AFTER_CLICKS] or words
+    words, own = _words_for(role, name), _words(role)
     core = [word for word in words if word not in _AFFIXES]
     if role == "query" and core == ["search"] and len(words) > 1:
         return 1  # `search_id` is one search, `search` what was searched for
-    if role == "propensity" and words[0] in _PROBABLE and _of_choices(words[1:]):
-        return 3
-    if "_".join(core) in own or "_".join(words) in own or "".join(words) in own:
+    of_choices = role == "propensity" and words[:1] and words[0] in _PROBABLE and _of_choices(words[1:])
+    if of_choices or "_".join(core) in own or "_".join(words) in own or "".join(words) in own:
         return 3
     if any(word in _ELSE for word in words) or (role == "propensity" and _of_deeds(words)):
         return 1 if own & set(words) else 0
     if core and core[-1] in own:
         return 2
     return 1 if own & set(words) else 0
+
+
+def _words_for(role: str, name: str) -> list[str]:
+    """Return the words of a name, those that are written together apart, without what changes nothing for a role."""
+    own, words = _words(role), [part for word in parts(name) for part in _apart(word)]
+    words = [word.removesuffix("id") if word.removesuffix("id") in own else word for word in words]  # `itemid`
+    if role == "click":
+        words = ["click" if _CLICKED.match(word) else word for word in words]
+    idle = {"option": _TAKEN, "click": _AFTER_CLICKS, "used": _AFTER_CLICKS}.get(role, frozenset())
+    return [word for word in words if word not in idle] or words
 
 
 def _of_choices(words: list[str]) -> bool:
@@ -147,7 +151,8 @@ def _apart(word: str) -> tuple[str, ...]:
         starts = (at for at in ways if word[at:end] in known)
         if (at := min(starts, default=None)) is not None:
             ways[end] = (*ways[at], word[at:end])
-    return ways.get(len(word), (word,))
+    found = ways.get(len(word), (word,))
+    return found if any(part not in _AFFIXES for part in found) else (word,)
 
 
 @lru_cache

@@ -19,7 +19,7 @@ _CLICKS = ("click", "used", "outcome")
 def chosen_and_earned(rows: pa.Table) -> tuple[str, str] | None:
     """Return the columns of what was chosen and of what it earned, by their names and values; None if unclear.
 
-    That rows do not belong together must be sure: one column is an id or a time of its own in each row, none is a position.
+    That rows do not belong together must be sure: a column is an id or a time of its own in each row, none a position.
     """
     single = of_values(rows)
     if not any(_of_each_row(one) for one in single.values()) or any(
