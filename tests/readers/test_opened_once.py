@@ -64,7 +64,7 @@ def test_each_of_two_tables_is_opened_once(tmp_path: Path, counted: Counter[str]
     for path, rows in zip(paths, (shown, clicked), strict=True):
         pq.write_table(pa.table(rows), path)
     log = offrank.read_log(paths)
-    assert repr(log.description.format).startswith("'events(")
+    assert log.description.format.startswith("events(")
     assert counted == {"opened": 3}  # as one table, and each alone
 
 

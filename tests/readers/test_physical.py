@@ -13,6 +13,7 @@ import time
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import duckdb
 import numpy as np
@@ -23,7 +24,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import offrank
-from offrank.errors import LogError, OffrankError, UsageError
+from offrank.errors import ColumnError, LogError, OffrankError, UsageError
 from offrank.log.source import Needs
 from offrank.readers.beginning import Beginning
 from offrank.readers.opening import open_table
@@ -200,6 +201,47 @@ def test_tables_of_databases(make: Callable[..., Path], plain, tmp_path: Path) -
     single = make(tmp_path / "single", views=False)
     assert contents(offrank.read_log(single), NEEDED) == plain["wide"]
     assert Beginning.of(f"{path}:log").rows.num_rows == 8
+
+
+def shop(path: Path, clicks: str, of_duckdb: bool) -> list[str]:
+    """Write impressions and clicks as two tables of one database; return how each is named."""
+    connect: Any = duckdb.connect if of_duckdb else sqlite3.connect
+    with closing(connect(str(path))) as file:
+        file.execute("create table shown (search text, sku text, place integer)")
+        file.execute(f"create table tapped ({clicks})")
+        file.executemany("insert into shown values (?, ?, ?)", [(f"s{n // 3}", f"p{n % 7}", n % 3) for n in range(60)])
+        file.executemany("insert into tapped values (?, ?)", [(f"s{n // 3}", f"p{n % 7}") for n in range(0, 60, 5)])
+        file.commit()
+    return [f"{path}:shown", f"{path}:tapped"]
+
+
+@pytest.mark.parametrize("of_duckdb", [False, True])
+def test_two_tables_of_a_database_are_joined_as_two_files_are(of_duckdb: bool, tmp_path: Path) -> None:
+    named = shop(tmp_path / "shop.db", "search text, sku text", of_duckdb)
+    found = []
+    for source in (named, named[::-1], str(tmp_path / "shop.db")):
+        log = offrank.read_log(source)
+        assert log.description.format == "events(impression=search, item=sku, position=place)"
+        found.append([batch.clicks.tolist() for batch in log.select(Needs(frozenset({"clicks"}))).batches(0)])
+    assert found[0] == found[1] == found[2]
+    assert np.concatenate(found[0]).sum() == 12
+    seen = offrank.inspect(named)
+    assert seen.path == named
+    assert seen.command.startswith(f"offrank clicks fit {named[0]} {named[1]} --format")
+
+
+def test_two_tables_of_a_database_that_do_not_join(tmp_path: Path) -> None:
+    named = shop(tmp_path / "shop.db", "buyer text, colour text", of_duckdb=False)
+    with closing(sqlite3.connect(tmp_path / "shop.db")) as file, file:
+        file.execute("update tapped set buyer = 'b', colour = 'red'")
+    with pytest.raises(ColumnError, match=r"these are two tables(.|\n)*shop.db:tapped has buyer, colour"):
+        offrank.read_log(named)
+    assert [one.name for one in offrank.inspect(named).columns][3:] == [
+        "buyer (shop.db:tapped)",
+        "colour (shop.db:tapped)",
+    ]
+    with pytest.raises(UsageError, match=r"has no table 'none'"):
+        offrank.read_log([named[0], f"{tmp_path / 'shop.db'}:none"])
 
 
 @pytest.mark.parametrize("make", [sqlite, duck])

@@ -104,7 +104,7 @@ def unread(
         OffrankError: that error, where it is no table either, or where a column was said that it does not have.
     """
     log, said = beginning.source, dict(columns or {})
-    if beginning.table is None and len(beginning.paths) > 1 and not said:
+    if beginning.table is None and beginning.several and not said:
         return _several(beginning, error, kind)
     if beginning.table is None or beginning.rows is None or not beginning.rows.num_rows:
         raise error
@@ -133,10 +133,10 @@ def _several(beginning: Beginning, error: OffrankError, kind: str | None) -> Unr
         OffrankError: what was said of them, where none of them is a table.
     """
     columns: list[LogColumn] = []
-    for path in beginning.paths[:_DESCRIBED_FILES]:
-        rows = Beginning.of(path, kind).rows
+    for each in beginning.several[:_DESCRIBED_FILES]:
+        rows, where = Beginning.of(each, kind).rows, each if isinstance(each, str) else each.describe()
         if rows is not None and rows.num_rows:
-            columns += [replace(one, name=f"{one.name} ({Path(path).name})") for one in first_look(rows)]
+            columns += [replace(one, name=f"{one.name} ({Path(where).name})") for one in first_look(rows)]
     if not columns:
         raise error
     without, known = (None, None) if kind else (lacks_lists(beginning), format_of(beginning))

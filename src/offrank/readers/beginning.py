@@ -89,6 +89,15 @@ class Beginning:
         """Its files, if it has any."""
         return () if self._files is None else self._files.paths
 
+    @property
+    def several(self) -> Sequence[str | Table]:
+        """Its files, or its tables where it has no files; none where it is one."""
+        try:
+            found: Sequence[str | Table] = self.paths or self.opened.tables
+        except OffrankError:
+            return ()
+        return found if len(found) > 1 else ()
+
     @cached_property
     def head(self) -> bytes:
         """The first bytes of the first file, unpacked."""

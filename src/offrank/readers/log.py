@@ -119,7 +119,7 @@ def _detected(
         return opened
     if beginning.rows is not None and not beginning.rows.num_rows:
         raise EmptyLogError(f"{beginning.named} has no rows", "give a log with at least one impression") from opened
-    opened = not_joined(beginning, opened) if len(beginning.paths) > 1 else opened
+    opened = not_joined(beginning, opened)
     raise opened if found is None else not_understood(beginning, found, renamed, opened)
 
 
