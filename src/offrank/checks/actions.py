@@ -101,7 +101,8 @@ class ActionsFold(MappedFold):
             return Actions()
         items = batch.contexts.candidates
         ragged = (batch.contexts.size < items.shape[1]).any()
-        if items.shape[1] > MOST_ITEMS or items.shape[1] * batch.contexts.slots > MOST_PAIRS or ragged or not _alike(items[[0, -1]]) or not _alike(items):
+        many = items.shape[1] > MOST_ITEMS or items.shape[1] * batch.contexts.slots > MOST_PAIRS
+        if many or ragged or not _alike(items[[0, -1]]) or not _alike(items):
             return Actions(varies=True)  # if candidates vary, the first and the last row usually show it
         codes = np.sort(items[0])
         return Actions(codes, self._sums(batch, codes), sampled=bool((batch.inclusion < 1).any()))

@@ -99,7 +99,7 @@ class CalibrationFold(MappedFold):
         if not len(state):
             if state.read:
                 raise AbilityError(
-                    f"each of the {state.read:,} impressions has more than {LARGEST_ROW:,} pairs of a candidate and a rank",
+                    f"all {state.read:,} impressions have more than {LARGEST_ROW:,} pairs of a candidate and a rank",
                     "log fewer candidates, or only the first slots",
                 )
             return None

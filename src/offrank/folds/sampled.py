@@ -18,7 +18,7 @@ KEPT = 8192
 CELLS = 600_000
 """Largest number of candidate-rank pairs in them: computing their probabilities takes half a second."""
 LARGEST_ROW = 1_000_000
-"""Largest number of candidate-rank pairs of a row in a sample: those of 10,000 candidates at 10,000 ranks fill 800 MB."""
+"""Largest number of candidate-rank pairs of a sampled row: those of 10,000 candidates at 10,000 ranks fill 800 MB."""
 _LAST = np.uint64(0xFFFFFFFF)
 
 

@@ -18,7 +18,7 @@ from .base import Ability, FillsSlots, PairProbs, unable
 from .plackett_luce import PlackettLuce
 
 _MOST_NUMBERS = 1 << 26
-"""Of one row, while the probabilities of its candidates at all ranks are computed: half a gigabyte, and some seconds."""
+"""Of one row, while the probabilities of its candidates at all ranks are computed: half a gigabyte."""
 
 
 class Racing(PairProbs, FillsSlots):
