@@ -17,10 +17,11 @@ from .broken import sound
 from .composed import composed
 from .decode import Duplicates
 from .description import Description
-from .detect import clicks_as, format_of, roles_of
+from .detect import clicks_as, format_of, places_said, roles_of
 from .formats.registry import READERS, Reader
 from .long import LongLog
 from .opening import SUFFIXES, open_table
+from .places import clicks_of_places
 from .refusal import not_joined, not_understood
 from .roles.names import closeness
 from .tables import Table
@@ -158,6 +159,8 @@ def _by_columns(
     if not table.parts():
         raise EmptyLogError(f"{table.describe()} has no rows", "give a log with at least one impression")
     table = composed(unfolded(table, renamed), renamed)
+    renamed = places_said(table, renamed)
+    table = clicks_of_places(table, renamed)
     wide = _is_wide(table, renamed, gaps)
     how: dict[str, Any] = {"top_k": top_k, "duplicates": duplicates or "raise", "left_out": left_out}
     how["clicks_as"] = clicks_as(table, renamed, is_wide=wide)
