@@ -43,7 +43,8 @@ WORDS: Mapping[str, str] = {
     "used": """tap tapped open opened select selected chosen pick picked played play plays listened listen listens
         engaged interacted streamed accept accepted contact contacted apply applied install installed reward rewards
         purchase purchased purchases thumbs_up upvoted solved resolved succeeded success""",
-    "option": """action arm option choice model route variant variation treatment creative banner template message
+    "option": """action arm option choice model route variant variation treatment creative banner placement template
+        message
         subject subject_line offer ad advert llm strategy policy_action""",
     "shown": "impressions views displays exposures shows shown served",
     "kind": "kind event event_type event_name event_kind type action action_type action_name interaction_type activity",
