@@ -91,3 +91,10 @@ def test_a_place_that_the_slate_does_not_have_breaks_a_rule() -> None:
 def test_numbers_beside_the_slate_are_no_places() -> None:
     beside = RNG.integers(0, 2, (N, SLOTS)).tolist()
     assert (clicks(table("click_pos", beside), {"slate": "shown", "clicks": "click_pos"}) == np.array(beside)).all()
+
+
+@pytest.mark.parametrize("name", ["outcomes", "feedback"])
+def test_numbers_beside_our_own_slate_may_be_called_by_what_they_tell(name: str) -> None:
+    beside = RNG.integers(0, 2, (N, SLOTS)).tolist()
+    log = [{"slate": row["shown"], name: row[name]} for row in table(name, beside)]
+    assert offrank.inspect(log).renamed == {"clicks": name}

@@ -204,7 +204,9 @@ def _lacks_clicks(log: WideLog | LongLog) -> bool:
         return False
     files = getattr(log.table, "files", None)
     several = files is not None and len(files.paths) > 1
-    return several or any(closeness(role, name) >= _CALLED for name in known.available for role in ("click", "kind"))
+    return several or any(
+        closeness(role, name) >= _CALLED for name in known.available for role in ("click", "kind", "used")
+    )
 
 
 def _lacks_candidates(log: WideLog | LongLog) -> bool:

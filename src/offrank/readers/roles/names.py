@@ -42,7 +42,8 @@ WORDS: Mapping[str, str] = {
         acquisto goumai xiadan 购买 下单""",
     "used": """tap tapped open opened select selected chosen pick picked played play plays listened listen listens
         engaged interacted streamed accept accepted contact contacted apply applied install installed reward rewards
-        purchase purchased purchases thumbs_up upvoted solved resolved succeeded success""",
+        purchase purchased purchases thumbs_up upvoted solved resolved succeeded success
+        outcome outcomes feedback""",
     "option": """action arm option choice model route variant variation treatment creative banner placement template
         message
         subject subject_line offer ad advert llm strategy policy_action""",
