@@ -19,7 +19,7 @@ from ..beginning import Beginning
 from ..derived import Computed, DerivedTable, always, one_each
 from ..opening import open_table
 from ..roles import names
-from ..roles.single import MOST_OPTIONS, Choice, choice_of, is_choice, is_probability, lacks_options
+from ..roles.single import MOST_OPTIONS, ChoiceColumns, choice_of, is_choice, is_probability, lacks_options
 from ..tables import Table
 from ..unfolding import unfolded
 from ..wide import Invalid, WideLog
@@ -115,7 +115,7 @@ def _recognised(beginning: Beginning) -> Mapping[str, Any] | None:
     found["propensity"] = written[0]
     if listed:
         return {**found, "candidates": listed[0]} if len(listed) == 1 else None
-    return None if lacks_options(rows, Choice(chosen[0], reward[0], written[0], alone=True)) else found
+    return None if lacks_options(rows, ChoiceColumns(chosen[0], reward[0], written[0], alone=True)) else found
 
 
 def _by_shape(rows: pa.Table) -> Mapping[str, Any] | None:

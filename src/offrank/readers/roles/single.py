@@ -26,7 +26,7 @@ _EFFECTIVE = 0.1
 
 
 @dataclass(frozen=True)
-class Choice:
+class ChoiceColumns:
     """The columns of a table with a choice in each row: what was chosen, what it earned, and how probable it was.
 
     propensity: empty where it is not told. alone: whether it is sure that no rows belong together.
@@ -38,7 +38,7 @@ class Choice:
     alone: bool
 
 
-def choice_of(rows: pa.Table) -> Choice | None:
+def choice_of(rows: pa.Table) -> ChoiceColumns | None:
     """Return the columns of a table with a choice in each row, by their names and values; None if they are unclear."""
     if any(pa.types.is_nested(kind) for kind in rows.schema.types):
         return None
@@ -54,7 +54,7 @@ def choice_of(rows: pa.Table) -> Choice | None:
     if earned is None or len(near) > 1:
         return None
     propensity = written[0] if written else ""
-    return Choice(chosen, earned, propensity, _are_alone(single, rows.num_rows, chosen))
+    return ChoiceColumns(chosen, earned, propensity, _are_alone(single, rows.num_rows, chosen))
 
 
 def _are_alone(single: Mapping[str, Column], rows: int, chosen: str) -> bool:
@@ -66,7 +66,7 @@ def _are_alone(single: Mapping[str, Column], rows: int, chosen: str) -> bool:
     return not any(len(single[name].groups) for name in called)
 
 
-def lacks_options(rows: pa.Table, found: Choice) -> bool:
+def lacks_options(rows: pa.Table, found: ChoiceColumns) -> bool:
     """Whether some rows had not all options that were ever chosen: each is chosen as often as its propensity says."""
     options = rows.column(found.chosen).combine_chunks().unique()
     weight = 1 / len(options) / arrow.numbers(rows.column(found.propensity).combine_chunks(), found.propensity)
