@@ -122,7 +122,7 @@ listed(
     "wide",
     "hidden",
     "fixed",
-    "- ranked_items - clicked_position",
+    "- ranked_items - clicked_position:from1",
     lambda r: {
         "search_id": r.n,
         "ranked_items": [i.key for i in r.shown],

@@ -30,6 +30,29 @@ def log(by: str) -> pa.Table:
     )
 
 
+@pytest.mark.parametrize(
+    ("arms", "told"),
+    [("AB", True), ("ABC", True), ("ABX", False), ("AA", False)],
+    ids=["two rankers", "three", "one unexplained", "one ranker"],
+)
+def test_what_the_page_says_of_arms(arms: str, told: bool) -> None:
+    rng, which = np.random.default_rng(5), np.arange(ROWS) % len(arms)
+    scores = {name: rng.random((ROWS, 5)) for name in "ABCX"}
+    items = np.array([rng.permutation(50)[:5] for _ in range(ROWS)])
+    by = np.stack([scores[arm] for arm in arms])[which, np.arange(ROWS)]
+    order = np.argsort(-by, axis=1)
+    columns = {name.lower(): np.take_along_axis(scores[name], order, axis=1).tolist() for name in "ABC"}
+    slate = np.take_along_axis(items, order, axis=1).tolist()
+    table = pa.table({"slate": slate, "clicks": rng.integers(0, 2, (ROWS, 5)).tolist(), "arm": which, **columns})
+    said = " ".join(str(offrank.inspect(table)).split())
+    for number, name in enumerate(arms):
+        share = f"{np.mean(which == number):.0%}"
+        sentence = f"arm = {number} ({share} of the impressions): every slate is that of top({name.lower()})."
+        assert (sentence in said) == told
+    assert ("Rankers without randomness, told by arm:" in said) == told
+    assert ("offrank compare" in said) == told
+
+
 @pytest.mark.parametrize(("by", "unit"), [("user", "user"), ("session", "session"), ("impression", "")])
 def test_what_was_randomised(by: str, unit: str) -> None:
     fold = UnitsFold("arm", ("user", "session"))

@@ -31,9 +31,11 @@ def by_hand(scores: tuple[float, ...], slots: int) -> Law:
 
 @pytest.mark.parametrize("column", TIED)
 @pytest.mark.parametrize("which", range(3))
-def test_each_order_of_those_that_tie_counts_the_same(column: str, which: int) -> None:
-    situation, top = WORLD.situations[which], policy(f"top({column})")
-    expected = by_hand(TIED[column], situation.slots)
+@pytest.mark.parametrize("lowest", ["", ", ascending=True"])
+def test_each_order_of_those_that_tie_counts_the_same(column: str, which: int, lowest: str) -> None:
+    situation, top = WORLD.situations[which], policy(f"top({column}{lowest})")
+    sign = -1.0 if lowest else 1.0
+    expected = by_hand(tuple(sign * score for score in TIED[column]), situation.slots)
     assert law(top, situation) == pytest.approx(expected)
     every = np.array(list(situation.slates()))
     contexts = WORLD.contexts(np.full(len(every), which))

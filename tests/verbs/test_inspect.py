@@ -348,3 +348,10 @@ def test_how_a_log_is_read_goes_into_the_command_and_the_mapping(tmp_path: Path)
     assert tomllib.loads(mapping.read_text())["top_k"] == 1
     judged = call("evaluate", path, "--config", mapping, "--target", "uniform", "--logging", "uniform", "-e", "ips")
     assert judged.exit_code == 0, judged.output
+
+
+def test_a_log_of_clicked_items_alone_names_no_policy_and_what_to_log() -> None:
+    rows = [{"slate": [at % 7], "clicks": [1], "user": at % 5} for at in range(60)]
+    said = " ".join(str(offrank.inspect(rows)).split())
+    assert "log whole lists, clicked or not" in said
+    assert "If you know that the log was drawn so" not in said

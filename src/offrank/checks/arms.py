@@ -140,4 +140,5 @@ def _constant(seen: UnitsSeen) -> bool:
 
 def rankers(scores: Sequence[str], rankings: Sequence[str]) -> tuple[Top | Ranking, ...]:
     """Return the sorting policies that may have served an arm."""
-    return (*map(Top, scores), *map(Ranking, rankings))
+    lowest_first = (Top(name, ascending=True) for name in scores)
+    return (*map(Top, scores), *map(Ranking, rankings), *lowest_first)

@@ -35,6 +35,7 @@ from ..policies.uniform import Uniform
 from .calibration import CalibrationFold
 from .randomness import repeats_of
 from .repeats import By, corrected
+from .sort_keys import tells_of_items
 
 CHECKED = 8
 """How many of the likeliest laws are compared with the shown slates; the others have no chance."""
@@ -86,7 +87,7 @@ def drawn(
     sample = _Sampled(rows, copies, samples or {})
     scores, rankings = sorted({*rows.contexts.scores} - {*apart}), sorted(rows.contexts.rankings)
     tried = [[sample.known(Uniform())]]
-    tried += [[*_greedy(Top(name), sample), *_plackett_luce(name, sample)] for name in scores]
+    tried += [[*_greedy(_top(name, sample), sample), *_plackett_luce(name, sample)] for name in scores]
     tried += [list(_greedy(Ranking(name), sample)) for name in rankings]
     likeliest = (max(same, key=lambda one: nine_digits(one.criterion)) for same in tried)
     found = sorted((one for one in likeliest if one.criterion > -math.inf), key=lambda one: -nine_digits(one.criterion))
@@ -144,6 +145,15 @@ class _Sampled:
         """Return a policy with this many fitted parameters."""
         mean, rows = self.likelihood(policy), self.effective_rows
         return Drawn(policy, mean, rows * mean - parameters * math.log(max(rows, 1)) / 2, fitted=parameters > 0)
+
+
+def _top(name: str, sample: _Sampled) -> Top:
+    """Return the ranker that sorts by a column, the lowest first if that explains more slates."""
+    contexts, slates = sample.rows.contexts, sample.rows.slates
+    highest, lowest = Top(name), Top(name, ascending=True)
+    explained = [np.isfinite(one.log_prob(contexts, slates)).mean() for one in (highest, lowest)]
+    more = explained[1] > explained[0] and tells_of_items(contexts.scores[name], contexts, slates)
+    return lowest if more else highest
 
 
 def _greedy(base: Top | Ranking, sample: _Sampled) -> Iterator[Drawn]:

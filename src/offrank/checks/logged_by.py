@@ -16,6 +16,7 @@ from ..policies.uniform import Uniform
 from .drawn import Drawn
 from .log import about_log
 from .randomness import Randomness
+from .sort_keys import SortKey
 from .written import SURE, WrittenPropensities, testable, untested_in_words
 
 Status = Literal[
@@ -82,15 +83,17 @@ def logged_by(
     log: LogEvidence,
     written: WrittenPropensities | None,
     groups: Sequence[str] = (),
+    order: Sequence[SortKey] = (),
 ) -> LoggedBy:
     """Return what drew a log. found: the tried laws, those that fit first; log: the checks of what was written.
 
-    written: what was written, None if nothing was. groups: columns that tell which rows have one context.
+    written: what was written, None if nothing was. groups: columns that tell which rows have one context. order: the
+    columns that all slates are sorted by, if they are.
     """
     fitting = [one for one in found if one.fits]
     law = next((one for one in fitting if not always_sorts(one.policy)), None)
     sure = fitting[0] if fitting and always_sorts(fitting[0].policy) else None
-    fixed = random.state == "not random" or sure is not None
+    fixed = random.state == "not random" or sure is not None or bool(order)
     against = ""
     if written is not None:
         against, tested = _against(written, found, log), testable(log, written)
@@ -101,7 +104,7 @@ def logged_by(
             return LoggedBy(named, "written" if tested else "written, not tested", random, why, log.least_repeats)
         fixed = fixed or certain
     if fixed:
-        return LoggedBy(None if sure is None else repr(sure.policy), "not random", random, _fixed(random, sure))
+        return LoggedBy(None if sure is None else repr(sure.policy), "not random", random, _fixed(random, sure, order))
     if against:
         return LoggedBy("logged", "refuted", random, against)
     return _unwritten(random, law)
@@ -149,8 +152,9 @@ def _shown(law: Drawn) -> str:
     return f"{law.departure:.0%} of fixed slates, not drawn, would have been seen"
 
 
-def _fixed(random: Randomness, sure: Drawn | None) -> str:
-    by = f"every slate is that of {sure.policy!r}" if sure is not None else ""
+def _fixed(random: Randomness, sure: Drawn | None, order: Sequence[SortKey]) -> str:
+    by = f"every slate is sorted by {', then by '.join(map(str, order))}" if order else ""
+    by = f"every slate is that of {sure.policy!r}" if sure is not None else by
     if random.state != "not random":
         return by or "the propensities that were logged say that every slate was certain"
     where = {"query": "one query", "user": "one user and the same candidates"}.get(random.by, "the same candidates")

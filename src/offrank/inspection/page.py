@@ -89,6 +89,9 @@ def _answer(seen: Inspected) -> Answer:
 def _confirming(found: Inspected) -> Iterator[str]:
     """Return what a person has to confirm, and what such a log can give."""
     by = found.logging
+    if max(found.overview.candidates, default=0) == 1:
+        yield "Every row has a single item, so that no ranking can be judged: log whole lists, clicked or not."
+        return
     if by.status in ("not contradicted", "unknown") and by.policy is not None and not by.confirmed:
         yield Wording("If you know that the log was drawn so, say {}; the log cannot.", Option("logging", by.policy))
     if by.status == "refuted" and (fits := [one.policy for one in found.drawn if one.fits]):

@@ -20,12 +20,14 @@ from ..checks.propensities import AgreementFold
 from ..checks.randomness import MOST_ARMS, WholeContextsFold, randomness
 from ..checks.repeats import By, numbered_as_shown
 from ..checks.rows import Impressions, ImpressionsFold, TiesFold
+from ..checks.sort_keys import SortKey, sort_keys
 from ..checks.written import CertainFold, WrittenPropensities
 from ..errors import EmptyLogError
 from ..findings.evidence import LogEvidence
 from ..folds.sampled import SampledRows, SampledRowsFold
 from ..log.schema import GROUPING, WRITTEN
 from ..log.source import Needs, Source, refuse_once
+from ..log.texts import Texts
 from ..policies.base import Policy
 from ..policies.ranking import Ranking
 from ..policies.sorting import always_sorts
@@ -68,7 +70,25 @@ def looked_at(source: Source, how: HowRead) -> tuple[Inspection, Policy | None, 
     named = not numbered_as_shown(sample.contexts, sample.slates).all()  # else calibration by item means nothing
     written = _written([law, Uniform() if named else None], source, how) if seen.written else None
     seen = replace(seen, agreement=None if written is None else written.by_law)
-    return replace(seen, logging=_logging(seen, log_checks, written, arms, source, how)), law, sample
+    order = _order(seen, sample, source)
+    return replace(seen, logging=_logging(seen, log_checks, written, arms, order, source, how)), law, sample
+
+
+def _order(seen: Inspection, sample: SampledRows, source: Source) -> tuple[SortKey, ...]:
+    """Return the columns that all slates are sorted by, where no two rows of one context tell whether they were drawn.
+
+    Ids that are texts are known of the first rows only, which then have to do.
+    """
+    if seen.logging.randomness.state != "unknown":
+        return ()
+    apart = [*used(seen.columns, "outcome"), *used(seen.columns, "doubtful")]
+    scores = frozenset(name for name in sample.contexts.scores if name not in apart)
+    found = sort_keys(sample.contexts, sample.slates, apart)
+    if found:
+        return found
+    shown = source.select(Needs(frozenset(["candidates"]), scores=scores, texts=True))
+    first = next((batch for part in range(shown.parts()) for batch in shown.batches(part) if len(batch)), None)
+    return () if first is None else sort_keys(first.contexts, first.slates, texts=first.texts or Texts.none())
 
 
 def _written(laws: Sequence[Policy | None], source: Source, how: HowRead) -> WrittenPropensities:
@@ -182,12 +202,16 @@ def _logging(
     log: LogEvidence,
     written: WrittenPropensities | None,
     called: Sequence[str],
+    order: Sequence[SortKey],
     source: Source,
     how: HowRead,
 ) -> LoggedBy:
-    """Return what drew the log, and how far that is known. called: columns of few values that are called as arms."""
+    """Return what drew the log, and how far that is known. called: columns of few values that are called as arms.
+
+    order: the columns that all slates are sorted by.
+    """
     random, groups = seen.logging.randomness, seen.overview.distinct
-    found = logged_by(random, seen.drawn, log, written, tuple(groups))
+    found = logged_by(random, seen.drawn, log, written, tuple(groups), order)
     column, scores = random.beside, [name for name in seen.ties if seen.ties[name] < 1]
     policies = rankers(scores, used(seen.columns, "ranking"))
     if found.status == "not random" and column is not None:

@@ -13,7 +13,7 @@ from ..evaluation.question import Question
 from ..folds.sampled import SampledRows
 from ..log.source import Source
 from ..policies.base import Policy
-from ..policies.epsilon import EpsilonUniform
+from ..policies.epsilon import EpsilonUniform, sorted_as
 from ..policies.named import policy
 from ..policies.propensities import AnyPolicy, ShownAbility, shown_needs
 from ..policies.ranking import Ranking
@@ -74,7 +74,7 @@ def _targets(seen: Inspection, drawn_by: frozenset[str]) -> Iterator[Policy]:
 
     Rankers that drew the log, grades, and scores that always tie come after the others.
     """
-    scores = [Top(name) for one in seen.drawn for name in one.policy.needs("log_prob").scores]
+    scores = [sorted_as(one.policy, name) for one in seen.drawn for name in one.policy.needs("log_prob").scores]
     last = {*drawn_by, *(name for name, share in seen.ties.items() if name.lower() in GRADES or share == 1)}
     new = [one for one in scores if one.scores not in last]
     rankings = [Ranking(name) for name in sorted(used(seen.columns, "ranking"))]

@@ -16,6 +16,7 @@ from ..readers.described import LogColumn, first_look
 from ..readers.description import Unsettled
 from ..readers.detect import format_of, roles_of
 from ..readers.lacking import lacks_lists
+from ..readers.places import column_of
 from ..report.document import Answer, Document, Figures, Section
 from ..report.printable import Printed
 from ..wording import Wording, joined
@@ -109,7 +110,7 @@ def unread(
     if beginning.table is None or beginning.rows is None or not beginning.rows.num_rows:
         raise error
     found = roles_of(beginning, said)
-    if found is None or {*said.values()} - {*beginning.table.names}:
+    if found is None or {column_of(one, beginning.table.names) for one in said.values()} - {*beginning.table.names}:
         raise error
     path = str(log) if isinstance(log, str | PathLike) else None
     where, roles = beginning.table.describe(), {role: one.column for role, one in found.roles.items()}

@@ -13,6 +13,7 @@ from ..spelling import Spelled
 from .mixture import UniformMixture, refuse_no_policy
 from .propensities import AnyPolicy
 from .registry import POLICIES
+from .top import Top
 
 
 @POLICIES.register
@@ -37,3 +38,9 @@ class EpsilonUniform(Spelled, UniformMixture):
     def uniform_share(self, contexts: Contexts) -> Floats:
         """[n] probability of the uniform slate."""
         return np.full(len(contexts), float(self.epsilon))
+
+
+def sorted_as(law: AnyPolicy, scores: str) -> Top:
+    """Return the ranker that sorts by a column as a law does: the lowest first where that does."""
+    base = law.base if isinstance(law, EpsilonUniform) else law
+    return base if isinstance(base, Top) else Top(scores)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..log.batch import Contexts, Integers
+from ..log.batch import Contexts, Floats, Integers
 from ..log.source import Needs
 from ..spelling import Spelled
 from . import _kernels
@@ -22,13 +22,18 @@ from .sorting import Sorting
 class Top(Spelled, Sorting, FillsSlots):
     """The candidates of highest score, best first; those of equal score share their ranks equally.
 
+    - scores: a column of numbers beside the candidates. ascending: the lowest comes first, as for a price.
+
     Examples:
         >>> offrank.Top("new_score")
         top(new_score)
+        >>> offrank.Top("price", ascending=True)
+        top(price, ascending=True)
     """
 
     name: ClassVar[str] = "top"
     scores: str
+    ascending: bool = field(default=False, kw_only=True)
 
     def __post_init__(self) -> None:
         refuse_no_column(self, self.scores)
@@ -37,14 +42,14 @@ class Top(Spelled, Sorting, FillsSlots):
         return Needs(frozenset(["candidates"]), scores=frozenset([self.scores]), exchangeable=True)
 
     def blocks(self, contexts: Contexts, items: Integers) -> tuple[Integers, Integers]:
-        scores = contexts.scores[self.scores]
+        scores = self._keys(contexts)
         first, width = np.full(items.shape, -1), np.ones(items.shape, np.int64)
         _kernels.blocks_by_score(scores, contexts.size, contexts.length, items, first, width)
         return first, width
 
     def tied(self, contexts: Contexts) -> NDArray[np.bool_]:
         depth = np.minimum(contexts.length + 1, contexts.size)  # also with the first that is not shown
-        scores, k = contexts.scores[self.scores], contexts.slots + 1
+        scores, k = self._keys(contexts), contexts.slots + 1
         items, found = np.empty((len(scores), k), np.int64), np.empty(len(scores), np.bool_)
         _kernels.top_k(scores, contexts.size, depth, np.empty(k), items, found)
         return found
@@ -53,7 +58,7 @@ class Top(Spelled, Sorting, FillsSlots):
         return np.ones(len(contexts), np.bool_)
 
     def sample(self, contexts: Contexts, rng: np.random.Generator) -> Integers:
-        scores = contexts.scores[self.scores]
+        scores = self._keys(contexts)
         keys = np.where(np.arange(scores.shape[1]) < contexts.size[:, None], -scores, np.inf)
         order = np.argsort(keys, axis=1, kind="stable")
         in_order = np.take_along_axis(keys, order, axis=1)
@@ -61,3 +66,8 @@ class Top(Spelled, Sorting, FillsSlots):
             order = np.lexsort((rng.random(scores.shape), keys), axis=1)
         order = order[:, : contexts.slots]
         return np.where(np.arange(order.shape[1]) < contexts.length[:, None], order, -1)
+
+    def _keys(self, contexts: Contexts) -> Floats:
+        """[n, size] the numbers of which the highest comes first."""
+        scores = contexts.scores[self.scores]
+        return -scores if self.ascending else scores

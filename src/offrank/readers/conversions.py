@@ -70,9 +70,19 @@ def item_clicks(
 
 
 def lists_of_one(column: pa.Array) -> pa.Array:
-    """Return a list per value, empty where it is null."""
+    """Return a list per value, empty where there is none: null, -1, or a text that says so."""
+    column = arrow.plain(column)
+    column = pc.if_else(_is_none(column), pa.scalar(None, column.type), column)
     ends = np.append(0, np.cumsum(~arrow.nulls(column)))
     return pa.LargeListArray.from_arrays(pa.array(ends, pa.int64()), column.drop_null())
+
+
+def _is_none(column: pa.Array) -> pa.Array:
+    """Return which ids stand for none."""
+    if is_text(column.type):
+        return pc.is_in(pc.utf8_lower(column.cast(pa.large_string())), pa.array(sorted(NO), pa.large_string()))
+    signed = pa.types.is_signed_integer(column.type)
+    return pc.equal(column, -1) if signed else pa.array(np.zeros(len(column), np.bool_))
 
 
 def positions(column: pa.Array) -> pa.Array:

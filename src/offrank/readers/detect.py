@@ -7,14 +7,16 @@ from dataclasses import replace
 
 import pyarrow as pa
 
+from ..errors import ColumnError
 from ..log.schema import LONG_ROLES, ROLES
-from ..wording import ColumnNames, Wording
+from ..wording import ColumnNames, Wording, joined
 from .beginning import ROWS, Beginning, first_rows
 from .composed import asked_of_pages, composed_rows, ids_together, of_pages
 from .conversions import ClicksAs
 from .description import Description, RoleEvidence, Unsettled
 from .formats.registry import READERS, Reader
 from .lacking import lacks_lists
+from .places import column_of, spelled
 from .roles import long, wide
 from .roles.scattered import scattered_roles
 from .spark import SparkTable
@@ -41,12 +43,12 @@ def roles_of(beginning: Beginning, said: Mapping[str, str]) -> Description | Non
     are not doubted.
     """
     rows = beginning.rows if beginning.rows is None else composed_rows(beginning.rows, said)
-    if rows is None or not rows.num_rows or not {*said.values()} <= {*rows.column_names}:
+    if rows is None or not rows.num_rows or not _are_there(said, tuple(rows.column_names)):
         return None
     layouts = [
         roles(rows, said)
-        for roles, known in ((long.long_roles, LONG_ROLES), (wide.wide_roles, ROLES))
-        if said.keys() <= {*known, "position"}
+        for roles, of_layout in ((long.long_roles, LONG_ROLES), (wide.wide_roles, ROLES))
+        if said.keys() <= {*of_layout, "position"}
     ]
     best, table = min(layouts, key=_openness, default=None), beginning.table
     if best is None or not (best.lacks or best.unsettled):
@@ -58,6 +60,11 @@ def roles_of(beginning: Beginning, said: Mapping[str, str]) -> Description | Non
     if rows.num_rows < ROWS or table is None or not said.keys() <= LONG_ROLES.keys():
         return best
     return scattered_roles(table, rows, said) or best
+
+
+def _are_there(said: Mapping[str, str], known: tuple[str, ...]) -> bool:
+    """Whether a table has the columns that were said."""
+    return {column_of(name, known) for name in said.values()} <= {*known}
 
 
 def _together(rows: pa.Table, said: Mapping[str, str]) -> Description | None:
@@ -100,3 +107,25 @@ def clicks_as(table: Table, said: Mapping[str, str], *, is_wide: bool, rows: pa.
         rows = (first_rows if click in said else few_rows)(table, columns)
     found = (wide.clicks_in_lists if is_wide else long.clicks_in_rows)(rows, *columns) if len(rows) else plain
     return found if click in said or found == "filled" else plain
+
+
+def places_said(table: Table, said: Mapping[str, str], *, rows: pa.Table | None = None) -> Mapping[str, str]:
+    """Return the columns that were said, the clicks as places with their first number if they hold places.
+
+    rows: the first rows, if they were read.
+
+    Raises:
+        ColumnError: the rows do not tell from which number places count.
+    """
+    clicks, slate = said.get("clicks", ""), said.get("slate", "slate")
+    if getattr(table, "once", False) or not {clicks, slate} <= {*table.names}:
+        return said
+    if rows is None or not {clicks, slate} <= {*rows.column_names}:
+        rows = few_rows(table, (slate, clicks))
+    tops = wide.tops_said(rows, slate, clicks)
+    if not tops:
+        return said
+    if len(tops) == 1:
+        return {**said, "clicks": spelled(clicks, tops[0])}
+    ways = [Wording("{}", ColumnNames({"clicks": spelled(clicks, top)})) for top in tops]
+    raise ColumnError(f"the places in {clicks!r} may count from 0 or from 1", joined(", or ", ways))

@@ -11,7 +11,7 @@ import pyarrow as pa
 from .beginning import Beginning
 from .description import Description
 from .roles.names import closeness, parts
-from .roles.single import chosen_and_earned
+from .roles.single import choice_of, lacks_options
 
 _TO_LOG = (
     'log a row for each list that was shown: {"impression": "r1", "slate": ["a", "b"], "clicks": [0, 1], "propensity": '
@@ -56,20 +56,34 @@ def _by_columns(rows: pa.Table) -> Description | None:
 
 
 def _choices(rows: pa.Table) -> Description | None:
-    """Tell a table with a choice of one option in each row, which lacks the probability of the choice."""
-    if any(pa.types.is_nested(kind) for kind in rows.schema.types):
+    """Tell a table with a choice of one option in each row, and what it lacks to be read so."""
+    found = choice_of(rows)
+    if found is None or not (found.alone or found.propensity):
         return None
-    found = chosen_and_earned(rows)
-    if found is None:
+    columns = f"chosen={found.chosen}, reward={found.earned}"
+    one = f"one choice in each row ({found.chosen!r}) and what it earned ({found.earned!r})"
+    if not found.propensity:
+        lacks, instead = f"it has {one}, not how probable the choice was", _TO_CHOOSE.format(columns)
+    elif lacks_options(rows, found):
+        lacks = f"it has {one}, and {found.propensity!r} says that not every row had all options that were ever chosen"
+        instead = _TO_LIST.format(f"{columns}, propensity={found.propensity}")
+    elif not found.alone:
+        lacks = f"it may have {one}, but nothing tells whether rows belong together"
+        instead = _IF_ALONE.format(f"{columns}, propensity={found.propensity}")
+    else:
         return None
-    lacks = "it has one choice in each row ({!r}) and what it earned ({!r}), not how probable the choice was"
-    return Description("none", lacks=lacks.format(*found), instead=_TO_CHOOSE.format(*found))
+    return Description("none", lacks=lacks, instead=instead)
 
 
 _TO_CHOOSE = (
-    "log the probability of each choice, and say format='router(chosen={}, reward={}, propensity=NAME)'; where all "
-    "options were equally likely, that is a column of 1 / options"
+    "log the probability of each choice, and say format='router({}, propensity=NAME)'; where all options were equally "
+    "likely, that is a column of 1 / options"
 )
+_TO_LIST = (
+    "name the column that lists the options of each row, format='router({0}, candidates=NAME)'; if every row had all "
+    "of them, say format='router({0})'"
+)
+_IF_ALONE = "if each row is a choice of its own, say format='router({})'; else log an id for every list that was shown"
 
 
 def _exposures(names: Sequence[str]) -> str:

@@ -17,10 +17,11 @@ from .broken import sound
 from .composed import composed
 from .decode import Duplicates
 from .description import Description
-from .detect import clicks_as, format_of, roles_of
+from .detect import clicks_as, format_of, places_said, roles_of
 from .formats.registry import READERS, Reader
 from .long import LongLog
 from .opening import SUFFIXES
+from .places import clicks_of_places
 from .refusal import not_joined, not_understood
 from .roles.names import closeness
 from .tables import Table
@@ -155,10 +156,13 @@ def _by_columns(
     if not table.parts():
         raise EmptyLogError(f"{table.describe()} has no rows", "give a log with at least one impression")
     plain = unfolded(table, renamed) if skip_broken_files else beginning.unfolded(renamed)
+    rows = beginning.rows_as(plain)
     table = composed(plain, renamed)
+    renamed = places_said(table, renamed, rows=rows)
+    table = clicks_of_places(table, renamed)
     wide = _is_wide(table, renamed, gaps)
     how: dict[str, Any] = {"top_k": top_k, "duplicates": duplicates or "raise", "left_out": left_out}
-    how["clicks_as"] = clicks_as(table, renamed, is_wide=wide, rows=beginning.rows_as(plain))
+    how["clicks_as"] = clicks_as(table, renamed, is_wide=wide, rows=rows)
     if not wide:
         return LongLog(table, renamed, invalid, gaps=gaps, **how)
     if "position" in renamed:
@@ -199,7 +203,9 @@ def _lacks_clicks(log: WideLog | LongLog) -> bool:
         return False
     files = getattr(log.table, "files", None)
     several = files is not None and len(files.paths) > 1
-    return several or any(closeness(role, name) >= _CALLED for name in known.available for role in ("click", "kind"))
+    return several or any(
+        closeness(role, name) >= _CALLED for name in known.available for role in ("click", "kind", "used")
+    )
 
 
 def _lacks_candidates(log: WideLog | LongLog) -> bool:

@@ -117,7 +117,9 @@ def _orders(policy: object, situation: Situation) -> list[Slate]:
             return [situation.rankings[policy.column]]
         case Top():
             score, orders = situation.scores[policy.scores], permutations(range(situation.size))
-            return [order for order in orders if all(score[a] >= score[b] for a, b in pairwise(order))]
+            from_top = [order[::-1] if policy.ascending else order for order in orders]
+            falling = [order for order in from_top if all(score[a] >= score[b] for a, b in pairwise(order))]
+            return [order[::-1] if policy.ascending else order for order in falling]
         case _:
             raise TypeError(f"{policy!r} is no sorted ranking")
 

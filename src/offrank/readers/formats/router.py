@@ -19,7 +19,7 @@ from ..beginning import Beginning
 from ..derived import Computed, DerivedTable, always, one_each
 from ..opening import open_table
 from ..roles import names
-from ..roles.single import MOST_OPTIONS, chosen_and_earned, is_choice, is_probability
+from ..roles.single import MOST_OPTIONS, ChoiceColumns, choice_of, is_choice, is_probability, lacks_options
 from ..tables import Table
 from ..unfolding import unfolded
 from ..wide import Invalid, WideLog
@@ -106,28 +106,24 @@ def _recognised(beginning: Beginning) -> Mapping[str, Any] | None:
     reward = [name for name in reward if name.lower() == "reward"] or reward
     written = [] if probs else written
     if any(len(one) != 1 for one in (chosen, reward, probs or written)) or _is_ranking(single):
-        return _by_shape(rows, single)
+        return _by_shape(rows)
     listed = [name for name in _CANDIDATES if name in rows.column_names]
     found = {"chosen": chosen[0], "reward": reward[0]}
     if probs:
         known = {*rows.column(chosen[0]).unique().to_pylist()} <= {*_fields(probs[0], rows.column_names)}
         return {**found, "probs": probs[0]} if known else None
     found["propensity"] = written[0]
-    return {**found, "candidates": listed[0]} if len(listed) == 1 else found if not listed else None
+    if listed:
+        return {**found, "candidates": listed[0]} if len(listed) == 1 else None
+    return None if lacks_options(rows, ChoiceColumns(chosen[0], reward[0], written[0], alone=True)) else found
 
 
-def _by_shape(rows: pa.Table, single: Sequence[str]) -> Mapping[str, Any] | None:
-    """Tell a choice of anything else by its own id in each row, an option, a click and a probability called so."""
-    near = [name for name in single if names.closeness("propensity", name) >= _CALLED_PROBABLE]
-    written = [name for name in near if is_probability(rows.column(name))]
-    found = chosen_and_earned(rows)
-    if found is None or len(written) != 1 or len(near) != 1 or len(single) < rows.num_columns:
+def _by_shape(rows: pa.Table) -> Mapping[str, Any] | None:
+    """Tell a choice of anything else by an option, what it earned and a probability called so, in rows of their own."""
+    found = choice_of(rows)
+    if found is None or not found.propensity or not found.alone or lacks_options(rows, found):
         return None
-    return dict(zip(("chosen", "reward", "propensity"), (*found, *written), strict=True))
-
-
-_CALLED_PROBABLE = 2
-"""How well a name must fit that of a probability; see `roles.names.closeness`."""
+    return {"chosen": found.chosen, "reward": found.earned, "propensity": found.propensity}
 
 
 def _is_ranking(single: Sequence[str]) -> bool:

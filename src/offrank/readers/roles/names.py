@@ -47,9 +47,11 @@ WORDS: Mapping[str, str] = {
         purchase purchased purchases thumbs_up upvoted solved resolved succeeded success interaction interactions
         engagement engagements liked swiped cited picked expanded visited followed voted watched streamed streams
         tapped answered enrolled enquired detail_view detail_views detailview
-        viewed_detail geoeffnet ausgewaehlt gewaehlt ouvert choisi abierto elegido aperto scelto
+        viewed_detail outcome outcomes feedback
+        geoeffnet ausgewaehlt gewaehlt ouvert choisi abierto elegido aperto scelto
         otwarte wybrane geopend gekozen oppnad vald""",
-    "option": """action arm option choice model route variant variation treatment creative banner template message
+    "option": """action arm option choice model route variant variation treatment creative banner placement template
+        message
         subject subject_line offer ad advert llm strategy policy_action""",
     "shown": "impressions views displays exposures shows shown served",
     "kind": "kind event event_type event_name event_kind type action action_type action_name interaction_type activity",

@@ -2,34 +2,81 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from .. import conversions
+from .. import arrow, conversions
 from . import names
 from .columns import Column, of_values
 
 MOST_OPTIONS = 100
 """Options that a row is chosen from, at most."""
-_CLICKS = ("click", "used", "outcome")
+_FLAGS = ("click", "used", "outcome")
+"""Roles whose words may call a flag that tells what a choice earned, the likelier ones first."""
+_FULL = 0.95
+"""The mean weight of uniform, at least, where each row has all options; it is 1, but for some that are never chosen."""
+_ERRORS = 5
+"""Standard errors below that, from which it is no chance."""
+_EFFECTIVE = 0.1
+"""The least effective share of the rows at which weights that were not seen cannot explain it."""
 
 
-def chosen_and_earned(rows: pa.Table) -> tuple[str, str] | None:
-    """Return the columns of what was chosen and of what it earned, by their names and values; None if unclear.
+@dataclass(frozen=True)
+class ChoiceColumns:
+    """The columns of a table with a choice in each row: what was chosen, what it earned, and how probable it was.
 
-    That rows do not belong together must be sure: a column is an id or a time of its own in each row, none a position.
+    propensity: empty where it is not told. alone: whether it is sure that no rows belong together.
     """
-    single = of_values(rows)
-    if not any(_of_each_row(one) for one in single.values()) or any(
-        names.closeness("position", name) >= 2 for name in single
-    ):
+
+    chosen: str
+    earned: str
+    propensity: str
+    alone: bool
+
+
+def choice_of(rows: pa.Table) -> ChoiceColumns | None:
+    """Return the columns of a table with a choice in each row, by their names and values; None if they are unclear."""
+    if any(pa.types.is_nested(kind) for kind in rows.schema.types):
         return None
+    single = of_values(rows)
     chosen = _best("option", [name for name in single if is_choice(rows.column(name))])
+    if not chosen or any(names.closeness("position", name) >= _CALLED for name in single if name != chosen):
+        return None
     flags = [name for name, one in single.items() if len(one.clicks) and name != chosen and one.clicks.max() == 1]
-    called = next((found for role in _CLICKS if (found := _best(role, flags))), None)
-    return (chosen, called) if chosen and called else None
+    earned = next((found for role in _FLAGS if (found := _best(role, flags))), None)
+    earned = earned or _best("outcome", [name for name, one in single.items() if len(one.numbers) and name != chosen])
+    near = [name for name in single if names.closeness("propensity", name) >= _CALLED or name.lower() == "p"]
+    written = [name for name in near if is_probability(rows.column(name))]
+    if earned is None or len(near) > 1:
+        return None
+    propensity = written[0] if written else ""
+    return ChoiceColumns(chosen, earned, propensity, _are_alone(single, chosen))
+
+
+def _are_alone(single: Mapping[str, Column], chosen: str) -> bool:
+    """Whether each row has an id or a time of its own, or no column that is called as an id of lists comes twice."""
+    if any(_of_each_row(one) for one in single.values()):
+        return True
+    roles = "impression", "session", "item"
+    called = (name for role in roles for name in single if names.closeness(role, name) >= _CALLED and name != chosen)
+    return not any(len(single[name].groups) for name in called)
+
+
+def lacks_options(rows: pa.Table, found: ChoiceColumns) -> bool:
+    """Whether some rows had not all options that were ever chosen: each is chosen as often as its propensity says."""
+    options = rows.column(found.chosen).combine_chunks().unique()
+    weight = 1 / len(options) / arrow.numbers(rows.column(found.propensity).combine_chunks(), found.propensity)
+    error = weight.std() / np.sqrt(len(weight))
+    effective = weight.sum() ** 2 / (weight**2).sum() / len(weight)
+    return bool(weight.mean() + _ERRORS * error < _FULL and effective >= _EFFECTIVE)
+
+
+_CALLED = 2
+"""How well a name must fit a role; see `names.closeness`."""
 
 
 def _of_each_row(column: Column) -> bool:
@@ -47,7 +94,7 @@ def _best(role: str, able: Sequence[str]) -> str | None:
     """Return the column whose name fits a role best, None if none is called so or two fit as well."""
     ranked = sorted(able, key=lambda name: -names.closeness(role, name))
     fits = [names.closeness(role, name) for name in ranked]
-    clear = fits and fits[0] >= 2 and (len(fits) == 1 or fits[0] > fits[1])
+    clear = fits and fits[0] >= _CALLED and (len(fits) == 1 or fits[0] > fits[1])
     return ranked[0] if clear else None
 
 

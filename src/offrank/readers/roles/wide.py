@@ -11,14 +11,17 @@ import pyarrow as pa
 
 from ...errors import ColumnError
 from ...log.batch import Floats
+from ...wording import ColumnNames, Wording
 from .. import arrow, conversions
 from ..arrow import Lists
 from ..conversions import ClicksAs, lists_of_one
-from ..description import Description
+from ..description import Description, Unsettled
 from ..json_text import BadCell
+from ..places import place_lists, spelled
 from . import names
 from .choice import Roles, not_after_others
 from .columns import always_falls, by_first, of_values
+from .places import called_as_place, tops_of
 from .unnamed import like_clicks
 
 _FEW_CLICKED = 3.0
@@ -89,12 +92,16 @@ def wide_roles(rows: pa.Table, said: Mapping[str, str]) -> Description:
     if slate not in lists:
         return Description("none", {}, lacks=f"no column {slate!r} holds lists of ids, the items that were shown")
     shown = lists[slate]
-    if "clicks" in said or "reward" in said:
+    places = {} if any(map(_runs, lists.values())) else _places(rows, shown)
+    if said.get("clicks") in places and _ask_top(roles, said["clicks"], places):
+        lacks = ""
+    elif "clicks" in said or "reward" in said:
         for role in ("clicks", "reward"):
             roles.if_sure(role, [])
         lacks = ""
     else:
         lacks = _clicks(roles, lists, shown, clicks, [name for name, one in clicked.items() if one.within(shown)])
+        lacks = lacks and _clicks_of_places(roles, places, lacks)
         inside = [name for name, one in (_single(rows) | lists).items() if lacks and _may_be_clicked(one, shown)]
         if inside:
             roles.ask("clicks", inside)
@@ -239,7 +246,9 @@ def _clicks(
         elif conversions.is_text(kind):
             roles.notes["clicks"] = "in words"
     elif clicked:
-        roles.choose("clicks", clicked, "its ids stand in the slate, and it is called so", words="click", least=1)
+        why = "its ids stand in the slate, and it is called so"
+        if any(names.closeness("click", name) for name in clicked) or not roles.only("clicks", clicked, "used", why):
+            roles.choose("clicks", clicked, why, words="click", least=1)
         roles.notes["clicks"] = "the ids of what was clicked"
     elif able:
         first = not_after_others({name: lists[name].numbers for name in able})
@@ -258,6 +267,51 @@ def _behaves(one: ListColumn, shown: ListColumn) -> bool:
     row = np.repeat(np.arange(len(one.lists.starts)), one.lists.lengths)
     at = np.arange(len(row)) - np.repeat(np.cumsum(one.lists.lengths) - one.lists.lengths, one.lists.lengths)
     return like_clicks(one.name, np.nan_to_num(one.numbers), row, at.astype(np.float64), by_first(shown.ids.values))
+
+
+def tops_said(rows: pa.Table, slate: str, clicks: str) -> tuple[int, ...]:
+    """Return the numbers that the first place may have in a column that was said to tell clicks; none if it may not."""
+    shown, single = _lists(rows.select([slate])).get(slate), _single(rows.select([clicks]))
+    if shown is None or any(one.within(shown) for one in single.values()):
+        return ()
+    return _places(rows, shown).get(clicks, ())
+
+
+def _places(rows: pa.Table, shown: ListColumn) -> dict[str, tuple[int, ...]]:
+    """Return the columns that hold places of the slate that were clicked, and which numbers the first may have."""
+    found = {}
+    for name in filter(called_as_place, rows.column_names):
+        column = rows.column(name).combine_chunks()
+        column = pa.concat_arrays(column.chunks) if isinstance(column, pa.ChunkedArray) else column
+        try:
+            tops = tops_of(place_lists(arrow.plain(column), name), shown.lists.lengths, name)
+        except (ColumnError, BadCell):
+            continue
+        if tops:
+            found[name] = tops
+    return found
+
+
+def _clicks_of_places(roles: Roles, places: Mapping[str, tuple[int, ...]], lacks: str) -> str:
+    """Give the role of the clicks to a column of places, or ask; return what is lacking."""
+    free = [name for name in places if name not in roles.taken]
+    if len(free) > 1:
+        ways = [spelled(name, top) for name in free for top in places[name]]
+        roles.ask("clicks", ways)
+    elif free and not _ask_top(roles, free[0], places):
+        roles.choose("clicks", [spelled(free[0], places[free[0]][0])], "its numbers are places of the slate")
+        roles.notes["clicks"] = "the places of what was clicked"
+    return "" if free else lacks
+
+
+def _ask_top(roles: Roles, name: str, places: Mapping[str, tuple[int, ...]]) -> bool:
+    """Ask from which number the places in a column count, if that is open; whether it is."""
+    if len(places[name]) == 1:
+        return False
+    ways = tuple(Wording("{}", ColumnNames({"clicks": spelled(name, top)})) for top in places[name])
+    tops = " or ".join(map(str, places[name]))
+    roles.unsettled.append(Unsettled(f"whether the places in {name!r} count from {tops}", ways))
+    return True
 
 
 def _beside(roles: Roles, lists: Mapping[str, ListColumn], shown: ListColumn, rows: pa.Table) -> None:
