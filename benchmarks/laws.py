@@ -82,7 +82,7 @@ def main() -> None:
     lines += [f"| `{law}` | " + " | ".join(of_law(law, *size) for size in SIZES) + " |" for law in LAWS]
     lines += [
         "",
-        "| `offrank.propensities.draw`, 5 candidates | slots | new numbers: median | 99th percentile | kept: median | 99th |",
+        "| `offrank.propensities.draw`, 5 candidates | slots | new: median | 99th percentile | kept: median | 99th |",
         "|---|--:|--:|--:|--:|--:|",
     ]
     for law in SERVED:
