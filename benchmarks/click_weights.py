@@ -52,7 +52,7 @@ class World:
             return Independent(of / (1 + rank) ** 0.7)
         if self.users == "ubm":
             last = np.arange(RANKS + 1)
-            return Browsing(of, np.where(last <= rank[:, None], (1 + rank[:, None] - last) ** -0.6, 0.0))
+            return Browsing(of, np.where(last <= rank[:, None], np.maximum(1.0 + rank[:, None] - last, 1) ** -0.6, 0.0))
         going = np.full(of.shape, 0.85)
         return Cascading(of, going * (1 - self.satisfaction[query[:, None], slates]), going)
 

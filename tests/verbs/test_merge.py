@@ -283,7 +283,10 @@ def test_rankers_with_shares_of_the_design_merge(folder: Path, tmp_path: Path) -
     [
         ({"logging": "counted(by=device)", "estimators": "ipm"}, r"counted\(by=device\) is learnt from the log itself"),
         ({"target": "epsilon(counted(by=device), 0.1)"}, "is learnt from the log itself"),
-        ({"logging": f"balanced({ARMS})"}, r"^balanced\(by\(device, .*is learnt from the log itself(.|\n)*with its shares"),
+        (
+            {"logging": f"balanced({ARMS})"},
+            r"^balanced\(by\(device, .*is learnt from the log itself(.|\n)*with its shares",
+        ),
         ({"estimators": ["snips", "auto"]}, "auto is learnt from the log itself"),
         ({"estimators": "direct(lasso)"}, "is learnt from the log itself"),
         ({"held_out": "policy.npz"}, "a state is of a whole log"),

@@ -65,8 +65,8 @@ def _between_ends(found: ResultData, target: str, bounds: Bounds) -> Answer:
     span = Interval(bounds.lower.value, bounds.lower.low, bounds.upper.high, 0.0)
     (low, ends), (high, _) = _in_words(span), _in_words(replace(span, value=bounds.upper.value))
     unit, confidence = found.metadata.unit or "clicks per impression", 100 * found.metadata.confidence
-    text = f"**{DECISIONS[bounds.decision]}.** The log allows {quote(target)} any value between **{low} and {high}** {unit} "
-    text += f"({confidence:g} % interval {ends}), assuming {bounds.assumes_in_words}."
+    text = f"**{DECISIONS[bounds.decision]}.** The log allows {quote(target)} any value between **{low} and {high}** "
+    text += f"{unit} ({confidence:g} % interval {ends}), assuming {bounds.assumes_in_words}."
     change = Interval(bounds.difference_lower.value, bounds.difference_lower.low, bounds.difference_upper.high, 0.0)
     less, more = (
         _in_words(replace(change, value=end), signed=True)[0] for end in (change.value, bounds.difference_upper.value)
