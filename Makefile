@@ -8,7 +8,7 @@ SEED ?= 1
 OLDER ?= tests/folds tests/inference tests/reward_models tests/estimators/test_normaliser.py
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help demo test fast lint format types layers docs pytest older mutants fuzz bench chromium java clean
+.PHONY: help demo test fast lint format types layers docs pytest older mutants fuzz versions canary bench chromium java clean
 # Tests start many processes: what is compiled of the sources is kept, whatever the shell says.
 export PYTHONDONTWRITEBYTECODE :=
 
@@ -49,6 +49,12 @@ mutants: $(VENV)/.installed-dev ## Change a line of the code at a time: do its t
 
 fuzz: $(VENV)/.installed-dev ## Judge N=100000 random logs on all cores, beside an oracle (10,000 in some two minutes); SEED=2 draws others
 	$(BIN)/python -m offrank.testing.fuzz --cases $(N) --seed $(SEED)
+
+versions: ## Do the core tests pass with the oldest and the newest libraries, on each Python that is here? (an hour)
+	scripts/versions
+
+canary: ## The same with pre-releases of everything
+	scripts/versions --set pre
 
 bench: $(VENV)/.installed-dev ## Run each script in benchmarks/ (minutes)
 	@shopt -s nullglob; for script in benchmarks/[a-z]*.py; do \

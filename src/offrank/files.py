@@ -89,12 +89,14 @@ def _named(temporary: Path, final: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        if error.filename not in (None, str(temporary)) or error.errno not in (*_FULL, *_SHUT):
+        if error.filename not in (None, str(temporary)) or error.errno not in (*_FULL, *_SHUT, errno.ENOENT):
             raise
         size = temporary.stat().st_size if temporary.exists() else 0
         reason = os.strerror(error.errno)
         if error.errno in _FULL:
             reason += f" after {size:,} bytes; make room there, raise its limit, or write to another disk"
+        elif error.errno == errno.ENOENT:
+            reason = f"its folder {str(final.parent)!r} is gone; make it again, or write into another one"
         else:
             reason += f"; let {str(final.parent)!r} be written to, or write into another folder"
         raise type(error)(error.errno, reason, str(final)) from error

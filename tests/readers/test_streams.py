@@ -222,7 +222,7 @@ JOBS: dict[str, Callable[[Any, Path], Any]] = {
     "measure": lambda log, _: [one.value for one in offrank.measure(log, "s", "uniform").found.values()],
     "harvest": lambda log, _: str(offrank.harvest_clicks(log)).split("\n", 1)[1],
     "click model": lambda log, _: offrank.clicks.RCTR().fit(log).score(WIDE),
-    "convert": lambda log, folder: offrank.convert(log, folder / "log.parquet").rows,
+    "convert": lambda log, folder: offrank.convert(log, folder / "log.parquet", overwrite=True).rows,
 }
 TWICE: dict[str, Callable[[Any, Path], Any]] = {
     "counted": lambda log, _: asked(log, "ipm", "counted(by=query)"),

@@ -74,12 +74,10 @@ def learn(
     search = search_of(method, epochs, criterion, confidence, seed, labels)
     source = arguments.source(log, columns)
     drawn, tested = fitted(arguments.policy(logging), source, executor), None
-    trained = Training(search, split, bits, interactions, labels, overwrite).run(
-        source, drawn, target, executor, progress, say
-    )
+    training = Training(search, split, bits, interactions, labels, overwrite)
+    trained = training.run(source, drawn, target, executor, progress, say)
     if test:
         say("3. Judging by the test third")
         how: dict[str, Any] = {"confidence": confidence, "executor": executor, "progress": progress}
-        third = splits.Split(source, "test", split)
-        tested = evaluate(third, dict(trained.policies), *trained.tested_by(drawn), **how)
+        tested = evaluate(splits.Split(source, "test", split), dict(trained.policies), *trained.tested_by(drawn), **how)
     return LearntPolicy.of(trained, tested)

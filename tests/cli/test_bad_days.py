@@ -1,0 +1,225 @@
+"""Bad days: full disks, closed streams, odd names, interruptions. One message, an exit code, nothing half-written."""
+
+from __future__ import annotations
+
+import errno
+import io
+import os
+import resource
+import shutil
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import offrank
+from offrank import files
+from offrank.cli import main, streams
+from offrank.errors import UsageError
+from offrank.files import atomic_write, write_text
+from tests.cli.commands import LOGGING, TARGET, call
+from tests.verbs.logs import search
+
+ASKED = ["log.parquet", *TARGET, *LOGGING, "-e", "snips"]
+WRITERS = {
+    "convert": ["convert", "log.parquet", "-o", "out.parquet"],
+    "convert, Arrow": ["convert", "log.parquet", "-o", "out.arrow"],
+    "simulate": ["simulate", "-o", "out.parquet", "--sessions", "200", "--queries", "5"],
+    "clicks fit": ["clicks", "fit", "log.parquet", "--model", "pbm", "-o", "out.json"],
+    "clicks predict": ["clicks", "predict", "log.parquet", "--model", "pbm.json", "-o", "out.csv"],
+    "clicks judge": ["clicks", "judge", "pbm.json", "-o", "out.parquet"],
+    "learn": ["learn", "features.parquet", "--method", "regression", "--epochs", "1", "--bits", "6", "-o", "out.npz"],
+    "evaluate, JSON": ["evaluate", *ASKED, "--json", "out.json"],
+    "evaluate, page": ["evaluate", *ASKED, "--html", "out.html"],
+    "evaluate, checkpoint": ["evaluate", *ASKED, "--checkpoint", "out"],
+    "merge": ["merge", "day.state", "--state", "out.state"],
+    "inspect": ["inspect", "log.parquet", "--save", "out.toml"],
+}
+"""A command of each verb that writes."""
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder, table = tmp_path_factory.mktemp("made"), search().slice(0, 300)
+    pq.write_table(table, folder / "log.parquet")
+    features = pa.array([[[float(item)] for item in items] for items in table["candidates"].to_pylist()])
+    pq.write_table(table.append_column("features", features), folder / "features.parquet")
+    offrank.fit_clicks(table, "pbm", folder / "pbm.json")
+    offrank.evaluate(folder / "log.parquet", TARGET[1], LOGGING[1], "snips", state=folder / "day.state")
+    return folder
+
+
+@pytest.fixture
+def folder(made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    shutil.copytree(made, tmp_path, dirs_exist_ok=True)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def forked(words: list[str], prepare: Callable[[], object]) -> tuple[int, str]:
+    """Run a command in a child, prepared for its bad day; return its exit code and what it said."""
+    reading, writing = os.pipe()
+    child = os.fork()
+    if not child:
+        code = 99
+        with suppress(BaseException):
+            os.dup2(writing, 1)
+            os.dup2(writing, 2)
+            sys.stdout, sys.stderr = (os.fdopen(number, "w", closefd=False) for number in (1, 2))
+            prepare()
+            try:
+                main([*words, "--quiet"], standalone_mode=False)
+                code = 0
+            except SystemExit as left:
+                code = int(left.code or 0)
+            sys.stderr.flush()
+        os._exit(code)
+    os.close(writing)
+    with os.fdopen(reading) as said:
+        told = said.read()
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), told
+
+
+def small_files() -> None:
+    resource.setrlimit(resource.RLIMIT_FSIZE, (60, 60))
+
+
+def interrupted() -> None:
+    """Ctrl-C at the worst moment: all is written, and the file has not got its name yet."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    files.refuse_kind = lambda *_: os.kill(os.getpid(), signal.SIGINT)  # type: ignore[assignment]
+
+
+def files_in(folder: Path) -> dict[str, bytes]:
+    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+@pytest.mark.parametrize("verb", WRITERS)
+def test_a_full_disk_and_an_interruption_leave_nothing_half_written(verb: str, folder: Path) -> None:
+    before = files_in(folder)
+    code, said = forked(WRITERS[verb], small_files)
+    assert (code, said.count("\n")) == (1, 1), said
+    assert said.startswith("error: out")
+    assert "after 60 bytes; make room there" in said
+    assert files_in(folder) == before
+    assert forked(WRITERS[verb], interrupted) == (130, "interrupted; nothing was left half-written\n")
+    assert files_in(folder) == before
+
+
+@pytest.mark.parametrize("cause", [errno.ENOSPC, errno.EDQUOT])
+def test_a_full_disk_and_a_quota_name_the_file_and_a_remedy(cause: int, tmp_path: Path) -> None:
+    def full() -> None:
+        with atomic_write(tmp_path / "out.txt") as temporary:
+            temporary.write_text("half")
+            raise OSError(cause, os.strerror(cause))
+
+    with pytest.raises(OSError, match=r"after 4 bytes; make room there.*out\.txt"):
+        full()
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_folder_that_vanishes_is_named(tmp_path: Path) -> None:
+    def vanishing() -> None:
+        with atomic_write(gone / "out.txt") as temporary:
+            temporary.write_text("all of it")
+            shutil.rmtree(gone)
+
+    (gone := tmp_path / "gone").mkdir()
+    with pytest.raises(OSError, match=r"gone' is gone; make it again.*gone/out\.txt"):
+        vanishing()
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_of_two_writers_of_a_file_the_last_wins_whole(tmp_path: Path) -> None:
+    out, texts = tmp_path / "out.txt", [letter * 100_000 for letter in "ab"]
+    with atomic_write(out) as slow:
+        slow.write_text(texts[0])
+        write_text(out, texts[1])
+        assert out.read_text() == texts[1]
+    assert out.read_text() == texts[0]
+    writers = [threading.Thread(target=lambda text=text: [write_text(out, text) for _ in range(50)]) for text in texts]
+    for one in writers:
+        one.start()
+    while any(one.is_alive() for one in writers):
+        assert out.read_text() in texts
+    assert [path.name for path in tmp_path.iterdir()] == ["out.txt"]
+
+
+def test_a_clock_that_went_back(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("time.time", lambda: 0.0)
+    before = files_in(folder)
+    write_text("out.txt", "new")
+    for words in (WRITERS["evaluate, checkpoint"], WRITERS["evaluate, checkpoint"]):
+        assert call(*words, "--quiet").exit_code == 0
+    assert {name for name in files_in(folder) if not name.startswith("out")} == before.keys()
+
+
+def test_names_with_spaces_quotes_line_ends_and_any_script(folder: Path) -> None:
+    odd = "a \"b\" 'c'\n日本 é"
+    Path("log.parquet").rename(log := f"{odd}.parquet")
+    words = ["evaluate", log, *ASKED[1:], "--state", f"s {odd}", "--checkpoint", f"k {odd}", "--json", f"{odd}.json"]
+    assert call(*words).exit_code == 0
+    assert {f"{odd}.json", f"s {odd}", f"k {odd}"} <= {path.name for path in folder.iterdir()}
+    before = Path(log).read_bytes()
+    assert call("evaluate", log, *ASKED[1:], "--json", f"./{log}", "--overwrite").exit_code == 2
+    with pytest.raises(UsageError, match="is read"):
+        offrank.merge([log], state=f"./{log}", overwrite=True)
+    assert Path(log).read_bytes() == before
+
+
+def test_names_that_are_not_utf8_are_refused(folder: Path) -> None:
+    odd = os.fsdecode(b"\xff.parquet")
+    shutil.copy("log.parquet", odd)
+    for words in (["inspect", odd], ["convert", "log.parquet", "-o", f"2{odd}"]):
+        done = call(*words)
+        assert done.exit_code == 2
+        assert "is not UTF-8" in done.stderr
+
+
+def test_an_encoding_that_lacks_letters_shows_question_marks(monkeypatch: pytest.MonkeyPatch) -> None:
+    for errors in ("strict", "surrogateescape"):
+        monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(held := io.BytesIO(), encoding="ascii", errors=errors))
+        streams.ready()
+        offrank.evaluate(search().slice(0, 300), TARGET[1], LOGGING[1], "snips").show()
+        sys.stdout.flush()
+        assert "?" in held.getvalue().decode("ascii")
+
+
+def shell(command: str) -> subprocess.CompletedProcess[str]:
+    line = f"{sys.executable} -m offrank {command}"
+    return subprocess.run(["bash", "-c", line], capture_output=True, text=True, check=False)
+
+
+def test_streams_that_are_closed_or_full(folder: Path) -> None:
+    assert shell("inspect log.parquet --json out.json --quiet >&- 2>&- <&-").returncode == 0
+    assert Path("out.json").read_text().startswith("{")
+    full = shell("--help >/dev/full")
+    assert (full.returncode, full.stderr) == (1, "error: standard output: No space left on device\n")
+    closed = shell("--help | true; exit ${PIPESTATUS[0]}")
+    assert (closed.returncode in {0, 1}, closed.stderr) == (True, "")
+
+
+def test_where_compiled_code_can_be_kept_nowhere_it_works_and_says_so(tmp_path: Path) -> None:
+    kinds = "caching.InTreeCacheLocator, caching.UserWideCacheLocator"
+    lines = [
+        "import numba.core.caching as caching",
+        "def shut(self): raise OSError('read-only')",
+        f"for kind in ({kinds}): kind.ensure_cache_path = shut",
+        "from offrank.log.hashing import finish",
+        "import numpy as np; print(finish(np.uint64(1)))",
+    ]
+    made = [sys.executable, "-c", "\n".join(lines)]
+    done = subprocess.run(
+        made, capture_output=True, text=True, check=False, env={**os.environ, "TMPDIR": str(tmp_path)}
+    )
+    assert (done.returncode, done.stdout.strip()) == (0, str(0x5692161D100B05E5)), done.stderr
+    assert done.stderr.count("\n") == 1
+    assert "set NUMBA_CACHE_DIR" in done.stderr
+    assert list(tmp_path.iterdir()) == []
