@@ -283,7 +283,10 @@ def test_what_an_error_of_known_direction_could_explain_is_not_declared(
 
 def test_what_no_log_can_tell_is_named() -> None:
     usual = ["every-click-logged", "rows-kept-blindly", "same-users", "target-from-elsewhere", "no-interference"]
+    usual.insert(0, "propensities-as-drawn")
     assert [one_.code for one_ in judged(one("ips", 0.5, 0.05)).assumptions] == [*usual, "one-look"]
+    alone = judged(replace(one("ips", 0.5, 0.05), requires_logging=False)).assumptions
+    assert [one_.code for one_ in alone] == [*usual[1:], "one-look"]
     assert [one_.code for one_ in judged(one(INTERPOL, 0.5, 0.05)).assumptions] == [*usual, "right-curve", "one-look"]
     assert judged(one("ips", 0.5, 0.05, SERIOUS)).assumptions == ()
     kept = judged(one("ips", 0.5, 0.05), tested=frozenset({ROWS_KEPT})).assumptions

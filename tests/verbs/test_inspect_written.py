@@ -104,3 +104,15 @@ def test_an_impression_that_is_its_own_query_is_inspected(id_name: str) -> None:
     found = offrank.inspect(pa.Table.from_pylist(rows), {"impression": id_name, "position": "rank"})
     assert found.rows == 300
     assert found.logging.status == "unknown"
+
+
+@pytest.mark.parametrize(("kind", "twice", "named"), [("uniform", 0, True), ("uniform", 150, False)])
+def test_evaluate_names_propensities_that_the_log_cannot_test(kind: str, twice: int, named: bool) -> None:
+    log = unrepeated(kind, "uniform", twice)
+    status = offrank.inspect(log).logging.status
+    assert status == ("written, not tested" if named else "written")
+    found = offrank.evaluate(log, "uniform", "logged", "ips").verdict
+    assert ("propensities-as-drawn" in [one.code for one in found.assumptions]) is named
+    law = offrank.evaluate(log, "uniform", "uniform", "ips").verdict
+    assert "propensities-as-drawn" not in [one.code for one in law.assumptions]
+    assert found.trust == "sound"

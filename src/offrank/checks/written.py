@@ -14,8 +14,9 @@ from ..findings.unconfirmed_logging import BLIND
 from ..folds.base import MappedFold, TotalFold
 from ..log.batch import Floats, LogBatch
 from ..log.source import Needs
-from ..policies.propensities import propensities, shown_needs
-from ..policies.written import Logged
+from ..policies.propensities import AnyPolicy, propensities, shown_needs
+from ..policies.unconfirmed import confirmed
+from ..policies.written import Logged, is_written
 from .propensities import Agreement
 
 SURE = 0.99
@@ -81,6 +82,11 @@ def testable(log: LogEvidence, written: WrittenPropensities) -> bool:
     if mean is None or not mean.low <= 1 <= mean.high <= 1 + _LOOSE:
         return False
     return mean.standard_error**2 * log.rows > 2 * max(mean.high - 1, NEAR)
+
+
+def taken_as_written(logging: AnyPolicy, log: LogEvidence) -> bool:
+    """Whether the propensities of a logging policy are those that were written, and the log could not test them."""
+    return is_written(confirmed(logging)) and not testable(log, WrittenPropensities())
 
 
 def untested_in_words(log: LogEvidence, groups: Sequence[str]) -> str:

@@ -71,6 +71,7 @@ class LogCounts:
         ties = dict(zip(job.ties.policies, found["ties"].tolist(), strict=True))
         trained = job.trained.judged(job.parts(), found["rows"])
         known = {"slots": impressions.slots, "ties": ties, "trained": trained}
+        known["tested"] = job.tested(found["log"])
         counted = job.counts(whole, **known, designs=found["design"])
         about_log = judged_log(named(found["log"], asked.source), [counted], job.totals)
         known["about_log"] = (*of_shares(counted, job.designed_shares), *of_control(counted), *about_log)

@@ -8,6 +8,7 @@ from typing import Any
 
 from ..checks.log import LogFold
 from ..checks.rows import ImpressionsFold, TiesFold
+from ..checks.written import taken_as_written
 from ..errors import AbilityError, ColumnError
 from ..estimators.base import Estimator, Reference
 from ..estimators.design import design_fold
@@ -18,8 +19,8 @@ from ..estimators.named import REFERENCES
 from ..estimators.tails import largest_rewards
 from ..estimators.wrappers import weights_of, without_normalisation
 from ..findings import cautions_for
-from ..findings.evidence import CurveEvidence
-from ..findings.untested import ROWS_KEPT
+from ..findings.evidence import CurveEvidence, LogEvidence
+from ..findings.untested import AS_DRAWN, ROWS_KEPT, Assumption
 from ..findings.verdict import EstimateRow
 from ..folds.base import Tee
 from ..folds.buckets import BUCKETS_OF_A_GROUP
@@ -172,10 +173,13 @@ class Pass:
 
     def counts(self, folded: Any, **known: Any) -> Counts:
         """Return the counts of the log or of a group, from the folds' results. known: as in `Counts`."""
-        # The true totals are compared with the rows: if they differ, that is said of the log.
-        tested = frozenset([ROWS_KEPT] if self.totals is not None and len(self.totals) == len(TOTALS) else [])
-        made = self.layout, self.spec, folded, counts(self.logging), self.products
-        return Counts(*made, tested=tested, **known)
+        return Counts(self.layout, self.spec, folded, counts(self.logging), self.products, **known)
+
+    def tested(self, log: LogEvidence) -> frozenset[Assumption]:
+        """Return the assumptions that a log could test; if they are wrong, that is said of the log."""
+        drawn = [] if taken_as_written(self.logging, log) else [AS_DRAWN]
+        kept = [ROWS_KEPT] if self.totals is not None and len(self.totals) == len(TOTALS) else []
+        return frozenset([*drawn, *kept])
 
     def estimates(self, summary: Counts) -> Estimates:
         """Return every estimator for every target."""

@@ -47,6 +47,12 @@ FROM_ELSEWHERE = Assumption(
     "Models that offrank wrote and columns that count this log's clicks are recognised; what another program learnt "
     "from it is not.",
 )
+AS_DRAWN = Assumption(
+    "propensities-as-drawn",
+    "slates were drawn with the propensities that were written",
+    "Where no two rows can be compared and the weights hardly vary, a ranking that was fixed looks like one that was "
+    "drawn. Propensities that were made up afterwards then give a wrong value that no check finds.",
+)
 NO_INTERFERENCE = Assumption(
     "no-interference",
     "no impression affects the next",
@@ -74,8 +80,15 @@ ONE_LOOK = Assumption(
 ALWAYS = (CLICKS_LOGGED, ROWS_KEPT, SAME_USERS, FROM_ELSEWHERE, NO_INTERFERENCE)
 
 
-def untested(assumes: frozenset[str], tested: frozenset[Assumption] = frozenset()) -> tuple[Assumption, ...]:
-    """The assumptions behind an estimate. assumes: those about users. tested: those that this log could test."""
+def untested(
+    assumes: frozenset[str], tested: frozenset[Assumption] = frozenset(), *, requires_logging: bool = False
+) -> tuple[Assumption, ...]:
+    """The assumptions behind an estimate.
+
+    assumes: those about users. tested: those that this log could test. requires_logging: whether it depends on the
+    logging policy.
+    """
+    drawn = (AS_DRAWN,) if requires_logging else ()
     curve = (CURVE,) if needs_curve(assumes) else ()
     model = () if as_model(assumes) is None else (MODEL,)
-    return tuple(one for one in (*ALWAYS, *curve, *model, ONE_LOOK) if one not in tested)
+    return tuple(one for one in (*drawn, *ALWAYS, *curve, *model, ONE_LOOK) if one not in tested)

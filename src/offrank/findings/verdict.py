@@ -230,7 +230,7 @@ def verdict(
         decision=_decided(found.difference) if known is None else "no clear difference",
         trust="with care" if doubts or own.outcome != wanted else "sound",
         reasons=doubts,
-        assumptions=untested(own.rests_on, tested),
+        assumptions=untested(own.rests_on, tested, requires_logging=own.requires_logging),
     )
     return _from_zero(found) if nonnegative else found
 
