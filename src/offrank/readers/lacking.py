@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
+from typing import NamedTuple
 
 import pyarrow as pa
 
@@ -73,12 +74,28 @@ _TO_LIST = (
 _IF_ALONE = "if each row is a choice of its own, say format='router({})'; else log an id for every list that was shown"
 
 
-def _exposures(names: Sequence[str]) -> str:
+class ExposureColumns(NamedTuple):
+    """The columns that tell which variation of an experiment a user was in."""
+
+    user: str
+    experiment: str
+    variation: str
+
+
+def exposure_columns(names: Sequence[str]) -> ExposureColumns | None:
+    """Return the columns of exposures of an experiment; None if it is another table."""
     experiment, variation = (_first(names, partial(_has, words)) for words in (_EXPERIMENT, _VARIATION))
     user = _user(names)
     if not (experiment and variation and user) or _first(names, partial(closeness, "item")):
+        return None
+    return ExposureColumns(user, experiment, variation)
+
+
+def _exposures(names: Sequence[str]) -> str:
+    found = exposure_columns(names)
+    if found is None:
         return ""
-    return f"exposures of an experiment ({user!r} saw {variation!r} of {experiment!r})"
+    return f"exposures of an experiment ({found.user!r} saw {found.variation!r} of {found.experiment!r})"
 
 
 def _sums(names: Sequence[str]) -> str:
