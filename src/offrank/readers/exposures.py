@@ -29,12 +29,16 @@ UNEXPOSED, SWITCHED, BEFORE = "user-without-exposure", "user-in-two-variations",
 
 @dataclass(frozen=True)
 class HeldExposures:
-    """Exposures in memory. users: each once. variation: its index in `names`, -1 of several. first: its first time."""
+    """Exposures in memory. users: each once. variation: its index in `names`, -1 of several. first: its first time.
+
+    numbers: whether times are written as numbers.
+    """
 
     users: pa.Array
     variation: Integers
     names: pa.Array
     first: Floats
+    numbers: bool
 
 
 @dataclass(frozen=True)
@@ -90,11 +94,30 @@ class ExposedLists:
         switched = ~unexposed & (variation < 0)
         early = np.zeros(len(at), np.bool_)
         if self.times:
-            when = event_times(rows.column(self.times[0]), self.times[0])
+            when = self._times_of(rows.column(self.times[0]), held)
             early = ~unexposed & ~switched & (when < held.first[at])
         left = {UNEXPOSED: unexposed, SWITCHED: switched, BEFORE: early}
         out = unexposed | switched | early
         return np.where(out, -1, variation), Counter({rule: int(rows.sum()) for rule, rows in left.items()})
+
+    def _times_of(self, column: pa.Array, held: HeldExposures) -> Floats:
+        """Return the times of rows.
+
+        Raises:
+            ColumnError: they cannot be compared with those of the exposures.
+        """
+        shown, exposed = self.times or ("", "")
+        when, first = event_times(column, shown), held.first[np.isfinite(held.first)]
+        known = when[np.isfinite(when)]
+        if len(known) and len(first):
+            middle = sorted((float(np.median(known)), float(np.median(first))))
+            units = held.numbers and middle[0] > _EPOCH and middle[1] > _OTHER_UNIT * middle[0]
+            if units or held.numbers != _is_number(column):
+                raise ColumnError(
+                    f"the times in {shown!r} of the lists and in {exposed!r} of the exposures are written differently",
+                    "write both alike: as ISO times, or as seconds",
+                )
+        return when
 
     @cached_property
     def _held(self) -> HeldExposures:
@@ -110,15 +133,9 @@ class ExposedLists:
             for part in range(self.exposures.parts())
             for piece in self.exposures.pieces(part, tuple(dict.fromkeys(columns)))
         ]
-        rows = pa.Table.from_batches(pieces).combine_chunks()
+        rows = pa.Table.from_batches(pieces)
         rows = rows.filter(pc.and_(pc.is_valid(rows.column(user)), pc.is_valid(rows.column(variation))))
-        tests = pc.unique(_texts(rows.column(experiment))).drop_null()
-        if len(tests) > 1:
-            named = ", ".join(map(repr, tests.to_pylist()[:_NAMED]))
-            raise ColumnError(
-                f"{self.exposures.describe()} has the exposures of {len(tests)} experiments: {named}",
-                "give the rows of one of them",
-            )
+        self._refuse_experiments(rows.column(experiment))
         users = _texts(rows.column(user)).dictionary_encode()
         names = _texts(rows.column(variation)).dictionary_encode()
         one, of = users.indices.to_numpy(), names.indices.to_numpy().astype(np.int64)
@@ -128,7 +145,17 @@ class ExposedLists:
         first = np.full(len(users.dictionary), np.inf)
         when = event_times(_flat(rows.column(self.times[1])), self.times[1]) if self.times else np.zeros(len(rows))
         np.minimum.at(first, one, np.where(np.isnan(when), -np.inf, when))
-        return HeldExposures(users.dictionary, np.where(least == most, most, -1), names.dictionary, first)
+        numbers = self.times is not None and _is_number(rows.column(self.times[1]))
+        return HeldExposures(users.dictionary, np.where(least == most, most, -1), names.dictionary, first, numbers)
+
+    def _refuse_experiments(self, column: pa.ChunkedArray) -> None:
+        tests = pc.unique(_texts(column)).drop_null()
+        if len(tests) > 1:
+            named = ", ".join(map(repr, tests.to_pylist()[:_NAMED]))
+            raise ColumnError(
+                f"{self.exposures.describe()} has the exposures of {len(tests)} experiments: {named}",
+                "give the rows of one of them",
+            )
 
     def _unjoined(self, rows: pa.RecordBatch) -> LogError:
         ids = (_texts(rows.column(self.user)), self._held.users)
@@ -142,6 +169,8 @@ class ExposedLists:
 
 _NAMED = 3
 """Ids and experiments that an error shows."""
+_EPOCH, _OTHER_UNIT = 1e8, 300.0
+"""The least number that is a time since 1970, in seconds at least; how much larger it is in another unit."""
 
 
 def with_exposures(beginning: Beginning) -> Beginning:
@@ -179,6 +208,10 @@ def _times(shown: Table, exposures: Table) -> tuple[str, str] | None:
 
 _CALLED = 2
 """How well a name must fit; see `roles.names.closeness`."""
+
+
+def _is_number(column: pa.ChunkedArray | pa.Array) -> bool:
+    return bool(pa.types.is_integer(column.type) or pa.types.is_floating(column.type))
 
 
 def _flat(column: pa.ChunkedArray | pa.Array) -> pa.Array:

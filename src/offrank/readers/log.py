@@ -66,8 +66,7 @@ def read_log(
     The layout is wide (a row per impression) with a column `slate`, long (a row per item) with `impression` and `item`.
 
     Raises:
-        UsageError: the source cannot be read.
-        EmptyLogError: there are no rows.
+        UsageError: the source cannot be read. EmptyLogError: there are no rows.
         ColumnError: the columns of neither layout are there. LogError: two columns have the same name.
 
     Examples:
