@@ -75,6 +75,7 @@ def test_numbers_and_texts_of_users_are_the_same_ids() -> None:
     [
         ({"experiment_id": ["e", "e", "f", "e", "e"]}, "has the exposures of 2 experiments: 'e', 'f'"),
         ({"user_id": ["x", "y", "z", "x", "y"]}, "no user of the lists was exposed: .* 'u1', .* 'x', 'y', 'z'"),
+        ({"variation_id": pa.nulls(5, pa.string())}, "has no exposures"),
         ({"timestamp": ["2026-01-02T00:00:00"] * 5}, "'ts' of the lists and in 'timestamp' .* written differently"),
     ],
 )
@@ -94,6 +95,14 @@ def test_seconds_are_not_compared_with_milliseconds(factor: int, fits: bool) -> 
     else:
         with pytest.raises(ColumnError, match="written differently"):
             told(*tables)
+
+
+def test_a_file_of_exposures_without_rows_is_said(tmp_path: Path) -> None:
+    given = experiment(tmp_path)
+    paths = [str(tmp_path / name) for name in given]
+    Path(paths[1]).write_text("user_id,experiment_id,variation_id\n")
+    with pytest.raises(OffrankError, match="exposures"):
+        contents(offrank.read_log(paths))
 
 
 def test_two_tables_of_exposures_are_no_log() -> None:

@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ..errors import ColumnError, LogError, OffrankError
+from ..errors import ColumnError, EmptyLogError, LogError, OffrankError
 from ..log.batch import Floats, Integers
 from ..running.checkpoint import stamp_of
 from . import arrow
@@ -124,7 +124,7 @@ class ExposedLists:
         """The exposures.
 
         Raises:
-            ColumnError: they are of several experiments.
+            ColumnError: they are of several experiments. EmptyLogError: there are none.
         """
         user, experiment, variation = self.exposed_by
         columns = (user, experiment, variation, *([self.times[1]] if self.times else []))
@@ -133,8 +133,14 @@ class ExposedLists:
             for part in range(self.exposures.parts())
             for piece in self.exposures.pieces(part, tuple(dict.fromkeys(columns)))
         ]
-        rows = pa.Table.from_batches(pieces)
+        rows = (
+            pa.Table.from_batches(pieces) if pieces else pa.table({name: pa.array([], pa.string()) for name in columns})
+        )
         rows = rows.filter(pc.and_(pc.is_valid(rows.column(user)), pc.is_valid(rows.column(variation))))
+        if not rows.num_rows:
+            raise EmptyLogError(
+                f"{self.exposures.describe()} has no exposures", "give a row for each user who was exposed"
+            )
         self._refuse_experiments(rows.column(experiment))
         users = _texts(rows.column(user)).dictionary_encode()
         names = _texts(rows.column(variation)).dictionary_encode()
