@@ -1,6 +1,6 @@
 """Commands on bad days, each in a fork of this process, which has no threads: `python -m tests.cli.forking`.
 
-Standard input has a list of [folder, words, name of what goes wrong], standard output one of [exit code, what was said].
+Standard input has a list of [folder, words, name of what goes wrong], standard output one of [exit code, what is said].
 """
 
 from __future__ import annotations
