@@ -97,6 +97,14 @@ def test_seconds_are_not_compared_with_milliseconds(factor: int, fits: bool) -> 
             told(*tables)
 
 
+def test_inspect_describes_what_does_not_join() -> None:
+    lists = [{"request_id": at // 3, "customer": at // 6, "sku": at % 3, "rank": at % 3 + 1} for at in range(60)]
+    exposures = pa.table({**pa.Table.from_pylist(EXPOSURES).to_pydict(), "experiment_id": ["e", "e", "f", "e", "e"]})
+    found = offrank.inspect([pa.Table.from_pylist(lists), exposures])
+    assert "has the exposures of 2 experiments: 'e', 'f'" in found.why
+    assert found.command == ""
+
+
 def test_a_file_of_exposures_without_rows_is_said(tmp_path: Path) -> None:
     given = experiment(tmp_path)
     paths = [str(tmp_path / name) for name in given]

@@ -16,7 +16,7 @@ from ..errors import ColumnError, EmptyLogError, LogError, OffrankError
 from ..log.batch import Floats, Integers
 from ..running.checkpoint import stamp_of
 from . import arrow
-from .beginning import Beginning
+from .beginning import Beginning, first_rows
 from .joining import event_times
 from .lacking import ExposureColumns, exposure_columns
 from .roles.names import closeness
@@ -180,7 +180,11 @@ _EPOCH, _OTHER_UNIT = 1e8, 300.0
 
 
 def with_exposures(beginning: Beginning) -> Beginning:
-    """Return the beginning of the lists with their exposures, where a source is two such tables; else it itself."""
+    """Return the beginning of the lists with their exposures, where a source is two such tables; else it itself.
+
+    Raises:
+        ColumnError: they are of several experiments. LogError: they do not join, or there are none.
+    """
     if not isinstance(beginning.source, list | tuple) or len(beginning.source) != 2:
         return beginning
     try:
@@ -197,7 +201,9 @@ def with_exposures(beginning: Beginning) -> Beginning:
     made = by.variation
     while made in shown.names:
         made += "_"
-    return Beginning.of(ExposedLists(shown, exposures, by, user, made, _times(shown, exposures)))
+    joined = ExposedLists(shown, exposures, by, user, made, _times(shown, exposures))
+    first_rows(joined, (made,))  # what does not fit is said here: whoever looks at a table takes it for none
+    return Beginning.of(joined)
 
 
 def _user(names: tuple[str, ...], same: str) -> str:
