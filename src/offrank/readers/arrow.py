@@ -327,6 +327,14 @@ def show(column: pa.Array, index: int) -> str:
     return text if len(text) <= 80 else text[:77] + "..."
 
 
+def size(data: pa.RecordBatch | pa.Table) -> int:
+    """Return the bytes that rows take; those of the whole buffers where pyarrow cannot tell (before 24, of views)."""
+    try:
+        return int(data.nbytes)
+    except pa.ArrowTypeError:
+        return int(data.get_total_buffer_size())
+
+
 def plain_columns(data: pa.RecordBatch) -> pa.RecordBatch:
     """Return the same rows in plain columns, since views (as Polars writes) cannot be taken by index, also in lists."""
     columns = [plain(column) for column in data.columns]

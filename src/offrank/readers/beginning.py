@@ -140,7 +140,7 @@ def first_rows(table: Table, columns: Sequence[str] | None = None) -> pa.Table:
         for part in range(table.parts()):
             for piece in table.pieces(part, names):
                 yield arrow.usual_columns(piece.data)
-                rows, size = rows + len(piece.data), size + piece.data.nbytes
+                rows, size = rows + len(piece.data), size + arrow.size(piece.data)
                 if rows >= ROWS or size >= BYTES:
                     return
 

@@ -263,7 +263,7 @@ def _groups(first: pa.RecordBatch, others: Iterator[pa.RecordBatch]) -> Iterator
     """Combine record batches into row groups."""
     waiting = [first]
     for data in others:
-        if sum(map(len, waiting)) >= _GROUP_ROWS or sum(one.nbytes for one in waiting) >= _GROUP_BYTES:
+        if sum(map(len, waiting)) >= _GROUP_ROWS or sum(arrow.size(one) for one in waiting) >= _GROUP_BYTES:
             yield pa.Table.from_batches(waiting)
             waiting = []
         waiting.append(data)

@@ -105,7 +105,7 @@ def sampled(log: WideLog | LongLog, above: int | None) -> tuple[WideLog | LongLo
     found = replace(log.table, unordered=held) if isinstance(log.table, RankedTable) else held
     log = replace(log, table=found, noted={}) if isinstance(log, LongLog) else replace(log, table=found)
     pieces = [piece.data for place in held.places for piece in place]
-    return log, LogSample(sum(map(len, pieces)), sum(one.nbytes for one in pieces), whole, len(places), how)
+    return log, LogSample(sum(map(len, pieces)), sum(arrow.size(one) for one in pieces), whole, len(places), how)
 
 
 def _leaf(table: Table) -> CsvJsonTable | StoredTable | TextTable | None:
@@ -199,11 +199,11 @@ def _up_to(pieces: Iterable[Piece], most: int) -> list[Piece]:
     """Return the first pieces, until they have so many bytes."""
     found: list[Piece] = []
     for piece in pieces:
-        rows = len(piece.data) * most // max(piece.data.nbytes, 1)
+        rows = len(piece.data) * most // max(arrow.size(piece.data), 1)
         if rows < len(piece.data):
             return [*found, piece.between(0, max(rows, 1))]
         found.append(piece)
-        most -= piece.data.nbytes
+        most -= arrow.size(piece.data)
     return found
 
 

@@ -15,6 +15,7 @@ import pyarrow as pa
 
 from ..errors import ColumnError, EmptyLogError, LogError, UsageError, optional
 from ..log.source import read_once
+from . import arrow
 from .stored import reading
 from .tables import MOST_ROWS, Piece, Table, arrow_table, bounded, numbered, table_of_dicts
 
@@ -66,7 +67,7 @@ def _of_fair_size(found: Iterator[pa.RecordBatch], columns: tuple[str, ...]) -> 
         if not waiting:
             rows = size = 0
         waiting.append(chosen)
-        rows, size = rows + len(data), size + data.nbytes  # of all columns, since they may share their memory
+        rows, size = rows + len(data), size + arrow.size(data)  # of all columns, since they may share their memory
         if rows >= MOST_ROWS or size >= _BYTES:  # before the next is made, which may be large
             yield from _joined(waiting)
     if waiting:

@@ -145,7 +145,7 @@ class MemoryTable:
 def bounded(table: pa.Table) -> list[pa.RecordBatch]:
     """Yield a table in batches of bounded size."""
     batches: list[pa.RecordBatch] = table.to_batches(
-        max_chunksize=rows_for(table.nbytes // (8 * max(table.num_rows, 1)))
+        max_chunksize=rows_for(arrow.size(table) // (8 * max(table.num_rows, 1)))
     )
     return batches
 

@@ -13,6 +13,7 @@ import pyarrow.compute as pc
 from ...errors import OffrankError
 from ...running.checkpoint import stamp_of
 from ...running.engines import Engine, engine_of
+from .. import arrow
 from ..conversions import is_text
 from ..csv_json import CsvJsonTable
 from ..files import partition
@@ -167,7 +168,7 @@ def first_rows(table: Table, columns: tuple[str, ...], rows: int = _ROWS) -> pa.
     try:
         for piece in _pieces(table, columns) if columns else ():
             found.append(piece.data)
-            if sum(map(len, found)) >= rows or sum(data.nbytes for data in found) >= _BYTES:
+            if sum(map(len, found)) >= rows or sum(arrow.size(data) for data in found) >= _BYTES:
                 break
     except OffrankError:  # which is told when the rows are read
         pass
