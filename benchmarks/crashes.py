@@ -117,6 +117,12 @@ VERBS = [
         ["merge", "day1.state", "day2.state", "--json", "m.json", "--html", "m.html"],
         {"m.json": document, "m.html": page},
     ),
+    Verb("check --html", ["check", "log.parquet", *LOGGED, *TARGET, "--html", "c.html"], {"c.html": page}),
+    Verb(
+        "reproduce",
+        ["reproduce", "slates-math", "--scale", "0.05"],
+        {"reproduce-slates-math/index.html": page, "reproduce-slates-math/result.json": document},
+    ),
 ]
 
 

@@ -93,7 +93,7 @@ FORMATS: dict[str, tuple[str, Callable[[Path], object]]] = {
 
 
 def damaged(content: bytes, rng: random.Random) -> bytes:
-    """Flip one bit, or change up to four bytes, a third of them near the ends; or cut the file."""
+    """Flip one bit, or change up to four bytes, two thirds of them near the ends; or cut the file."""
     kind, found = rng.random(), bytearray(content)
     if kind < 0.15:
         return content[: rng.randrange(len(content))]

@@ -231,6 +231,7 @@ ARGUMENTS: dict[str, Callable[[Any], st.SearchStrategy[Any]]] = {
     "epsilon": lambda _: SHARE,
     "examination": lambda _: st.none() | st.lists(POSITIVE, min_size=1, max_size=3).map(tuple),
     "form": lambda _: st.sampled_from(["paper", "windowed"]),
+    "ascending": lambda _: st.booleans(),
     "greedy": lambda _: st.booleans(),
     "log": lambda _: st.booleans(),
     "maximum": lambda _: POSITIVE | st.just("auto"),

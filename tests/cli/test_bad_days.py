@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import errno
 import io
+import json
 import os
-import resource
 import shutil
-import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Callable
-from contextlib import suppress
 from pathlib import Path
 
 import pyarrow as pa
@@ -20,11 +17,11 @@ import pyarrow.parquet as pq
 import pytest
 
 import offrank
-from offrank import files
-from offrank.cli import main, streams
+from offrank.cli import streams
 from offrank.errors import UsageError
 from offrank.files import atomic_write, write_text
 from tests.cli.commands import LOGGING, TARGET, call
+from tests.cli.forking import CAUSES, files_in
 from tests.verbs.logs import search
 
 ASKED = ["log.parquet", *TARGET, *LOGGING, "-e", "snips"]
@@ -63,54 +60,33 @@ def folder(made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def forked(words: list[str], prepare: Callable[[], object]) -> tuple[int, str]:
-    """Run a command in a child, prepared for its bad day; return its exit code and what it said."""
-    reading, writing = os.pipe()
-    child = os.fork()
-    if not child:
-        code = 99
-        with suppress(BaseException):
-            os.dup2(writing, 1)
-            os.dup2(writing, 2)
-            sys.stdout, sys.stderr = (os.fdopen(number, "w", closefd=False) for number in (1, 2))
-            prepare()
-            try:
-                main([*words, "--quiet"], standalone_mode=False)
-                code = 0
-            except SystemExit as left:
-                code = int(left.code or 0)
-            sys.stderr.flush()
-        os._exit(code)
-    os.close(writing)
-    with os.fdopen(reading) as said:
-        told = said.read()
-    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), told
-
-
-def small_files() -> None:
-    resource.setrlimit(resource.RLIMIT_FSIZE, (60, 60))
-
-
-def interrupted() -> None:
-    """Ctrl-C at the worst moment: all is written, and the file has not got its name yet."""
-    signal.signal(signal.SIGINT, signal.default_int_handler)
-    files.refuse_kind = lambda *_: os.kill(os.getpid(), signal.SIGINT)  # type: ignore[assignment]
-
-
-def files_in(folder: Path) -> dict[str, bytes]:
-    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+@pytest.fixture(scope="module")
+def bad_days(made: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[tuple[str, str], tuple[Path, int, str]]:
+    """Each command on each bad day, in a folder of its own: the folder, the exit code, and what was said."""
+    asked = {}
+    for verb, words in WRITERS.items():
+        for cause in CAUSES:
+            folder = tmp_path_factory.mktemp("bad day")
+            shutil.copytree(made, folder, dirs_exist_ok=True)
+            asked[verb, cause] = [str(folder), words, cause]
+    run = [sys.executable, "-m", "tests.cli.forking"]
+    done = subprocess.run(run, input=json.dumps(list(asked.values())), capture_output=True, text=True, check=True)
+    answers = zip(asked.items(), json.loads(done.stdout), strict=True)
+    return {key: (Path(one[0]), code, said) for (key, one), (code, said) in answers}
 
 
 @pytest.mark.parametrize("verb", WRITERS)
-def test_a_full_disk_and_an_interruption_leave_nothing_half_written(verb: str, folder: Path) -> None:
-    before = files_in(folder)
-    code, said = forked(WRITERS[verb], small_files)
+def test_a_full_disk_and_an_interruption_leave_nothing_half_written(
+    verb: str, made: Path, bad_days: dict[tuple[str, str], tuple[Path, int, str]]
+) -> None:
+    folder, code, said = bad_days[verb, "full disk"]
     assert (code, said.count("\n")) == (1, 1), said
     assert said.startswith("error: out")
     assert "after 60 bytes; make room there" in said
-    assert files_in(folder) == before
-    assert forked(WRITERS[verb], interrupted) == (130, "interrupted; nothing was left half-written\n")
-    assert files_in(folder) == before
+    assert files_in(folder) == files_in(made)
+    folder, code, said = bad_days[verb, "interruption"]
+    assert (code, said) == (130, "interrupted; nothing was left half-written\n")
+    assert files_in(folder) == files_in(made)
 
 
 @pytest.mark.parametrize("cause", [errno.ENOSPC, errno.EDQUOT])

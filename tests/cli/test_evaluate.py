@@ -166,7 +166,8 @@ def test_a_long_csv(tmp_path: Path) -> None:
 
 def test_columns_by_role(tmp_path: Path) -> None:
     path = tmp_path / "renamed.parquet"
-    pq.write_table(search().rename_columns({"slate": "shown", "clicks": "hits"}), path)
+    renamed = search().rename_columns({"slate": "shown", "clicks": "hits"})
+    pq.write_table(renamed.append_column("marks", renamed["hits"]), path)  # two flags: neither is taken unasked
     assert call("evaluate", path, *TARGET, *LOGGING).exit_code == 1
     words = ["--column", "slate=shown", "--column", "clicks=hits"]
     assert call("evaluate", path, *TARGET, *LOGGING, *words).exit_code == 0

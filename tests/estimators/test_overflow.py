@@ -159,3 +159,16 @@ def test_partitions_agree_on_what_is_refused() -> None:
     batches = table(propensity=0.5e-151).to_batches(max_chunksize=5)
     with pytest.raises(ImpossibleSlateError, match=f"row {ODD} "):
         offrank.evaluate(pa.Table.from_batches(batches), "uniform")
+
+
+def test_an_infinite_weight_of_no_reward_is_refused_with_its_row_without_a_warning() -> None:
+    """exp(log target - log logging) overflows: the logging policy put the 200 items in exactly the other order."""
+    logits = [40.0 - 0.4 * at for at in range(200)]
+    row = {"slate": list(range(200)), "reward": 0.0, "candidates": list(range(200)), "old": logits[::-1], "new": logits}
+    with pytest.raises(ImpossibleSlateError, match=r"row 0 .*the weight inf"):
+        offrank.evaluate(
+            [row],
+            target="plackett_luce(new, log=True)",
+            logging="plackett_luce(old, log=True)",
+            estimators=["ips"],
+        )

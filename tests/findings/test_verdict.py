@@ -283,10 +283,10 @@ def test_what_an_error_of_known_direction_could_explain_is_not_declared(
 
 def test_what_no_log_can_tell_is_named() -> None:
     usual = ["every-click-logged", "rows-kept-blindly", "same-users", "target-from-elsewhere", "no-interference"]
-    usual.insert(0, "propensities-as-drawn")
-    assert [one_.code for one_ in judged(one("ips", 0.5, 0.05)).assumptions] == [*usual, "one-look"]
-    alone = judged(replace(one("ips", 0.5, 0.05), requires_logging=False)).assumptions
-    assert [one_.code for one_ in alone] == [*usual[1:], "one-look"]
+    for needed in (False, True):
+        usual = ["propensities-as-drawn"] * needed + usual
+        found = judged(replace(one("ips", 0.5, 0.05), requires_logging=needed))
+        assert [one_.code for one_ in found.assumptions] == [*usual, "one-look"]
     assert [one_.code for one_ in judged(one(INTERPOL, 0.5, 0.05)).assumptions] == [*usual, "right-curve", "one-look"]
     assert judged(one("ips", 0.5, 0.05, SERIOUS)).assumptions == ()
     kept = judged(one("ips", 0.5, 0.05), tested=frozenset({ROWS_KEPT})).assumptions
@@ -295,15 +295,12 @@ def test_what_no_log_can_tell_is_named() -> None:
 
 def test_all_numbers_are_widened_alike() -> None:
     found = judged(one("ips", 0.5, 0.11), one(IPM, 0.45, 0.01))
-    assert found.value is not None
-    assert found.difference is not None
-    assert found.relative is not None
+    assert None not in (found.value, found.difference, found.relative)
     assert (found.value.value, found.value.low, found.value.high) == pytest.approx((0.45, 0.44, 0.51))
     assert (found.difference.low, found.difference.high) == pytest.approx((0.04, 0.11))
     # 0.45 / 0.4 - 1 = 0.125, and 0.5 / 0.4 - 1 = 0.25; 0.01 of 0.4 is 0.025
     assert (found.relative.low, found.relative.high) == pytest.approx((0.1, 0.275))
-    assert (found.anchor_name, found.spans) == ("ips", False)
-    assert found.logged == LOG
+    assert (found.anchor_name, found.spans, found.logged) == ("ips", False, LOG)
 
 
 @pytest.mark.parametrize("ends", [(0.44, math.inf), (-math.inf, 0.46)])

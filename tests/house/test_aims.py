@@ -33,17 +33,17 @@ def of_row(key: str, *options: str) -> Callable[[], int]:
 
 WAIST = ("verbs", "evaluation")
 AIMS = [
-    Aim("functions that one snips enters", of_row("functions"), 872, 885, 350),
-    Aim("files that one snips enters", of_row("files"), 153, 156, 60),
-    Aim("rooms that one snips enters", of_row("rooms"), 21, 21, 13),
+    Aim("functions that one snips enters", of_row("functions"), 898, 910, 350),
+    Aim("files that one snips enters", of_row("files"), 157, 160, 60),
+    Aim("rooms that one snips enters", of_row("rooms"), 22, 22, 13),
     Aim("classes that one snips enters", of_row("classes"), 115, 118, 50),
-    Aim("functions from the command line", of_row("functions", "--cli"), 915, 930, 400),
-    Aim("modules that offrank evaluate imports", of_row("modules", "--cli"), 491, 500, 250),
+    Aim("functions from the command line", of_row("functions", "--cli"), 942, 955, 400),
+    Aim("modules that offrank evaluate imports", of_row("modules", "--cli"), 507, 515, 250),
     Aim("files of verbs/ and evaluation/", lambda: len(within(*WAIST)), 60, 61, 34),
-    Aim("lines of verbs/ and evaluation/", lambda: measures.lines(within(*WAIST)), 8725, 8850, 5500),
-    Aim("files of the package", lambda: len(SOURCE), 623, 632, 450),
-    Aim("lines of the package", lambda: measures.lines(SOURCE), 73141, 74500, 47000),
-    Aim("functions with two homes", lambda: len(measures.with_two_homes(measures.functions_defined)), 89, 91, 15),
+    Aim("lines of verbs/ and evaluation/", lambda: measures.lines(within(*WAIST)), 8903, 9000, 5500),
+    Aim("files of the package", lambda: len(SOURCE), 640, 650, 450),
+    Aim("lines of the package", lambda: measures.lines(SOURCE), 75505, 77000, 47000),
+    Aim("functions with two homes", lambda: len(measures.with_two_homes(measures.functions_defined)), 93, 95, 15),
     Aim("constants with two homes", lambda: len(measures.with_two_homes(measures.constants_defined)), 61, 62, 30),
     Aim("lists of evaluate's arguments", lambda: measures.lists_of_arguments(SOURCE), 1, 1, 1),
     Aim("lists of codes of findings", lambda: measures.lists_of(measures.finding_codes(), SOURCE), 0, 0, 0),
@@ -61,7 +61,7 @@ AIMS = [
         0,
         0,
     ),
-    Aim("getattr and hasattr", lambda: measures.attributes_asked_for(SOURCE), 164, 167, 80),
+    Aim("getattr and hasattr", lambda: measures.attributes_asked_for(SOURCE), 176, 180, 80),
     Aim("state of the whole process", lambda: len(measures.process_wide()), 1, 1, 2),
 ]
 

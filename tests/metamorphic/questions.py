@@ -24,7 +24,10 @@ OWN_LOG = {
     "clicks predict": "writes a table: tests/clicks/test_judgements.py",
     "convert": "writes the log itself: tests/readers/test_convert.py",
     "demo": "simulates its log",
+    "doctor": "has a log of its own: tests/cli/test_doctor.py",
+    "estimators": "reads no log: tests/cli/test_names.py",
     "merge": "reads states, no log: tests/verbs/test_merge.py",
+    "policies": "reads no log: tests/cli/test_names.py",
     "simulate": "writes a log",
 }
 #: click model -> how it is spelled; None where learning draws, or takes sessions one after another

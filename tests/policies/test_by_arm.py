@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import pytest
 
@@ -67,6 +68,25 @@ def test_a_value_without_a_policy_is_named_with_file_and_row(tmp_path: Path) -> 
         offrank.evaluate(str(path), "top(a)", ARMS, "ips")
     assert "'C'" in error.value.detail
     assert "A, B" in error.value.remedy
+
+
+@pytest.mark.parametrize("around", ["pinned", "filtered"])
+def test_so_it_is_inside_a_policy_of_fewer_candidates(around: str) -> None:
+    log = table()
+    log = log.append_column("some", pa.array([[int(around == "filtered")] * 5] * ROWS))
+    with pytest.raises(RowError, match="no policy is given for 'B'") as error:
+        offrank.evaluate(log, f"{around}(by(arm, {{A: top(a)}}), some)", "uniform", "snips")
+    assert f"row {log['arm'].to_pylist().index('B')} " in str(error.value)
+
+
+def test_an_arm_that_never_served_is_no_side_of_an_ab_test() -> None:
+    log, query = table(), pa.array([str(row % 9) for row in range(ROWS)])
+    log = log.filter(pc.equal(log["arm"], "A")).append_column("user", query[: log["arm"].to_pylist().count("A")])
+    found = offrank.compare(log, {"a": "top(a)", "b": "top(b)"}, f"balanced({ARMS})", cluster="user")
+    told = found.to_dict()["ab_test"]
+    assert [arm["impressions"] for arm in told["arms"]] == [len(log), 0]
+    assert told["arms"][1]["mean"] == dict.fromkeys(("value", "low", "high", "standard_error"))
+    assert not told["compared"]
 
 
 def test_a_list_that_the_row_s_ranker_cannot_show_is_refused() -> None:

@@ -18,6 +18,7 @@ import pyarrow.ipc
 import pyarrow.parquet as pq
 
 import offrank
+from benchmarks.damage import damaged
 from offrank.errors import LogError
 from offrank.log.source import Needs
 from tests.readers.plain import rows
@@ -71,17 +72,6 @@ FORMATS: dict[str, Callable[[Path], None]] = {
     "converted.arrow": converted,
     "converted.parquet": converted,
 }
-
-
-def damaged(content: bytes, rng: random.Random) -> bytes:
-    """Change one to four bytes, by a bit or wholly, half of them near the ends, where the metadata are; or cut it."""
-    if rng.random() < 0.05:
-        return content[: rng.randrange(len(content))]
-    found, ends = bytearray(content), min(len(content), 2500)
-    for _ in range(rng.choice([1, 1, 4])):
-        at = rng.choice([rng.randrange(len(found)), rng.randrange(ends), len(found) - 1 - rng.randrange(ends)])
-        found[at] ^= rng.choice([1 << rng.randrange(8), rng.randrange(1, 256)])
-    return bytes(found)
 
 
 def main(folder: Path, trials: int) -> None:

@@ -90,7 +90,7 @@ def test_columns_get_the_names_of_their_roles(tmp_path: Path) -> None:
     assert pq.read_table(tmp_path / "log.parquet").to_pylist() == [ROW]
     both = [shown[0] | {"slate": 3}]
     with pytest.raises(UsageError, match="two columns would be called 'slate'"):
-        offrank.convert(offrank.read_log(both, {"slate": "shown"}), tmp_path / "log.parquet")
+        offrank.convert(offrank.read_log(both, {"slate": "shown"}), tmp_path / "both.parquet")
 
 
 def test_rows_that_break_a_rule(tmp_path: Path) -> None:
@@ -109,7 +109,7 @@ def test_a_file_that_is_there_stays_until_the_new_one_is_whole(tmp_path: Path) -
     path.write_text("before")
     (tmp_path / "log.txt").write_text("example 1: a 0 0.5 1 1 3:1\n")
     with pytest.raises(LogError):
-        offrank.convert(offrank.read_log(tmp_path / "log.txt", format="criteo_paper"), path)
+        offrank.convert(offrank.read_log(tmp_path / "log.txt", format="criteo_paper"), path, overwrite=True)
     assert path.read_text() == "before"
     assert len(list(tmp_path.iterdir())) == 2
 

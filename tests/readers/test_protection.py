@@ -55,7 +55,7 @@ def test_checksums_are_told_by_what_is_in_the_file(kind: str, tmp_path: Path) ->
 def test_text_is_protected_by_gzip_alone(found: pa.Table, tmp_path: Path) -> None:
     pa.csv.write_csv(found, tmp_path / "log.csv")
     packed(found, tmp_path / "log.csv.gz")
-    told = [offrank.convert(tmp_path / name, tmp_path / "a.arrow") for name in ("log.csv", "log.csv.gz")]
+    told = [offrank.convert(tmp_path / name, tmp_path / f"{name}.arrow") for name in ("log.csv", "log.csv.gz")]
     assert [one.checksums for one in told] == [False, True]
     assert ["which the log itself has not" in str(one) for one in told] == [True, False]
 

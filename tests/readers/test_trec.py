@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import gzip
+import re
+import shlex
 from pathlib import Path
 
 import numpy as np
 import pytest
+from click.testing import CliRunner
 
 import offrank
-from offrank.errors import LogError, OffrankError
+from offrank.cli.command import main
+from offrank.errors import LogError, OffrankError, UsageError
 from offrank.readers import read_trec, write_trec
 from tests.readers.plain import contents
 
@@ -86,12 +90,70 @@ def test_other_lines_are_refused(run: str, qrels: str, words: str, tmp_path: Pat
         read_trec(tmp_path / "run", tmp_path / "qrels")
 
 
-@pytest.mark.parametrize("name", ["run.txt", "qrels.txt", "run.tsv"])
-def test_every_verb_says_what_it_is(name: str, tmp_path: Path) -> None:
+def judged_files(folder: Path, documents: int, runs: int = 1) -> list[str]:
+    """The paths of runs with as many documents of each of nine queries, one query with a single one, and of qrels."""
+    known = [(q, n) for q in range(10) for n in range(1, 1 + (documents if q else 1))]
+    texts = {f"run{at}.txt": "".join(f"t{q} Q0 d{n} {n} {99 - n} x\n" for q, n in known) for at in range(runs)}
+    texts["qrels.txt"] = "".join(f"t{q} 0 d{n} {n % 3}\n" for q, n in known)
+    for name, text in texts.items():
+        (folder / name).write_text(text)
+    return [str(folder / name) for name in texts]
+
+
+@pytest.mark.parametrize(
+    ("documents", "said"), [(12, []), (10, []), (9, ["--documents", "9"]), (1, ["--documents", "1"])]
+)
+def test_a_run_and_its_judgments_give_a_command_that_runs(
+    documents: int, said: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    run, qrels = judged_files(tmp_path, documents)
+    for given in ([run, qrels], [qrels, run], str(tmp_path)):
+        found = offrank.inspect(given)
+        assert f"a run of TREC of 10 queries with up to {documents} documents each, with judgments" in found.why
+        words = shlex.split(found.command)
+        assert words == ["offrank", "simulate", "--data", run, "--qrels", qrels, "-o", "simulated.parquet", *said]
+        assert found.command in " ".join(str(found).split())
+        with pytest.raises(OffrankError, match=f"without clicks(.|\n)*{re.escape(found.command)}"):
+            offrank.evaluate(given, "uniform", "uniform")
+    made = CliRunner().invoke(main, [*words[1:], "--sessions", "50", "--quiet"])
+    assert made.exit_code == 0, made.output
+    assert len(contents(offrank.read_log("simulated.parquet"))) == 50
+
+
+def test_one_of_several_runs_is_taken(tmp_path: Path) -> None:
+    first, *_ = judged_files(tmp_path, 12, runs=2)
+    found = offrank.inspect(tmp_path)
+    assert "these are 2 runs of TREC, the first of 10 queries" in found.why
+    assert f"--data {first} " in found.command
+
+
+def test_a_run_that_does_not_fit_its_judgments_gives_no_command(files: tuple[Path, Path], tmp_path: Path) -> None:
+    (tmp_path / "others").write_text("q1 0 doc-a 1\n")
+    found = offrank.inspect([str(files[0]), str(tmp_path / "others")])
+    assert found.command == ""
+    assert "no query of" in found.why
+
+
+def test_judgments_need_a_run(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="without a run"):
+        offrank.simulate(tmp_path / "log.parquet", qrels=tmp_path / "qrels", sessions=10)
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("run.txt", "a run of TREC of 2 queries with up to 2 documents each, without clicks"),
+        ("qrels.txt", "these are judgments of TREC, without clicks"),
+        ("run.tsv", "a run of TREC of 2 queries"),
+    ],
+)
+def test_every_verb_says_what_it_is(name: str, words: str, tmp_path: Path) -> None:
     text = QRELS if "qrels" in name else RUN
     (tmp_path / name).write_text(text.replace(" ", "\t") if name.endswith("tsv") else text)
     seen = offrank.inspect(tmp_path / name)
     assert seen.layout == "pairs"
-    assert "read_trec(RUN, QRELS)" in seen.why
+    assert words in seen.why
+    assert "give both, `offrank inspect " in seen.why
     with pytest.raises(OffrankError, match="without clicks"):
         offrank.evaluate(tmp_path / name, "uniform", "uniform")

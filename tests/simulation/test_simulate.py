@@ -104,7 +104,7 @@ def test_judged_queries_of_ones_own(tmp_path: Path) -> None:
     )
     assert small.world.user == PBMUser(highest=2)
     assert small.notes == ()
-    noted = offrank.simulate(tmp_path / "own.parquet", data=tmp_path / "judged.txt", documents=5, sessions=100)
+    noted = offrank.simulate(tmp_path / "other.parquet", data=tmp_path / "judged.txt", documents=5, sessions=100)
     assert "highest=2" in noted.notes[0]
 
 

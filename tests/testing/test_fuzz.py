@@ -72,6 +72,7 @@ ANSWERED = {
         "wide", {"slate": [["a", "b"], ["a"]], "clicks": [[0], [1]]}, "polars", "convert", "skip"
     ),
     "no clicks but empty ones": wide("evaluate", clicks=[[1, None], [1, 1], [1, 1]], propensity=[0.5] * 3),
+    "a struct in a table in memory": wide("inspect", propensity=[0.5] * 3, types={"propensity": "struct"}),
     "views of texts": LogCase("wide", {"candidates": [["a"], ["b"]]}, "polars", "inspect"),
 }
 REFUSED = {
@@ -89,6 +90,9 @@ REFUSED = {
     "an infinite position": long("clicks", position=[1, float("inf")]),
     "a click model trained by another column": FileCase("dbn", (Edit("value", 721102, b'"other"'),)),
     "a click model with the strength of another table": FileCase("dbn", (Edit("delete", 922213, b"\0"),)),
+    "a column that is the impression and the position": LogCase(
+        "long", {"impression": [0], "item": ["a"], "click": [0]}, question="read", names={"impression": "position"}
+    ),
     "a click model with a huge number": FileCase("dbn", (Edit("value", 104095, b"1.7976931348623157e+308"),)),
 }
 

@@ -171,6 +171,7 @@ def test_a_state_tells_what_was_asked(folder: Path) -> None:
         "replicates": 200,
         "seed": 0,
         "totals": None,
+        "control": None,
     }
 
 

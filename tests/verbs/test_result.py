@@ -43,6 +43,14 @@ def test_estimates_are_found_by_name_spelling_or_object() -> None:
     assert list(several.estimates) == [(t, e) for t in ("new", "uniform") for e in ("snips", "clip(snips, 20)")]
 
 
+def test_weights_too_small_to_count_are_not_called_impossible() -> None:
+    """Each of 25 slots is e^-20 less likely under the target: the weights are about e^-500."""
+    items = [f"i{number}" for number in range(25)]
+    row = {"slate": items, "candidates": items, "clicks": [1] * 25, "worse": [20 * number for number in range(25)]}
+    with pytest.raises(NoOverlapError, match="never, or too seldom to count, does what was logged"):
+        offrank.evaluate([row] * 4, "plackett_luce(worse, log=True)", "uniform", ["snips"])
+
+
 @pytest.mark.parametrize(
     ("key", "words"),
     [

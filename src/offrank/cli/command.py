@@ -18,13 +18,14 @@ from .compare import compare
 from .convert import convert
 from .demo import demo
 from .doctor import doctor
+from .estimators import estimators
 from .evaluate import evaluate
 from .extended import ExtendedGroup
 from .inspect import inspect
 from .learn import learn
 from .measure import measure
 from .merge import merge
-from .names import estimators, policies
+from .policies import policies
 from .protected import protected
 from .running import safely
 from .select_clicks import clicks as select_clicks

@@ -1,4 +1,4 @@
-"""`offrank estimators`, `offrank policies`: what can be typed, one entry each."""
+"""Lists of what can be typed: its spelling, what it does, and what it assumes."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ import offrank
 
 from ..assumptions import in_words
 from ..errors import OffrankError
-from ..spelling import signature
 
 _WIDTH = 100
 _FOR_EXAMPLE = {"base": "ips", "maximum": "10", "strength": "10", "threshold": "10", "window": "window=1"}
@@ -20,41 +19,20 @@ _MODELS = ("pbm", "lasso")
 """Arguments by their names, with which an estimator can say what it assumes; one of the models fits."""
 
 
-@click.command()
-def estimators() -> None:
-    """The estimators that -e takes: what they compute, and what they assume of users."""
-    click.echo("Use one or several: -e snips -e 'interpol(window=2)'. `auto` takes the one of least estimated error.\n")
-    _write(
-        (signature(make, name), f"{_summary(make)} Assumes {_assumed(name, make)}.")
-        for name, make in offrank.estimators.ESTIMATORS.items()
-    )
-    click.echo(
-        "\nWith `sn` in front the weights are self-normalised: snips, snrips, snipm, sninterpol; wpi is that of pi."
-    )
-
-
-@click.command()
-def policies() -> None:
-    """The policies that --logging and --target take: what they show."""
-    click.echo("Columns are written as the log calls them: --target 'top(new_score)'. A policy may hold another:")
-    click.echo("--logging 'epsilon(top(old_score), 0.1)'.\n")
-    _write((signature(make, name), _summary(make)) for name, make in offrank.policies.POLICIES.items())
-
-
-def _write(entries: Iterable[tuple[str, str]]) -> None:
+def write(entries: Iterable[tuple[str, str]]) -> None:
     """Print entries in two columns."""
     formatter = click.HelpFormatter(width=_WIDTH)
     formatter.write_dl([(spelled, said.replace("`", "")) for spelled, said in entries], col_max=34)
     click.echo(formatter.getvalue().rstrip())
 
 
-def _summary(make: Callable[..., Any]) -> str:
+def summary(make: Callable[..., Any]) -> str:
     """Return the first paragraph that is said of a part."""
     words = (make.__doc__ or "").strip().split("\n\n")[0]
     return " ".join(words.split())
 
 
-def _assumed(name: str, make: Callable[..., Any]) -> str:
+def assumed(name: str, make: Callable[..., Any]) -> str:
     """Return what an estimator assumes, made with an argument of each kind."""
     places = [one.name for one in inspect.signature(make).parameters.values() if one.default is one.empty]
     models = _MODELS if "model" in inspect.signature(make).parameters else ("",)

@@ -31,6 +31,7 @@ from .running import reading, saying, tell
 )
 @click.option("--temperature", default=0.1, show_default=True, help="Of Plackett-Luce; 0 sorts by score.")
 @click.option("--data", default="generated", show_default=True, metavar="PATH", help="Judged queries in SVMlight.")
+@click.option("--qrels", metavar="PATH", help="Judgments of TREC; --data is then a run of TREC.")
 @click.option("--queries", type=click.IntRange(1), help="How many; by default all, or 1000 generated.")
 @click.option("--documents", type=click.IntRange(1), help="Per query; by default 10, and 25 for a carousel.")
 @click.option("--slots", default=0, help="How many are shown; by default all.")

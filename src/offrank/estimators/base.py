@@ -301,7 +301,8 @@ def _weighted_outcome(batch: LogBatch, weights: Weights) -> Terms:
 def rewarded(weights: Weights, reward: Floats, clicks: Floats | None, length: Integers) -> Terms:
     """The terms of weights for the rewards [n], the clicks [n, k] and the lengths [n] of the slates."""
     if weights.weight.ndim == 1:
-        return Terms(weights.weight * reward, weights.control, weights)
+        with np.errstate(invalid="ignore"):  # an infinite weight of no reward; it is refused with its row
+            return Terms(weights.weight * reward, weights.control, weights)
     if clicks is None:
         raise ValueError("slot weights need clicks")
     value, mean = np.empty(len(length)), np.empty(len(length))

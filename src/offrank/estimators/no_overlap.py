@@ -11,6 +11,8 @@ from .clip import Clip
 from .wrappers import SelfNormalised, weights_of, without_normalisation, wrapped
 
 AnyEstimator = Estimator | SelfNormalised
+_LONG = 20
+"""From so many slots a slate's weight may be too small to be summed, and not only 0."""
 _BOUND = 100.0
 """The largest weight that a remedy suggests."""
 
@@ -36,9 +38,10 @@ def no_overlap(target: AnyPolicy, estimator: AnyEstimator, n: int, slots: int, *
             ("ask for the prediction alone, " if without_normalisation(estimator).predicts else "")
             + f"raise the {bound.parameter}, evaluate a policy closer to the logging one, or log more randomly",
         )
+    never = "never does" if slots < _LONG or weighed.weighs != "slates" else "never, or too seldom to count, does"
     items = "use an item-level estimator (ipm, interpol(window=2), pbm), "
     return NoOverlapError(
-        f"{estimator!r}: {target!r} never does what was logged, in any of {n:,} impressions",
+        f"{estimator!r}: {target!r} {never} what was logged, in any of {n:,} impressions",
         (items if items_help(slots, weighed.weighs) else "")
         + Wording(
             "evaluate a policy closer to the logging one, or log more randomly. Without randomness a click model can "

@@ -196,11 +196,13 @@ class ArmsPair:
 def pair_of(
     summary: Counts, targets: Mapping[str, AnyPolicy], rows: Mapping[str, Rows], names: tuple[str, str]
 ) -> ArmsPair | None:
-    """The arms that served two targets; None if one of them has none."""
+    """The arms that served two targets; None if one of them has none, or its arm no row."""
     places = [_number_of(summary, name, targets.get(name)) for name in names]
     if None in places or places[0] == places[1]:
         return None
     arms = int(places[0] or 0), int(places[1] or 0)
+    if any(summary.moments.sums[summary.layout.arm_mean(arm, ROWS).denominator] <= 0 for arm in arms):
+        return None
     return ArmsPair(summary, arms, (targets[names[0]], targets[names[1]]), (rows[names[0]], rows[names[1]]))
 
 

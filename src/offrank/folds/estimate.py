@@ -191,6 +191,10 @@ class Estimate:
         return math.isfinite(self.value) and all(caution.severity != "serious" for caution in found)
 
 
+_FARTHEST = 1e100
+"""Deviates beyond this count as this: their third powers are taken."""
+
+
 def transformed(away: float, skewness: float) -> float:
     """An approximately standard normal transform of a skewed studentised mean, `away` estimated standard errors off.
 
@@ -215,6 +219,7 @@ def _deviate(away: float, skewness: float, freedom: float) -> float:
     Skewness can only reduce it: its estimate is too uncertain to call something rarer.
     """
     sign = math.copysign(1.0, away)
+    away = max(-_FARTHEST, min(away, _FARTHEST))
     found = min(abs(away), max(sign * transformed(away, skewness), 0.0))
     return found if freedom == math.inf else _of_student(found, freedom)
 

@@ -94,6 +94,8 @@ class Inference:
         return (together / alone) ** 2 if together < math.inf else None
 
     def _interval(self, value: float, terms: Signed) -> Interval:
+        if not math.isfinite(value):  # a mean of no rows, such as that of a ranker that never served
+            return Interval(value, -math.inf, math.inf, math.inf)
         influence = np.asarray(sum(sign * mean.influence(self.moments) for mean, sign in terms))
         error, clusters = _widest(self.clusters, terms)
         if clusters is not None:

@@ -142,8 +142,8 @@ class Inspected:
 
     @property
     def broken(self) -> Mapping[str, int]:
-        """Return the rows that break a rule; clicks that a format leaves out do not count."""
-        others = "click-", rules.BROKEN_FILE
+        """Return the rows that break a rule; clicks and users that a join leaves out do not count."""
+        others = "click-", "user-", rules.BROKEN_FILE
         return {rule: count for rule, count in self.skipped.items() if not rule.startswith(others)}
 
     @property

@@ -48,7 +48,7 @@ from .result import Inspection
 _MOST_ARMS = 12
 """Columns that are looked at, for which may say which ranker was used."""
 _ARM = re.compile(
-    "arm|variant|bucket|group|experiment|treatment|ranker|policy|model|algo|version|system", re.IGNORECASE
+    "arm|variant|variation|bucket|group|experiment|treatment|ranker|policy|model|algo|version|system", re.IGNORECASE
 )
 _REAL = re.compile("float|double|decimal|half")
 

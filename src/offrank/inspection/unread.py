@@ -29,7 +29,7 @@ class UnreadTable(Printed, Plain):
 
     - source, path: where it is. layout: its shape as far as it is known. columns: with their types and first values.
     - why: what stands against reading it, or what it lacks. unsettled: what is open, and the options that settle it.
-    - given: role -> column, as far as it was said; roles: those that are known.
+    - given: role -> column, as far as it was said; roles: those that are known. command: what to run next, if anything.
 
     Examples:
         >>> found = offrank.inspect([{"user": 1, "movie": 7, "rating": 5}])
@@ -81,6 +81,7 @@ class UnreadTable(Printed, Plain):
         sections = (
             Section("What would settle it", tuple(map(_choice, self.unsettled))) if self.unsettled else None,
             Section("What is known", (known,)) if known else None,
+            Section("Next", code=f"  {self.command}") if self.command else None,
             Section("Columns", tables=(Figures("What it holds", ("column", "type", "first values"), rows),)),
         )
         answer = Answer(f"**This table is not read as a log yet**: {self.why}", severity="warning")
@@ -148,8 +149,9 @@ def _several(beginning: Beginning, error: OffrankError, kind: str | None) -> Unr
     without, known = (None, None) if kind else (lacks_lists(beginning), format_of(beginning))
     why = error.message if without is None else f"{without.lacks}: {without.instead}"
     layout = next((one.layout for one in (known, without) if one is not None), "none")
-    source = str(beginning.source)
-    return UnreadTable(source, tuple(columns), why, layout=layout, path=source)
+    source = ", ".join(map(str, log)) if isinstance(log := beginning.source, list) else str(log)
+    command = "" if without is None else without.command
+    return UnreadTable(source, tuple(columns), why, layout=layout, path=source, command=command)
 
 
 _DESCRIBED_FILES = 8

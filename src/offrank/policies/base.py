@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from ..errors import AbilityError, UsageError
 from ..folds.fingerprint import Fingerprint
-from ..log.batch import Contexts, Floats, Integers
+from ..log.batch import Contexts, Floats, Integers, LogBatch
 from ..log.source import Needs, Source
 from ..running.executors import Executor
 from . import _kernels
@@ -92,6 +92,14 @@ class ItemWeights(ABC):
     @abstractmethod
     def log_weights(self, contexts: Contexts) -> Floats:
         """[n, m] log of the weight of each candidate; anything on pads."""
+
+
+class RefusesRows(ABC):
+    """A policy that is not known for some rows of a log."""
+
+    @abstractmethod
+    def refuse_unknown(self, batch: LogBatch) -> None:
+        """Raise unless it is known for every row."""
 
 
 class FillsSlots(ABC):

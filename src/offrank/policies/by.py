@@ -15,7 +15,7 @@ from ..log.batch import Contexts, Floats, Integers, LogBatch
 from ..log.hashing import text_code
 from ..log.source import Needs
 from ..spelling import Spelled, spell
-from .base import Ability, PairProbs, put_rows, refuse_no_column
+from .base import Ability, PairProbs, RefusesRows, put_rows, refuse_no_column
 from .mixture import refuse_no_policy
 from .pair_law import pair_probs
 from .policy_mixture import frozen
@@ -26,7 +26,7 @@ from .registry import POLICIES
 
 @POLICIES.register
 @dataclass(frozen=True, repr=False)
-class By(Spelled, ShownPolicy, PairProbs):
+class By(Spelled, ShownPolicy, PairProbs, RefusesRows):
     """For each value of a column, the policy that shows the slates of its rows: who served a row is known.
 
     policies: value -> policy. Values are words, whole numbers, or True and False. A row with another value is refused.

@@ -15,7 +15,7 @@ import numpy as np
 
 from ..log.batch import Floats, Integers, LogBatch
 from ..log.source import Needs
-from .base import Ability, Policy, all_items, log_product, unable
+from .base import Ability, Policy, RefusesRows, all_items, log_product, unable
 from .plackett_luce.policy import PlackettLuce
 from .racing import Racing
 from .rank_law import RankLaw
@@ -150,6 +150,11 @@ class _OfLaw(Propensities):
     """The propensities of a law on the shown slates."""
 
     policy: Policy
+
+    def __init__(self, policy: Policy, batch: LogBatch) -> None:
+        super().__init__(policy, batch)
+        if isinstance(policy, RefusesRows):
+            policy.refuse_unknown(batch)
 
     def _log_prob(self) -> Floats:
         if isinstance(self.policy, Sorting | Racing) or (isinstance(self.policy, PlackettLuce) and self.policy.plain):

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from ..log.batch import Contexts, Floats, Integers, LogBatch, Shown, SparseFeatures
 from ..log.source import Needs
-from .base import Ability, FillsSlots, PairProbs, all_items, refuse_no_column, slots_filled
+from .base import Ability, FillsSlots, PairProbs, RefusesRows, all_items, refuse_no_column, slots_filled
 from .mixture import refuse_no_policy
 from .pair_law import pair_probs
 from .propensities import AnyPolicy, law
@@ -52,7 +52,7 @@ class Rest:
         return slates[:, :-1]
 
 
-class Restricted(PairProbs, FillsSlots):
+class Restricted(PairProbs, FillsSlots, RefusesRows):
     """A policy whose base ranks some of the candidates in some of the slots, while a column fixes the others."""
 
     base: AnyPolicy
@@ -71,6 +71,12 @@ class Restricted(PairProbs, FillsSlots):
         """The columns that this ability reads."""
         own = Needs(frozenset(["candidates"]), scores=frozenset([self.column]), exchangeable=True)
         return law(self.base, ability).needs(ability) | own
+
+    @final
+    def refuse_unknown(self, batch: LogBatch) -> None:
+        """As `RefusesRows.refuse_unknown`, by the base policy."""
+        if isinstance(self.base, RefusesRows):
+            self.base.refuse_unknown(batch)
 
     @final
     def rest(self, contexts: Contexts) -> Rest:

@@ -318,7 +318,11 @@ def _word(value: Any) -> str:
 def show(column: pa.Array, index: int) -> str:
     """Format a value for an error message, cut if long."""
     column = plain(column.slice(index, 1))
-    [value] = in_python(column.view(of_bytes(column.type)))
+    seen = column.view(of_bytes(column.type))
+    try:
+        value = seen[0].as_py()
+    except OverflowError:  # its years are 1 to 9999
+        [value] = in_python(seen)
     text = repr(_word(value) if _is_text(column.type) else _words(value))
     return text if len(text) <= 80 else text[:77] + "..."
 

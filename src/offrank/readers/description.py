@@ -48,7 +48,7 @@ class Description:
     - format: the spelled reader of a named standard, if it is one.
     - notes: what else was understood, such as "from 0" or "a click is a time", by role.
     - unsettled: what must be said before it can be read. lacks: why it can judge no ranking, and what to log.
-    - instead: what to do with a table that is known to be something else.
+    - instead: what to do with a table that is known to be something else; command: what does it.
     - logging: the policy that drew it, where its publishers say so.
     """
 
@@ -59,7 +59,13 @@ class Description:
     unsettled: tuple[Unsettled, ...] = ()
     lacks: str = ""
     instead: str = ""
+    command: str = ""
     logging: str = ""
+
+    @property
+    def remedy(self) -> str:
+        """What to do instead, with the command."""
+        return f"{self.instead}: `{self.command}`" if self.command else self.instead
 
     @property
     def columns(self) -> dict[str, str]:

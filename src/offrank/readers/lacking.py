@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
 from functools import partial
+from typing import NamedTuple
 
 import pyarrow as pa
 
 from .beginning import Beginning
 from .description import Description
+from .judged import judged
 from .roles.names import closeness, parts
 from .roles.single import choice_of, costed_choice, lacks_options
 
@@ -17,9 +18,6 @@ _TO_LOG = (
     'log a row for each list that was shown: {"impression": "r1", "slate": ["a", "b"], "clicks": [0, 1], "propensity": '
     "0.02}, the propensity being the probability with which the list was drawn"
 )
-_JUDGED = "simulate clicks on it: `offrank.simulate(PATH, data=offrank.readers.read_trec(RUN, QRELS))`"
-_RUN = re.compile(r"\S+[ \t]+(Q0|q0|0)[ \t]+\S+[ \t]+\d+[ \t]+[-+]?[\d.]+([eE][-+]?\d+)?[ \t]+\S+[ \t]*")
-_QRELS = re.compile(r"\S+[ \t]+(Q0|q0|0)[ \t]+\S+[ \t]+-?\d+[ \t]*")
 _EXPERIMENT, _VARIATION = {"experiment", "experiments", "test"}, {"variation", "variant", "treatment", "arm", "bucket"}
 _RATING = {"rating", "ratings", "stars", "rated"}
 
@@ -27,17 +25,7 @@ _RATING = {"rating", "ratings", "stars", "rated"}
 def lacks_lists(beginning: Beginning) -> Description | None:
     """Return the description of a table that is known to tell of no list that was shown; None of any other."""
     rows = beginning.rows
-    return _judged(beginning.text) or (None if rows is None else _by_columns(rows) or _choices(rows))
-
-
-def _judged(text: str) -> Description | None:
-    """Tell a run or the judgments of TREC by their lines."""
-    lines = [line for line in text.splitlines() if line.strip()]
-    for pattern, what in ((_RUN, "a run of TREC: documents that a ranker found"), (_QRELS, "judgments of TREC")):
-        if lines and all(map(pattern.fullmatch, lines)):
-            lacks = f"it is {what}, without clicks: nothing tells what a user saw and did"
-            return Description("pairs", lacks=lacks, instead=_JUDGED)
-    return None
+    return judged(beginning) or (None if rows is None else _by_columns(rows) or _choices(rows))
 
 
 def _by_columns(rows: pa.Table) -> Description | None:
@@ -93,12 +81,28 @@ _TO_LIST = (
 _IF_ALONE = "if each row is a choice of its own, say format='router({})'; else log an id for every list that was shown"
 
 
-def _exposures(names: Sequence[str]) -> str:
+class ExposureColumns(NamedTuple):
+    """The columns that tell which variation of an experiment a user was in."""
+
+    user: str
+    experiment: str
+    variation: str
+
+
+def exposure_columns(names: Sequence[str]) -> ExposureColumns | None:
+    """Return the columns of exposures of an experiment; None if it is another table."""
     experiment, variation = (_first(names, partial(_has, words)) for words in (_EXPERIMENT, _VARIATION))
     user = _user(names)
     if not (experiment and variation and user) or _first(names, partial(closeness, "item")):
+        return None
+    return ExposureColumns(user, experiment, variation)
+
+
+def _exposures(names: Sequence[str]) -> str:
+    found = exposure_columns(names)
+    if found is None:
         return ""
-    return f"exposures of an experiment ({user!r} saw {variation!r} of {experiment!r})"
+    return f"exposures of an experiment ({found.user!r} saw {found.variation!r} of {found.experiment!r})"
 
 
 def _sums(names: Sequence[str]) -> str:

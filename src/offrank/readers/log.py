@@ -18,6 +18,7 @@ from .composed import composed
 from .decode import Duplicates
 from .description import Description
 from .detect import clicks_as, format_of, places_said, roles_of
+from .exposures import with_exposures
 from .formats.registry import READERS, Reader
 from .long import LongLog
 from .opening import SUFFIXES
@@ -65,8 +66,7 @@ def read_log(
     The layout is wide (a row per impression) with a column `slate`, long (a row per item) with `impression` and `item`.
 
     Raises:
-        UsageError: the source cannot be read.
-        EmptyLogError: there are no rows.
+        UsageError: the source cannot be read. EmptyLogError: there are no rows.
         ColumnError: the columns of neither layout are there. LogError: two columns have the same name.
 
     Examples:
@@ -85,6 +85,7 @@ def read_log(
         return _by_reader(chosen, beginning.source, renamed, invalid=invalid, **how)
     if not (chosen is None or isinstance(chosen, str)):
         raise UsageError(f"format is {chosen!r}, which is no reader", "name a format, or give a `Reader`")
+    beginning = with_exposures(beginning)
     opened = _as_said(beginning, renamed, gaps=gaps, invalid=invalid, **how)
     if not (isinstance(opened, OffrankError) or _lacks_clicks(opened) or _lacks_candidates(opened)):
         return opened

@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ..errors import RowError
+from ..errors import ColumnError, RowError
 from ..log import rules
 from ..log.batch import Integers, LogBatch
 from ..log.rules import Faults
@@ -88,6 +88,8 @@ class LongLog:
         known = Columns(self.table.names, self.renamed, self.describe())
         if "clicks" in needed.roles or ("reward" in needed.roles and not known.has("reward")):
             known.of("click")
+        if (name := self.column("impression")) == self.column("position"):
+            raise ColumnError(f"column {name!r} is both the impression and the position", "name a column for each")
         self._wide(self.table).select(needed)
         return replace(self, needed=needed)
 

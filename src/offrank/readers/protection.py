@@ -23,7 +23,7 @@ _SIZES = 3
 def protected(table: Table) -> bool | None:
     """Whether the first file of a table carries checksums; None of a table in memory, and where that cannot be told."""
     stored: Any = table
-    while not hasattr(stored, "files"):
+    while getattr(stored, "files", None) is None:
         stored = getattr(stored, "folded", None) or getattr(stored, "table", None)
         if stored is None:
             return None

@@ -12,6 +12,7 @@ from ..wording import ColumnNames, Option, Wording, joined
 from . import arrow
 from .beginning import Beginning
 from .description import Description
+from .lacking import lacks_lists
 
 _DESCRIBED, _SHORT = 12, 60
 """Columns, and characters of their first values, that are shown of such a table."""
@@ -25,7 +26,7 @@ def not_understood(
     if rows is None or table is None or not isinstance(error, ColumnError):
         return error
     if found.instead:
-        return ColumnError(f"{table.describe()}: {found.lacks}", found.instead)
+        return ColumnError(f"{table.describe()}: {found.lacks}", found.remedy)
     named = {said.get(role, role) for role in ("impression", "item")} <= {*table.names}
     if found.lacks and (named or "slate" in said or _near(table.names)):
         return error  # which says it better
@@ -39,6 +40,9 @@ def not_understood(
 
 def not_joined(beginning: Beginning, error: OffrankError) -> OffrankError:
     """Return the error about two tables of which none is a log, and that do not join. error: what failed first."""
+    without = lacks_lists(beginning) if isinstance(error, ColumnError) else None
+    if without is not None:
+        return ColumnError(without.lacks, without.remedy)
     try:
         tables = beginning.opened.tables if isinstance(error, ColumnError) else []
     except OffrankError:

@@ -5,10 +5,12 @@ run: query Q0 document rank score tag; judgments (qrels): query 0 document grade
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -19,6 +21,10 @@ from .files import expand
 from .text import lines, malformed
 
 _RUN, _QRELS = "query Q0 document rank score tag", "query 0 document grade"
+_LINES: Mapping[Literal["run", "qrels"], re.Pattern[str]] = {
+    "run": re.compile(r"\S+[ \t]+(Q0|q0|0)[ \t]+\S+[ \t]+\d+[ \t]+[-+]?[\d.]+([eE][-+]?\d+)?[ \t]+\S+[ \t]*"),
+    "qrels": re.compile(r"\S+[ \t]+(Q0|q0|0)[ \t]+\S+[ \t]+-?\d+[ \t]*"),
+}
 
 
 @dataclass(frozen=True)
@@ -61,6 +67,25 @@ def read_trec(run: str | Path, qrels: str | Path) -> TrecJudged:
         names,
         tuple(document for _, document, _ in ranked),
     )
+
+
+def kind_of_trec(text: str) -> Literal["run", "qrels", ""]:
+    """Return whether all lines of a text are those of a run or of judgments; empty if of neither."""
+    read = [line for line in text.splitlines() if line.strip()]
+    for kind, pattern in _LINES.items():
+        if read and all(map(pattern.fullmatch, read)):
+            return kind
+    return ""
+
+
+def size_of_run(run: str | Path) -> tuple[int, int]:
+    """Return how many queries a run has, and how many documents the longest list of them.
+
+    Raises:
+        LogError: a line that is not in the format.
+    """
+    sizes = Counter(query for query, _, _ in _read(run, 6, _RUN))
+    return len(sizes), max(sizes.values())
 
 
 def write_trec(judged: Judged, run: str | Path, qrels: str | Path, tag: str = "offrank", feature: int = 0) -> None:

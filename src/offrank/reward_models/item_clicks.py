@@ -54,7 +54,7 @@ def _of_one(fitted: Fitted, policy: AnyPolicy, batch: LogBatch, draws: int | Non
         )
     n, m = contexts.candidates.shape
     found = np.zeros(n * m)
-    for one in slate_laws(known, batch, draws or 1):
+    for one in slate_laws(known, batch, draws):
         click = one.chance[:, None] * fitted.law(contexts.take(one.row), one.slates).marginal()
         s, k = np.nonzero(one.slates >= 0)
         found += np.bincount(one.row[s] * m + one.slates[s, k], click[s, k], n * m)

@@ -8,7 +8,9 @@ from dataclasses import dataclass
 from itertools import permutations
 
 import numpy as np
+from numpy.typing import NDArray
 
+from ..errors import AbilityError
 from ..log.batch import Contexts, Floats, Integers, LogBatch
 from ..log.source import Needs
 from ..policies.base import Policy
@@ -20,6 +22,9 @@ NUMBERS = 2_000_000
 FEW = 120
 """A policy with at most this many possible slates is averaged over all of them."""
 
+_LOST = 1e-6
+"""Slates whose probabilities add up to less than 1 by this are not all of them."""
+
 
 @dataclass(frozen=True)
 class SlateLaw:
@@ -28,6 +33,11 @@ class SlateLaw:
     row: Integers
     slates: Integers
     chance: Floats
+
+    def of(self, rows: Integers) -> SlateLaw:
+        """The slates of some rows."""
+        kept = np.isin(self.row, rows)
+        return SlateLaw(self.row[kept], self.slates[kept], self.chance[kept])
 
 
 def needs(target: AnyPolicy) -> Needs:
@@ -39,33 +49,77 @@ def needs(target: AnyPolicy) -> Needs:
     return law_needs(target, "log_prob") | law_needs(target, "sample")
 
 
-def slate_laws(policy: Policy, batch: LogBatch, draws: int, numbers: int = NUMBERS) -> Iterator[SlateLaw]:
-    """The slates of a policy: all of them where they are few, else `draws` per row, keyed by the row alone."""
+def slate_laws(policy: Policy, batch: LogBatch, draws: int | None, numbers: int = NUMBERS) -> Iterator[SlateLaw]:
+    """The slates of a policy: all of them where they are few, else `draws` per row, keyed by the row alone.
+
+    Raises:
+        AbilityError: draws is None where slates would have to be drawn.
+    """
     contexts, sure = batch.contexts, certain(policy, batch.contexts)
     if sure.any():
         rows = np.flatnonzero(sure)
         yield SlateLaw(rows, shown_slates(policy, contexts.take(rows)), np.ones(len(rows)))
-    for size, length in np.unique(np.stack([contexts.size, contexts.length], axis=1), axis=0).tolist():
+    shapes = [contexts.size, contexts.length, ~sure]
+    for size, length, unsure in np.unique(np.stack(shapes, axis=1), axis=0).tolist():
         rows = np.flatnonzero((contexts.size == size) & (contexts.length == length) & ~sure)
-        count = math.perm(size, length)
-        every = None if count > FEW else np.array(list(permutations(range(size), length)))
-        slates = draws if every is None else count
-        for some in pieces(rows, slates * contexts.candidates.shape[1], numbers):
-            yield _drawn(policy, batch, some, draws) if every is None else _enumerated(policy, contexts, some, every)
+        if unsure and math.perm(size, length) > FEW:
+            yield from _drawn(policy, batch, rows, draws, numbers)
+        elif unsure:
+            filled = np.arange(contexts.slots) < length
+            for some in pieces(rows, math.perm(size, length) * contexts.candidates.shape[1], numbers):
+                law = _enumerated(policy, contexts, some, filled)
+                whole = np.isin(some, _whole(law, len(batch)))
+                yield law.of(some[whole])
+                yield from _with_holes(policy, batch, some[~whole], draws, numbers)
 
 
-def _enumerated(policy: Policy, contexts: Contexts, rows: Integers, slates: Integers) -> SlateLaw:
+def _enumerated(policy: Policy, contexts: Contexts, rows: Integers, filled: NDArray[np.bool_]) -> SlateLaw:
+    """The slates with an item in these slots [k] and in no other. Rows have one number of candidates."""
+    orders = list(permutations(range(int(contexts.size[rows[0]])), int(filled.sum())))
+    slates = np.full((len(orders), len(filled)), -1)
+    slates[:, filled] = orders
     row, every = np.repeat(rows, len(slates)), np.tile(slates, (len(rows), 1))
     chance = np.exp(policy.log_prob(contexts.take(row), every))
     return SlateLaw(row[chance > 0], every[chance > 0], chance[chance > 0])
 
 
-def _drawn(policy: Policy, batch: LogBatch, rows: Integers, draws: int) -> SlateLaw:
-    found = [
-        policy.sample(batch.contexts.take(np.full(draws, row)), np.random.default_rng(int(batch.row[row])))
-        for row in rows.tolist()
-    ]
-    return SlateLaw(np.repeat(rows, draws), np.concatenate(found), np.full(draws * len(rows), 1 / draws))
+def _whole(law: SlateLaw, n: int) -> Integers:
+    """The rows whose slates have all of the probability."""
+    return np.flatnonzero(np.bincount(law.row, law.chance, n) > 1 - _LOST)
+
+
+def _with_holes(policy: Policy, batch: LogBatch, rows: Integers, draws: int | None, numbers: int) -> Iterator[SlateLaw]:
+    """The slates of rows that leave slots empty: always the same ones, or else they are drawn.
+
+    One drawn slate tells which. A law gives a slate with fewer items the probability that it begins so: they are always
+    the same if a slate with one item more is impossible.
+    """
+    for row in rows.tolist():
+        one = np.array([row])
+        context, rng = batch.contexts.take(one), np.random.default_rng(int(batch.row[row]))
+        filled = np.zeros(context.slots, np.bool_)
+        drawn = policy.sample(context, rng)[0]
+        filled[: len(drawn)] = drawn >= 0
+        more = [filled | (np.arange(len(filled)) == slot) for slot in np.flatnonzero(~filled[: context.length[0]])]
+        law = _enumerated(policy, batch.contexts, one, filled)
+        if len(_whole(law, len(batch))) and not any(len(_enumerated(policy, context, one * 0, at).row) for at in more):
+            yield law
+        else:
+            yield from _drawn(policy, batch, one, draws, numbers)
+
+
+def _drawn(policy: Policy, batch: LogBatch, every: Integers, draws: int | None, numbers: int) -> Iterator[SlateLaw]:
+    if draws is None:
+        raise AbilityError(
+            f"{policy!r} can show more slates than can be enumerated, or leaves slots empty by chance",
+            "use a click model by rank (pbm, trust), or a logging policy that sorts, or a mixture of such",
+        )
+    for rows in pieces(every, draws * batch.contexts.candidates.shape[1], numbers):
+        found = [
+            policy.sample(batch.contexts.take(np.full(draws, row)), np.random.default_rng(int(batch.row[row])))
+            for row in rows.tolist()
+        ]
+        yield SlateLaw(np.repeat(rows, draws), np.concatenate(found), np.full(draws * len(rows), 1 / draws))
 
 
 def pieces(rows: Integers, each: int, numbers: int = NUMBERS) -> Iterator[Integers]:

@@ -14,6 +14,7 @@ from ..errors import EmptyLogError, UsageError
 from ..log.batch import Floats, Integers
 from ..log.judged import Judged
 from ..readers.svmlight import read_svmlight
+from ..readers.trec import read_trec
 from ..running.executors import Progress
 
 GENERATED = "generated"
@@ -162,16 +163,25 @@ def _weights(law: np.random.Generator) -> Floats:
 
 
 def judged_queries(
-    data: str | os.PathLike[str] | Judged, queries: int | None, seed: int, progress: Progress | None
+    data: str | os.PathLike[str] | Judged,
+    queries: int | None,
+    seed: int,
+    progress: Progress | None,
+    qrels: str | os.PathLike[str] | None = None,
 ) -> Judged:
-    """Return judged queries: of SVMlight files, given, or generated.
+    """Return judged queries: of SVMlight files, of a run of TREC with its judgments, given, or generated.
 
     Raises:
-        UsageError: fewer than one. LogError: the files cannot be read.
+        UsageError: fewer than one, or judgments without a run. LogError: the files cannot be read.
     """
+    if qrels is not None and (isinstance(data, Judged) or data == GENERATED):
+        raise UsageError("judgments are given without a run of TREC", "name it as the data")
     if queries is not None and queries < 1:
         raise UsageError(f"queries is {queries!r}", "give at least 1")
     if data == GENERATED:
         return mslr_like(queries or _QUERIES, seed=seed)
-    found = data if isinstance(data, Judged) else read_svmlight(Path(data), progress=progress)
+    if isinstance(data, Judged):
+        found = data
+    else:
+        found = read_svmlight(Path(data), progress=progress) if qrels is None else read_trec(Path(data), Path(qrels))
     return found if queries is None else found.take(np.arange(min(queries, len(found))))

@@ -27,6 +27,7 @@ def simulate(
     rankers: str | Sequence[str] = "noisy_oracle",
     temperature: float = 0.1,
     data: str | os.PathLike[str] | Judged = GENERATED,
+    qrels: str | os.PathLike[str] | None = None,
     queries: int | None = None,
     documents: int | None = None,
     slots: int = 0,
@@ -43,8 +44,9 @@ def simulate(
     - user: its spelling, or the file of a fitted click model, `MODEL.json`, which then draws the clicks.
     - rankers: their spellings; the first draws the log by Plackett-Luce at this temperature (0: sorted by score), the
       scores of all are in the log, and those of `noisy_oracle` and `uniform` always.
-    - data: SVMlight files, or "generated" for data that resemble MSLR. queries: how many of them, by default all,
-      or 1,000 generated. documents: how many each, sampled by grade; by default 10, and 25 for a carousel.
+    - data: SVMlight files, or "generated" for data that resemble MSLR, or a run of TREC where its judgments are
+      given: qrels. queries: how many of them, by default all, or 1,000 generated. documents: how many each, sampled
+      by grade; by default 10, and 25 for a carousel.
     - slots: how many documents are shown, by default all.
     - preset: "paper" or "published-code", for all settings at once, see the page on simulation.
     - world_seed: determines the documents and the rankers' scores; seed: the sessions. Two seeds of one world give
@@ -58,13 +60,13 @@ def simulate(
     Examples:
         >>> simulated = offrank.simulate("simulated.parquet", sessions=1000, seed=1)
     """
-    refuse_outputs(path, log=data, read=[user], overwrite=overwrite)
+    refuse_outputs(path, log=data, read=[user, qrels], overwrite=overwrite)
     who = user_or_model(user, preset)
     documents = documents_for(who) if documents is None else documents
     names = [rankers] if isinstance(rankers, str) else list(rankers)
     by_name = rankers_of(names, preset)
     say(f"1. Judged queries: {data if isinstance(data, str | os.PathLike) else 'as given'}")
-    judged = judged_queries(data, queries, world_seed, progress)
+    judged = judged_queries(data, queries, world_seed, progress, qrels)
     sampled, left_out = stratified(judged, documents, world_seed, preset=preset)
     say(f"2. Scores of {', '.join(dict.fromkeys([*names, *ALWAYS]))}")
     world = JudgedWorld.of(sampled, who, by_name, seed=world_seed, slots=slots, temperature=temperature, preset=preset)

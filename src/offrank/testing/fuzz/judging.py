@@ -65,11 +65,11 @@ def judge_case(case: AnyCase) -> CaseOutcome:
     """Write a case into a folder of its own, ask, and judge what comes."""
     begun, before = time.process_time(), peaks.reset()
     with tempfile.TemporaryDirectory(dir=_IN_MEMORY) as folder, _strict():
-        found = replace(_judged(case, Path(folder)), memory=peaks.peak())
+        found = replace(_judged(case, Path(folder)), memory=max(0, peaks.peak() - before))
     taken = time.process_time() - begun
     if taken > SECONDS:
         return replace(found, outcome="failed", why=f"slow: {taken:.0f} seconds", where="")
-    if found.memory > max(before, BYTES):
+    if found.memory > BYTES:
         return replace(found, outcome="failed", why="large: more than 2 GiB of memory", where="")
     return found
 
