@@ -63,6 +63,13 @@ class Impressions:
         """Number of ranks that have clicks, or could have; 0 if none are logged."""
         return int(np.count_nonzero(self.ranks[:, 1]))
 
+    @property
+    def only_clicks(self) -> bool:
+        """Whether every item that was shown was clicked, once: what was not clicked is missing."""
+        _, shown, _, squares, clicked, clicked_squares = self.ranks.sum(axis=0)
+        apart = squares - 2 * clicked + clicked_squares  # the weighted squares of 1 - clicks
+        return bool(shown and apart <= _ROUNDING * squares)
+
     def refuse_none(self, where: str) -> None:
         """Raise if there are none. where: the log in words.
 

@@ -8,6 +8,7 @@ from ..report.document import Item
 from .found import Inspected
 
 _PROPENSITY = 'log["propensity"] = probability  # with which this slate was drawn, in this order'
+_WHOLE = 'log["slate"], log["clicks"] = ["a", "b", "c"], [0, 1, 0]'
 _EXPLORE = "if random.random() < 0.01: random.shuffle(slate)  # and log which requests"
 
 
@@ -16,6 +17,8 @@ def better_logs(seen: Inspected) -> Iterator[Item]:
     roles = {column.use for column in seen.columns}
     if seen.overview.earned is None:
         yield Item("Log the clicks on each item, or what each slate earned.", 'log["clicks"] = [0, 1, 0]')
+    if seen.only_clicks:
+        yield Item("Log whole lists, clicked or not: each item that was shown, in its place.", _WHOLE)
     if seen.logging.status in ("not random", "arms", "written, not tested"):
         yield Item("Show a random slate in a small share of the requests: only what varies can be compared.", _EXPLORE)
     if not seen.written and seen.logging.status != "agrees":

@@ -46,6 +46,7 @@ class Inspected:
     - clicked: whether clicks were logged. next: the suggested question, None if the log cannot answer one yet.
     - declined: why not, where its answers were tried and none could be used.
     - checksums: whether its files carry them, so that damage is noticed; None of no file, or if it is not told.
+    - only_clicks: whether every item that was shown was clicked: such a log can judge no ranking.
     - sample: how the rows were chosen that all of this is of; None if it is of every row.
     """
 
@@ -74,6 +75,7 @@ class Inspected:
     read_as: str = ""
     checksums: bool | None = None
     sample: LogSample | None = None
+    only_clicks: bool = False
 
     @property
     def unsettled(self) -> tuple[Unsettled, ...]:
@@ -97,7 +99,7 @@ class Inspected:
     def command(self) -> str:
         """Return the next command: a comparison of the arms, else a click model's if no logging policy is known.
 
-        Empty without clicks or reward.
+        Empty without clicks or reward, and where there are only clicks.
         """
         words = [word for role, name in self.given.items() for word in ("--column", f"{role}={name}")]
         words += ["--format", self.format] if self.format else []
@@ -130,6 +132,8 @@ class Inspected:
             unit = ["--cluster", self.logging.unit] if self.logging.unit else []
             return shlex.join(["offrank", "compare", *log, *said, "--logging", repr(arms), *unit])
         if self.overview.earned is None or (self.next is None and not self.clicked):
+            return ""
+        if self.next is None and self.only_clicks:
             return ""
         if self.next is None:
             return shlex.join(["offrank", "clicks", "fit", *log, *said, "--model", "pbm", "-o", "pbm.json"])

@@ -60,10 +60,28 @@ def _asking(seen: Inspected) -> str:
     return f"What {quote(seen.next.target)} would have earned:"
 
 
+def _nothing(seen: Inspected) -> Answer | None:
+    """Say what a log lacks of which nothing can be estimated; None of others."""
+    if seen.overview.earned is None:
+        near = next((one for one in seen.columns if one.like in ("clicks", "click", "reward")), None)
+        if near is not None:
+            asked = "**Nothing can be estimated from it yet**: if {} is the {}, say {}."
+            named = ColumnNames({near.like: near.name})
+            return Answer(Wording(asked, near.name, near.like, named), severity="serious")
+        return Answer("**Nothing can be estimated from it**: log clicks, or a reward.", severity="serious")
+    if seen.only_clicks and seen.next is None:
+        return Answer(
+            "**It holds clicks alone**: every item in it was clicked, so that it can judge no ranking.",
+            severity="warning",
+        )
+    return None
+
+
 def _answer(seen: Inspected) -> Answer:
     """Say whether the log can be used to evaluate other rankings."""
-    if seen.overview.earned is None:
-        return Answer("**Nothing can be estimated from it**: log clicks, or a reward.", severity="serious")
+    lacking = _nothing(seen)
+    if lacking is not None:
+        return lacking
     found = seen.logging
     law = "the propensities that were logged" if found.policy == "logged" else quote(str(found.policy))
     if found.confirmed and found.status not in CONTRADICTED and not seen.declined:
@@ -91,6 +109,9 @@ def _confirming(found: Inspected) -> Iterator[str]:
     by = found.logging
     if max(found.overview.candidates, default=0) == 1:
         yield "Every row has a single item, so that no ranking can be judged: log whole lists, clicked or not."
+        return
+    if found.only_clicks and found.next is None:
+        yield "Nothing tells what was shown and not clicked, so that no click model can be learnt either."
         return
     if by.status in ("not contradicted", "unknown") and by.policy is not None and not by.confirmed:
         yield Wording("If you know that the log was drawn so, say {}; the log cannot.", Option("logging", by.policy))

@@ -25,6 +25,7 @@ from ..checks.written import CertainFold, WrittenPropensities
 from ..errors import EmptyLogError
 from ..findings.evidence import LogEvidence
 from ..folds.sampled import SampledRows, SampledRowsFold
+from ..log import rules
 from ..log.schema import GROUPING, WRITTEN
 from ..log.source import Needs, Source, refuse_once
 from ..log.texts import Texts
@@ -149,6 +150,7 @@ def _read(source: Source, how: HowRead) -> tuple[Inspection, LogEvidence, Sample
         _named(drawn(found["sample"], copies, samples, apart), source, how),
         LoggedBy(None, "unknown", randomness(samples, apart, arms)),
         clicked,
+        only_clicks=found["impressions"].only_clicks,
     )
     keys = samples["candidates"].contexts.keys
     called = [name for name in arms if _ARM.search(name) and 2 <= len(np.unique(keys[name])) <= MOST_ARMS]
@@ -177,7 +179,10 @@ def _refuse_empty(source: Source, impressions: Impressions) -> None:
     if not impressions.n:
         broken = ", ".join(f"{count:,} {rule}" for rule, count in impressions.skipped.items())
         said = f"; all of them break a rule: {broken}" if broken else ""
-        raise EmptyLogError(f"{source.describe()} has no impressions that can be read{said}", "mend the log")
+        most = max(impressions.skipped, key=lambda rule: impressions.skipped[rule], default="")
+        known = (one for one in vars(rules).values() if isinstance(one, rules.Rule))
+        remedy = next((one.remedy for one in known if one.code == most), "mend the log")
+        raise EmptyLogError(f"{source.describe()} has no impressions that can be read{said}", remedy)
 
 
 def _arms(columns: Sequence[LogColumn]) -> tuple[str, ...]:

@@ -96,11 +96,16 @@ def _choice(one: Unsettled) -> Wording:
 
 
 def unread(
-    beginning: Beginning, error: OffrankError, columns: Mapping[str, str] | None, kind: str | None
+    beginning: Beginning,
+    error: OffrankError,
+    columns: Mapping[str, str] | None,
+    kind: str | None,
+    *,
+    closed: bool = False,
 ) -> UnreadTable:
     """Return the description of a table that could not be read as a log.
 
-    error: what `read_log` said of it.
+    error: what `read_log` said of it. closed: whether gaps between positions were to be closed.
 
     Raises:
         OffrankError: that error, where it is no table either, or where a column was said that it does not have.
@@ -110,7 +115,7 @@ def unread(
         return _several(beginning, error, kind)
     if beginning.table is None or beginning.rows is None or not beginning.rows.num_rows:
         raise error
-    found = roles_of(beginning, said)
+    found = roles_of(beginning, said, closed=closed)
     if found is None or {column_of(one, beginning.table.names) for one in said.values()} - {*beginning.table.names}:
         raise error
     path = str(log) if isinstance(log, str | PathLike) else None

@@ -27,7 +27,7 @@ LIKE = {
     "query": ("query_id", "qid", "search_term", "search_query"),
     "user": ("user_id", "uid", "member_id", "customer_id"),
     "session": ("session_id", "visit_id"),
-    "clicks": ("clicked", "click", "is_click"),
+    "clicks": ("clicked", "click", "is_click", "labels", "label"),
     "click": ("clicks", "clicked", "is_click"),
     "reward": ("revenue", "conversion"),
     "inclusion": ("sampling_rate", "sample_rate", "keep_prob"),

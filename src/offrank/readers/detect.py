@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 
 import pyarrow as pa
 
@@ -20,9 +21,8 @@ from .places import column_of, spelled
 from .roles import long, wide
 from .roles.scattered import scattered_roles
 from .spark import SparkTable
-from .stored import ParquetTable
 from .streams import CallTable
-from .tables import Table
+from .tables import Table, may_be_null
 from .unfolding import first_rows as few_rows
 
 
@@ -36,18 +36,18 @@ def format_of(beginning: Beginning) -> Reader | None:
     return None
 
 
-def roles_of(beginning: Beginning, said: Mapping[str, str]) -> Description | None:
+def roles_of(beginning: Beginning, said: Mapping[str, str], *, closed: bool = False) -> Description | None:
     """Return the layout of a plain table and the roles of its columns.
 
     None if its first rows are not known, or if it lacks a column that was said. said: the roles that were given, which
-    are not doubted.
+    are not doubted. closed: whether gaps between positions are closed.
     """
     rows = beginning.rows if beginning.rows is None else composed_rows(beginning.rows, said)
     if rows is None or not rows.num_rows or not _are_there(said, tuple(rows.column_names)):
         return None
     layouts = [
         roles(rows, said)
-        for roles, of_layout in ((long.long_roles, LONG_ROLES), (wide.wide_roles, ROLES))
+        for roles, of_layout in ((partial(long.long_roles, closed=closed), LONG_ROLES), (wide.wide_roles, ROLES))
         if said.keys() <= {*of_layout, "position"}
     ]
     best, table = min(layouts, key=_openness, default=None), beginning.table
@@ -83,9 +83,9 @@ def _together(rows: pa.Table, said: Mapping[str, str]) -> Description | None:
     return replace(found, roles=roles)
 
 
-def _openness(found: Description) -> tuple[bool, bool, int]:
-    """Return what sorts descriptions: what can be read comes first, then what can be settled."""
-    return bool(found.lacks), bool(found.unsettled), -len(found.roles)
+def _openness(found: Description) -> tuple[bool, bool, bool, int]:
+    """Return what sorts descriptions: what can be read comes first, then what is known to be wrong, and settled."""
+    return bool(found.lacks), not found.instead, bool(found.unsettled), -len(found.roles)
 
 
 def clicks_as(table: Table, said: Mapping[str, str], *, is_wide: bool, rows: pa.Table | None = None) -> ClicksAs:
@@ -98,7 +98,7 @@ def clicks_as(table: Table, said: Mapping[str, str], *, is_wide: bool, rows: pa.
     columns = said.get(list_of, list_of), said.get(click, click)
     plain: ClicksAs = "values" if said else "numbers"
     inner = getattr(table, "folded", table)
-    if click not in said and isinstance(inner, ParquetTable) and not inner.may_be_null(columns[1]):
+    if click not in said and {*columns} <= {*table.names} and not may_be_null(table, columns[1]):
         return plain
     opened_anew = click not in said and isinstance(inner, CallTable | SparkTable)
     if getattr(table, "once", False) or opened_anew or not {*columns} <= {*table.names}:

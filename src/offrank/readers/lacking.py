@@ -12,7 +12,7 @@ from .beginning import Beginning
 from .description import Description
 from .judged import judged
 from .roles.names import closeness, parts
-from .roles.single import choice_of, lacks_options
+from .roles.single import choice_of, costed_choice, lacks_options
 
 _TO_LOG = (
     'log a row for each list that was shown: {"impression": "r1", "slate": ["a", "b"], "clicks": [0, 1], "propensity": '
@@ -46,6 +46,10 @@ def _by_columns(rows: pa.Table) -> Description | None:
 def _choices(rows: pa.Table) -> Description | None:
     """Tell a table with a choice of one option in each row, and what it lacks to be read so."""
     found = choice_of(rows)
+    if found is None and (costed := costed_choice(rows)) is not None:
+        one = f"one choice in each row ({costed.chosen!r}), its probability ({costed.propensity!r}) and its cost"
+        instead = _TO_EARN.format(costed.earned, f"chosen={costed.chosen}, reward=NAME, propensity={costed.propensity}")
+        return Description("none", lacks=f"it has {one} ({costed.earned!r}), which is no reward", instead=instead)
     if found is None or not (found.alone or found.propensity):
         return None
     columns = f"chosen={found.chosen}, reward={found.earned}"
@@ -67,9 +71,12 @@ _TO_CHOOSE = (
     "log the probability of each choice, and say format='router({}, propensity=NAME)'; where all options were equally "
     "likely, that is a column of 1 / options"
 )
+_TO_EARN = (
+    "more of a reward is better, so write -{0} as a column of its own, and say format='router({1})' with its name"
+)
 _TO_LIST = (
     "name the column that lists the options of each row, format='router({0}, candidates=NAME)'; if every row had all "
-    "of them, say format='router({0})'"
+    "of them, the propensities are wrong"
 )
 _IF_ALONE = "if each row is a choice of its own, say format='router({})'; else log an id for every list that was shown"
 

@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any, get_args
 
 from ..errors import EmptyLogError, OffrankError, UsageError
-from ..log.schema import Columns, check_renamed
+from ..log.schema import ROLES, Columns, check_renamed
 from ..log.source import Source
 from ..spelling import parse
 from ..wording import ColumnNames, Option, Wording
@@ -113,7 +113,7 @@ def _detected(
     if known is not None:
         log = _by_reader(known, beginning.opened if known.of_tables else beginning.source, renamed, **how)
         return replace(log, description=log.description or Description(known.layout, format=repr(known)))
-    found = roles_of(beginning, renamed)
+    found = roles_of(beginning, renamed, closed=gaps == "close")
     if found is not None and not (found.lacks or found.unsettled):
         log = _by_columns(beginning, {**found.columns, **renamed}, gaps=gaps, **how)
         return replace(log, description=found)
@@ -197,12 +197,15 @@ def _lacks_clicks(log: WideLog | LongLog) -> bool:
     """Whether a log has no clicks and no reward under their names, but may have them elsewhere.
 
     A column is called so, or tells kinds of rows, or there are several files, some of which may hold the clicks.
+    Beside a slate, lists of any name may be clicks by their values.
     """
     known = Columns(log.table.names, log.renamed, "")
     role = "clicks" if isinstance(log, WideLog) else "click"
     if known.has(role) or known.has("reward"):
         return False
-    files = getattr(log.table, "files", None)
+    files, own = getattr(log.table, "files", None), {*ROLES, "position"}
+    if role == "clicks" and not log.renamed and any(name not in own for name in known.available):
+        return True
     several = files is not None and len(files.paths) > 1
     return several or any(
         closeness(role, name) >= _CALLED for name in known.available for role in ("click", "kind", "used")

@@ -101,6 +101,12 @@ def rows_of(table: Table) -> int | None:
     return getattr(_holder(table), "num_rows", None)
 
 
+def may_be_null(table: Table, name: str) -> bool:
+    """Whether values of a column, or in its lists, may be null: a table that can tell without reading rows says so."""
+    told = getattr(getattr(table, "folded", table), "may_be_null", None)
+    return told is None or bool(told(name))
+
+
 def _holder(table: Table) -> Any:
     """Return what knows the types: a table in memory, a data set, or else the table itself."""
     held = getattr(table, "table", None)

@@ -74,7 +74,7 @@ def inspect(
     try:
         source = log if is_open(log) else read_log(beginning, columns, format=format, invalid="skip", **reading)
     except OffrankError as error:
-        return unread(beginning, error, columns, format)
+        return unread(beginning, error, columns, format, closed=gaps == "close")
     try:
         return _looked(source, logging, sample_above, said, how)
     except (LogError, ColumnError) as error:
@@ -84,6 +84,11 @@ def inspect(
         found = source.description if isinstance(source, WideLog | LongLog) else None
         if found is not None and (found.format or isinstance(error, EmptyLogError)):  # how it was read may be at fault
             return unread(beginning, error, columns, format)
+        closed, shape = gaps == "close", None
+        if isinstance(error, EmptyLogError) and not is_open(log):
+            shape = roles_of(beginning, columns or {}, closed=closed)
+        if shape is not None and shape.instead:
+            return unread(beginning, error, columns, format, closed=closed)
         raise
 
 

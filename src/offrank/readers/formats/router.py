@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 
 from ...errors import ColumnError, LogError
 from .. import arrow
-from ..beginning import Beginning
+from ..beginning import Beginning, first_rows
 from ..derived import Computed, DerivedTable, always, one_each
 from ..opening import open_table
 from ..roles import names
@@ -66,7 +66,8 @@ def router(
     reward of their own, `router(reward=cost)`.
 
     Raises:
-        ColumnError: there is no such column. LogError: too many options were chosen for a router.
+        ColumnError: there is no such column, or options differ from row to row and are not listed.
+        LogError: too many options were chosen for a router.
     """
     table = unfolded(open_table(source))
     fields = _fields(probs, table.names)
@@ -85,6 +86,7 @@ def router(
     if candidates:
         kept["candidates"] = candidates
     elif not fields:
+        _refuse_unlisted(table, chosen, reward, propensity)
         computed["candidates"] = always(_ever(table, chosen), chosen)
     used = {chosen, reward, *kept.values(), *fields.values()}
     kept |= {name: name for name in table.names if name not in used and name not in computed and name not in kept}
@@ -138,6 +140,23 @@ def _is_number(column: pa.ChunkedArray) -> bool:
 def _fields(probs: str, columns: Sequence[str]) -> dict[str, str]:
     """Return the columns that an object of probabilities was unfolded to, by option."""
     return {name.removeprefix(f"{probs}."): name for name in columns if probs and name.startswith(f"{probs}.")}
+
+
+def _refuse_unlisted(table: Table, chosen: str, reward: str, propensity: str) -> None:
+    """Raise if not every row had all options that were ever chosen, by the propensities of the first rows.
+
+    Raises:
+        ColumnError: the options have to be listed.
+    """
+    rows = first_rows(table, (chosen, propensity))
+    if not (rows.num_rows and is_choice(rows.column(chosen)) and is_probability(rows.column(propensity))):
+        return
+    if lacks_options(rows, ChoiceColumns(chosen, reward, propensity, alone=True)):
+        raise ColumnError(
+            f"{propensity!r} says that not every row of {table.describe()} had all options of {chosen!r}",
+            f"name the column that lists the options of each row, format='router(chosen={chosen}, reward={reward}, "
+            f"propensity={propensity}, candidates=NAME)'; if every row had all of them, the propensities are wrong",
+        )
 
 
 def _ever(table: Table, chosen: str) -> pa.Array:

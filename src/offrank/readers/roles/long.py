@@ -10,6 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ...log.batch import Floats, Integers
+from ...log.rules import DUPLICATE
 from .. import conversions
 from ..conversions import ClicksAs
 from ..description import Description, RoleEvidence
@@ -22,11 +23,20 @@ from .unnamed import like_clicks
 _NO_LISTS = "no column is an id that repeats with positions that run from 1 or 0 inside it"
 _LOG_LISTS = "log an id for every list that was shown, and the position of each of its items"
 _LOG_CLICKS = "log 1 or 0 for each item shown"
+_NO_ITEM = "no column names the items: a value that comes once in each list"
+_LOWER = "positions in {!r} start at {} in every list, as those of a second page do"
+_CLOSE = (
+    "say gaps='close' (--gaps close) to read them from the top, where a curve by rank does not hold of them; or log "
+    "the first page, too"
+)
 _ALONE = "no column tells the list that an item was shown in"
 
 
-def long_roles(rows: pa.Table, said: Mapping[str, str]) -> Description:
-    """Tell the roles of the columns of a long table from its first rows. said: those that were given."""
+def long_roles(rows: pa.Table, said: Mapping[str, str], *, closed: bool = False) -> Description:
+    """Tell the roles of the columns of a long table from its first rows.
+
+    said: those that were given. closed: whether positions are taken for an order alone, from wherever they run.
+    """
     columns, roles = of_values(rows), Roles(said)
     found = runs(columns, said)
     if not found:
@@ -34,12 +44,16 @@ def long_roles(rows: pa.Table, said: Mapping[str, str]) -> Description:
     run = _run(roles, found, columns)
     items = _items(columns, run, roles)
     if roles.choose("item", items, "it comes once in each list") is None:
-        return Description("none", roles.found, lacks="no column names the items: a value that comes once in each list")
+        twice = _twice(columns, run, roles.taken)
+        lacks, instead = (twice, DUPLICATE.remedy) if twice else (_NO_ITEM, "")
+        return Description("none", roles.found, lacks=lacks, instead=instead)
     lacks = _counts(columns, roles.taken)
     if not lacks and not _clicks(roles, columns, run):
         lacks = _no_click(columns, roles.taken)
     _beside(roles, columns, run.groups)
-    return Description("long", roles.found, None, roles.notes, tuple(roles.unsettled), lacks)
+    instead = _CLOSE if run.top > 1 and not (lacks or closed) else ""
+    lacks = _LOWER.format(run.position, run.top) if instead else lacks
+    return Description("long", roles.found, None, roles.notes, tuple(roles.unsettled), lacks, instead)
 
 
 def _run(roles: Roles, found: list[Positioned], columns: Mapping[str, Column]) -> Positioned:
@@ -51,7 +65,7 @@ def _run(roles: Roles, found: list[Positioned], columns: Mapping[str, Column]) -
     impression = roles.choose("impression", ids, "each of its values has a list of positions")
     run = of_it[str(impression)]
     shown = columns[run.position]
-    words = ["from 0"] if run.top == 0 else []
+    words = ["from 0"] if run.top == 0 else [f"from {run.top}"] if run.top > 1 else []
     words += ["in words"] if conversions.is_text(shown.data.type) else []
     if words:
         roles.notes["position"] = ", ".join(words)
@@ -75,6 +89,22 @@ def _items(columns: Mapping[str, Column], run: Positioned, roles: Roles) -> list
     if "item" in roles.said:
         return [roles.said["item"]]
     return [best_named("item", same) for same in alike(columns, able)]
+
+
+def _twice(columns: Mapping[str, Column], run: Positioned, taken: set[str]) -> str:
+    """Say of a column that is called an item which row has one again in its list; empty if none is, or none has."""
+    called = [name for name in columns if name not in taken and names.closeness("item", name) >= 2]
+    for name in sorted(called, key=partial(names.order, "item")):
+        column, shown = columns[name], np.flatnonzero(run.shown)
+        if column.distinct < 2:
+            continue
+        _, first = np.unique(run.groups[shown] * column.distinct + column.groups[shown], return_index=True)
+        again = np.setdiff1d(np.arange(len(shown)), first)
+        if len(again):
+            row = int(shown[again[0]])
+            where = f"{name!r} {DUPLICATE.broken} ({DUPLICATE.code}): row {row} has {column.data[row].as_py()!r} again"
+            return f"{where} in its list of {run.impression!r}"
+    return ""
 
 
 def _clicks(roles: Roles, columns: Mapping[str, Column], run: Positioned) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -14,10 +14,13 @@ from .columns import Column, Flags, by_first
 
 @dataclass(frozen=True, eq=False)
 class Positioned:
-    """An id with its positions. groups: the list of each row [n]; shown: rows with a position; top: 0 or 1.
+    """An id with its positions. groups: the list of each row [n]; shown: rows with a position.
+
+    top: where lists begin: 0 or 1, or below where they are read so.
 
     begins: the share of lists that begin at the top. whole: the share without gaps. twice: the share of lists that
     have a position twice, and by_chance: how many would have one if the positions were dealt to the rows at random.
+    lower: the position at which most lists begin, and begins_lower: the share that does; 0 where that is the top.
     """
 
     impression: str
@@ -29,6 +32,8 @@ class Positioned:
     whole: float
     twice: float
     by_chance: float
+    lower: int = 0
+    begins_lower: float = 0.0
 
     @property
     def possible(self) -> bool:
@@ -46,6 +51,12 @@ class Positioned:
         least = _BEGIN_NAMED if self.named else _BEGIN
         return self.possible and self.begins >= least and (self.named or self.by_chance >= _BY_CHANCE)
 
+    @property
+    def below(self) -> bool:
+        """Whether all lists begin at one position below the top, without a gap, as those of a second page do."""
+        clear = self.lower and min(self.begins_lower, self.whole) >= _BEGIN and self.by_chance >= _BY_CHANCE
+        return bool(self.possible and self.named and clear)
+
 
 _TWICE = 0.01
 """The largest share of lists that may break the rule that a position comes once."""
@@ -60,13 +71,15 @@ def runs(columns: Mapping[str, Column], said: Mapping[str, str]) -> list[Positio
     able = [said["position"]] if "position" in said else _positions(columns)
     ids = [said["impression"]] if "impression" in said else [name for name in columns if _may_be_id(columns[name])]
     free = {*said.values()} - {said.get("position"), said.get("impression")}
-    found = [
-        run
+    every = [
+        positioned(columns, impression, position)
         for position in able
         for impression in ids
         if not {position, impression} & free and position != impression
-        if (run := positioned(columns, impression, position)).certain
     ]
+    found = [run for run in every if run.certain]
+    if not any(run.named for run in found):
+        found = [replace(run, top=run.lower, begins=run.begins_lower) for run in every if run.below] or found
     if not {"position", "impression"} & said.keys():
         found = [one for one in found if not any(_is_turned(one, other, columns) for other in found)]
     return [run for position in able for run in _clearest([one for one in found if one.position == position])]
@@ -128,7 +141,9 @@ def positioned(columns: Mapping[str, Column], impression: str, position: str) ->
     chance = ((np.bincount(place) / len(place)) ** 2).sum()
     by_chance = float((sizes * (sizes - 1) / 2).sum() * chance)
     whole = float((high - low + 1 == sizes).mean())
-    return Positioned(impression, position, groups, shown, top, float((low == top).mean()), whole, twice, by_chance)
+    begins, lower = float((low == top).mean()), int(np.bincount(low).argmax())
+    below = (lower, float((low == lower).mean())) if lower > 1 else (0, 0.0)
+    return Positioned(impression, position, groups, shown, top, begins, whole, twice, by_chance, *below)
 
 
 def _clearest(found: Sequence[Positioned]) -> list[Positioned]:

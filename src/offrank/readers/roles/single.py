@@ -57,6 +57,27 @@ def choice_of(rows: pa.Table) -> ChoiceColumns | None:
     return ChoiceColumns(chosen, earned, propensity, _are_alone(single, chosen))
 
 
+def costed_choice(rows: pa.Table) -> ChoiceColumns | None:
+    """Return the columns of a table of choices with a probability and a cost, such as `a, cost, p`; None of others."""
+    if any(pa.types.is_nested(kind) for kind in rows.schema.types):
+        return None
+    single = of_values(rows)
+    if any(names.closeness("position", name) >= _CALLED for name in single):
+        return None
+    costs = [name for name, one in single.items() if {*_COSTS} & {*names.parts(name)} and len(one.numbers)]
+    near = [name for name in single if names.closeness("propensity", name) >= _CALLED or name.lower() == "p"]
+    written = [name for name in near if is_probability(rows.column(name)) and name not in costs]
+    able = [name for name in single if name not in (*costs, *written) and is_choice(rows.column(name))]
+    chosen = _best("option", able) or next((name for name in able if name.lower() == "a" or len(able) == 1), None)
+    if chosen is None or len(costs) != 1 or len(written) != 1:
+        return None
+    return ChoiceColumns(chosen, costs[0], written[0], _are_alone(single, chosen))
+
+
+_COSTS = ("cost", "loss")
+"""Words that call what a choice cost."""
+
+
 def _are_alone(single: Mapping[str, Column], chosen: str) -> bool:
     """Whether each row has an id or a time of its own, or no column that is called as an id of lists comes twice."""
     if any(_of_each_row(one) for one in single.values()):

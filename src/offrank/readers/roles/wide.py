@@ -11,6 +11,7 @@ import pyarrow as pa
 
 from ...errors import ColumnError
 from ...log.batch import Floats
+from ...log.rules import DUPLICATE
 from ...wording import ColumnNames, Wording
 from .. import arrow, conversions
 from ..arrow import Lists
@@ -24,6 +25,7 @@ from .columns import always_falls, by_first, of_values
 from .places import called_as_place, tops_of
 from .unnamed import like_clicks
 
+_NO_SLATE = "no column holds lists of distinct ids: the items that were shown"
 _FEW_CLICKED = 3.0
 """The largest mean number of ids in a list of what was clicked."""
 _FEW = 0.01
@@ -88,7 +90,9 @@ def wide_roles(rows: pa.Table, said: Mapping[str, str]) -> Description:
     ids = {name: one for name, one in ids.items() if name not in clicked}
     slate = _slate(roles, ids, [lists[name] for name in clicks])
     if slate is None:
-        return Description("none", {}, lacks="no column holds lists of distinct ids: the items that were shown")
+        twice = _twice(lists)
+        lacks, instead = (twice, DUPLICATE.remedy) if twice else (_NO_SLATE, "")
+        return Description("none", {}, lacks=lacks, instead=instead)
     if slate not in lists:
         return Description("none", {}, lacks=f"no column {slate!r} holds lists of ids, the items that were shown")
     shown = lists[slate]
@@ -168,6 +172,18 @@ def _slate(roles: Roles, ids: Mapping[str, ListColumn], beside: list[ListColumn]
     able = clicked or list(ids)
     smaller = [name for name in able if not any(_is_pool(ids[name], ids[one]) for one in able if one != name)]
     return roles.choose("slate", smaller or able, "its ids are distinct in each row, and clicks stand beside it")
+
+
+def _twice(lists: Mapping[str, ListColumn]) -> str:
+    """Say of lists that are called what was shown which row has an item twice; empty if none are, or none has."""
+    called = [one for name, one in lists.items() if names.closeness("slate", name) >= 2 and one.ids is not None]
+    for one in sorted(called, key=lambda one: names.order("slate", one.name)):
+        assert one.ids is not None
+        for row in np.flatnonzero(one.ids.twice())[:1].tolist():
+            shown = one.lists.values.slice(one.lists.starts[row], one.lists.lengths[row]).to_pylist()
+            item = next(each for place, each in enumerate(shown) if each in shown[:place])
+            return f"{one.name!r} {DUPLICATE.broken} ({DUPLICATE.code}): row {row} has {item!r}"
+    return ""
 
 
 def _is_pool(pool: ListColumn, shown: ListColumn) -> bool:

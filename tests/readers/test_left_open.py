@@ -1,0 +1,125 @@
+"""Tables that are nearly read: what stands in the way is named, with the option or the line that mends it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import offrank
+from offrank.errors import ColumnError
+from offrank.inspection.unread import UnreadTable
+from offrank.readers.opening import open_table
+from offrank.readers.stored import ParquetTable
+from offrank.readers.tables import MemoryTable, may_be_null
+from tests.readers.samples import SOGOU
+
+ROWS, SLOTS = 300, 5
+RNG = np.random.default_rng(4)
+SLATES = np.argsort(RNG.random((ROWS, 30)), axis=1)[:, :SLOTS]
+CLICKS = (RNG.random((ROWS, SLOTS)) < 0.4 / (1 + np.arange(SLOTS))).astype(int)
+
+
+def long(position: str = "rank", first: int = 1, slates: Any = SLATES) -> pa.Table:
+    """A row for each item that was shown."""
+    at, place = (each.ravel() for each in np.indices((ROWS, SLOTS)))
+    columns = {"request": at, "sku": slates.ravel(), position: place + first, "clicked": CLICKS.ravel()}
+    return pa.table(columns)
+
+
+def unread(table: Any, **how: Any) -> str:
+    """What is said of a table that is not read yet."""
+    found = offrank.inspect(table, **how)
+    assert isinstance(found, UnreadTable)
+    return " ".join(str(found).split())
+
+
+def test_labels_beside_our_own_slate_are_clicks_where_they_behave_so() -> None:
+    found = offrank.inspect(pa.table({"slate": SLATES.tolist(), "labels": CLICKS.tolist()}))
+    assert found.to_dict()["mapping"]["columns"]["clicks"] == "labels"
+    assert "the only flag" in found.read_as
+
+
+def test_labels_that_do_not_behave_as_clicks_are_asked_about() -> None:
+    found = offrank.inspect(pa.table({"slate": SLATES.tolist(), "labels": CLICKS[:, ::-1].tolist()}))
+    assert "clicks" not in found.to_dict()["mapping"]["columns"]
+    assert "if labels is the clicks, say columns={'clicks': 'labels'}" in " ".join(str(found).replace('"', "'").split())
+
+
+@pytest.mark.parametrize("lists", [False, True])
+def test_an_item_twice_is_named_with_its_rule_row_and_item(lists: bool) -> None:
+    slates = SLATES.copy()
+    slates[1::3, 3] = slates[1::3, 0]
+    wide = pa.table({"shown_items": slates.tolist(), "clicked": CLICKS.tolist()})
+    said = unread(wide if lists else long(slates=slates))
+    column, row = ("shown_items", 1) if lists else ("sku", SLOTS + 3)
+    assert f"'{column}' holds an item twice (duplicate-item): row {row} has {slates[1, 0]}" in said
+    assert "give repeated ones ids of their own" in said
+    with pytest.raises(ColumnError, match="duplicate-item"):
+        offrank.read_log(wide if lists else long(slates=slates))
+
+
+@pytest.mark.parametrize("own", [False, True])
+def test_positions_of_a_second_page_alone_are_asked_about(own: bool) -> None:
+    table = long("position", 11)
+    table = table.rename_columns(["impression", "item", "position", "click"]) if own else table
+    assert "positions in 'position' start at 11 in every list" in unread(table)
+    assert "(--gaps close)" in unread(table)
+    found = offrank.inspect(table, gaps="close")
+    assert found.rows == ROWS
+    assert ("from 11" in found.read_as) is not own
+    assert offrank.inspect(long("position", 1)).rows == ROWS
+
+
+def test_clicks_alone_are_told_what_to_log(tmp_path: Any) -> None:
+    (tmp_path / "SogouQ.txt").write_bytes("".join(SOGOU.splitlines(keepends=True)[:3] * 20).encode("gb18030"))
+    found = offrank.inspect(tmp_path / "SogouQ.txt")
+    assert found.only_clicks
+    assert found.command == ""
+    assert "Log whole lists, clicked or not" in str(found)
+    usual = offrank.inspect(pa.table({"slate": SLATES.tolist(), "clicks": CLICKS.tolist()}))
+    assert not usual.only_clicks
+    assert "clicks fit" in usual.command
+
+
+def choices(known: bool) -> pa.Table:
+    """Choices of one of two or of three options. known: whether the options are listed."""
+    options = [["a", "b", "c"][: 2 + row % 2] for row in range(ROWS)]
+    found = {
+        "arm": [str(RNG.choice(each)) for each in options],
+        "reward": RNG.integers(0, 2, ROWS).astype(float),
+        "p": [1 / len(each) for each in options],
+    }
+    return pa.table(found | ({"options": options} if known else {}))
+
+
+def test_a_router_without_options_asks_for_them_where_they_differ() -> None:
+    said = "router(chosen=arm, reward=reward, propensity=p{})"
+    with pytest.raises(ColumnError, match=r"not every row of .* had all options of 'arm'") as refused:
+        offrank.read_log(choices(known=False), format=said.format(""))
+    assert said.format(", candidates=NAME") in str(refused.value)
+    assert "candidates=NAME" in unread(choices(known=False), format=said.format(""))
+    found = offrank.inspect(choices(known=True), format=said.format(", candidates=options"))
+    assert found.logging.status in ("written", "written, not tested")
+
+
+def test_costs_of_choices_are_no_rewards() -> None:
+    table = pa.table({"a": RNG.integers(1, 5, ROWS), "cost": -RNG.integers(0, 2, ROWS), "p": np.full(ROWS, 0.25)})
+    said = unread(table)
+    assert "write -cost as a column of its own" in said
+    assert "format='router(chosen=a, reward=NAME, propensity=p)'" in said
+    earned = table.append_column("gain", pa.array(-table["cost"].to_numpy()))
+    assert offrank.inspect(earned, format="router(chosen=a, reward=gain, propensity=p)").rows == ROWS
+
+
+def test_a_table_tells_whether_it_may_hold_nulls(tmp_path: Any) -> None:
+    path = tmp_path / "log.parquet"
+    pq.write_table(pa.table({"full": [1, 2], "open": [1, None]}), path)
+    table = open_table(str(path))
+    assert isinstance(table, ParquetTable)
+    assert not may_be_null(table, "full")
+    assert may_be_null(table, "open")
+    assert may_be_null(MemoryTable(pa.table({"full": [1]})), "full")
