@@ -27,7 +27,7 @@ from benchmarks._page import generated
 
 LOGGED = ["--logging", "plackett_luce(old_score)"]
 TARGET = ["--target", "plackett_luce(new_score)"]
-FIVE = ["-e", "ips,snips,snipm,interpol(window=1),controlled(ips)"]
+FIVE = ["-e", "ips,snips,snipm,snrips,controlled(ips)"]
 VERBS: dict[str, list[str]] = {
     "evaluate": ["evaluate", "LOG", *LOGGED, *TARGET, *FIVE, "--by", "device", "--json", "OUT"],
     "compare": ["compare", "LOG", *LOGGED, *TARGET, "--target", "uniform", "--json", "OUT"],
