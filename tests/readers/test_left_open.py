@@ -123,3 +123,29 @@ def test_a_table_tells_whether_it_may_hold_nulls(tmp_path: Any) -> None:
     assert not may_be_null(table, "full")
     assert may_be_null(table, "open")
     assert may_be_null(MemoryTable(pa.table({"full": [1]})), "full")
+
+
+def test_lists_in_text_with_the_place_of_the_click() -> None:
+    """No other list is beside them; their name is that of lists."""
+    place = [int(row.argmax()) + 1 if row.any() else None for row in CLICKS]
+    texts = ["|".join(f"s{item}" for item in row) for row in SLATES]
+    found = offrank.inspect(pa.table({"typed_id": range(ROWS), "suggestions": texts, "selected_position": place}))
+    columns = found.to_dict()["mapping"]["columns"]
+    assert columns == {"slate": "suggestions", "clicks": "selected_position:from1"}
+
+
+def test_some_of_the_shown_items_in_text_are_what_was_clicked() -> None:
+    """Most cells hold one id or none: by themselves they are no lists."""
+    shown = [" ".join(map(str, row)) for row in SLATES]
+    taken = [" ".join(str(item) for item in row[flags > 0]) for row, flags in zip(SLATES, CLICKS, strict=True)]
+    assert sum(" " in cell for cell in taken) < ROWS / 2
+    log = offrank.read_log(pa.table({"shown": shown, "clicked": taken}))
+    clicks = [batch.clicks for part in range(log.parts()) for batch in log.batches(part)]
+    assert np.concatenate(clicks)[:, :SLOTS].tolist() == CLICKS.tolist()
+
+
+def test_what_an_arm_paid_off_is_its_reward() -> None:
+    arm = RNG.choice(3, 600, p=[0.6, 0.3, 0.1])
+    payoff = (RNG.random(600) < 0.1 * (1 + arm)).astype(int)
+    found = offrank.inspect(pa.table({"arm": arm, "propensity": np.array([0.6, 0.3, 0.1])[arm], "payoff": payoff}))
+    assert "router(chosen=arm, reward=payoff, propensity=propensity)" in found.read_as

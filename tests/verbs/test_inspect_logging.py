@@ -140,6 +140,23 @@ def test_two_rankers_without_randomness_are_told_by_their_arm() -> None:
     assert (unexplained.logging.status, unexplained.logging.column) == ("not random", "arm")
 
 
+def test_arms_are_told_also_where_only_what_was_shown_is_in_the_log() -> None:
+    """No set of items comes in both arms, and each set always in one order: no column is needed to say so."""
+    full = drawn.log("arms")
+    slates, items = full["slate"].to_pylist(), full["candidates"].to_pylist()
+    shown = {
+        name: [[row[here.index(item)] for item in slate] for slate, here, row in zip(slates, items, rows, strict=True)]
+        for name, rows in (("old", full["old"].to_pylist()), ("new", full["new"].to_pylist()))
+    }
+    apart = [[f"{arm}{item}" for item in row] for arm, row in zip(full["arm"].to_pylist(), slates, strict=True)]
+    log = replaced(full.drop_columns(["candidates", "stars", "query"]), slate=apart, **shown)
+    found = offrank.inspect(log).logging
+    assert (found.status, found.column) == ("arms", "arm")
+    assert dict(found.arms) == {"A": "top(old)", "B": "top(new)"}
+    assert "**" not in found.why
+    assert "within one" not in answer(log)
+
+
 def by_day(column: bool, days: int = 10) -> pa.Table:
     """Lists that are made anew every day."""
     rng = np.random.default_rng(0)

@@ -91,12 +91,13 @@ def _answer(seen: Inspected) -> Answer:
         return Answer(none, severity="warning")
     if found.known:
         return Answer(f"**Other rankings can be judged by it**, weighed by {law}.")
+    within = "within one, " if found.randomness.beside == found.column else ""
     said = {
         "written, not tested": f"**Its propensities were written, and not tested**: {found.why}. Other rankings can be "
         f"judged by it only if it was drawn by {law}.",
         "not contradicted": f"**Nothing contradicts {law}, but nobody has confirmed it**: {found.why}.",
         "refuted": f"**The propensities that were logged are refuted**: {found.why}",
-        "arms": f"**Rankers without randomness, told by {quote(str(found.column))}**: within one, {found.why}.",
+        "arms": f"**Rankers without randomness, told by {quote(str(found.column))}**: {within}{found.why}.",
         "not random": f"**This log is not random**: {found.why}. No other ranking can be weighed by it.",
     }
     unknown = f"**Nothing shows that this log is random, or what drew it**: {found.why}."

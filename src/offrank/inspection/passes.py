@@ -221,10 +221,10 @@ def _logging(
     policies = rankers(scores, used(seen.columns, "ranking"))
     if found.status == "not random" and column is not None:
         found, arms = replace(found, column=column), _arms_of(column, policies, source, how)
-    elif found.status == "unknown" and not seen.written and len(policies) > 1:
+    elif found.status in ("unknown", "not random") and not found.policy and not seen.written and len(policies) > 1:
         tried = (_arms_of(name, policies, source, how) for name in called[:_TRIED_ARMS])
         arms = next((one for one in tried if one is not None and one.clear), None)
-        why = "" if arms is None else f"each value of `{arms.column}` has a ranker that explains all of its rows"
+        why = "" if arms is None else "each value has a ranker that explains all of its rows"
         found = found if arms is None else replace(found, column=arms.column, policy=None, departure=None, why=why)
     else:
         return found

@@ -39,7 +39,8 @@ WORDS: Mapping[str, str] = {
     "session": "session visit sess",
     "outcome": """book booked booking order ordered purchase purchased buy bought conversion converted revenue gmv
         reward dwell dwelltime cart basket sale sales sold price_paid earned spend spent install installed liked like
-        saved rating grade label relevance return returned reordered watched watchtime completed gekauft bestellt
+        saved rating grade label relevance return returned reordered watched watchtime completed payoff payout profit
+        gekauft bestellt
         bestellung gebucht buchung umsatz beworben achat achete commande reserva reservado compra comprado venta
         acquisto goumai xiadan 购买 下单""",
     "used": """tap tapped open opened select selected chosen pick picked played play plays listened listen listens

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -23,7 +23,8 @@ _SEPARATORS = ("|", ";", ",", " ")
 _LISTS = re.compile(
     "(^|_)(items|ids|slates?|shown|displayed|lists?|ranking|ranked|results|docs|documents|products|skus|impressions|"
     "candidates|recs|recommendations|recommended|clicks|clicked|scores|propensities|positions|ranks|relevances|labels|"
-    "prices|rewards|urls|articles|tracks|movies|offers|ads|hits)(_|$)"
+    "prices|rewards|urls|articles|tracks|movies|offers|ads|hits|suggestions|completions|listings|cards|stories|videos|"
+    "songs|jobs|hotels|posts|answers|proposals|vorschlaege|treffer|resultats|resultados)(_|$)"
 )
 """Words in the names of columns of lists."""
 _BESIDE = r"['\"]\s+['\"]"
@@ -62,7 +63,25 @@ def text_forms(sample: pa.Table, named: Collection[str], lists: Callable[[], pa.
         others = [packed.get(other) for other in every if other != name and _same(every[other], one.lengths)]
         if one.sure or one.likely(others, _is_list_name(name), name in named):
             found[name] = one.form
-    return found
+    return found | _taken(sample, [one for name, one in packed.items() if name in found], found)
+
+
+def _taken(sample: pa.Table, lists: Sequence[_Packed], found: Collection[str]) -> dict[str, Form]:
+    """Return the other columns that hold some tokens of lists in text, such as what was clicked of those shown."""
+    others = [name for name in sample.column_names if name not in found and _is_list_name(name)]
+    tried = ((name, _taken_from(as_text(_one(sample.column(name))), one)) for name in others for one in lists)
+    return {name: form for name, form in tried if form is not None}
+
+
+def _taken_from(column: pa.Array, shown: _Packed) -> Tokens | None:
+    """Return how a column holds some tokens of lists, such as those that were clicked, written as the lists are."""
+    form = Tokens(shown.form.separator, shown.form.value, shown.form.brackets)
+    try:
+        tokens, _, _ = form.cut(column)
+    except BadCell:
+        return None
+    several = pc.any(pc.match_substring(column, form.separator)).as_py()
+    return form if several and pc.all(pc.is_in(tokens, shown.tokens)).as_py() else None
 
 
 def _one(column: pa.ChunkedArray) -> pa.Array:
