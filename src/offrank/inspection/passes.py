@@ -221,7 +221,7 @@ def _logging(
     policies = rankers(scores, used(seen.columns, "ranking"))
     if found.status == "not random" and column is not None:
         found, arms = replace(found, column=column), _arms_of(column, policies, source, how)
-    elif found.status in ("unknown", "not random") and not found.policy and not seen.written and len(policies) > 1:
+    elif _may_be_arms(found) and not seen.written and len(policies) > 1:
         tried = (_arms_of(name, policies, source, how) for name in called[:_TRIED_ARMS])
         arms = next((one for one in tried if one is not None and one.clear), None)
         why = "" if arms is None else "each value has a ranker that explains all of its rows"
@@ -234,6 +234,11 @@ def _logging(
     units = UnitsFold(arms.column, known)
     unit = run(source.select(units.needs()), units, **how) if units.units else ""
     return replace(found, arms=arms.policies, shares=arms.shares, unit=unit, status="arms")
+
+
+def _may_be_arms(found: LoggedBy) -> bool:
+    """Whether no single ranker is known that explains the log, and nothing was drawn as far as one can see."""
+    return found.status == "unknown" or (found.status == "not random" and not found.policy)
 
 
 _TRIED_ARMS = 3

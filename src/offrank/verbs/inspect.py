@@ -81,15 +81,31 @@ def inspect(
         told = None if columns or format or is_open(log) else _told_by_shape(source, beginning)
         if told is not None:
             return inspect(log, told, **reading, sample_above=sample_above, logging=logging, **how)
-        found = source.description if isinstance(source, WideLog | LongLog) else None
-        if found is not None and (found.format or isinstance(error, EmptyLogError)):  # how it was read may be at fault
-            return unread(beginning, error, columns, format)
-        closed, shape = gaps == "close", None
-        if isinstance(error, EmptyLogError) and not is_open(log):
-            shape = roles_of(beginning, columns or {}, closed=closed)
-        if shape is not None and shape.instead:
-            return unread(beginning, error, columns, format, closed=closed)
-        raise
+        known = _read_wrongly(source, error, beginning, columns, format, gaps, opened=is_open(log))
+        if known is None:
+            raise
+        return known
+
+
+def _read_wrongly(
+    source: Source,
+    error: OffrankError,
+    beginning: Beginning,
+    columns: Mapping[str, str] | None,
+    format: str | None,  # noqa: A002
+    gaps: Gaps,
+    *,
+    opened: bool,
+) -> UnreadTable | None:
+    """Return what is known of a table whose rows cannot be read, where how it was read may be at fault; None if not."""
+    found = source.description if isinstance(source, WideLog | LongLog) else None
+    if found is not None and (found.format or isinstance(error, EmptyLogError)):
+        return unread(beginning, error, columns, format)
+    if opened or not isinstance(error, EmptyLogError):
+        return None
+    closed = gaps == "close"
+    shape = roles_of(beginning, columns or {}, closed=closed)
+    return unread(beginning, error, columns, format, closed=closed) if shape is not None and shape.instead else None
 
 
 def _looked(
