@@ -224,7 +224,7 @@ def _logging(
     elif _may_be_arms(found) and not seen.written and len(policies) > 1:
         tried = (_arms_of(name, policies, source, how) for name in called[:_TRIED_ARMS])
         arms = next((one for one in tried if one is not None and one.clear), None)
-        why = "" if arms is None else "each value has a ranker that explains all of its rows"
+        why = "" if arms is None else f"each value of `{arms.column}` has a ranker that explains all of its rows"
         found = found if arms is None else replace(found, column=arms.column, policy=None, departure=None, why=why)
     else:
         return found
