@@ -149,3 +149,8 @@ def test_what_an_arm_paid_off_is_its_reward() -> None:
     payoff = (RNG.random(600) < 0.1 * (1 + arm)).astype(int)
     found = offrank.inspect(pa.table({"arm": arm, "propensity": np.array([0.6, 0.3, 0.1])[arm], "payoff": payoff}))
     assert "router(chosen=arm, reward=payoff, propensity=propensity)" in found.read_as
+
+
+def test_an_infinite_click_is_no_reason_for_a_warning() -> None:
+    said = unread(pa.table({"shown": [[1, 2]] * 3, "seen": [[np.inf, 0.0]] * 3}))
+    assert "no list beside the slate tells what was clicked" in said

@@ -154,7 +154,7 @@ def _may_be_clicks(one: ListColumn) -> bool:
     known = one.numbers[~np.isnan(one.numbers)]
     if not len(known) or known.min() < 0:
         return False
-    counts = bool((known % 1 == 0).all())
+    counts = bool(np.isfinite(known).all() and (known % 1 == 0).all())
     deeds = names.closeness("used", one.name) >= 2 and float((known > 0).mean()) <= _MOSTLY
     return (counts and (known.max() <= 1 or deeds)) or names.closeness("click", one.name) >= 2
 
