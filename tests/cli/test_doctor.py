@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import numpy as np
 import pytest
+from numba.core import config
 
 import offrank
 from offrank.cli import doctor as module
@@ -36,3 +38,8 @@ def test_an_extra_that_is_missing_is_named_with_what_installs_it(monkeypatch: py
 
     monkeypatch.setattr(module.importlib.metadata, "version", version)
     assert "duckdb        missing: pip install 'offrank[duckdb]'" in call("doctor").stdout
+
+
+def test_where_compiled_code_is_kept_is_what_numba_says(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(config, "CACHE_DIR", str(tmp_path))
+    assert str(tmp_path) in module._kept()

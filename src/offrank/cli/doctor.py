@@ -55,17 +55,23 @@ def doctor(*, as_json: bool) -> None:
 
 def _installation() -> dict[str, str]:
     """Return what offrank runs on."""
-    package = Path(offrank.__file__).parent
-    cache = os.environ.get("NUMBA_CACHE_DIR") or (
-        "beside the sources" if os.access(package, os.W_OK) else "in the user's cache"
-    )
     return {
-        "offrank": f"{offrank.__version__} in {package}",
+        "offrank": f"{offrank.__version__} in {Path(offrank.__file__).parent}",
         "Python": f"{platform.python_version()} ({platform.python_implementation()})",
         "system": f"{platform.system()} {platform.release()}, {platform.machine()}",
         "threads": f"{os.cpu_count()} ({_allowed()} may be used)",
-        "compiled code": f"kept {cache}",
+        "compiled code": _kept(),
     }
+
+
+def _kept() -> str:
+    """Return the folder where Numba keeps compiled code, as it finds one for this file."""
+    import numba  # here, since every other verb's --help would wait for it
+
+    try:
+        return f"kept in folders such as {numba.njit(cache=True)(_allowed).stats.cache_path}"
+    except RuntimeError:
+        return "kept nowhere: compiled anew in each process; set NUMBA_CACHE_DIR to a folder that you may write to"
 
 
 def _allowed() -> int:
@@ -88,7 +94,7 @@ def _libraries() -> Iterator[tuple[str, str]]:
 
 def _self_test() -> Iterator[dict[str, Any]]:
     """Evaluate a small log as a table in memory and as Parquet, and compare with what was computed by hand."""
-    import pyarrow as pa  # here, since every other verb's --help would wait for it
+    import pyarrow as pa  # here, as numba is
     import pyarrow.parquet as pq
 
     table = pa.table(_COLUMNS)
