@@ -11,16 +11,26 @@ click models come close. The same worlds as in `ab_tests.py`, and two kinds of u
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numba
 import numpy as np
-from _page import generated
-from ab_tests import CURVE, ITEMS, LIKENESS, QUERIES, SLOTS, USERS, Clicks, Floats, Shown, World, truth
+from ab_tests import (
+    CURVE,
+    ITEMS,
+    LIKENESS,
+    QUERIES,
+    SLOTS,
+    USERS,
+    Clicks,
+    Floats,
+    Shown,
+    World,
+    tabulate,
+    truth,
+)
 from scipy.optimize import minimize
 
 PATTERNS = (np.arange(2**SLOTS)[:, None] >> np.arange(SLOTS)) & 1
@@ -276,18 +286,7 @@ def _line(every: list[tuple[Answer, Answer, Answer]], true: float) -> str:
 def main() -> None:
     """Print the table, or write it into a page."""
     USERS.update({"comparing": comparing, "bored": bored})
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--logs", type=int, default=200)
-    parser.add_argument("--sessions", type=int, default=2000)
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--write", type=Path)
-    asked = parser.parse_args()
-    found = []
-    for line in rows(asked.logs, asked.sessions, asked.seed):
-        print(line, flush=True)
-        found.append(line)
-    if asked.write is not None:
-        generated(asked.write, "click history", found, "benchmarks/ab_click_history.py")
+    tabulate(rows, "click history", "benchmarks/ab_click_history.py", __doc__)
 
 
 if __name__ == "__main__":

@@ -201,21 +201,28 @@ def rows(logs: int, sessions: int, seed: int) -> Iterator[str]:
                 f"| {means.error:.4f} | {np.mean(means.held):.1%} | {both.error:.4f} | {np.mean(both.held):.1%} "
                 f"| {both.error / means.error:.2f} | {saved:.1f} | {more:.1f}, held {np.mean(curve.held):.1%} |"
             )
-            print(words, flush=True)
             yield words
 
 
-def main() -> None:
-    """Print the table, or write it into a page."""
-    parser = argparse.ArgumentParser(description=__doc__)
+def tabulate(rows: Callable[[int, int, int], Iterator[str]], name: str, script: str, says: str | None) -> None:
+    """Print a table of logs, sessions and a seed, line by line, or write it into a page. says: of the script."""
+    parser = argparse.ArgumentParser(description=says)
     parser.add_argument("--logs", type=int, default=200)
     parser.add_argument("--sessions", type=int, default=2000)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--write", type=Path)
     asked = parser.parse_args()
-    found = list(rows(asked.logs, asked.sessions, asked.seed))
+    found = []
+    for line in rows(asked.logs, asked.sessions, asked.seed):
+        print(line, flush=True)
+        found.append(line)
     if asked.write is not None:
-        generated(asked.write, "A/B tests", found, "benchmarks/ab_tests.py")
+        generated(asked.write, name, found, script)
+
+
+def main() -> None:
+    """Print the table, or write it into a page."""
+    tabulate(rows, "A/B tests", "benchmarks/ab_tests.py", __doc__)
 
 
 if __name__ == "__main__":
