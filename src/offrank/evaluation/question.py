@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import cached_property
 from os import PathLike
-from typing import Any
+from typing import Any, ClassVar
 
 from .. import from_text
 from ..argument import Arguments, argument, arguments
@@ -148,6 +148,9 @@ class Question(Intervals, WithTotals, WithExamination, WithTarget):
         part="run",
     )
 
+    compares: ClassVar[bool] = False
+    """Whether targets are compared with each other."""
+
     def __post_init__(self) -> None:
         _ = self.drawn_by, self.spec, self.targets, self.estimator_list, self.trained
         _ = self.true_totals, self.control_column
@@ -238,6 +241,8 @@ class TargetComparison(Question):
         ready="against",
         metavar="NAME",
     )
+
+    compares: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         super().__post_init__()
