@@ -1,6 +1,6 @@
 """`-e auto` beside the default estimators on healthy logs: is it as sound, how wide is it, how far is it off?
 
-python benchmarks/auto_beside_default.py [--logs 50] [--rows 5000] [--write docs/selection.md]
+python benchmarks/auto_beside_default.py [--logs 50] [--rows 5000] [--write docs/concepts/selection.md]
 """
 
 from __future__ import annotations

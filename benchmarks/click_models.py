@@ -6,7 +6,7 @@ and on 100,000 with random rankings. Each fit is a process of its own, whose com
 starts; its CPU time counts reading batches that are in memory. Peak memory is the whole process's, log included.
 
     python benchmarks/click_models.py [--models pbm,ubm,dbn] [--sessions 50000,500000,5000000]
-        [--table docs/benchmarks.md]
+        [--table docs/reference/benchmarks.md]
 """
 
 from __future__ import annotations

@@ -7,7 +7,7 @@ Plackett-Luce on the logit of relevance and noise. 10,000 new sessions of the po
 to `rctr` on documents that the log has shown: the mean over logs, and the most; below 0 it predicts better. `new` is
 the mean of what it loses on the others, in the same sessions.
 
-    python benchmarks/click_sparse.py [--logs 10] [--models pbm,ubm,trust] [--table docs/benchmarks.md]
+    python benchmarks/click_sparse.py [--logs 10] [--models pbm,ubm,trust] [--table docs/reference/benchmarks.md]
 """
 
 from __future__ import annotations

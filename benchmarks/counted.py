@@ -5,7 +5,8 @@ two Plackett-Luce policies in 32 bits, for four estimators; and slates of 4 out 
 contexts, drawn by Plackett-Luce. Each job runs once to warm up; then the best of several runs counts.
 The parts of a pass are measured in one thread, each without those that it contains.
 
-    python benchmarks/counted.py [--rows 1000000] [--contexts 300000] [--repeats 3] [--table docs/benchmarks.md]
+    python benchmarks/counted.py [--rows 1000000] [--contexts 300000] [--repeats 3]
+        [--table docs/reference/benchmarks.md]
 """
 
 from __future__ import annotations

@@ -6,7 +6,8 @@ estimators, with six, and with `auto`: asking for more must not find more differ
 With `--clusters` every log has queries of its own, of 5 to 500 rows, whose items are as relevant as chance has it: no
 query earns the same by both rankings, all queries together do. Each log is asked with `cluster="query"`.
 
-    python benchmarks/decisions.py [--logs 2000] [--rows 1000 3000] [--clusters] [--workers 2] [--write docs/trust.md]
+    python benchmarks/decisions.py [--logs 2000] [--rows 1000 3000] [--clusters] [--workers 2]
+        [--write docs/concepts/trust.md]
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 The worlds of `trust_worlds` in which nothing is wrong, each asked about a target that a log of this length can answer:
 a ranker near the logging policy, by the default estimators.
 
-    python benchmarks/healthy.py [--logs 40] [--rows 20000] [--workers 2] [--write docs/trust.md]
+    python benchmarks/healthy.py [--logs 40] [--rows 20000] [--workers 2] [--write docs/concepts/trust.md]
 """
 
 from __future__ import annotations

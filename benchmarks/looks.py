@@ -2,7 +2,7 @@
 
 Equal amounts of new rows between looks, of which the mean is normal: what holds for any estimate of a long log.
 
-    python benchmarks/looks.py [--logs 20000] [--write docs/trust.md]
+    python benchmarks/looks.py [--logs 20000] [--write docs/concepts/trust.md]
 """
 
 from __future__ import annotations

@@ -5,7 +5,7 @@ counted on the day itself should be; likewise the relevances of click models tha
 the largest share of close neighbours of a score from elsewhere, of at least 20 pairs; `residual` the smallest mean
 square of its residual clicks, of at least 20 degrees of freedom.
 
-    python benchmarks/own_clicks.py [--seeds 4] [--rows 1000 5000 20000] [--write docs/benchmarks.md]
+    python benchmarks/own_clicks.py [--seeds 4] [--rows 1000 5000 20000] [--write docs/reference/benchmarks.md]
 """
 
 from __future__ import annotations

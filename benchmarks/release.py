@@ -7,7 +7,8 @@ to fool the rule: of `TRIED` policies that are no better than the logging one, t
 For the power the best of those close to the logging policy that are better is judged too.
 "Before" is the rule that it replaced: the verdict is usable, and its two-sided 95 % interval lies above 0.
 
-    python benchmarks/release.py [--logs 500] [--learnt 100] [--only NAME] [--kept FILE] [--write docs/learning.md]
+    python benchmarks/release.py [--logs 500] [--learnt 100] [--only NAME] [--kept FILE]
+        [--write docs/how-to/learning.md]
 """
 
 from __future__ import annotations

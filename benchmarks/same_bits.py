@@ -3,7 +3,7 @@
 Each verb writes its JSON in a process of its own. Its numbers, floats and whole ones, are compared with those of a base
 run (one thread, one file, one row group): |a - b| / max(|a|, |b|, 1e-9), so that the rounding of a zero is none.
 
-    python -m benchmarks.same_bits [--rows 6000] [--write docs/reliability.md]
+    python -m benchmarks.same_bits [--rows 6000] [--write docs/reference/reliability.md]
 """
 
 from __future__ import annotations

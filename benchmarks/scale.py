@@ -8,7 +8,7 @@ Time and memory are those of the whole process, imports included; kernels were c
 A million slates are drawn. In every further file the scores are multiplied by another number, which changes no
 probability: no two rows are alike, and nobody should read the estimates.
 
-    python benchmarks/scale.py [--rows 1000000] [--stream 1] [--folder FOLDER] [--table docs/benchmarks.md]
+    python benchmarks/scale.py [--rows 1000000] [--stream 1] [--folder FOLDER] [--table docs/reference/benchmarks.md]
     python benchmarks/scale.py --tens 10000000 [--folder FOLDER]
 
 The second prints only a log of slates of 10, beside pyarrow, which reads the same columns and does nothing with them.

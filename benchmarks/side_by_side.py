@@ -5,7 +5,8 @@ Parquet (list columns that cannot be null, zstd, row groups of 262,144) and in o
 The others compute the bare mean; offrank also an interval, tests of the propensities, and checks of every row. Each job
 runs in this process, in turn; the best CPU seconds of several runs.
 
-    python benchmarks/side_by_side.py [--rows 5000000] [--repeats 5] [--folder /tmp] [--table docs/benchmarks.md]
+    python benchmarks/side_by_side.py [--rows 5000000] [--repeats 5] [--folder /tmp]
+        [--table docs/reference/benchmarks.md]
 
 Needs duckdb, polars and vw-estimators; what is missing is left out.
 """

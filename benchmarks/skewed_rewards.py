@@ -5,7 +5,7 @@ variance. For each law and size: the verdicts (sound, with care, none), how ofte
 truth, then for each estimator the coverage of all its intervals, how many have a warning, and the coverage of the rest.
 
     python benchmarks/skewed_rewards.py [--logs 400] [--rows 1000 3000] [--workers 2] [--only NAME]
-        [--kept FILE] [--write docs/benchmarks.md]
+        [--kept FILE] [--write docs/reference/benchmarks.md]
 """
 
 from __future__ import annotations

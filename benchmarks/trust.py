@@ -3,7 +3,8 @@
 For each world and size of the log: how often the trust is *sound*, *with care* and *none*, which finding is
 named first, and whether its interval holds the truth. Then the totals, held against what is promised.
 
-    python benchmarks/trust.py [--logs 100] [--rows 1000 5000 20000] [--workers 2] [--only NAME] [--write docs/trust.md]
+    python benchmarks/trust.py [--logs 100] [--rows 1000 5000 20000] [--workers 2] [--only NAME]
+        [--write docs/concepts/trust.md]
 """
 
 from __future__ import annotations

@@ -17,7 +17,7 @@ from offrank.report.page import cell
 Digits = Callable[[str], str]
 """The format of the numbers of a column, by its title."""
 
-DOCS = Path("docs")
+DOCS = Path("docs/reference")
 
 
 def arguments(name: str, description: str | None) -> argparse.ArgumentParser:

@@ -13,7 +13,7 @@ import pytest
 from reproductions.pages import cmip, slates
 from reproductions.pages._markdown import section, verdicts
 
-DOCS = Path(__file__).resolve().parents[2] / "docs"
+DOCS = Path(__file__).resolve().parents[2] / "docs" / "reference"
 PAGES = ("cmip", "slates")
 NUMBER = re.compile(r"(?<![\w.])\d*\.\d+")
 """A number with decimals: what was measured, rather than counted."""
