@@ -18,8 +18,8 @@ def model(seed: int = 3, ranks: int = SLOTS) -> ClickHistory:
     rng, shape = np.random.default_rng(seed), Shape.of(DOCUMENTS, ranks)
     looks = -0.2 * rng.random((shape.ranks, shape.away + 1)) - 0.1
     trust, lost = 0.02 + 0.05 * rng.random(shape.ranks), 0.1 + 0.3 * rng.random(shape.ranks)
-    looks[0], trust[0], lost[0] = 0, 0, 0
-    theta = np.concatenate([rng.normal(-1, 0.5, DOCUMENTS), looks.ravel(), trust, lost, [0.6]])
+    looks[0], trust[0], lost[0] = 0, np.exp(-50), 0
+    theta = np.concatenate([rng.normal(-1, 0.5, DOCUMENTS), looks.ravel(), np.log(trust), lost, [0.6]])
     return ClickHistory(shape, theta, np.ones(len(theta), np.bool_), 0.3)
 
 
@@ -36,7 +36,8 @@ def chance(made: ClickHistory, items: np.ndarray, clicks: tuple[int, ...]) -> fl
         passed = attracts[items[last + 1 : rank]].sum()
         satisfied = made.theta[-1] * attracts[items[last]] if above else 0.0
         e = np.exp(looks[row, distance] - lost[row] * passed - satisfied)
-        one = e * (attracts[items[rank]] + trust[row])
+        one = e * (attracts[items[rank]] + np.exp(trust[row]))
+        one = one if one < 0.9 else 1 - 0.1 * np.exp((0.9 - one) / 0.1)
         found *= one if clicked else 1 - one
     return float(found)
 
@@ -142,5 +143,6 @@ def test_the_first_rank_is_the_measure_of_all_others() -> None:
     behaviour = found.theta[documents:]
     looks, (trust, lost) = behaviour[: away + 1], behaviour[ranks * (away + 1) : -1].reshape(2, ranks)
     assert not looks.any()
-    assert trust[0] == lost[0] == 0
+    assert np.exp(trust[0]) < 1e-20
+    assert lost[0] == 0
     assert not found.free[documents : documents + away + 1].any()

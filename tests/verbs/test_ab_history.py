@@ -11,6 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import offrank
+from offrank.testing.metamorphic import RELATIONS, LogTable, Relation, broken
 from tests.verbs.test_ab_test import ARMS, HALVES, columns
 
 
@@ -108,10 +109,18 @@ def test_why_it_is_left_out(tmp_path: Path) -> None:
     assert "The step history is left out: the log lacks" in " ".join(str(found).split())
 
 
-def test_order_partition_and_company_do_not_change_it(tmp_path: Path) -> None:
+@pytest.mark.parametrize("relation", RELATIONS.values(), ids=RELATIONS)
+def test_what_must_not_change_a_comparison_of_arms(relation: Relation) -> None:
+    log = LogTable(pa.table(columns(rows=1500)), beside=("a_score", "b_score"))
+    changed = broken(lambda some: offrank.compare(some, None, ARMS, cluster=None), log, relation)  # beyond 1e-9
+    ratios = {name: pair for name, pair in changed.items() if name.endswith((".share", ".saved"))}  # of variances
+    assert changed == ratios
+    assert all(one == pytest.approx(other, rel=1e-6) for one, other in ratios.values())
+
+
+def test_partition_and_company_do_not_change_it(tmp_path: Path) -> None:
     made = columns(rows=1200)
     one = step_of(made)
-    assert_same(step_of(some(made, np.random.default_rng(1).permutation(1200).tolist())), one)
     for part in range(3):
         pq.write_table(pa.table(some(made, range(400 * part, 400 * part + 400))), tmp_path / f"{part}.parquet")
     assert_same(step_of(str(tmp_path / "*.parquet")), one)

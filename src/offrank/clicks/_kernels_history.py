@@ -12,8 +12,9 @@ from typing import Any
 import numba
 import numpy as np
 
-LEAST, MOST = 1e-6, 0.995
-"""Bounds of the chance of a click."""
+BENDS = 0.9
+"""Where e (a + t) is larger, the chance of a click is bent so that it stays below 1, without a jump of its slope."""
+MOST = 1 - 1e-9
 
 _exact = numba.njit(cache=True, nogil=True)
 _inline = numba.njit(cache=True, nogil=True, inline="always")
@@ -25,18 +26,17 @@ def _chance(theta: Any, attraction: Any, shape: Any, items: Any, rank: int, last
     documents, ranks, away = shape
     row = min(rank, ranks - 1)
     cell = documents + row * (away + 1) + (min(rank - last, away) if last >= 0 else 0)
-    trust = documents + ranks * (away + 1) + row
-    lost, satisfied = trust + ranks, documents + ranks * (away + 1) + 2 * ranks
+    trusted = documents + ranks * (away + 1) + row
+    lost, satisfied = trusted + ranks, documents + ranks * (away + 1) + 2 * ranks
     passed = 0.0
     for above in range(last + 1, rank):
         passed += attraction[items[above]]
     own, clicked = attraction[items[rank]], attraction[items[last]] if last >= 0 else 0.0
+    trust = np.exp(theta[trusted])
     looks = np.exp(theta[cell] - theta[lost] * passed - theta[satisfied] * clicked)
-    found = looks * (own + theta[trust])
-    if not LEAST < found < MOST:
-        return min(max(found, LEAST), MOST), 0
+    found = looks * (own + trust)
     at[0], by[0] = items[rank], looks * own * (1 - own)
-    at[1], by[1] = trust, looks
+    at[1], by[1] = trusted, looks * trust
     at[2], by[2] = cell, found
     at[3], by[3] = lost, -found * passed
     count = 4
@@ -48,6 +48,11 @@ def _chance(theta: Any, attraction: Any, shape: Any, items: Any, rank: int, last
         at[count], by[count] = satisfied, -found * clicked
         at[count + 1], by[count + 1] = items[last], -found * theta[satisfied] * clicked * (1 - clicked)
         count += 2
+    if found > BENDS:
+        slope = np.exp((BENDS - found) / (1 - BENDS))
+        for one in range(count):
+            by[one] *= slope
+        return min(1 - (1 - BENDS) * slope, MOST), count
     return found, count
 
 

@@ -4,7 +4,8 @@ a is the attraction of the document. e falls with the rank and the distance to t
 what was passed over since (readers who leave as they are not served), and with that of what was clicked last (readers
 who are satisfied): log e = rank and distance - lost x passed over - satisfied x clicked. t is the trust in a rank. The
 position-based, user browsing and trust-biased models are cases of it; the cascade, dynamic Bayesian and dependent click
-models come close. At the first rank e = 1 and t = 0, which makes all else relative to it.
+models come close. Where e (a + t)
+is above 0.9, the chance is bent to stay below 1. At the first rank e = 1 and t = 0, which makes all else relative to it.
 """
 
 from __future__ import annotations
@@ -25,15 +26,21 @@ KNOWN = 0.02
 """Sessions that the prior of an attraction counts for."""
 FALLS = 0.25
 """What the logarithm of e falls by with each rank, by the prior."""
-_PRECISION = {"looks": 0.25, "trust": 1.0, "lost": 0.25, "satisfied": 0.25}
-_LIMITS = {"looks": (-6.0, 1.5), "trust": (0.0, 1.0), "lost": (-1.0, 4.0), "satisfied": (-1.0, 4.0)}
-_LOGITS = (-7.0, 6.0)
-_ENOUGH = 1e-12
+TRUST = float(np.log(0.02))
+"""The logarithm of the trust in a rank below the first, by the prior."""
+_PRECISION = {"looks": 0.25, "trust": 0.5, "lost": 0.25, "satisfied": 0.25}
+_NONE = -50.0
+"""The logarithm of the trust in the first rank."""
+_FIRST, _STEPS, _CLOSE = 60, 100, 1e-9
+"""Steps without and with curvature, and the gradient at which they end."""
+_STEP = 1e-5
+"""Of finite differences of the gradient."""
+_ENOUGH = 1e-24
 """Of the square of the residual, relative: a direction is solved for no further."""
 
 
 class Shape(NamedTuple):
-    """The numbers of a model: logits of documents, looks [ranks, away + 1], trust [ranks], lost [ranks], satisfied."""
+    """The numbers of a model: logits of documents, looks [ranks, away + 1], log trust [ranks], lost [ranks], satisfied."""
 
     documents: int
     ranks: int
@@ -55,10 +62,10 @@ class Shape(NamedTuple):
 
     @property
     def before(self) -> Floats:
-        """The prior means of the numbers of the behaviour."""
-        found = np.zeros(sum(self.kinds.values()))
-        found[: self.kinds["looks"]] = -FALLS * np.repeat(np.arange(self.ranks), self.away + 1)
-        return found
+        """The prior means of the numbers of the behaviour, and the values of those that are not learnt."""
+        looks = -FALLS * np.repeat(np.arange(self.ranks), self.away + 1)
+        trust = np.where(np.arange(self.ranks) > 0, TRUST, _NONE)
+        return np.concatenate([looks, trust, np.zeros(self.ranks + 1)])
 
     @property
     def learnt(self) -> NDArray[np.bool_]:
@@ -79,7 +86,7 @@ class ClickedLists:
 
 @dataclass(frozen=True, eq=False)
 class ClickHistory:
-    """A model that was learnt. theta: [p] see `Shape`; free: [p] which of it was learnt and is at no limit."""
+    """A model that was learnt. theta: [p] see `Shape`; free: [p] which of it was learnt."""
 
     shape: Shape
     theta: Floats
@@ -117,7 +124,8 @@ class ClickHistory:
         attraction, rate, shape = self.attraction, self.rate, self.shape
         precision = shape.behaviour(_PRECISION)
         away = self.theta[shape.documents :] - shape.before
-        found = KNOWN * float((rate * np.log(attraction) + (1 - rate) * np.log1p(-attraction)).sum())
+        logits = self.theta[: shape.documents]
+        found = -KNOWN * float((rate * np.logaddexp(0, -logits) + (1 - rate) * np.logaddexp(0, logits)).sum())
         found -= float((precision * away**2).sum()) / 2
         slope = np.concatenate([KNOWN * (rate - attraction), -precision * away])
         return found, slope, np.concatenate([KNOWN * attraction * (1 - attraction), precision])
@@ -129,19 +137,20 @@ class ClickHistory:
 
     def direction(self, sessions: ClickedLists, slope: Floats) -> Floats:
         """[p] how the numbers move with a slope [p] of what is expected: the inverse of the information times it."""
-        curvature, free = self.prior[2], self.free
-        one = sessions
-        known = self.theta, self.attraction, self.shape, one.lists, one.clicks, one.weight
-        diagonal = np.zeros(len(self.theta))
+        free = self.free
 
         def times(vector: Floats) -> Floats:
-            found = np.zeros(len(self.theta))
-            diagonal[:] = 0
-            _kernels_history.information_times(*known, vector, found, diagonal)
-            return np.where(free, found + curvature * vector, 0.0)
+            return np.where(free, self.information(sessions, vector)[0], 0.0)
 
-        times(np.zeros(len(self.theta)))
-        return _solved(times, np.where(free, slope, 0.0), np.where(free, diagonal + curvature, 1.0))
+        return _solved(times, np.where(free, slope, 0.0), np.where(free, self.information(sessions, slope)[1], 1.0))
+
+    def information(self, sessions: ClickedLists, vector: Floats) -> tuple[Floats, Floats]:
+        """[p] what sessions and prior tell of the numbers, given the clicks above, times a vector; [p] its diagonal."""
+        one, found, diagonal = sessions, np.zeros(len(self.theta)), np.zeros(len(self.theta))
+        known = self.theta, self.attraction, self.shape, one.lists, one.clicks, one.weight
+        _kernels_history.information_times(*known, vector, found, diagonal)
+        curvature = self.prior[2]
+        return found + curvature * vector, diagonal + curvature
 
 
 def click_history(sessions: ClickedLists, documents: int) -> ClickHistory:
@@ -153,20 +162,26 @@ def click_history(sessions: ClickedLists, documents: int) -> ClickHistory:
     rate = 1.5 * (one.weight @ (one.clicks > 0).sum(axis=1)) / (one.weight @ (one.lists >= 0).sum(axis=1))
     rate = float(np.clip(rate, 0.05, 0.6))
     free = np.concatenate([shown, shape.learnt])
-    theta = np.concatenate([np.full(documents, np.log(rate / (1 - rate))), np.where(shape.learnt, shape.before, 0.0)])
-    of_kind = [limits for kind, limits in _LIMITS.items() for _ in range(shape.kinds[kind])]
-    limits = np.array([_LOGITS] * documents + of_kind)
+    theta = np.concatenate([np.full(documents, np.log(rate / (1 - rate))), shape.before])
+
+    scale = np.ones(int(free.sum()))
 
     def cost(asked: Floats) -> tuple[float, Floats]:
-        theta[free] = asked
+        theta[free] = asked / scale
         found, gradient = ClickHistory(shape, theta, free, rate).posterior(sessions)
-        return -found, -gradient[free]
+        return -found, -gradient[free] / scale
 
-    options = {"maxiter": 400, "maxcor": 20, "ftol": 1e-12}
-    bounds = limits[free]
-    theta[free] = minimize(cost, theta[free].copy(), jac=True, method="L-BFGS-B", bounds=bounds, options=options).x
-    inside = (theta > limits[:, 0]) & (theta < limits[:, 1])
-    return ClickHistory(shape, theta, free & inside, rate)
+    def curved(asked: Floats, toward: Floats) -> Floats:
+        step = _STEP / max(float(np.abs(toward / scale).max()), 1e-300)
+        return np.asarray((cost(asked + step * toward)[1] - cost(asked - step * toward)[1]) / (2 * step))
+
+    begun = minimize(cost, theta[free].copy(), jac=True, method="L-BFGS-B", options={"maxiter": _FIRST, "maxcor": 20})
+    theta[free] = begun.x
+    scale = np.sqrt(ClickHistory(shape, theta, free, rate).information(sessions, theta)[1][free])
+    options = {"maxiter": _STEPS, "gtol": _CLOSE, "initial_trust_radius": 10.0}
+    ended = minimize(cost, begun.x * scale, jac=True, hessp=curved, method="trust-ncg", options=options)
+    theta[free] = ended.x / scale
+    return ClickHistory(shape, theta, free, rate)
 
 
 def _logistic(found: Floats) -> Floats:
