@@ -2,10 +2,10 @@
 
 a is the attraction of the document. e falls with the rank and the distance to the last click, with the attraction of
 what was passed over since (readers who leave as they are not served), and with that of what was clicked last (readers
-who are satisfied): log e = rank and distance - lost x passed over - satisfied x clicked. t is the trust in a rank. The
-position-based, user browsing and trust-biased models are cases of it; the cascade, dynamic Bayesian and dependent click
-models come close. Where e (a + t)
-is above 0.9, the chance is bent to stay below 1. At the first rank e = 1 and t = 0, which makes all else relative to it.
+who are satisfied): log e = rank and distance - lost x passed over - satisfied x clicked. t is the trust in a rank. At
+the first rank e = 1 and t = 0, which makes all else relative to it. Where e (a + t) is above 0.9, it is bent to stay
+below 1. The position-based, user browsing and trust-biased models are cases of it; the cascade, dynamic Bayesian and
+dependent click models come close.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _ENOUGH = 1e-24
 
 
 class Shape(NamedTuple):
-    """The numbers of a model: logits of documents, looks [ranks, away + 1], log trust [ranks], lost [ranks], satisfied."""
+    """The numbers of a model: logits of documents, log e [ranks, away + 1], log t [ranks], lost [ranks], satisfied."""
 
     documents: int
     ranks: int

@@ -26,7 +26,7 @@ SHOWN = 5
 """Times that each item of a row's lists has to be shown, by any arm, in its query."""
 LEAST = 0.2
 """Share of the impressions in which that has to be so."""
-WIDER = 1.15
+WIDER = 1.1
 """By how much the part of the error that comes from the model is widened: it is taken at the numbers that were learnt
 from the same rows, which is too small (measured: benchmarks/ab_tests.py)."""
 
