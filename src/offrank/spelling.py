@@ -133,8 +133,8 @@ def _refuse_outsized(text: str, what: str) -> None:
         depth += 1 if bracket in "([{" else -1
         deepest = max(deepest, depth)
     if len(text) > _LONGEST or deepest > _DEEPEST:
-        size = f"{len(text):,} characters" if len(text) > _LONGEST else f"{deepest:,} brackets within one another"
-        remedy = f"write at most {_LONGEST:,} characters and {_DEEPEST} brackets within one another"
+        size = f"{len(text):,} characters" if len(text) > _LONGEST else f"{deepest:,} nested brackets"
+        remedy = f"use at most {_LONGEST:,} characters and {_DEEPEST} nested brackets"
         raise SpellingError(f"the {what} {_shown(text)} has {size}", remedy)
 
 
@@ -153,7 +153,7 @@ def listed(texts: Iterable[str]) -> list[str]:
 
 def example(makers: Makers) -> str:
     """Return a remedy that lists the valid names."""
-    return "write name or name(argument, key=value), with a name from: " + ", ".join(sorted(makers))
+    return "use name or name(argument, key=value), with a name from: " + ", ".join(sorted(makers))
 
 
 def _shown(text: str) -> str:
@@ -217,7 +217,7 @@ class _Reader:
         if len(keys) < len(node.keys):
             raise SpellingError(f"cannot read {self.what} {_shown(self.text)}", "write {key: value, key: value}")
         if twice := [key for key, times in Counter(keys).items() if times > 1]:
-            raise SpellingError(f"{spell(twice[0])} stands twice in {_shown(self.text)}", "give each key one value")
+            raise SpellingError(f"{spell(twice[0])} occurs twice in {_shown(self.text)}", "give each key one value")
         return Frozen(zip(keys, [self.built(value, takes_text=False) for value in node.values], strict=True))
 
     def word(self, word: str, *, takes_text: bool | None) -> Any:
@@ -226,7 +226,7 @@ class _Reader:
         if takes_text is None:
             error = _unknown(word, self.makers, "name")
             raise SpellingError(
-                f"{error.message} in {_shown(self.text)}", error.remedy + f"; a file is quoted: '{word}'"
+                f"{error.message} in {_shown(self.text)}", error.remedy + f"; quote a file name: '{word}'"
             )
         return math.inf if word == "inf" and not takes_text else word
 

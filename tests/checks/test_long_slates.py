@@ -64,12 +64,12 @@ def test_the_law_of_a_row_takes_a_second_at_most(slots: int, refused: bool) -> N
     if not refused:
         assert policy.rank_probs(batch.contexts, items).sum() == pytest.approx(1, rel=1e-9)
         return
-    with pytest.raises(AbilityError, match="575 candidates at 575 ranks would take some 1 seconds a row"):
+    with pytest.raises(AbilityError, match="575 candidates at 575 ranks would take about 1 seconds per row"):
         policy.rank_probs(batch.contexts, items)
 
 
 def test_an_estimator_of_rank_laws_is_refused_with_what_to_do() -> None:
-    with pytest.raises(UsageError, match=r"1,000 candidates at 1,000 ranks .* seconds a row: shorten the slates"):
+    with pytest.raises(UsageError, match=r"1,000 candidates at 1,000 ranks .* seconds per row: shorten the slates"):
         offrank.evaluate(log(2, 1_000), "plackett_luce(new_score)", PLACKETT_LUCE, ["ipm"])
 
 

@@ -58,7 +58,7 @@ class WithExamination(Arguments):
     """The examination curve that some estimators need."""
 
     examination: Examination | None = argument(
-        "Probability that each rank is looked at, or a click model's file.",
+        "Probability that each rank is examined, or a click model's file.",
         default=None,
         more="For pbm and interpol. In Python numbers, a fitted click model, the file that it was saved to, or what "
         "`offrank.harvest_clicks` found.",
@@ -197,7 +197,7 @@ class TargetEvaluation(Question):
         super().__post_init__()
         lost = [name for name in ("state", "held_out", "by", "control") if getattr(self, name) is not None]
         if self.bounds and lost:
-            raise UsageError(f"bounds are of a whole log that is read here, without {lost[0]}", f"leave {lost[0]} out")
+            raise UsageError(f"bounds need a whole log that is read here, without {lost[0]}", f"omit {lost[0]}")
 
     @cached_property
     def estimator_list(self) -> list[AnyEstimator]:

@@ -97,11 +97,11 @@ def _test(every: Mapping[str, Found]) -> str:
     sizes = [one.effective_clusters or finite(one.ess) or 0.0 for one in sound]
     p = welch([change.value or 0.0 for change in changes], errors, sizes)
     if p is None:
-        return "Whether groups differ cannot be tested: fewer than two have a sound interval."
+        return "Differences between groups cannot be tested: fewer than two groups have a sound interval."
     said = (
-        "The difference to the log is not the same in all groups"
+        "The groups have different differences to the log"
         if p < 0.05
-        else "The groups may all have the same difference to the log"
+        else "No evidence that the difference to the log varies between groups"
     )
     shown = "p < 0.0001" if p < 1e-4 else f"p = {p:.2g}"
     return f"{said} (Welch's test over the {len(sound):,} with a sound interval: {shown})."

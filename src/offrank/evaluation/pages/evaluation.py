@@ -61,7 +61,7 @@ def forest(found: ResultData) -> Forest:
     rows = [] if earned is None else [ForestRow("what was logged", Span.of(earned))]
     rows += [_verdict(name, one, found.truths.get(name)) for name, one in found.verdicts.items()]
     band = Span.of(earned if len(rows) > 1 else None)
-    title = f"Earned, in {about.unit or 'clicks per impression'}"
+    title = f"Reward, in {about.unit or 'clicks per impression'}"
     return Forest(title, tuple(rows), band.value, "logged", band, better="right")
 
 
@@ -95,7 +95,7 @@ def _left_out(about: ResultMetadata) -> Section:
     """Report the rows that were left out while reading."""
     items = [f"{count(number)} for `{rule}`" for rule, number in about.log.skipped.items() if number]
     if learnt := about.log.learnt_from:
-        items.append(f"{count(learnt)} impressions that the policy was learnt from")
+        items.append(f"{count(learnt)} impressions that the policy was trained on")
     return Section("Left out while reading", items=tuple(items))
 
 
@@ -133,7 +133,7 @@ def _log(found: ResultData) -> Section:
     facts = {
         "Source": quote(log.source) if log.source else "",
         "Impressions": count(log.impressions),
-        "Left out, learnt from": count(log.learnt_from),
+        "Left out: training rows": count(log.learnt_from),
         "Before sub-sampling": "" if log.estimated_impressions == log.impressions else count(log.estimated_impressions),
         "Logging policy": quote(about.logging),
         "Examination by rank": ", ".join(f"{one:g}" for one in about.examination or ()),
@@ -152,7 +152,7 @@ def _dependent(found: ResultData) -> str:
     parts = (found.estimates, *found.groups.values())
     effects = [one.design_effect for part in parts for one in part.given.values() if one.design_effect]
     widest = f" (design effect up to {max(effects):.1f})" if effects else ""
-    return f"taken together by {quote(found.metadata.cluster)}{widest}"
+    return f"clustered by {quote(found.metadata.cluster)}{widest}"
 
 
 @dataclass(frozen=True)
@@ -207,5 +207,5 @@ class Plots:
 
     def _drawn(self, plot: Forest) -> str:
         if not plot.rows:
-            raise UsageError("there is nothing to draw", "ask for what was estimated")
+            raise UsageError("there is nothing to draw", "use an estimate of this result")
         return standalone(plot, self.width)
