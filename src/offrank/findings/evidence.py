@@ -254,7 +254,7 @@ class Frequency:
     rank: from 1 at the top, None for any rank. item, name: its code and what the log calls it; else `lift` selects the
     items: those that the policy shows there at least `lift` times as often as a uniform one would. observed, expected:
     rows (before sub-sampling). chance: an upper bound of the probability that some comparison of a correct log deviates
-    as much.
+    as much. untested: rows that were not compared, since they are too large.
     """
 
     rank: int | None
@@ -264,6 +264,7 @@ class Frequency:
     item: int | None = None
     lift: float | None = None
     name: str = ""
+    untested: int = 0
 
 
 @dataclass(frozen=True, kw_only=True)
