@@ -108,7 +108,7 @@ def main() -> None:
     parser.add_argument("--logs", type=int, default=10)
     parser.add_argument("--models", default="pbm,ubm,trust")
     parser.add_argument("--sessions", default=",".join(str(size[1]) for size in SIZES), help="which sizes")
-    parser.add_argument("--table", type=Path, help="a page with the two markers, to write the table to")
+    parser.add_argument("--table", type=Path, help="the page that includes the table")
     given = parser.parse_args()
     lines, sessions = [], [int(one) for one in given.sessions.split(",")]
     sizes = [size for size in SIZES if size[1] in sessions]

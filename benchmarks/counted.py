@@ -154,7 +154,7 @@ def main() -> None:
     parser.add_argument("--rows", type=int, default=1_000_000)
     parser.add_argument("--contexts", type=int, default=300_000)
     parser.add_argument("--repeats", type=int, default=3)
-    parser.add_argument("--table", type=Path, help="a page with the two markers, to write the table to")
+    parser.add_argument("--table", type=Path, help="the page that includes the table")
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         slates = write_slates(Path(folder) / "slates.parquet", given.rows)

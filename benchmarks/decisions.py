@@ -98,7 +98,7 @@ def main() -> None:
     parser.add_argument("--rows", type=int, nargs="+", default=[1000, 3000])
     parser.add_argument("--clusters", action="store_true", help="queries of unlike sizes instead")
     parser.add_argument("--workers", type=int, default=2)
-    parser.add_argument("--write", type=Path, help="a page with the two markers, to write the table to")
+    parser.add_argument("--write", type=Path, help="the page that includes the table")
     asked = parser.parse_args()
     found: Counter[tuple[int, str, str, str]] = Counter()
     with ProcessPoolExecutor(asked.workers, multiprocessing.get_context("spawn")) as pool:

@@ -231,7 +231,7 @@ def main() -> None:
     parser.add_argument("--scale", type=float, default=1.0, help="of the smallest sizes")
     parser.add_argument("--only", default="", metavar="TEXT", help="lines of a verb or a size that hold it")
     parser.add_argument("--repeats", type=int, default=2)
-    parser.add_argument("--write", type=Path, help="a page with the two markers")
+    parser.add_argument("--write", type=Path, help="the page that includes the table")
     given = parser.parse_args()
     found = []
     for line in LINES:

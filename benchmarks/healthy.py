@@ -59,7 +59,7 @@ def main() -> None:
     parser.add_argument("--logs", type=int, default=40)
     parser.add_argument("--rows", type=int, default=20_000)
     parser.add_argument("--workers", type=int, default=2)
-    parser.add_argument("--write", type=Path, help="a page with the two markers, to write the table to")
+    parser.add_argument("--write", type=Path, help="the page that includes the table")
     given = parser.parse_args()
     names = [one.name for one in HEALTHY if one.sampled is None and "examination" not in one.options]
     with ProcessPoolExecutor(given.workers, multiprocessing.get_context("spawn")) as pool:

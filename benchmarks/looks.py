@@ -32,7 +32,7 @@ def lines(logs: int) -> Iterator[str]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--logs", type=int, default=20_000)
-    parser.add_argument("--write", type=Path, help="a page with the two markers, to write the table to")
+    parser.add_argument("--write", type=Path, help="the page that includes the table")
     asked = parser.parse_args()
     told = list(lines(asked.logs))
     print(*told, sep="\n")

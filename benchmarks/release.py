@@ -273,7 +273,7 @@ def main() -> None:
     parser.add_argument("--learnt", type=int, default=100, help="logs of each world that policies are learnt from")
     parser.add_argument("--only", default="", help="worlds whose name holds this")
     parser.add_argument("--kept", type=Path, help="a file of what was measured, to go on from")
-    parser.add_argument("--write", type=Path, help="a page with the two markers, to write the table to")
+    parser.add_argument("--write", type=Path, help="the page that includes the table")
     given = parser.parse_args()
     found: dict[str, list[Outcome]] = {}
     for line in given.kept.read_text().splitlines() if given.kept and given.kept.exists() else ():

@@ -178,7 +178,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--rows", type=int, default=6000)
     parser.add_argument("--only", help="one verb")
-    parser.add_argument("--write", type=Path, help="a page with the two markers, to write the table to")
+    parser.add_argument("--write", type=Path, help="the page that includes the table")
     given = parser.parse_args()
     table, told = logged(given.rows), {}
     for verb in VERBS:

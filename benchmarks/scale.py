@@ -75,7 +75,7 @@ def main() -> None:
     parser.add_argument("--stream", type=float, default=1.0, metavar="GIGABYTES")
     parser.add_argument("--tens", type=int, metavar="ROWS", help="only so many slates of 10, in whole millions")
     parser.add_argument("--folder", type=Path, help="keeps logs and measurements, by default a temporary one")
-    parser.add_argument("--table", type=Path, help="a page with the two markers, to write the table to")
+    parser.add_argument("--table", type=Path, help="the page that includes the table")
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as temporary:
         folder = given.folder or Path(temporary)

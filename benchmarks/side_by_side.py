@@ -167,7 +167,7 @@ def main() -> None:
     parser.add_argument("--rows", type=int, default=5_000_000)
     parser.add_argument("--repeats", type=int, default=5)
     parser.add_argument("--folder", type=Path, help="where the log is written, by default a temporary folder")
-    parser.add_argument("--table", type=Path, help="a page with the two markers, to write the table to")
+    parser.add_argument("--table", type=Path, help="the page that includes the table")
     given = parser.parse_args()
     with tempfile.TemporaryDirectory(dir=given.folder) as folder:
         path, own = write(Path(folder) / "log.parquet", given.rows), Path(folder) / "log.arrow"

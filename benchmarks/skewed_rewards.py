@@ -163,7 +163,7 @@ def main() -> None:
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--only", default="", help="laws whose name holds this")
     parser.add_argument("--kept", type=Path, help="a file of what was measured, to go on from")
-    parser.add_argument("--write", type=Path, help="a page with the two markers, to write the table to")
+    parser.add_argument("--write", type=Path, help="the page that includes the table")
     arguments = parser.parse_args()
     found = kept(arguments.kept, arguments.logs)
     with ProcessPoolExecutor(arguments.workers, multiprocessing.get_context("spawn")) as pool:

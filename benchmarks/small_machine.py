@@ -282,7 +282,7 @@ def main() -> None:
     parser.add_argument("--scale", type=float, default=0.001, help="of the numbers of rows")
     parser.add_argument("--only", default="", metavar="TEXT", help="cases whose name holds it")
     parser.add_argument("--folder", type=Path, help="keeps measurements, by default a temporary one")
-    parser.add_argument("--write", type=Path, help="a page with the two markers")
+    parser.add_argument("--write", type=Path, help="the page that includes the table")
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as temporary:
         folder = given.folder or Path(temporary)

@@ -57,7 +57,7 @@ def main() -> None:
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--only", default="", help="worlds whose name holds this")
     parser.add_argument("--kept", type=Path, help="a file of what was measured, to go on from")
-    parser.add_argument("--write", type=Path, help="a page with the two markers, to write the tables to")
+    parser.add_argument("--write", type=Path, help="the page that includes the table, to write the tables to")
     arguments = parser.parse_args()
     names = [name for name in WORLDS if arguments.only in name]
     found = measured(names, arguments.rows, arguments.logs, arguments.workers, arguments.kept)
