@@ -13,14 +13,15 @@ def miscalibrated(log: LogEvidence) -> Statement | None:
     """Items are shown more often, or less often, than the logging policy can explain."""
     if log.fit is None or not unfit(log):
         return None
-    mismatch = ""
+    more = untested_in_words(log.fit)
     if log.apart:
-        mismatch = (
+        more = (
             f" In {log.apart / log.compared:.0%} of the rows, the logged propensity differs from the policy's too."
+            f"{more}"
         )
     return Statement(
         "serious",
-        f"The shown slates do not fit {log.logging}: {deviation_in_words(log.fit)}.{mismatch}",
+        f"The shown slates do not fit {log.logging}: {deviation_in_words(log.fit)}.{more}",
         Wording(
             "Check the score column and the temperature, whether target and logging policy are swapped, and "
             "whether slates were changed after they were drawn (items swapped, pinned or filtered out). If "
@@ -44,6 +45,15 @@ def deviation_in_words(fit: Frequency) -> str:
         what = f"items that the policy shows there {_lift(fit.lift)} were"
     rows = f"in {_number(fit.observed)} rows, where {_number(fit.expected)} were expected"
     return f"{what} shown {how} {where}: {rows}"
+
+
+def untested_in_words(fit: Frequency) -> str:
+    """How many rows were not compared, as a sentence after another; nothing if all could be."""
+    return (
+        f" {fit.untested:,} rows were not compared, because each has over a million pairs of item and rank."
+        if fit.untested
+        else ""
+    )
 
 
 def _lift(lift: float) -> str:
