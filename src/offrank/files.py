@@ -5,7 +5,6 @@ from __future__ import annotations
 import errno
 import os
 import re
-import secrets
 import shutil
 import time
 from collections.abc import Callable, Iterator
@@ -40,7 +39,7 @@ def atomic_write(path: str | os.PathLike[str]) -> Iterator[Path]:
         OSError: the disk is full, or the folder cannot be written to; it names `path`, the size and what to do.
     """
     final = Path(path)
-    temporary = final.with_name(f".{secrets.token_hex(4)}.{final.name}")
+    temporary = final.with_name(f".{os.urandom(4).hex()}.{final.name}")
     left = re.compile(rf"\.{_HEX}\.{re.escape(final.name)}")
     with _named(temporary, final), _unfinished(temporary, left), _named(temporary, final):
         yield temporary
@@ -51,7 +50,7 @@ def atomic_write(path: str | os.PathLike[str]) -> Iterator[Path]:
 @contextmanager
 def scratch(parent: Path, prefix: str) -> Iterator[Path]:
     """Yield a folder in `parent` that is removed afterwards, whatever happens."""
-    folder = parent / f"{prefix}{secrets.token_hex(4)}"
+    folder = parent / f"{prefix}{os.urandom(4).hex()}"
     with _unfinished(folder, re.compile(re.escape(prefix) + _HEX), os.mkdir):
         yield folder
 

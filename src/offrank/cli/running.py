@@ -115,7 +115,8 @@ def working(options: dict[str, Any]) -> Iterator[tuple[Any, Any, Callable[[str],
                 bars.update(task, description=escape(text), rate="", left="")
 
             try:
-                yield Pace(partial(bars.update, task)), executor, say
+                threads = options.get("workers") or os.cpu_count() or 1
+                yield Pace(partial(bars.update, task), workers=threads), executor, say
             finally:
                 unwatch()
     finally:

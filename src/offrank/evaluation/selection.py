@@ -35,12 +35,8 @@ from .candidates import Pick
 from .counts import AnyEstimator, Counts
 from .reduction import Pass, Picks
 from .refutation import judged_log
+from .usual import CANDIDATES
 
-CANDIDATES = (
-    *("ips", "snips", "rips", "snrips", "pi", "wpi", "ipm", "snipm"),
-    *("interpol(window=1)", "interpol(window=2)", "pbm"),
-)
-"""The estimators to choose from by default, of which a log and its policies usually allow only some."""
 _TRIED = 16
 """Number of rows on which everything is tried first."""
 _SAME = 1e-9

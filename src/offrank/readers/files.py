@@ -15,6 +15,7 @@ import pyarrow as pa
 import pyarrow.fs as pafs
 
 from ..errors import EmptyLogError, LogError, UsageError
+from ..from_text import nothing_at
 from ..outputs import refuse_undecodable
 from .contents import HEAD, packing
 from .spooled import KEPT, spooled
@@ -141,7 +142,7 @@ def expand(
         files = dict.fromkeys(str(path) for name in names for path in _files(Path(name), suffixes))
         if not files:
             folder = ": the folder contains no files" if Path(each).is_dir() else ""
-            raise LogError(f"there is no log at {each!r}{folder}", "check the path, or quote the glob")
+            raise nothing_at(each, folder)
         found += files
     for path in found:
         refuse_undecodable(path)
