@@ -127,7 +127,7 @@ class RankedTable:
         if not self.skip:
             raise error
         keep, skipped = faults.which == 0, dict(Counter(piece.skipped) + Counter(faults.counts()))
-        kept = replace(piece, data=piece.data.filter(pa.array(keep)), rows=piece.rows[keep], skipped=skipped)
+        kept = replace(piece, data=arrow.kept(piece.data, keep), rows=piece.rows[keep], skipped=skipped)
         return self._ordered(kept, columns)
 
     def _moved(self, names: Sequence[str]) -> list[str]:
