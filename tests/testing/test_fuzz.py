@@ -84,6 +84,14 @@ ANSWERED = {
         new=[2.0, 3.0] * 2,
         query=["a", "a", "b", "b"],
     ),
+    "structs with ranks in views of texts": LogCase(
+        "wide",
+        {"slate": [["a", "b"]], "candidates": [["b", "a"]]},
+        "polars",
+        names={"slate": "items.item"},
+        shape="ranked",
+        said={"position": "items.position"},
+    ),
     "exposures in views of texts": LogCase(
         "wide", {"slate": [["a", "b"], ["b"]], "clicks": [[0, 1], [1]]}, "polars", shape="exposures"
     ),

@@ -84,7 +84,8 @@ def about_log(told: Mapping[str, Any], rows: Sequence[Row]) -> None:
         same(logged, earned / math.fsum(kept), "what was logged")
     for one in told.get("ranks", ()):
         place = one["rank"] - 1
-        shown = [(k, row.clicks[place]) for k, row in zip(kept, rows, strict=True) if place < len(row.clicks or ())]
+        clicks = [row.clicks or [] for row in rows]
+        shown = [(k, each[place]) for k, each in zip(kept, clicks, strict=True) if place < len(each)]
         same(one["impressions"], math.fsum(k for k, _ in shown), f"impressions at rank {place + 1}")
         same(one["clicks"], math.fsum(k * click for k, click in shown), f"clicks at rank {place + 1}")
 
