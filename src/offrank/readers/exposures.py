@@ -77,12 +77,12 @@ class ExposedLists:
         known, unknown = False, None
         for piece in self.shown.pieces(part, tuple(dict.fromkeys([*wanted, *beside]))):
             variation, left = self._variations(piece.data)
-            kept = pa.array(variation >= 0)
             names = self._held.names.take(pa.array(np.maximum(variation, 0)))
-            data = piece.data.select(wanted).append_column(self.made, names).select(list(columns)).filter(kept)
+            data = piece.data.select(wanted).append_column(self.made, names).select(list(columns))
+            kept = variation >= 0
             known, unknown = known or left[UNEXPOSED] < len(variation), unknown or piece
             skipped = dict(Counter(piece.skipped) + left)
-            yield replace(piece, data=data, rows=piece.rows[variation >= 0], skipped=skipped)
+            yield replace(piece, data=arrow.kept(data, kept), rows=piece.rows[kept], skipped=skipped)
         if not known and unknown is not None and self.parts() == 1:
             raise self._unjoined(unknown.data)
 
@@ -129,7 +129,7 @@ class ExposedLists:
         user, experiment, variation = self.exposed_by
         columns = (user, experiment, variation, *([self.times[1]] if self.times else []))
         pieces = [
-            piece.data.select(list(dict.fromkeys(columns)))
+            arrow.plain_columns(piece.data.select(list(dict.fromkeys(columns))))
             for part in range(self.exposures.parts())
             for piece in self.exposures.pieces(part, tuple(dict.fromkeys(columns)))
         ]

@@ -39,7 +39,7 @@ def diginetica(path: str | Path, *, invalid: Invalid = "raise") -> WideLog:
     if missing := _OWN - {*table.names}:
         raise ColumnError(f"{queries} has no column {min(missing)!r}", f"use Diginetica's own {_QUERIES}")
     kept = KeptRows(table, "is.test", ("FALSE", "false", "False"))
-    by = ItemKeys("queryId", "items"), ItemKeys("queryId", "itemId")
+    by = ItemKeys("queryId", "items", listed=True), ItemKeys("queryId", "itemId")
     joined = ClicksBeside(kept, open_table(clicks), *by, "clicks")
     return WideLog(joined, {"slate": "items", "session": "sessionId", "user": "userId"}, invalid)
 

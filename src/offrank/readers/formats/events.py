@@ -58,7 +58,7 @@ def events(
         UsageError: the options do not say what is an impression and what a click.
         ColumnError: there is no such column. LogError: no click is on an item that was shown.
     """
-    own = ItemKeys(impression, slate or item, time)
+    own = ItemKeys(impression, slate or item, time, listed=bool(slate))
     theirs = ItemKeys(click_impression or impression, click_item or item, time)
     impressions, clicking = _tables(source, clicks, (kind, shown, clicked), slate or position or "position")
     for table, wanted in (
