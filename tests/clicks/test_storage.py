@@ -138,14 +138,10 @@ DAMAGES: dict[str, tuple[Callable[[Path], object], str]] = {
     ),
     "short table": (in_parameters(shape=[2], values=[0.5, 0.5]), "damaged"),
     "no probability": (in_parameters(values=[1.5] * 13), "damaged"),
-<<<<<<< ours
     "one of many is no probability": (
         in_parameters(values=[0.5, -0.5] + [0.5] * 11),
         "a value that is not a probability",
     ),
-=======
-    "one of many is no probability": (in_parameters(values=[0.5, -0.5] + [0.5] * 11), "a value that is not a probability"),
->>>>>>> theirs
     "one of many is no number": (in_parameters(values=[0.5, math.nan] + [0.5] * 11), "a value that is not finite"),
     "infinite": (in_parameters(values=[1e999] * 13), "damaged"),
     "a table too many": (
