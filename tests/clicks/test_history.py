@@ -7,7 +7,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from offrank.clicks.history import ClickedLists, ClickHistory, Shape, click_history
+from offrank.clicks.history import ClickedLists, ClickHistory, HistoryShape, click_history
 
 DOCUMENTS, SLOTS = 6, 4
 LISTS = np.array([[0, 1, 2, 3], [3, 2, 4, -1], [5, 0, 1, 2], [4, -1, -1, -1]])
@@ -15,7 +15,7 @@ LISTS = np.array([[0, 1, 2, 3], [3, 2, 4, -1], [5, 0, 1, 2], [4, -1, -1, -1]])
 
 def model(seed: int = 3, ranks: int = SLOTS) -> ClickHistory:
     """A model with all of its numbers away from their priors and limits."""
-    rng, shape = np.random.default_rng(seed), Shape.of(DOCUMENTS, ranks)
+    rng, shape = np.random.default_rng(seed), HistoryShape.of(DOCUMENTS, ranks)
     looks = -0.2 * rng.random((shape.ranks, shape.away + 1)) - 0.1
     trust, lost = 0.02 + 0.05 * rng.random(shape.ranks), 0.1 + 0.3 * rng.random(shape.ranks)
     looks[0], trust[0], lost[0] = 0, np.exp(-50), 0

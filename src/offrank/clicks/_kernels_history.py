@@ -1,8 +1,8 @@
 """Compiled loops of the model of the history of clicks.
 
-theta holds the logits of the attractions of documents, then the numbers of the behaviour, see `history.Shape`, whose
-fields are `documents`, `ranks` and `away`. attraction: [documents] of the same. lists: [n, k] documents, -1 after the
-last one. at and by: room for the numbers that a chance depends on, and for its derivatives.
+theta holds the logits of the attractions of documents, then the numbers of the behaviour: shape are the three numbers
+of a `history.HistoryShape`. attraction: [documents] of the same. lists: [n, k] documents, -1 after the last one. at and
+by: room for the numbers that a chance depends on, and for its derivatives.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import numpy as np
 
 BENDS = 0.9
 """Where e (a + t) is larger, the chance of a click is bent so that it stays below 1, without a jump of its slope."""
-MOST = 1 - 1e-9
+CERTAIN_CLICK = 1 - 1e-9
 
 _exact = numba.njit(cache=True, nogil=True)
 _inline = numba.njit(cache=True, nogil=True, inline="always")
@@ -52,7 +52,7 @@ def _chance(theta: Any, attraction: Any, shape: Any, items: Any, rank: int, last
         slope = np.exp((BENDS - found) / (1 - BENDS))
         for one in range(count):
             by[one] *= slope
-        return min(1 - (1 - BENDS) * slope, MOST), count
+        return min(1 - (1 - BENDS) * slope, CERTAIN_CLICK), count
     return found, count
 
 

@@ -20,13 +20,13 @@ from numpy.typing import NDArray
 from ..log.batch import Floats, Integers
 from . import _kernels_history
 
-RANKS, AWAY = 12, 6
+DISTINCT_RANKS, AWAY = 12, 6
 """Ranks and distances to the last click beyond these have the numbers of the last one."""
-KNOWN = 0.02
+PRIOR_SESSIONS = 0.02
 """Sessions that the prior of an attraction counts for."""
 FALLS = 0.25
 """What the logarithm of e falls by with each rank, by the prior."""
-TRUST = float(np.log(0.02))
+PRIOR_TRUST = float(np.log(0.02))
 """The logarithm of the trust in a rank below the first, by the prior."""
 _PRECISION = {"looks": 0.25, "trust": 0.5, "lost": 0.25, "satisfied": 0.25}
 _NONE = -50.0
@@ -39,7 +39,7 @@ _ENOUGH = 1e-24
 """Of the square of the residual, relative: a direction is solved for no further."""
 
 
-class Shape(NamedTuple):
+class HistoryShape(NamedTuple):
     """The numbers of a model: logits of documents, log e [ranks, away + 1], log t [ranks], lost [ranks], satisfied."""
 
     documents: int
@@ -47,9 +47,9 @@ class Shape(NamedTuple):
     away: int
 
     @classmethod
-    def of(cls, documents: int, ranks: int) -> Shape:
+    def of(cls, documents: int, ranks: int) -> HistoryShape:
         """Of lists of so many ranks."""
-        return cls(documents, min(max(ranks, 1), RANKS), min(max(ranks - 1, 1), AWAY))
+        return cls(documents, min(max(ranks, 1), DISTINCT_RANKS), min(max(ranks - 1, 1), AWAY))
 
     @property
     def kinds(self) -> dict[str, int]:
@@ -64,7 +64,7 @@ class Shape(NamedTuple):
     def before(self) -> Floats:
         """The prior means of the numbers of the behaviour, and the values of those that are not learnt."""
         looks = -FALLS * np.repeat(np.arange(self.ranks), self.away + 1)
-        trust = np.where(np.arange(self.ranks) > 0, TRUST, _NONE)
+        trust = np.where(np.arange(self.ranks) > 0, PRIOR_TRUST, _NONE)
         return np.concatenate([looks, trust, np.zeros(self.ranks + 1)])
 
     @property
@@ -86,9 +86,9 @@ class ClickedLists:
 
 @dataclass(frozen=True, eq=False)
 class ClickHistory:
-    """A model that was learnt. theta: [p] see `Shape`; free: [p] which of it was learnt."""
+    """A model that was learnt. theta: [p] see `HistoryShape`; free: [p] which of it was learnt."""
 
-    shape: Shape
+    shape: HistoryShape
     theta: Floats
     free: NDArray[np.bool_]
     rate: float
@@ -102,20 +102,22 @@ class ClickHistory:
         """[n] the expected clicks of lists [n, k], and the gradient [p] of their sum, `weight` [n] times each."""
         found, gradient = np.zeros(len(lists)), np.zeros(len(self.theta))
         weight = np.ones(len(lists)) if weight is None else weight
-        _kernels_history.expected_of_lists(self.theta, self.attraction, self.shape, lists, weight, found, gradient)
+        _kernels_history.expected_of_lists(
+            self.theta, self.attraction, tuple(self.shape), lists, weight, found, gradient
+        )
         return found, gradient
 
     def scores(self, lists: Integers, clicks: Integers, directions: Floats) -> Floats:
         """[n, a] the derivative of each session's log-probability in directions [a, p]."""
         found = np.zeros((len(lists), len(directions)))
-        _kernels_history.scores_along(self.theta, self.attraction, self.shape, lists, clicks, directions, found)
+        _kernels_history.scores_along(self.theta, self.attraction, tuple(self.shape), lists, clicks, directions, found)
         return found
 
     def log_likelihood(self, sessions: ClickedLists) -> tuple[float, Floats]:
         """The log-likelihood, and its gradient [p]."""
         gradient = np.zeros(len(self.theta))
         one = sessions
-        known = self.theta, self.attraction, self.shape, one.lists, one.clicks, one.weight
+        known = self.theta, self.attraction, tuple(self.shape), one.lists, one.clicks, one.weight
         return _kernels_history.log_likelihoods(*known, gradient), gradient
 
     @property
@@ -125,10 +127,10 @@ class ClickHistory:
         precision = shape.behaviour(_PRECISION)
         away = self.theta[shape.documents :] - shape.before
         logits = self.theta[: shape.documents]
-        found = -KNOWN * float((rate * np.logaddexp(0, -logits) + (1 - rate) * np.logaddexp(0, logits)).sum())
+        found = -PRIOR_SESSIONS * float((rate * np.logaddexp(0, -logits) + (1 - rate) * np.logaddexp(0, logits)).sum())
         found -= float((precision * away**2).sum()) / 2
-        slope = np.concatenate([KNOWN * (rate - attraction), -precision * away])
-        return found, slope, np.concatenate([KNOWN * attraction * (1 - attraction), precision])
+        slope = np.concatenate([PRIOR_SESSIONS * (rate - attraction), -precision * away])
+        return found, slope, np.concatenate([PRIOR_SESSIONS * attraction * (1 - attraction), precision])
 
     def posterior(self, sessions: ClickedLists) -> tuple[float, Floats]:
         """The logarithm of the posterior density, up to a constant, and its gradient [p]; 0 where nothing is learnt."""
@@ -147,7 +149,7 @@ class ClickHistory:
     def information(self, sessions: ClickedLists, vector: Floats) -> tuple[Floats, Floats]:
         """[p] what sessions and prior tell of the numbers, given the clicks above, times a vector; [p] its diagonal."""
         one, found, diagonal = sessions, np.zeros(len(self.theta)), np.zeros(len(self.theta))
-        known = self.theta, self.attraction, self.shape, one.lists, one.clicks, one.weight
+        known = self.theta, self.attraction, tuple(self.shape), one.lists, one.clicks, one.weight
         _kernels_history.information_times(*known, vector, found, diagonal)
         curvature = self.prior[2]
         return found + curvature * vector, diagonal + curvature
@@ -157,7 +159,7 @@ def click_history(sessions: ClickedLists, documents: int) -> ClickHistory:
     """The model of greatest posterior density."""
     from scipy.optimize import minimize  # slow to import
 
-    shape, one = Shape.of(documents, sessions.lists.shape[1]), sessions
+    shape, one = HistoryShape.of(documents, sessions.lists.shape[1]), sessions
     shown = np.bincount(one.lists[one.lists >= 0], minlength=documents) > 0
     rate = 1.5 * (one.weight @ (one.clicks > 0).sum(axis=1)) / (one.weight @ (one.lists >= 0).sum(axis=1))
     rate = float(np.clip(rate, 0.05, 0.6))

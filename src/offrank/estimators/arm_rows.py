@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from functools import reduce
 from typing import Any
 
@@ -18,9 +18,9 @@ from ..policies.by import By
 from ..policies.propensities import law, law_needs
 from ..policies.ties import certain, shown_slates
 
-QUERY = "query"
+LEARNT_BY = "query"
 """The column by which the attraction of an item is learnt: it is the same wherever that is."""
-MOST = 200_000
+MOST_ROWS = 200_000
 """Rows to learn from: of a larger log those with the smallest hashes."""
 PAD = np.iinfo(np.int64).min
 _ALL = np.uint64(2**64 - 1)
@@ -58,14 +58,14 @@ class ArmRows:
             shown[certainly, : some.slots] = shown_slates(policy, some)
             lists.append(shown)
             sure &= certainly
-        documents = [np.where(one >= 0, shown_keys(contexts, one, QUERY), PAD) for one in lists]
+        documents = [np.where(one >= 0, shown_keys(contexts, one, LEARNT_BY), PAD) for one in lists]
         clicks = np.zeros(lists[0].shape) if batch.clicks is None else batch.clicks[:, : contexts.slots]
         known = hashed(batch.row), arms.arms(contexts), batch.inverse_inclusion, batch.reward, sure
         return cls(*known, np.stack(documents, axis=1), clicks)
 
     def take(self, rows: NDArray[Any]) -> ArmRows:
         """Some of the rows."""
-        return ArmRows(*(getattr(self, one.name)[rows] for one in fields(self)))
+        return ArmRows(*(values[rows] for values in vars(self).values()))
 
     @property
     def odd(self) -> bool:
@@ -74,11 +74,11 @@ class ArmRows:
         return not whole.all() or bool((self.reward != self.clicks.sum(axis=1)).any())
 
     @staticmethod
-    def joined(parts: Sequence[ArmRows]) -> ArmRows:
+    def of_parts(parts: Sequence[ArmRows]) -> ArmRows:
         """The rows of all parts, one after another."""
         slots = max(one.clicks.shape[1] for one in parts)
-        wide = [one if one.clicks.shape[1] == slots else one.padded(slots) for one in parts]
-        return ArmRows(*(np.concatenate([getattr(part, one.name) for part in wide]) for one in fields(ArmRows)))
+        wide = [vars(one if one.clicks.shape[1] == slots else one.padded(slots)).values() for one in parts]
+        return ArmRows(*map(np.concatenate, zip(*wide, strict=True)))
 
     def padded(self, slots: int) -> ArmRows:
         """The same with lists of so many slots."""
@@ -101,12 +101,12 @@ class ArmRowsFold:
     """Keeps the rows of an A/B test, of a large log those with the smallest hashes."""
 
     arms: By
-    most: int = MOST
+    most: int = MOST_ROWS
 
     @property
     def needs(self) -> Needs:
         """The columns to read."""
-        own = Needs(frozenset(["clicks", "reward"]), keys=frozenset([QUERY]))
+        own = Needs(frozenset(["clicks", "reward"]), keys=frozenset([LEARNT_BY]))
         laws = (law_needs(one, "log_prob") for one in self.arms.policies.values())
         return reduce(Needs.__or__, laws, own | self.arms.reads)
 
@@ -130,7 +130,7 @@ class ArmRowsFold:
 
     def _cut(self, state: ArmRowsState) -> ArmRowsState:
         """The same with the rows of the smallest hashes only, in one piece."""
-        rows, limit = ArmRows.joined(state.pieces), state.limit
+        rows, limit = ArmRows.of_parts(state.pieces), state.limit
         if len(rows) > self.most:
             limit = min(limit, np.partition(rows.key, self.most)[self.most])
         return replace(state, pieces=(rows.take(rows.key < limit),), limit=limit)

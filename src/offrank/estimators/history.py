@@ -20,11 +20,11 @@ from ..log.batch import Floats, Integers, LogBatch
 from ..log.source import Needs, Source, is_read_once
 from ..policies.by import By
 from ..running.executors import Executor, Progress, run
-from .arm_rows import PAD, QUERY, ArmRows, ArmRowsFold, ArmRowsState
+from .arm_rows import LEARNT_BY, PAD, ArmRows, ArmRowsFold, ArmRowsState
 
 SHOWN = 5
 """Times that each item of a row's lists has to be shown, by any arm, in its query."""
-LEAST = 0.2
+LEAST_JUDGED = 0.2
 """Share of the impressions in which that has to be so."""
 WIDER = 1.1
 """By how much the part of the error that comes from the model is widened: it is taken at the numbers that were learnt
@@ -98,7 +98,7 @@ def learnt_history(
         chosen = source.select(fold.needs)
     except (AbilityError, ColumnError):
         return LearntHistory(
-            left_out=f"the log lacks clicks by rank or the column `{QUERY}`, which tell what an item attracts"
+            left_out=f"the log lacks clicks by rank or the column `{LEARNT_BY}`, which tell what an item attracts"
         )
     return history_of(arms, run(chosen, fold, executor, progress))
 
@@ -112,7 +112,7 @@ def history_of(arms: By, state: ArmRowsState) -> LearntHistory:
     keys = keys[times >= SHOWN]
     lists, judged = _numbered(rows, keys)
     known = float(rows.weight[judged].sum() / rows.weight.sum())
-    if known < LEAST:
+    if known < LEAST_JUDGED:
         where = f"in only {known:.0%} of the impressions the log shows all items of the rankers' lists"
         return LearntHistory(left_out=f"{where} {SHOWN} times or more for the query")
     sessions = _alike(lists[judged, 0], rows.clicks[judged].astype(np.int64), rows.weight[judged])

@@ -177,8 +177,8 @@ class Verdict:
     def word(self) -> NoReturn:
         """Refuse what scripts of older versions read: it was *use* for a sound number of a ranker that loses, too."""
         raise AttributeError(
-            "Verdict.word is gone: it judged the number, not the ranker. Read `decision` (better, worse, ...) and "
-            "`trust` (sound, with care, none)"
+            "Verdict.word has been removed: it judged the number, not the ranker. Use `decision` (better, worse, "
+            "...) and `trust` (sound, with care, none)"
         )
 
     def __str__(self) -> str:
@@ -320,8 +320,8 @@ def _explained(found: Verdict, cautions: Iterable[Caution], most: float) -> Reas
             continue
         room = _room(found, abs(one.missing), most if low else 0.0)
         if away.low - room <= 0 <= away.high + room:
-            text = f"The value is likely too {'low' if low else 'high'} (`{one.code}`), which could explain all of the "
-            text += f"difference: it is not called {decision}."
+            text = f"The value is likely too {'low' if low else 'high'} (`{one.code}`), which could explain the whole "
+            text += f"difference, so the decision is not {decision}."
             return Reason(EXPLAINED, text, one.remedy, (str(found.estimator),))
     return None
 
@@ -387,11 +387,16 @@ def _assumed(own: EstimateRow[Any], found: Verdict, anchor: EstimateRow[Any]) ->
     message, names = f"`{own.contains or own.name}` assumes that {in_words(own.rests_on)}.", (own.name,)
     other = found.anchor
     if other is None:
-        return Reason(ASSUMED, f"{message} No sound estimate that assumes less could check that.", _CHECK, names)
-    less = f"that {in_words(anchor.assumes)}" if anchor.assumes else "nothing of users"
+        return Reason(
+            ASSUMED, f"{message} No sound estimate that assumes less is available to check this.", _CHECK, names
+        )
+    less = f"that {in_words(anchor.assumes)}" if anchor.assumes else "nothing about users"
     beside = f"`{anchor.name}`, which assumes {less}, says {other.value:.4g} ({other.low:.4g} to {other.high:.4g})."
-    remedy = _CHECK if anchor.assumes else "Only a larger log can check more closely."
+    remedy = _CHECK if anchor.assumes else "Only a larger log can check this more closely."
     return Reason(ASSUMED, f"{message} {beside}", remedy, names)
 
 
-_CHECK = "Compare with an estimator that assumes less, such as `snips`, in a larger log or for a policy closer to it."
+_CHECK = (
+    "Compare with an estimator that assumes less, such as `snips`, on a larger log or for a policy that is "
+    "closer to the logging policy."
+)

@@ -26,7 +26,7 @@ def ab_test(found: ABTest | None) -> Iterator[Section]:
     header = (found.column, "impressions", "share", "mean", "interval")
     arms = Figures("", header, tuple(cells), extra=(2,))
     left_out = () if found.left_out is None else (f"The step `{BY_HISTORY}` is left out: {found.left_out}.",)
-    yield Section("The A/B test", left_out, tables=(arms, *map(_by_each, found.compared)))
+    yield Section("A/B test", left_out, tables=(arms, *map(_by_each, found.compared)))
 
 
 def _by_each(found: ArmsCompared) -> Figures:

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from ...checks.propensities import SlotsRow
 from ...errors import UsageError
 from ...findings.verdict import Verdict
-from ...formatting import MISSING, Span, count, percent, quote
+from ...formatting import MISSING, Span, count, listing, number, percent, quote
 from ...report.document import Document, Figures, Item, Section
 from ...report.plots import Forest, ForestRow
-from ...report.svg import standalone
+from ...report.svg import forest_svg
 from ...wording import joined
 from ..differences import Difference
 from ..estimates import ResultData
@@ -19,7 +19,7 @@ from ..metadata import Check, Diagnoses, Path, R, ResultMetadata
 from .ab_test import ab_test
 from .answers import SEVERITY_OF, answers
 from .diagnostics import clips_forest, diagnostics, forest_of_checks, ranks_forest, weights_forest, windows_forest
-from .document import again, eyebrow, findings_of, in_worth
+from .document import again, by_days, eyebrow, findings_of, in_worth
 from .estimates import all_groups, estimates_forest, estimators, groups_forest, largest_groups
 
 _ORDER = ("serious", "warning", "note", "ok", "skipped")
@@ -51,7 +51,34 @@ def document(result: ResultData) -> Document:
     sections += [_checks(about.checks, folded=not checked), _slots(about.slots, folded=not checked)]
     sections += [*diagnostics(found), _log(found), again(vars(about))]
     drawn, made = tuple(one for one in pictures if one.rows), eyebrow(vars(about))
-    return Document(about.title, "", tuple(sections), tuple(lines), drawn, made)
+    return Document(about.title, "", tuple(sections), tuple(lines), drawn, made, tuple(_asked(found)))
+
+
+def _asked(found: ResultData) -> Iterator[tuple[str, str]]:
+    """Yield what was asked of which log, for the first screen; what is not known is left out."""
+    about, log = found.metadata, found.metadata.log
+    decisions = found.decisions
+    taken = dict.fromkeys(quote(one.estimator) for one in decisions.values() if one.estimator is not None)
+    least = {name: one.detectable for name, one in decisions.items() if one.detectable is not None}
+    facts = {
+        "Log": quote(log.source) if log.source else "",
+        "Impressions": count(log.impressions),
+        "Period": _period(found),
+        "Clusters": _dependent(found),
+        "Drawn by": quote(about.logging),
+        "Estimator of the answer" if len(taken) < 2 else "Estimators of the answers": listing([*taken]),
+        "Intervals": f"{about.interval} {100 * about.confidence:g} %",
+        "Minimum detectable effect": listing(
+            [number(one) + (f" ({quote(name)})" if len(least) > 1 else "") for name, one in least.items()]
+        ),
+    }
+    yield from ((name, value) for name, value in facts.items() if value not in ("", MISSING))
+
+
+def _period(found: ResultData) -> str:
+    """Return the first and the last day, where the rows are grouped by days."""
+    days = sorted(found.groups) if by_days(found) else []
+    return " to ".join(dict.fromkeys((days[0][:10], days[-1][:10]))) if days else ""
 
 
 def forest(found: ResultData) -> Forest:
@@ -61,7 +88,7 @@ def forest(found: ResultData) -> Forest:
     rows = [] if earned is None else [ForestRow("what was logged", Span.of(earned))]
     rows += [_verdict(name, one, found.truths.get(name)) for name, one in found.verdicts.items()]
     band = Span.of(earned if len(rows) > 1 else None)
-    title = f"Earned, in {about.unit or 'clicks per impression'}"
+    title = f"Reward, in {about.unit or 'clicks per impression'}"
     return Forest(title, tuple(rows), band.value, "logged", band, better="right")
 
 
@@ -93,9 +120,9 @@ def _verdict(name: str, verdict: Verdict, truth: float | None) -> ForestRow:
 
 def _left_out(about: ResultMetadata) -> Section:
     """Report the rows that were left out while reading."""
-    items = [f"{count(number)} for `{rule}`" for rule, number in about.log.skipped.items() if number]
+    items = [f"{count(rows)} for `{rule}`" for rule, rows in about.log.skipped.items() if rows]
     if learnt := about.log.learnt_from:
-        items.append(f"{count(learnt)} impressions that the policy was learnt from")
+        items.append(f"{count(learnt)} impressions that the policy was trained on")
     return Section("Left out while reading", items=tuple(items))
 
 
@@ -133,7 +160,7 @@ def _log(found: ResultData) -> Section:
     facts = {
         "Source": quote(log.source) if log.source else "",
         "Impressions": count(log.impressions),
-        "Left out, learnt from": count(log.learnt_from),
+        "Left out: training rows": count(log.learnt_from),
         "Before sub-sampling": "" if log.estimated_impressions == log.impressions else count(log.estimated_impressions),
         "Logging policy": quote(about.logging),
         "Examination by rank": ", ".join(f"{one:g}" for one in about.examination or ()),
@@ -152,7 +179,7 @@ def _dependent(found: ResultData) -> str:
     parts = (found.estimates, *found.groups.values())
     effects = [one.design_effect for part in parts for one in part.given.values() if one.design_effect]
     widest = f" (design effect up to {max(effects):.1f})" if effects else ""
-    return f"taken together by {quote(found.metadata.cluster)}{widest}"
+    return f"clustered by {quote(found.metadata.cluster)}{widest}"
 
 
 @dataclass(frozen=True)
@@ -207,5 +234,5 @@ class Plots:
 
     def _drawn(self, plot: Forest) -> str:
         if not plot.rows:
-            raise UsageError("there is nothing to draw", "ask for what was estimated")
-        return standalone(plot, self.width)
+            raise UsageError("there is nothing to draw", "use an estimate of this result")
+        return forest_svg(plot, self.width)
