@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import difflib
 import tomllib
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import click
+
+from ..wording import nearest
 
 SHARED = ("columns", "format", "logging", "cluster", "skip_invalid", "skip_broken_files")
 """Options that describe a log for every verb; a verb ignores those that it does not use."""
@@ -45,8 +46,8 @@ def _read(context: click.Context, _option: click.Parameter, path: str | None) ->
     known = sorted({*SHARED, *options} - {"config", "save"} - {"column"})
     for key in said:
         if key not in known:
-            near = difflib.get_close_matches(key, known, n=1)
-            hint = f"; did you mean {near[0]}?" if near else ""
+            near = nearest(key, known)
+            hint = f"; did you mean {near}?" if near else ""
             raise click.BadParameter(f"{path}: unknown key {key!r}{hint} Known are {', '.join(known)}.")
     columns = said.pop("columns", {})
     if not (isinstance(columns, dict) and all(isinstance(name, str) for name in columns.values())):
