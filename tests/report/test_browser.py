@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-import os
 import re
-import shutil
 import subprocess
 from html import escape, unescape
 from pathlib import Path
@@ -47,17 +45,6 @@ addEventListener("load", () => {
 """
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
-
-
-@pytest.fixture(scope="module")
-def chromium() -> str:
-    names = ("chromium", "chromium-browser", "google-chrome")
-    found = next(filter(None, map(shutil.which, names)), None)
-    if found is None and os.environ.get("CI") == "true":
-        pytest.fail("CI needs chromium")
-    if found is None:
-        pytest.skip("no chromium on this machine")
-    return found
 
 
 def hostile() -> Result:

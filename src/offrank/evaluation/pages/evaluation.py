@@ -10,8 +10,8 @@ from ...errors import UsageError
 from ...findings.verdict import Verdict
 from ...formatting import MISSING, Span, count, listing, number, percent, quote
 from ...report.document import Document, Figures, Item, Section
+from ...report.picture import Picture
 from ...report.plots import Forest, ForestRow
-from ...report.svg import forest_svg
 from ...wording import joined
 from ..differences import Difference
 from ..estimates import ResultData
@@ -165,7 +165,7 @@ def _log(found: ResultData) -> Section:
         "Logging policy": quote(about.logging),
         "Examination by rank": ", ".join(f"{one:g}" for one in about.examination or ()),
         "Intervals": f"{about.interval} {100 * about.confidence:g} %",
-        "Dependent rows": _dependent(found),
+        "Dependent rows": f"taken together by {clusters}" if (clusters := _dependent(found)) else "",
         "Worth of one unit of the log": count(about.worth),
     }
     items = tuple(f"{name}: {value}" for name, value in facts.items() if value not in ("", MISSING))
@@ -179,12 +179,12 @@ def _dependent(found: ResultData) -> str:
     parts = (found.estimates, *found.groups.values())
     effects = [one.design_effect for part in parts for one in part.given.values() if one.design_effect]
     widest = f" (design effect up to {max(effects):.1f})" if effects else ""
-    return f"taken together by {quote(found.metadata.cluster)}{widest}"
+    return f"{quote(found.metadata.cluster)}{widest}"
 
 
 @dataclass(frozen=True)
 class Plots:
-    """Plots of a result, as SVG text of this width; write it to a file, or show it in a notebook.
+    """Plots of a result, of this width in pixels: each is a `Picture`, which a notebook shows and `save` writes.
 
     Each raises UsageError if there is no such target or nothing to draw. target: by default the first.
     """
@@ -192,28 +192,28 @@ class Plots:
     result: ResultData = field(repr=False)
     width: int = 800
 
-    def forest(self, target: str | None = None) -> str:
+    def forest(self, target: str | None = None) -> Picture:
         """Plot the answer for every target beside the logged mean; for one target, all its estimates."""
         found = in_worth(self.result)
         return self._drawn(forest(found) if target is None else estimates_forest(found, self._known(target)))
 
-    def groups(self, target: str | None = None) -> str:
+    def groups(self, target: str | None = None) -> Picture:
         """Plot the difference to the logged mean in each of the largest groups."""
         return self._drawn(groups_forest(in_worth(self.result), self._known(target)))
 
-    def weights(self, target: str | None = None) -> str:
+    def weights(self, target: str | None = None) -> Picture:
         """Plot the mean weight of each estimator, whose expectation is 1."""
         return self._drawn(weights_forest(self.result, self._known(target)))
 
-    def clips(self, target: str | None = None) -> str:
+    def clips(self, target: str | None = None) -> Picture:
         """Plot the estimate behind the verdict under each clip of its weights."""
         return self._path(self._behind.clip_path, clips_forest, target)
 
-    def windows(self, target: str | None = None) -> str:
+    def windows(self, target: str | None = None) -> Picture:
         """Plot the estimate for each window, if the data chose one."""
         return self._path(self._behind.window_path, windows_forest, target)
 
-    def ranks(self) -> str:
+    def ranks(self) -> Picture:
         """Plot clicks per impression at each rank."""
         return self._drawn(ranks_forest(self.result.metadata))
 
@@ -221,7 +221,7 @@ class Plots:
     def _behind(self) -> Diagnoses:
         return in_worth(self.result).metadata.diagnoses or Diagnoses()
 
-    def _path(self, paths: Sequence[Path[R]], draw: Callable[[Path[R]], Forest], target: str | None) -> str:
+    def _path(self, paths: Sequence[Path[R]], draw: Callable[[Path[R]], Forest], target: str | None) -> Picture:
         name = self._known(target)
         return self._drawn(next((draw(one) for one in paths if one.target == name), Forest("", ())))
 
@@ -232,7 +232,7 @@ class Plots:
             raise UsageError(f"there is no target {target!r}", "name one of " + ", ".join(names))
         return found
 
-    def _drawn(self, plot: Forest) -> str:
+    def _drawn(self, plot: Forest) -> Picture:
         if not plot.rows:
             raise UsageError("there is nothing to draw", "ask for what was estimated")
-        return forest_svg(plot, self.width)
+        return Picture(plot, self.width)
