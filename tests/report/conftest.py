@@ -7,11 +7,27 @@ import shutil
 
 import pytest
 
+FLAGS = (
+    "--headless",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--hide-scrollbars",
+)
+
+
+def browser() -> str | None:
+    """The browser that is installed, if there is one."""
+    return next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+
 
 @pytest.fixture(scope="session")
 def chromium() -> str:
-    names = ("chromium", "chromium-browser", "google-chrome")
-    found = next(filter(None, map(shutil.which, names)), None)
+    found = browser()
     if found is None and os.environ.get("CI") == "true":
         pytest.fail("CI needs chromium")
     if found is None:

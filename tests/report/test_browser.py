@@ -12,20 +12,10 @@ import pytest
 
 from offrank import Result
 from tests.report import sample
+from tests.report.conftest import FLAGS
 
 PHONE, DESKTOP = 360, 1200
 LIGHT, DARK = "1", "0"
-FLAGS = (
-    "--headless",
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-    "--hide-scrollbars",
-)
 #: Looks at the page from outside, since the page itself allows no scripts.
 LOOK = """
 addEventListener("load", () => {

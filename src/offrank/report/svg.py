@@ -19,7 +19,7 @@ _LONGEST = 60
 _LETTERS = 21
 """Letters in a line of a label of a drawing that stands alone."""
 _STEP, _TALL, _TOP, _AXIS = 34, 44, 24, 40
-_SIDES = {"labels": 0.20, "field": 0.41}
+_SIDES = {"labels": 0.20, "field": 0.37}
 """Widths of a drawing that stands alone, as shares; the numbers have the rest."""
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from ...checks.propensities import SlotsRow
 from ...errors import UsageError
+from ...estimators.registry import ESTIMATORS
 from ...findings.verdict import Verdict
 from ...formatting import MISSING, Span, count, listing, number, percent, quote
 from ...report.document import Document, Figures, Item, Section
@@ -51,7 +52,9 @@ def document(result: ResultData) -> Document:
     sections += [_checks(about.checks, folded=not checked), _slots(about.slots, folded=not checked)]
     sections += [*diagnostics(found), _log(found), again(vars(about))]
     drawn, made = tuple(one for one in pictures if one.rows), eyebrow(vars(about))
-    return Document(about.title, "", tuple(sections), tuple(lines), drawn, made, tuple(_asked(found)))
+    return Document(
+        about.title, "", tuple(sections), tuple(lines), drawn, made, tuple(_asked(found)), tuple(_estimators(found))
+    )
 
 
 def _asked(found: ResultData) -> Iterator[tuple[str, str]]:
@@ -59,7 +62,7 @@ def _asked(found: ResultData) -> Iterator[tuple[str, str]]:
     about, log = found.metadata, found.metadata.log
     decisions = found.decisions
     taken = dict.fromkeys(quote(one.estimator) for one in decisions.values() if one.estimator is not None)
-    least = {name: one.detectable for name, one in decisions.items() if one.detectable is not None}
+    least = [one.detectable for one in decisions.values() if one.detectable is not None]
     facts = {
         "Log": quote(log.source) if log.source else "",
         "Impressions": count(log.impressions),
@@ -68,11 +71,17 @@ def _asked(found: ResultData) -> Iterator[tuple[str, str]]:
         "Drawn by": quote(about.logging),
         "Estimator of the answer" if len(taken) < 2 else "Estimators of the answers": listing([*taken]),
         "Intervals": f"{about.interval} {100 * about.confidence:g} %",
-        "Minimum detectable effect": listing(
-            [number(one) + (f" ({quote(name)})" if len(least) > 1 else "") for name, one in least.items()]
-        ),
+        "Minimum detectable effect": " to ".join(dict.fromkeys(map(number, (min(least), max(least))))) if least else "",
     }
     yield from ((name, value) for name, value in facts.items() if value not in ("", MISSING))
+
+
+def _estimators(found: ResultData) -> Iterator[tuple[str, str]]:
+    """Yield what the estimators of a page do, each with the first line of its own documentation."""
+    for name in dict.fromkeys(name.partition("(")[0] for _, name in found.estimates.found):
+        if name in ESTIMATORS:
+            said = " ".join((ESTIMATORS[name].__doc__ or "").strip().partition("\n\n")[0].split())
+            yield name, f"Self-normalised: {said}" if name.startswith("sn") else said
 
 
 def _period(found: ResultData) -> str:
