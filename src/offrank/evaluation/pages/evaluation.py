@@ -174,7 +174,7 @@ def _log(found: ResultData) -> Section:
         "Logging policy": quote(about.logging),
         "Examination by rank": ", ".join(f"{one:g}" for one in about.examination or ()),
         "Intervals": f"{about.interval} {100 * about.confidence:g} %",
-        "Dependent rows": f"taken together by {clusters}" if (clusters := _dependent(found)) else "",
+        "Dependent rows": f"clustered by {clusters}" if (clusters := _dependent(found)) else "",
         "Worth of one unit of the log": count(about.worth),
     }
     items = tuple(f"{name}: {value}" for name, value in facts.items() if value not in ("", MISSING))
@@ -188,7 +188,7 @@ def _dependent(found: ResultData) -> str:
     parts = (found.estimates, *found.groups.values())
     effects = [one.design_effect for part in parts for one in part.given.values() if one.design_effect]
     widest = f" (design effect up to {max(effects):.1f})" if effects else ""
-    return f"clustered by {quote(found.metadata.cluster)}{widest}"
+    return f"{quote(found.metadata.cluster)}{widest}"
 
 
 @dataclass(frozen=True)
