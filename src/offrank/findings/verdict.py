@@ -1,10 +1,10 @@
 """The verdict on a question, in two axes: what was decided, and how far the number behind it can be relied on.
 
 **Which estimate answers.** Of the estimates without a serious finding the one that assumes least is the *anchor*. It
-answers if it is sharp: if its interval of the difference to the log is no wider than `SHARP` of the logged mean to
-either side. Otherwise the first answers that assumes more and is sharp, or the sharpest of all, in an interval that is
-widened to contain the anchor's value. Only widths and assumptions choose, never whether an estimate decides: that
-would be a search for differences (how many are found in vain: benchmarks/decisions.py).
+answers if its interval of the difference to the log is no wider than `SHARP` of the logged mean to either side. Else
+the first answers that assumes more and is sharp, or the sharpest of all, in an interval widened to contain the anchor's
+value. Only widths and assumptions choose, never whether an estimate decides: that would be a search for differences
+(how many are found in vain: benchmarks/decisions.py).
 
 No interval that is valid under the weaker assumption alone can be shorter everywhere (Low 1997, Annals of Statistics
 25), so assuming more may narrow the answer only as far as the paired difference to the anchor allows (Hausman 1978
