@@ -6,9 +6,8 @@ the first answers that assumes more and is sharp, or the sharpest of all, in an 
 value. Only widths and assumptions choose, never whether an estimate decides: that would be a search for differences
 (how many are found in vain: benchmarks/decisions.py).
 
-No interval that is valid under the weaker assumption alone can be shorter everywhere (Low 1997, Annals of Statistics
-25), so assuming more may narrow the answer only as far as the paired difference to the anchor allows (Hausman 1978
-for the test of that difference, SLOPE for the hull: Su, Srinath and Krishnamurthy 2020).
+No interval valid under the weaker assumption alone can be shorter everywhere (Low 1997), so assuming more may narrow
+the answer only as far as the paired difference to the anchor allows (Hausman 1978; SLOPE: Su and others 2020).
 """
 
 from __future__ import annotations
