@@ -67,7 +67,7 @@ def test_check_counts_the_rows_that_it_did_not_compare(tmp_path: Path) -> None:
     found = {one.code: one for one in offrank.check(tmp_path, logging=PLACKETT_LUCE).metadata.checks}
     assert found["miscalibrated"].status == "ok"
     assert found["miscalibrated"].message == (
-        "Items are shown as often as it says, as far as chance allows to tell. "
+        "Items are shown as often as this policy says, within chance. "
         "3 rows were not compared, because each has over a million pairs of item and rank."
     )
 
