@@ -20,7 +20,7 @@ from ..policies.ties import certain, shown_slates
 
 LEARNT_BY = "query"
 """The column by which the attraction of an item is learnt: it is the same wherever that is."""
-MOST_ROWS = 200_000
+LEARNT_FROM = 200_000
 """Rows to learn from: of a larger log those with the smallest hashes."""
 PAD = np.iinfo(np.int64).min
 _ALL = np.uint64(2**64 - 1)
@@ -101,7 +101,7 @@ class ArmRowsFold:
     """Keeps the rows of an A/B test, of a large log those with the smallest hashes."""
 
     arms: By
-    most: int = MOST_ROWS
+    most: int = LEARNT_FROM
 
     @property
     def needs(self) -> Needs:
