@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from ..clicks.history import ClickedLists, ClickHistory, click_history
 from ..errors import AbilityError, ColumnError
+from ..formatting import percent
 from ..log.batch import Floats, Integers, LogBatch
 from ..log.source import Needs, Source, is_read_once
 from ..policies.by import By
@@ -91,14 +92,14 @@ def learnt_history(
     """Learn it from a log, in one pass, or say why not."""
     if is_read_once(source):
         return LearntHistory(
-            left_out="the log can be read once only, and a model of the clicks is learnt from it first"
+            left_out="the log can be read only once, and the model of the clicks would be learnt from it first"
         )
     fold = ArmRowsFold(arms)
     try:
         chosen = source.select(fold.needs)
     except (AbilityError, ColumnError):
         return LearntHistory(
-            left_out=f"the log lacks clicks by rank or the column `{LEARNT_BY}`, which tell what an item attracts"
+            left_out=f"it needs clicks by rank and the column `{LEARNT_BY}`, to learn what each item attracts"
         )
     return history_of(arms, run(chosen, fold, executor, progress))
 
@@ -106,15 +107,15 @@ def learnt_history(
 def history_of(arms: By, state: ArmRowsState) -> LearntHistory:
     """What was learnt from rows, or why nothing was."""
     if state.odd or not state.pieces:
-        return LearntHistory(left_out="it is of clicks that are 0 or 1 and add up to the reward")
+        return LearntHistory(left_out="it needs clicks of 0 or 1 that add up to the reward")
     [rows], count = state.pieces, len(arms.policies)
     keys, times = np.unique(rows.documents[:, 0][rows.documents[:, 0] != PAD], return_counts=True)
     keys = keys[times >= SHOWN]
     lists, judged = _numbered(rows, keys)
     known = float(rows.weight[judged].sum() / rows.weight.sum())
     if known < LEAST_JUDGED:
-        where = f"in only {known:.0%} of the impressions the log shows all items of the rankers' lists"
-        return LearntHistory(left_out=f"{where} {SHOWN} times or more for the query")
+        often = f"shown at least {SHOWN} times for the query in only {percent(known)} of the impressions"
+        return LearntHistory(left_out=f"all items of the rankers' lists were {often}")
     sessions = _alike(lists[judged, 0], rows.clicks[judged].astype(np.int64), rows.weight[judged])
     model = click_history(sessions, len(keys))
     every = [_alike(lists[judged, 1 + arm], lists[judged, 1 + arm][:, :0], rows.weight[judged]) for arm in range(count)]
