@@ -76,7 +76,7 @@ def test_an_item_has_to_be_shown_five_times_in_its_query(rows: int, left_out: bo
     whole = [row for row, query in enumerate(queries) if queries.count(query) == rows]
     found = step_of(some({**made, "query": queries}, whole))
     assert isinstance(found, str) == left_out
-    assert not left_out or "in only 0 % of the impressions" in found
+    assert not left_out or "in only 0.0 % of the impressions" in found
 
 
 @pytest.mark.parametrize(("rare", "left_out"), [(1600, False), (1604, True)])
