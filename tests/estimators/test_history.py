@@ -11,8 +11,7 @@ import pyarrow as pa
 import pytest
 
 import offrank
-from offrank.estimators.arm_rows import ArmRowsFold, ArmRowsState
-from offrank.estimators.history import WIDER, ArmsHistory, history_of
+from offrank.estimators.history import WIDER, ArmRowsFold, ArmRowsState, ArmsHistory, history_of
 from offrank.log.batch import LogBatch
 from tests.verbs.test_ab_test import columns
 

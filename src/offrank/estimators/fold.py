@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, reduce
 from itertools import product
-from typing import Any, NamedTuple, cast, get_args
+from typing import TYPE_CHECKING, Any, NamedTuple, cast, get_args
 
 import numpy as np
 
@@ -25,9 +25,11 @@ from ..policies.ties import sorts
 from . import _kernels, _kernels_slots
 from .base import Asked, Estimator, Reference, Terms, refuse_impossible, terms_of
 from .effective_size import BLOCKS, EffectiveSizeLayout, EffectiveSizeTerms, blocks
-from .history import ArmsHistory
 from .marks import marks
 from .wrappers import weights_of
+
+if TYPE_CHECKING:
+    from .history import ArmsHistory
 
 ROWS, REWARD, CLICKS = 0, 1, 2
 """The first columns of a sample."""
@@ -239,7 +241,6 @@ class TermsFold(MappedFold):
             for column, one in zip(columns, estimator.drawn, strict=True):
                 values[:, column] = terms_of(one, batch, self.logging, target).value
         self._arms(values, batch)
-        self._control(values, batch)
         if layout.per_slot:
             self._slots(values, batch, every)
         earned = [outcome_index(one) for _, one in every]
@@ -254,7 +255,7 @@ class TermsFold(MappedFold):
         return Sample(values, batch.row, batch.dependent(self.clusters), summed, groups, counted)
 
     def _arms(self, values: Floats, batch: LogBatch) -> None:
-        """Fill the columns of the arms."""
+        """Fill the columns of the arms, of what is learnt of them, and of the control."""
         layout = self.layout
         if layout.arms is not None:
             if layout.tells_lists:
@@ -265,10 +266,6 @@ class TermsFold(MappedFold):
             values[:, layout.before_arms : layout.before_history] = each.reshape(len(batch), -1)
         if layout.history is not None:
             values[:, layout.before_history : layout.before_control] = layout.history.terms(batch)
-
-    def _control(self, values: Floats, batch: LogBatch) -> None:
-        """Fill the columns of the control."""
-        layout = self.layout
         if layout.control is not None:
             control = batch.numbers[layout.control][:, None]
             found = np.hstack([control, control * values[:, layout.controlled]])

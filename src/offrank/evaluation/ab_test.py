@@ -34,6 +34,8 @@ ADMITTED = frozenset({FROM_TOP, HISTORY})
 """What may be assumed of users in a combination: no more than all usual click models do, or nearly all."""
 BY_HISTORY = "history"
 """The name of the step by a model of the history of clicks."""
+OF_STATE = "a state holds sums of rows, and no model that two logs could share"
+"""Why there is none in a state."""
 _ROUNDED_ALIKE = 1e-6
 """Of a standard error: two estimators that differ by less are the same in this log."""
 

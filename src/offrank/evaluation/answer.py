@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from ..estimators.history import NO_HISTORY, OF_STATE, LearntHistory, learnt_history
 from ..inference.spec import IntervalSpec
 from ..learning.splits import kept_apart
 from ..log.batch import RunCache
@@ -13,13 +12,20 @@ from ..log.source import Source
 from ..outputs import inputs_in, refuse_outputs
 from ..policies.balanced import refuse_arm_targets
 from ..policies.fit import counts, fitted
+from ..registry import Later
 from ..reward_models.fitting import fit_models
 from . import arguments
+from .ab_test import OF_STATE
 from .question import Question
 from .reduction import Pass
 from .result import Result, refuse_empty
 from .selection import EstimatorSelector, picked
 from .state_file import counted, refuse_learnt
+
+if TYPE_CHECKING:
+    from ..estimators import history
+else:  # needed by A/B tests alone
+    history = Later("..estimators.history", __package__)
 
 
 def answered(question: Question) -> Result:
@@ -61,13 +67,17 @@ def pass_of(question: Question, source: Source, cache: RunCache) -> Pass:
     spec = question.spec.with_clusters_of(source)
     job = Pass(targets, logging, families, spec, question.by, examined, picks=picks)
     job = replace(job, totals=question.true_totals, control=question.control_column)
-    return replace(job, history=_history(question, job, source)).referenced(source)
+    return _with_history(question, job, source).referenced(source)
 
 
-def _history(question: Question, job: Pass, source: Source) -> LearntHistory:
-    """Learn how clicks depend on those above in an A/B test of rankers that sort, or say why not; else None."""
-    if not question.compares or job.layout.arms is None or not job.layout.tells_lists:
-        return NO_HISTORY
+def _with_history(question: Question, job: Pass, source: Source) -> Pass:
+    """Add how clicks depend on those above, learnt from an A/B test of rankers that sort, or why it is not."""
+    arms, targets = job.layout.arms, job.targets.values()
+    if not question.compares or arms is None or not job.layout.tells_lists:
+        return job
+    if sum(one in targets for one in arms.policies.values()) < 2:
+        return job  # no two arms are compared
     if question.state is not None:
-        return OF_STATE
-    return learnt_history(job.layout.arms, source, question.executor, question.progress)
+        return replace(job, no_history=OF_STATE)
+    found, left_out = history.learnt_history(arms, source, question.executor, question.progress)
+    return replace(job, history=found, no_history=left_out)

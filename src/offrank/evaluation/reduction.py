@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..checks.log import LogFold
 from ..checks.rows import ImpressionsFold, TiesFold
@@ -14,7 +14,6 @@ from ..estimators.base import Estimator, Reference
 from ..estimators.design import design_fold
 from ..estimators.family import Family
 from ..estimators.fold import Layout, TermsFold, needs
-from ..estimators.history import NO_HISTORY, LearntHistory
 from ..estimators.marks import MARKS
 from ..estimators.named import REFERENCES
 from ..estimators.tails import largest_rewards
@@ -46,6 +45,9 @@ from .estimates import Estimates
 from .metadata import ModelOf, WeightsOf
 from .provenance import NOTHING, Provenance
 
+if TYPE_CHECKING:
+    from ..estimators.history import ArmsHistory
+
 Picks = Mapping[str, Mapping[str, Pick]]
 
 
@@ -55,8 +57,8 @@ class Pass:
 
     estimators: by their spelling. references: less assuming weightings that the user did not request. picks: by
     spelling and target, what was chosen before. totals: true numbers of impressions, by which rows are tested.
-    control: a column that was known before the impression. history: what was learnt of the clicks of an experiment, or
-    why nothing was.
+    control: a column that was known before the impression. history: what was learnt of the clicks of an experiment;
+    no_history: why nothing was.
     """
 
     targets: Mapping[str, AnyPolicy]
@@ -69,7 +71,8 @@ class Pass:
     picks: Picks = field(default_factory=dict)
     totals: Mapping[str, float] | None = None
     control: str | None = None
-    history: LearntHistory = NO_HISTORY
+    history: ArmsHistory | None = None
+    no_history: str | None = None
 
     def referenced(self, source: Source) -> Pass:
         """Add less assuming estimators than those requested, if the log and the policies support them.
@@ -115,7 +118,7 @@ class Pass:
         per_slot = dict.fromkeys(without_normalisation(e) for e in self.members if e.normalisation == "slot")
         every = (*weighed, *self.references)
         known = self.references, arms_of(self.logging), self.control
-        return Layout(tuple(targets), every, tuple(per_slot), *known, self.history.found)
+        return Layout(tuple(targets), every, tuple(per_slot), *known, self.history)
 
     @property
     def designed_shares(self) -> Mapping[str, float] | None:

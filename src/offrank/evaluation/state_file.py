@@ -12,7 +12,6 @@ from typing import Any
 
 from ..errors import OffrankError, StateError, UsageError
 from ..estimators.family import family
-from ..estimators.history import OF_STATE
 from ..estimators.wrappers import is_estimator, without_normalisation
 from ..files import atomic_write
 from ..folds.fingerprint import Fingerprint
@@ -26,6 +25,7 @@ from ..running.quantities import Quantities
 from ..running.states import dumps, loads
 from ..wording import Option, Wording
 from . import reproducibility
+from .ab_test import OF_STATE
 from .log_counts import LogCounts
 from .provenance import Provenance
 from .question import Question
@@ -109,7 +109,7 @@ def _pass_of(question: Question, learnt: Fingerprint | None, source: Source) -> 
     job = Pass(targets, logging, families, spec, question.by, trained)
     job = replace(job, totals=question.true_totals, control=question.control_column)
     known = question.compares and job.layout.tells_lists
-    return replace(job, history=OF_STATE if known else job.history).referenced(source)
+    return replace(job, no_history=OF_STATE if known else None).referenced(source)
 
 
 def refuse_learnt(question: Question) -> None:
