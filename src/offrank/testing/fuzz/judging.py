@@ -47,7 +47,8 @@ class CaseOutcome:
     def kind(self) -> str:
         """The failure without its particulars: the type of the error and the line that raised it, or what is wrong."""
         if not self.where:
-            return re.sub(r"'.*?'|[\d.+-]+(e[\d+-]+)?", "_", self.why.partition("\n")[0])[:60]
+            said = re.sub(r"/\S*/log/", "", self.why.partition("\n")[0])
+            return re.sub(r"'.*?'|[\d.+-]+(e[\d+-]+)?", "_", said)[:60]
         return f"{self.why.partition(':')[0]} at {self.where.rpartition('/offrank/')[2].partition(', in')[0]}"
 
 
@@ -70,6 +71,8 @@ def _of_stranger(case: LogCase, rng: random.Random) -> LogCase:
     """Return a log as a stranger writes it; of a third nothing is said, so that it is known by its shape."""
     names = [name for name, shape in strangers.SHAPES.items() if shape.layout == case.layout]
     case = replace(strangers.shaped(case, rng.choice(names)), told=rng.random() < 0.7)
+    if not case.told:
+        case = replace(case, invalid="raise")  # else rows that are read in another way would be left out
     able = strangers.SHAPES[case.shape].forms or [*forms.FORMS]
     form = case.form if case.form in able else rng.choice(sorted(able))
     return strangers.in_its_names(changed(replace(case, form=form), rng))
