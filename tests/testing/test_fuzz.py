@@ -133,6 +133,9 @@ REFUSED = {
     "folders whose files have types that do not fit": LogCase(
         "wide", {"slate": [[1], [1]], "clicks": [[1], [0.5]], "query": ["a", "b"]}, "hive", "convert", seed="4"
     ),
+    "bytes in lists, and nothing else": LogCase(
+        "wide", {"candidates": [[";"]]}, question="convert", types={"candidates": "binary"}
+    ),
     "an infinite position": long("clicks", position=[1, float("inf")]),
     "a click model trained by another column": FileCase("dbn", (Edit("value", 721102, b'"other"'),)),
     "a click model with the strength of another table": FileCase("dbn", (Edit("delete", 922213, b"\0"),)),

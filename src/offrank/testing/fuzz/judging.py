@@ -28,7 +28,7 @@ SECONDS, BYTES = 60.0, 2 << 30
 """The most that a case may take, of the time of the processor."""
 _IN_MEMORY = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None  # noqa: S108  small files, removed at once
 """Where cases are written: where removing a folder takes no disk, if there is such a place."""
-_OF_BYTES, _WIDE, _STRANGE = 0.1, 0.65, 0.3
+_OF_BYTES, _WIDE, _STRANGE = 0.17, 0.65, 0.3
 """The share of cases that are files with edited bytes; and of the others, those with a row per impression, and those
 that are written as strangers write."""
 Outcome = Literal["answered", "refused", "unwritable", "failed"]
