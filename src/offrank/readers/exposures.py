@@ -114,8 +114,8 @@ class ExposedLists:
             units = held.numbers and middle[0] > _EPOCH and middle[1] > _OTHER_UNIT * middle[0]
             if units or held.numbers != _is_number(column):
                 raise ColumnError(
-                    f"the times in {shown!r} of the lists and in {exposed!r} of the exposures are written differently",
-                    "write both alike: as ISO times, or as seconds",
+                    f"times in {shown!r} of the lists and in {exposed!r} of the exposures have different formats",
+                    "use the same format in both: ISO times, or seconds",
                 )
         return when
 
@@ -138,9 +138,7 @@ class ExposedLists:
         )
         rows = rows.filter(pc.and_(pc.is_valid(rows.column(user)), pc.is_valid(rows.column(variation))))
         if not rows.num_rows:
-            raise EmptyLogError(
-                f"{self.exposures.describe()} has no exposures", "give a row for each user who was exposed"
-            )
+            raise EmptyLogError(f"{self.exposures.describe()} has no exposures", "give one row per exposed user")
         self._refuse_experiments(rows.column(experiment))
         users = _texts(rows.column(user)).dictionary_encode()
         names = _texts(rows.column(variation)).dictionary_encode()
@@ -160,16 +158,16 @@ class ExposedLists:
             named = ", ".join(map(repr, tests.to_pylist()[:_NAMED]))
             raise ColumnError(
                 f"{self.exposures.describe()} has the exposures of {len(tests)} experiments: {named}",
-                "give the rows of one of them",
+                "give the rows of one experiment",
             )
 
     def _unjoined(self, rows: pa.RecordBatch) -> LogError:
         ids = (_texts(rows.column(self.user)), self._held.users)
         shown, exposed = (", ".join(map(repr, one.slice(0, _NAMED).to_pylist())) for one in ids)
         return LogError(
-            f"no user of the lists was exposed: {self.shown.describe()} has {self.user!r} such as {shown}; "
+            f"no user of the lists was exposed: {self.shown.describe()} has {self.user!r} such as {shown}, but "
             f"{self.exposures.describe()} has {self.exposed_by.user!r} such as {exposed}",
-            "write the same ids in both",
+            "use the same ids in both",
         )
 
 

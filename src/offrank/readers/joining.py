@@ -212,7 +212,7 @@ class ClicksBeside:
             said.append(f"{table.describe()} has {keys.impression!r}, {keys.item!r} such as {ids}")
         return LogError(
             f"no click is on an item that was shown: {'; '.join(said)}",
-            "name the columns that hold the same ids in both",
+            "name the columns that have the same ids in both",
         )
 
 
@@ -245,4 +245,4 @@ def event_times(column: pa.Array, name: str) -> Floats:
         except pa.ArrowException:
             continue
         return np.asarray(found.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False), np.float64)
-    raise ColumnError(f"{name!r} holds no times, but {column.type}", "write ISO times, or seconds as numbers")
+    raise ColumnError(f"{name!r} contains {column.type}, not times", "use ISO times, or seconds as numbers")

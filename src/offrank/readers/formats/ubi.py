@@ -93,7 +93,7 @@ def _leading(path: str, table: Table) -> str:
     """
     if path not in table.names:
         raise ColumnError(
-            f"{table.describe()}: {path!r} leads nowhere",
+            f"{table.describe()}: there is no field {path!r}",
             f"name another field: clicked_id= one of {', '.join(table.names)}",
         )
     return path

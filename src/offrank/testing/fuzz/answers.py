@@ -57,8 +57,9 @@ def _objects(told: Any) -> Iterator[Mapping[str, Any]]:
 
 def _within(one: Mapping[str, Any]) -> None:
     """Refuse an interval that does not hold its value, and an error or a size below 0."""
-    value, low, high = (one.get(name) for name in ("value", "low", "high"))
-    if all(isinstance(number, int | float) for number in (value, low, high)):
+    numbers = [number for name in ("value", "low", "high") if isinstance(number := one.get(name), int | float)]
+    if len(numbers) == len(("value", "low", "high")):
+        value, low, high = numbers
         slack = _ROUNDED + CLOSE * max(abs(value), abs(low), abs(high))
         if not low - slack <= value <= high + slack:
             raise Wrong(f"an interval without its value: {low!r} to {high!r}, {value!r}")
