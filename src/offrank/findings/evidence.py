@@ -252,9 +252,8 @@ class Frequency:
     """Observed and expected frequency of items under the logging policy: the worst of many comparisons.
 
     rank: from 1 at the top, None for any rank. item, name: its code and what the log calls it; else `lift` selects the
-    items: those that the policy shows there at least `lift` times as often as a uniform one would. observed, expected:
-    rows (before sub-sampling). chance: an upper bound of the probability that some comparison of a correct log deviates
-    as much. untested: rows that were not compared, since they are too large.
+    items: those that the policy shows there at least `lift` times as often as a uniform one. observed, expected: rows
+    (before sub-sampling). chance: an upper bound for a correct log to deviate as much. untested: rows too large for it.
     """
 
     rank: int | None
