@@ -74,7 +74,7 @@ def test_a_view_in_a_file_of_somebody_else_reads_no_other_file(tmp_path: Path) -
     (tmp_path / "secret.csv").write_text("slate\n1\n")
     with closing(duckdb.connect(str(tmp_path / "theirs.duckdb"))) as made:
         made.execute(f"create view v as select * from read_csv('{tmp_path}/secret.csv')")
-    with pytest.raises(LogError, match=r"theirs\.duckdb cannot be read.*Permission(.|\n)*write it into a table"):
+    with pytest.raises(LogError, match=r"theirs\.duckdb cannot be read.*Permission(.|\n)*store it as a table"):
         _ = open_table(f"{tmp_path}/theirs.duckdb:v").names
 
 

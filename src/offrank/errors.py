@@ -46,7 +46,7 @@ __all__ = [
 
 
 class OffrankError(Exception):
-    """Root of the tree, with a `message` (what happened) and a `remedy` (how to fix it).
+    """The base class of all errors, with a `message` (what happened) and a `remedy` (how to fix it).
 
     Examples:
         >>> try:

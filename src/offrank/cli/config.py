@@ -10,6 +10,7 @@ from typing import Any
 import click
 
 from ..wording import nearest
+from .layout import option
 
 SHARED = ("columns", "format", "logging", "cluster", "skip_invalid", "skip_broken_files")
 """Options that describe a log for every verb; a verb ignores those that it does not use."""
@@ -21,16 +22,17 @@ CONFIG = "offrank.config"
 
 def config_option(command: Callable[..., None]) -> Callable[..., None]:
     """Add an option that reads options from a file, by their names without leading dashes."""
-    option = click.option(
+    adds = option(
         "--config",
+        use="log",
         type=click.Path(dir_okay=False),
         metavar="MAPPING.TOML",
         is_eager=True,
         expose_value=False,
         callback=_read,
-        help="Options from a file, as `offrank inspect --save` writes; those given here win.",
+        help="Options from a file, as `offrank inspect --save` writes; options of the command line have priority.",
     )
-    return option(command)
+    return adds(command)
 
 
 def _read(context: click.Context, _option: click.Parameter, path: str | None) -> None:

@@ -86,14 +86,16 @@ class Columns:
         hint = f"the nearest name is {near!r}" if near else "it has " + _listed(self.available)
         meaning = ROLES.get(role or "", LONG_ROLES.get(role or "", ""))
         what = f"column {column!r}" + (f" ({meaning})" if meaning else "")
-        how = Wording("; name another with {}", ColumnNames({role: "..."})) if role else ""
-        how += Wording("; {} tells how a log is written, also public ones", Verb("inspect")) if role == "slate" else ""
+        how = Wording("; name a different column with {}", ColumnNames({role: "..."})) if role else ""
+        how += (
+            Wording("; {} shows how to write a log, and lists public ones", Verb("inspect")) if role == "slate" else ""
+        )
         how += _WITHOUT_DRAWS if role == "propensity" else ""
         raise ColumnError(f"{self.source} has no {what}", hint + how)
 
 
 _WITHOUT_DRAWS = Wording(
-    "; where nothing was drawn, `evaluate` needs none with {} or {}",
+    "; if nothing was drawn at random, `evaluate` needs none with {} or {}",
     Option("bounds", True),
     EstimatorOption("weights(dbn)"),
 )

@@ -16,6 +16,7 @@ import pyarrow as pa
 import pyarrow.fs as pafs
 
 from ..errors import EmptyLogError, LogError, UsageError
+from ..from_text import nothing_at
 from ..outputs import refuse_undecodable
 from .contents import HEAD, packing
 from .spooled import KEPT, spooled
@@ -91,7 +92,7 @@ def find(
         return Files(expand(source, suffixes, empty=empty))
     found = [_remote(str(one), suffixes, empty) for one in each]
     if any(one.system != found[0].system for one in found):
-        raise UsageError("the files are in several file systems", "give files of one")
+        raise UsageError("the files are in several file systems", "give files from one file system")
     return Files(tuple(path for one in found for path in one.paths), found[0].system)
 
 
@@ -141,8 +142,8 @@ def expand(
         # `**` matches a folder and its contents; each file is still read once.
         files = dict.fromkeys(str(path) for name in names for path in _files(Path(name), suffixes))
         if not files:
-            folder = ": the folder holds no files" if Path(each).is_dir() else ""
-            raise LogError(f"there is no log at {each!r}{folder}", "check the path, or quote the glob")
+            folder = ": the folder contains no files" if Path(each).is_dir() else ""
+            raise nothing_at(each, folder)
         found += files
     for path in found:
         refuse_undecodable(path)

@@ -14,9 +14,12 @@ from markupsafe import Markup
 
 from ..formatting import printable, together, typographic
 from .charts import Chart, chart_svg
+from .glossary import explained, header, listed
 from .plots import MARKS, Forest
-from .svg import forest_svg
+from .svg import forest_html
 
+_GLOSSARY = "<!-- glossary -->"
+"""Where the terms of a page are listed, once it is known which it has."""
 _MARKS = re.compile(r"(`[^`]+`|\*\*[^*`]+\*\*)")
 
 
@@ -27,7 +30,17 @@ def render(document: Any) -> str:
     resources.
     """
     codes = [finding.code for section in document.sections for finding in section.findings]
-    return _template().render(document=document, codes=dict.fromkeys(codes), docs=documentation(), marks=MARKS)
+    known = {"document": document, "codes": dict.fromkeys(codes), "docs": documentation(), "marks": MARKS}
+    made = _template("page").render(**known)
+    return made.replace(_GLOSSARY, _template("glossary").render(terms=listed(made, document.terms)))
+
+
+def first_screen(document: Any) -> str:
+    """Return what a `Document` begins with as HTML for a notebook: the answers and a picture, without a script.
+
+    It brings its own colours, light or dark as the notebook or the system is, and changes nothing around it.
+    """
+    return _template("notebook").render(document=document, marks=MARKS, notebook=True)
 
 
 def documentation() -> str:
@@ -42,30 +55,31 @@ def documentation() -> str:
 
 
 @cache
-def _template() -> Template:
+def _template(name: str) -> Template:
     environment = Environment(
         loader=PackageLoader("offrank.report", "templates"), autoescape=True, trim_blocks=True, lstrip_blocks=True
     )
-    environment.filters |= {"prose": prose, "cell": cell, "drawn": _drawn, "printable": printable}
-    return environment.get_template("page.html.jinja")
+    environment.filters |= {"prose": prose, "cell": cell, "drawn": _drawn, "printable": printable, "header": header}
+    return environment.get_template(f"{name}.html.jinja")
 
 
 def prose(text: str, codes: Collection[str] = ()) -> Markup:
-    """Escape text and mark up backticks as code and double asterisks as emphasis; numbers keep their units.
+    """Escape text and mark up backticks as code and double asterisks as emphasis; terms get a line.
 
     codes: finding codes to link to their place on the page.
     """
-    return Markup().join(_marked(piece, codes) for piece in _MARKS.split(together(printable(text))))
+    told: set[str] = set()
+    return Markup().join(_marked(piece, codes, told) for piece in _MARKS.split(together(printable(text))))
 
 
-def _marked(piece: str, codes: Collection[str]) -> Markup | str:
+def _marked(piece: str, codes: Collection[str], told: set[str]) -> Markup:
     if piece.strip("`") in codes:
         return Markup('<a href="#finding-{0}"><code>{0}</code></a>').format(piece.strip("`"))
     if _MARKS.fullmatch(piece) and piece.startswith("`"):
         return Markup('<code class="name">{}</code>').format(piece[1:-1])
     if _MARKS.fullmatch(piece):
         return Markup("<strong>{}</strong>").format(typographic(piece[2:-2]))
-    return typographic(piece)
+    return explained(typographic(piece), told)
 
 
 def cell(value: Any) -> str:
@@ -78,5 +92,5 @@ def cell(value: Any) -> str:
 
 
 def _drawn(plot: Chart | Forest) -> Markup:
-    drawn = chart_svg(plot) if isinstance(plot, Chart) else forest_svg(plot)
+    drawn = chart_svg(plot) if isinstance(plot, Chart) else forest_html(plot)
     return Markup(drawn.replace(' xmlns="http://www.w3.org/2000/svg"', "", 1))  # noqa: S704  text is escaped there
