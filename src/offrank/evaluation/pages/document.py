@@ -122,6 +122,24 @@ _VERBS = {
 """Commands whose results have a kind of another name."""
 
 
+def asked(facts: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
+    """Return what was asked of which log, for the first screen: of the facts those that are there."""
+    log, level = facts.get("log"), facts.get("confidence")
+    known = dict(log) if isinstance(log, Mapping) else {"source": log}
+    how = " ".join(filter(None, [facts.get("interval"), "" if level is None else f"{100 * level:g} %"]))
+    told = {
+        "Log": known.get("source") and quote(str(known["source"])),
+        "Impressions": known.get("impressions") and f"{known['impressions']:,}",
+        "Judged on": facts.get("other") and quote(str(facts["other"])),
+        "Drawn by": facts.get("logging") and quote(str(facts["logging"])),
+        "Target": facts.get("target") and quote(str(facts["target"])),
+        "Clusters": facts.get("cluster") and quote(str(facts["cluster"])),
+        "Groups": facts.get("by") and quote(str(facts["by"])),
+        "Intervals": how,
+    }
+    return tuple((name, str(value)) for name, value in told.items() if value)
+
+
 def eyebrow(facts: Mapping[str, Any]) -> str:
     """Return the command and the day that made a result."""
     verb = _VERBS.get(facts["kind"], facts["kind"])
