@@ -43,7 +43,11 @@ __all__ = [
 
 
 class OffrankError(Exception):
-    """Root of the tree, with a `message` (what happened) and a `remedy` (how to fix it).
+    """Root of the tree of errors: what happened, and how to mend it.
+
+    Parameters:
+        message: what happened.
+        remedy: how to mend it.
 
     Examples:
         >>> try:
