@@ -46,7 +46,11 @@ __all__ = [
 
 
 class OffrankError(Exception):
-    """The base class of all errors, with a `message` (what happened) and a `remedy` (how to fix it).
+    """The base class of all errors, with what happened and how to fix it.
+
+    Parameters:
+        message: what happened.
+        remedy: how to fix it.
 
     Examples:
         >>> try:

@@ -54,15 +54,19 @@ class Result(Printed, ResultData):
 
     A mapping of the available estimates, as `estimates` is; `result.estimates.refused` has the others.
 
-    - estimates: of the whole log.
-    - groups: the same for each value of the `by` column.
-    - about_log: problems of the log that affect every estimate.
-    - metadata: everything else in the reports, `facts` as plain values (see `to_dict`).
-    - verdicts: by target name, what is decided, how far to trust it, and the answer; for `check`, by `the log`.
-    - bounds: by target name, between what values it lies, without and with an examination curve; see `bounds=True`.
-    - comparisons: of `compare`, whether one target earns more than another; winner: who earns more than all others.
-    - reduced: the part of the log that is kept for other levels and for differences.
-    - read: the files that it was made of, which it is never written over.
+    Parameters:
+        estimates: of the whole log.
+        metadata: everything else in the reports, `facts` as plain values (see `to_dict`).
+        groups: the same for each value of the `by` column.
+        truths: by target name, the true value, where a simulation knows it.
+        about_log: problems of the log that affect every estimate.
+        verdicts: by target name, what is decided, how far to trust it, and the answer; for `check`, by `the log`.
+        bounds: by target name, between what values it lies, without and with an examination curve; see
+            `bounds=True`.
+        comparisons: of `compare`, whether one target earns more than another.
+        winner: who earns more than all others.
+        reduced: the part of the log that is kept for other levels and for differences.
+        read: the files that it was made of, which it is never written over.
 
     Examples:
         >>> log, drawn_by = "offrank-demo/log.parquet", "plackett_luce(old_score)"

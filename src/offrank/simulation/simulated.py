@@ -26,8 +26,13 @@ from .worlds import JudgedWorld
 class Simulated(Printed, Plain):
     """The simulated log, and its true values.
 
-    truths: policy -> expected clicks per session. logging: the policy that drew the log. left_out: queries with too
-    few documents. notes: what a reader should know about the world.
+    Parameters:
+        written: the file that was written, and its rows.
+        world: the world that the log is of.
+        logging: the policy that drew the log.
+        truths: policy -> expected clicks per session.
+        left_out: queries with too few documents.
+        notes: what a reader should know about the world.
     """
 
     written: Converted

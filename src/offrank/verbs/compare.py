@@ -17,6 +17,9 @@ def compare(question: TargetComparison) -> Result:
     interval, absolute and relative; all of them hold together at level `confidence` (Bonferroni: of k comparisons each
     interval is at level 1 - (1 - confidence) / k). `result.difference("b", "a")` gives that of any two.
 
+    Returns:
+        The estimates, and in `comparisons` the paired differences to the baseline, each with its verdict.
+
     Raises:
         UsageError: arguments that cannot work, such as a baseline that is not a target.
         LogError: the log breaks a rule.

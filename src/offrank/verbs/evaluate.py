@@ -14,6 +14,9 @@ from ..evaluation.result import Result
 def evaluate(question: TargetEvaluation) -> Result:
     """Estimate what target policies would have earned per impression, in one pass over the log.
 
+    Returns:
+        The estimates by target and estimator, each with its interval in units of the reward, and the verdict.
+
     Raises:
         UsageError: arguments that cannot work, or a policy that lacks what an estimator requires.
         LogError: the log breaks a rule. NoOverlapError: no estimate can be given at all.
