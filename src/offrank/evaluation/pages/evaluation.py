@@ -20,7 +20,7 @@ from .ab_test import ab_test
 from .answers import SEVERITY_OF, answers
 from .diagnostics import clips_forest, diagnostics, forest_of_checks, ranks_forest, weights_forest, windows_forest
 from .document import again, eyebrow, findings_of, in_worth
-from .estimates import all_groups, estimates_forest, estimators, groups_forest, largest_groups
+from .estimates import all_groups, bounds_by_group, estimates_forest, estimators, groups_forest, largest_groups
 
 _ORDER = ("serious", "warning", "note", "ok", "skipped")
 
@@ -41,6 +41,7 @@ def document(result: ResultData) -> Document:
         every = findings_of(found)
         grave = tuple(one for one in every if one.severity != "note")
         notes = tuple(one for one in every if one.severity == "note")
+        sections += [bounds_by_group(found, target) for target in found.bounds]
         sections += [largest_groups(found, target) for target in about.targets]
         sections += [estimators(found, target) for target in about.targets]
         sections += [
