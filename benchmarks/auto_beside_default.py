@@ -1,6 +1,6 @@
 """`-e auto` beside the default estimators on healthy logs: is it as sound, how wide is it, how far is it off?
 
-python benchmarks/auto_beside_default.py [--logs 50] [--rows 5000] [--write docs/selection.md]
+python benchmarks/auto_beside_default.py [--logs 50] [--rows 5000] [--write docs/concepts/selection.md]
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--logs", type=int, default=50)
     parser.add_argument("--rows", type=int, default=5000)
-    parser.add_argument("--write", type=Path, help="a page with the two markers, to write the table to")
+    parser.add_argument("--write", type=Path, help="the page that includes the table")
     asked = parser.parse_args()
     worlds = [world for world in HEALTHY if "estimators" not in world.options and world.sampled is None]
     tasks = [(worlds[place % len(worlds)], place // len(worlds)) for place in range(asked.logs)]

@@ -227,7 +227,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--jobs", type=int, default=1, help="processes; 0: only the table of what was measured")
     parser.add_argument("--results", type=Path, default=Path("click_coverage.jsonl"))
     parser.add_argument("--fresh", action="store_true", help="forget what the file of results holds")
-    parser.add_argument("--table", type=Path, help="a page with the two markers, to write the table to")
+    parser.add_argument("--table", type=Path, help="the page that includes the table")
     given = parser.parse_args()
     if given.quick:
         given.logs, given.sessions_scale = 10, 0.25

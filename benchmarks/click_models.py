@@ -6,7 +6,7 @@ and on 100,000 with random rankings. Each fit is a process of its own, whose com
 starts; its CPU time counts reading batches that are in memory. Peak memory is the whole process's, log included.
 
     python benchmarks/click_models.py [--models pbm,ubm,dbn] [--sessions 50000,500000,5000000]
-        [--table docs/benchmarks.md]
+        [--table docs/reference/benchmarks.md]
 """
 
 from __future__ import annotations
@@ -208,7 +208,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--models", default=",".join(COUNTS + OTHERS))
     parser.add_argument("--sessions", default="50000,500000", help="5000000 for the models that learn from counts")
-    parser.add_argument("--table", type=Path, help="a page with the two markers, to write the table to")
+    parser.add_argument("--table", type=Path, help="the page that includes the table")
     parser.add_argument("--one", help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.one:

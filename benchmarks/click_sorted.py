@@ -12,7 +12,7 @@ values that 95 % intervals hold, over all logs and over the silent ones. `off`, 
 errors of its logarithm below the first rank, each rank by its views; the mean over logs, and over the silent ones.
 Of `trust` there are also shorter logs, with `hit` and `false` alone.
 
-    python benchmarks/click_sorted.py [--logs 20] [--models dbn,trust] [--table docs/benchmarks.md]
+    python benchmarks/click_sorted.py [--logs 20] [--models dbn,trust] [--table docs/reference/benchmarks.md]
 """
 
 from __future__ import annotations

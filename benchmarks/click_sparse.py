@@ -7,7 +7,7 @@ Plackett-Luce on the logit of relevance and noise. 10,000 new sessions of the po
 to `rctr` on documents that the log has shown: the mean over logs, and the most; below 0 it predicts better. `new` is
 the mean of what it loses on the others, in the same sessions.
 
-    python benchmarks/click_sparse.py [--logs 10] [--models pbm,ubm,trust] [--table docs/benchmarks.md]
+    python benchmarks/click_sparse.py [--logs 10] [--models pbm,ubm,trust] [--table docs/reference/benchmarks.md]
 """
 
 from __future__ import annotations
@@ -108,7 +108,7 @@ def main() -> None:
     parser.add_argument("--logs", type=int, default=10)
     parser.add_argument("--models", default="pbm,ubm,trust")
     parser.add_argument("--sessions", default=",".join(str(size[1]) for size in SIZES), help="which sizes")
-    parser.add_argument("--table", type=Path, help="a page with the two markers, to write the table to")
+    parser.add_argument("--table", type=Path, help="the page that includes the table")
     given = parser.parse_args()
     lines, sessions = [], [int(one) for one in given.sessions.split(",")]
     sizes = [size for size in SIZES if size[1] in sessions]

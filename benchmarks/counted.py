@@ -5,7 +5,8 @@ two Plackett-Luce policies in 32 bits, for four estimators; and slates of 4 out 
 contexts, drawn by Plackett-Luce. Each job runs once to warm up; then the best of several runs counts.
 The parts of a pass are measured in one thread, each without those that it contains.
 
-    python benchmarks/counted.py [--rows 1000000] [--contexts 300000] [--repeats 3] [--table docs/benchmarks.md]
+    python benchmarks/counted.py [--rows 1000000] [--contexts 300000] [--repeats 3]
+        [--table docs/reference/benchmarks.md]
 """
 
 from __future__ import annotations
@@ -153,7 +154,7 @@ def main() -> None:
     parser.add_argument("--rows", type=int, default=1_000_000)
     parser.add_argument("--contexts", type=int, default=300_000)
     parser.add_argument("--repeats", type=int, default=3)
-    parser.add_argument("--table", type=Path, help="a page with the two markers, to write the table to")
+    parser.add_argument("--table", type=Path, help="the page that includes the table")
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         slates = write_slates(Path(folder) / "slates.parquet", given.rows)

@@ -4,7 +4,7 @@ Each verb runs in a process of its own, forked with everything loaded, and is ki
 time. Then it runs again to its end: a run with a checkpoint must give the answer of one that was never killed, and no
 unfinished file may be left.
 
-    python benchmarks/crashes.py [--moments 300] [--write docs/reliability.md]
+    python benchmarks/crashes.py [--moments 300] [--write docs/reference/reliability.md]
 """
 
 from __future__ import annotations
@@ -197,7 +197,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--moments", type=int, default=300, help="moments, over all verbs")
     parser.add_argument("--only", help="one verb")
-    parser.add_argument("--write", type=Path, help="a page with the two markers, to write the table to")
+    parser.add_argument("--write", type=Path, help="the page that includes the table")
     asked = parser.parse_args()
     page_path = asked.write and asked.write.resolve()
     files._LEFT = 0.0  # what is killed here is taken for left at once

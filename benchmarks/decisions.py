@@ -6,7 +6,8 @@ estimators, with six, and with `auto`: asking for more must not find more differ
 With `--clusters` every log has queries of its own, of 5 to 500 rows, whose items are as relevant as chance has it: no
 query earns the same by both rankings, all queries together do. Each log is asked with `cluster="query"`.
 
-    python benchmarks/decisions.py [--logs 2000] [--rows 1000 3000] [--clusters] [--workers 2] [--write docs/trust.md]
+    python benchmarks/decisions.py [--logs 2000] [--rows 1000 3000] [--clusters] [--workers 2]
+        [--write docs/concepts/trust.md]
 """
 
 from __future__ import annotations
@@ -97,7 +98,7 @@ def main() -> None:
     parser.add_argument("--rows", type=int, nargs="+", default=[1000, 3000])
     parser.add_argument("--clusters", action="store_true", help="queries of unlike sizes instead")
     parser.add_argument("--workers", type=int, default=2)
-    parser.add_argument("--write", type=Path, help="a page with the two markers, to write the table to")
+    parser.add_argument("--write", type=Path, help="the page that includes the table")
     asked = parser.parse_args()
     found: Counter[tuple[int, str, str, str]] = Counter()
     with ProcessPoolExecutor(asked.workers, multiprocessing.get_context("spawn")) as pool:

@@ -3,7 +3,8 @@
 In the worlds of `_click_worlds` a model of the users' own kind is learnt from half of the sessions. From the other half
 follows what an order by another noisy score would have earned. Both halves have the same queries: `cluster=None`.
 
-    python benchmarks/direct_coverage.py [--logs 50] [--models "pbm;dbn"] [--scale .5] [--table docs/benchmarks.md]
+    python benchmarks/direct_coverage.py [--logs 50] [--models "pbm;dbn"] [--scale .5]
+        [--table docs/reference/benchmarks.md]
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@ Sizes double. Each line is a process of its own, which runs the smallest size on
 exponent is that of the largest size against the one a quarter as large: 1 where twice the size takes twice the time.
 Seconds are of the processor, the smallest of some runs.
 
-    python benchmarks/growth.py [--scale 1] [--only slots] [--repeats 2] [--write docs/reliability.md]
+    python benchmarks/growth.py [--scale 1] [--only slots] [--repeats 2] [--write docs/reference/reliability.md]
 """
 
 from __future__ import annotations
@@ -231,7 +231,7 @@ def main() -> None:
     parser.add_argument("--scale", type=float, default=1.0, help="of the smallest sizes")
     parser.add_argument("--only", default="", metavar="TEXT", help="lines of a verb or a size that hold it")
     parser.add_argument("--repeats", type=int, default=2)
-    parser.add_argument("--write", type=Path, help="a page with the two markers")
+    parser.add_argument("--write", type=Path, help="the page that includes the table")
     given = parser.parse_args()
     found = []
     for line in LINES:

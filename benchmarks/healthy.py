@@ -3,7 +3,7 @@
 The worlds of `trust_worlds` in which nothing is wrong, each asked about a target that a log of this length can answer:
 a ranker near the logging policy, by the default estimators.
 
-    python benchmarks/healthy.py [--logs 40] [--rows 20000] [--workers 2] [--write docs/trust.md]
+    python benchmarks/healthy.py [--logs 40] [--rows 20000] [--workers 2] [--write docs/concepts/trust.md]
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ def main() -> None:
     parser.add_argument("--logs", type=int, default=40)
     parser.add_argument("--rows", type=int, default=20_000)
     parser.add_argument("--workers", type=int, default=2)
-    parser.add_argument("--write", type=Path, help="a page with the two markers, to write the table to")
+    parser.add_argument("--write", type=Path, help="the page that includes the table")
     given = parser.parse_args()
     names = [one.name for one in HEALTHY if one.sampled is None and "examination" not in one.options]
     with ProcessPoolExecutor(given.workers, multiprocessing.get_context("spawn")) as pool:

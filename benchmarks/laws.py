@@ -1,6 +1,6 @@
 """What each law costs: microseconds of CPU for a row, of batches of rows, and of single lists drawn while serving.
 
-python benchmarks/laws.py [--page docs/benchmarks.md]
+python benchmarks/laws.py [--page docs/reference/benchmarks.md]
 """
 
 from __future__ import annotations

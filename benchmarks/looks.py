@@ -2,7 +2,7 @@
 
 Equal amounts of new rows between looks, of which the mean is normal: what holds for any estimate of a long log.
 
-    python benchmarks/looks.py [--logs 20000] [--write docs/trust.md]
+    python benchmarks/looks.py [--logs 20000] [--write docs/concepts/trust.md]
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def lines(logs: int) -> Iterator[str]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--logs", type=int, default=20_000)
-    parser.add_argument("--write", type=Path, help="a page with the two markers, to write the table to")
+    parser.add_argument("--write", type=Path, help="the page that includes the table")
     asked = parser.parse_args()
     told = list(lines(asked.logs))
     print(*told, sep="\n")

@@ -5,7 +5,7 @@ counted on the day itself should be; likewise the relevances of click models tha
 the largest share of close neighbours of a score from elsewhere, of at least 20 pairs; `residual` the smallest mean
 square of its residual clicks, of at least 20 degrees of freedom.
 
-    python benchmarks/own_clicks.py [--seeds 4] [--rows 1000 5000 20000] [--write docs/benchmarks.md]
+    python benchmarks/own_clicks.py [--seeds 4] [--rows 1000 5000 20000] [--write docs/reference/benchmarks.md]
 """
 
 from __future__ import annotations
@@ -122,7 +122,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seeds", type=int, default=4)
     parser.add_argument("--rows", type=int, nargs="+", default=[1_000, 5_000, 20_000])
-    parser.add_argument("--write", type=Path, help="a page with the two markers, to write the table to")
+    parser.add_argument("--write", type=Path, help="the page that includes the table")
     asked = parser.parse_args()
     told = [f"{len(HEALTHY)} worlds, {asked.seeds} logs of each size.", "", *lines(asked.rows, asked.seeds)]
     print(*told, sep="\n")

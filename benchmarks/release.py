@@ -7,7 +7,8 @@ to fool the rule: of `TRIED` policies that are no better than the logging one, t
 For the power the best of those close to the logging policy that are better is judged too.
 "Before" is the rule that it replaced: the verdict is usable, and its two-sided 95 % interval lies above 0.
 
-    python benchmarks/release.py [--logs 500] [--learnt 100] [--only NAME] [--kept FILE] [--write docs/learning.md]
+    python benchmarks/release.py [--logs 500] [--learnt 100] [--only NAME] [--kept FILE]
+        [--write docs/how-to/learning.md]
 """
 
 from __future__ import annotations
@@ -272,7 +273,7 @@ def main() -> None:
     parser.add_argument("--learnt", type=int, default=100, help="logs of each world that policies are learnt from")
     parser.add_argument("--only", default="", help="worlds whose name holds this")
     parser.add_argument("--kept", type=Path, help="a file of what was measured, to go on from")
-    parser.add_argument("--write", type=Path, help="a page with the two markers, to write the table to")
+    parser.add_argument("--write", type=Path, help="the page that includes the table")
     given = parser.parse_args()
     found: dict[str, list[Outcome]] = {}
     for line in given.kept.read_text().splitlines() if given.kept and given.kept.exists() else ():

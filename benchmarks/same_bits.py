@@ -3,7 +3,7 @@
 Each verb writes its JSON in a process of its own. Its numbers, floats and whole ones, are compared with those of a base
 run (one thread, one file, one row group): |a - b| / max(|a|, |b|, 1e-9), so that the rounding of a zero is none.
 
-    python -m benchmarks.same_bits [--rows 6000] [--write docs/reliability.md]
+    python -m benchmarks.same_bits [--rows 6000] [--write docs/reference/reliability.md]
 """
 
 from __future__ import annotations
@@ -178,7 +178,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--rows", type=int, default=6000)
     parser.add_argument("--only", help="one verb")
-    parser.add_argument("--write", type=Path, help="a page with the two markers, to write the table to")
+    parser.add_argument("--write", type=Path, help="the page that includes the table")
     given = parser.parse_args()
     table, told = logged(given.rows), {}
     for verb in VERBS:

@@ -8,7 +8,7 @@ Time and memory are those of the whole process, imports included; kernels were c
 A million slates are drawn. In every further file the scores are multiplied by another number, which changes no
 probability: no two rows are alike, and nobody should read the estimates.
 
-    python benchmarks/scale.py [--rows 1000000] [--stream 1] [--folder FOLDER] [--table docs/benchmarks.md]
+    python benchmarks/scale.py [--rows 1000000] [--stream 1] [--folder FOLDER] [--table docs/reference/benchmarks.md]
     python benchmarks/scale.py --tens 10000000 [--folder FOLDER]
 
 The second prints only a log of slates of 10, beside pyarrow, which reads the same columns and does nothing with them.
@@ -75,7 +75,7 @@ def main() -> None:
     parser.add_argument("--stream", type=float, default=1.0, metavar="GIGABYTES")
     parser.add_argument("--tens", type=int, metavar="ROWS", help="only so many slates of 10, in whole millions")
     parser.add_argument("--folder", type=Path, help="keeps logs and measurements, by default a temporary one")
-    parser.add_argument("--table", type=Path, help="a page with the two markers, to write the table to")
+    parser.add_argument("--table", type=Path, help="the page that includes the table")
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as temporary:
         folder = given.folder or Path(temporary)

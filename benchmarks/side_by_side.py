@@ -5,7 +5,8 @@ Parquet (list columns that cannot be null, zstd, row groups of 262,144) and in o
 The others compute the bare mean; offrank also an interval, tests of the propensities, and checks of every row. Each job
 runs in this process, in turn; the best CPU seconds of several runs.
 
-    python benchmarks/side_by_side.py [--rows 5000000] [--repeats 5] [--folder /tmp] [--table docs/benchmarks.md]
+    python benchmarks/side_by_side.py [--rows 5000000] [--repeats 5] [--folder /tmp]
+        [--table docs/reference/benchmarks.md]
 
 Needs duckdb, polars and vw-estimators; what is missing is left out.
 """
@@ -166,7 +167,7 @@ def main() -> None:
     parser.add_argument("--rows", type=int, default=5_000_000)
     parser.add_argument("--repeats", type=int, default=5)
     parser.add_argument("--folder", type=Path, help="where the log is written, by default a temporary folder")
-    parser.add_argument("--table", type=Path, help="a page with the two markers, to write the table to")
+    parser.add_argument("--table", type=Path, help="the page that includes the table")
     given = parser.parse_args()
     with tempfile.TemporaryDirectory(dir=given.folder) as folder:
         path, own = write(Path(folder) / "log.parquet", given.rows), Path(folder) / "log.arrow"

@@ -5,7 +5,7 @@ variance. For each law and size: the verdicts (sound, with care, none), how ofte
 truth, then for each estimator the coverage of all its intervals, how many have a warning, and the coverage of the rest.
 
     python benchmarks/skewed_rewards.py [--logs 400] [--rows 1000 3000] [--workers 2] [--only NAME]
-        [--kept FILE] [--write docs/benchmarks.md]
+        [--kept FILE] [--write docs/reference/benchmarks.md]
 """
 
 from __future__ import annotations
@@ -163,7 +163,7 @@ def main() -> None:
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--only", default="", help="laws whose name holds this")
     parser.add_argument("--kept", type=Path, help="a file of what was measured, to go on from")
-    parser.add_argument("--write", type=Path, help="a page with the two markers, to write the table to")
+    parser.add_argument("--write", type=Path, help="the page that includes the table")
     arguments = parser.parse_args()
     found = kept(arguments.kept, arguments.logs)
     with ProcessPoolExecutor(arguments.workers, multiprocessing.get_context("spawn")) as pool:

@@ -4,7 +4,8 @@ Each case is made by one process and asked about by another, whose private memor
 libraries reserve and never touch does not count). Two peaks are measured: of its private memory, and of all that was
 resident (VmHWM), which counts the pages of a mapped file; the system takes those back where memory is short.
 
-    python benchmarks/small_machine.py [--scale 0.001] [--only slates] [--folder FOLDER] [--write docs/reliability.md]
+    python benchmarks/small_machine.py [--scale 0.001] [--only slates] [--folder FOLDER]
+        [--write docs/reference/reliability.md]
 
 At `--scale 1` the largest file has over 5 GB. One file stands on the disk at a time. Measurements stay in the folder: a
 run that was killed goes on; delete FOLDER/small-machine.json to measure again.
@@ -281,7 +282,7 @@ def main() -> None:
     parser.add_argument("--scale", type=float, default=0.001, help="of the numbers of rows")
     parser.add_argument("--only", default="", metavar="TEXT", help="cases whose name holds it")
     parser.add_argument("--folder", type=Path, help="keeps measurements, by default a temporary one")
-    parser.add_argument("--write", type=Path, help="a page with the two markers")
+    parser.add_argument("--write", type=Path, help="the page that includes the table")
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as temporary:
         folder = given.folder or Path(temporary)

@@ -1,6 +1,6 @@
 """How long a user waits before anything happens: imports, help, and compiling on the first call.
 
-python benchmarks/startup.py [--repeats 5] [--page docs/benchmarks.md]
+python benchmarks/startup.py [--repeats 5] [--page docs/reference/benchmarks.md]
 """
 
 from __future__ import annotations

@@ -3,7 +3,8 @@
 For each world and size of the log: how often the trust is *sound*, *with care* and *none*, which finding is
 named first, and whether its interval holds the truth. Then the totals, held against what is promised.
 
-    python benchmarks/trust.py [--logs 100] [--rows 1000 5000 20000] [--workers 2] [--only NAME] [--write docs/trust.md]
+    python benchmarks/trust.py [--logs 100] [--rows 1000 5000 20000] [--workers 2] [--only NAME]
+        [--write docs/concepts/trust.md]
 """
 
 from __future__ import annotations
@@ -56,7 +57,7 @@ def main() -> None:
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--only", default="", help="worlds whose name holds this")
     parser.add_argument("--kept", type=Path, help="a file of what was measured, to go on from")
-    parser.add_argument("--write", type=Path, help="a page with the two markers, to write the tables to")
+    parser.add_argument("--write", type=Path, help="the page that includes the table, to write the tables to")
     arguments = parser.parse_args()
     names = [name for name in WORLDS if arguments.only in name]
     found = measured(names, arguments.rows, arguments.logs, arguments.workers, arguments.kept)

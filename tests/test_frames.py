@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 import sys
 from dataclasses import dataclass, field, replace
 from functools import cache
@@ -19,6 +20,7 @@ from offrank.errors import MissingExtraError, NoOverlapError
 from offrank.folds.estimate import Interval
 from offrank.frames import FLAT, plain
 from offrank.metrics.measured import Measurements
+from offrank.report.printable import Printed
 from offrank.selection.click_models import MeasuredModel, select
 from tests.verbs.logs import LOGGING, TARGET, coins, search
 
@@ -81,8 +83,13 @@ def test_every_result_is_a_table_everywhere(name: str) -> None:
     assert len(markdown) == len(rows) + 2
     assert len({line.replace("\\|", "").count("|") for line in markdown}) == 1
     html = result._repr_html_()
-    assert html.count("<tr>") == len(rows) + 1
     assert "<b>" not in html
+    if isinstance(result, Printed):
+        assert html.count('class="title"') == 1
+        assert html.count("<figure") + html.count("<table") >= 1  # a picture, or numbers where there is none
+        assert not re.search(r"<script|<iframe|<link|https?://|@import|url\(", html)
+    else:
+        assert html.count("<tr>") == len(rows) + 1
     assert json.loads(result.to_json()) == result.to_dict()
 
 

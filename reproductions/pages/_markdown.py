@@ -17,12 +17,13 @@ from offrank.report.page import cell
 Digits = Callable[[str], str]
 """The format of the numbers of a column, by its title."""
 
-DOCS = Path("docs")
+DOCS = Path("docs/reference")
 
 
 def arguments(name: str, description: str | None) -> argparse.ArgumentParser:
     """Return the arguments of a script: where the results are, and where the pages."""
     parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.set_defaults(name=name)
     parser.add_argument("folder", nargs="?", type=Path, default=Path(f"reproduce-{name}"))
     parser.add_argument("--findings", type=Path, default=DOCS / f"{name}-reproduction.md")
     parser.add_argument("--tables", type=Path, default=DOCS / "reproductions" / f"{name}.md")
@@ -33,8 +34,9 @@ def write(given: argparse.Namespace, script: str, written: Callable[[dict[str, A
     """Write each section of the results as written (empty ones are left out), and the claims; return the sections."""
     sections: list[dict[str, Any]] = json.loads((given.folder / "result.json").read_text(encoding="utf-8"))["sections"]
     parts = filter(None, map(written, sections))
-    generated(given.tables, "results", "\n\n".join(parts).split("\n"), script)
-    generated(given.findings, "claims", verdicts([claim for one in sections for claim in one["claims"]]), script)
+    generated(given.tables, f"results of {given.name}", "\n\n".join(parts).split("\n"), script)
+    claims = verdicts([claim for one in sections for claim in one["claims"]])
+    generated(given.findings, f"claims of {given.name}", claims, script)
     return sections
 
 

@@ -13,19 +13,25 @@ import pytest
 from reproductions.pages import cmip, slates
 from reproductions.pages._markdown import section, verdicts
 
-DOCS = Path(__file__).resolve().parents[2] / "docs"
+DOCS = Path(__file__).resolve().parents[2] / "docs" / "reference"
 PAGES = ("cmip", "slates")
 NUMBER = re.compile(r"(?<![\w.])\d*\.\d+")
 """A number with decimals: what was measured, rather than counted."""
 CLAIM = re.compile(r"^- \*\*(confirmed|in part|not confirmed)\*\*: ", re.MULTILINE)
 
 
+def whole(page: Path) -> str:
+    """A page with the tables that it includes."""
+    text = page.read_text(encoding="utf-8")
+    return re.sub(r'--8<-- "(\S+)"', lambda table: (DOCS.parent / table[1]).read_text(encoding="utf-8"), text)
+
+
 def findings(name: str) -> str:
-    return (DOCS / f"{name}-reproduction.md").read_text(encoding="utf-8")
+    return whole(DOCS / f"{name}-reproduction.md")
 
 
 def tables(name: str) -> str:
-    return (DOCS / "reproductions" / f"{name}.md").read_text(encoding="utf-8")
+    return whole(DOCS / "reproductions" / f"{name}.md")
 
 
 def numbers(text: str) -> set[str]:
@@ -93,13 +99,15 @@ def test_a_script_writes_tables_and_verdicts(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     (tmp_path / "result.json").write_text(json.dumps(RESULT), encoding="utf-8")
-    pages = [(tmp_path / "findings.md", "claims"), (tmp_path / "tables.md", "results")]
-    for page, mark in pages:
-        page.write_text(f"above\n<!-- {mark}: begin -->\nold\n<!-- {mark}: end -->\nbelow\n", encoding="utf-8")
+    name = main.__module__.rpartition(".")[2]
+    pages = [(tmp_path / "findings.md", f"claims-of-{name}.md"), (tmp_path / "tables.md", f"results-of-{name}.md")]
+    (tmp_path / "tables").mkdir()
+    for page, table in pages:
+        page.write_text(f'--8<-- "tables/{table}"\n', encoding="utf-8")
     words = [str(tmp_path), "--findings", str(pages[0][0]), "--tables", str(pages[1][0])]
     monkeypatch.setattr(sys, "argv", ["page", *words])
     main()
-    claims, results = (page.read_text(encoding="utf-8") for page, _ in pages)
+    claims, results = ((tmp_path / "tables" / table).read_text(encoding="utf-8") for _, table in pages)
     assert "| It rains. | confirmed |\n" in claims
     assert "It snows." not in claims
     assert "- **confirmed**: It rains. Seen.\n- **new**: It snows. Not said.\n" in results
@@ -107,7 +115,6 @@ def test_a_script_writes_tables_and_verdicts(
     assert shown in results
     assert hidden not in results
     assert "Folded" not in results
-    assert all(text.startswith("above\n") and text.endswith("\nbelow\n") for text in (claims, results))
 
 
 def test_verdicts_are_recorded_in_the_order_of_the_claims(tmp_path: Path) -> None:

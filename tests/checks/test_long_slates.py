@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 import offrank
@@ -46,13 +48,27 @@ def test_long_rows_do_not_displace_short_ones() -> None:
     [batch] = source.select(Needs()).batches(0)
     lengths = np.array([30, 1_200, 30, 1_200])
     mixed = replace(batch, contexts=replace(batch.contexts, length=lengths, size=lengths))
-    assert sorted(fold.add(fold.empty(), mixed).contexts.length.tolist()) == [30, 30]
+    kept = fold.add(fold.empty(), mixed)
+    assert (sorted(kept.contexts.length.tolist()), kept.read, kept.large) == ([30, 30], 4, 2)
+    twice = fold.merge(fold.add(kept, mixed), fold.add(fold.empty(), mixed))
+    assert (twice.read, twice.large) == (12, 6)
 
 
 def test_check_says_what_it_did_not_test() -> None:
     found = {one.code: one for one in offrank.check(log(3, 1_100), logging=PLACKETT_LUCE).metadata.checks}
     assert found["miscalibrated"].message == (
         "Not checked: all 3 impressions have more than 1,000,000 pairs of a candidate and a rank."
+    )
+
+
+def test_check_counts_the_rows_that_it_did_not_compare(tmp_path: Path) -> None:
+    for number, slots in enumerate((5, 1_100)):
+        pq.write_table(log(3, slots), tmp_path / f"{number}.parquet")
+    found = {one.code: one for one in offrank.check(tmp_path, logging=PLACKETT_LUCE).metadata.checks}
+    assert found["miscalibrated"].status == "ok"
+    assert found["miscalibrated"].message == (
+        "Items are shown as often as it says, as far as chance allows to tell. "
+        "Rows not compared, since each has over a million pairs of item and rank: 3."
     )
 
 

@@ -10,9 +10,13 @@ import os
 import resource
 import signal
 import sys
+import time
 from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
+
+import pyarrow.parquet as pq
 
 from offrank import files
 from offrank.cli import main
@@ -28,7 +32,23 @@ def interruption() -> None:
     files.refuse_kind = lambda *_: os.kill(os.getpid(), signal.SIGINT)  # type: ignore[assignment]
 
 
-CAUSES: dict[str, Callable[[], None]] = {"full disk": full_disk, "interruption": interruption}
+def while_reading(number: int) -> None:
+    """A signal while rows are read, by whatever thread; nothing more is read after it."""
+
+    def instead(*_: object, **__: object) -> None:
+        os.kill(os.getpid(), number)
+        time.sleep(60)
+
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    pq.ParquetFile.iter_batches = instead
+
+
+CAUSES: dict[str, Callable[[], None]] = {
+    "full disk": full_disk,
+    "interruption": interruption,
+    "Ctrl-C in reading": partial(while_reading, signal.SIGINT),
+    "kill in reading": partial(while_reading, signal.SIGTERM),
+}
 
 
 def forked(folder: str, words: list[str], cause: str) -> tuple[int, str]:

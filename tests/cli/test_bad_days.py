@@ -40,6 +40,14 @@ WRITERS = {
     "inspect": ["inspect", "log.parquet", "--save", "out.toml"],
 }
 """A command of each verb that writes."""
+READERS = {
+    "inspect": ["inspect", "log.parquet"],
+    "check": ["check", "log.parquet", *LOGGING],
+    "evaluate": ["evaluate", *ASKED, "--json", "out.json"],
+    "compare": ["compare", "log.parquet", *TARGET, "--target", "uniform", *LOGGING],
+    "measure": ["measure", "log.parquet", "--score", "new_score", *LOGGING],
+}
+SIGNALS = {"Ctrl-C in reading": 130, "kill in reading": 143}
 
 
 @pytest.fixture(scope="module")
@@ -64,11 +72,12 @@ def folder(made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def bad_days(made: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[tuple[str, str], tuple[Path, int, str]]:
     """Each command on each bad day, in a folder of its own: the folder, the exit code, and what was said."""
     asked = {}
-    for verb, words in WRITERS.items():
-        for cause in CAUSES:
-            folder = tmp_path_factory.mktemp("bad day")
-            shutil.copytree(made, folder, dirs_exist_ok=True)
-            asked[verb, cause] = [str(folder), words, cause]
+    writing = [(verb, words, cause) for verb, words in WRITERS.items() for cause in CAUSES if cause not in SIGNALS]
+    reading = [(verb, words, cause) for verb, words in READERS.items() for cause in SIGNALS]
+    for verb, words, cause in writing + reading:
+        folder = tmp_path_factory.mktemp("bad day")
+        shutil.copytree(made, folder, dirs_exist_ok=True)
+        asked[verb, cause] = [str(folder), words, cause]
     run = [sys.executable, "-m", "tests.cli.forking"]
     done = subprocess.run(run, input=json.dumps(list(asked.values())), capture_output=True, text=True, check=True)
     answers = zip(asked.items(), json.loads(done.stdout), strict=True)
@@ -86,6 +95,16 @@ def test_a_full_disk_and_an_interruption_leave_nothing_half_written(
     assert files_in(folder) == files_in(made)
     folder, code, said = bad_days[verb, "interruption"]
     assert (code, said) == (130, "interrupted; nothing was left half-written\n")
+    assert files_in(folder) == files_in(made)
+
+
+@pytest.mark.parametrize("cause", SIGNALS)
+@pytest.mark.parametrize("verb", READERS)
+def test_a_signal_while_rows_are_read_says_one_line(
+    verb: str, cause: str, made: Path, bad_days: dict[tuple[str, str], tuple[Path, int, str]]
+) -> None:
+    folder, code, said = bad_days[verb, cause]
+    assert (code, said) == (SIGNALS[cause], "interrupted; nothing was left half-written\n")
     assert files_in(folder) == files_in(made)
 
 

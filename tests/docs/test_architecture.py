@@ -1,4 +1,4 @@
-"""docs/architecture.md describes the code as it is: the walk is walked, and rooms, files and records are there."""
+"""docs/reference/architecture.md is true of the code: the walk is walked, and rooms, files and records are there."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tests.house.measures import one_row
 
 pytestmark = pytest.mark.xdist_group("house")  # one process reads the files and walks
 
-DOCS = ROOT / "docs"
+DOCS = ROOT / "docs" / "reference"
 PAGE = (DOCS / "architecture.md").read_text(encoding="utf-8")
 WALK = PAGE.partition("## One row's way")[2].partition("\n## ")[0]
 STEPS = re.findall(r"`([\w/]+\.py)`: `([\w.]+)`", WALK)

@@ -53,22 +53,22 @@ def test_codes_are_read_off_the_source() -> None:
 
 @pytest.mark.parametrize("code", sorted(codes()))
 def test_code_is_explained(code: str) -> None:
-    assert code in code_words("trust.md")
+    assert code in code_words("concepts/trust.md")
 
 
 @pytest.mark.parametrize("role", sorted({*ROLES, *LONG_ROLES}))
 def test_role_is_explained(role: str) -> None:
-    assert role in code_words("log-format.md")
+    assert role in code_words("reference/log-format.md")
 
 
 @pytest.mark.parametrize("name", sorted(ESTIMATORS))
 def test_estimator_is_explained(name: str) -> None:
-    assert name in code_words("choosing.md")
+    assert name in code_words("concepts/choosing.md")
 
 
 @pytest.mark.parametrize("name", sorted(POLICIES))
 def test_policy_is_explained(name: str) -> None:
-    assert name in code_words("choosing.md") | code_words("how-to/from-your-table.md")
+    assert name in code_words("concepts/choosing.md") | code_words("start/your-table.md")
 
 
 @pytest.mark.parametrize("name", offrank.__all__)

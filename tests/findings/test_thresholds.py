@@ -1,4 +1,4 @@
-"""Each finding just below and just above each of its thresholds, and what docs/trust.md says of it.
+"""Each finding just below and just above each of its thresholds, and what docs/concepts/trust.md says of it.
 
 That the cases are near enough is tested by moving every threshold by 2 %: one of its cases must change.
 """
@@ -16,7 +16,7 @@ from offrank import findings
 from offrank.findings.evidence import SelectedMemberEvidence, SelectorEvidence
 from tests.findings.cases import CASES, Case
 
-TRUST = (Path(__file__).resolve().parents[2] / "docs" / "trust.md").read_text(encoding="utf-8")
+TRUST = (Path(__file__).resolve().parents[2] / "docs" / "concepts" / "trust.md").read_text(encoding="utf-8")
 ALWAYS = {("chosen", SelectedMemberEvidence), ("chosen-estimator", SelectorEvidence)}
 """What is said of every choice is no alarm."""
 
@@ -79,7 +79,7 @@ def spellings(value: float) -> list[str]:
 @pytest.mark.parametrize("kind", findings.all_findings(), ids=identity)
 def test_the_docs_tell_every_finding_and_its_thresholds(kind: findings.Kind) -> None:
     section = re.search(rf"^### {kind.code}$(.*?)(?=^#)", TRUST, re.MULTILINE | re.DOTALL)
-    assert section, f"docs/trust.md has no section {kind.code}"
+    assert section, f"docs/concepts/trust.md has no section {kind.code}"
     for name, value in thresholds(kind).items():
         written = [rf"(?<![\d.,]){re.escape(word)}(?![\d%]|\.\d)" for word in spellings(value)]
         assert any(re.search(word, section[1]) for word in written), f"{name} = {value} of {kind.code}"

@@ -38,7 +38,7 @@ addEventListener("load", () => {
     return {
       width: root.clientWidth, needed: root.scrollWidth,
       background: frame.contentWindow.getComputedStyle(inner.body).backgroundColor,
-      labels: inner.querySelectorAll(".forest .label").length,
+      labels: inner.querySelectorAll(".f-label").length,
       smallest: Math.min(...[...inner.querySelectorAll("svg text")].map(
         text => parseFloat(frame.contentWindow.getComputedStyle(text).fontSize))),
     };

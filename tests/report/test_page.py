@@ -71,9 +71,9 @@ def installed(monkeypatch: pytest.MonkeyPatch, *urls: str) -> None:
 def test_codes_link_to_the_documentation_that_the_package_names(monkeypatch: pytest.MonkeyPatch) -> None:
     installed(monkeypatch, "Source, https://example.org/code", "Documentation, https://example.org/docs")
     page = render(sample.result())
-    anchors = {*re.findall(r'href="https://example.org/docs/trust.html#([^"]+)"', page)}
+    anchors = {*re.findall(r'href="https://example.org/docs/concepts/trust.html#([^"]+)"', page)}
     assert anchors == {"heavy-tail", "low-ess", "no-overlap"}
-    headings = Path(__file__).parents[2].joinpath("docs/trust.md").read_text(encoding="utf-8")
+    headings = Path(__file__).parents[2].joinpath("docs/concepts/trust.md").read_text(encoding="utf-8")
     assert all(f"\n### {code}\n" in headings for code in anchors)
 
 
@@ -164,9 +164,49 @@ def test_refusals_alone_make_a_page() -> None:
     assert "no overlap" in page
 
 
+def test_the_first_screen_says_what_was_asked_of_which_log() -> None:
+    page = render(sample.result())
+    first = page[: page.index("<h2>")]
+    told = dict(re.findall(r"<dt>(.*?)</dt><dd>(.*?)</dd>", re.sub("</?code[^>]*>", "", first)))
+    assert told == {
+        "Log": "demo/log.parquet",
+        "Impressions": "200,000",
+        "Clusters": "taken together by query",
+        "Drawn by": "plackett_luce(old_score)",
+        "Estimator of the answer": "ipm",
+        "Intervals": "studentised 95\u00a0%",
+    }
+
+
+def test_the_smallest_effect_that_would_be_seen_is_on_the_first_screen() -> None:
+    found = sample.result()
+    verdicts = {name: replace(one, detectable=0.0171) for name, one in found.verdicts.items()}
+    page = render(replace(found, verdicts=verdicts))
+    told = '0.0171 (<code class="name">better</code>) and 0.0171 (<code class="name">worse</code>)'
+    assert f"<dt>Minimum detectable effect</dt><dd>{told}</dd>" in page
+
+
+@pytest.mark.parametrize("names", [("2026-09-09", "2026-09-10"), ("2026-09-10T00:00:00", "2026-09-09T00:00:00")])
+def test_days_are_in_order_and_give_the_period(names: tuple[str, str]) -> None:
+    key, one = ("better", "ipm"), sample.answer("better")
+    page = render(sample.only({key: one}, {name: {key: one} for name in names}, by="day"))
+    assert "<dt>Period</dt><dd>2026-09-09\u00a0to\u00a02026-09-10</dd>" in page
+    assert page.index(f">{min(names)}</bdi>") < page.index(f">{max(names)}</bdi>")
+
+
+def test_checks_that_passed_are_one_line() -> None:
+    passed = sample.checks()[:1] * 3
+    page = render(sample.result().with_facts(checks=(*passed, *sample.checks()[1:])))
+    assert '<details class="passed"><summary><span class="status ok">ok</span> 3 passed</summary>' in page
+    assert page.count('<span class="status ok">') == 1
+    one = render(sample.result())
+    assert "passed</summary>" not in one
+    assert one.count('<span class="status ok">') == 1
+
+
 def test_many_groups_are_cut_to_the_largest() -> None:
     key, one = ("better", "ipm"), sample.answer("better")
     page = render(sample.only({key: one}, {f"g{n}": {key: replace(one, n=n)} for n in range(1, 31)}, by="banner"))
     assert "The 10 largest are shown; 20 smaller ones are not." in page
-    drawn, table, every = page.count(">g21<"), page.count('"name">g21<'), page.count('"name">g20<')
+    drawn, table, every = page.count(">g21<"), page.count('<span class="name">g21<'), page.count('"name">g20<')
     assert (drawn, table, every) == (3, 2, 1)  # in the picture and its table; the others in a folded table only

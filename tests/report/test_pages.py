@@ -22,7 +22,7 @@ from offrank.metrics.measured import Measured, Measurements
 from offrank.report import render_text
 from offrank.report.document import Codes, Document, Figures, Section
 from offrank.report.plots import Forest, ForestRow
-from offrank.report.svg import forest_svg
+from offrank.report.svg import forest_html, forest_svg
 from offrank.verbs import metrics_page
 from tests.report import sample
 from tests.verbs.schema import assert_document
@@ -63,9 +63,38 @@ def grouped(changes: list[float]) -> Result:
 @pytest.mark.parametrize(("changes", "same"), [([0.01, 0.012, 0.014], True), ([0.01, 0.05, 0.09], False)])
 def test_a_test_says_whether_groups_differ(changes: list[float], same: bool) -> None:
     text = " ".join(render_text(grouped(changes).to_document(), 80).split())
-    assert ("The groups may all have the same difference to the log" in text) is same
-    assert ("The difference to the log is not the same in all groups" in text) is not same
-    assert "(Welch's test over the 3 with a sound interval: p " in text
+    assert ("No evidence that devices differ (p = 0." in text) is same
+    assert (" Devices differ (p < 0.0001)." in text) is not same
+    assert "Welch's test of their differences from the log, over the 3 with a sound interval." in text
+
+
+@pytest.mark.parametrize(
+    ("names", "shown"),
+    [
+        (("10", "2", "1"), ["1", "2", "10"]),
+        (("week 10", "week 9", "week 2"), ["week 2", "week 9", "week 10"]),
+        (("phone", "desktop", "tablet"), ["phone", "desktop", "tablet"]),
+    ],
+)
+def test_numbered_groups_are_in_natural_order_and_others_by_size(names: tuple[str, ...], shown: list[str]) -> None:
+    found = grouped([0.01] * 3)
+    each = dict(zip(names, found.groups.values(), strict=True))
+    assert [row.label for row in evaluation.groups_forest(replace(found, groups=each), "better").rows] == shown
+
+
+@pytest.mark.parametrize(
+    ("by", "words"),
+    [
+        ("device", "devices"),
+        ("category", "categories"),
+        ("day", "days"),
+        ("class", "classes"),
+        ("is_new", "groups by `is_new`"),
+    ],
+)
+def test_groups_are_named_in_the_plural(by: str, words: str) -> None:
+    found = grouped([0.01] * 3).with_facts(by=by)
+    assert f"No evidence that {words} differ (p" in found.to_document().sections[2].prose[0]
 
 
 def test_hundreds_of_groups_do_not_bury_the_answer() -> None:
@@ -194,6 +223,6 @@ def test_nothing_is_drawn_beyond_the_axis() -> None:
     plot = Forest("Differences", rows, 0.0)
     assert plot.cut
     drawn = forest_svg(plot)
-    places = [float(place) for place in re.findall(r'x[12]?="(-?[\d.]+)%"', drawn)]
+    places = [float(place) for place in re.findall(r'x[12]?="(-?[\d.]+)%"', forest_html(plot))]
     assert 0 <= min(places) <= max(places) <= 100
     assert drawn.count('<path class="interval"') == 1  # one arrow, to the right

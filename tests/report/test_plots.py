@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from xml.etree import ElementTree as ET
 
@@ -20,7 +21,7 @@ from offrank.folds.histogram import Histogram
 from offrank.formatting import Span
 from offrank.report import plots
 from offrank.report.plots import Axis
-from offrank.report.svg import forest_svg
+from offrank.report.svg import forest_html, forest_svg
 from tests.report import sample
 
 
@@ -73,6 +74,37 @@ def test_the_first_screen_has_the_log_and_every_answer_with_its_difference() -> 
     assert drawn.count(">\u25b2<title>better</title>") == drawn.count(">\u25bc<title>worse</title>") == 1
     assert drawn.count("point doubtful") == 2  # both are to be used with care
     assert plot.careful
+
+
+def test_an_axis_without_zero_says_on_which_side_it_is() -> None:
+    rows = (plots.ForestRow("a", Span(2.0, 1.9, 2.1)),)
+    assert plots.Forest("far", rows).zero == "left"
+    assert plots.Forest("below", (plots.ForestRow("a", Span(-2.0, -2.1, -1.9)),)).zero == "right"
+    assert plots.Forest("from zero", rows, bars=True).zero == ""
+    assert "\u2190 0 is not shown<" in forest_html(plots.Forest("far", rows))
+    change = plots.Forest("both", (plots.ForestRow("a", Span(0.1, -1.0, 1.0)),))
+    assert change.zero == ""
+    for drawn in (forest_html(change), forest_svg(change)):
+        assert "not shown" not in drawn
+        assert 'class="zero"' in drawn
+
+
+@pytest.mark.parametrize("one", ["a", "the ranker that was trained last month"])
+def test_of_two_names_with_minus_between_neither_is_lost(one: str) -> None:
+    label = f"{one} minus production"
+    rows = (plots.ForestRow(label, Span(0.1, 0.0, 0.2)),)
+    drawn = forest_html(plots.Forest("d", rows))
+    assert f'<bdi class="name">{one}</bdi> <span>minus</span> <bdi class="name">production</bdi>' in drawn
+    lines = re.findall(r'class="label"[^>]*>([^<]*)<', forest_svg(plots.Forest("d", rows)))
+    assert lines == ([label] if one == "a" else ["the ranker that \u2026onth", "minus production"])
+    assert all(len(line) <= 22 for line in lines)
+
+
+def test_a_long_label_has_two_lines() -> None:
+    rows = (plots.ForestRow("clip(interpol(window=1, form=windowed), 100)", Span(0.1, 0.0, 0.2)),)
+    lines = re.findall(r'class="label"[^>]*>([^<]*)<', forest_svg(plots.Forest("d", rows)))
+    assert len(lines) == 2
+    assert lines[0] == "clip(interpol(window="
 
 
 def test_all_targets_share_one_axis() -> None:

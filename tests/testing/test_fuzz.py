@@ -73,6 +73,16 @@ ANSWERED = {
     ),
     "no clicks but empty ones": wide("evaluate", clicks=[[1, None], [1, 1], [1, 1]], propensity=[0.5] * 3),
     "a struct in a table in memory": wide("inspect", propensity=[0.5] * 3, types={"propensity": "struct"}),
+    "clicks whose inverse is infinite": long("measure", click=[1e-320, 0], new=[2.0, 3.0]),
+    "clicks whose inverse is infinite, by clusters": long(
+        "measure",
+        impression=[0, 0, 1, 1],
+        item=[7, 9] * 2,
+        position=[1, 2] * 2,
+        click=[1e-320, 0] * 2,
+        new=[2.0, 3.0] * 2,
+        query=["a", "a", "b", "b"],
+    ),
     "views of texts": LogCase("wide", {"candidates": [["a"], ["b"]]}, "polars", "inspect"),
 }
 REFUSED = {

@@ -108,7 +108,7 @@ class CalibrationFold(MappedFold):
         worst = found[_least(np.array([shown.chance for shown in found]))]
         whole = _of_slates(state, probs)
         # In words a count is clearer than a sum of logarithms.
-        return worst if worst.chance <= whole else replace(worst, chance=whole)
+        return replace(worst, chance=min(worst.chance, whole), untested=state.large)
 
 
 def bennett(away: Floats, variance: Floats, most: float) -> Floats:

@@ -13,7 +13,7 @@ from ..checks.rows import Impressions
 from ..errors import NoOverlapError
 from ..findings import cautions_for, explained, has_cause, title_of
 from ..findings.evidence import LogEvidence, PropensitiesEvidence, SkippedEvidence, SupportEvidence
-from ..findings.miscalibrated import unfit
+from ..findings.miscalibrated import unfit, untested_in_words
 from ..folds.estimate import Caution, Estimate
 from ..formatting import finite
 from ..log.batch import Floats
@@ -41,7 +41,7 @@ def of_log(log: LogEvidence, known: Sequence[Caution]) -> Iterator[Check]:
     yield from of_cautions(caution for caution in known if not has_cause(caution, "mean weight"))
     fits, same = title_of("miscalibrated"), title_of("propensity-mismatch")
     if log.fit is not None and not unfit(log):
-        message = "Items are shown as often as it says, as far as chance allows to tell."
+        message = f"Items are shown as often as it says, as far as chance allows to tell.{untested_in_words(log.fit)}"
         yield check("miscalibrated", fits, "ok", message)
     elif "fit" in log.unknown:
         yield check("miscalibrated", fits, "skipped", f"Not checked: {log.unknown['fit']}.")

@@ -252,9 +252,8 @@ class Frequency:
     """Observed and expected frequency of items under the logging policy: the worst of many comparisons.
 
     rank: from 1 at the top, None for any rank. item, name: its code and what the log calls it; else `lift` selects the
-    items: those that the policy shows there at least `lift` times as often as a uniform one would. observed, expected:
-    rows (before sub-sampling). chance: an upper bound of the probability that some comparison of a correct log deviates
-    as much.
+    items: those shown there at least `lift` times as often as by a uniform policy. observed, expected: rows (before
+    sub-sampling); untested: too large to compare. chance: a bound of P(a correct log deviates as much somewhere).
     """
 
     rank: int | None
@@ -264,6 +263,7 @@ class Frequency:
     item: int | None = None
     lift: float | None = None
     name: str = ""
+    untested: int = 0
 
 
 @dataclass(frozen=True, kw_only=True)

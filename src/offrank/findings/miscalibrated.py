@@ -13,12 +13,12 @@ def miscalibrated(log: LogEvidence) -> Statement | None:
     """Items are shown more often, or less often, than the logging policy can explain."""
     if log.fit is None or not unfit(log):
         return None
-    mismatch = ""
+    more = untested_in_words(log.fit)
     if log.apart:
-        mismatch = f" In {log.apart / log.compared:.0%} of the rows the log's propensity is not the policy's either."
+        more = f" In {log.apart / log.compared:.0%} of the rows the log's propensity is not the policy's either.{more}"
     return Statement(
         "serious",
-        f"The slates that were shown are not those of {log.logging}: {deviation_in_words(log.fit)}.{mismatch}",
+        f"The slates that were shown are not those of {log.logging}: {deviation_in_words(log.fit)}.{more}",
         Wording(
             "Look at the score column and the temperature, whether target and logging policy are in each other's "
             "place, and whether slates were changed after they were drawn (items swapped, pinned or filtered out). If "
@@ -39,6 +39,15 @@ def deviation_in_words(fit: Frequency) -> str:
     how = "too often" if fit.observed > fit.expected else "too rarely"
     what = f"item {fit.name or fit.item}" if fit.lift is None else f"items that it puts there {_lift(fit.lift)}"
     return f"{where}, {what} stood {how}: in {_number(fit.observed)} rows, where {_number(fit.expected)} are expected"
+
+
+def untested_in_words(fit: Frequency) -> str:
+    """How many rows were not compared, as a sentence after another; nothing if all could be."""
+    return (
+        f" Rows not compared, since each has over a million pairs of item and rank: {fit.untested:,}."
+        if fit.untested
+        else ""
+    )
 
 
 def _lift(lift: float) -> str:

@@ -11,7 +11,7 @@ from ..assumptions import as_model, needs_curve
 class Assumption:
     """An assumption that no check of the log can test.
 
-    code: stable, also of its paragraph in docs/trust.md. text: a clause. why: what happens where it is wrong.
+    code: stable, also of its paragraph in docs/concepts/trust.md. text: a clause. why: what happens where it is wrong.
     """
 
     code: str

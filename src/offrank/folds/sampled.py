@@ -26,7 +26,8 @@ _LAST = np.uint64(0xFFFFFFFF)
 class SampledRows:
     """Rows in the order of their hashes: key [n], slates [n, k] of candidate indices, inclusion [n], and contexts.
 
-    read: number of rows read. limit: the smallest hash left out, all ones if none was.
+    read: number of rows read. large: of these, those of more than `LARGEST_ROW` cells, which are never kept. limit: the
+    smallest hash left out, all ones if none was.
     """
 
     key: NDArray[np.uint64]
@@ -35,6 +36,7 @@ class SampledRows:
     contexts: Contexts
     read: int = 0
     limit: np.uint64 = NO_LIMIT
+    large: int = 0
 
     def __len__(self) -> int:
         return len(self.key)
@@ -62,9 +64,11 @@ class SampledRowsFold:
 
     def add(self, state: SampledRows, batch: LogBatch) -> SampledRows:
         key, limit = self._keys(batch), min(state.limit, batch.limits.of(self))
-        rows = self._not_too_large(np.flatnonzero(key < limit), batch)  # few, once this or another part is full
+        fine = self._not_too_large(batch)
+        rows = np.flatnonzero((key < limit) & fine)  # few, once this or another part is full
+        large = len(batch) - int(np.count_nonzero(fine))
         if not len(rows):
-            return replace(state, read=state.read + len(batch), limit=limit)
+            return replace(state, read=state.read + len(batch), limit=limit, large=state.large + large)
         if len(rows) > self.kept:  # one more than is kept gives the limit
             rows = rows[key[rows] <= np.partition(key[rows], self.kept)[self.kept]]
         rows = rows[np.argsort(key[rows], kind="stable")]
@@ -73,15 +77,15 @@ class SampledRowsFold:
         rows = rows[:fits]
         contexts = joined([self._wanted(batch.contexts).take(rows)])
         slates = batch.slates[rows, : contexts.slots]
-        found = SampledRows(key[rows], slates, batch.inclusion[rows], contexts, len(batch), limit)
+        found = SampledRows(key[rows], slates, batch.inclusion[rows], contexts, len(batch), limit, large)
         merged = self.merge(state, found)
         batch.limits.lower(self, merged.limit)
         return merged
 
     def merge(self, left: SampledRows, right: SampledRows) -> SampledRows:
-        read, limit = left.read + right.read, min(left.limit, right.limit)
+        read, limit, large = left.read + right.read, min(left.limit, right.limit), left.large + right.large
         if not len(left) or not len(right):
-            return replace(left if len(left) else right, read=read, limit=limit)
+            return replace(left if len(left) else right, read=read, limit=limit, large=large)
         key = np.concatenate([left.key, right.key])
         order = np.argsort(key, kind="stable")
         contexts = joined([left.contexts, right.contexts])
@@ -92,7 +96,7 @@ class SampledRowsFold:
         slates = stacked([left.slates, right.slates], contexts.slots, -1)[order]
         inclusion = np.concatenate([left.inclusion, right.inclusion])[order]
         contexts = joined([contexts.take(order)])
-        return SampledRows(key[order], slates[:, : contexts.slots], inclusion, contexts, read, limit)
+        return SampledRows(key[order], slates[:, : contexts.slots], inclusion, contexts, read, limit, large)
 
     def finish(self, state: SampledRows) -> SampledRows:
         return state
@@ -103,11 +107,11 @@ class SampledRowsFold:
             return key
         return (hashed(batch.contexts.keys[self.by].view(np.uint64)) & ~_LAST) | (key >> np.uint64(32))
 
-    def _not_too_large(self, rows: Integers, batch: LogBatch) -> Integers:
-        """The rows whose candidates at all ranks fit in memory. No partition of the log changes which they are."""
+    def _not_too_large(self, batch: LogBatch) -> NDArray[np.bool_]:
+        """Whether a row's candidates at all ranks fit in memory [n]. No partition of the log changes it."""
         if self.each == "candidate":
-            return rows
-        return rows[batch.contexts.size[rows] * batch.contexts.length[rows] <= LARGEST_ROW]
+            return np.ones(len(batch), np.bool_)
+        return np.asarray(batch.contexts.size * batch.contexts.length <= LARGEST_ROW)
 
     def _fits(self, size: Integers, length: Integers) -> int:
         """The number of these rows that are kept, at least one."""

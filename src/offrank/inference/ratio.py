@@ -50,8 +50,9 @@ class Ratio:
     def influence(self, moments: Moments) -> Floats:
         mean = moments.mean[self.denominator]
         coefficients = np.zeros(len(moments.mean))
-        coefficients[self.numerator] += 1 / mean
-        coefficients[self.denominator] -= float(self.value(moments.sums)) / mean
+        with np.errstate(over="ignore"):  # infinite for the smallest of all numbers, whose error is not known
+            coefficients[self.numerator] += 1 / mean
+            coefficients[self.denominator] -= float(self.value(moments.sums)) / mean
         return coefficients
 
 

@@ -96,7 +96,10 @@ class Inference:
     def _interval(self, value: float, terms: Signed) -> Interval:
         if not math.isfinite(value):  # a mean of no rows, such as that of a ranker that never served
             return Interval(value, -math.inf, math.inf, math.inf)
-        influence = np.asarray(sum(sign * mean.influence(self.moments) for mean, sign in terms))
+        with np.errstate(invalid="ignore"):
+            influence = np.asarray(sum(sign * mean.influence(self.moments) for mean, sign in terms))
+        if not np.isfinite(influence).all():  # the smallest of all numbers
+            return Interval(value, -math.inf, math.inf, math.inf)
         error, clusters = _widest(self.clusters, terms)
         if clusters is not None:
             freedom = min(clusters.freedom(mean.denominator) for mean, _ in terms)

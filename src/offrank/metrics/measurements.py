@@ -154,7 +154,7 @@ class Comparisons:
         cost, first = self._cost(metric, model), self.fold.models[0]
         value = spread.ratio(cost)
         rejected = max(1 - float(sums[weight] / sums[clicks]), 0.0)
-        ess = float(sums[weight] ** 2 / squares[weight])
+        ess = float(sums[weight] ** 2 / squares[weight]) if squares[weight] else 0.0  # too small to be squared
         compared = ComparisonEvidence(
             ess=ess,
             rejected=rejected,

@@ -209,6 +209,7 @@ class Document:
     """A document: what to read first, and sections.
 
     - lead: what was read. answers, forests: the first screen. eyebrow: command and time.
+    - facts: what was asked of what, as names and values; a terminal leaves them out.
     """
 
     title: str
@@ -217,10 +218,24 @@ class Document:
     answers: tuple[Answer, ...] = ()
     forests: tuple[Forest, ...] = ()
     eyebrow: str = ""
+    facts: tuple[tuple[str, str], ...] = ()
 
     def render(self) -> str:
         """Return the page as HTML text."""
         return page.render(self)
+
+    @property
+    def picture(self) -> Forest | Chart | Figures | None:
+        """Return the picture of the first section that has one, or its table; None where plots stand first."""
+        shown = [one for one in self.sections if not (self.forests or one.folded)]
+        found: list[Forest | Chart | Figures] = [plot for each in shown for plot in each.forests]
+        found += [chart for each in shown for chart in each.charts]
+        found += [table for each in shown for table in each.tables]
+        return found[0] if found else None
+
+    def first_screen(self) -> str:
+        """Return what the page begins with, as HTML for a notebook."""
+        return page.first_screen(self)
 
 
 def _has_digits(value: Cell) -> bool:

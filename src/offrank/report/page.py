@@ -15,7 +15,7 @@ from markupsafe import Markup
 from ..formatting import printable, together, typographic
 from .charts import Chart, chart_svg
 from .plots import MARKS, Forest
-from .svg import forest_svg
+from .svg import forest_html
 
 _MARKS = re.compile(r"(`[^`]+`|\*\*[^*`]+\*\*)")
 
@@ -27,7 +27,15 @@ def render(document: Any) -> str:
     resources.
     """
     codes = [finding.code for section in document.sections for finding in section.findings]
-    return _template().render(document=document, codes=dict.fromkeys(codes), docs=documentation(), marks=MARKS)
+    return _template("page").render(document=document, codes=dict.fromkeys(codes), docs=documentation(), marks=MARKS)
+
+
+def first_screen(document: Any) -> str:
+    """Return what a `Document` begins with as HTML for a notebook: the answers and a picture, without a script.
+
+    It brings its own colours, light or dark as the notebook or the system is, and changes nothing around it.
+    """
+    return _template("notebook").render(document=document, marks=MARKS, notebook=True)
 
 
 def documentation() -> str:
@@ -42,12 +50,12 @@ def documentation() -> str:
 
 
 @cache
-def _template() -> Template:
+def _template(name: str) -> Template:
     environment = Environment(
         loader=PackageLoader("offrank.report", "templates"), autoescape=True, trim_blocks=True, lstrip_blocks=True
     )
     environment.filters |= {"prose": prose, "cell": cell, "drawn": _drawn, "printable": printable}
-    return environment.get_template("page.html.jinja")
+    return environment.get_template(f"{name}.html.jinja")
 
 
 def prose(text: str, codes: Collection[str] = ()) -> Markup:
@@ -78,5 +86,5 @@ def cell(value: Any) -> str:
 
 
 def _drawn(plot: Chart | Forest) -> Markup:
-    drawn = chart_svg(plot) if isinstance(plot, Chart) else forest_svg(plot)
+    drawn = chart_svg(plot) if isinstance(plot, Chart) else forest_html(plot)
     return Markup(drawn.replace(' xmlns="http://www.w3.org/2000/svg"', "", 1))  # noqa: S704  text is escaped there

@@ -10,7 +10,7 @@ from typing import Literal
 from ..formatting import Span, number
 
 Side = Literal["left", "right", ""]
-"""The direction of better values."""
+"""The direction of better values, or where 0 is."""
 
 _MARGIN = 0.05
 _CUT_AT_WIDTHS = 10
@@ -18,10 +18,11 @@ _CUT_AT_WIDTHS = 10
 
 @dataclass(frozen=True)
 class Tick:
-    """A labelled tick on an axis."""
+    """A labelled tick on an axis. zero: whether it is that of 0."""
 
     position: float
     label: str
+    zero: bool = False
 
 
 @dataclass(frozen=True)
@@ -46,12 +47,14 @@ class Axis:
         step = _round_step((self.high - self.low) / most)
         places = max(0, -math.floor(math.log10(step)))
         first, last = math.ceil(self.low / step), math.floor(self.high / step)
-        return tuple(Tick(self.position(i * step), number(i * step, places)) for i in range(first, last + 1))
+        return tuple(Tick(self.position(i * step), number(i * step, places), not i) for i in range(first, last + 1))
 
 
 NOTHING = Span(None, None, None)
 MARKS = {"better": "\u25b2", "worse": "\u25bc", "no clear difference": "=", "unknown": "?"}
 """Marks of decisions, which tell them apart without colour; other lights say how sound something is."""
+MINUS = " minus "
+"""Between the two names of a row that is a difference."""
 
 
 @dataclass(frozen=True)
@@ -75,6 +78,11 @@ class ForestRow:
     def summary(self) -> str:
         """Return the text beside the interval: by default its numbers."""
         return self.span.text() if self.text is None else self.text
+
+    @property
+    def doubtful(self) -> bool:
+        """Whether it is drawn hollow: not to be trusted, or an answer to be used with care."""
+        return self.severity == "serious" or (self.severity == "warning" and self.light in MARKS)
 
 
 @dataclass(frozen=True)
@@ -103,6 +111,12 @@ class Forest:
             high = max([*known, *(end for row in self.rows for end in row.span.ends)], default=0.0)
             return Axis(0.0, (high or 1.0) * (1 + _MARGIN))
         return shared_axis([*(row.span for row in self.rows), *self.others], known)
+
+    @property
+    def zero(self) -> Side:
+        """Return on which side of the axis 0 is; empty where it is on the axis."""
+        axis = self.axis
+        return "" if axis.low <= 0 <= axis.high else "left" if axis.low > 0 else "right"
 
     @property
     def cut(self) -> bool:

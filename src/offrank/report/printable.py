@@ -22,6 +22,9 @@ class Printed(ABC):
     def __str__(self) -> str:
         return terminal.render_text(self.to_document())
 
+    def _repr_html_(self) -> str:
+        return self.to_document().first_screen()
+
     def show(self, style: Style = "python") -> None:
         """Print the result, in colour on a terminal. style: whether advice names arguments or command-line options."""
         terminal.show(worded(self.to_document(), style))

@@ -49,7 +49,7 @@ class Simulated(Printed, Plain):
         if isinstance(self.logging, Placed):  # it has no spelling, so only its logged propensities are known
             return [*steps, f"offrank check {log}"]
         drawn = f"--logging {shlex.quote(repr(self.logging))}"
-        # A window suits lists of which much is not shown, see docs/choosing.md.
+        # A window suits lists of which much is not shown, see docs/concepts/choosing.md.
         clicks = "pbm" if self.world.slots == self.world.documents else "'interpol(window=2)'"
         target = f"offrank evaluate {log} --target 'top({GRADE})' {drawn} -e snipm -e {clicks} --examination {model}"
         return [*steps, f"offrank check {log} {drawn}", target]

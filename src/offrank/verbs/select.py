@@ -19,8 +19,8 @@ def select_estimators(question: EstimatorSelection) -> SelectedEstimators:
     """Choose the estimator of least estimated error for a log and a target.
 
     The bias of each candidate shows in its differences to estimates that assume less, for the target and for
-    pseudo-targets that the log tells about more precisely; docs/selection.md has the rule and how often it is right.
-    `evaluate(..., "auto")` uses the choice.
+    pseudo-targets that the log tells about more precisely; docs/concepts/selection.md has the rule and how often it is
+    right. `evaluate(..., "auto")` uses the choice.
 
     Raises:
         UsageError: arguments that cannot work. LogError: the log breaks a rule.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping
 from dataclasses import fields, is_dataclass, replace
 from typing import Any
@@ -20,6 +21,8 @@ _AMOUNTS = {
     *("estimate", "rows", "value", "low", "high", "standard_error", "difference", "logged", "detectable", "truths"),
 }
 """Fields that hold amounts in the unit of the log."""
+_NUMBERS = re.compile(r"([0-9]+)")
+_DAY = re.compile(r"[0-9]{4}-[01][0-9]-[0-3][0-9]([T ]00:00(:00)?(\.0+)?(Z|[+-]00:?00)?)?")
 
 
 def severity(found: Found) -> str:
@@ -44,10 +47,25 @@ def refusal(found: object) -> str:
     return found.code.replace("-", " ") if isinstance(found, NoOverlapError) else ""
 
 
-def groups(found: ResultData, target: str) -> dict[str, dict[str, Found]]:
-    """Return a target's estimates by group and estimator, the largest groups (most impressions) first."""
+def groups(found: ResultData, target: str, most: int | None = None) -> dict[str, dict[str, Found]]:
+    """Return a target's estimates by group and estimator, the largest (most impressions) first. most: how many.
+
+    Groups whose names are all numbered (days, 1, 2, 10) are in natural order.
+    """
     every = {name: one.of(target) for name, one in found.groups.items()}
-    return dict(sorted(every.items(), key=lambda item: -max((one.n for one in known(item[1]).values()), default=0)))
+    sizes = {name: max((one.n for one in known(each).values()), default=0) for name, each in every.items()}
+    kept = sorted(sizes, key=lambda name: (-sizes[name], _natural(name)))[:most]
+    return {name: every[name] for name in (sorted(kept, key=_natural) if all(map(_NUMBERS.search, kept)) else kept)}
+
+
+def by_days(found: ResultData) -> bool:
+    """Whether the groups are days, by their names: 2026-09-01, also with a time of midnight."""
+    return len(found.groups) > 1 and all(map(_DAY.fullmatch, found.groups))
+
+
+def _natural(name: str) -> list[tuple[bool, int, str]]:
+    """Return the sort key by which 2 stands before 10, also within a name."""
+    return [(not part.isdecimal(), int(part) if part.isdecimal() else 0, part) for part in _NUMBERS.split(name)]
 
 
 def findings_of(found: ResultData) -> tuple[Finding, ...]:

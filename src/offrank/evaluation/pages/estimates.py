@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
 
-from ...bounds.ends import Bounds
 from ...errors import NoOverlapError
 from ...formatting import Span, count, finite, number, percent, plural, quote
 from ...frames import cautions
 from ...report.document import Cell, Codes, Figures, Section
 from ...report.plots import Forest, ForestRow
 from ..estimates import Found, ResultData
-from .document import groups, is_sound, known, refusal, severity
+from .document import by_days, groups, is_sound, known, refusal, severity
 
 MOST_GROUPS = 10
+_MOST_DAYS = 92
 _MOST_ROWS = 200
+_DIFFER = 0.05
+"""Groups are said to differ where the test has a smaller p-value."""
+_WORD = re.compile("[a-z]{3,}")
 _HEADER = ("estimator", "value", "interval", "change", "interval", "ESS", "weight", "largest", "tail", "truth", "see")
 _SPARE = (4, 7, 8)
 """Columns that a narrow terminal leaves out: the interval of the change, the largest share and the tail index."""
@@ -48,12 +52,17 @@ def estimates_forest(found: ResultData, target: str) -> Forest:
 def groups_forest(found: ResultData, target: str) -> Forest:
     """Plot the difference to the logged mean in each of the largest groups."""
     estimator, rows = grouped_estimator(found, target), []
-    for group, each in list(groups(found, target).items())[:MOST_GROUPS]:
+    for group, each in groups(found, target, most_groups(found)).items():
         one = each[estimator]
         change = Span.of(getattr(one, "difference", None))
         rows.append(ForestRow(group, change, refusal(one) or change.text(signed=True), severity=severity(one)))
     title = f"{target} against what was logged, by {found.metadata.by or 'group'} ({estimator})"
     return Forest(title, tuple(rows), 0.0, "no difference", better="right")
+
+
+def most_groups(found: ResultData) -> int:
+    """Return how many groups a plot shows: of days, three months."""
+    return _MOST_DAYS if by_days(found) else MOST_GROUPS
 
 
 def grouped_estimator(found: ResultData, target: str) -> str:
@@ -69,63 +78,27 @@ def largest_groups(found: ResultData, target: str) -> Section:
         return Section("")
     estimator, truth = grouped_estimator(found, target), found.truths.get(target)
     each = {name: one[estimator] for name, one in every.items()}
-    rows = [_cells(one, name, truth) for name, one in each.items()]
-    prose = [_test(each)]
-    if (hidden := len(rows) - MOST_GROUPS) > 0:
-        prose.append(
-            f"The {MOST_GROUPS} largest are shown; {plural(hidden, 'smaller one is', 'smaller ones are')} not."
-        )
-    table = _table(f"{target} by {estimator}", by, rows[:MOST_GROUPS])
+    shown = groups(found, target, most_groups(found))
+    rows = [_cells(each[name], name, truth) for name in shown]
+    prose = [_test(each, by)]
+    if (hidden := len(every) - len(shown)) > 0:
+        prose.append(f"The {len(shown)} largest are shown; {plural(hidden, 'smaller one is', 'smaller ones are')} not.")
+    table = _table(f"{target} by {estimator}", by, rows)
     forest = groups_forest(found, target)
     return Section(f"By {by}: {quote(target)}", tuple(prose), forests=(forest,), tables=(table,))
 
 
 def all_groups(found: ResultData, target: str) -> Section:
     """Tabulate every estimator in every group."""
-    every, by = groups(found, target), str(found.metadata.by)
+    every, by = groups(found, target, _MOST_ROWS), str(found.metadata.by)
     rows = [(name, *(refusal(one) or Span.of(one).text() for one in each.values())) for name, each in every.items()]
-    more = "" if len(rows) <= _MOST_ROWS else f"the {_MOST_ROWS} largest; the JSON has the others"
+    more = "" if len(found.groups) <= _MOST_ROWS else f"the {_MOST_ROWS} largest; the JSON has the others"
     header = (by, *found.estimates.of(target))
-    tables = (Figures(more, header, tuple(rows[:_MOST_ROWS])),) if rows else ()
+    tables = (Figures(more, header, tuple(rows)),) if rows else ()
     return Section(f"All estimators by {by}: {quote(target)}", tables=tables, folded=True, printed=False)
 
 
-def bounds_by_group(found: ResultData, target: str) -> Section:
-    """Tabulate between what values a target lies in each group, under each assumption."""
-    every = {group: each[target] for group, each in found.group_bounds.items() if target in each}
-    if not every:
-        return Section("")
-    rows = [_both_ends(group, one) for group, each in every.items() for one in each]
-    hidden = "" if len(rows) <= _MOST_ROWS else f"the first {_MOST_ROWS}; the JSON has the others"
-    against = next(iter(every.values()))[0].part.against
-    header = (
-        str(found.metadata.by),
-        "from",
-        "to",
-        "interval",
-        f"less {against}",
-        "to",
-        "interval",
-        "known",
-        "decision",
-    )
-    assumed = [f"{count(place)}. {one.assumes_in_words}" for place, one in enumerate(next(iter(every.values())), 1)]
-    prose = ("Assuming " + "; or ".join(assumed) + ".",)
-    table = Figures(hidden, header, tuple(rows[:_MOST_ROWS]), extra=(3, 4, 5, 6))
-    return Section(f"Between what values, by {found.metadata.by}: {quote(target)}", prose, tables=(table,))
-
-
-def _both_ends(group: str, bounds: Bounds) -> tuple[Cell, ...]:
-    """Return the cells of one group under one assumption."""
-    cells: list[Cell] = [group]
-    pairs = ((bounds.lower, bounds.upper), (bounds.difference_lower, bounds.difference_upper))
-    for signed, (lower, upper) in enumerate(pairs):
-        spans = [Span.of(replace(lower, value=one.value, high=upper.high)) for one in (lower, upper)]
-        cells += [one.number(bool(signed)) for one in spans] + [spans[0].interval(bool(signed))]
-    return (*cells, percent(bounds.shown), bounds.decision)
-
-
-def _test(every: Mapping[str, Found]) -> str:
+def _test(every: Mapping[str, Found], by: str) -> str:
     """Test whether the differences to the log vary between groups."""
     sound = [one for one in known(every).values() if is_sound(one) and Span.of(one.difference).low is not None]
     changes = [Span.of(one.difference) for one in sound]
@@ -133,14 +106,20 @@ def _test(every: Mapping[str, Found]) -> str:
     sizes = [one.effective_clusters or finite(one.ess) or 0.0 for one in sound]
     p = welch([change.value or 0.0 for change in changes], errors, sizes)
     if p is None:
-        return "Whether groups differ cannot be tested: fewer than two have a sound interval."
-    said = (
-        "The difference to the log is not the same in all groups"
-        if p < 0.05
-        else "The groups may all have the same difference to the log"
-    )
-    shown = "p < 0.0001" if p < 1e-4 else f"p = {p:.2g}"
-    return f"{said} (Welch's test over the {len(sound):,} with a sound interval: {shown})."
+        return f"Whether {_several(by)} differ cannot be tested: fewer than two have a sound interval."
+    shown = "p\u00a0<\u00a00.0001" if p < 1e-4 else f"p\u00a0=\u00a0{p:.2f}" if p >= 0.01 else f"p\u00a0=\u00a0{p:.1g}"
+    said = f"**{_several(by).capitalize()} differ ({shown}).**"
+    if p >= _DIFFER:
+        said = f"**No evidence that {_several(by)} differ ({shown}).**"
+    return f"{said} Welch's test of their differences from the log, over the {len(sound):,} with a sound interval."
+
+
+def _several(by: str) -> str:
+    """Return the groups in words: devices, categories; of a column whose name is no word, groups by it."""
+    if not _WORD.fullmatch(by):
+        return f"groups by {quote(by)}"
+    ending = "es" if by.endswith(("s", "x", "ch", "sh")) else "s"
+    return by[:-1] + "ies" if re.search("[^aeiou]y$", by) else by + ending
 
 
 def welch(values: Sequence[float], errors: Sequence[float], sizes: Sequence[float]) -> float | None:

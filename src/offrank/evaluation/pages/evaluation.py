@@ -2,25 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from ...checks.propensities import SlotsRow
 from ...errors import UsageError
 from ...findings.verdict import Verdict
-from ...formatting import MISSING, Span, count, percent, quote
+from ...formatting import MISSING, Span, count, listing, number, percent, quote
 from ...report.document import Document, Figures, Item, Section
 from ...report.plots import Forest, ForestRow
-from ...report.svg import standalone
+from ...report.svg import forest_svg
 from ...wording import joined
 from ..differences import Difference
 from ..estimates import ResultData
 from ..metadata import Check, Diagnoses, Path, R, ResultMetadata
 from .ab_test import ab_test
 from .answers import SEVERITY_OF, answers
+from .bounds import bounds_by_group
 from .diagnostics import clips_forest, diagnostics, forest_of_checks, ranks_forest, weights_forest, windows_forest
-from .document import again, eyebrow, findings_of, in_worth
-from .estimates import all_groups, bounds_by_group, estimates_forest, estimators, groups_forest, largest_groups
+from .document import again, by_days, eyebrow, findings_of, in_worth
+from .estimates import all_groups, estimates_forest, estimators, groups_forest, largest_groups
 
 _ORDER = ("serious", "warning", "note", "ok", "skipped")
 
@@ -52,7 +53,34 @@ def document(result: ResultData) -> Document:
     sections += [_checks(about.checks, folded=not checked), _slots(about.slots, folded=not checked)]
     sections += [*diagnostics(found), _log(found), again(vars(about))]
     drawn, made = tuple(one for one in pictures if one.rows), eyebrow(vars(about))
-    return Document(about.title, "", tuple(sections), tuple(lines), drawn, made)
+    return Document(about.title, "", tuple(sections), tuple(lines), drawn, made, tuple(_asked(found)))
+
+
+def _asked(found: ResultData) -> Iterator[tuple[str, str]]:
+    """Yield what was asked of which log, for the first screen; what is not known is left out."""
+    about, log = found.metadata, found.metadata.log
+    decisions = found.decisions
+    taken = dict.fromkeys(quote(one.estimator) for one in decisions.values() if one.estimator is not None)
+    least = {name: one.detectable for name, one in decisions.items() if one.detectable is not None}
+    facts = {
+        "Log": quote(log.source) if log.source else "",
+        "Impressions": count(log.impressions),
+        "Period": _period(found),
+        "Clusters": _dependent(found),
+        "Drawn by": quote(about.logging),
+        "Estimator of the answer" if len(taken) < 2 else "Estimators of the answers": listing([*taken]),
+        "Intervals": f"{about.interval} {100 * about.confidence:g} %",
+        "Minimum detectable effect": listing(
+            [number(one) + (f" ({quote(name)})" if len(least) > 1 else "") for name, one in least.items()]
+        ),
+    }
+    yield from ((name, value) for name, value in facts.items() if value not in ("", MISSING))
+
+
+def _period(found: ResultData) -> str:
+    """Return the first and the last day, where the rows are grouped by days."""
+    days = sorted(found.groups) if by_days(found) else []
+    return " to ".join(dict.fromkeys((days[0][:10], days[-1][:10]))) if days else ""
 
 
 def forest(found: ResultData) -> Forest:
@@ -94,7 +122,7 @@ def _verdict(name: str, verdict: Verdict, truth: float | None) -> ForestRow:
 
 def _left_out(about: ResultMetadata) -> Section:
     """Report the rows that were left out while reading."""
-    items = [f"{count(number)} for `{rule}`" for rule, number in about.log.skipped.items() if number]
+    items = [f"{count(rows)} for `{rule}`" for rule, rows in about.log.skipped.items() if rows]
     if learnt := about.log.learnt_from:
         items.append(f"{count(learnt)} impressions that the policy was learnt from")
     return Section("Left out while reading", items=tuple(items))
@@ -209,4 +237,4 @@ class Plots:
     def _drawn(self, plot: Forest) -> str:
         if not plot.rows:
             raise UsageError("there is nothing to draw", "ask for what was estimated")
-        return standalone(plot, self.width)
+        return forest_svg(plot, self.width)
