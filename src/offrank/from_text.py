@@ -26,7 +26,7 @@ def examination(text: str | None) -> list[float] | str | None:
         raise UsageError(f"--examination {text!r}", "write numbers with commas: 1,.5,.33") from error
 
 
-def reward_range(text: str | None) -> list[float] | None:
+def two_numbers(text: str | None) -> list[float] | None:
     """Parse two numbers: `0,1`.
 
     Raises:

@@ -3,3 +3,7 @@
 Worst-case bounds of Manski (1990, American Economic Review 80): what a context showed is known, and the rest may be
 anything that is possible.
 """
+
+from .ends import Bounds
+
+__all__ = ["Bounds"]

@@ -76,10 +76,10 @@ class Bounds:
         shown, displayed = (float(part.mean(place).value(sums)) for place in (_KNOWN, _DISPLAYED))
         least, most = (0.0, displayed) if part.limits is None else part.limits
         alone, paired = (replace(counted, confidence=level, nonnegative=one) for one in (least >= 0, False))
-        lower, upper = _together(alone, part.mean(_LOWER), part.mean(_UPPER))
+        lower, upper = _held_by_both(alone, part.mean(_LOWER), part.mean(_UPPER))
         lower = replace(lower, low=min(max(lower.low, least), lower.value))
         upper = replace(upper, high=max(min(upper.high, most), upper.value))
-        less, more = (_settled(one, displayed) for one in _together(paired, part.mean(_LESS), part.mean(_MORE)))
+        less, more = (_settled(one, displayed) for one in _held_by_both(paired, part.mean(_LESS), part.mean(_MORE)))
         return cls(part, lower, upper, less, more, shown / displayed if displayed > 0 else 1.0, counted)
 
     def at(self, confidence: float) -> Bounds:
@@ -136,7 +136,7 @@ def _settled(found: Interval, scale: float) -> Interval:
     return replace(found, value=value, low=low, high=high)
 
 
-def _together(counted: Inference, lower: Ratio, upper: Ratio) -> tuple[Interval, Interval]:
+def _held_by_both(counted: Inference, lower: Ratio, upper: Ratio) -> tuple[Interval, Interval]:
     """Return the intervals of both ends that together hold the value between them with this confidence.
 
     Imbens and Manski (2004): at the c with F(c + width / error) - F(-c) = confidence. Far ends miss it at one side.

@@ -97,7 +97,7 @@ def reward_range(given: object) -> tuple[float, float] | None:
     return float(numbers[0]), float(numbers[1])
 
 
-def click_model(given: object) -> Fitted | None:
+def fitted_model(given: object) -> Fitted | None:
     """Return a fitted click model, as given or from its file.
 
     Raises:

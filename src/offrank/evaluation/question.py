@@ -201,7 +201,7 @@ class WithBounds(Question):
         part="call",
         ready="limits",
         metavar="LEAST,MOST",
-        read=from_text.reward_range,
+        read=from_text.two_numbers,
     )
     click_model: Any = argument(
         "A fitted click model, or its file, for `bounds`: what it has not seen may be anything.",
@@ -229,7 +229,7 @@ class WithBounds(Question):
     @cached_property
     def users(self) -> Fitted | None:
         """The fitted click model."""
-        return checked.click_model(self.click_model)
+        return checked.fitted_model(self.click_model)
 
     def bounded(self, estimators: Any, default: Any) -> list[AnyEstimator]:
         """Return the estimators; with bounds by default the logged mean, which needs no propensities."""

@@ -9,7 +9,7 @@ from ...formatting import Span, count, percent, quote
 from ...report.document import Cell, Figures, Section
 from ..estimates import ResultData
 
-_GROUP_ROWS = 200
+_MOST_LINES = 200
 
 
 def bounds_by_group(found: ResultData, target: str) -> Section:
@@ -18,7 +18,7 @@ def bounds_by_group(found: ResultData, target: str) -> Section:
     if not every:
         return Section("")
     rows = [_both_ends(group, one) for group, each in every.items() for one in each]
-    hidden = "" if len(rows) <= _GROUP_ROWS else f"the first {_GROUP_ROWS}; the JSON has the others"
+    hidden = "" if len(rows) <= _MOST_LINES else f"the first {_MOST_LINES}; the JSON has the others"
     against = next(iter(every.values()))[0].part.against
     header = (
         str(found.metadata.by),
@@ -33,7 +33,7 @@ def bounds_by_group(found: ResultData, target: str) -> Section:
     )
     assumed = [f"{count(place)}. {one.assumes_in_words}" for place, one in enumerate(next(iter(every.values())), 1)]
     prose = ("Assuming " + "; or ".join(assumed) + ".",)
-    table = Figures(hidden, header, tuple(rows[:_GROUP_ROWS]), extra=(3, 4, 5, 6))
+    table = Figures(hidden, header, tuple(rows[:_MOST_LINES]), extra=(3, 4, 5, 6))
     return Section(f"Between what values, by {found.metadata.by}: {quote(target)}", prose, tables=(table,))
 
 
