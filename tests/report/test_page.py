@@ -171,7 +171,7 @@ def test_the_first_screen_says_what_was_asked_of_which_log() -> None:
     assert told == {
         "Log": "demo/log.parquet",
         "Impressions": "200,000",
-        "Clusters": "taken together by query",
+        "Clusters": "clustered by query",
         "Drawn by": "plackett_luce(old_score)",
         "Estimator of the answer": "ipm",
         "Intervals": "studentised 95\u00a0%",
