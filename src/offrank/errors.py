@@ -12,7 +12,7 @@ Catch the root or any branch:
     |   `-- EmptyLogError       no impressions
     |-- StateError              a saved state is damaged, or does not fit the others
     |-- SupportError            the log cannot answer the question
-    |   |-- NoOverlapError      the target never does what was logged (also a KeyError: no result holds it)
+    |   |-- NoOverlapError      the target never shows what was logged (also a KeyError: no result holds it)
     |   `-- ImpossibleSlateError  the logging policy says a logged slate cannot happen
     `-- MissingExtraError       an optional library is not installed (also an ImportError)
 """
@@ -23,6 +23,9 @@ import importlib
 from typing import Any
 
 from .wording import Style, worded
+
+_LONGEST = 4000
+"""Characters of a message: names and values that are shown in it may have any length."""
 
 __all__ = [
     "AbilityError",
@@ -56,6 +59,7 @@ class OffrankError(Exception):
     code = "error"
 
     def __init__(self, message: str, remedy: str = "") -> None:
+        message, remedy = _shortened(message), _shortened(remedy)
         super().__init__(message, remedy)
         self.message = message
         self.remedy = remedy
@@ -71,6 +75,10 @@ class OffrankError(Exception):
 
     def __str__(self) -> str:
         return self.said("python")
+
+
+def _shortened(text: str) -> str:
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}..."
 
 
 class UsageError(OffrankError, ValueError):
@@ -134,7 +142,7 @@ class SupportError(OffrankError):
 
 
 class NoOverlapError(SupportError, KeyError):
-    """The target never does what was logged, so the log says nothing about it."""
+    """The target never shows what was logged, so the log says nothing about it."""
 
     code = "no-overlap"
 

@@ -18,7 +18,9 @@ _TABLES = (b"PAR1", b"ARROW1")
 _OURS = re.compile(
     rb"""\s*\{\s*"(schema":\s*\d+,\s*"kind"|kind":\s*"learn"|format":\s*"offrank\ )   # results, models
     | offrank\ state\ | \#\ What\ is\ read\ as\ what\ in\ | PK.{28}format\.npy           # states, mappings, policies
-    | .*<meta\ name="generator"\ content="offrank">                                      # pages""",
+    | .*<meta\ name="generator"\ content="offrank">                                      # pages
+    | <svg\ xmlns="http://www.w3.org/2000/svg"\ (class="alone"|role="img")              # pictures
+    | \x89PNG.{33}tEXtSoftware\x00offrank""",
     re.VERBOSE | re.DOTALL,
 )
 """How a file begins that offrank has written; logs have no such mark."""

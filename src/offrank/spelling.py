@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import ast
 import dataclasses
-import difflib
 import inspect
 import keyword
 import math
@@ -25,6 +24,7 @@ from itertools import chain, repeat
 from typing import Any, ClassVar, TypeVar
 
 from .errors import SpellingError
+from .wording import nearest
 
 Makers = Mapping[str, Callable[..., Any]]
 """The makers of the objects of one kind, by name."""
@@ -303,6 +303,6 @@ def signature(maker: Callable[..., Any], name: str) -> str:
 
 
 def _unknown(name: str, makers: Iterable[str], what: str) -> SpellingError:
-    near = difflib.get_close_matches(name, list(makers), n=1)
-    hint = f"did you mean {near[0]}? " if near else ""
+    near = nearest(name, makers)
+    hint = f"did you mean {near}? " if near else ""
     return SpellingError(f"unknown {what} {name!r}", hint + example(makers))

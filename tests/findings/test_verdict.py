@@ -22,8 +22,7 @@ LOG = Interval(0.40, 0.39, 0.41, 0.005)
 
 def estimate(value: float, half: float, *warnings: Caution, away: float | None = None) -> Estimate:
     """An estimate +- half; the difference to the log has the half-width `away`, else the same."""
-    around = half if away is None else away
-    difference = Interval(value - 0.4, value - 0.4 - around, value - 0.4 + around, around / 2)
+    difference = Interval(value - 0.4, value - 0.4 - (away or half), value - 0.4 + (away or half), (away or half) / 2)
     return Estimate(
         value, value - half, value + half, half / 2, 5000, 900.0, 1.0, 0.01, difference=difference, warnings=warnings
     )

@@ -177,7 +177,7 @@ def test_a_check_says_what_was_found(status: Status, start: str) -> None:
 
 @pytest.mark.parametrize("trust", get_args(Trust))
 def test_a_check_has_the_verdict_on_the_log_before_all_else(trust: Trust) -> None:
-    assert checked(trust, ("support", "ok")).startswith(f"**{TRUST[trust]}.** **Not")
+    assert checked(trust, ("support", "ok")).startswith(f"**{TRUST[trust]}.** **All checks passed")
 
 
 def test_a_check_that_fails_twice_by_one_name_is_named_once() -> None:

@@ -123,7 +123,7 @@ def test_it_answers_as_the_bound_of_least_error(name: str) -> None:
     assert f"This is {one.chosen}" in " ".join(str(result).split())
     path = result.facts["window_path"][0]
     assert [(row["estimator"], row["chosen"]) for row in path["rows"]] == [(e, e == one.chosen) for e in fixed]
-    assert "by each choice of" in result.plot.windows()
+    assert "by each choice of" in result.plot.windows().data.title
 
 
 def test_the_warning_says_what_was_chosen_and_whether_the_rest_is_known() -> None:

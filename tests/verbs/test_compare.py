@@ -188,7 +188,7 @@ def test_what_cannot_be_compared_says_why() -> None:
         dull.difference("uniform", "logged", relative=True)
     priced = coins(200, reward=np.arange(200.0))
     unlike = offrank.evaluate(priced, "ranking(best)", "logged", ["ips", "rips"])
-    with pytest.raises(UsageError, match="`ips` estimates reward, `rips` clicks"):
+    with pytest.raises(UsageError, match="`ips` estimates reward, but `rips` estimates clicks"):
         unlike.difference("ips", "rips")
 
 

@@ -126,4 +126,4 @@ class LearntPolicy(Printed, Plain):
         tried = Section("Candidates on the validation third", prose, tables=(table,))
         lead = f"{quote(repr(self.policy))}, learnt by {self.method}."
         answer, made = Answer(self.headline, severity=severity), eyebrow({"kind": "learn"})
-        return Document("A learnt policy", lead, (tried, *found.sections), (answer,), found.forests, made)
+        return Document("A learnt policy", lead, (tried, *found.sections), (answer,), found.forests, made, found.facts)

@@ -192,7 +192,7 @@ class Result(Printed, ResultData):
 
     @property
     def plot(self) -> Plots:
-        """Return the plots as SVG: `result.plot.forest()`."""
+        """Return the plots: `result.plot.forest().save("forest.svg")`."""
         return Plots(self)
 
 

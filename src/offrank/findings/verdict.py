@@ -1,14 +1,13 @@
 """The verdict on a question, in two axes: what was decided, and how far the number behind it can be relied on.
 
 **Which estimate answers.** Of the estimates without a serious finding the one that assumes least is the *anchor*. It
-answers if it is sharp: if its interval of the difference to the log is no wider than `SHARP` of the logged mean to
-either side. Otherwise the first answers that assumes more and is sharp, or the sharpest of all, in an interval that is
-widened to contain the anchor's value. Only widths and assumptions choose, never whether an estimate decides: choosing
-the first that decides would be a search for differences (how many are found in vain: benchmarks/decisions.py).
+answers if its interval of the difference to the log is no wider than `SHARP` of the logged mean to either side. Else
+the first answers that assumes more and is sharp, or the sharpest of all, in an interval widened to contain the anchor's
+value. Only widths and assumptions choose, never whether an estimate decides: that would be a search for differences
+(how many are found in vain: benchmarks/decisions.py).
 
-No interval that is valid under the weaker assumption alone can be shorter everywhere (Low 1997, Annals of Statistics
-25), so assuming more may narrow the answer only as far as the paired difference to the anchor allows (Hausman 1978
-for the test of that difference, SLOPE for the hull: Su, Srinath and Krishnamurthy 2020).
+No interval valid under the weaker assumption alone can be shorter everywhere (Low 1997), so assuming more may narrow
+the answer only as far as the paired difference to the anchor allows (Hausman 1978; SLOPE: Su and others 2020).
 """
 
 from __future__ import annotations
@@ -51,9 +50,8 @@ class EstimateRow(Generic[E]):
     - assumes: its assumptions about users.
     - found: the estimate or, if the log cannot give it, the refusal.
     - logged, relative: the logged mean, and the relative difference of the target to it, on the same rows.
-    - outcome: which outcome it estimates; only estimates of one outcome are compared.
-    - requires_logging: whether it depends on the logging policy, and so on its faults.
-    - of_target: whether it says anything of the target; the mean of the log does not.
+    - outcome: of which outcome; only estimates of one are compared. requires_logging: whether it depends on the logging
+      policy, and so on its faults. of_target: whether it says anything of the target; the logged mean does not.
     - held_to, holds: the estimator whose interval it contains, if the data chose it, and what that one assumes; None
       if that one has warnings.
     - considered: all estimators that it was selected from, by their spelling, with their estimates.

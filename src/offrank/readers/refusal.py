@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Mapping, Sequence
 
 import pyarrow as pa
 
 from ..errors import ColumnError, OffrankError
-from ..wording import ColumnNames, Option, Wording, joined
+from ..wording import ColumnNames, Option, Wording, joined, nearest
 from . import arrow
 from .beginning import Beginning
 from .description import Description
@@ -61,7 +60,7 @@ def not_joined(beginning: Beginning, error: OffrankError) -> OffrankError:
 
 def _near(names: Sequence[str]) -> bool:
     """Whether a column is called almost as the slate."""
-    return bool(difflib.get_close_matches("slate", names, n=1, cutoff=_NEAR))
+    return nearest("slate", names, _NEAR) is not None
 
 
 def _open(found: Description) -> str:

@@ -27,6 +27,7 @@ from .estimates import mean_weight
 
 _NEAR = (Span(0.95, None, None), Span(1.05, None, None))
 """Mean weights that differ by less than this do not need a closer look."""
+_LIGHTS = (("ok", "as expected"), ("warning", "warns"), ("serious", "fails"))
 _UNCLIPPED = "unclipped"
 
 
@@ -58,7 +59,7 @@ def forest_of_checks(metadata: ResultMetadata) -> Forest:
         for one in metadata.checks
         if one.expected == 1 and one.low is not None
     )
-    return Forest("Mean weights (expected: 1)", rows, 1.0, "1", others=_NEAR)
+    return Forest("Mean weights (expected: 1)", rows, 1.0, "1", others=_NEAR, lights=_LIGHTS)
 
 
 def ranks_forest(metadata: ResultMetadata) -> Forest:

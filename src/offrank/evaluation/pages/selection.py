@@ -43,7 +43,8 @@ def rule(pseudo: Sequence[str]) -> Section:
 def candidates_forest(rows: Sequence[Mapping[str, Any]]) -> Forest:
     """Plot the estimate of each candidate; the light says which is chosen and which must not be used."""
     each = (ForestRow(row["estimator"], _span(row), light=_light(row)) for row in rows)
-    return Forest("Estimate of each candidate, smallest estimated error first", tuple(each))
+    lights = ("ok", "chosen"), ("warning", "uncertain"), ("serious", "refuted, or not to be used")
+    return Forest("Estimate of each candidate, smallest estimated error first", tuple(each), lights=lights)
 
 
 def _light(row: Mapping[str, Any]) -> str:
