@@ -90,6 +90,7 @@ class ResultData(Mapping[Key, Estimate], Tabular):
     bounds: Mapping[str, tuple[Bounds, ...]] = field(default_factory=dict)
     comparisons: tuple[Difference, ...] = ()
     winner: str | None = None
+    cumulative: Mapping[str, Estimates] = field(default_factory=dict)
 
     headings = (
         *("status", "title", "target", "against", "estimator", "group", "value", "difference", "relative", "truth"),

@@ -61,6 +61,7 @@ class Result(Printed, ResultData):
     - verdicts: by target name, what is decided, how far to trust it, and the answer; for `check`, by `the log`.
     - bounds: by target name, between what values it lies, without and with an examination curve; see `bounds=True`.
     - comparisons: of `compare`, whether one target earns more than another; winner: who earns more than all others.
+    - cumulative: where groups are days, the estimates of all rows up to and with each of at most 14 days.
     - reduced: the part of the log that is kept for other levels and for differences.
     - read: the files that it was made of, which it is never written over.
 
