@@ -222,7 +222,7 @@ def tabulate(rows: Callable[[int, int, int], Iterator[str]], name: str, script: 
 
 def main() -> None:
     """Print the table, or write it into a page."""
-    tabulate(rows, "A/B tests", "benchmarks/ab_tests.py", __doc__)
+    tabulate(rows, "ab tests", "benchmarks/ab_tests.py", __doc__)
 
 
 if __name__ == "__main__":

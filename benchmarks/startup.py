@@ -31,6 +31,11 @@ WARM = {
     "`import offrank`": ["-c", "import offrank"],
     "`import numpy`": ["-c", "import numpy"],
     "`offrank --help`": ["-m", "offrank", "--help"],
+    "`offrank evaluate --help`": ["-m", "offrank", "evaluate", "--help"],
+    "a misspelt option": ["-m", "offrank", "evaluate", __file__, "--targt", "top(new)"],
+    "a misspelt policy": ["-m", "offrank", "evaluate", __file__, "--target", "tpo(new)"],
+    "a misspelt estimator": ["-m", "offrank", "evaluate", __file__, "--target", "top(new)", "-e", "snps"],
+    "a log that is missing": ["-m", "offrank", "evaluate", "missing.parquet", "--target", "top(new)"],
     "`import offrank.verbs.evaluate`": ["-c", "import offrank; offrank.evaluate"],
     "`ips`, `snips` of 200 rows, compiled before": ["-c", PLAIN],
     "six estimators of 200 rows, compiled before": ["-c", SIX],
@@ -46,7 +51,8 @@ def seconds(arguments: list[str], cache: str | None = None) -> tuple[float, floa
     environment = {**os.environ, **({} if cache is None else {"NUMBA_CACHE_DIR": cache})}
     environment.pop("PYTHONDONTWRITEBYTECODE", None)  # installed packages have their bytecode
     start, before = time.perf_counter(), resource.getrusage(resource.RUSAGE_CHILDREN)
-    subprocess.run([sys.executable, *arguments], check=True, env=environment, stdout=subprocess.DEVNULL)
+    silent = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    subprocess.run([sys.executable, *arguments], check="-c" in arguments, env=environment, **silent)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     return time.perf_counter() - start, sum(after[:2]) - sum(before[:2])
 

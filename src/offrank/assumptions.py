@@ -25,10 +25,10 @@ _WORDS = {
     EVERYWHERE: "the examination curve is right at every rank",
     MODEL: "the click model is right",
     REWARD_MODEL: "the reward model is right",
-    ADDITIVE_MODEL: "what the model predicts of a slate is such a sum too",
-    CLIPPED: "the weight that is cut off adds little",
-    LOGGED: "the policy earns what was logged",
-    LISTS_ALONE: "the arms differ in what they show alone",
+    ADDITIVE_MODEL: "the model's prediction for a slate is such a sum too",
+    CLIPPED: "the clipped weight contributes little",
+    LOGGED: "the policy earns the logged rewards",
+    LISTS_ALONE: "the arms differ only in the lists that they show",
 }
 _IMPLIED = {
     OWN_ITEM: {FROM_TOP, ADDITIVE},
@@ -79,4 +79,4 @@ def in_words(assumed: frozenset[str]) -> str:
     said += [words for name, words in _WORDS.items() if name in assumed and name not in implied]
     if steps and EVERYWHERE not in assumed:
         said.append(f"the examination curve is right within {max(steps)} rank{'s' * (max(steps) > 1)}")
-    return " and ".join(said) if said else "nothing of users"
+    return " and ".join(said) if said else "nothing about users"

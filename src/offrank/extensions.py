@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from importlib.metadata import entry_points
 from typing import Any
 
 from .errors import MissingExtraError
@@ -28,6 +27,8 @@ KNOWN = {"reproduce": Extension("offrank-papers", "Reproduce a paper: its tables
 
 def installed(group: str) -> set[str]:
     """Return the names of the installed extensions of a group."""
+    from importlib.metadata import entry_points
+
     return entry_points(group=group).names
 
 
@@ -37,6 +38,8 @@ def load(group: str, name: str) -> Any:
     Raises:
         MissingExtraError: the package that has it is not installed.
     """
+    from importlib.metadata import entry_points
+
     for found in entry_points(group=group, name=name):
         return found.load()
     package = KNOWN[name].package

@@ -5,7 +5,6 @@ from __future__ import annotations
 import errno
 import os
 import re
-import secrets
 import shutil
 import time
 from collections.abc import Callable, Iterator
@@ -40,7 +39,7 @@ def atomic_write(path: str | os.PathLike[str]) -> Iterator[Path]:
         OSError: the disk is full, or the folder cannot be written to; it names `path`, the size and what to do.
     """
     final = Path(path)
-    temporary = final.with_name(f".{secrets.token_hex(4)}.{final.name}")
+    temporary = final.with_name(f".{os.urandom(4).hex()}.{final.name}")
     left = re.compile(rf"\.{_HEX}\.{re.escape(final.name)}")
     with _named(temporary, final), _unfinished(temporary, left), _named(temporary, final):
         yield temporary
@@ -51,7 +50,7 @@ def atomic_write(path: str | os.PathLike[str]) -> Iterator[Path]:
 @contextmanager
 def scratch(parent: Path, prefix: str) -> Iterator[Path]:
     """Yield a folder in `parent` that is removed afterwards, whatever happens."""
-    folder = parent / f"{prefix}{secrets.token_hex(4)}"
+    folder = parent / f"{prefix}{os.urandom(4).hex()}"
     with _unfinished(folder, re.compile(re.escape(prefix) + _HEX), os.mkdir):
         yield folder
 
@@ -96,9 +95,9 @@ def _named(temporary: Path, final: Path) -> Iterator[None]:
         if error.errno in _FULL:
             reason += f" after {size:,} bytes; make room there, raise its limit, or write to another disk"
         elif error.errno == errno.ENOENT:
-            reason = f"its folder {str(final.parent)!r} is gone; make it again, or write into another one"
+            reason = f"its folder {str(final.parent)!r} is gone; create it again, or write into another one"
         else:
-            reason += f"; let {str(final.parent)!r} be written to, or write into another folder"
+            reason += f"; make {str(final.parent)!r} writable, or write into another folder"
         raise type(error)(error.errno, reason, str(final)) from error
 
 
@@ -142,7 +141,7 @@ def _locked(path: Path, *, needed: bool = False) -> Iterator[None]:
     """
     if fcntl is None:
         if needed:
-            raise OSError(errno.ENOLCK, "there are no locks here", str(path))
+            raise OSError(errno.ENOLCK, "file locks are not supported here", str(path))
         yield
         return
     held = os.open(path, os.O_RDONLY if path.is_dir() else os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o666)

@@ -3,13 +3,31 @@
 from __future__ import annotations
 
 import re
+from glob import has_magic
 from pathlib import Path
 from typing import Any
 
-from .errors import UsageError
+from .errors import LogError, UsageError
 from .spelling import listed, split
 
 _NAMED = re.compile(r"^([A-Za-z][\w .-]*?)\s*=\s*(.+)$", re.DOTALL)
+
+
+def one_or_several(paths: tuple[str, ...]) -> str | list[str]:
+    """Return the only path, or all of them: files of one log, or its impressions and the clicks on them.
+
+    Raises:
+        LogError: one is no file, and can be nothing else: no glob, address or table, nor standard input.
+    """
+    for path in paths:
+        if path != "-" and ":" not in path and not has_magic(path) and not Path(path).exists():
+            raise nothing_at(path)
+    return paths[0] if len(paths) == 1 else list(paths)
+
+
+def nothing_at(path: str, why: str = "") -> LogError:
+    """Return the error of a path that leads to no log."""
+    return LogError(f"there is no log at {path!r}{why}", "check the path, or quote the glob")
 
 
 def examination(text: str | None) -> list[float] | str | None:
@@ -23,7 +41,7 @@ def examination(text: str | None) -> list[float] | str | None:
     except ValueError as error:
         if text is not None and "," not in text:
             return text
-        raise UsageError(f"--examination {text!r}", "write numbers with commas: 1,.5,.33") from error
+        raise UsageError(f"--examination {text!r}", "separate numbers with commas: 1,.5,.33") from error
 
 
 def totals(text: str | None) -> dict[str, float] | None:
@@ -36,7 +54,7 @@ def totals(text: str | None) -> dict[str, float] | None:
     try:
         return None if text is None else {name.strip(): float(number) for name, _, number in pairs}
     except ValueError as error:
-        raise UsageError(f"--totals {text!r}", "write numbers by name: --totals clicked=1200,all=50000") from error
+        raise UsageError(f"--totals {text!r}", "give numbers by name: --totals clicked=1200,all=5000") from error
 
 
 def named_policies(texts: tuple[str, ...]) -> Any:
@@ -47,7 +65,7 @@ def named_policies(texts: tuple[str, ...]) -> Any:
     """
     if not texts:
         return None
-    pairs = [_named(text, text) for text in texts]
+    pairs = [named(text, text) for text in texts]
     alone = len(texts) == 1 and pairs[0][0] == texts[0]
     return texts[0] if alone else _distinct(pairs, "targets", "--target NAME=POLICY")
 
@@ -63,10 +81,11 @@ def named_files(texts: tuple[str, ...]) -> dict[str, str]:
     Raises:
         UsageError: two files have one name.
     """
-    return _distinct([_named(text, Path(text).stem) for text in texts], "models", "--model NAME=FILE")
+    return _distinct([named(text, Path(text).stem) for text in texts], "models", "--model NAME=FILE")
 
 
-def _named(text: str, otherwise: str) -> tuple[str, str]:
+def named(text: str, otherwise: str) -> tuple[str, str]:
+    """Return the name and the rest of `NAME=REST`; a text without a name has the other one."""
     match = _NAMED.match(text)
     return (match[1], match[2]) if match else (otherwise, text)
 
@@ -74,5 +93,5 @@ def _named(text: str, otherwise: str) -> tuple[str, str]:
 def _distinct(pairs: list[tuple[str, str]], what: str, remedy: str) -> dict[str, str]:
     names = [name for name, _ in pairs]
     if twice := [name for name in names if names.count(name) > 1]:
-        raise UsageError(f"two {what} are called {twice[0]!r}", f"give each another name: {remedy}")
+        raise UsageError(f"two {what} are called {twice[0]!r}", f"give each its own name: {remedy}")
     return dict(pairs)

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 from .argument import Arguments, argument, arguments
-from .inference.registry import INTERVALS
-from .inference.spec import AUTO, IntervalSpec, cluster_column
+from .registry import Later
 
-_METHODS = sorted(INTERVALS)
+if TYPE_CHECKING:
+    from .inference import spec as specs
+else:
+    specs = Later(".inference.spec", __package__)
 
 
 @arguments
@@ -17,38 +20,40 @@ class Clustered(Arguments):
 
     cluster: str | None = argument(
         "Rows with the same value depend on each other; auto: query, user or session; none: independent rows.",
-        default=AUTO,
+        default="auto",
         more="auto takes the one of them, with at least five values, that has the strongest dependence.",
         ready="cluster_column",
         metavar="COLUMN",
+        use="uncertainty",
     )
 
     @property
     def cluster_column(self) -> str | None:
         """The column; None for independent rows, which `none` says too, as on the command line."""
-        return cluster_column(self.cluster)
+        return None if self.cluster == "none" else self.cluster
 
 
 @arguments
 class Intervals(Clustered):
     """The method and the level of intervals, the clusters of dependent rows, and groups."""
 
-    confidence: float = argument("Level of the intervals.", default=0.95)
+    confidence: float = argument("Level of the intervals.", default=0.95, use="uncertainty")
     interval: str = argument(
-        f"{', '.join(_METHODS[:-1])} or {_METHODS[-1]}.",
+        "bernstein, bootstrap, normal or studentised.",
         default="studentised",
         more="studentised is the delta method corrected for skewness (Hall 1992), normal the delta method, bootstrap "
         "draws Poisson replicates, bernstein is the empirical Bernstein bound.",
+        use="uncertainty",
     )
-    replicates: int = argument("Replicates of the bootstrap.", default=200)
-    seed: int = argument("Seed of the bootstrap.", default=0)
+    replicates: int = argument("Replicates of the bootstrap.", default=200, use="uncertainty")
+    seed: int = argument("Seed of the bootstrap.", default=0, use="uncertainty")
     by: str | None = argument("A table per value of this column.", default=None, metavar="COLUMN")
 
     @cached_property
-    def spec(self) -> IntervalSpec:
+    def spec(self) -> specs.IntervalSpec:
         """The specification of the intervals.
 
         Raises:
             UsageError: see `IntervalSpec`.
         """
-        return IntervalSpec(self.interval, self.confidence, self.cluster, self.replicates, self.seed)
+        return specs.IntervalSpec(self.interval, self.confidence, self.cluster, self.replicates, self.seed)

@@ -9,9 +9,11 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
-from collections.abc import Iterator, Mapping, ValuesView
+import re
+import sys
+from collections.abc import Callable, Iterator, Mapping, ValuesView
 from functools import cache
-from importlib.metadata import entry_points
+from pathlib import Path
 from typing import Any, TypeVar
 
 from .errors import UsageError
@@ -21,6 +23,11 @@ T = TypeVar("T")
 
 EXTENSIONS = "offrank.extensions"
 """The group of entry points whose modules are imported for the parts that they register."""
+_PART = re.compile(
+    r"^(?P<decorators>(?:@.*\n)*@[A-Z_]+\.register\n(?:@.*\n)*)(?P<kind>class|def) (?P<name>\w+)", re.MULTILINE
+)
+"""How a part is registered in the text of its file."""
+_NAME, _PREFIX = (re.compile(rf'^    {one}: ClassVar\[str\] = "(\w+)"', re.MULTILINE) for one in ("name", "prefix"))
 
 
 class Registry(Mapping[str, V]):
@@ -56,7 +63,7 @@ class Registry(Mapping[str, V]):
         home = f"{definition.__module__}.{definition.__qualname__}"
         known = self._homes.setdefault(name, home)
         if known != home:
-            raise UsageError(f"{home} and {known} are both called {name!r}", f"give one {self._what} another name")
+            raise UsageError(f"{home} and {known} have the same name, {name!r}", f"give one {self._what} another name")
         self._parts = dict(sorted({**self._parts, name: part}.items()))
 
     def __getitem__(self, name: str) -> V:
@@ -86,5 +93,62 @@ class Registry(Mapping[str, V]):
 @cache
 def _extensions() -> None:
     """Import the modules that installed packages name."""
+    from importlib.metadata import entry_points
+
     for one in entry_points(group=EXTENSIONS):
         one.load()
+
+
+def extended() -> bool:
+    """Whether installed packages may register parts, whose names no file of offrank has."""
+    from importlib.metadata import entry_points
+
+    return bool(entry_points(group=EXTENSIONS))
+
+
+def names_written(package: str) -> set[str]:
+    """Return the names that the files of a package of offrank register, read off their text: nothing is imported.
+
+    package: its name within offrank. Names that installed packages register are not among them: see `extended`.
+    """
+    files = sorted((Path(__file__).parent / package).rglob("*.py"))
+    return {name for file in files for name in _names_in(file.read_text(encoding="utf-8"))}
+
+
+def _names_in(text: str) -> Iterator[str]:
+    for found in _PART.finditer(text):
+        named = _NAME.search(text, found.end()) if found["kind"] == "class" else None
+        name = named[1] if named else found["name"]
+        yield name
+        if "@self_normalised" in found["decorators"]:
+            prefix = _PREFIX.search(text, found.end())
+            yield f"{prefix[1] if prefix else 'sn'}{name}"
+
+
+class Later:
+    """A module that is imported when one of its names is first used.
+
+    home: its name after that of the package, such as `.arguments`. package: the package, as `__package__` has it.
+    """
+
+    def __init__(self, home: str, package: str) -> None:
+        self._home, self._package = home, package
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(importlib.import_module(self._home, self._package), name)
+
+
+def later(package: str, homes: Mapping[str, str]) -> Callable[[str], Any]:
+    """Return the `__getattr__` of a package whose names are imported when they are first used.
+
+    homes: public name -> the module of the package that defines it.
+    """
+
+    def found(name: str) -> Any:
+        if name not in homes:
+            raise AttributeError(f"module {package!r} has no attribute {name!r}")
+        value = getattr(importlib.import_module(f".{homes[name]}", package), name)
+        setattr(sys.modules[package], name, value)
+        return value
+
+    return found

@@ -11,11 +11,11 @@ from __future__ import annotations
 
 import ast
 import dataclasses
-import difflib
 import inspect
 import keyword
 import math
 import re
+import sys
 import unicodedata
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -23,9 +23,8 @@ from functools import partial
 from itertools import chain, repeat
 from typing import Any, ClassVar, TypeVar
 
-import numpy as np
-
 from .errors import SpellingError
+from .wording import nearest
 
 Makers = Mapping[str, Callable[..., Any]]
 """The makers of the objects of one kind, by name."""
@@ -133,8 +132,8 @@ def _refuse_outsized(text: str, what: str) -> None:
         depth += 1 if bracket in "([{" else -1
         deepest = max(deepest, depth)
     if len(text) > _LONGEST or deepest > _DEEPEST:
-        size = f"{len(text):,} characters" if len(text) > _LONGEST else f"{deepest:,} brackets within one another"
-        remedy = f"write at most {_LONGEST:,} characters and {_DEEPEST} brackets within one another"
+        size = f"{len(text):,} characters" if len(text) > _LONGEST else f"{deepest:,} nested brackets"
+        remedy = f"use at most {_LONGEST:,} characters and {_DEEPEST} nested brackets"
         raise SpellingError(f"the {what} {_shown(text)} has {size}", remedy)
 
 
@@ -151,9 +150,23 @@ def listed(texts: Iterable[str]) -> list[str]:
     return [spelling for text in texts for spelling in split(text)]
 
 
-def example(makers: Makers) -> str:
+def refuse_unknown(text: str, names: Callable[[], Iterable[str]], what: str, open_ended: Callable[[], bool]) -> None:
+    """Raise if a spelling begins with a name that is not known; whether the rest can be read is not tried.
+
+    names: makes the names, if they are needed. open_ended: whether there may be others, so that nothing is refused.
+
+    Raises:
+        SpellingError: it does.
+    """
+    node = _tree(text) if len(text) <= _LONGEST else None
+    begins = node.func if isinstance(node, ast.Call) else node
+    if isinstance(begins, ast.Name) and begins.id not in (known := list(names())) and not open_ended():
+        raise _unknown(begins.id, known, what)
+
+
+def example(makers: Iterable[str]) -> str:
     """Return a remedy that lists the valid names."""
-    return "write name or name(argument, key=value), with a name from: " + ", ".join(sorted(makers))
+    return "use name or name(argument, key=value), with a name from: " + ", ".join(sorted(makers))
 
 
 def _shown(text: str) -> str:
@@ -163,7 +176,8 @@ def _shown(text: str) -> str:
 
 def spell(value: Any) -> str:
     """Return the spelling of a value: `old_score`, `'my score'`, `0.5`, `[1, 0.5]`, `uniform`."""
-    if isinstance(value, np.generic):
+    numpy = sys.modules.get("numpy")  # where nothing imported it, no value is one of its numbers
+    if numpy is not None and isinstance(value, numpy.generic):
         value = value.item()
     if isinstance(value, str):
         return value if _plain(value) else repr(value)
@@ -217,7 +231,7 @@ class _Reader:
         if len(keys) < len(node.keys):
             raise SpellingError(f"cannot read {self.what} {_shown(self.text)}", "write {key: value, key: value}")
         if twice := [key for key, times in Counter(keys).items() if times > 1]:
-            raise SpellingError(f"{spell(twice[0])} stands twice in {_shown(self.text)}", "give each key one value")
+            raise SpellingError(f"{spell(twice[0])} occurs twice in {_shown(self.text)}", "give each key one value")
         return Frozen(zip(keys, [self.built(value, takes_text=False) for value in node.values], strict=True))
 
     def word(self, word: str, *, takes_text: bool | None) -> Any:
@@ -226,7 +240,7 @@ class _Reader:
         if takes_text is None:
             error = _unknown(word, self.makers, "name")
             raise SpellingError(
-                f"{error.message} in {_shown(self.text)}", error.remedy + f"; a file is quoted: '{word}'"
+                f"{error.message} in {_shown(self.text)}", error.remedy + f"; quote a file name: '{word}'"
             )
         return math.inf if word == "inf" and not takes_text else word
 
@@ -288,7 +302,7 @@ def signature(maker: Callable[..., Any], name: str) -> str:
     return f"{name}({', '.join(words)})" if words else name
 
 
-def _unknown(name: str, makers: Makers, what: str) -> SpellingError:
-    near = difflib.get_close_matches(name, makers, n=1)
-    hint = f"did you mean {near[0]}? " if near else ""
+def _unknown(name: str, makers: Iterable[str], what: str) -> SpellingError:
+    near = nearest(name, makers)
+    hint = f"did you mean {near}? " if near else ""
     return SpellingError(f"unknown {what} {name!r}", hint + example(makers))

@@ -22,7 +22,7 @@ def shout(word: str) -> None:
 
 def offered(monkeypatch: pytest.MonkeyPatch, *entries: EntryPoint) -> None:
     """Let these be all entry points that are installed."""
-    monkeypatch.setattr(extensions, "entry_points", lambda **wanted: EntryPoints(entries).select(**wanted))
+    monkeypatch.setattr("importlib.metadata.entry_points", lambda **wanted: EntryPoints(entries).select(**wanted))
 
 
 def command(name: str, value: str) -> EntryPoint:

@@ -63,3 +63,35 @@ def test_help_does_not_wait_for_compilers_and_columns(command: list[str]) -> Non
     loaded = set(re.findall(r"\|\s+([\w.]+)$", imported, flags=re.MULTILINE))
     assert "offrank.cli" in loaded
     assert not loaded & (HEAVY | {"numba", "pyarrow", "scipy"})
+
+
+MISTAKES = {
+    "an option": (["evaluate", __file__, "--targt", "top(a)"], "--targt"),
+    "a missing option": (["evaluate", __file__], "--target"),
+    "a verb": (["evaluat"], "evaluat"),
+    "a log": (["evaluate", "missing.parquet", "--target", "top(a)"], "missing.parquet"),
+    "a policy": (["evaluate", __file__, "--target", "tpo(a)"], "did you mean top?"),
+    "a named policy": (["compare", __file__, "--target", "new=tpo(a)"], "did you mean top?"),
+    "a logging policy": (["check", __file__, "--logging", "placket_luce(a)"], "did you mean plackett_luce?"),
+    "an estimator": (["evaluate", __file__, "--target", "top(a)", "-e", "ips, snps"], "did you mean snips?"),
+    "a number": (["evaluate", __file__, "--target", "top(a)", "--confidence", "much"], "much"),
+    "a folder": (["check", __file__, "--json", "/no/such/folder/a.json"], "/no/such/folder"),
+}
+
+
+@pytest.mark.parametrize(("words", "told"), MISTAKES.values(), ids=MISTAKES)
+def test_a_mistake_is_told_before_anything_heavy_is_imported(words: list[str], told: str) -> None:
+    """What takes long is what is imported; so that is tested, and not the time."""
+    code = f"""
+import json, sys
+from offrank.cli import main
+try:
+    main({words!r}, prog_name="offrank")
+finally:
+    print(json.dumps(sorted(sys.modules)))
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode in (1, 2)
+    assert told in done.stderr
+    loaded = {name.split(".")[0] for name in json.loads(done.stdout.splitlines()[-1])}
+    assert not loaded & (HEAVY | {"jinja2", "numba", "numpy", "pyarrow", "rich", "scipy"})

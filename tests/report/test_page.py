@@ -130,7 +130,7 @@ def test_all_sections_are_there() -> None:
         "Checks of the log",
         "Inverse propensities by length of the slate",
         "Importance weights",
-        "If weights were clipped",
+        "Effect of clipping",
         "By window or bound",
         "The heaviest impressions",
         "Overlap of target and log by rank",

@@ -40,7 +40,7 @@ def test_svg_and_html_are_whole_and_may_be_written_again(picture: Picture, tmp_p
 def test_a_file_of_others_stays(tmp_path: Path) -> None:
     for name, text in {"a.svg": "<svg/>", "a.html": "<html/>", "a.png": "\x89PNG"}.items():
         (tmp_path / name).write_text(text, encoding="latin-1")
-        with pytest.raises(UsageError, match="is there already"):
+        with pytest.raises(UsageError, match="exists already"):
             FOREST.save(tmp_path / name)
     FOREST.save(tmp_path / "a.svg", overwrite=True)
     assert (tmp_path / "a.svg").read_text(encoding="utf-8") == str(FOREST)

@@ -93,7 +93,7 @@ def test_the_answer_is_the_combination_and_names_the_anchor() -> None:
     assert one.verdict.difference == found.metadata.ab_test.compared[0].combined
     text = str(found)
     assert "The difference of means alone" in " ".join(text.split())
-    assert "the arms differ in what they show alone" in " ".join(text.split())
+    assert "the arms differ only in the lists that they show" in " ".join(text.split())
     assert found.to_dict()["ab_test"]["compared"][0]["means"]["value"] is not None
 
 

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-import click
-
 import offrank
 
 from ..from_text import named_files
+from .layout import command, option
 from .options import (
     checkpoint_options,
     confidence,
@@ -39,11 +38,11 @@ judged_options = with_options(
 """Options of every verb that evaluates click models on a log."""
 
 
-@click.command()
+@command()
 @written_options
 @judged_options
-@click.option("--ood", metavar="LOG", help="Another log, such as of another ranking policy: judge on both.")
-@click.option("--labels", metavar="COLUMN", help="Grades beside the candidates (or the slate): nDCG.")
+@option("--ood", metavar="LOG", use="log", help="Another log, such as of another ranking policy: judge on both.")
+@option("--labels", metavar="COLUMN", help="Grades beside the candidates (or the slate): nDCG.")
 def evaluate(log: str | list[str], models: tuple[str, ...], ood: str | None, **options: Any) -> None:
     """How well does each MODEL predict the clicks of LOG? Differences are to the first.
 

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-import click
-
 import offrank
 
+from .layout import command, option
 from .options import (
     arguments,
     checkpoint_options,
@@ -23,9 +22,9 @@ from .options import (
 from .running import deliver, working
 
 
-@click.command()
+@command()
 @written_options
-@click.option("--model", required=True, help="pbm, ubm, dbn, ccm, 'mixture(pbm, dbn)' ...")
+@option("--model", required=True, help="pbm, ubm, dbn, ccm, 'mixture(pbm, dbn)' ...")
 @output("MODEL.JSON")
 @queries_option
 @duplicates_option

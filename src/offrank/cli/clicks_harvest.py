@@ -8,6 +8,7 @@ import click
 
 import offrank
 
+from .layout import command, option
 from .options import (
     checkpoint_options,
     confidence,
@@ -20,12 +21,12 @@ from .options import (
 from .running import run_verb
 
 
-@click.command()
+@command()
 @written_options
 @page_options
 @results_options
 @checkpoint_options
-@click.option(
+@option(
     "--method",
     type=click.Choice(["all_pairs", "adjacent_chain", "pivot_one"]),
     default="all_pairs",
@@ -35,7 +36,9 @@ from .running import run_verb
 @queries_option
 @duplicates_option
 @confidence()
-@click.option("--seed", default=0, show_default=True, help="Seed of the intervals, a bootstrap of documents.")
+@option(
+    "--seed", default=0, show_default=True, help="Seed of the intervals, a bootstrap of documents.", use="uncertainty"
+)
 def harvest(log: str | list[str], **options: Any) -> None:
     """How likely is each rank of LOG looked at? Without a model, from documents that were seen at several ranks.
 

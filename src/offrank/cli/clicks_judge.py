@@ -8,18 +8,21 @@ import click
 
 import offrank
 
+from .layout import command, option
 from .options import arguments, confidence, json, output, page_options, quiet, strict, with_options
 from .running import deliver
 
 _results = with_options(json, strict, quiet)
 
 
-@click.command()
+@command()
 @click.argument("model")
 @output("TABLE")
-@click.option("--grades", default=5, show_default=True, type=click.IntRange(2), help="How many grades, from 0.")
+@option("--grades", default=5, show_default=True, type=click.IntRange(2), help="How many grades, from 0.")
 @confidence()
-@click.option("--seed", default=0, show_default=True, help="Seed of the draws behind intervals of products.")
+@option(
+    "--seed", default=0, show_default=True, help="Seed of the draws behind intervals of products.", use="uncertainty"
+)
 @page_options
 @_results
 def judge(model: str, **options: Any) -> None:

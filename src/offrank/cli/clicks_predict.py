@@ -4,19 +4,18 @@ from __future__ import annotations
 
 from typing import Any
 
-import click
-
 import offrank
 
+from .layout import command, option
 from .options import duplicates_option, json, output, page_options, quiet, source, strict, with_options, written_options
 from .running import deliver, reading
 
 _results = with_options(json, strict, quiet)
 
 
-@click.command()
+@command()
 @written_options
-@click.option("--model", required=True, metavar="FILE", help="A click model that `clicks fit` has written.")
+@option("--model", required=True, metavar="FILE", help="A click model that `clicks fit` has written.")
 @output("TABLE")
 @duplicates_option
 @page_options

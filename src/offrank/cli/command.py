@@ -22,6 +22,7 @@ from .estimators import estimators
 from .evaluate import evaluate
 from .extended import ExtendedGroup
 from .inspect import inspect
+from .layout import CommandGroup
 from .learn import learn
 from .measure import measure
 from .merge import merge
@@ -52,12 +53,12 @@ def main() -> None:
     """What would a new ranking have earned, judged from the logs you already have?"""
 
 
-@main.group()
+@main.group(cls=CommandGroup)
 def clicks() -> None:
     """Click models: how slates are clicked, learnt from a log."""
 
 
-@main.group()
+@main.group(cls=CommandGroup)
 def select() -> None:
     """Which of several candidates to use."""
 

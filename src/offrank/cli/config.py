@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-import difflib
 import tomllib
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import click
+
+from ..wording import nearest
+from .layout import option
 
 SHARED = ("columns", "format", "logging", "cluster", "skip_invalid", "skip_broken_files")
 """Options that describe a log for every verb; a verb ignores those that it does not use."""
@@ -20,16 +22,17 @@ CONFIG = "offrank.config"
 
 def config_option(command: Callable[..., None]) -> Callable[..., None]:
     """Add an option that reads options from a file, by their names without leading dashes."""
-    option = click.option(
+    adds = option(
         "--config",
+        use="log",
         type=click.Path(dir_okay=False),
         metavar="MAPPING.TOML",
         is_eager=True,
         expose_value=False,
         callback=_read,
-        help="Options from a file, as `offrank inspect --save` writes; those given here win.",
+        help="Options from a file, as `offrank inspect --save` writes; options of the command line have priority.",
     )
-    return option(command)
+    return adds(command)
 
 
 def _read(context: click.Context, _option: click.Parameter, path: str | None) -> None:
@@ -45,8 +48,8 @@ def _read(context: click.Context, _option: click.Parameter, path: str | None) ->
     known = sorted({*SHARED, *options} - {"config", "save"} - {"column"})
     for key in said:
         if key not in known:
-            near = difflib.get_close_matches(key, known, n=1)
-            hint = f"; did you mean {near[0]}?" if near else ""
+            near = nearest(key, known)
+            hint = f"; did you mean {near}?" if near else ""
             raise click.BadParameter(f"{path}: unknown key {key!r}{hint} Known are {', '.join(known)}.")
     columns = said.pop("columns", {})
     if not (isinstance(columns, dict) and all(isinstance(name, str) for name in columns.values())):

@@ -8,14 +8,15 @@ import click
 
 import offrank
 
+from .layout import command, option
 from .options import arguments, output, quiet, source, written_options
 from .running import reading
 
 
-@click.command()
+@command()
 @written_options
 @output("LOG.PARQUET|LOG.ARROW")
-@click.option("--score", "scores", multiple=True, metavar="NAME", help="A score of the long layout; no other needs it.")
+@option("--score", "scores", multiple=True, metavar="NAME", help="A score of the long layout; no other needs it.")
 @quiet
 def convert(log: str | list[str], **options: Any) -> None:
     """Write LOG once as Parquet (small) or Arrow (large, quickest to read) in the wide layout.

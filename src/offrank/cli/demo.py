@@ -8,14 +8,15 @@ import click
 
 import offrank
 
+from .layout import command, option
 from .options import arguments, overwrite, quiet
 from .running import reading, saying, tell
 
 
-@click.command()
+@command()
 @click.argument("folder", default="offrank-demo")
-@click.option("--impressions", default=200_000, show_default=True, type=click.IntRange(1000))
-@click.option("--seed", default=7, show_default=True)
+@option("--impressions", default=200_000, show_default=True, type=click.IntRange(1000))
+@option("--seed", default=7, show_default=True)
 @overwrite
 @quiet
 def demo(**options: Any) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.metadata
 import json
 import os
 import platform
@@ -17,6 +16,8 @@ from typing import Any
 import click
 
 import offrank
+
+from .layout import command, option
 
 _REQUIREMENT = re.compile(r"""^([\w.-]+).*?(?:extra\s*==\s*['"]([\w-]+)['"])?$""")
 _FOR_DEVELOPERS = {"all", "dev", "docs"}
@@ -36,8 +37,8 @@ _KNOWN = {"ips": (3 * 1 + 4 * 1 + 0) / 3, "rips": (2 * 1 + 4 * 1 + 0) / 3}
 _TOLERANCE = 1e-12
 
 
-@click.command()
-@click.option("--json", "as_json", is_flag=True, help="Print it for programs.")
+@command()
+@option("--json", "as_json", is_flag=True, use="output", help="Print the report as JSON.")
 def doctor(*, as_json: bool) -> None:
     """What to put into a bug report: versions, threads, compiled code, and a self-test with known answers.
 
@@ -81,6 +82,8 @@ def _allowed() -> int:
 
 def _libraries() -> Iterator[tuple[str, str]]:
     """Yield each library that offrank can use with its version, or with the extra that would install it."""
+    import importlib.metadata  # here, since every command would wait for it
+
     for text in importlib.metadata.requires("offrank") or ():
         found = _REQUIREMENT.match(text)
         assert found is not None

@@ -7,10 +7,11 @@ import click
 import offrank
 
 from ..spelling import signature
+from .layout import command
 from .names import assumed, summary, write
 
 
-@click.command()
+@command()
 def estimators() -> None:
     """The estimators that -e takes: what they compute, and what they assume of users."""
     made = offrank.estimators.ESTIMATORS.items()

@@ -5,9 +5,10 @@ from __future__ import annotations
 import click
 
 from ..extensions import COMMANDS, KNOWN, installed, load
+from .layout import CommandGroup
 
 
-class ExtendedGroup(click.Group):
+class ExtendedGroup(CommandGroup):
     """Finds commands of other distributions too; only help and the command itself load them."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:

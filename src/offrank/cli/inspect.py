@@ -10,8 +10,10 @@ import click
 import offrank
 
 from .asking import settled
+from .layout import command, option
 from .options import FILE, json, quiet, read_by, reading_of, workers, writable, written_options
 from .running import reading, tell
+from .spelled import SpelledType
 
 
 def _bytes_or_none(text: str | None) -> dict[str, int | None]:
@@ -19,17 +21,20 @@ def _bytes_or_none(text: str | None) -> dict[str, int | None]:
     return {} if text is None else {"sample_above": None if text == "none" else click.INT(text)}
 
 
-@click.command()
+@command()
 @written_options
-@click.option("--save", metavar="MAPPING.TOML", type=FILE, callback=writable, help="Write what --config takes.")
-@click.option("--logging", metavar="POLICY", help="The policy that drew the log, where you know it.")
-@click.option(
+@option("--save", use="output", metavar="MAPPING.TOML", type=FILE, callback=writable, help="Write a file for --config.")
+@option(
+    "--logging", metavar="POLICY", type=SpelledType("policy"), help="The policy that drew the log, where you know it."
+)
+@option(
     "--sample-above",
+    use="log",
     metavar="BYTES",
     callback=read_by(_bytes_or_none),
     help="Files of more bytes, by default 268 MB, are described from a sample; none: all rows are read.",
 )
-@click.option("--ask", is_flag=True, help="Ask what is open, one question at a time.")
+@option("--ask", is_flag=True, help="Ask about what is not clear, one question at a time.")
 @json
 @workers
 @quiet

@@ -8,14 +8,15 @@ import click
 
 import offrank
 
+from .layout import command, option
 from .options import FILE, json, page_options, quiet, strict, with_options, worth_options, writable
 from .require import require
 from .running import deliver
 
 
-@click.command()
+@command()
 @click.argument("states", nargs=-1, required=True, metavar="STATE...")
-@click.option("--state", type=FILE, callback=writable, help="Write the merged state, to be merged again.")
+@option("--state", use="output", type=FILE, callback=writable, help="Write the merged state, to be merged again.")
 @with_options(json, strict, require, quiet, page_options, worth_options)
 def merge(states: tuple[str, ...], **options: Any) -> None:
     """One result from the STATEs that `evaluate` or `compare` has written with --state, such as a week from its days.

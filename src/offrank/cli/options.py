@@ -15,7 +15,10 @@ import offrank
 
 from ..argument import Argument, Arguments, arguments_of
 from ..errors import UsageError
+from ..from_text import one_or_several
 from .config import COLUMNS, config_option
+from .layout import VerbCommand, option
+from .spelled import LogType, SpelledType
 
 Decorator = Callable[[Callable[..., None]], Callable[..., None]]
 Callback = Callable[[click.Context, click.Parameter, Any], Any]
@@ -42,11 +45,6 @@ def column_or_none(name: str | None) -> str | None:
     return None if name == "none" else name
 
 
-def one_or_several(paths: tuple[str, ...]) -> str | list[str]:
-    """Return the only path, or all of them: files of one log, or its impressions and the clicks on them."""
-    return paths[0] if len(paths) == 1 else list(paths)
-
-
 def options_of(kind: type[Arguments]) -> Decorator:
     """Return the options of a verb's arguments, one for each field."""
     known, fields = arguments_of(kind), {one.name: one for one in dataclasses.fields(kind)}
@@ -55,10 +53,12 @@ def options_of(kind: type[Arguments]) -> Decorator:
 
 def _option(field: dataclasses.Field[Any], known: Argument) -> Decorator:
     required, default = field.default is dataclasses.MISSING, field.default
-    settings: dict[str, Any] = {"help": known.says, "metavar": known.metavar, "type": known.type}
+    settings: dict[str, Any] = {"help": known.says, "metavar": known.metavar, "type": known.type, "use": known.use}
     settings |= {"multiple": known.many, "required": required}
+    if known.spells:
+        settings |= {"type": SpelledType(known.spells), "metavar": known.spells.upper()}
     if not required:
-        settings |= {"default": default, "show_default": not known.many and default is not None}
+        settings |= {"default": default, "show_default": _shown(default)}
     if default is False:
         settings["is_flag"] = True
     if known.read is not None:
@@ -66,7 +66,12 @@ def _option(field: dataclasses.Field[Any], known: Argument) -> Decorator:
     if known.output:
         settings |= {"type": FILE, "callback": writable}
     flags = known.flags or (f"--{field.name.replace('_', '-')}",)
-    return click.option(*flags, field.name, **settings)
+    return option(*flags, field.name, **settings)
+
+
+def _shown(default: Any) -> bool:
+    """Return whether the help shows a default: all but those that are none."""
+    return default is not None and default is not False
 
 
 def _columns(context: click.Context, _option: click.Parameter, texts: tuple[str, ...]) -> dict[str, str]:
@@ -80,26 +85,34 @@ def _columns(context: click.Context, _option: click.Parameter, texts: tuple[str,
 
 def output(metavar: str) -> Decorator:
     """Return the option of a verb's output file."""
-    return click.option(
-        "-o", "path", metavar=metavar, required=True, type=FILE, callback=writable, help="What to write."
-    )
+    known: dict[str, Any] = {"metavar": metavar, "required": True, "type": FILE, "callback": writable}
+    return option("-o", "path", **known, help="The file to write.", use="output")
 
 
 def confidence(level: float = 0.95) -> Decorator:
     """Return the option of the confidence level."""
-    return click.option("--confidence", default=level, show_default=True, help="Level of the intervals.")
+    return option("--confidence", default=level, show_default=True, help="Level of the intervals.", use="uncertainty")
 
 
-workers = click.option("--workers", type=click.IntRange(1), help="Threads; by default one per core.")
-quiet = click.option("--quiet", is_flag=True, help="Print nothing but errors.")
-json = click.option("--json", type=FILE_OR_DASH, callback=writable, help="Write everything for programs; -: print it.")
-html = click.option("--html", type=FILE, callback=writable, help="Write a report for people.")
-
-logging_option = click.option("--logging", default="logged", show_default=True, help="The policy that drew the log.")
-sessions_cluster = click.option(
-    "--cluster", metavar="COLUMN", help="Sessions with the same value depend on each other."
+workers = option("--workers", type=click.IntRange(1), help="Threads; by default one per core.", use="run")
+quiet = option("--quiet", is_flag=True, help="Print nothing but errors.", use="output")
+json = option(
+    "--json", type=FILE_OR_DASH, callback=writable, help="Write the result as JSON; -: print it.", use="output"
 )
-models_option = click.option(
+html = option("--html", type=FILE, callback=writable, help="Write the result as a page with plots.", use="output")
+
+logging_option = option(
+    "--logging",
+    default="logged",
+    show_default=True,
+    type=SpelledType("policy"),
+    metavar="POLICY",
+    help="The policy that drew the log.",
+)
+sessions_cluster = option(
+    "--cluster", metavar="COLUMN", help="Sessions with the same value depend on each other.", use="uncertainty"
+)
+models_option = option(
     "--model",
     "models",
     multiple=True,
@@ -107,76 +120,88 @@ models_option = click.option(
     metavar="FILE",
     help="A click model that `clicks fit` has written, or NAME=FILE.",
 )
-queries_option = click.option(
+queries_option = option(
     "--by",
     default="auto",
     metavar="COLUMN",
     callback=read_by(column_or_none),
     help="The queries; `query` where there is one. none: items alone.",
 )
-duplicates_option = click.option(
+duplicates_option = option(
     "--duplicates",
+    use="log",
     type=click.Choice(["raise", "first", "each"]),
     help="A document twice in a list: refuse it, count its first place, or each place.",
 )
-grades_option = click.option(
+grades_option = option(
     "--grades-by",
     type=click.Choice(["error", "median", "majority"]),
     default="error",
     show_default=True,
     help="The grade of a document that was given several.",
 )
-graded_by = click.option("--by", metavar="COLUMN", help="The queries of the grades; by default those of the models.")
+graded_by = option("--by", metavar="COLUMN", help="The queries of the grades; by default those of the models.")
 
 
 def with_options(*options: Decorator) -> Decorator:
     """Add these options, in this order in the help."""
 
     def added(command: Callable[..., None]) -> Callable[..., None]:
-        for option in reversed(options):
-            command = option(command)
+        for one in reversed(options):
+            command = one(command)
         return command
 
     return added
 
 
 written_options = with_options(
-    click.argument("log", nargs=-1, required=True, callback=read_by(one_or_several), metavar="LOG..."),
+    click.argument("log", nargs=-1, required=True, callback=read_by(one_or_several), type=LogType(), metavar="LOG..."),
     config_option,
-    click.option(
+    option(
         "--column",
         "columns",
+        use="log",
         multiple=True,
         metavar="ROLE=NAME",
         callback=_columns,
         help="The log's name of a column.",
     ),
-    click.option(
-        "--format", help="parquet, arrow, csv, tsv, json, or a reader of public data: 'open_bandit(n_items=34)'."
+    option(
+        "--format",
+        use="log",
+        help="parquet, arrow, csv, tsv, json, or a reader of public data: 'open_bandit(n_items=34)'; by default found "
+        "out from the contents.",
     ),
-    click.option("--gaps", type=click.Choice(["raise", "close"]), default="raise", help="Missing positions."),
-    click.option("--top-k", type=click.IntRange(1), help="Keep the first slots of each slate."),
-    click.option("--skip-invalid", is_flag=True, help="Leave out rows that break a rule, and count them."),
-    click.option("--skip-broken-files", is_flag=True, help="Leave out files that cannot be read, and count them."),
+    option(
+        "--gaps",
+        use="log",
+        type=click.Choice(["raise", "close"]),
+        default="raise",
+        show_default=True,
+        help="Missing positions: refuse them, or move later items up.",
+    ),
+    option("--top-k", use="log", type=click.IntRange(1), help="Keep only the first slots of each slate."),
+    option("--skip-invalid", use="log", is_flag=True, help="Leave out rows that break a rule, and count them."),
+    option("--skip-broken-files", use="log", is_flag=True, help="Leave out files that cannot be read, and count them."),
 )
 """Options of the log's location and format."""
 
-page_options = with_options(html, click.option("--title", help="The title of the report."))
+page_options = with_options(html, option("--title", use="output", help="The title of the page."))
 """Options of every verb that can write a page."""
 
 worth_options = with_options(
-    click.option("--unit", metavar="WORDS", help="What is earned: 'EUR per impression'."),
-    click.option("--worth", type=float, metavar="NUMBER", help="What one unit of the log is worth in it."),
+    option("--unit", metavar="WORDS", help="The unit of the reward: 'EUR per impression'.", use="output"),
+    option("--worth", type=float, metavar="NUMBER", help="How much one unit of the log is worth in it.", use="output"),
 )
 """Options of the name and worth of one reward unit in print and in the report."""
 
 source_options = with_options(written_options, logging_option)
 """The same options, and the logging policy."""
 
-overwrite = click.option(
-    "--overwrite", is_flag=True, help="Replace files that are there, also those that offrank did not write."
+overwrite = option(
+    "--overwrite", use="output", is_flag=True, help="Replace existing files, also those that offrank did not write."
 )
-strict = click.option("--strict", is_flag=True, help="Exit with 3 where a number should not be trusted.")
+strict = option("--strict", use="output", is_flag=True, help="Exit with code 3 if a number should not be trusted.")
 results_options = with_options(
     json,
     strict,
@@ -186,18 +211,19 @@ results_options = with_options(
 """Options of every verb that prints a result with its interval."""
 
 checkpoint_options = with_options(
-    click.option(
+    option(
         "--checkpoint",
+        use="run",
         metavar="FOLDER",
         type=click.Path(file_okay=False),
-        help="Keep what was counted so far, so that a run that was killed goes on.",
+        help="Keep in this folder what was counted so far, so that a killed run can go on.",
     ),
-    click.option("--fresh", is_flag=True, help="Begin again, whatever --checkpoint has kept."),
+    option("--fresh", use="run", is_flag=True, help="Begin again, whatever --checkpoint has kept."),
 )
 """Options of what can be taken up again."""
 
 
-class QuestionCommand(click.Command):
+class QuestionCommand(VerbCommand):
     """A verb whose options are the arguments of a question, made when first needed: that imports what it evaluates by.
 
     question: `module:class` in offrank. more: options of the command line only.

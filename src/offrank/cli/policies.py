@@ -7,10 +7,11 @@ import click
 import offrank
 
 from ..spelling import signature
+from .layout import command
 from .names import summary, write
 
 
-@click.command()
+@command()
 def policies() -> None:
     """The policies that --logging and --target take: what they show."""
     click.echo("Columns are written as the log calls them: --target 'top(new_score)'. A policy may hold another:")

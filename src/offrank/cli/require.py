@@ -7,13 +7,16 @@ from typing import Any
 
 import click
 
+from .layout import option
+
 FAILED = 3
 """The exit code of a gate that is closed, as of --strict."""
 
-require = click.option(
+require = option(
     "--require",
     type=click.Choice(["better", "not-worse"]),
-    help="Exit with 3 unless the decision is this and the trust is sound.",
+    use="output",
+    help="Exit with code 3 unless this is the decision and the trust is sound.",
 )
 
 

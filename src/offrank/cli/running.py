@@ -89,9 +89,7 @@ def working(options: dict[str, Any]) -> Iterator[tuple[Any, Any, Callable[[str],
 
     executor: Any = ThreadPoolExecutor(options["workers"]) if options.get("workers") else None
     if options.get("fresh") and not options.get("checkpoint"):
-        raise UsageError(
-            "--fresh begins a checkpoint again, and there is none", "leave it out, or say --checkpoint FOLDER"
-        )
+        raise UsageError("--fresh begins a checkpoint again, and there is none", "omit it, or use --checkpoint FOLDER")
     if options.get("checkpoint"):
         executor = offrank.CheckpointFolder(options["checkpoint"], executor, fresh=options["fresh"])
     try:
@@ -117,7 +115,8 @@ def working(options: dict[str, Any]) -> Iterator[tuple[Any, Any, Callable[[str],
                 bars.update(task, description=escape(text), rate="", left="")
 
             try:
-                yield Pace(partial(bars.update, task)), executor, say
+                threads = options.get("workers") or os.cpu_count() or 1
+                yield Pace(partial(bars.update, task), workers=threads), executor, say
             finally:
                 unwatch()
     finally:

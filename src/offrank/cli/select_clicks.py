@@ -11,26 +11,27 @@ import offrank
 
 from ..from_text import named_files
 from .clicks_evaluate import judged_options
+from .layout import command, option
 from .options import source, source_options
 from .running import deliver, reading
 
 
-@click.command()
+@command()
 @source_options
 @judged_options
-@click.option("--labels", required=True, metavar="COLUMN", help="Grades beside the candidates (or the slate).")
-@click.option(
+@option("--labels", required=True, metavar="COLUMN", help="Grades beside the candidates (or the slate).")
+@option(
     "--strategy",
     help="'top-4 cmip, top-4 ppl: ndcg' ..., as published; by default all nine, among models that nothing convicts.",
 )
-@click.option("--method", default="binned", show_default=True, help="Of CMIP: binned, classifier or paper.")
-@click.option(
+@option("--method", default="binned", show_default=True, help="Of CMIP: binned, classifier or paper.")
+@option(
     "--relevance",
     default="draws",
     show_default=True,
     help="CMIP of posterior draws, or of point estimates (means) as in the paper.",
 )
-@click.option("--seed", default=0, show_default=True, help="Seed of CMIP.")
+@option("--seed", default=0, show_default=True, help="Seed of CMIP.", use="uncertainty")
 def clicks(log: str | list[str], models: tuple[str, ...], labels: str, **options: Any) -> None:
     """Which click MODEL will predict clicks on rankings of another policy? By perplexity, nDCG and CMIP.
 

@@ -8,20 +8,21 @@ import click
 
 import offrank
 
+from .layout import command, option
 from .options import arguments, json, output, quiet
 from .running import reading, saying, tell
 
 
-@click.command()
+@command()
 @output("LOG.PARQUET|LOG.ARROW")
-@click.option("--sessions", default=100_000, show_default=True, type=click.IntRange(1), help="How many.")
-@click.option(
+@option("--sessions", default=100_000, show_default=True, type=click.IntRange(1), help="How many.")
+@option(
     "--user",
     default="pbm",
     show_default=True,
     help="dbn(gamma=0.9), carousel, trust ...; or a fitted model's file, M.json.",
 )
-@click.option(
+@option(
     "--ranker",
     "rankers",
     multiple=True,
@@ -29,21 +30,21 @@ from .running import reading, saying, tell
     show_default=True,
     help="lambdamart, noisy_oracle, uniform, lasso or tree; the first draws the log.",
 )
-@click.option("--temperature", default=0.1, show_default=True, help="Of Plackett-Luce; 0 sorts by score.")
-@click.option("--data", default="generated", show_default=True, metavar="PATH", help="Judged queries in SVMlight.")
-@click.option("--qrels", metavar="PATH", help="Judgments of TREC; --data is then a run of TREC.")
-@click.option("--queries", type=click.IntRange(1), help="How many; by default all, or 1000 generated.")
-@click.option("--documents", type=click.IntRange(1), help="Per query; by default 10, and 25 for a carousel.")
-@click.option("--slots", default=0, help="How many are shown; by default all.")
-@click.option(
+@option("--temperature", default=0.1, show_default=True, help="Of Plackett-Luce; 0 sorts by score.")
+@option("--data", default="generated", show_default=True, metavar="PATH", help="Judged queries in SVMlight.")
+@option("--qrels", metavar="PATH", help="Judgments of TREC; --data is then a run of TREC.")
+@option("--queries", type=click.IntRange(1), help="How many; by default all, or 1000 generated.")
+@option("--documents", type=click.IntRange(1), help="Per query; by default 10, and 25 for a carousel.")
+@option("--slots", default=0, help="How many are shown; by default all.")
+@option(
     "--preset",
     type=click.Choice(["paper", "published-code"]),
     default="paper",
     show_default=True,
     help="Of everything.",
 )
-@click.option("--seed", default=0, show_default=True, type=click.IntRange(0), help="Of the sessions.")
-@click.option("--world-seed", default=0, show_default=True, type=click.IntRange(0), help="Of documents and rankers.")
+@option("--seed", default=0, show_default=True, type=click.IntRange(0), help="Of the sessions.")
+@option("--world-seed", default=0, show_default=True, type=click.IntRange(0), help="Of documents and rankers.")
 @json
 @quiet
 def simulate(**options: Any) -> None:

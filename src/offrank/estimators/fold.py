@@ -263,8 +263,9 @@ class TermsFold(MappedFold):
             if column == weight or (column == value and not abs(values[weight]) <= LARGEST):
                 return ImpossibleSlateError(
                     f"{batch.file}, row {place} (the first is 0): {estimator!r} gives the logged slate the weight "
-                    f"{values[weight]:.3g} for {target!r}: {self.logging!r} says that it hardly ever happens",
-                    "this cannot be how the log was drawn: check the propensities, the score column, the temperature "
+                    f"{values[weight]:.3g} for {target!r}, because its probability under {self.logging!r} is almost "
+                    "0",
+                    "the logging policy cannot be right: check the propensities, the score column, the temperature "
                     "and the examination curve, or bound the weights: clip(ips, 100)",
                 )
             if column == value:

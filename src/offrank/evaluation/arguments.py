@@ -56,7 +56,7 @@ def control(column: str | None, renamed: Mapping[str, str] | None) -> str | None
     if column in outcomes:
         raise UsageError(
             f"the control {column!r} is known only after the impression",
-            "name a column that was known before it, such as the user's past rate",
+            "name a column whose value was known before it, such as the user's past click rate",
         )
     return column
 
@@ -75,7 +75,7 @@ def totals(given: Mapping[str, float] | None) -> dict[str, float] | None:
     if not known or given.get("clicked", 0) > given.get("all", math.inf):
         example = Option("totals", {"clicked": 1200, "all": 50000})
         raise UsageError(
-            f"totals is {given!r}", Wording("say how many impressions there were, clicked and in all: {}", example)
+            f"totals is {given!r}", Wording("give the numbers of impressions, clicked and in all: {}", example)
         )
     return {name: given[name] for name in TOTALS if name in given}
 
@@ -124,8 +124,8 @@ def estimators(given: Estimators) -> list[Estimator | SelfNormalised]:
         if named[repr(made)] != made:
             raise UsageError(
                 f"two estimators are called {made!r}",
-                "save the click models, and name the files: direct('model.json'); give regressors of your own a "
-                "`__repr__` that tells them apart",
+                "save the click models to files and name these: direct('model.json'); give your own regressors a "
+                "`__repr__` that distinguishes them",
             )
     return found
 
@@ -140,8 +140,8 @@ def examination(given: Examination | None) -> Provenance:
     curve = known.examination() if isinstance(known, Examines) else known
     if curve is None and given is not None:
         raise UsageError(
-            f"{known!r} has no examination curve: what is looked at depends on more than the rank",
-            "fit pbm, or offrank.harvest_clicks a curve, or give a number per rank: [1, .5, .33]",
+            f"{known!r} has no examination curve: examination depends on more than the rank",
+            "fit pbm, estimate a curve with offrank.harvest_clicks, or give a number per rank: [1, .5, .33]",
         )
     try:
         found = None if curve is None else tuple(float(p) for p in curve)

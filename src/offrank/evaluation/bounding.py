@@ -89,7 +89,10 @@ def bounds_of(question: TargetEvaluation, source: Source) -> Mapping[str, tuple[
     curve = question.trained.curve
     targets = tuple(fitted(one, source, executor) for one in question.targets.values())
     if curve is not None and len(curve) < cells.ranks:
-        raise UsageError(f"the examination curve has {len(curve)} ranks, and slates {cells.ranks}", "give one for each")
+        raise UsageError(
+            f"the examination curve has {len(curve)} ranks, but the slates have {cells.ranks}",
+            "give a value for each rank",
+        )
     second = BoundsFold(cells, targets, None if curve is None else np.array(curve), spec)
     counted = spec.inference(run(source.select(second.needs), second, executor, question.progress))
     counted = replace(counted, nonnegative=True)
@@ -104,7 +107,7 @@ def _context_of(question: TargetEvaluation, source: Source) -> str:
     asked = "query" if asked == AUTO and has(source, Needs(clusters=frozenset(["query"]))) else asked
     if asked in (None, AUTO):
         remedy = Wording("name the column whose values repeat, such as the query: {}", Option("cluster", "COLUMN"))
-        raise UsageError("bounds need contexts that repeat, and the log names none", remedy)
+        raise UsageError("bounds need contexts that repeat, and the log has no column for them", remedy)
     return str(asked)
 
 

@@ -139,4 +139,4 @@ def refuse_unbounded(batch: LogBatch) -> None:
     if (batch.click_kinds == PRICED).any():
         raise LogError("bounds need clicks that are 0 or 1", "give clicks instead of prices")
     if batch.sampled:
-        raise LogError("bounds need every impression, and rows of this log were kept at a rate", "give all rows")
+        raise LogError("bounds need every impression, but this log keeps only a sample of its rows", "give all rows")

@@ -65,7 +65,7 @@ class Estimates(Given[Estimate]):
         target, name = key if isinstance(key, tuple) and len(key) == 2 else (None, key)
         if target is None:
             if len(targets) > 1:
-                raise KeyError(f"there are several targets: ask for result[name, estimator], name in {targets}")
+                raise KeyError(f"there are several targets: use result[name, estimator], with a name from {targets}")
             target = "".join(targets)
         known = among(targets, target, named_policy)
         if known is None:
@@ -139,9 +139,9 @@ class ResultData(Mapping[Key, Estimate], Tabular):
         """
         names = list(self.verdicts)
         if len(names) > 1:
-            raise KeyError(f"there are several targets: ask for result.verdicts[name], name in {names}")
+            raise KeyError(f"there are several targets: use result.verdicts[name], with a name from {names}")
         if not names:
-            raise KeyError("there is no verdict: only what was logged was asked for")
+            raise KeyError("there is no verdict: only the logged ranking was evaluated")
         return self.verdicts[names[0]]
 
     @property
@@ -166,7 +166,7 @@ class ResultData(Mapping[Key, Estimate], Tabular):
             UsageError: something else is required.
         """
         if required not in PASSING:
-            raise UsageError(f"{required!r} cannot be required", f"say one of {', '.join(PASSING)}")
+            raise UsageError(f"{required!r} cannot be required", f"use one of {', '.join(PASSING)}")
         every = self.decisions.values()
         return bool(every) and all(one.trust == "sound" and one.decision in PASSING[required] for one in every)
 

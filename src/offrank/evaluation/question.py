@@ -9,37 +9,44 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import cached_property
 from os import PathLike
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .. import from_text
 from ..argument import Arguments, argument, arguments
 from ..errors import UsageError
-from ..estimators.wrappers import without_normalisation
 from ..interval_arguments import Clustered, Intervals
-from ..policies.balanced import arms_of, in_balance
-from ..policies.base import Policy
-from ..policies.propensities import AnyPolicy
-from ..policies.ties import sorts
+from ..registry import Later
 from ..spelling import listed
-from . import arguments as checked
-from .arguments import Estimators, Examination, Target
-from .counts import AnyEstimator
-from .provenance import Provenance
-from .result import LOGGED, compared_with
-from .selection import CANDIDATES
+from .usual import CANDIDATES
+
+if TYPE_CHECKING:
+    from ..estimators import wrappers
+    from ..policies import balanced, ties
+    from ..policies.base import Policy
+    from ..policies.propensities import AnyPolicy
+    from . import arguments as checked
+    from . import result
+    from .arguments import Estimators, Examination, Target
+    from .counts import AnyEstimator
+    from .provenance import Provenance
+else:  # everything that evaluates: not needed to read a command line
+    checked, result = Later(".arguments", __package__), Later(".result", __package__)
+    balanced, ties = Later("..policies.balanced", __package__), Later("..policies.ties", __package__)
+    wrappers = Later("..estimators.wrappers", __package__)
 
 
 @arguments
 class WithTarget(Arguments):
     """Arguments of the verbs that need a target policy and the logging policy."""
 
-    target: Any = argument("A new policy: top(new_score).", kw_only=False, ready="wanted")
+    target: Any = argument("A new policy: top(new_score).", kw_only=False, ready="wanted", spells="policy")
     logging: str | AnyPolicy = argument(
         "The policy that drew the log.",
         default="logged",
         kw_only=False,
         more="`logged` uses the propensities written in it.",
         ready="drawn_by",
+        spells="policy",
     )
 
     @cached_property
@@ -58,7 +65,7 @@ class WithExamination(Arguments):
     """The examination curve that some estimators need."""
 
     examination: Examination | None = argument(
-        "Probability that each rank is looked at, or a click model's file.",
+        "Probability that each rank is examined, or a click model's file.",
         default=None,
         more="For pbm and interpol. In Python numbers, a fitted click model, the file that it was saved to, or what "
         "`offrank.harvest_clicks` found.",
@@ -87,6 +94,7 @@ class WithTotals(Arguments):
         more='In Python `{"clicked": 1200, "all": 50000}`.',
         ready="true_totals",
         metavar="clicked=N,all=N",
+        use="log",
         read=from_text.totals,
     )
 
@@ -105,6 +113,7 @@ class Question(Intervals, WithTotals, WithExamination, WithTarget):
         kw_only=False,
         more="In Python a policy, its spelling, or several by name in a dict.",
         ready="targets",
+        spells="policy",
         many=True,
         read=from_text.named_policies,
     )
@@ -114,6 +123,7 @@ class Question(Intervals, WithTotals, WithExamination, WithTarget):
         more='One or several; for "auto" the one of least estimated error is chosen for each target, see '
         "`offrank.select_estimators`.",
         ready="estimator_list",
+        spells="estimator",
         kw_only=False,
         flags=("-e", "--estimator"),
         many=True,
@@ -126,6 +136,7 @@ class Question(Intervals, WithTotals, WithExamination, WithTarget):
         "column tells of the reward; not from estimators whose weights are cut off or come from a model.",
         ready="control_column",
         metavar="COLUMN",
+        use="uncertainty",
     )
     held_out: str | PathLike[str] | None = argument(
         "Read only the third of LOG that `learn` kept apart.",
@@ -133,6 +144,7 @@ class Question(Intervals, WithTotals, WithExamination, WithTarget):
         more="The file of a policy that was learnt from this very log.",
         part="call",
         metavar="POLICY.NPZ",
+        use="log",
     )
     state: str | PathLike[str] | None = argument(
         "Write what was counted, for `offrank merge`.",
@@ -141,6 +153,7 @@ class Question(Intervals, WithTotals, WithExamination, WithTarget):
         "log.",
         part="call",
         output=True,
+        use="output",
     )
     overwrite: bool = argument(
         "Replace a file at `state` that offrank did not write.",
@@ -197,14 +210,14 @@ class TargetEvaluation(Question):
         super().__post_init__()
         lost = [name for name in ("state", "held_out", "by", "control") if getattr(self, name) is not None]
         if self.bounds and lost:
-            raise UsageError(f"bounds are of a whole log that is read here, without {lost[0]}", f"leave {lost[0]} out")
+            raise UsageError(f"bounds need a whole log that is read here, without {lost[0]}", f"omit {lost[0]}")
 
     @cached_property
     def estimator_list(self) -> list[AnyEstimator]:
         """The estimators; with bounds by default the logged mean, which needs no propensities."""
         default, named = type(self).__dataclass_fields__["estimators"].default, self.estimators
         unnamed = isinstance(named, list | tuple) and (*named,) == default
-        return checked.estimators(LOGGED if self.bounds and unnamed else named)
+        return checked.estimators(result.LOGGED if self.bounds and unnamed else named)
 
 
 @arguments
@@ -218,6 +231,7 @@ class TargetComparison(Question):
         more="In Python a policy, its spelling, or several by name in a dict. By default the rankers of an A/B test, "
         "which `logging` names: by(arm, {A: top(a_score), B: top(b_score)}).",
         ready="targets",
+        spells="policy",
         many=True,
         read=from_text.named_policies,
     )
@@ -226,6 +240,7 @@ class TargetComparison(Question):
         default=None,
         more="By default ips and snips; for an A/B test of rankers that sort, snips, snrips and snipm.",
         ready="estimator_list",
+        spells="estimator",
         kw_only=False,
         flags=("-e", "--estimator"),
         many=True,
@@ -246,14 +261,14 @@ class TargetComparison(Question):
     @cached_property
     def drawn_by(self) -> AnyPolicy:
         """The logging policy; of an A/B test of rankers that sort, the mixture of all rankers, whoever served."""
-        return in_balance(checked.policy(self.logging))
+        return balanced.in_balance(checked.policy(self.logging))
 
     @cached_property
     def targets(self) -> dict[str, AnyPolicy]:
         """The target policies by name, by default the rankers of an A/B test."""
         if self.target is not None:
             return checked.targets(self.target)
-        arms = arms_of(self.drawn_by)
+        arms = balanced.arms_of(self.drawn_by)
         if arms is None:
             raise UsageError("there is no target", "name at least one ranking, such as top(new_score)")
         return {str(value): ranker for value, ranker in arms.policies.items()}
@@ -261,8 +276,8 @@ class TargetComparison(Question):
     @cached_property
     def estimator_list(self) -> list[AnyEstimator]:
         """The estimators in the given order."""
-        arms = arms_of(self.drawn_by)
-        usual = ("ips", "snips") if arms is None or not sorts(arms) else ("snips", "snrips", "snipm")
+        arms = balanced.arms_of(self.drawn_by)
+        usual = ("ips", "snips") if arms is None or not ties.sorts(arms) else ("snips", "snrips", "snipm")
         return checked.estimators(usual if self.estimators is None else self.estimators)
 
     @property
@@ -272,7 +287,7 @@ class TargetComparison(Question):
         Raises:
             UsageError: the baseline is not a target, or is the only one.
         """
-        return compared_with(list(self.targets), self.baseline)
+        return result.compared_with(list(self.targets), self.baseline)
 
 
 @arguments
@@ -280,26 +295,31 @@ class LogCheck(WithTotals, WithTarget):
     """Whether a log can be used to evaluate other policies: the arguments of `check`."""
 
     target: str | AnyPolicy | None = argument(
-        "A policy whose support in the log is of interest.", default=None, kw_only=False, ready="wanted"
+        "A policy whose support in the log is of interest.",
+        default=None,
+        kw_only=False,
+        ready="wanted",
+        spells="policy",
     )
-    confidence: float = argument("Level of the intervals.", default=0.99)
+    confidence: float = argument("Level of the intervals.", default=0.99, use="uncertainty")
 
 
 @arguments
 class EstimatorSelection(Clustered, WithExamination, WithTarget):
     """Which estimator has the least error for a target: the arguments of `select_estimators`."""
 
-    target: str | AnyPolicy = argument("A new policy: top(new_score).", kw_only=False, ready="asked")
+    target: str | AnyPolicy = argument("A new policy: top(new_score).", kw_only=False, ready="asked", spells="policy")
     estimators: Estimators = argument(
         "Candidates; by default all that the log and the policies allow.",
         default=CANDIDATES,
         ready="candidates",
+        spells="estimator",
         kw_only=False,
         flags=("-e", "--estimator"),
         many=True,
         read=listed,
     )
-    worlds: int = argument("Simulated logs of each kind of users; 0: none.", default=10)
+    worlds: int = argument("Simulated logs of each kind of users; 0: none.", default=10, use="uncertainty")
 
     def __post_init__(self) -> None:
         _ = self.drawn_by, self.asked, self.candidates, self.trained
@@ -318,7 +338,7 @@ class EstimatorSelection(Clustered, WithExamination, WithTarget):
         """The estimators to choose from."""
         found = checked.estimators(self.estimators)
         for one in found:
-            if (plain := without_normalisation(one)).preselected or plain.weighs == "logged":
+            if (plain := wrappers.without_normalisation(one)).preselected or plain.weighs == "logged":
                 raise UsageError(
                     f"`{one!r}` cannot be chosen", "give estimators of the target, such as snips and snipm"
                 )

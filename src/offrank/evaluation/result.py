@@ -50,7 +50,7 @@ class KeptLog(Protocol):
 
 @dataclass(frozen=True)
 class Result(Printed, ResultData):
-    """What new rankings would have earned: `result["snips"].value`, or `result["name", "snips"]`.
+    """The estimated values of new rankings: `result["snips"].value`, or `result["name", "snips"]`.
 
     A mapping of the available estimates, as `estimates` is; `result.estimates.refused` has the others.
 
@@ -126,7 +126,7 @@ class Result(Printed, ResultData):
 
     def _kept(self) -> KeptLog:
         if self.reduced is None:
-            raise UsageError("this result keeps nothing of its log", "ask the result of `evaluate` or `compare`")
+            raise UsageError("this result contains no counts of its log", "use the result of `evaluate` or `compare`")
         return self.reduced
 
     def _side(self, asked: Asked | Policy, estimator: Any, *, logged: bool = False) -> Side:
@@ -151,7 +151,7 @@ class Result(Printed, ResultData):
             KeyError: no such target. UsageError: a level that is not between 0.5 and 1, or only logged quantities.
         """
         if not 0.5 < level < 1:
-            raise UsageError(f"the level is {level!r}", "give one above 0.5 and below 1, such as 0.95")
+            raise UsageError(f"the level is {level!r}", "give a level above 0.5 and below 1, such as 0.95")
         return self._kept().release(self._side(target, None)[0], level, largest)
 
     def with_bounds(self, bounds: Mapping[str, tuple[Bounds, ...]]) -> Result:
@@ -206,7 +206,7 @@ def compared_with(targets: list[str], baseline: str | Policy | None) -> str:
     asked = baseline or (targets[0] if len(targets) > 1 else LOGGED)
     against = among(targets, asked, named_policy) or (LOGGED if asked == LOGGED else None)
     if against is None:
-        raise UsageError(f"the baseline {asked!r} is no target", f"take one of {', '.join([*targets, LOGGED])}")
+        raise UsageError(f"the baseline {asked!r} is no target", f"use one of {', '.join([*targets, LOGGED])}")
     if targets == [against]:
         raise UsageError(f"there is nothing to compare {against} with", "name a second target")
     return against

@@ -35,12 +35,8 @@ from .candidates import Pick
 from .counts import AnyEstimator, Counts
 from .reduction import Pass, Picks
 from .refutation import judged_log
+from .usual import CANDIDATES
 
-CANDIDATES = (
-    *("ips", "snips", "rips", "snrips", "pi", "wpi", "ipm", "snipm"),
-    *("interpol(window=1)", "interpol(window=2)", "pbm"),
-)
-"""The estimators to choose from by default, of which a log and its policies usually allow only some."""
 _TRIED = 16
 """Number of rows on which everything is tried first."""
 _SAME = 1e-9
@@ -122,7 +118,7 @@ class EstimatorSelector:
         Raises:
             OffrankError: no candidate can be had; the reason of the first.
         """
-        refuse_once(self.source, "an estimator is chosen by a reading of its own")
+        refuse_once(self.source, "estimators are selected by a separate pass over the log")
         able, refused = self._allowed(target)
         policies = (target, *self._pseudo(target, able))
         few = self._few(policies, able)
@@ -281,7 +277,7 @@ class Reading:
             if not isinstance(found, Estimate):
                 reasons[name] = found
             elif without_normalisation(one).outcome == "clicks" and not self.summary.rewards_are_clicks:
-                message = "it estimates clicks, which are not the reward of this log"
+                message = "it estimates clicks, but the reward of this log differs from them"
                 reasons[name] = UsageError(message, "give estimators of the reward, such as snips or wpi")
             else:
                 estimates[name] = found

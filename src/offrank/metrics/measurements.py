@@ -16,6 +16,7 @@ from ..findings.evidence import ComparisonEvidence
 from ..inference.ratio import Ratio
 from ..inference.spread import Inference
 from ..log.source import Source
+from ..metrics_arguments import MetricsQuestion, Models
 from ..policies.base import shuffles
 from ..policies.fit import counts, fitted
 from ..policies.named import policy as named_policy
@@ -26,7 +27,6 @@ from . import comparisons
 from .comparisons import Comparison
 from .fold import ComparisonsFold
 from .measured import Found, Measured, Measurements, refuse_empty
-from .question import MetricsQuestion, Models
 
 
 @asks(MetricsQuestion)
@@ -147,7 +147,7 @@ class Comparisons:
         clicks, weight = self._columns["clicks"], self._columns["weight", metric]
         if not n:
             return NoOverlapError(
-                "no impression has a click", "these metrics compare clicked items: give a log with clicks"
+                "no impression has a click", "these metrics compare clicked items: use a log with clicks"
             )
         if not sums[weight] > 1e-9 * sums[clicks]:
             return _nothing_compared(metric, self.fold.logging, n)
@@ -186,7 +186,7 @@ def _one(name: str, log: Any, model: Models, options: dict[str, Any]) -> Measure
 
 def _nothing_compared(metric: Comparison, logging: AnyPolicy, n: int) -> NoOverlapError:
     return NoOverlapError(
-        f"{metric!r}: in none of {n:,} clicked impressions could anything else have stood at the click's rank, "
-        f"according to {logging!r}",
-        "the logging was deterministic, or slates have one slot or several clicks (several=each counts those)",
+        f"{metric!r}: according to {logging!r}, no other item could have been at the rank of the click in any of "
+        f"{n:,} clicked impressions",
+        "the logging policy was deterministic, or slates have one slot or several clicks (several=each counts those)",
     )

@@ -51,7 +51,7 @@ class Converted:
 
     def __str__(self) -> str:
         left_out = "".join(f"; left out: {count:,} {rule}" for rule, count in self.skipped.items())
-        checked = ", with checksums, which the log itself has not" if self.checksums is False else ""
+        checked = ", with checksums, which the log itself does not have" if self.checksums is False else ""
         return f"{self.rows:,} impressions in {self.path}{checked}{left_out}"
 
 
@@ -89,12 +89,12 @@ def convert(
     refuse_placed(given, "a log is converted")
     wide = getattr(given, "wide", given)
     if not isinstance(wide, WideLog):
-        raise UsageError(f"cannot convert {type(log).__name__}", "give what read_log returns")
+        raise UsageError(f"cannot convert {type(log).__name__}", "give the result of read_log")
     if wide.top_k is not None:
-        raise UsageError("what is written are whole slates", Wording("say {} when reading them", Option("top_k")))
+        raise UsageError("only whole slates can be converted", Wording("set {} when reading them", Option("top_k")))
     final = Path(path)
     if final.suffix not in (*PARQUET_SUFFIXES, *ARROW_SUFFIXES):
-        raise UsageError(f"the suffix of {str(path)!r} does not say how to write it", "call it .parquet or .arrow")
+        raise UsageError(f"the suffix of {str(path)!r} does not name a format", "use the suffix .parquet or .arrow")
     refuse_outputs(final, log=[log, wide] if is_paths(log) else wide, read=(), overwrite=overwrite)
     with atomic_write(final) as temporary:
         rows, skipped = _write(wide, temporary, progress)

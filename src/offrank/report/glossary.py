@@ -22,7 +22,7 @@ TERMS = {
     "tail index": "How heavy the largest weights are: above 0.7, a few of them decide the estimate.",
     "design effect": "The variance with dependent rows, over that of as many independent ones.",
     "cluster": "Rows that depend on each other, such as those of one user; intervals take them together.",
-    "minimum detectable effect": "The smallest true difference that four of five logs like this one would show.",
+    "minimum detectable effect": "The smallest true difference that such a log would show with a power of 80 %.",
     "interval": "Made so that it holds the true value in this share of all logs, such as 95 %.",
     "studentised": "Intervals from the standard error and the skewness of the sums.",
     "standard error": "The standard deviation that the estimate would have over many logs like this one.",

@@ -25,7 +25,7 @@ def ab_test(found: ABTest | None) -> Iterator[Section]:
     ]
     header = (found.column, "impressions", "share", "mean", "interval")
     arms = Figures("", header, tuple(cells), extra=(2,))
-    yield Section("The A/B test", tables=(arms, *map(_by_each, found.compared)))
+    yield Section("A/B test", tables=(arms, *map(_by_each, found.compared)))
 
 
 def _by_each(found: ArmsCompared) -> Figures:

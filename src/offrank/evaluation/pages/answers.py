@@ -65,14 +65,16 @@ def _between_ends(found: ResultData, target: str, bounds: Bounds) -> Answer:
     span = Interval(bounds.lower.value, bounds.lower.low, bounds.upper.high, 0.0)
     (low, ends), (high, _) = _in_words(span), _in_words(replace(span, value=bounds.upper.value))
     unit, confidence = found.metadata.unit or "clicks per impression", 100 * found.metadata.confidence
-    text = f"**{DECISIONS[bounds.decision]}.** The log allows {quote(target)} any value between **{low} and {high}** "
+    text = (
+        f"**{DECISIONS[bounds.decision]}.** According to the log, {quote(target)} earns between **{low} and {high}** "
+    )
     text += f"{unit} ({confidence:g} % interval {ends}), assuming {bounds.assumes_in_words}."
     change = Interval(bounds.difference_lower.value, bounds.difference_lower.low, bounds.difference_upper.high, 0.0)
     less, more = (
         _in_words(replace(change, value=end), signed=True)[0] for end in (change.value, bounds.difference_upper.value)
     )
-    aside = f"{TRUST[bounds.trust]}: the log shows {percent(bounds.shown)} of what it displays. Against the logged "
-    aside += f"ranking between {less} and {more} ({_in_words(change, signed=True)[1]})."
+    aside = f"{TRUST[bounds.trust]}: the log contains {percent(bounds.shown)} of what it shows. Relative to the logged "
+    aside += f"ranking, between {less} and {more} ({_in_words(change, signed=True)[1]})."
     return Answer(text, aside, SEVERITY_OF[bounds.trust], (), quote(target), bounds.decision)
 
 
@@ -128,7 +130,7 @@ def _compared(found: ResultData, compared: Difference) -> Answer:
     aside, several = _source(verdict), len(found.comparisons)
     if several > 1:
         each = "Both" if several == 2 else f"All {several}"
-        aside += f" {each} comparisons hold together at {100 * about.confidence:g} % (Bonferroni)."
+        aside += f" {each} comparisons hold jointly at {100 * about.confidence:g} % (Bonferroni)."
     return Answer(text, aside, severity, reasons, f"{names[0]} minus {names[1]}", verdict.decision)
 
 
@@ -139,14 +141,14 @@ def _of_means(found: ResultData, compared: Difference) -> str:
     for one in found.metadata.ab_test.compared:
         if (one.target, one.against) == (compared.target, compared.against):
             value, ends = _in_words(one.means, signed=True)
-            return f" The difference of means alone, which assumes nothing of users, is {value} ({ends})."
+            return f" The difference of means alone, which assumes nothing about users, is {value} ({ends})."
     return ""
 
 
 def _untested(verdicts: list[Verdict]) -> list[Answer]:
     """Name what the numbers rest on that no log can test: once for all of them."""
     every = tuple(dict.fromkeys(one for verdict in verdicts for one in verdict.assumptions))
-    return [Answer("No log can test what this also rests on:", severity="note", assumptions=every)] if every else []
+    return [Answer("Assumptions that no log can test:", severity="note", assumptions=every)] if every else []
 
 
 def _named(found: ResultData, against: str) -> str:
@@ -158,7 +160,7 @@ def _more_rows(needed: int | None) -> str:
     if needed is None:
         return ""
     rows = count(float(f"{needed:.1e}"))  # two digits
-    return f" If it is as large as that, a log of {rows} rows of this kind would tell, four times of five."
+    return f" If the true difference is this large, a log of {rows} such rows detects it with a power of 80 %."
 
 
 def _logged(found: ResultData, target: str, mean: Estimate) -> Answer:
@@ -166,7 +168,7 @@ def _logged(found: ResultData, target: str, mean: Estimate) -> Answer:
     text = f"The logged ranking earned {_amount(found, mean)}."
     if target in ("logged", found.metadata.logging):
         return Answer(text)
-    return Answer(text, f"What {quote(target)} would have earned was not asked: name an estimator such as `snips`.")
+    return Answer(text, f"The value of {quote(target)} was not estimated: name an estimator such as `snips`.")
 
 
 def _reason(reason: Reason) -> str:
@@ -205,7 +207,11 @@ def _against(verdict: Verdict) -> str:
 
 
 def _power(least: float | None) -> str:
-    return "" if least is None else f" A difference of {number(least)} would be seen in four of five such logs."
+    return (
+        ""
+        if least is None
+        else (f" The smallest difference that such a log detects with a power of 80 % is {number(least)}.")
+    )
 
 
 def _source(verdict: Verdict) -> str:
@@ -217,7 +223,7 @@ def _source(verdict: Verdict) -> str:
         return f"{text}."
     if verdict.estimator == COMBINED:
         return f"{text}."
-    span = "holds the interval" if verdict.spans else "was widened to hold the value"
+    span = "contains that" if verdict.spans else "was widened to contain the value"
     return f"{text}. The interval {span} of {quote(verdict.anchor_name)}, which assumes less."
 
 
@@ -236,7 +242,7 @@ def _checks(found: ResultData) -> list[Answer]:
         titles.setdefault(check.status, {})[check.title] = None
     if failed := titles.get("serious"):
         many = plural(len(failed), "check of the log fails", "checks of the log fail")
-        text = f"**{many}** ({listing(list(failed))}): read why before you believe a number."
+        text = f"**{many}** ({listing(list(failed))}): read why before you rely on any number."
         return [Answer(text, severity="serious")]
     if doubtful := titles.get("warning"):
         many = plural(len(doubtful), "check of the log warns", "checks of the log warn")
@@ -245,6 +251,6 @@ def _checks(found: ResultData) -> list[Answer]:
         return []
     made = plural(sum(check.status != "skipped" for check in checks), "check", "checks")
     if noted := titles.get("note"):
-        text = f"**No check of the log fails**: {made} made. But note what they say of {listing(list(noted))}."
+        text = f"**No check failed** ({made}). See the notes on {listing(list(noted))}."
         return [Answer(text, severity="note")]
-    return [Answer(f"**Nothing speaks against this log**: {made} made.")]
+    return [Answer(f"**All checks passed** ({made}).")]

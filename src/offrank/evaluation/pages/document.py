@@ -106,7 +106,7 @@ def again(facts: Mapping[str, Any], *names: str) -> Section:
     """Return the call that made a result. names: facts that belong to the question."""
     asked = tuple(f"{name}: `{facts[name]}`" for name in names if facts.get(name))
     versions = ", ".join(f"{name} {version}" for name, version in facts["versions"].items())
-    prose = (f"Made on {facts['created']} with {versions}",)
+    prose = (f"Created on {facts['created']} with {versions}",)
     return Section("To repeat this", prose, items=asked, code=facts.get("command") or "", folded=True, printed=False)
 
 

@@ -97,7 +97,7 @@ def forest(found: ResultData) -> Forest:
     rows = [] if earned is None else [ForestRow("what was logged", Span.of(earned))]
     rows += [_verdict(name, one, found.truths.get(name)) for name, one in found.verdicts.items()]
     band = Span.of(earned if len(rows) > 1 else None)
-    title = f"Earned, in {about.unit or 'clicks per impression'}"
+    title = f"Reward, in {about.unit or 'clicks per impression'}"
     return Forest(title, tuple(rows), band.value, "logged", band, better="right")
 
 
@@ -131,7 +131,7 @@ def _left_out(about: ResultMetadata) -> Section:
     """Report the rows that were left out while reading."""
     items = [f"{count(rows)} for `{rule}`" for rule, rows in about.log.skipped.items() if rows]
     if learnt := about.log.learnt_from:
-        items.append(f"{count(learnt)} impressions that the policy was learnt from")
+        items.append(f"{count(learnt)} impressions that the policy was trained on")
     return Section("Left out while reading", items=tuple(items))
 
 
@@ -169,12 +169,12 @@ def _log(found: ResultData) -> Section:
     facts = {
         "Source": quote(log.source) if log.source else "",
         "Impressions": count(log.impressions),
-        "Left out, learnt from": count(log.learnt_from),
+        "Left out: training rows": count(log.learnt_from),
         "Before sub-sampling": "" if log.estimated_impressions == log.impressions else count(log.estimated_impressions),
         "Logging policy": quote(about.logging),
         "Examination by rank": ", ".join(f"{one:g}" for one in about.examination or ()),
         "Intervals": f"{about.interval} {100 * about.confidence:g} %",
-        "Dependent rows": f"taken together by {clusters}" if (clusters := _dependent(found)) else "",
+        "Dependent rows": f"clustered by {clusters}" if (clusters := _dependent(found)) else "",
         "Worth of one unit of the log": count(about.worth),
     }
     items = tuple(f"{name}: {value}" for name, value in facts.items() if value not in ("", MISSING))
@@ -243,5 +243,5 @@ class Plots:
 
     def _drawn(self, plot: Forest) -> Picture:
         if not plot.rows:
-            raise UsageError("there is nothing to draw", "ask for what was estimated")
+            raise UsageError("there is nothing to draw", "use an estimate of this result")
         return Picture(plot, self.width)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
-from ..argument import argument, arguments
-from ..interval_arguments import Intervals
-from ..policies.propensities import AnyPolicy
-from ..spelling import listed
-from .comparisons import Metrics
+from .argument import argument, arguments
+from .interval_arguments import Intervals
+from .spelling import listed
+
+if TYPE_CHECKING:
+    from .policies.propensities import AnyPolicy
 
 Models = str | Sequence[str]
 
@@ -17,21 +19,25 @@ Models = str | Sequence[str]
 class MetricsQuestion(Intervals):
     """How well models agree with clicks, by which metrics: the arguments of `measure`."""
 
-    score: Models = argument("A model's scores; differences are to the first.", kw_only=False, many=True)
+    score: Models = argument(
+        "A model's scores; differences are to the first.", kw_only=False, many=True, metavar="SCORE"
+    )
     logging: str | AnyPolicy = argument(
         "The policy that drew the log.",
         default="logged",
         kw_only=False,
         more="Metrics use its law of the order of the shown items given the set of these (`counterfactual_...`) or "
         "its probability of each candidate at each rank (`banner_...`).",
+        spells="policy",
     )
-    metrics: Metrics = argument(
+    metrics: Any = argument(
         "counterfactual_disagreement, pairwise_loss, banner_ndcg ...",
         default=("counterfactual_disagreement",),
         kw_only=False,
         more="Spellings such as `counterfactual_loss(form=hinge)` or `counterfactual_disagreement(several=unclicked)`; "
         "see `offrank.metrics.Comparison`.",
         flags=("-m", "--metric"),
+        metavar="METRIC",
         many=True,
         read=listed,
     )
