@@ -165,3 +165,13 @@ def test_a_policy_that_is_not_here_is_named() -> None:
     for spelling in ("mixture({counted: 1})", "epsilon(counted, 0.1)"):
         with pytest.raises(OffrankError, match="is not a policy"):
             draw(spelling, 1, np.random.default_rng(1))
+
+
+def test_weights_too_far_apart_for_floats() -> None:
+    """The weights of the other items are 0 beside the first: their order is certain all the same."""
+    for spelling in ("plackett_luce(s, log=True)", "noisy(s, sd=1, noise=gumbel)"):
+        found = draw(spelling, 3, np.random.default_rng(0), s=[0, 1000, 2000])
+        assert found.slate == [2, 1, 0]
+        assert found.propensity == pytest.approx(1)
+        assert found.slot_propensity == pytest.approx([1, 1, 1])
+        assert np.array(found.rank_propensity) == pytest.approx(np.eye(3))

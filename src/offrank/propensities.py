@@ -8,7 +8,7 @@ in it (`logging="logged"`), or by the policy, from the same columns.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
@@ -27,6 +27,10 @@ Columns = Mapping[str, Floats]
 Probs = tuple[Floats, Floats]
 _FEW = 50
 """The most candidates of which what follows from their numbers is kept for the next request."""
+_TINY = 1e-250
+"""A weight, beside the largest, of which products and quotients are still exact."""
+_FEWEST = 6
+"""The most candidates of which all sets are looked at, for the ranks of Plackett-Luce."""
 
 __all__ = ["Served", "draw"]
 
@@ -254,6 +258,13 @@ class _Noisy(_Race):
         sd = numbers[self.sd][None] if isinstance(self.sd, str) else np.full(score.shape, float(self.sd))
         return races.noise_keys(score, sd, self.noise)
 
+    def probs(self, numbers: Columns, wide: int, slate: Integers) -> Probs:
+        """As in the race; with equal Gumbel noise it is Plackett-Luce."""
+        if self.noise != "gumbel" or isinstance(self.sd, str):
+            return super().probs(numbers, wide, slate)
+        logs = numbers[self.scores] / (self.sd * races.GUMBEL_SCALE)
+        return _by_weights(logs, slate, lambda: super(_Noisy, self).probs(numbers, wide, slate))
+
 
 @dataclass(frozen=True)
 class _PlackettLuce(_Race):
@@ -281,13 +292,42 @@ class _PlackettLuce(_Race):
         return np.asarray((numbers[self.scores] if self.log else np.log(numbers[self.scores])) / self.temperature)
 
     def probs(self, numbers: Columns, wide: int, slate: Integers) -> Probs:
-        """As in the race, but for what has a closed form."""
-        logs = self._log_weights(numbers)
-        weights = np.exp(logs - logs.max())
-        shown = weights[slate]
-        weights[slate] = 0.0
-        begins = np.cumprod(shown / (shown[::-1].cumsum()[::-1] + weights.sum()))
-        return begins, begins[None] if len(slate) == 1 else super().probs(numbers, wide, slate)[1]
+        return _by_weights(
+            self._log_weights(numbers), slate, lambda: super(_PlackettLuce, self).probs(numbers, wide, slate)
+        )
+
+
+def _by_weights(logs: Floats, slate: Integers, race: Callable[[], Probs]) -> Probs:
+    """As in the race, but for what has a closed form where each is next in proportion to its weight, here its log."""
+    weights = np.exp(logs - logs.max())
+    if weights.min() <= _TINY:
+        return race()
+    shown = weights[slate]
+    weights[slate] = 0.0
+    begins = np.cumprod(shown / (shown[::-1].cumsum()[::-1] + weights.sum()))
+    if len(slate) == 1:
+        return begins, begins[None]
+    weights[slate] = shown
+    if len(weights) > _FEWEST:
+        return begins, race()[1]
+    return begins, np.array(_ranks_by_sets(weights.tolist(), len(slate)))[slate]
+
+
+def _ranks_by_sets(weights: list[float], slots: int) -> list[list[float]]:
+    """[m][slots] P(candidate at rank) under Plackett-Luce: sums over the sets that may stand above a rank."""
+    found = [[0.0] * slots for _ in weights]
+    above = {0: 1.0}
+    for rank in range(slots):
+        longer: dict[int, float] = {}
+        for shown, chance in above.items():
+            left = [item for item in range(len(weights)) if not shown >> item & 1]
+            share = chance / sum([weights[item] for item in left])
+            for item in left:
+                each = share * weights[item]
+                found[item][rank] += each
+                longer[shown | 1 << item] = longer.get(shown | 1 << item, 0.0) + each
+        above = longer
+    return found
 
 
 @dataclass(frozen=True)
