@@ -41,7 +41,12 @@ ARROW_SUFFIXES = (".arrow", ".feather", ".ipc")
 class Converted:
     """Result of `convert`: rows written, and rule -> rows (or clicks) left out.
 
-    checksums: whether what was read carries checksums, as what is written does; None of no file, or if it is not told.
+    Parameters:
+        path: the file that was written.
+        rows: impressions written.
+        skipped: rule -> rows (or clicks) left out.
+        checksums: whether what was read carries checksums, as what is written does; None of no file, or if it is
+            not told.
     """
 
     path: Path
@@ -66,14 +71,18 @@ def convert(
 ) -> Converted:
     """Write a log in the wide layout: columns under their roles' names, with every rule checked.
 
-    - log: from `read_log`, or anything that it takes; or a `SimulatedSource`.
-    - path: Parquet, compressed, for keeping and sharing; or, by the suffix `.arrow`, an Arrow IPC file, which is
-      several times larger and many times faster to read, since it is memory-mapped. Written under another
-      name first, so that no partial file remains.
-    - overwrite: replace a file that is there.
-    - scores: in the long layout, the columns with a value per item; all others are per impression.
-    - progress: called with (parts done, total parts).
-    - columns: role -> the log's own name of that column, as `read_log` takes them.
+    Parameters:
+        log: from `read_log`, or anything that it takes; or a `SimulatedSource`.
+        path: Parquet, compressed, for keeping and sharing; or, by the suffix `.arrow`, an Arrow IPC file, which is
+            several times larger and many times faster to read, since it is memory-mapped. Written under another
+            name first, so that no partial file remains.
+        columns: role -> the log's own name of that column, as `read_log` takes them.
+        scores: in the long layout, the columns with a value per item; all others are per impression.
+        overwrite: replace a file that is there.
+        progress: called with (parts done, total parts).
+
+    Returns:
+        What was written: the path, the rows, and what was left out.
 
     Raises:
         UsageError: the log is not from `read_log`, the suffix names neither format, `path` is a file of the log,
