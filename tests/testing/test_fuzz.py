@@ -109,6 +109,18 @@ ANSWERED = {
         "convert",
         seed="4",
     ),
+    "folders with a row per item whose files have other types": LogCase(
+        "long",
+        {
+            "impression": [5, 11, 5, 7],
+            "item": [33, 33, 10, 33],
+            "position": [None, 1, 1, 1],
+            "click": [None, 0.5, 0.0, 0],
+            "query": ["a", "a", "a", "b"],
+        },
+        "hive",
+        seed="4",
+    ),
     "views of texts": LogCase("wide", {"candidates": [["a"], ["b"]]}, "polars", "inspect"),
 }
 REFUSED = {
@@ -133,6 +145,7 @@ REFUSED = {
     "folders whose files have types that do not fit": LogCase(
         "wide", {"slate": [[1], [1]], "clicks": [[1], [0.5]], "query": ["a", "b"]}, "hive", "convert", seed="4"
     ),
+    "exposures beside a table without columns": LogCase("wide", {}, "dicts", shape="exposures"),
     "bytes in lists, and nothing else": LogCase(
         "wide", {"candidates": [[";"]]}, question="convert", types={"candidates": "binary"}
     ),

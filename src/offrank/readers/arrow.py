@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from ..errors import ColumnError
+from ..errors import ColumnError, LogError
 from ..log import _kernels
 from ..log.batch import Floats, Integers
 from ..log.texts import Texts
@@ -344,6 +344,41 @@ def plain_columns(data: pa.RecordBatch) -> pa.RecordBatch:
 def kept(data: pa.RecordBatch, rows: NDArray[np.bool_] | pa.BooleanArray) -> pa.RecordBatch:
     """Return some rows, in plain columns: others cannot be filtered."""
     return plain_columns(data).filter(pa.array(rows))
+
+
+def together(batches: Sequence[pa.RecordBatch]) -> pa.Table:
+    """Return record batches, perhaps of files with other types, as one table.
+
+    Raises:
+        LogError: a column has types that no type holds.
+    """
+    try:
+        return pa.concat_tables([pa.Table.from_batches([one]) for one in batches], promote_options="permissive")
+    except pa.ArrowException as error:
+        found = {name: {str(one.schema.field(name).type): 0 for one in batches} for name in batches[0].schema.names}
+        said = "; ".join(
+            f"column {name!r} holds {' and '.join(kinds)}" for name, kinds in found.items() if len(kinds) > 1
+        )
+        raise LogError(f"the files have other types: {said}", _ONE_TYPE) from error
+
+
+def in_types(data: pa.Table, wanted: pa.Schema) -> pa.Table:
+    """Return rows in the types of the first ones.
+
+    Raises:
+        LogError: a column does not fit.
+    """
+    columns = []
+    for one, column in zip(wanted, data.columns, strict=True):
+        try:
+            columns.append(column.cast(one.type))
+        except pa.ArrowException as error:
+            said = f"column {one.name!r} holds {one.type} in the first rows and {column.type} later"
+            raise LogError(f"the files have other types: {said}", _ONE_TYPE) from error
+    return pa.Table.from_arrays(columns, schema=wanted)
+
+
+_ONE_TYPE = "write one type in all files"
 
 
 def usual_columns(data: pa.RecordBatch) -> pa.RecordBatch:

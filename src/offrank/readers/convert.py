@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
-from ..errors import EmptyLogError, LogError, UsageError
+from ..errors import EmptyLogError, UsageError
 from ..files import atomic_write
 from ..log.schema import ROLES, Columns
 from ..log.source import Needs
@@ -129,7 +129,7 @@ def _write(log: WideLog, path: Path, progress: Callable[[int, int], None] | None
     schema, rows = pa.schema(list(zip(names, kinds, strict=True))), 0
     with _writer(path, schema) as write:
         for group in _groups(first, found):
-            table = _as_first(group, first.schema, schema)
+            table = arrow.in_types(arrow.together(group), schema).combine_chunks()
             write(table)
             rows += table.num_rows
     return rows, skipped
@@ -266,25 +266,6 @@ def _read_lists(column: pa.Array, name: str, kind: pa.DataType | None, ids: set[
     first = next((text.lstrip() for text in column.to_pylist() if text), "")
     held = pa.list_(pa.float64()) if first.startswith("[[") else pa.float64()
     return from_json(column, name, None if name in ids else held) if first.startswith("[") else column
-
-
-def _as_first(group: Sequence[pa.RecordBatch], first: pa.Schema, written: pa.Schema) -> pa.Table:
-    """Return record batches as a table in the types that are written, which are those of the first.
-
-    Raises:
-        LogError: other files have other types, which do not fit these.
-    """
-    try:
-        tables = [pa.Table.from_batches([data]) for data in group]
-        whole = pa.concat_tables(tables, promote_options="permissive").rename_columns(written.names)
-        return whole.cast(written).combine_chunks()
-    except pa.ArrowException as error:
-        for data in group:
-            for one, other in zip(first, data.schema, strict=True):
-                if one.type != other.type:
-                    said = f"column {one.name!r} holds {one.type} in the first rows and {other.type} later"
-                    raise LogError(said, "write one type in all files") from error
-        raise
 
 
 def _groups(first: pa.RecordBatch, others: Iterator[pa.RecordBatch]) -> Iterator[list[pa.RecordBatch]]:

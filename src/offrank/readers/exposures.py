@@ -206,7 +206,7 @@ def with_exposures(beginning: Beginning) -> Beginning:
 
 def _user(names: tuple[str, ...], same: str) -> str:
     """Return the column of the users: that of the same name, else the one that is called so best."""
-    best = max(names, key=lambda name: (name == same, closeness("user", name)))
+    best = max(names, key=lambda name: (name == same, closeness("user", name)), default="")
     return best if best == same or closeness("user", best) >= _CALLED else ""
 
 

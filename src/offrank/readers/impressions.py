@@ -179,19 +179,22 @@ class GatheredTable:
         """Write the rows to files, with all rows of an impression in one."""
         paths = [folder / str(number) for number in range(-(-self.rows // _ROOM))]
         writers: list[pa.RecordBatchStreamWriter] = []
+        schema: pa.Schema | None = None
         with ExitStack() as open_files:
             for data in self._numbered(columns, left_out):
-                writers = writers or [open_files.enter_context(pa.ipc.new_stream(str(p), data.schema)) for p in paths]
+                schema = schema or data.schema
+                writers = writers or [open_files.enter_context(pa.ipc.new_stream(str(p), schema)) for p in paths]
                 codes = arrow.codes(data.column(self.impression), self.impression).view(np.uint64)
                 place = hashed(codes) % np.uint64(len(paths))
                 for number in np.unique(place).tolist():
-                    writers[number].write_batch(data.filter(pa.array(place == number)))
+                    chosen = pa.Table.from_batches([data.filter(pa.array(place == number))])
+                    writers[number].write_table(arrow.in_types(chosen, schema))
         return paths
 
     def _gathered(self, batches: list[pa.RecordBatch]) -> Iterator[Piece]:
         if not batches:
             return
-        table = pa.Table.from_batches(batches)
+        table = arrow.together(batches)
         codes = np.concatenate([arrow.codes(one, self.impression) for one in table.column(self.impression).chunks])
         _, first, which = np.unique(codes, return_index=True, return_inverse=True)
         ordered = table.take(pa.array(np.argsort(first[which], kind="stable")))

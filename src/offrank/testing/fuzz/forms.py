@@ -340,6 +340,10 @@ def written(case: LogCase, folder: Path) -> Any:
         raise Unwritable(str(error)) from error
 
 
+def _has_no_names(form: str) -> bool:
+    return form == "dicts" or "json" in form
+
+
 def _of_stranger(case: LogCase, folder: Path) -> Any:
     """Write the tables of a shape, each in the form of the case; of several, a list."""
     shape = SHAPES[case.shape]
@@ -347,6 +351,8 @@ def _of_stranger(case: LogCase, folder: Path) -> Any:
         raise Unwritable("a form that the shape is not written in")
     found = []
     for number, columns in enumerate(shape.tables(case)):
+        if number and _has_no_names(case.form) and not any(columns.values()):
+            raise Unwritable("a table without rows, and so without names")
         place = folder / f"table{number}"
         place.mkdir()
         found.append(FORMS[case.form](LogCase(case.layout, columns, case.form, seed=case.seed), place))
