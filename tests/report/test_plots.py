@@ -82,6 +82,7 @@ def test_an_axis_without_zero_says_on_which_side_it_is() -> None:
     assert plots.Forest("below", (plots.ForestRow("a", Span(-2.0, -2.1, -1.9)),)).zero == "right"
     assert plots.Forest("from zero", rows, bars=True).zero == ""
     assert "\u2190 0 is not shown<" in forest_html(plots.Forest("far", rows))
+    assert "0 is not shown, further left<" in forest_html(plots.Forest("far", rows, better="left"))
     change = plots.Forest("both", (plots.ForestRow("a", Span(0.1, -1.0, 1.0)),))
     assert change.zero == ""
     for drawn in (forest_html(change), standalone(change)):

@@ -39,8 +39,23 @@ def document(seen: Inspected) -> Document:
         Section("Which policy generated this log?", tuple(_confirming(seen))),
     ]
     return Document(
-        seen.title, "", tuple(one for one in sections if one is not None), (_of_sample(_answer(seen), seen),)
+        seen.title,
+        "",
+        tuple(one for one in sections if one is not None),
+        (_of_sample(_answer(seen), seen),),
+        eyebrow="offrank inspect",
+        facts=tuple(_facts(seen)),
     )
+
+
+def _facts(seen: Inspected) -> Iterator[tuple[str, str]]:
+    """Yield what the log holds in a few numbers."""
+    yield "Impressions", f"{seen.rows:,}"
+    for name, count in seen.overview.distinct.items():
+        yield _counted(2, name).removeprefix("2 ").capitalize(), f"{count:,}"
+    yield "Slots", _spread(seen.overview.slots)
+    if seen.logging.known and seen.logging.policy is not None:
+        yield "Drawn by", quote(str(seen.logging.policy))
 
 
 def _of_sample(answer: Answer, seen: Inspected) -> Answer:

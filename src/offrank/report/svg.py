@@ -200,7 +200,9 @@ def _axis(plot: Forest, lane: _Lane, y: float) -> str:
         drawn += _text("towards", lane, place, f"{y + 16}", better, _anchor(place))
     if plot.zero:
         side, text = (0.0, "\u2190 0 is not shown") if plot.zero == "left" else (1.0, "0 is not shown \u2192")
-        drawn += _text("tick", lane, side, f"{y + (32 if side == place and plot.better else 16)}", text, _anchor(side))
+        if plot.better and side == place:
+            side, text = 1 - side, f"0 is not shown, further {plot.zero}"
+        drawn += _text("tick", lane, side, f"{y + 16}", text, _anchor(side))
     return drawn
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from ..errors import NoOverlapError
-from ..evaluation.pages.document import again, eyebrow, refusal
+from ..evaluation.pages.document import again, asked, eyebrow, refusal
 from ..folds.estimate import Interval
 from ..formatting import Span, count, finite, listing, nine_digits, percent, quote
 from ..metrics.measured import Measured, Measurements
@@ -37,6 +37,7 @@ def document(found: Measurements) -> Document:
         answers,
         (_forest(names[0], whole[names[0]]),),
         eyebrow(found.facts),
+        asked(found.facts),
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import fields, is_dataclass, replace
 from typing import Any
 
@@ -19,6 +19,7 @@ _AMOUNTS = {
     *("metadata", "estimates", "groups", "found", "verdicts", "comparisons", "verdict", "diagnoses"),
     *("clip_path", "window_path", "bounds", "lower", "upper", "difference_lower", "difference_upper"),
     *("estimate", "rows", "value", "low", "high", "standard_error", "difference", "logged", "detectable", "truths"),
+    "cumulative",
 }
 """Fields that hold amounts in the unit of the log."""
 _NUMBERS = re.compile(r"([0-9]+)")
@@ -58,9 +59,9 @@ def groups(found: ResultData, target: str, most: int | None = None) -> dict[str,
     return {name: every[name] for name in (sorted(kept, key=_natural) if all(map(_NUMBERS.search, kept)) else kept)}
 
 
-def by_days(found: ResultData) -> bool:
-    """Whether the groups are days, by their names: 2026-09-01, also with a time of midnight."""
-    return len(found.groups) > 1 and all(map(_DAY.fullmatch, found.groups))
+def are_days(groups: Collection[str]) -> bool:
+    """Whether groups are days, by their names: 2026-09-01, also with a time of midnight."""
+    return len(groups) > 1 and all(map(_DAY.fullmatch, groups))
 
 
 def _natural(name: str) -> list[tuple[bool, int, str]]:
@@ -120,6 +121,24 @@ _VERBS = {
     "estimator-selection": "select estimators",
 }
 """Commands whose results have a kind of another name."""
+
+
+def asked(facts: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
+    """Return what was asked of which log, for the first screen: of the facts those that are there."""
+    log, level = facts.get("log"), facts.get("confidence")
+    known = dict(log) if isinstance(log, Mapping) else {"source": log}
+    how = " ".join(filter(None, [facts.get("interval"), "" if level is None else f"{100 * level:g} %"]))
+    told = {
+        "Log": known.get("source") and quote(str(known["source"])),
+        "Impressions": known.get("impressions") and f"{known['impressions']:,}",
+        "Judged on": facts.get("other") and quote(str(facts["other"])),
+        "Drawn by": facts.get("logging") and quote(str(facts["logging"])),
+        "Target": facts.get("target") and quote(str(facts["target"])),
+        "Clusters": facts.get("cluster") and quote(str(facts["cluster"])),
+        "Groups": facts.get("by") and quote(str(facts["by"])),
+        "Intervals": how,
+    }
+    return tuple((name, str(value)) for name, value in told.items() if value)
 
 
 def eyebrow(facts: Mapping[str, Any]) -> str:
