@@ -35,37 +35,43 @@ CHECKED = ("converted", "state", "checksums", "gz")
 """What the names of formats with checksums hold."""
 
 
-def log() -> pa.Table:
-    """A log of texts, whole numbers and fractions."""
+def log(rows: int = N) -> pa.Table:
+    """A log of texts, whole numbers, fractions and nulls."""
     rng = np.random.default_rng(0)
-    items = [[f"i{item}" for item in rng.permutation(6)[:4]] for _ in range(N)]
+    items = [[f"i{item}" for item in rng.permutation(6)[:4]] for _ in range(rows)]
     return pa.table(
         {
             "slate": [each[:3] for each in items],
             "candidates": items,
-            "clicks": rng.integers(0, 2, (N, 3)).tolist(),
-            "propensity": rng.uniform(0.1, 1, N),
-            "new": rng.random((N, 4)).tolist(),
-            "segment": [["c", "a", "b"][i % 3] for i in range(N)],
+            "clicks": rng.integers(0, 2, (rows, 3)).tolist(),
+            "propensity": rng.uniform(0.1, 1, rows),
+            "inclusion": rng.uniform(0.1, 1, rows),
+            "new": rng.random((rows, 4)).tolist(),
+            "segment": [[None, "a", "b"][i % 3] for i in range(rows)],
         }
     )
 
 
-def parquet(**how: Any) -> Callable[[Path], object]:
-    return lambda path: pq.write_table(log(), path, row_group_size=40, **how)
+def parquet(rows: int = N, **how: Any) -> Callable[[Path], object]:
+    """What writes a log in three row groups."""
+    return lambda path: pq.write_table(log(rows), path, row_group_size=rows // 3, **how)
 
 
-def arrow(compression: str | None) -> Callable[[Path], None]:
+def arrow(compression: str | None, rows: int = N) -> Callable[[Path], None]:
+    """What writes an Arrow file of three batches."""
+
     def write(path: Path) -> None:
-        with pa.ipc.new_file(path, log().schema, options=pa.ipc.IpcWriteOptions(compression=compression)) as file:
-            file.write_table(log(), max_chunksize=40)
+        options = pa.ipc.IpcWriteOptions(compression=compression)
+        with pa.ipc.new_file(path, log().schema, options=options) as file:
+            file.write_table(log(rows), max_chunksize=rows // 3)
 
     return write
 
 
-def stream(path: Path) -> None:
+def stream(path: Path, rows: int = N) -> None:
+    """Write an Arrow stream of three batches."""
     with pa.ipc.new_stream(path, log().schema) as file:
-        file.write_table(log(), max_chunksize=40)
+        file.write_table(log(rows), max_chunksize=rows // 3)
 
 
 def lines() -> bytes:

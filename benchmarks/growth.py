@@ -5,6 +5,8 @@ exponent is that of the largest size against the one a quarter as large: 1 where
 Seconds are of the processor, the smallest of some runs.
 
     python benchmarks/growth.py [--scale 1] [--only slots] [--repeats 2] [--write docs/reference/reliability.md]
+
+With `--only`, the other lines of the table stay as they are.
 """
 
 from __future__ import annotations
@@ -22,7 +24,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-from _page import generated
+from _page import generated, table_of
 from _worlds import draw, lists, reranked, table
 
 import offrank
@@ -219,11 +221,19 @@ def told(line: Line, found: list[Point]) -> str:
     return f"| `{line.verb}` | {line.against} | {sizes} | {seconds} | {mark} | {found[-1].memory:,.0f} | {memory:.2f} |"
 
 
-def page(found: list[tuple[Line, list[Point]]]) -> Iterator[str]:
+def page(found: dict[str, str], before: Path) -> Iterator[str]:
+    """The table. found: the lines that were measured, by their first two cells; before: the table with the others."""
+    kept = (
+        {key(one): one for one in before.read_text().splitlines() if one.startswith("| `")} if before.exists() else {}
+    )
     yield "| verb | against | sizes, doubled | CPU seconds | exponent | peak MB | exponent |"
     yield "|---|---|--:|---|--:|--:|--:|"
-    for line, measured_points in found:
-        yield told(line, measured_points)
+    yield from (kept | found).values()
+
+
+def key(line: str) -> str:
+    """What a line of the table measures: its first two cells."""
+    return "|".join(line.split("|")[:3])
 
 
 def main() -> None:
@@ -233,13 +243,14 @@ def main() -> None:
     parser.add_argument("--repeats", type=int, default=2)
     parser.add_argument("--write", type=Path, help="the page that includes the table")
     given = parser.parse_args()
-    found = []
+    found = {}
     for line in LINES:
         if given.only in f"{line.verb} {line.against}":
-            found.append((line, alone(line, given.scale, given.repeats)))
-            print(told(*found[-1]), flush=True)
+            said = told(line, alone(line, given.scale, given.repeats))
+            found[key(said)] = said
+            print(said, flush=True)
     if given.write:
-        generated(given.write, MARK, list(page(found)), SCRIPT)
+        generated(given.write, MARK, list(page(found, table_of(given.write, MARK))), SCRIPT)
 
 
 if __name__ == "__main__":
