@@ -82,3 +82,42 @@ MODULES = sorted(path for folder in ("src", "reproductions/src") for path in (RO
 @pytest.mark.parametrize("path", MODULES, ids=lambda path: path.relative_to(ROOT).as_posix())
 def test_messages_are_english(path: Path) -> None:
     assert odd_turns(said_in(path)) == []
+
+
+EVERYWHERE = [
+    re.compile(turn, re.IGNORECASE)
+    for turn in (
+        r"stood too (often|rarely)",
+        r"\bis looked at\b",
+        r"nothing of users",
+        r"\btoo kind\b",
+        r"\ba right model\b",
+        r"closer to the logging one",
+        r"can be judged by it",
+        r"\bweighed by\b",
+        r"four (times of|of) five",
+    )
+]
+"""Those that have no other use in prose, either."""
+PAGES = [ROOT / "README.md", *(one for one in sorted((ROOT / "docs").rglob("*.md")) if one.parent.name != "tables")]
+
+
+@pytest.mark.parametrize("path", PAGES, ids=lambda path: path.relative_to(ROOT).as_posix())
+def test_pages_are_english(path: Path) -> None:
+    text = " ".join(path.read_text(encoding="utf-8").split())
+    assert [found[0] for turn in EVERYWHERE for found in turn.finditer(text)] == []
+
+
+@pytest.mark.parametrize(
+    ("text", "odd"),
+    [
+        ("item 0 stood too often at rank 1", True),
+        ("item 0 was shown too often at rank 1", False),
+        ("The 200,000 impressions are worth\nabout 420 of the policy itself", True),
+        ("there is no policy 'x.npz'", False),
+        ("'x.npz' is no policy", True),
+        ('say "raise" or "skip"', True),
+    ],
+)
+def test_odd_turns_are_seen(text: str, odd: bool) -> None:
+    assert bool(odd_turns(iter([(1, text)]))) is odd
