@@ -46,7 +46,7 @@ def test_what_assumes_the_same(one_name: str, other: str) -> None:
 @pytest.mark.parametrize(
     ("name", "words"),
     [
-        ("ips", "nothing of users"),
+        ("ips", "nothing about users"),
         ("rips", "users read from the top"),
         ("pi", "a slate's reward is a sum over its items"),
         ("ipm", "a click depends on its own item and rank only"),

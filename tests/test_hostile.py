@@ -6,6 +6,7 @@ import os
 import re
 import sqlite3
 import stat
+import time
 from contextlib import closing
 from pathlib import Path
 
@@ -73,7 +74,7 @@ def test_a_view_in_a_file_of_somebody_else_reads_no_other_file(tmp_path: Path) -
     (tmp_path / "secret.csv").write_text("slate\n1\n")
     with closing(duckdb.connect(str(tmp_path / "theirs.duckdb"))) as made:
         made.execute(f"create view v as select * from read_csv('{tmp_path}/secret.csv')")
-    with pytest.raises(LogError, match=r"theirs\.duckdb cannot be read.*Permission(.|\n)*write it into a table"):
+    with pytest.raises(LogError, match=r"theirs\.duckdb cannot be read.*Permission(.|\n)*store it as a table"):
         _ = open_table(f"{tmp_path}/theirs.duckdb:v").names
 
 
@@ -114,6 +115,44 @@ def test_values_nested_without_end_are_refused_and_end_no_process(name: str, tmp
     (tmp_path / name).write_text(DEEP[name])
     with pytest.raises(OffrankError, match=re.escape(name)):
         offrank.evaluate(str(tmp_path / name), "uniform", "logged", ["ips"])
+
+
+LONG = "[" * 3_000_000
+TARGET, LOGGED = "top(new)", "plackett_luce(old)"
+NAMED = {
+    "a log": lambda log: offrank.evaluate(LONG, TARGET, LOGGED, "snips"),
+    "a score": lambda log: offrank.evaluate(log, offrank.Top(LONG), LOGGED, "snips"),
+    "a policy": lambda log: offrank.evaluate(log, LONG, LOGGED, "snips"),
+    "an estimator": lambda log: offrank.evaluate(log, TARGET, LOGGED, LONG),
+    "groups": lambda log: offrank.evaluate(log, TARGET, LOGGED, "snips", by=LONG),
+    "clusters": lambda log: offrank.evaluate(log, TARGET, LOGGED, "snips", cluster=LONG),
+    "an interval": lambda log: offrank.evaluate(log, TARGET, LOGGED, "snips", interval=LONG),
+    "a role": lambda log: offrank.evaluate(log, TARGET, LOGGED, "snips", columns={LONG: "old"}),
+    "a column": lambda log: offrank.evaluate(log, TARGET, LOGGED, "snips", columns={"clicks": LONG}),
+    "a click model": lambda log: offrank.fit_clicks(log, LONG, "model.json"),
+    "a way to learn": lambda log: offrank.learn(log, LONG, "policy.npz"),
+    "a metric": lambda log: offrank.measure(log, "new", "uniform", [LONG]),
+}
+
+
+@pytest.mark.parametrize("what", NAMED)
+def test_a_name_of_megabytes_is_refused_at_once_and_in_few_words(what: str) -> None:
+    scores = [[2.0, 1.0]] * 4
+    log = pa.table({"slate": [[0, 1]] * 4, "clicks": [[0, 1]] * 4, "old": scores, "new": scores})
+    start = time.process_time()
+    with pytest.raises(OffrankError) as refused:
+        NAMED[what](log)
+    assert time.process_time() - start < 1.0
+    assert len(str(refused.value)) < 10_000
+
+
+def test_a_column_of_megabytes_is_compared_with_no_name() -> None:
+    log = pa.table({LONG: [1], "slate": [[0, 1]], "clicks": [[0, 1]]})
+    start = time.process_time()
+    with pytest.raises(OffrankError, match="no column 'propensity'") as refused:
+        offrank.evaluate(log, "uniform", "logged", "snips")
+    assert time.process_time() - start < 1.0
+    assert len(str(refused.value)) < 10_000
 
 
 def test_deep_texts_are_texts(tmp_path: Path) -> None:

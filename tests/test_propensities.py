@@ -142,7 +142,7 @@ def test_it_needs_neither_a_compiler_nor_arrow() -> None:
         ("noisy(a, sd=0)", 1, {"a": [1, 2]}, "sd=0"),
         ("plackett_luce(a, temperature=0)", 1, {"a": [1, 2]}, "temperature is 0"),
         ("top(a)", 1, {"b": [1, 2]}, "no numbers for the column 'a'"),
-        ("thompson(a, b)", 1, {"a": [1, 2], "b": [1, 2, 3]}, "'b' has the shape"),
+        ("thompson(a, b)", 1, {"a": [1, 2], "b": [1, 2, 3]}, "'b' has shape"),
         ("top(a)", 3, {"a": [1, 2]}, "3 slots for 2 candidates"),
         ("mixture({top(a): 0.9, uniform: 0.2})", 1, {"a": [1, 2]}, "add up to 1.1"),
         ("shuffled(uniform)", 1, {"a": [1, 2]}, "does not sort"),

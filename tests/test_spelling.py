@@ -139,7 +139,7 @@ REFUSED = {
     "keyed({A, B})": "cannot read",
     "{A: plain}": "does not begin with a name",
     "tuned(lambda: 1)": "cannot read",
-    "(" * 300 + ")" * 300: "has 300 brackets within one another.*at most",
+    "(" * 300 + ")" * 300: "has 300 nested brackets.*at most",
     "(" * 10_000_000: r"'\({200}'\.\.\. has 10,000,000 characters",
     "wrapped(" * 51 + "plain" + ")" * 51: "has 51 brackets",
     "-" * 90_000 + "1": "cannot read",

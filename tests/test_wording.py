@@ -137,7 +137,7 @@ def test_a_command_in_a_thread_and_python_beside_it_have_their_own_words(capsys:
         assert isinstance(running.exception(60), SystemExit)
     assert in_python == [
         f"no\n  what to do: {WORDS['python']}",
-        'Too few for a normal interval: use interval="studentised", and log more.',
+        'That is too few for a normal interval: use interval="studentised", and log more.',
     ]
     assert capsys.readouterr().err == f"error: no\n  what to do: {WORDS['command line']}\n"
 

@@ -10,6 +10,7 @@ ADDITIVE_MODEL = "additive reward model"
 CLIPPED = "clipped weight"
 LOGGED = "earns what was logged"
 LISTS_ALONE = "arms differ in their lists alone"
+HISTORY = "clicks by history"
 _NEAR = "examination within "
 _AS = "clicks as "
 _FARTHEST = 99
@@ -25,10 +26,11 @@ _WORDS = {
     EVERYWHERE: "the examination curve is right at every rank",
     MODEL: "the click model is right",
     REWARD_MODEL: "the reward model is right",
-    ADDITIVE_MODEL: "what the model predicts of a slate is such a sum too",
-    CLIPPED: "the weight that is cut off adds little",
-    LOGGED: "the policy earns what was logged",
-    LISTS_ALONE: "the arms differ in what they show alone",
+    ADDITIVE_MODEL: "the model's prediction for a slate is such a sum too",
+    CLIPPED: "the clipped weight contributes little",
+    LOGGED: "the policy earns the logged rewards",
+    LISTS_ALONE: "the arms differ only in the lists that they show",
+    HISTORY: "clicks depend on the clicks above as the model says",
 }
 _IMPLIED = {
     OWN_ITEM: {FROM_TOP, ADDITIVE},
@@ -79,4 +81,4 @@ def in_words(assumed: frozenset[str]) -> str:
     said += [words for name, words in _WORDS.items() if name in assumed and name not in implied]
     if steps and EVERYWHERE not in assumed:
         said.append(f"the examination curve is right within {max(steps)} rank{'s' * (max(steps) > 1)}")
-    return " and ".join(said) if said else "nothing of users"
+    return " and ".join(said) if said else "nothing about users"

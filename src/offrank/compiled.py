@@ -15,8 +15,8 @@ import numba
 from numba.core import config
 
 _NOWHERE = (
-    "compiled code can be kept neither beside the sources nor in your cache folder, and is compiled anew in each "
-    "process, for up to a minute; set NUMBA_CACHE_DIR to a folder that you may write to"
+    "compiled code can be stored neither beside the sources nor in your cache folder, so each process compiles it "
+    "again for up to a minute; set NUMBA_CACHE_DIR to a folder that you can write to"
 )
 
 

@@ -24,6 +24,9 @@ from typing import Any
 
 from .wording import Style, worded
 
+_LONGEST = 4000
+"""Characters of a message: names and values that are shown in it may have any length."""
+
 __all__ = [
     "AbilityError",
     "ColumnError",
@@ -43,11 +46,11 @@ __all__ = [
 
 
 class OffrankError(Exception):
-    """Root of the tree of errors: what happened, and how to mend it.
+    """The base class of all errors, with what happened and how to fix it.
 
     Parameters:
         message: what happened.
-        remedy: how to mend it.
+        remedy: how to fix it.
 
     Examples:
         >>> try:
@@ -60,6 +63,7 @@ class OffrankError(Exception):
     code = "error"
 
     def __init__(self, message: str, remedy: str = "") -> None:
+        message, remedy = _shortened(message), _shortened(remedy)
         super().__init__(message, remedy)
         self.message = message
         self.remedy = remedy
@@ -75,6 +79,10 @@ class OffrankError(Exception):
 
     def __str__(self) -> str:
         return self.said("python")
+
+
+def _shortened(text: str) -> str:
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}..."
 
 
 class UsageError(OffrankError, ValueError):

@@ -95,9 +95,9 @@ def _named(temporary: Path, final: Path) -> Iterator[None]:
         if error.errno in _FULL:
             reason += f" after {size:,} bytes; make room there, raise its limit, or write to another disk"
         elif error.errno == errno.ENOENT:
-            reason = f"its folder {str(final.parent)!r} is gone; make it again, or write into another one"
+            reason = f"its folder {str(final.parent)!r} is gone; create it again, or write into another one"
         else:
-            reason += f"; let {str(final.parent)!r} be written to, or write into another folder"
+            reason += f"; make {str(final.parent)!r} writable, or write into another folder"
         raise type(error)(error.errno, reason, str(final)) from error
 
 
@@ -141,7 +141,7 @@ def _locked(path: Path, *, needed: bool = False) -> Iterator[None]:
     """
     if fcntl is None:
         if needed:
-            raise OSError(errno.ENOLCK, "there are no locks here", str(path))
+            raise OSError(errno.ENOLCK, "file locks are not supported here", str(path))
         yield
         return
     held = os.open(path, os.O_RDONLY if path.is_dir() else os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o666)

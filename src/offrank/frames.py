@@ -102,8 +102,8 @@ def write_table(path: str | PathLike[str], batches: Iterable[pa.RecordBatch]) ->
             try:
                 writer.write_batch(batch.cast(schema))
             except pa.ArrowInvalid as error:
-                message = f"a column is of another type in row {rows:,} and below: {error}"
-                raise LogError(message, "write the ids of the log in one type") from error
+                message = f"a column has another type in row {rows:,} and below: {error}"
+                raise LogError(message, "use the same type for all ids of the log") from error
             rows += len(batch)
     return rows
 
@@ -116,9 +116,9 @@ def check_table_path(path: str | PathLike[str]) -> Path:
     """
     final = Path(path)
     if final.suffix not in (".parquet", ".csv"):
-        raise UsageError(f"the suffix of {str(path)!r} does not say how to write it", "call it .parquet or .csv")
+        raise UsageError(f"the suffix of {str(path)!r} does not name a format", "use the suffix .parquet or .csv")
     if not os.access(final.parent, os.W_OK):
-        raise UsageError(f"there is no folder {str(final.parent)!r} to write to", "make it first")
+        raise UsageError(f"there is no folder {str(final.parent)!r} to write to", "create it first")
     return final
 
 

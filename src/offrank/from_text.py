@@ -41,7 +41,19 @@ def examination(text: str | None) -> list[float] | str | None:
     except ValueError as error:
         if text is not None and "," not in text:
             return text
-        raise UsageError(f"--examination {text!r}", "write numbers with commas: 1,.5,.33") from error
+        raise UsageError(f"--examination {text!r}", "separate numbers with commas: 1,.5,.33") from error
+
+
+def two_numbers(text: str | None) -> list[float] | None:
+    """Parse two numbers: `0,1`.
+
+    Raises:
+        UsageError: the numbers cannot be parsed.
+    """
+    try:
+        return None if text is None else [float(word) for word in split(text)]
+    except ValueError as error:
+        raise UsageError(f"--reward-range {text!r}", "write two numbers with a comma: 0,1") from error
 
 
 def totals(text: str | None) -> dict[str, float] | None:
@@ -54,7 +66,7 @@ def totals(text: str | None) -> dict[str, float] | None:
     try:
         return None if text is None else {name.strip(): float(number) for name, _, number in pairs}
     except ValueError as error:
-        raise UsageError(f"--totals {text!r}", "write numbers by name: --totals clicked=1200,all=50000") from error
+        raise UsageError(f"--totals {text!r}", "give numbers by name: --totals clicked=1200,all=5000") from error
 
 
 def named_policies(texts: tuple[str, ...]) -> Any:
@@ -93,5 +105,5 @@ def named(text: str, otherwise: str) -> tuple[str, str]:
 def _distinct(pairs: list[tuple[str, str]], what: str, remedy: str) -> dict[str, str]:
     names = [name for name, _ in pairs]
     if twice := [name for name in names if names.count(name) > 1]:
-        raise UsageError(f"two {what} are called {twice[0]!r}", f"give each another name: {remedy}")
+        raise UsageError(f"two {what} are called {twice[0]!r}", f"give each its own name: {remedy}")
     return dict(pairs)

@@ -18,12 +18,14 @@ _TABLES = (b"PAR1", b"ARROW1")
 _OURS = re.compile(
     rb"""\s*\{\s*"(schema":\s*\d+,\s*"kind"|kind":\s*"learn"|format":\s*"offrank\ )   # results, models
     | offrank\ state\ | \#\ What\ is\ read\ as\ what\ in\ | PK.{28}format\.npy           # states, mappings, policies
-    | .*<meta\ name="generator"\ content="offrank">                                      # pages""",
+    | .*<meta\ name="generator"\ content="offrank">                                      # pages
+    | <svg\ xmlns="http://www.w3.org/2000/svg"\ (class="alone"|role="img")              # pictures
+    | \x89PNG.{33}tEXtSoftware\x00offrank""",
     re.VERBOSE | re.DOTALL,
 )
 """How a file begins that offrank has written; logs have no such mark."""
 
-DEMO = {"offrank": "made by offrank demo, which may replace it"}
+DEMO = {"offrank": "created by offrank demo, which may replace it"}
 """What a table says of itself, in its last bytes, that the demo has made."""
 
 
@@ -44,10 +46,10 @@ def refuse_output(path: str | os.PathLike[str], inputs: Iterable[str] = (), over
     for given in dict.fromkeys(inputs):
         for read in _named(given):
             if _same(final, read):
-                raise UsageError(f"{final!r} is read, so it cannot be written to", "give the output another name")
+                raise UsageError(f"{final!r} is an input, so it cannot be written to", "give the output another name")
     if not overwrite and Path(final).is_file() and not _ours(Path(final)):
-        remedy = Wording("give the output another name, or say {}", Option("overwrite", True))
-        raise UsageError(f"{final!r} is there already, and may not be offrank's", remedy)
+        remedy = Wording("give the output another name, or use {}", Option("overwrite", True))
+        raise UsageError(f"{final!r} exists already, and offrank may not have written it", remedy)
 
 
 def inputs_in(*given: Any) -> Iterator[str]:
@@ -120,7 +122,7 @@ def refuse_kind(final: Path, made: Path) -> None:
         UsageError: it would.
     """
     if final.is_file() and _head(final).startswith(_TABLES) and not _head(made).startswith(_TABLES):
-        raise UsageError(f"{str(final)!r} is a table, which only a table may replace", "give the output another name")
+        raise UsageError(f"{str(final)!r} is a table, and only a table may replace it", "give the output another name")
 
 
 def _ours(path: Path) -> bool:

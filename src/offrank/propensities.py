@@ -83,7 +83,9 @@ def draw(
     for name in law.positive | law.columns:
         _refuse(name, numbers, wide, positive=name in law.positive)
     if not 1 <= slots <= wide:
-        raise UsageError(f"{slots} slots for {wide} candidates", "show at least one and at most all of them")
+        raise UsageError(
+            f"there are {slots} slots for {wide} candidates", "show at least one and at most all candidates"
+        )
     slate = law.draw(numbers, wide, slots, rng)
     begins, ranks = law.probs(numbers, wide, slate)
     given = begins / np.append(1.0, begins[:-1])
@@ -236,7 +238,7 @@ class _Noisy(_Race):
     def __post_init__(self) -> None:
         if self.noise not in races.NOISES or not (isinstance(self.sd, str) or 0 < self.sd < np.inf):
             raise UsageError(
-                f"noisy with sd={self.sd} and noise={self.noise}", "noise is gaussian or gumbel, sd above 0"
+                f"noisy with sd={self.sd} and noise={self.noise}", "use noise=gaussian or noise=gumbel, and sd above 0"
             )
 
     @property
@@ -352,12 +354,12 @@ def _law(spelling: str) -> Any:
 def _refuse(name: str, numbers: Columns, wide: int, *, positive: bool) -> None:
     """Raise unless a column is there, with a number for each candidate that the policy can use."""
     if name not in numbers:
-        raise UsageError(f"no numbers for the column {name!r}", f"give them: draw(..., {name}=[...])")
+        raise UsageError(f"there are no numbers for the column {name!r}", f"give them: draw(..., {name}=[...])")
     values = numbers[name]
     if values.shape != (wide,):
-        raise UsageError(f"{name!r} has the shape {values.shape} for {wide} candidates", "give a number per candidate")
+        raise UsageError(f"{name!r} has shape {values.shape} for {wide} candidates", "give one number per candidate")
     fine = np.isfinite(values) & (values > 0) if positive else np.isfinite(values)
     if not fine.all():
         place = int((~fine).argmax())
         what = "a finite number above 0" if positive else "a finite number"
-        raise UsageError(f"{name!r} of candidate {place} is {values[place]}, not {what}", "mend it before serving")
+        raise UsageError(f"{name!r} of candidate {place} is {values[place]}, not {what}", "correct it before serving")

@@ -63,7 +63,7 @@ class Registry(Mapping[str, V]):
         home = f"{definition.__module__}.{definition.__qualname__}"
         known = self._homes.setdefault(name, home)
         if known != home:
-            raise UsageError(f"{home} and {known} are both called {name!r}", f"give one {self._what} another name")
+            raise UsageError(f"{home} and {known} have the same name, {name!r}", f"give one {self._what} another name")
         self._parts = dict(sorted({**self._parts, name: part}.items()))
 
     def __getitem__(self, name: str) -> V:

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import ast
 import dataclasses
-import difflib
 import inspect
 import keyword
 import math
@@ -25,6 +24,7 @@ from itertools import chain, repeat
 from typing import Any, ClassVar, TypeVar
 
 from .errors import SpellingError
+from .wording import nearest
 
 Makers = Mapping[str, Callable[..., Any]]
 """The makers of the objects of one kind, by name."""
@@ -132,8 +132,8 @@ def _refuse_outsized(text: str, what: str) -> None:
         depth += 1 if bracket in "([{" else -1
         deepest = max(deepest, depth)
     if len(text) > _LONGEST or deepest > _DEEPEST:
-        size = f"{len(text):,} characters" if len(text) > _LONGEST else f"{deepest:,} brackets within one another"
-        remedy = f"write at most {_LONGEST:,} characters and {_DEEPEST} brackets within one another"
+        size = f"{len(text):,} characters" if len(text) > _LONGEST else f"{deepest:,} nested brackets"
+        remedy = f"use at most {_LONGEST:,} characters and {_DEEPEST} nested brackets"
         raise SpellingError(f"the {what} {_shown(text)} has {size}", remedy)
 
 
@@ -166,7 +166,7 @@ def refuse_unknown(text: str, names: Callable[[], Iterable[str]], what: str, ope
 
 def example(makers: Iterable[str]) -> str:
     """Return a remedy that lists the valid names."""
-    return "write name or name(argument, key=value), with a name from: " + ", ".join(sorted(makers))
+    return "use name or name(argument, key=value), with a name from: " + ", ".join(sorted(makers))
 
 
 def _shown(text: str) -> str:
@@ -231,7 +231,7 @@ class _Reader:
         if len(keys) < len(node.keys):
             raise SpellingError(f"cannot read {self.what} {_shown(self.text)}", "write {key: value, key: value}")
         if twice := [key for key, times in Counter(keys).items() if times > 1]:
-            raise SpellingError(f"{spell(twice[0])} stands twice in {_shown(self.text)}", "give each key one value")
+            raise SpellingError(f"{spell(twice[0])} occurs twice in {_shown(self.text)}", "give each key one value")
         return Frozen(zip(keys, [self.built(value, takes_text=False) for value in node.values], strict=True))
 
     def word(self, word: str, *, takes_text: bool | None) -> Any:
@@ -240,7 +240,7 @@ class _Reader:
         if takes_text is None:
             error = _unknown(word, self.makers, "name")
             raise SpellingError(
-                f"{error.message} in {_shown(self.text)}", error.remedy + f"; a file is quoted: '{word}'"
+                f"{error.message} in {_shown(self.text)}", error.remedy + f"; quote a file name: '{word}'"
             )
         return math.inf if word == "inf" and not takes_text else word
 
@@ -303,6 +303,6 @@ def signature(maker: Callable[..., Any], name: str) -> str:
 
 
 def _unknown(name: str, makers: Iterable[str], what: str) -> SpellingError:
-    near = difflib.get_close_matches(name, list(makers), n=1)
-    hint = f"did you mean {near[0]}? " if near else ""
+    near = nearest(name, makers)
+    hint = f"did you mean {near}? " if near else ""
     return SpellingError(f"unknown {what} {name!r}", hint + example(makers))

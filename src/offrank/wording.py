@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import shlex
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, fields, is_dataclass, replace
@@ -13,6 +14,8 @@ Style = Literal["python", "command line"]
 
 _FLAGS: Mapping[str, str] = {"columns": "--column"}
 """Flags that are not the name of their argument."""
+_LONGEST = 200
+"""Characters of a name that is compared with others: comparing takes a time of its length for each of them."""
 
 
 @dataclass(frozen=True)
@@ -162,6 +165,14 @@ def worded(value: Any, style: Style) -> Any:
 def joined(between: str, texts: Iterable[str]) -> str:
     """Join the texts that are not empty, with the phrases in them, as `between.join` would."""
     return Wording.of([piece for text in texts if text for piece in (between, text)][1:])
+
+
+def nearest(name: str, known: Iterable[str], cutoff: float = 0.6) -> str | None:
+    """The known name that is most like another; None where none is. cutoff: how alike they must be, from 0 to 1."""
+    if len(name) > _LONGEST:
+        return None
+    near = difflib.get_close_matches(name, [one for one in known if len(one) <= _LONGEST], n=1, cutoff=cutoff)
+    return near[0] if near else None
 
 
 def _pieces(part: object) -> tuple[str | Phrase, ...]:

@@ -47,7 +47,7 @@ def test_what_the_page_says_of_arms(arms: str, told: bool) -> None:
     said = " ".join(str(offrank.inspect(table)).split())
     for number, name in enumerate(arms):
         share = f"{np.mean(which == number):.0%}"
-        sentence = f"arm = {number} ({share} of the impressions): every slate is that of top({name.lower()})."
+        sentence = f"arm = {number} ({share} of the impressions): every slate is sorted by top({name.lower()})."
         assert (sentence in said) == told
     assert ("Rankers without randomness, told by arm:" in said) == told
     assert ("offrank compare" in said) == told

@@ -88,7 +88,7 @@ def test_propensities_times_a_constant(factor: float) -> None:
 
 def test_an_inverse_propensity_is_named_for_what_it_is() -> None:
     log = replaced(dice(50), propensity=1 / propensities(dice(50)))
-    with pytest.raises(RowError, match="if this is an inverse propensity, write 1 / it"):
+    with pytest.raises(RowError, match="if this is an inverse propensity, use 1 / it"):
         offrank.check(log)
 
 
@@ -116,7 +116,7 @@ def test_the_wrong_logging_policy_is_found_without_and_with_propensities(wrong: 
     assert statuses(blind)["miscalibrated"] == "serious"
     assert "propensity" not in row(blind, "miscalibrated")["message"]
     seen = offrank.check(search(), logging=wrong)
-    assert "the log's propensity is not the policy's either" in row(seen, "miscalibrated")["message"]
+    assert "the logged propensity differs from the policy's too" in row(seen, "miscalibrated")["message"]
     for found in (blind, seen):
         # One cause, one finding: neither the mean weights nor the written propensities tell of another.
         assert {code for code, status in statuses(found).items() if status == "serious"} <= {"miscalibrated", "low-ess"}
@@ -126,7 +126,7 @@ def test_the_wrong_logging_policy_is_found_without_and_with_propensities(wrong: 
 def test_one_item_with_a_wrong_probability_is_found_where_candidates_are_fixed() -> None:
     result = offrank.check(dice(8_000, loaded=1.6), logging=DICE)
     assert row(result, "miscalibrated")["status"] == "serious"
-    assert "at any rank, item 20 stood too often" in row(result, "miscalibrated")["message"]
+    assert "item 20 was shown too often at any rank" in row(result, "miscalibrated")["message"]
     assert (row(result, "arithmetic")["status"], row(result, "harmonic")["status"]) == ("note", "note")
     assert "at rank 1" in row(result, "arithmetic")["message"]
     assert "item 20 " in row(result, "arithmetic")["message"]
@@ -159,14 +159,14 @@ def test_a_log_without_randomness_is_said_to_be_one() -> None:
     for logging in ("logged", "top(score)"):
         found = row(offrank.check(log, logging=logging), "no-randomness")
         assert found["status"] == "serious"
-        assert "model of users" in found["remedy"]
+        assert "user model" in found["remedy"]
 
 
 def test_one_huge_inverse_propensity_is_pointed_at() -> None:
     log = coins(400, propensity=np.where(np.arange(400) == 3, 1e-5, 0.5))
     found = row(offrank.check(log), "huge-inverse-propensity")
     assert (found["status"], found["title"]) == ("warning", "Inverse propensities")
-    assert "at most one in 125" in found["message"]
+    assert "At most one in 125" in found["message"]
 
 
 @pytest.mark.parametrize(("slates", "smallest", "odd"), [(336, 1e-4, False), (336, 1e-9, True), (2, 1e-4, False)])

@@ -229,4 +229,4 @@ def test_an_attempt_ends_where_a_policy_cannot_know() -> None:
     assert isinstance(state, Unavailable)
     assert fold.add(state, batch(5)) is state
     assert fold.finish(fold.merge(fold.empty(), state)) is state
-    assert "logged tells of the displayed items only" in state.reason
+    assert "logged gives the probabilities of displayed items only" in state.reason

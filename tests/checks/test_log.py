@@ -53,7 +53,7 @@ def test_propensities_that_contradict_the_policy_are_found_in_evaluate(share: fl
     [caution] = found.about_log
     assert (caution.code, caution.severity) == ("propensity-mismatch", severity)
     assert f"In {round(share * 2_000):,} of 2,000 impressions" in caution.message
-    assert "What was shown fits the policy" in caution.remedy
+    assert "The shown slates fit the policy" in caution.remedy
     assert found["ips"].trustworthy is (severity == "warning")
 
 
@@ -107,8 +107,8 @@ def test_written_propensities_are_judged_by_the_weights_of_uniform(factor: float
         assert not told
         return
     assert told["mean-weight"].severity == severity
-    # The mean weight of uniform is 1 / factor; 3 % is four standard errors.
-    assert float(told["mean-weight"].message.split()[6]) == pytest.approx(1 / factor, rel=0.06)
+    # The mean weight of the uniform policy is 1 / factor; 3 % is four standard errors.
+    assert float(told["mean-weight"].message.split()[8]) == pytest.approx(1 / factor, rel=0.06)
 
 
 TARGET_OF_DICE = PlackettLuce("score", temperature=2.0)
@@ -251,16 +251,16 @@ def test_check_finds_the_same() -> None:
     [
         (
             Frequency(2, 10.0, 52.3, 0.0, lift=2.0),
-            "at rank 2, items that it puts there at least 2 times as often",
+            "items that the policy shows there at least 2 times as often",
         ),
-        (Frequency(1, 10.0, 52.3, 0.0, lift=1.0), "items that it puts there at least as often as chance would"),
+        (Frequency(1, 10.0, 52.3, 0.0, lift=1.0), "the policy shows there at least as often as a random order would"),
         (
             Frequency(1, 10.0, 52.3, 0.0, lift=1e-6),
-            "there at all stood too rarely: in 10 rows, where 52.3 are",
+            "there at all were shown too rarely at rank 1: in 10 rows, where 52.3 were",
         ),
         (
             Frequency(None, 1234.0, 52.0, 0.0, item=7),
-            "at any rank, item 7 stood too often: in 1,234 rows, where 52 are",
+            "item 7 was shown too often at any rank: in 1,234 rows, where 52 were",
         ),
     ],
 )

@@ -67,8 +67,8 @@ def test_check_counts_the_rows_that_it_did_not_compare(tmp_path: Path) -> None:
     found = {one.code: one for one in offrank.check(tmp_path, logging=PLACKETT_LUCE).metadata.checks}
     assert found["miscalibrated"].status == "ok"
     assert found["miscalibrated"].message == (
-        "Items are shown as often as it says, as far as chance allows to tell. "
-        "Rows not compared, since each has over a million pairs of item and rank: 3."
+        "Items are shown as often as this policy says, within chance. "
+        "3 rows were not compared, because each has over a million pairs of item and rank."
     )
 
 
@@ -80,12 +80,12 @@ def test_the_law_of_a_row_takes_a_second_at_most(slots: int, refused: bool) -> N
     if not refused:
         assert policy.rank_probs(batch.contexts, items).sum() == pytest.approx(1, rel=1e-9)
         return
-    with pytest.raises(AbilityError, match="575 candidates at 575 ranks would take some 1 seconds a row"):
+    with pytest.raises(AbilityError, match="575 candidates at 575 ranks would take about 1 seconds per row"):
         policy.rank_probs(batch.contexts, items)
 
 
 def test_an_estimator_of_rank_laws_is_refused_with_what_to_do() -> None:
-    with pytest.raises(UsageError, match=r"1,000 candidates at 1,000 ranks .* seconds a row: shorten the slates"):
+    with pytest.raises(UsageError, match=r"1,000 candidates at 1,000 ranks .* seconds per row: shorten the slates"):
         offrank.evaluate(log(2, 1_000), "plackett_luce(new_score)", PLACKETT_LUCE, ["ipm"])
 
 

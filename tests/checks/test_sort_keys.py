@@ -92,7 +92,7 @@ def test_a_list_from_the_cheapest_on_is_not_random() -> None:
 def test_a_list_in_the_order_of_ids_is_not_random() -> None:
     found = offrank.inspect(long_table(np.argsort(ITEMS, axis=1), stars=STARS))
     assert (found.logging.policy, found.logging.status) == (None, "not random")
-    assert found.logging.why.endswith("every slate is sorted by the id of the item")
+    assert found.logging.why.endswith("every slate is sorted by the item id")
 
 
 def test_a_height_on_the_page_makes_no_log_sorted() -> None:

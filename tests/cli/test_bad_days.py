@@ -127,7 +127,7 @@ def test_a_folder_that_vanishes_is_named(tmp_path: Path) -> None:
             shutil.rmtree(gone)
 
     (gone := tmp_path / "gone").mkdir()
-    with pytest.raises(OSError, match=r"gone' is gone; make it again.*gone/out\.txt"):
+    with pytest.raises(OSError, match=r"gone' is gone; create it again.*gone/out\.txt"):
         vanishing()
     assert list(tmp_path.iterdir()) == []
 

@@ -54,7 +54,7 @@ def test_fit_tells_repeated_clicks(tmp_path: Path) -> None:
     twice = table.drop_columns(["clicks"]).append_column("clicks", pa.array(clicks))
     pq.write_table(twice, tmp_path / "log.parquet")
     done = call("clicks", "fit", tmp_path / "log.parquet", "--model", "gctr", "-o", tmp_path / "m.json")
-    assert f"{sum(map(sum, clicks)) // 2:,} clicks were on what had been clicked already" in " ".join(
+    assert f"{sum(map(sum, clicks)) // 2:,} clicks were repeated clicks on the same result" in " ".join(
         done.output.split()
     )
 
@@ -72,8 +72,8 @@ def test_python_prints_what_the_command_prints(folder: Path, tmp_path: Path) -> 
     path = tmp_path / "m.json"
     done = call("clicks", "fit", folder / "train.parquet", "--model", "ubm", "-o", path)
     told = str(load(path))
-    assert done.output.rstrip().endswith(told[told.index("What was learnt") :])
-    assert "ubm is learnt for" in done.output
+    assert done.output.rstrip().endswith(told[told.index("Parameters") :])
+    assert "ubm was fitted to" in done.output
     assert repr(load(path)) == "ubm"
     models = {name: load(folder / f"{name}.json") for name in ("dbn", "gctr")}
     result = offrank.evaluate_clicks(folder / "test.parquet", models)
@@ -140,7 +140,7 @@ def test_quiet_is_quiet(folder: Path, tmp_path: Path) -> None:
     learnt = json.loads((tmp_path / "f.json").read_text())
     assert [row["rank"] for row in learnt["learnt"]] == list(range(1, ITEMS + 1))
     assert [row["value"] for row in learnt["learnt"]] == load(path).learnt.parameters["examination"].tolist()
-    assert "How likely each rank is looked at" in (tmp_path / "f.html").read_text()
+    assert "Examination by rank" in (tmp_path / "f.html").read_text()
     models = ("--model", path, "--quiet", "--json", tmp_path / "e.json")
     assert call("clicks", "evaluate", folder / "test.parquet", *models).output == ""
     assert json.loads((tmp_path / "e.json").read_text())["kind"] == "clicks"

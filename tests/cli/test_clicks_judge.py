@@ -62,12 +62,12 @@ def test_judgements_that_say_nothing_are_not_to_be_used(tmp_path: Path) -> None:
 
 def test_what_is_refused(model: Path, tmp_path: Path) -> None:
     done = call("clicks", "judge", model, "-o", tmp_path / "t.xls")
-    assert (done.exit_code, "call it .parquet or .csv" in done.output) == (2, True)
+    assert (done.exit_code, "use the suffix .parquet or .csv" in done.output) == (2, True)
     kept = json.loads(model.read_text(encoding="utf-8"))
     del kept["ids"]
     (tmp_path / "old.json").write_text(json.dumps(kept), encoding="utf-8")
     done = call("clicks", "judge", tmp_path / "old.json", "-o", tmp_path / "t.csv")
-    assert (done.exit_code, "has no ids of its documents" in done.output) == (2, True)
+    assert (done.exit_code, "has no document ids" in done.output) == (2, True)
     assert not (tmp_path / "t.csv").exists()
 
 

@@ -82,7 +82,7 @@ def test_no_overlap_is_an_error_and_what_can_be_said_is_said(tmp_path: Path) -> 
     pq.write_table(coins(200, slate=[[0]] * 200), path)
     nothing = call("evaluate", path, "--target", "ranking(best)")
     assert (nothing.exit_code, nothing.stdout) == (1, "")
-    assert nothing.stderr.startswith("error: ips: ranking(best) never does what was logged, in any of 200 impressions")
+    assert nothing.stderr.startswith("error: ips: ranking(best) never shows what was logged, in any of 200 impressions")
     something = call("evaluate", path, "--target", "ranking(best)", "-e", "ips", "-e", "snips", "-e", "logged")
     assert something.exit_code == 1
     assert "no overlap" in something.stdout

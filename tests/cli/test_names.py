@@ -30,7 +30,7 @@ def test_every_estimator_says_what_it_assumes() -> None:
     said = {one.split("(")[0].split()[0]: one.partition(" Assumes ")[2] for one in entries("estimators")}
     assert all(said.values())
     assert "own documentation" not in " ".join(said.values())
-    assert said["ips"] == said["snips"] == "nothing of users."
+    assert said["ips"] == said["snips"] == "nothing about users."
     assert said["rips"] == "users read from the top."
     assert said["ipm"] == "a click depends on its own item and rank only."
     assert "every rank" in said["pbm"]

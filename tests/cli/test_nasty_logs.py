@@ -85,7 +85,7 @@ READ: dict[str, Write] = {
 REFUSED: dict[str, tuple[Write, str]] = {
     "a header that is not UTF-8": (text("log.csv", b"impression,item,position,cl\xffck\n1,1,1,0\n"), "UTF-8"),
     "cells that are not UTF-8": (text("log.csv", HEAD.encode() + b"1,\xff,1,0\n"), "row|UTF"),
-    "a short row": (text("log.csv", HEAD + "1,1\n"), r"row 0 .*2 cells, and the first line has 4"),
+    "a short row": (text("log.csv", HEAD + "1,1\n"), r"row 0 .*2 cells, but the first line has 4"),
     "a quote that is left open": (text("log.csv", HEAD + '1,"1,1,0\n'), "log.csv"),
     "two columns of one name": (text("log.csv", "impression,item,item,position,click\n1,1,1,1,0\n"), "item"),
     "no JSON": (text("log.jsonl", '{"slate": [1], "clicks": [1]}\n{"slate": [1]\n'), "JSON"),
@@ -108,7 +108,7 @@ REFUSED: dict[str, tuple[Write, str]] = {
         "row 1",
     ),
     "ids of two kinds in lists": (text("log.csv", 'slate,clicks\n"[1]","[0]"\n"[""a""]","[0]"\n'), "row 0 .*'slate'"),
-    "ids of unlike type": (parquet(candidates=[["1", "2"]] * 3), "text in 'candidates', but in 'slate' whole numbers"),
+    "ids of unlike type": (parquet(candidates=[["1", "2"]] * 3), "text in 'candidates', but whole numbers in 'slate'"),
     "decimals beyond 64 bits": (
         parquet(slate=nested(pa.array([Decimal(10**30 + i) for i in ITEMS], pa.decimal128(38, 0)))),
         "rows 0 to 2",
@@ -166,7 +166,7 @@ def test_options_of_reading(tmp_path: Path) -> None:
     assert run(bandit, "--format", "open_bandit(n_items=3)").exit_code == 0
     assert "write it as open_bandit(n_items=None)" in run(bandit, "--format", "open_bandit(items=3)").output
     missing = run(bandit, "--format", "open_bandit").output
-    assert "what to do: put it there, or say how many items there are: --format 'open_bandit(n_items=34)'" in missing
+    assert "what to do: add the file, or give the number of items: --format 'open_bandit(n_items=34)'" in missing
     long = text("log.tsv", "impression\titem\tposition\tclick\n1\ta\t0\t1\n2\tb\t0\t1\n1\tb\t4\t0\n")(tmp_path)
     found = run(long, "--gaps", "close", "--top-k", "1", "--json", str(tmp_path / "out.json"))
     assert found.exit_code == 0, found.output

@@ -57,7 +57,7 @@ def test_the_log_is_no_output(option: str, spell: Callable[[Path], Path], folder
     for more in ((), ("--overwrite",)):
         done = call("evaluate", log, *TARGET, option, path, *more)
         assert (done.exit_code, done.stdout) == (2, "")
-        assert "is read, so it cannot be written to" in done.stderr
+        assert "is an input, so it cannot be written to" in done.stderr
     assert log.read_bytes() == before
 
 
@@ -90,7 +90,7 @@ def test_no_input_is_an_output(words: list[str], folder: Path, monkeypatch: pyte
     before = {path.name: path.read_bytes() for path in folder.iterdir()}
     done = call(*words, "--overwrite")
     assert done.exit_code == 2
-    assert "is read, so it cannot be written to" in done.stderr
+    assert "is an input, so it cannot be written to" in done.stderr
     assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
 
 
@@ -137,7 +137,7 @@ def test_convert_in_python_refuses_its_own_log(folder: Path) -> None:
     log = folder / "log.parquet"
     before = log.read_bytes()
     for given in (log, [log], str(folder / "*.parquet"), offrank.read_log(log)):
-        with pytest.raises(UsageError, match="is read, so it cannot be written to"):
+        with pytest.raises(UsageError, match="is an input, so it cannot be written to"):
             offrank.convert(given, log)
     assert log.read_bytes() == before
 

@@ -74,7 +74,7 @@ def test_two_tables_that_do_not_join_are_told(verb: str, files: dict[str, Path])
     done = call(verb, files["impressions"], files["orders"])
     assert done.exit_code == (0 if verb == "inspect" else 1)  # a readable table is described
     said = " ".join((done.stdout + done.stderr).split())
-    assert "nothing tells how clicks in one are on what the other shows" in said
+    assert "it is not clear how clicks in one refer to items in the other" in said
     assert "sku, rank, ml_score; " in said
 
 

@@ -14,7 +14,7 @@ from offrank.clicks.documents import SlateDocuments
 from offrank.clicks.neural.models import RecurrentModel
 from offrank.clicks.sessions import Sessions
 
-BESIDE = "held-out log-likelihood less that of ubm"
+BESIDE = "held-out log-likelihood minus that of ubm"
 """The fact that compares a network with `ubm`."""
 
 

@@ -99,7 +99,7 @@ def test_files_of_earlier_releases_are_not_compared(tmp_path: Path) -> None:
     assert told(judged(load(path), some)) is None
     for wrong in ({**rates, "values": [0.5, 1.5]}, {**rates, "values": [0.5, math.inf]}, {**rates, "shape": [2, 1]}):
         path.write_text(json.dumps({**earlier, "rank_rates": wrong}))
-        with pytest.raises(UsageError, match=r"damaged: (its click rates by rank are none|a number is beyond)"):
+        with pytest.raises(UsageError, match=r"damaged: (its click rates by rank are invalid|a number is beyond)"):
             load(path)
 
 

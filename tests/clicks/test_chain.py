@@ -311,7 +311,7 @@ def test_a_prior_that_is_given_is_kept(name: str) -> None:
     learnt = replace(MODELS[name], prior=(1.0, 5.0)).learn(sessions)
     assert learnt.parameters["attraction_prior"].tolist() == [1.0, 5.0]
     assert learnt.parameters["attraction"][-1] == pytest.approx(1 / 6)
-    with pytest.raises(UsageError, match="is no prior"):
+    with pytest.raises(UsageError, match="is not a prior"):
         replace(MODELS[name], prior="some")
 
 

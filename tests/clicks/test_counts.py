@@ -158,7 +158,7 @@ def test_a_sampled_log_is_worth_fewer_sessions_than_it_has(fold: CountsFold | Se
 
 
 def test_a_fraction_of_a_click_is_refused_with_its_row() -> None:
-    with pytest.raises(UsageError, match="row 1: a click is not a whole number"):
+    with pytest.raises(UsageError, match="row 1: a number of clicks is not whole"):
         PBM().fit(log([[1, 2], [2, 1]], [[0, 1], [0.5, 0]]), by=None)
 
 

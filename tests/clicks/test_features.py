@@ -218,7 +218,7 @@ def test_dbn_learns_attraction_and_satisfaction_from_features(world: World) -> N
         assert features[name][1:] / features["columns"][1] == pytest.approx(true, abs=0.3)
     score = evaluate({"both": both, "plain": DBN().fit(table.slice(0, 4000))}, read_log(table.slice(4000)))
     assert score.difference("both", "plain", "conditional_perplexity").high < -0.02
-    with pytest.raises(UsageError, match="leaves nothing to features"):
+    with pytest.raises(UsageError, match="leaves nothing for features"):
         DBN(satisfaction="linear", prior="common")
 
 
@@ -261,12 +261,12 @@ def test_a_shuffled_log_gives_the_same_model(train: pa.Table, models: dict[str, 
 
 
 BAD = {
-    "no regression": lambda: PBM(attraction="forest"),  # type: ignore[arg-type]
+    "not a kind of regression": lambda: PBM(attraction="forest"),  # type: ignore[arg-type]
     "say also attraction=linear": lambda: PBM(features="first"),
     "names no columns": lambda: PBM(attraction="linear", features=()),
     "each once": lambda: PBM(attraction="linear", features=("first", "first")),
-    "nothing to features": lambda: UBM(attraction="linear", prior=(1, 2)),
-    "is no regression": lambda: DBN(satisfaction="tree"),  # type: ignore[arg-type]
+    "nothing for features": lambda: UBM(attraction="linear", prior=(1, 2)),
+    "is not a kind of regression": lambda: DBN(satisfaction="tree"),  # type: ignore[arg-type]
     "cannot be part of a mixture": lambda: Mixture(PBM(attraction="linear"), PBM()),
     "part of a mixture": lambda: Mixture(PBM(examination_by="device"), PBM()),
 }

@@ -183,7 +183,7 @@ def test_each_grade_begins_at_its_cut() -> None:
 
 @pytest.mark.parametrize(
     ("model", "message"),
-    [(GCTR(), "every document the same relevance"), (DCTR(), "has no posterior of its relevance")],
+    [(GCTR(), "every document the same relevance"), (DCTR(), "has no posterior for relevance")],
 )
 def test_doubtful_judgements_are_said(model: ClickModel, message: str) -> None:
     learnt = model.fit(rows())
@@ -206,7 +206,7 @@ def test_a_model_without_ids_is_refused(tmp_path: Path) -> None:
     (tmp_path / "model.json").write_text(json.dumps(kept), encoding="utf-8")
     old = load(tmp_path / "model.json")
     assert old.learnt.parameters["rate"] == pytest.approx(fitted().learnt.parameters["rate"])
-    with pytest.raises(UsageError, match="no ids of its documents"):
+    with pytest.raises(UsageError, match="no document ids"):
         old.judgements()
     with pytest.raises(UsageError, match="no ids"):
         replace(fitted(), documents=replace(fitted().documents, texts=None)).judgements()
@@ -289,11 +289,11 @@ def test_settings_are_replaced_and_checked() -> None:
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (lambda ids: ids["item"].update(values=ids["item"]["values"][::-1]), "ids are not those of its documents"),
-        (lambda ids: ids["query"].update(values=[-1] * 8), "ids are not those of its documents"),
+        (lambda ids: ids["item"].update(values=ids["item"]["values"][::-1]), "ids do not match its documents"),
+        (lambda ids: ids["query"].update(values=[-1] * 8), "ids do not match its documents"),
         (lambda ids: ids["query"].update(values=[9] * 8), "damaged"),
-        (lambda ids: ids["shown"].update(shape=[4], values=[1.0] * 4), "counts are not those"),
-        (lambda ids: ids["texts"]["codes"]["values"].reverse(), "texts are not in order"),
+        (lambda ids: ids["shown"].update(shape=[4], values=[1.0] * 4), "counts do not match"),
+        (lambda ids: ids["texts"]["codes"]["values"].reverse(), "texts are not sorted"),
         (lambda ids: ids["texts"].update(bytes="YQ=="), "ends of its texts"),
         (lambda ids: ids.pop("item"), "no 'item'"),
     ],

@@ -105,7 +105,7 @@ def test_recurrent_models_declare_their_tables(text: str) -> None:
     fitted = model.fit(test_summary.log(6, 3, 60))
     assert set(model.roles()) == set(fitted.learnt.parameters)
     told = str(fitted)
-    assert "expected of an unseen document" not in told
+    assert "of an unseen document" not in told
     assert "document_embedding (7 x " in told
 
 

@@ -192,7 +192,7 @@ def test_it_may_be_part_of_a_mixture() -> None:
 def test_a_name_has_one_class() -> None:
     made = counting()
     assert counting() is not made  # the same class defined again, as in a notebook
-    with pytest.raises(UsageError, match="are both called 'pbm'"):
+    with pytest.raises(UsageError, match="have the same name, 'pbm'"):
 
         class Other(CountModel):
             name = "pbm"
@@ -227,7 +227,7 @@ def test_a_model_of_two_tables_says_what_relevance_is() -> None:
             found = super().learn(data)
             return FitResult({**found.parameters, "other": found.parameters["quality"]})
 
-    with pytest.raises(UsageError, match="Two does not say what relevance is"):
+    with pytest.raises(UsageError, match="Two does not define relevance"):
         Two().fit(drawn(sessions=200))
 
 

@@ -123,7 +123,7 @@ def test_a_prior_is_stored_as_a_table() -> None:
 
 @pytest.mark.parametrize("prior", ["fitted", (1, 0), (1,), (1, 2, 3), 5, None])
 def test_what_is_no_prior(prior: object) -> None:
-    with pytest.raises(UsageError, match="is no prior"):
+    with pytest.raises(UsageError, match="is not a prior"):
         PBM(prior=prior)  # type: ignore[arg-type]
 
 

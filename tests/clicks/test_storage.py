@@ -138,16 +138,19 @@ DAMAGES: dict[str, tuple[Callable[[Path], object], str]] = {
     ),
     "short table": (in_parameters(shape=[2], values=[0.5, 0.5]), "damaged"),
     "no probability": (in_parameters(values=[1.5] * 13), "damaged"),
-    "one of many is no probability": (in_parameters(values=[0.5, -0.5] + [0.5] * 11), "attraction holds what is no"),
-    "one of many is no number": (in_parameters(values=[0.5, math.nan] + [0.5] * 11), "attraction holds what is not"),
+    "one of many is no probability": (
+        in_parameters(values=[0.5, -0.5] + [0.5] * 11),
+        "a value that is not a probability",
+    ),
+    "one of many is no number": (in_parameters(values=[0.5, math.nan] + [0.5] * 11), "a value that is not finite"),
     "infinite": (in_parameters(values=[1e999] * 13), "damaged"),
     "a table too many": (
         edited(lambda found: found["parameters"].update(examination=found["parameters"]["continuation"])),
-        "its tables are not those of its model: examination",
+        "its tables do not match its model: examination",
     ),
     "another prior": (
         edited(lambda found: found["parameters"]["attraction_prior"].update(values=[1.0, -2.0])),
-        "attraction_prior holds what is no prior",
+        "attraction_prior contains an invalid prior",
     ),
     "a table in a table": (in_parameters(shape=[13, 1]), r"attraction has shape \(13, 1\)"),
     "order": (edited(lambda found: found["documents"]["values"].reverse()), "damaged"),
@@ -156,7 +159,7 @@ DAMAGES: dict[str, tuple[Callable[[Path], object], str]] = {
     "caution": (edited(lambda found: found.update(cautions=[{"x": 1}])), "damaged"),
     "words of a caution": (
         edited(lambda found: found.update(cautions=[{"code": [], "severity": "note", "message": "", "remedy": ""}])),
-        "damaged: its cautions are no words",
+        "damaged: its cautions are invalid",
     ),
 }
 
@@ -182,7 +185,7 @@ def test_what_cannot_be_written_leaves_the_file_before(tmp_path: Path) -> None:
     fitted("dcm").save(path)
     before = path.read_bytes()
     broken = replace(fitted("dbn"), learnt=replace(fitted("dbn").learnt, parameters={"a": np.array(["text"])}))
-    with pytest.raises(TypeError, match="cannot be kept"):
+    with pytest.raises(TypeError, match="cannot be stored"):
         broken.save(path)
     assert path.read_bytes() == before
     assert list(tmp_path.iterdir()) == [path]

@@ -31,10 +31,10 @@ def test_ubm_prints_its_table_whatever_the_number_of_items(items: int, slots: in
     fitted = UBM().fit(log(items, slots))
     told = str(fitted)
     assert len(fitted.documents) == items
-    assert "examination expected of an unseen document" not in told
+    assert "examination of an unseen document" not in told
     assert "examination, by the rank of the last click above" in told
     unseen = fitted.learnt.parameters["attraction"][-1]
-    assert f"attraction expected of an unseen document: {unseen:.4g}" in told
+    assert f"attraction of an unseen document: {unseen:.4g}" in told
     rows = [line.split() for line in told.splitlines() if re.match(r"\s*\d+\s+\d\.\d{3}", line)]
     cells = iter(fitted.learnt.parameters["examination"].tolist())
     expected = [[str(rank), *(f"{next(cells):.3f}" for _ in range(rank))] for rank in range(1, slots + 1)]
@@ -51,9 +51,9 @@ def test_every_model_prints_what_its_tables_are(text: str, items: int, slots: in
     assert set(roles) == set(parameters)
     for name in parameters:
         is_documents = roles[name].value == "document"
-        assert (f"{name} expected of an unseen document" in told) == is_documents, name
+        assert (f"{name} of an unseen document" in told) == is_documents, name
         if is_documents:
-            assert f"{name} expected of an unseen document: {parameters[name][-1]:.4g}" in told
+            assert f"{name} of an unseen document: {parameters[name][-1]:.4g}" in told
         if roles[name].value == "rank" and len(parameters[name]) > 1:
             title = name.replace("_", " ")
             lines = told.splitlines()

@@ -16,13 +16,13 @@ import pytest
 
 import offrank
 from offrank.argument import arguments_of
-from offrank.evaluation.question import EstimatorSelection, LogCheck, TargetComparison, TargetEvaluation
+from offrank.evaluation.question import EstimatorSelection, LogCheck, TargetComparison, WithBounds
 from offrank.metrics_arguments import MetricsQuestion
 from tests.house.test_exports import DOCUMENTED, found_by
 
 SECTION = re.compile(r"^(Parameters|Returns|Raises|Examples):\n((?:    .*\n?|\n)*)", re.MULTILINE)
 QUESTIONS = {
-    "evaluate": TargetEvaluation,
+    "evaluate": WithBounds,
     "compare": TargetComparison,
     "check": LogCheck,
     "measure": MetricsQuestion,

@@ -182,7 +182,7 @@ def test_less_variance_than_ips_where_the_model_is_good() -> None:
 
 def test_nothing_known_is_no_estimate() -> None:
     source = world("full", "position").source(policy("uniform"))
-    with pytest.raises(NoOverlapError, match="has learnt of nothing"):
+    with pytest.raises(NoOverlapError, match="was trained on nothing"):
         offrank.evaluate(source, "top(new)", "uniform", Direct(fitted(Positions(EXAMINATION), [(0.5,)] * 9, known=[8])))
 
 

@@ -190,7 +190,7 @@ def test_spellings(text: str, made: SelfNormalised) -> None:
 
 @pytest.mark.parametrize("text", ["snips(normaliser=pooled)", "sninterpol(window=1, normaliser=pooled)"])
 def test_nothing_to_pool(text: str) -> None:
-    with pytest.raises(UsageError, match="one normaliser only"):
+    with pytest.raises(UsageError, match="only one normaliser"):
         estimator(text)
     with pytest.raises(UsageError, match="normaliser is 'mine'"):
         estimator("snipm(normaliser=mine)")

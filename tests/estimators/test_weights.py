@@ -190,5 +190,5 @@ def test_a_curve_given_to_the_estimator_is_kept() -> None:
 @pytest.mark.parametrize("name", ["pbm", "interpol(window=1)"])
 def test_a_curve_must_reach_the_last_slot(name: str) -> None:
     source = world("full", "position").source(policy("uniform"))
-    with pytest.raises(UsageError, match="the examination curve has 2 ranks, the log's slates 4"):
+    with pytest.raises(UsageError, match="the examination curve has 2 ranks, but the log's slates have 4"):
         evaluate(source, "top(new)", "uniform", [name], examination=[1, 0.5])

@@ -92,7 +92,7 @@ def test_the_bias_of_a_bound_is_the_weight_that_it_removes(name: str, shape: str
 
 
 def test_a_threshold_below_every_weight_says_so() -> None:
-    with pytest.raises(NoOverlapError, match=r"above 0 and at most 0\.001") as error:
+    with pytest.raises(NoOverlapError, match=r"a positive weight of at most 0\.001") as error:
         evaluate(TOP_TWO.source(policy("uniform")), "top(new)", "uniform", ["switch(ips, 0.001)"])
     assert "raise the threshold" in error.value.remedy
 

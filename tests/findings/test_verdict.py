@@ -22,8 +22,7 @@ LOG = Interval(0.40, 0.39, 0.41, 0.005)
 
 def estimate(value: float, half: float, *warnings: Caution, away: float | None = None) -> Estimate:
     """An estimate +- half; the difference to the log has the half-width `away`, else the same."""
-    around = half if away is None else away
-    difference = Interval(value - 0.4, value - 0.4 - around, value - 0.4 + around, around / 2)
+    difference = Interval(value - 0.4, value - 0.4 - (away or half), value - 0.4 + (away or half), (away or half) / 2)
     return Estimate(
         value, value - half, value + half, half / 2, 5000, 900.0, 1.0, 0.01, difference=difference, warnings=warnings
     )
@@ -374,9 +373,10 @@ def test_care_names_the_assumption_and_what_assumes_less_says() -> None:
     assert [reason.code for reason in found.reasons] == ["assumed"]
     assert found.reasons[0].message == (
         "`ipm` assumes that a click depends on its own item and rank only. "
-        "`ips`, which assumes nothing of users, says 0.5 (0.39 to 0.61)."
+        "`ips`, which assumes nothing about users, says 0.5 (0.39 to 0.61)."
     )
-    assert "No sound estimate that assumes less could check that." in judged(one(IPM, 0.45, 0.01)).reasons[0].message
+    alone = judged(one(IPM, 0.45, 0.01)).reasons[0].message
+    assert "No sound estimate that assumes less is available to check this." in alone
 
 
 def test_only_what_was_logged_was_asked() -> None:

@@ -53,7 +53,7 @@ def test_learnt_policy_is_judged_on_the_test_third(tmp_path: Path, criterion: st
     worths = [one.worth(criterion) for one in made.tried]
     assert worths == sorted(worths, reverse=True)
     assert made.policy.model.facts["method"] == "regression"
-    assert f"{made.ignored} of {made.features} features are the same" in str(made)
+    assert f"{made.ignored} of {made.features} features have the same value" in str(made)
     assert not list(tmp_path.glob(".learning*"))
 
 
@@ -69,7 +69,7 @@ def ranked(rows: int, earns: list[float], seed: int = 0) -> list[dict[str, objec
 HEADLINES = {
     "better": (1_500, [0.1, 0.1, 0.1, 0.5], True, "Better than the logged policy with probability 0.95: +0."),
     "no better": (1_500, [0.2] * 4, False, "Do not ship: not shown to be better than the logged policy"),
-    "too few": (90, [0.1, 0.1, 0.1, 0.5], False, "Do not ship: the last third cannot tell"),
+    "too few": (90, [0.1, 0.1, 0.1, 0.5], False, "Do not ship: the held-out last third cannot tell"),
 }
 
 
@@ -101,11 +101,11 @@ def test_the_headline_of_a_worse_policy_and_of_one_that_was_not_judged(tmp_path:
     worse.save_html(tmp_path / "p.html")
     page = (tmp_path / "p.html").read_text()
     assert worse.headline[:20] in page
-    assert "What was tried, on the validation third" in page
+    assert "Candidates on the validation third" in page
     unjudged = offrank.learn(log, "random", tmp_path / "p.npz", bits=4, test=False)
     assert unjudged.better is unjudged.release is None
     assert unjudged.usable
-    assert "Not judged" in str(unjudged)
+    assert "Not evaluated" in str(unjudged)
     with pytest.raises(UsageError, match=r"confidence is 0\.4"):
         offrank.learn(log, "random", tmp_path / "p.npz", confidence=0.4)
 

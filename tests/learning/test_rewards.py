@@ -115,7 +115,7 @@ def test_the_best_item_is_learnt_whatever_the_rewards(tmp_path: Path, name: str,
 
 def test_a_slate_with_its_reward_alone_does_not_teach_by_item(tmp_path: Path) -> None:
     rows = world(300, slots=2)
-    with pytest.raises(UsageError, match="only the reward of a whole slate"):
+    with pytest.raises(UsageError, match="only has the reward of the whole slate"):
         offrank.learn(rows, "regression", tmp_path / "p.npz", bits=4)
     clicked = [{**row, "clicks": [float(item == 0) for item in row["slate"]]} for row in rows]
     made = offrank.learn(clicked, "regression", tmp_path / "p.npz", bits=4)

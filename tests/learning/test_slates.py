@@ -114,7 +114,7 @@ def test_sums_of_impressions_count_by_weight_and_merge() -> None:
     assert other.n.tolist() == [4, 2]
     assert other.rewards() == pytest.approx(one.rewards())
     assert not ActionSums.zeros(np.array([2]), np.array([1])).weights.any()
-    with pytest.raises(UsageError, match="query 1 has slates of 3 slots and only 2 candidates"):
+    with pytest.raises(UsageError, match="query 1 has slates of 3 slots but only 2 candidates"):
         ActionSums.zeros(np.array([3, 2]), np.array([3, 3]))
 
 
@@ -267,7 +267,7 @@ def test_bad_input_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
         offrank.learn([{**row, "features": [[]] * len(row["candidates"])} for row in rows], "pi-opt", path, bits=4)
     with pytest.raises(LogError, match="nothing to learn from"):
         offrank.learn([{**row, "reward": 1.0} for row in rows], "pi-opt", path, bits=4)
-    with pytest.raises(LogError, match="no candidate was seen"):
+    with pytest.raises(LogError, match="no candidate was shown"):
         fit(np.zeros((2, 1)), np.zeros(2), np.zeros(2), TreeSettings(1))
     with pytest.raises(LogError, match="not a finite number"):
         fit(np.zeros((2, 1)), np.array([0.0, np.nan]), np.ones(2), TreeSettings(1))

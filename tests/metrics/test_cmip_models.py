@@ -60,7 +60,7 @@ def test_a_right_model_is_not_convicted_and_a_wrong_one_is(world: Judged, models
     assert wrong.direction.low > 0.2  # follows the policy
     assert "carries-policy" in {one.code for one in wrong.warnings}
     assert "the model carries the policy" in str(wrong)
-    assert "cannot be told from a model that is right" in str(right)
+    assert "indistinguishable from an unbiased model" in str(right)
     # What is above the floor tells them apart, and hides no doubt.
     assert right.excess is not None
     assert wrong.excess is not None

@@ -140,7 +140,7 @@ def test_a_written_law_is_taken_where_it_speaks_of_the_order_alone() -> None:
     users, logging = world("full", "slate"), PlackettLuce("old")
     exact = metrics.counterfactual_disagreement(users.source(logging), "new", logging)["new"].value
     assert metrics.counterfactual_disagreement(users.source(logging), "new")["new"].value == pytest.approx(exact)
-    with pytest.raises(AbilityError, match="given which are shown"):
+    with pytest.raises(AbilityError, match="given the set of shown items"):
         metrics.counterfactual_disagreement(world("top", "slate").source(logging), "new", Logged())
 
 

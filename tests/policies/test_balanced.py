@@ -67,9 +67,9 @@ def test_a_row_that_none_of_them_served_is_named(shares: str) -> None:
     ("shares", "why"),
     [
         ({0: 0.7, 1: 0.2}, "the shares add up to 0.9, not 1"),
-        ({0: 0.7, 2: 0.3}, "shares and policies are of different values"),
-        ({0: 1.0}, "shares and policies are of different values"),
-        ({0: 1.2, 1: -0.2}, "the share 1.2 is no probability"),
+        ({0: 0.7, 2: 0.3}, "shares and the policies have different values"),
+        ({0: 1.0}, "shares and the policies have different values"),
+        ({0: 1.2, 1: -0.2}, "the share 1.2 is not a probability"),
         (0.7, "0.7 is not a mapping"),
     ],
 )

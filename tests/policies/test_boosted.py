@@ -111,7 +111,7 @@ def test_scores_per_slot_give_one_slate(tmp_path: Path) -> None:
     assert not Boosted(path).tied(given).any()
     one = contexts([[[0], [1], [2]]], slots=1)
     assert Boosted(path, assignment="exact").sample(one, np.random.default_rng(0)).tolist() == [[0]]
-    with pytest.raises(UsageError, match="slates of 2 slots, and this log has 3"):
+    with pytest.raises(UsageError, match="slates of 2 slots, but this log has 3"):
         Boosted(path).sample(contexts([[[0], [1], [2]]], slots=3), np.random.default_rng(0))
 
 

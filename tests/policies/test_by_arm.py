@@ -102,7 +102,7 @@ def test_a_list_that_the_row_s_ranker_cannot_show_is_refused() -> None:
         ({}, "is not a mapping"),
         ("A", "is not a mapping"),
         ({"A": "top(a)"}, "is not a policy"),
-        ({1.5: Top("a")}, "1.5 is no value of a column"),
+        ({1.5: Top("a")}, "1.5 cannot be the value of a column"),
         ({1: Top("a"), "1": Top("b")}, "two policies for '1'"),
     ],
 )

@@ -125,8 +125,8 @@ def test_an_estimate_is_unbiased_without_the_teams() -> None:
 @pytest.mark.parametrize(
     ("a", "b", "method", "why"),
     [
-        (Uniform(), Top("b"), "team_draft", "uniform is no sorted ranking"),
-        ("top", Top("b"), "team_draft", "'top' is no sorted ranking"),
+        (Uniform(), Top("b"), "team_draft", "uniform is not a sorted ranking"),
+        ("top", Top("b"), "team_draft", "'top' is not a sorted ranking"),
         (Top("a"), Top("b"), "draft", "unknown method 'draft'"),
     ],
 )
@@ -138,8 +138,8 @@ def test_what_cannot_be_interleaved_is_refused(a: Any, b: Any, method: str, why:
 @pytest.mark.parametrize(
     ("spelling", "why"),
     [
-        ("interleaved(top(a), top(b), method=probabilistic)", "leaves some tied"),
-        ("interleaved(top(b), ranking(c))", "holds items that are no candidates"),
+        ("interleaved(top(a), top(b), method=probabilistic)", "has ties"),
+        ("interleaved(top(b), ranking(c))", "contains items that are not candidates"),
     ],
 )
 def test_what_leaves_the_law_open_is_refused_with_the_reason(spelling: str, why: str) -> None:

@@ -88,7 +88,7 @@ def test_means_may_be_negative_and_deviations_may_not() -> None:
 
 
 def test_numbers_of_contexts_of_ones_own_are_checked_too() -> None:
-    with pytest.raises(UsageError, match="'score' holds a number that is not above 0"):
+    with pytest.raises(UsageError, match="'score' contains a number that is not above 0"):
         policy("thompson(score, score)").rank_probs(contexts([[1.0, 0.0]], [1]), np.array([[0]]))  # type: ignore[union-attr]
 
 

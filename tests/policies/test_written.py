@@ -92,7 +92,7 @@ def test_support_is_not_told_where_some_candidates_were_not_displayed() -> None:
     found = offrank.check(TOP_ONLY, target="plackett_luce(old)")
     (row,) = (row for row in found.facts["checks"] if row["code"] == "support")
     assert row["status"] == "skipped"
-    assert "tells of the displayed items only" in str(row)
+    assert "gives the probabilities of displayed items only" in str(row)
 
 
 @pytest.mark.parametrize("metric", ["banner_disagreement", "banner_ndcg", "counterfactual_disagreement"])
@@ -103,7 +103,7 @@ def test_metrics_of_written_probabilities_are_those_of_the_law(metric: str) -> N
 
 
 def test_banner_metrics_need_all_candidates() -> None:
-    with pytest.raises(errors.AbilityError, match="tells of the displayed items only"):
+    with pytest.raises(errors.AbilityError, match="gives the probabilities of displayed items only"):
         offrank.measure(TOP_ONLY, "new", metrics="banner_disagreement")
 
 

@@ -94,15 +94,15 @@ def test_what_is_open_is_asked_for(name: str) -> None:
         offrank.read_log(TRAPS[name](np.random.default_rng(0)))
     told = str(raised.value)
     expected = {
-        "ratings": "it has ratings ('rating' by 'user_id' of 'movie_id'), not the lists that were shown",
+        "ratings": "it has ratings ('rating' by 'user_id' of 'movie_id'), but not the lists that were shown",
         "orders": 'columns={"click": "returned"}',
-        "totals": "a row counts many impressions, in 'impressions'",
-        "lists of queries": "an id of its own",
+        "totals": "a row counts several impressions, in 'impressions'",
+        "lists of queries": "its own id",
         "two clicks": 'columns={"click": "is_click"}, or columns={"click": "n_clicks"}',
         "unnamed click": 'columns={"click": "flag"}, or columns={"click": "in_stock"}',
-        "no click": "no column tells what was clicked",
+        "no click": "no column says what was clicked",
         "no position": "no column is an id that repeats",
-        "no impression": "no column tells the list that an item was shown in",
+        "no impression": "no column identifies the list in which an item was shown",
         "no item": "no column names the items",
     }
     assert expected[name] in told

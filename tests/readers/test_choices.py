@@ -49,7 +49,7 @@ def test_rows_that_may_belong_together_are_asked_about() -> None:
     rows = pa.table({"session": np.arange(N) // 3, "variant": NAME, "pscore": PROB, "purchased": BOUGHT})
     found = offrank.inspect(rows)
     assert isinstance(found, UnreadTable)
-    assert "say format='router(chosen=variant, reward=purchased, propensity=pscore)'" in found.why
+    assert "use format='router(chosen=variant, reward=purchased, propensity=pscore)'" in found.why
 
 
 def test_a_choice_without_its_probability_asks_for_it() -> None:

@@ -160,7 +160,7 @@ def test_null_labels_are_a_group() -> None:
 
 UNFIT = {
     "scalar slate": ({"slate": [1, 2]}, "'slate' holds int64, not lists.*write a list per row"),
-    "text slate": ({"slate": ["a b, c"]}, "row 0 .*'slate': 'a b, c' is not a list in JSON.*as JSON"),
+    "text slate": ({"slate": ["a b, c"]}, "row 0 .*'slate': 'a b, c' is not a JSON list.*as JSON"),
     "float ids": ({"slate": [[1.0]]}, "'slate' holds double ids.*integers or strings"),
     "text clicks": ({"slate": [[1]], "clicks": [["1"]]}, "'clicks' holds string, not numbers"),
     "scalar clicks": ({"slate": [[1]], "clicks": [1]}, "'clicks' holds int64, not lists"),
@@ -252,4 +252,4 @@ def test_two_columns_of_one_name_are_one_clear_error(form: str, verb: str, tmp_p
     asked = {"evaluate": {"target": "uniform", "logging": "uniform"}, "check": {"logging": "uniform"}}.get(verb, {})
     with pytest.raises(LogError, match="has two columns called 'weekday'") as raised:
         getattr(offrank, verb)(log, **asked)
-    assert raised.value.remedy == "give each column a name of its own"
+    assert raised.value.remedy == "give each column its own name"

@@ -140,7 +140,7 @@ def test_the_command(tmp_path: Path) -> None:
 def test_a_suffix_that_cannot_be_read_again_is_refused(tmp_path: Path) -> None:
     log = offrank.read_log([{"slate": [1, 2], "clicks": [1, 0]}])
     for name in ("log.txt", "log", "log.csv", "log.parquet.gz"):
-        with pytest.raises(UsageError, match="does not say how to write it"):
+        with pytest.raises(UsageError, match="does not name a format"):
             offrank.convert(log, tmp_path / name)
     assert list(tmp_path.iterdir()) == []
 

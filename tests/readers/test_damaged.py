@@ -74,7 +74,7 @@ def test_a_column_without_its_page_is_not_a_shorter_log(tmp_path: Path) -> None:
     content[at] = 2  # an index page
     content[column.data_page_offset + 1] = 2
     (tmp_path / "log.parquet").write_bytes(content)
-    with pytest.raises(LogError, match=r"log\.parquet .* row group 1 has 20 rows, of which 0 are there"):
+    with pytest.raises(LogError, match=r"log\.parquet .* row group 1 should have 20 rows, but has 0"):
         rows(offrank.read_log(tmp_path / "log.parquet"), damage.NEEDED)
 
 
@@ -164,7 +164,7 @@ def test_every_result_names_the_files_that_were_left_out(tmp_path: Path) -> None
     assert json.loads((tmp_path / "a.json").read_text())["log"]["skipped"] == broken
     page = (tmp_path / "a.html").read_text()
     assert all(what in page and f"left out: {what}" in done.output for what in broken)
-    assert "2 files could not be read, left out whole" in page
+    assert "2 files could not be read and were left out" in page
     seen = offrank.inspect(given, skip_broken_files=True)
     assert seen.skipped == broken
     assert seen.command.count("--skip-broken-files") == 1 == seen.mapping()["skip_broken_files"]

@@ -93,11 +93,11 @@ def test_decimal_commas(tmp_path: Path) -> None:
 
 MANY = "".join(f"{row},x{row}\n" for row in range(150_000))
 LATE = {
-    "text": (b"abc,x\n", "column 'id', .*'abc' stands among whole numbers"),
-    "zeros": (b"007,x\n", "column 'id', .*'007' stands among whole numbers, and has zeros.*first rows"),
-    "many digits": (b"1" * 20 + b",x\n", "column 'id', .*'1111.* stands among whole numbers"),
+    "text": (b"abc,x\n", "column 'id', .*'abc' is among whole numbers"),
+    "zeros": (b"007,x\n", "column 'id', .*'007' is among whole numbers, but has zeros.*first rows"),
+    "many digits": (b"1" * 20 + b",x\n", "column 'id', .*'1111.* is among whole numbers"),
     "latin-1": (b"5,\xe9t\xe9\n", "column 'name', .*not UTF-8.*iconv"),
-    "a cell too many": (b"5,x,y\n", "cannot be read as CSV: it has 3 cells, and the first line has 2"),
+    "a cell too many": (b"5,x,y\n", "cannot be read as CSV: it has 3 cells, but the first line has 2"),
 }
 
 
@@ -140,8 +140,8 @@ class Trap:
 
 
 GARBAGE: dict[str, tuple[bytes, str]] = {
-    "noise": (np.random.default_rng(1).bytes(5000), "neither text nor in a format"),
-    "control characters": (bytes(range(1, 9)) * 20, "neither text nor in a format"),
+    "noise": (np.random.default_rng(1).bytes(5000), "neither text nor a known format"),
+    "control characters": (bytes(range(1, 9)) * 20, "neither text nor a known format"),
     "an image": (b"\x89PNG\r\n\x1a\n" + bytes(90), "is an image.*give a table"),
     "a photograph": (b"\xff\xd8\xff\xe0" + bytes(90), "is an image"),
     "a document": (b"%PDF-1.7\n", "is a PDF"),
@@ -150,7 +150,7 @@ GARBAGE: dict[str, tuple[bytes, str]] = {
     "a zip archive": (zipped("log.csv"), "is a zip archive.*unpack it"),
     "arrays": (arrays(), "NumPy arrays.*data frame"),
     "HDF5": (b"\x89HDF\r\n\x1a\n" + bytes(90), "is an HDF5 file"),
-    "a pickle": (pickle.dumps(Trap()), "is a Python pickle.*nothing in it is run"),
+    "a pickle": (pickle.dumps(Trap()), "is a Python pickle.*pickles are never executed"),
     "xz": (b"\xfd7zXZ\0", "packed with xz.*unxz"),
     "the first Feather": (b"FEA1" + bytes(20), "first version.*to_feather"),
     "a packed tar archive": (gzip.compress(bytes(257) + b"ustar" + bytes(250)), "is a tar archive"),
@@ -167,7 +167,7 @@ def test_what_is_no_table_is_said(case: str, name: str, tmp_path: Path) -> None:
 
 
 def test_files_and_folders_that_hold_nothing(tmp_path: Path) -> None:
-    with pytest.raises(LogError, match="the folder holds no files"):
+    with pytest.raises(LogError, match="the folder contains no files"):
         open_table(tmp_path)
     (tmp_path / "log").touch()
     with pytest.raises(EmptyLogError, match="log is empty"):
@@ -180,7 +180,7 @@ def test_files_and_folders_that_hold_nothing(tmp_path: Path) -> None:
 def test_a_packed_parquet_file_is_to_be_unpacked(tmp_path: Path) -> None:
     FORMS["Parquet"](WIDE, tmp_path / "log")
     (tmp_path / "log.gz").write_bytes(gzip.compress((tmp_path / "log").read_bytes()))
-    with pytest.raises(LogError, match=r"log\.gz is a packed file of the kind parquet"):
+    with pytest.raises(LogError, match=r"log\.gz is a compressed file of kind parquet"):
         open_table(tmp_path / "log.gz")
 
 

@@ -86,7 +86,7 @@ def test_rates_count_impressions_by_the_rule(duplicates: Any, rate: float) -> No
     found = {row["item"]: row["relevance"] for row in model.judgements().records()}
     assert found["a"] == pytest.approx(rate)
     told = " ".join(str(model).split())
-    assert ("3 places were left out" if duplicates == "first" else "3 places showed a document of the same") in told
+    assert ("3 places were left out" if duplicates == "first" else "3 positions repeat a document of the same") in told
 
 
 @pytest.mark.parametrize("model", [PBM(), DBN()])

@@ -46,7 +46,7 @@ def test_a_value_that_is_no_click_is_named(tmp_path: Path) -> None:
     lines = [f"r{at},i{k},{k + 1},{'banana' if at == 50 else 0}" for at in range(ROWS) for k in range(3)]
     (tmp_path / "log.csv").write_text("\n".join(["request_id,item,position,click", *lines]))
     found = offrank.inspect(tmp_path / "log.csv")
-    assert "'click' is called a click, and 'banana' in it is none" in found.to_dict()["why"]
+    assert "'click' has the name of a click, but contains 'banana', which is not one" in found.to_dict()["why"]
 
 
 def test_search_is_what_was_searched_for_and_search_id_one_search() -> None:
@@ -91,4 +91,4 @@ def test_the_folder_of_mind_is_described(tmp_path: Path) -> None:
     )
     found = offrank.inspect(tmp_path)
     assert found.layout == "sessions"
-    assert "shuffled before they were published" in found.to_dict()["why"]
+    assert "shuffled before publication" in found.to_dict()["why"]

@@ -48,7 +48,7 @@ def test_every_verb_says_what_it_is(name: str) -> None:
         with pytest.raises(ColumnError) as raised:
             verb()
         assert words in raised.value.message
-        assert "log a row for each list" in str(raised.value)
+        assert "log one row for each list" in str(raised.value)
 
 
 def test_a_log_that_lacks_positions_alone_is_not_called_so() -> None:

@@ -155,7 +155,7 @@ def test_gaps_in_positions_can_be_closed() -> None:
     assert [row["clicks"] for row in rows(log)] == [[1, 0, 0], [0, 1, 1]]
     with pytest.raises(RowError, match=r"row 1 .*bad-position"):
         rows(offrank.read_log([lines[0], lines[1] | {"position": 9}], gaps="close"))
-    with pytest.raises(UsageError, match="long layout alone"):
+    with pytest.raises(UsageError, match="only in the long layout"):
         offrank.read_log([{"slate": [1]}], gaps="close")
     with pytest.raises(UsageError, match='"raise" or "close"'):
         offrank.read_log(lines, gaps="open")  # type: ignore[arg-type]
@@ -182,7 +182,7 @@ def test_top_k_keeps_the_first_slots_and_all_candidates() -> None:
 @pytest.mark.parametrize(("column", "value"), [("propensity", 0.1), ("reward", 2.0)])
 def test_top_k_refuses_what_is_of_the_whole_slate(column: str, value: float) -> None:
     log = offrank.read_log([row | {column: value} for row in TOP], top_k=2)
-    with pytest.raises(UsageError, match=f"'{column}' is of whole slates"):
+    with pytest.raises(UsageError, match=f"'{column}' describes whole slates"):
         log.select(Needs(frozenset([column])))
 
 

@@ -56,8 +56,8 @@ def test_an_item_twice_is_named_with_its_rule_row_and_item(lists: bool) -> None:
     wide = pa.table({"shown_items": slates.tolist(), "clicked": CLICKS.tolist()})
     said = unread(wide if lists else long(slates=slates))
     column, row = ("shown_items", 1) if lists else ("sku", SLOTS + 3)
-    assert f"'{column}' holds an item twice (duplicate-item): row {row} has {slates[1, 0]}" in said
-    assert "give repeated ones ids of their own" in said
+    assert f"'{column}' contains an item twice (duplicate-item): row {row} has {slates[1, 0]}" in said
+    assert "give repeated ones their own ids" in said
     with pytest.raises(ColumnError, match="duplicate-item"):
         offrank.read_log(wide if lists else long(slates=slates))
 
@@ -109,7 +109,7 @@ def test_a_router_without_options_asks_for_them_where_they_differ() -> None:
 def test_costs_of_choices_are_no_rewards() -> None:
     table = pa.table({"a": RNG.integers(1, 5, ROWS), "cost": -RNG.integers(0, 2, ROWS), "p": np.full(ROWS, 0.25)})
     said = unread(table)
-    assert "write -cost as a column of its own" in said
+    assert "add a column of -cost" in said
     assert "format='router(chosen=a, reward=NAME, propensity=p)'" in said
     earned = table.append_column("gain", pa.array(-table["cost"].to_numpy()))
     assert offrank.inspect(earned, format="router(chosen=a, reward=gain, propensity=p)").rows == ROWS
@@ -153,4 +153,4 @@ def test_what_an_arm_paid_off_is_its_reward() -> None:
 
 def test_an_infinite_click_is_no_reason_for_a_warning() -> None:
     said = unread(pa.table({"shown": [[1, 2]] * 3, "seen": [[np.inf, 0.0]] * 3}))
-    assert "no list beside the slate tells what was clicked" in said
+    assert "no list says which items of the slate were clicked" in said

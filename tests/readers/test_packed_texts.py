@@ -134,10 +134,10 @@ def later(column: str, first: Any, cell: Any, **beside: Any) -> MemoryTable:
 
 
 BROKEN = {
-    "empty place": (later("slate", "a|b", "a||b"), "slate", "has an empty place"),
-    "text among numbers": (later("clicks", "0|1", "0|yes", slate=["a", "b"]), "clicks", "holds text, unlike"),
-    "a zero in front of a number": (later("slate", "7|8", "7|008"), "slate", "holds text, unlike"),
-    "a long integer": (later("slate", "7|8", "7|12345678901234567890"), "slate", "holds text, unlike"),
+    "empty place": (later("slate", "a|b", "a||b"), "slate", "has an empty entry"),
+    "text among numbers": (later("clicks", "0|1", "0|yes", slate=["a", "b"]), "clicks", "is text, unlike"),
+    "a zero in front of a number": (later("slate", "7|8", "7|008"), "slate", "is text, unlike"),
+    "a long integer": (later("slate", "7|8", "7|12345678901234567890"), "slate", "is text, unlike"),
     "a fraction for an id": (later("slate", "7|8", "7|8.5"), "slate", ""),
     "no click": (later("slate", "a-0 b-1", "a-0 b"), "slate", "without its click"),
     "no brackets": (later("slate", "[a b]", "a b"), "slate", "not a list in brackets"),

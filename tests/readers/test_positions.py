@@ -50,7 +50,7 @@ def test_positions_from_0_and_from_1() -> None:
 
 def test_positions_from_0_are_told_by_most_rows() -> None:
     fine, missing = [0, 1, 2], [1, 2, None]
-    with pytest.raises(RowError, match=r"row 2 .*column 'r'.*breaks the count of positions"):
+    with pytest.raises(RowError, match=r"row 2 .*column 'r'.*interrupts the positions"):
         ranked([fine, fine, missing])
     log = [{"i": list("abc"), "c": [0, 1, 2], "r": row} for row in (fine, fine, missing)]
     names = {"slate": "i", "clicks": "c", "position": "r"}
@@ -95,7 +95,7 @@ def test_lists_beside_the_positions_must_fit() -> None:
 
 def test_gaps_between_positions() -> None:
     assert ranked([[5, 2, None]], gaps="close") == wide(("ba", [1, 0]))
-    with pytest.raises(UsageError, match="or between positions in a column that was named"):
+    with pytest.raises(UsageError, match="or between positions in a named column"):
         offrank.read_log([{"slate": ["a"], "clicks": [0]}], gaps="close")
     log = [{"i": ["a", "b"], "c": [1, 0], "r": [3, 1]}]
     found = offrank.read_log(log, {"slate": "i", "clicks": "c", "position": "r"})

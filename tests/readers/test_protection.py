@@ -48,7 +48,7 @@ def test_checksums_are_told_by_what_is_in_the_file(kind: str, tmp_path: Path) ->
     write(WIDE, tmp_path / name)
     assert offrank.convert(tmp_path / name, tmp_path / "converted.parquet").checksums is told
     seen = offrank.inspect(tmp_path / name)
-    assert (seen.to_dict()["checksums"], "damage to a number" in str(seen)) == (told, told is False)
+    assert (seen.to_dict()["checksums"], "a damaged number" in str(seen)) == (told, told is False)
 
 
 @pytest.mark.parametrize("found", [LONG, WIDE.select([2]).append_column("slate", [["[1,2]", "[2,1]"] * 20])])
@@ -57,7 +57,7 @@ def test_text_is_protected_by_gzip_alone(found: pa.Table, tmp_path: Path) -> Non
     packed(found, tmp_path / "log.csv.gz")
     told = [offrank.convert(tmp_path / name, tmp_path / f"{name}.arrow") for name in ("log.csv", "log.csv.gz")]
     assert [one.checksums for one in told] == [False, True]
-    assert ["which the log itself has not" in str(one) for one in told] == [True, False]
+    assert ["which the log itself does not have" in str(one) for one in told] == [True, False]
 
 
 def test_a_table_in_memory_has_nothing_to_protect(tmp_path: Path) -> None:

@@ -367,7 +367,7 @@ def test_csv_with_an_unfit_value(tmp_path: Path) -> None:
 def test_a_file_that_lacks_a_column(tmp_path: Path) -> None:
     pq.write_table(TABLE, tmp_path / "1.parquet")
     pq.write_table(TABLE.drop_columns(["clicks"]), tmp_path / "2.parquet")
-    with pytest.raises(ColumnError, match=r"2\.parquet has no column 'clicks', but .*1\.parquet has"):
+    with pytest.raises(ColumnError, match=r"2\.parquet has no column 'clicks', but .*1\.parquet has one"):
         rows(offrank.read_log(tmp_path))
 
 

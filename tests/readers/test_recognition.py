@@ -81,5 +81,5 @@ def test_a_reader_takes_invalid_rows_and_a_format_is_a_reader(tmp_path: Path) ->
     with pytest.raises(UsageError, match="the reader plain has no argument `invalid`"):
         Reader(plain)  # type: ignore[arg-type]
     assert repr(Reader(lambda path, **_: offrank.read_log(path))) == "<lambda>"  # type: ignore[arg-type]
-    with pytest.raises(UsageError, match="which is no reader"):
+    with pytest.raises(UsageError, match="which is not a reader"):
         offrank.read_log(tmp_path, format=plain)  # type: ignore[arg-type]

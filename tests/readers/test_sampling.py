@@ -167,7 +167,7 @@ def test_an_error_says_that_it_is_of_a_sample(tmp_path: Path) -> None:
     rows = path.read_text().partition("\n")[2]
     more = [rows.replace("\n1", f"\n{copy}") for copy in (2, 3, 4)]
     path.write_text("".join([path.read_text(), *more, more[-1].replace("\n4", "\n5").replace(",", ",x")]))
-    with pytest.raises(LogError, match=r"in a sample of it: .*stands among"):
+    with pytest.raises(LogError, match=r"in a sample of it: .*is among"):
         offrank.inspect(path, sample_above=ABOVE)
 
 
@@ -181,7 +181,7 @@ def test_inspect_says_that_it_is_of_a_sample(tmp_path: Path) -> None:
     assert said["how"] == "spread"
     assert said["whole"] == path.stat().st_size > 4 * said["size"] * 0.7
     words = " ".join(str(found).split())
-    assert words.index("sample_above=None reads all") < words.index("What it holds")
+    assert words.index("sample_above=None reads all rows)") < words.index("Contents")
     assert "counts of the sample" in words
     assert "counts of the sample" not in str(whole)
     assert (found.source, found.layout, found.columns) == (whole.source, whole.layout, whole.columns)

@@ -87,7 +87,7 @@ def test_tiangong_lists_with_a_document_twice(tmp_path: Path) -> None:
         (xml(([], [])), "session 3, interaction 1: expected"),
         (xml(([(1, "d1")], [])).replace("query_id", "qid"), "interaction 1: expected query_id"),
         (xml(([(1, "d1")], [])).replace("docid", "doc"), "interaction 1: expected"),
-        ("<session>", "is no XML"),
+        ("<session>", "is not valid XML"),
     ],
 )
 def test_tiangong_files_of_another_form_are_refused(text: str, message: str, tmp_path: Path) -> None:
@@ -185,9 +185,9 @@ def test_clax_labels_stand_beside_the_documents(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"clicks": [[0.0], [1.0], [0.0]]}, "row 0 .*'clicks' is not as long as its query_doc_ids"),
-        ({"positions": [[1, 2, 3, 4], [1, 0, 0, 0], [1, 2, 3, 4]]}, "row 1 .*no whole number from 1"),
-        ({"positions": [[1, 2, 2, 4], [1, 2, 0, 0], [1, 2, 3, 4]]}, "row 0 .*two documents have one position"),
+        ({"clicks": [[0.0], [1.0], [0.0]]}, "row 0 .*'clicks' does not have the length of its query_doc_ids"),
+        ({"positions": [[1, 2, 3, 4], [1, 0, 0, 0], [1, 2, 3, 4]]}, "row 1 .*not a whole number from 1"),
+        ({"positions": [[1, 2, 2, 4], [1, 2, 0, 0], [1, 2, 3, 4]]}, "row 0 .*two documents have the same position"),
     ],
 )
 def test_clax_sessions_that_do_not_fit_are_refused(changes: dict[str, Any], message: str, tmp_path: Path) -> None:

@@ -68,7 +68,7 @@ def test_of_kuairand_rows_that_were_recommended_are_no_draws(tmp_path: Path) -> 
     assert numbers(path, "logged") == numbers(folder, "logged")
     recommended = [line for line in path.read_text(encoding="utf-8").splitlines() if not line.endswith(",1,1")]
     (tmp_path / "log_standard.csv").write_text("\n".join(recommended), encoding="utf-8")
-    with pytest.raises(LogError, match=r"no row of .* was drawn at random"):
+    with pytest.raises(LogError, match=r"no row of .* was shown at random"):
         offrank.read_log(tmp_path / "log_standard.csv")
 
 
@@ -142,7 +142,7 @@ LACKING = {
 def test_what_tells_of_no_ranking_says_so(name: str, tmp_path: Path) -> None:
     file, text, layout = LACKING[name]
     (tmp_path / file).write_text(text, encoding="utf-8")
-    with pytest.raises(LogError, match=r"no other ranking|no list that was shown|enriched events") as error:
+    with pytest.raises(LogError, match=r"no other ranking|not lists that were shown|enriched events") as error:
         offrank.read_log(tmp_path / file)
     found = offrank.inspect(tmp_path / file)
     assert found.layout == layout

@@ -101,7 +101,7 @@ def test_sql_on_the_command_line(tmp_path: Path) -> None:
 
 
 BAD_SQL = {
-    "duckdb:selec": "'duckdb:selec' cannot be read: Parser Error(.|\n)*mend the query",
+    "duckdb:selec": "'duckdb:selec' cannot be read: Parser Error(.|\n)*correct the query",
     "duckdb:from 'none.parquet'": "No files found",
     "duckdb:select 1 as slate, error('later') as clicks": "later",
     "duckdb:set threads = 2": "has no rows",
@@ -251,7 +251,7 @@ def test_one_pass(job: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize("job", TWICE)
 def test_two_passes_are_refused_before_the_first(job: str, tmp_path: Path) -> None:
     read: list[int] = []
-    with pytest.raises(UsageError, match=r"(?s)stream can be read once only, and .*what to do: give a function"):
+    with pytest.raises(UsageError, match=r"(?s)stream can be read only once, but .*what to do: give a function"):
         TWICE[job](batches(read), tmp_path)
     assert read == [10]  # the first tells the columns
 

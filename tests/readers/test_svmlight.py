@@ -112,7 +112,7 @@ def test_a_colon_in_a_comment_is_no_index(tmp_path: Path) -> None:
 
 def test_sizes_beside_the_data(tmp_path: Path) -> None:
     path = write(tmp_path / "rank.train", "1 1:1\n0 2:1\n2 1:3\n")
-    with pytest.raises(LogError, match=r"no 'qid:', and there is no rank.train.query beside it"):
+    with pytest.raises(LogError, match=r"no 'qid:', and rank.train.query is missing next to it"):
         read_svmlight(path)
     sizes = write(tmp_path / "rank.train.query", "2\n1\n")
     for found in (read_svmlight(path), read_svmlight(tmp_path), read_svmlight(path, group=sizes)):
@@ -164,7 +164,7 @@ def test_a_line_that_is_not_in_the_format(text: Path, line: str, said: str) -> N
 
 
 def test_a_query_that_comes_back(text: Path, tmp_path: Path) -> None:
-    with pytest.raises(LogError, match=r"line 6: query 10 comes back after other queries; it began in .*, line 2"):
+    with pytest.raises(LogError, match=r"line 6: query 10 continues after other queries; it began in .*, line 2"):
         read_svmlight(write(tmp_path / "scattered.txt", LETOR + "1 qid:10 1:1\n"))
     with pytest.raises(LogError, match=r"b.txt, line 1: query 9 comes back .* it began in .*set.txt, line 5"):
         read_svmlight([text, write(tmp_path / "b.txt", "1 qid:9 1:1\n")])
@@ -173,7 +173,7 @@ def test_a_query_that_comes_back(text: Path, tmp_path: Path) -> None:
 def test_arguments_that_cannot_work(text: Path, tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="base is 2"):
         read_svmlight(text, base=2)  # type: ignore[arg-type]
-    with pytest.raises(UsageError, match="leave `group` out"):
+    with pytest.raises(UsageError, match="omit `group`"):
         read_svmlight(text, group=text)
     with pytest.raises(LogError, match="no log at"):
         read_svmlight(tmp_path / "none")

@@ -47,7 +47,7 @@ def test_the_headline_is_the_verdict_with_all_its_intervals() -> None:
         "`t` would have earned **0.412** clicks per impression (95 % interval 0.405 to 0.419); "
         "the logged ranking earned 0.3812 (0.3784 to 0.3840): 0.0310 more (+0.0240 to +0.0380)."
     )
-    assert (found.aside, found.severity) == ("Sound: by `snips`, which assumes nothing of users.", "ok")
+    assert (found.aside, found.severity) == ("Sound: by `snips`, which assumes nothing about users.", "ok")
     assert found.decision == "better"
 
 
@@ -75,7 +75,7 @@ def test_what_no_log_can_tell_is_named_once() -> None:
     rests = sample.verdict(estimate, "snips", assumptions=(CLICKS_LOGGED, ONE_LOOK))
     each = {("t", "snips"): estimate, ("u", "snips"): estimate}
     *_, last = answers(sample.only(each, verdicts={"t": rests, "u": rests}))
-    assert last.text == "No log can test what this also rests on:"
+    assert last.text == "Assumptions that no log can test:"
     assert last.assumptions == (CLICKS_LOGGED, ONE_LOOK)
     assert [bool(one.assumptions) for one in answers(sample.only(each, verdicts={"t": rests, "u": rests}))][:2] == [
         False,
@@ -95,8 +95,8 @@ def test_where_nothing_is_clear_it_says_what_would_be_seen() -> None:
     text = said(0.412, 0.0036, (-0.001, -0.008, 0.006), detectable=0.0103).text
     assert text.startswith("**No clear difference: -0.26 %** (-2.1 % to +1.6 %). `t` would")
     assert ": a difference of -0.0010 (-0.0080 to +0.0060)." in text
-    assert text.endswith("A difference of 0.0103 would be seen in four of five such logs.")
-    assert "four of five" not in said(0.412, 0.0036, (0.031, 0.024, 0.038), detectable=0.0103).text
+    assert text.endswith("The smallest difference that such a log detects with a power of 80 % is 0.0103.")
+    assert "with a power" not in said(0.412, 0.0036, (0.031, 0.024, 0.038), detectable=0.0103).text
 
 
 def test_an_end_that_is_zero_is_called_zero() -> None:
@@ -111,12 +111,12 @@ def test_care_says_why_and_what_the_interval_was_held_to() -> None:
     assert found.text.startswith("**Better: +8.1 %** (+6.3 % to +10 %). `t` would")
     assert found.aside == (
         "With care: by `snips`, which assumes that a slate's reward is a sum over its items. "
-        "The interval was widened to hold the value of `ips`, which assumes less."
+        "The interval was widened to contain the value of `ips`, which assumes less."
     )
     assert found.reasons == ("`low-ess` (`ips` and `snips`): Few. Log more.",)
     assert found.severity == "warning"
     spans = said(0.412, 0.0036, (0.031, 0.024, 0.038), spans=True, **assumed)
-    assert spans.aside.endswith("The interval holds the interval of `ips`, which assumes less.")
+    assert spans.aside.endswith("The interval contains that of `ips`, which assumes less.")
 
 
 def test_a_reason_that_names_its_estimator_does_not_name_it_twice() -> None:
@@ -149,7 +149,7 @@ def test_the_logged_mean_alone_is_said_to_be_that_of_the_logged_ranking() -> Non
     [found] = only(plain(0.412, 0.0036), "logged")
     assert found.text == "The logged ranking earned **0.412** clicks per impression (95 % interval 0.405 to 0.419)."
     assert found.severity == "ok"
-    assert found.aside == "What `t` would have earned was not asked: name an estimator such as `snips`."
+    assert found.aside == "The value of `t` was not estimated: name an estimator such as `snips`."
     assert not only(plain(0.412, 0.0036), "logged", logging="t")[0].aside
     assert only(plain(0.412, 0.0036, **warning("serious")), "logged")[0].severity == "serious"
 
@@ -167,8 +167,8 @@ def checked(trust: Trust, *checks: tuple[str, Status]) -> str:
     [
         ("serious", "**1 check of the log fails** (Support)"),
         ("warning", "**1 check of the log warns** (Support)"),
-        ("note", "**No check of the log fails**: 1 check made. But note what they say of Support."),
-        ("ok", "**Nothing speaks against this log**: 1 check made."),
+        ("note", "**No check failed** (1 check). See the notes on Support."),
+        ("ok", "**All checks passed** (1 check)."),
     ],
 )
 def test_a_check_says_what_was_found(status: Status, start: str) -> None:
@@ -177,7 +177,7 @@ def test_a_check_says_what_was_found(status: Status, start: str) -> None:
 
 @pytest.mark.parametrize("trust", get_args(Trust))
 def test_a_check_has_the_verdict_on_the_log_before_all_else(trust: Trust) -> None:
-    assert checked(trust, ("support", "ok")).startswith(f"**{TRUST[trust]}.** **Not")
+    assert checked(trust, ("support", "ok")).startswith(f"**{TRUST[trust]}.** **All checks passed")
 
 
 def test_a_check_that_fails_twice_by_one_name_is_named_once() -> None:

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-import os
 import re
-import shutil
 import subprocess
 from html import escape, unescape
 from pathlib import Path
@@ -14,20 +12,10 @@ import pytest
 
 from offrank import Result
 from tests.report import sample
+from tests.report.conftest import FLAGS
 
 PHONE, DESKTOP = 360, 1200
 LIGHT, DARK = "1", "0"
-FLAGS = (
-    "--headless",
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-    "--hide-scrollbars",
-)
 #: Looks at the page from outside, since the page itself allows no scripts.
 LOOK = """
 addEventListener("load", () => {
@@ -47,17 +35,6 @@ addEventListener("load", () => {
 """
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
-
-
-@pytest.fixture(scope="module")
-def chromium() -> str:
-    names = ("chromium", "chromium-browser", "google-chrome")
-    found = next(filter(None, map(shutil.which, names)), None)
-    if found is None and os.environ.get("CI") == "true":
-        pytest.fail("CI needs chromium")
-    if found is None:
-        pytest.skip("no chromium on this machine")
-    return found
 
 
 def hostile() -> Result:

@@ -15,6 +15,8 @@ import pytest
 
 import offrank
 from offrank import Result, Top
+from offrank.report import glossary
+from offrank.report.page import prose
 from tests.report import sample
 from tests.verbs.logs import CURVE, LOGGING, search
 
@@ -23,6 +25,7 @@ def render(result: Result) -> str:
     return result.to_document().render()
 
 
+WORDS = "What the words mean"
 EVIL = "</script><img src=x onerror=alert(1)>\"'`**&"
 
 
@@ -127,7 +130,7 @@ def test_all_sections_are_there() -> None:
         "Checks of the log",
         "Inverse propensities by length of the slate",
         "Importance weights",
-        "If weights were clipped",
+        "Effect of clipping",
         "By window or bound",
         "The heaviest impressions",
         "Overlap of target and log by rank",
@@ -135,6 +138,7 @@ def test_all_sections_are_there() -> None:
         "Clicks by rank",
         "The log",
         "To repeat this",
+        WORDS,
     ]
 
 
@@ -155,7 +159,14 @@ def test_the_numbers_and_how_to_repeat_them_are_there() -> None:
 
 def test_empty_sections_vanish() -> None:
     mean = sample.only({("t", "logged"): sample.plain(0.4, 0.01)}, command=None)
-    assert headings(render(mean)) == ["Why", "Left out while reading", "t", "The log", "To repeat this"]
+    assert headings(render(mean)) == [
+        "Why",
+        "Left out while reading",
+        "t",
+        "The log",
+        "To repeat this",
+        WORDS,
+    ]
 
 
 def test_refusals_alone_make_a_page() -> None:
@@ -167,11 +178,11 @@ def test_refusals_alone_make_a_page() -> None:
 def test_the_first_screen_says_what_was_asked_of_which_log() -> None:
     page = render(sample.result())
     first = page[: page.index("<h2>")]
-    told = dict(re.findall(r"<dt>(.*?)</dt><dd>(.*?)</dd>", re.sub("</?code[^>]*>", "", first)))
+    told = dict(re.findall(r"<dt>(.*?)</dt><dd>(.*?)</dd>", re.sub("</?(?:code|abbr)[^>]*>", "", first)))
     assert told == {
         "Log": "demo/log.parquet",
         "Impressions": "200,000",
-        "Clusters": "taken together by query",
+        "Clusters": "query",
         "Drawn by": "plackett_luce(old_score)",
         "Estimator of the answer": "ipm",
         "Intervals": "studentised 95\u00a0%",
@@ -180,10 +191,11 @@ def test_the_first_screen_says_what_was_asked_of_which_log() -> None:
 
 def test_the_smallest_effect_that_would_be_seen_is_on_the_first_screen() -> None:
     found = sample.result()
-    verdicts = {name: replace(one, detectable=0.0171) for name, one in found.verdicts.items()}
-    page = render(replace(found, verdicts=verdicts))
-    told = '0.0171 (<code class="name">better</code>) and 0.0171 (<code class="name">worse</code>)'
-    assert f"<dt>Minimum detectable effect</dt><dd>{told}</dd>" in page
+    equal, unlike = {"better": 0.0171, "worse": 0.0171}, {"worse": 0.02, "better": 0.0171}
+    for least, told in ((equal, "0.0171"), (unlike, "0.0171\u00a0to\u00a00.0200")):
+        verdicts = {name: replace(one, detectable=least[name]) for name, one in found.verdicts.items()}
+        page = re.sub("</?abbr[^>]*>", "", render(replace(found, verdicts=verdicts)))
+        assert f"<dt>Minimum detectable effect</dt><dd>{told}</dd>" in page
 
 
 @pytest.mark.parametrize("names", [("2026-09-09", "2026-09-10"), ("2026-09-10T00:00:00", "2026-09-09T00:00:00")])
@@ -202,6 +214,23 @@ def test_checks_that_passed_are_one_line() -> None:
     one = render(sample.result())
     assert "passed</summary>" not in one
     assert one.count('<span class="status ok">') == 1
+
+
+def test_every_term_is_explained_under_the_pointer_and_at_the_end() -> None:
+    page = render(sample.result())
+    lines = dict(re.findall(r'<abbr title="([^"]*)">([^<]*)</abbr>', page))
+    listed = dict(re.findall(r"<dt>([^<]*)</dt><dd>([^<]*)</dd>", page[page.index("What the words mean") :]))
+    assert {"ESS", "mean weight", "tail index", "interval", "propensity", "change"} <= {*listed}
+    assert {*lines} <= {*listed.values()}
+    assert {"ips", "snips", "ipm", "interpol", "pbm", "rips"} <= {*listed}
+    few = prose("Slots of a ranker")  # only what is on a page
+    assert [term for term, _ in glossary.listed(few)] == ["slot"]
+
+
+def test_terms_are_found_whole_once_and_in_the_plural() -> None:
+    said = prose("Propensities of slates, of a slate and of `slate`, are <b>; translate, no-support, clusters.")
+    assert re.findall(r">([A-Za-z]+)</abbr>", said) == ["Propensities", "slates", "clusters"]
+    assert "&lt;b&gt;" in said
 
 
 def test_many_groups_are_cut_to_the_largest() -> None:

@@ -22,7 +22,7 @@ from offrank.metrics.measured import Measured, Measurements
 from offrank.report import render_text
 from offrank.report.document import Codes, Document, Figures, Section
 from offrank.report.plots import Forest, ForestRow
-from offrank.report.svg import forest_html, forest_svg
+from offrank.report.svg import forest_html, standalone
 from offrank.verbs import metrics_page
 from tests.report import sample
 from tests.verbs.schema import assert_document
@@ -122,7 +122,7 @@ def test_amounts_are_told_in_what_a_unit_is_worth_and_kept_as_they_were() -> Non
     assert (after.value, after.difference.low) == (2 * before.value, 2 * before.difference.low)
     assert (after.ess, after.mean_weight_interval) == (before.ess, before.mean_weight_interval)
     assert found["better", "ips"] is before
-    assert evaluation.forest(found).title == "Earned, in EUR per impression"
+    assert evaluation.forest(found).title == "Reward, in EUR per impression"
 
 
 def compared(target: str, trust: Trust, change: Interval | None, relative: Interval | None = None) -> Difference:
@@ -172,12 +172,17 @@ def measured(value: float, change: tuple[float, float] | None = None) -> Measure
 @pytest.mark.parametrize(
     ("metric", "change", "best", "end"),
     [
-        ("pairwise_loss", (0.01, 0.03), "a", "lower is better, clearly before each other model."),
+        ("pairwise_loss", (0.01, 0.03), "a", "lower is better, clearly better than every other model."),
         ("pairwise_loss", (0.0, 0.03), "a", "lower is better, but not clearly better than b."),
         ("pairwise_loss", (-0.03, -0.01), "b", "its difference to a is -0.020 (-0.030 to -0.010)."),
-        ("pairwise_loss", (-0.03, 0.0), "b", "**not clearly different**."),
+        ("pairwise_loss", (-0.03, 0.0), "b", "**no clear difference**."),
         ("banner_ndcg", (0.01, 0.03), "b", "its difference to a is +0.020 (+0.010 to +0.030)."),
-        ("banner_ndcg(several=single)", (-0.03, -0.01), "a", "higher is better, clearly before each other model."),
+        (
+            "banner_ndcg(several=single)",
+            (-0.03, -0.01),
+            "a",
+            "higher is better, clearly better than every other model.",
+        ),
     ],
 )
 def test_the_best_model_is_named_and_whether_it_clearly_is(
@@ -222,7 +227,7 @@ def test_nothing_is_drawn_beyond_the_axis() -> None:
     )
     plot = Forest("Differences", rows, 0.0)
     assert plot.cut
-    drawn = forest_svg(plot)
+    drawn = standalone(plot)
     places = [float(place) for place in re.findall(r'x[12]?="(-?[\d.]+)%"', forest_html(plot))]
     assert 0 <= min(places) <= max(places) <= 100
     assert drawn.count('<path class="interval"') == 1  # one arrow, to the right

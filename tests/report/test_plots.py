@@ -21,7 +21,7 @@ from offrank.folds.histogram import Histogram
 from offrank.formatting import Span
 from offrank.report import plots
 from offrank.report.plots import Axis
-from offrank.report.svg import forest_html, forest_svg
+from offrank.report.svg import forest_html, standalone
 from tests.report import sample
 
 
@@ -69,7 +69,7 @@ def test_the_first_screen_has_the_log_and_every_answer_with_its_difference() -> 
     refused = replace(sample.result(), verdicts={"worse": Verdict("unknown", "none", "worse")})
     row = evaluation.forest(refused).rows[-1]
     assert (row.summary, row.light, row.span.value) == ("unknown", "unknown", None)
-    drawn = forest_svg(plot)
+    drawn = standalone(plot)
     assert plot.decided == ("better", "worse")
     assert drawn.count(">\u25b2<title>better</title>") == drawn.count(">\u25bc<title>worse</title>") == 1
     assert drawn.count("point doubtful") == 2  # both are to be used with care
@@ -82,9 +82,10 @@ def test_an_axis_without_zero_says_on_which_side_it_is() -> None:
     assert plots.Forest("below", (plots.ForestRow("a", Span(-2.0, -2.1, -1.9)),)).zero == "right"
     assert plots.Forest("from zero", rows, bars=True).zero == ""
     assert "\u2190 0 is not shown<" in forest_html(plots.Forest("far", rows))
+    assert "0 is not shown, further left<" in forest_html(plots.Forest("far", rows, better="left"))
     change = plots.Forest("both", (plots.ForestRow("a", Span(0.1, -1.0, 1.0)),))
     assert change.zero == ""
-    for drawn in (forest_html(change), forest_svg(change)):
+    for drawn in (forest_html(change), standalone(change)):
         assert "not shown" not in drawn
         assert 'class="zero"' in drawn
 
@@ -95,14 +96,14 @@ def test_of_two_names_with_minus_between_neither_is_lost(one: str) -> None:
     rows = (plots.ForestRow(label, Span(0.1, 0.0, 0.2)),)
     drawn = forest_html(plots.Forest("d", rows))
     assert f'<bdi class="name">{one}</bdi> <span>minus</span> <bdi class="name">production</bdi>' in drawn
-    lines = re.findall(r'class="label"[^>]*>([^<]*)<', forest_svg(plots.Forest("d", rows)))
+    lines = re.findall(r'class="label"[^>]*>([^<]*)<', standalone(plots.Forest("d", rows)))
     assert lines == ([label] if one == "a" else ["the ranker that \u2026onth", "minus production"])
     assert all(len(line) <= 22 for line in lines)
 
 
 def test_a_long_label_has_two_lines() -> None:
     rows = (plots.ForestRow("clip(interpol(window=1, form=windowed), 100)", Span(0.1, 0.0, 0.2)),)
-    lines = re.findall(r'class="label"[^>]*>([^<]*)<', forest_svg(plots.Forest("d", rows)))
+    lines = re.findall(r'class="label"[^>]*>([^<]*)<', standalone(plots.Forest("d", rows)))
     assert len(lines) == 2
     assert lines[0] == "clip(interpol(window="
 
@@ -127,7 +128,7 @@ def test_an_enormous_interval_is_cut_and_says_so() -> None:
     assert row.summary == "0.3 (\N{HYPHEN-MINUS}0.9 to 1.5)"
     assert row.severity == "serious"
     assert plot.doubtful
-    assert forest_svg(plot).count('<path class="interval"') == 2  # an arrow at either end
+    assert standalone(plot).count('<path class="interval"') == 2  # an arrow at either end
 
 
 def test_a_value_beyond_the_axis_is_an_arrow() -> None:
@@ -179,7 +180,10 @@ def test_tiny_click_rates_keep_their_digits() -> None:
 
 @pytest.mark.parametrize("draw", ["forest", "groups", "weights", "ranks", "clips", "windows"])
 def test_a_picture_can_be_had_as_a_whole_svg(draw: str) -> None:
-    drawn = getattr(Plots(sample.result()), draw)()
+    picture = getattr(Plots(sample.result()), draw)()
+    drawn = picture._repr_svg_()
+    assert drawn == str(picture)
+    assert picture.data.rows
     root = ET.fromstring(drawn)
     assert root.tag == "{http://www.w3.org/2000/svg}svg"
     assert root.get("width") == "800"
@@ -207,7 +211,7 @@ def test_weights_are_drawn_as_shares_and_those_of_zero_are_told() -> None:
 
 
 def test_drawings_name_themselves_and_mark_by_shape() -> None:
-    drawn = forest_svg(evaluation.estimates_forest(sample.result(), "worse"))
+    drawn = standalone(evaluation.estimates_forest(sample.result(), "worse"))
     assert 'role="img" aria-label="Estimates for worse with their intervals"' in drawn
     assert drawn.count('class="point doubtful"') == 1
     assert drawn.count('class="truth"') == 5

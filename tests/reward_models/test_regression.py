@@ -292,7 +292,7 @@ def test_refused_spellings(spelled: str, words: str) -> None:
 
 def test_what_is_no_model_is_refused() -> None:
     for given in (3, Memory):
-        with pytest.raises(UsageError, match="no reward model"):
+        with pytest.raises(UsageError, match="not a reward model"):
             Direct(given)
     with pytest.raises(UsageError, match="was not learnt"):
         LassoRegression().needs(Top("new"))

@@ -53,5 +53,5 @@ def test_where_chance_leaves_slots_empty_slates_are_drawn_or_refused(spelled: st
         assert sum(found.values()) == pytest.approx(1)
         short = sum(chance for slate, chance in found.items() if sum(item >= 0 for item in slate) <= BY_CHANCE[spelled])
         assert short == pytest.approx(0.5, abs=0.07)  # six standard errors
-    with pytest.raises(AbilityError, match="leaves slots empty by chance"):
+    with pytest.raises(AbilityError, match="leaves slots empty at random"):
         law_of(spelled, None)

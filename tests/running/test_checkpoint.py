@@ -154,7 +154,7 @@ def test_a_changed_log_is_noticed_and_named(log: Path, tmp_path: Path, what: str
         pq.write_table(table.slice(0, 100), path, row_group_size=40)
     elif what == "time":
         os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns + 1))
-    said = {"size": f"the size of {path} is .*, was {before.st_size}", "time": f"the time of {path} is"}
+    said = {"size": f"the size of {path} is .*, but was {before.st_size}", "time": f"the time of {path} is"}
     if what in said:
         with pytest.raises(StateError, match=said[what]) as caught:
             rows(path, CheckpointFolder(keep))
@@ -175,7 +175,7 @@ def test_a_changed_log_is_noticed_and_named(log: Path, tmp_path: Path, what: str
         if "the size" in name or "the time" in name
     }
     kept.write_bytes(dumps(found))
-    with pytest.raises(StateError, match="column 'ne[wv]' is" if what == "column" else "place of part 1 is"):
+    with pytest.raises(StateError, match="column 'ne[wv]' is" if what == "column" else "position of part 1 is"):
         rows(path, CheckpointFolder(keep))
 
 
@@ -186,17 +186,17 @@ def test_a_damaged_checkpoint_is_refused_by_name(log: Path, tmp_path: Path) -> N
     with pytest.raises(StateError, match=f"{kept.name} is damaged"):
         rows(log, CheckpointFolder(tmp_path))
     kept.write_bytes(dumps([1]))
-    with pytest.raises(StateError, match="it is no checkpoint"):
+    with pytest.raises(StateError, match="it is not a checkpoint"):
         rows(log, CheckpointFolder(tmp_path))
 
 
 def test_a_log_whose_changes_nobody_notices_is_refused(log: Path, tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="nothing would tell that the log has changed"):
+    with pytest.raises(UsageError, match="a change of the log could not be detected"):
         offrank.evaluate(pq.read_table(log), "top(new)", "plackett_luce(old)", executor=CheckpointFolder(tmp_path))
 
 
 def test_states_that_cannot_be_kept_are_refused_before_much_was_read(log: Path, tmp_path: Path) -> None:
-    with pytest.raises(StateError, match="holds LogBatch cannot be kept"):
+    with pytest.raises(StateError, match="with LogBatch cannot be saved"):
         run(offrank.read_log(log).select(Needs(frozenset(["clicks"]))), Batches(), CheckpointFolder(tmp_path))
 
 

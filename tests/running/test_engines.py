@@ -192,7 +192,7 @@ def test_partitions_that_change_between_passes_are_refused(frame: Any) -> None:
             yield data.take(random.SystemRandom().sample(range(len(data)), len(data)))
 
     log = frame.drop("features").mapInArrow(another, frame.drop("features").schema)
-    with pytest.raises(UsageError, match="or in another order") as error:
+    with pytest.raises(UsageError, match="or another order") as error:
         offrank.evaluate(log, TARGETS)
     assert "log.cache()" in error.value.remedy
 
@@ -204,7 +204,7 @@ def test_what_cannot_run_there_is_said_before_it_starts(frame: Any, session: Any
         lambda: model.predict(frame),
         lambda: offrank.predict_clicks(frame, model, folder / "predicted.parquet"),
     ):
-        with pytest.raises(UsageError, match="row by row, and those of the Spark DataFrame are elsewhere"):
+        with pytest.raises(UsageError, match="row by row, but the rows of the Spark DataFrame are elsewhere"):
             job()
     with ProcessPoolExecutor(1) as pool, pytest.raises(UsageError, match="by its own engine"):
         offrank.evaluate(frame, TARGETS, executor=pool)

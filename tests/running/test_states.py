@@ -52,16 +52,16 @@ def test_texts_survive() -> None:
 
 @pytest.mark.parametrize("value", [object(), {1, 2}, np.array(["a"]), np.array([None]), np.array([1j]), b"x", print])
 def test_other_types_are_refused_when_written(value: Any) -> None:
-    with pytest.raises(StateError, match="cannot be kept"):
+    with pytest.raises(StateError, match="cannot be saved"):
         dumps([value])
 
 
 def test_every_damaged_byte_is_noticed() -> None:
     whole = dumps(MomentsFold(2).empty())
     for place in range(len(whole)):
-        with pytest.raises(StateError, match=r"not a state|of version|checksum"):
+        with pytest.raises(StateError, match=r"not a state|has version|checksum"):
             loads(whole[:place] + bytes([whole[place] ^ 1]) + whole[place + 1 :])
-        with pytest.raises(StateError, match=r"not a state|of version|checksum"):
+        with pytest.raises(StateError, match=r"not a state|has version|checksum"):
             loads(whole[:place])
     with pytest.raises(StateError, match="checksum"):
         loads(whole + b"x")
@@ -69,7 +69,7 @@ def test_every_damaged_byte_is_noticed() -> None:
 
 def test_another_version_is_refused_with_both() -> None:
     _, _, rest = dumps(1).partition(b"\n")
-    with pytest.raises(StateError, match=rf"day\.state is of version 99, and this offrank reads version {SCHEMA}"):
+    with pytest.raises(StateError, match=rf"day\.state has version 99, but this offrank reads version {SCHEMA}"):
         loads(b"offrank state 99\n" + rest, "day.state")
 
 

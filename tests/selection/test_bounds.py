@@ -64,7 +64,7 @@ def test_choices(case: str, unit: float) -> None:
     ("given", "words"),
     [
         (([], [], [], []), "at least one"),
-        (([1.0], [1.0, 2.0], [1.0], [0.0]), "as many of each"),
+        (([1.0], [1.0, 2.0], [1.0], [0.0]), "the same number of each"),
         (([math.nan], [1.0], [1.0], [0.0]), "finite"),
     ],
 )
@@ -123,16 +123,16 @@ def test_it_answers_as_the_bound_of_least_error(name: str) -> None:
     assert f"This is {one.chosen}" in " ".join(str(result).split())
     path = result.facts["window_path"][0]
     assert [(row["estimator"], row["chosen"]) for row in path["rows"]] == [(e, e == one.chosen) for e in fixed]
-    assert "by each choice of" in result.plot.windows()
+    assert "by each choice of" in result.plot.windows().data.title
 
 
 def test_the_warning_says_what_was_chosen_and_whether_the_rest_is_known() -> None:
     found = judged("clip(ips, auto)")["clip(ips, auto)"]
     said = next(caution for caution in found.warnings if caution.code == "chosen")
     assert "of 7 bounds on the weights" in said.message
-    assert "the interval spans that of `ips` too" in said.remedy
+    assert "the interval also contains that of `ips`" in said.remedy
     # Two weights are 50 and some three hundred 2: 640^2 / 6,080 = 67, less than a hundred equal ones.
-    assert (said.severity, "The error of `ips` is not known" in said.message) == ("warning", True)
+    assert (said.severity, "The error of `ips` is unknown" in said.message) == ("warning", True)
 
 
 @pytest.mark.parametrize("spelling", ["clip(snips, {})", "controlled(switch(ips, {}))", "shrink(ipm, {})"])
@@ -167,7 +167,7 @@ def test_it_bounds_what_corrects_a_model(name: str) -> None:
     [said] = [caution.message for caution in judged(removed)[repr(removed)].warnings if caution.code == "clipped"]
     done = {"clip": "Clipping", "switch": "Switching", "shrink": "Shrinking"}[name]
     assert re.fullmatch(
-        rf"{done} removed \d+% of the weight, so the estimate rests on the model's prediction there\.", said
+        rf"{done} removed \d+% of the weight, so the estimate relies on the model's prediction there\.", said
     )
 
 
@@ -195,5 +195,5 @@ def test_mistakes_are_named(spelling: str, words: str) -> None:
 
 
 def test_only_its_members_have_weights() -> None:
-    with pytest.raises(TypeError, match="each of its family"):
+    with pytest.raises(TypeError, match="a family of estimators"):
         estimator("shrink(ips, auto)").bounded(None)

@@ -150,7 +150,7 @@ def test_the_interval_spans_that_of_the_first_that_can_be_trusted() -> None:
     spanned = min(several[anchor].low, chosen.low), max(several[anchor].high, chosen.high)
     assert (one.low, one.high) == pytest.approx(spanned, rel=1e-12)
     assert one.warnings[-1].severity == "warning"
-    assert f"Nothing before `interpol(window={anchor})` can be trusted" in one.warnings[-1].message
+    assert f"No estimate before `interpol(window={anchor})` can be trusted" in one.warnings[-1].message
 
 
 def test_it_is_spelled_as_it_is_built() -> None:
@@ -167,7 +167,7 @@ def test_mistakes_are_named() -> None:
         judged_without_a_curve()
     with pytest.raises(UsageError, match="window is 'wide'"):
         estimator("interpol(window=wide)")
-    with pytest.raises(TypeError, match="each of its family"):
+    with pytest.raises(TypeError, match="a family of estimators"):
         InterpolWindows(window="slope").weights(None, None, None)  # type: ignore[arg-type]
 
 

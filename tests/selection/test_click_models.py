@@ -66,8 +66,8 @@ def test_an_empty_intersection_in_both_presets() -> None:
     by = "top-2 cmip, top-2 ppl: ndcg"  # D, E and A, B
     assert choose(MODELS, by).name == "F"
     assert choose(MODELS, by, preset="published-code").name == "D"
-    assert "no model is in every top, so that all remain" in choose(MODELS, by).reasons
-    assert "no model is in every top, so that D, E remain" in choose(MODELS, by, "published-code").reasons
+    assert "no model is in every top, so all remain" in choose(MODELS, by).reasons
+    assert "no model is in every top, so D, E remain" in choose(MODELS, by, "published-code").reasons
     with pytest.raises(UsageError, match="preset is 'code'"):
         choose(MODELS, by, "code")  # type: ignore[arg-type]
 
@@ -77,17 +77,17 @@ def test_ties_stay_in_the_top_and_the_first_wins_the_last_step() -> None:
     choice = choose(models, "top-2 cmip: ppl")
     assert choice.kept == ("A", "B", "C")
     assert choice.name == "A"
-    assert any(doubt == "by perplexity A cannot be told from B, C" for doubt in choice.doubts)
+    assert any(doubt == "perplexity does not separate A from B, C" for doubt in choice.doubts)
 
 
 def test_reasons_and_doubts_in_words() -> None:
     models = [*MODELS[:4], MeasuredModel("E", 1.24, 0.70, Interval(0.08, 0.0, 0.16, 0.04))]
     choice = choose(models, "top-2 cmip: ndcg")
     assert choice.reasons == ("kept by CMIP: D, E", "of those D has the highest nDCG 0.9500")
-    assert choice.doubts == ("C was dropped, and its CMIP cannot be told from that of E",)
+    assert choice.doubts == ("C was dropped, although its CMIP does not differ clearly from that of E",)
     assert str(choice).splitlines() == [
         "D by `top-2 cmip: ndcg`: kept by CMIP: D, E; of those D has the highest nDCG 0.9500",
-        "  but: C was dropped, and its CMIP cannot be told from that of E",
+        "  but: C was dropped, although its CMIP does not differ clearly from that of E",
     ]
     assert choose(MODELS, "top-1 cmip: ndcg").reasons[-1] == "only E is left (nDCG 0.7000)"
     assert choose(MODELS, "ppl").doubts == ()
@@ -102,11 +102,11 @@ def convicted(names: str) -> list[MeasuredModel]:
 def test_a_strategy_asked_for_by_name_chooses_as_published_and_says_what_convicts_its_choice() -> None:
     choice = choose(convicted("D"), "top-2 cmip: ndcg")
     assert choice.name == "D"
-    assert choice.doubts[0] == "D is not to be chosen (carries-policy); of the others the choice is C"
+    assert choice.doubts[0] == "D must not be chosen (carries-policy); among the others, the choice is C"
     found = select(convicted("D"), "top-2 cmip: ndcg")
-    assert "**But** D is not to be chosen (carries-policy)" in found.answer().text
+    assert "**But** D must not be chosen (carries-policy)" in found.answer().text
     assert found.to_dict()["choice"] == "D"
-    assert choose(convicted("ABCDEF"), "ndcg").doubts[0] == "F is not to be chosen (carries-policy)"
+    assert choose(convicted("ABCDEF"), "ndcg").doubts[0] == "F must not be chosen (carries-policy)"
     assert not any("chosen" in doubt for doubt in choose(convicted("D"), "ppl").doubts)
 
 
@@ -119,9 +119,9 @@ def test_by_default_no_strategy_chooses_what_is_convicted() -> None:
     assert found.choice is not None
     assert found.to_dict()["choice"] == found.choice.name == choose(free, BEST).name
     assert found.to_dict()["excluded"] == {"D": ["carries-policy"], "F": ["carries-policy"]}
-    assert "Not to be chosen: `D` (carries-policy) and `F` (carries-policy)" in found.answer().text
+    assert "Must not be chosen: `D` (carries-policy) and `F` (carries-policy)" in found.answer().text
     assert len(found.records()) == 3 * len(MODELS)  # what was measured of them is not hidden
-    assert "Not to be chosen" not in select(MODELS).answer().text
+    assert "Must not be chosen" not in select(MODELS).answer().text
 
 
 def test_where_every_model_is_convicted_there_is_no_choice() -> None:
@@ -136,7 +136,8 @@ def test_where_every_model_is_convicted_there_is_no_choice() -> None:
 
 def test_point_estimates_are_not_ranked_against_draws_in_silence() -> None:
     models = [replace(one, points=one.name in "BC") for one in MODELS]
-    said = "CMIP of B, C is of point estimates and counts their noise, that of the others is of posterior draws"
+    said = "CMIP of B, C is computed from point estimates and contains their noise; that of the others is computed "
+    said += "from posterior draws"
     assert said in choose(models, "top-2 cmip: ndcg").doubts
     assert said in choose(models, "cmip").doubts
     assert said not in choose(models, "ppl").doubts
@@ -169,7 +170,7 @@ def test_tables_of_rows_and_what_is_missing() -> None:
     assert found.left_out["ndcg"] == "no nDCG of A, B"
     assert "0.1000 (0.0500 to 0.1500)" in str(found)
     assert "not used: ndcg (no nDCG of A, B)" in str(found)
-    assert found["cmip"].doubts[-1] == "by CMIP A cannot be told from B"
+    assert found["cmip"].doubts[-1] == "CMIP does not separate A from B"
     assert select(rows, by="ppl").choice.name == "A"
     with pytest.raises(UsageError, match="A has no nDCG"):
         select(rows, by="ndcg")
@@ -185,7 +186,7 @@ def test_tables_of_rows_and_what_is_missing() -> None:
         ([{"name": "A", "perplexity": math.nan}], "perplexity of A is nan"),
         ([{"name": "A", "perplexity": 0.7}], "perplexity of A is 0.7"),
         ([{"name": "A"}], "no strategy can be used"),
-        (["A"], "'A' is no candidate"),
+        (["A"], "'A' is not a candidate"),
     ],
 )
 def test_bad_tables_are_refused(rows: list[object], told: str) -> None:

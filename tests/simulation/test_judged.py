@@ -112,5 +112,5 @@ def test_some_queries_and_tables() -> None:
     assert some.table(some.grade).tolist() == [[3.0, 4.0], [0.0, 1.0]]
     assert some.table(some.features).shape == (2, 2, 1)
     assert data.take(np.array([], dtype=np.int64)).rows == 0
-    with pytest.raises(UsageError, match="queries have 1 to 2 documents, which is no table"):
+    with pytest.raises(UsageError, match="queries have 1 to 2 documents, which does not make a table"):
         data.table(data.grade)

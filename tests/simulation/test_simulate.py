@@ -160,6 +160,6 @@ def test_what_is_too_long_for_a_propensity_is_refused(tmp_path: Path) -> None:
     judged = mslr_like(400, seed=1)
     world = {"data": judged, "queries": 400, "sessions": 5, "temperature": 5.0}
     longest = int(judged.sizes.max())
-    with pytest.raises(UsageError, match="too many for the propensity"):
+    with pytest.raises(UsageError, match="too long for their propensity"):
         offrank.simulate(tmp_path / "log.parquet", documents=longest, **world)
     assert offrank.simulate(tmp_path / "log.parquet", documents=longest, slots=20, **world).written.rows == 5

@@ -167,7 +167,7 @@ def test_a_placed_policy_is_its_base_in_another_order() -> None:
     assert policy.rank_probs(contexts, np.arange(DOCUMENTS)[None])[0] == pytest.approx(law)
     drawn = policy.sample(contexts, np.random.default_rng(0)), base.sample(contexts, np.random.default_rng(0))
     assert drawn[0].tolist() == drawn[1][:, [2, 0, 1]].tolist()
-    with pytest.raises(UsageError, match="every place once"):
+    with pytest.raises(UsageError, match="every position once"):
         Placed(base, (0, 0, 1))
 
 

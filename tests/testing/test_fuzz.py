@@ -15,6 +15,7 @@ from offrank.testing.fuzz import files, forms, judging, oracle
 from offrank.testing.fuzz.cases import LogCase
 from offrank.testing.fuzz.files import Edit, FileCase
 from offrank.testing.fuzz.judging import draw_case, judge_case, smallest
+from offrank.testing.fuzz.questions import QUESTIONS
 from offrank.testing.fuzz.shrink import shrunk
 
 CASES = int(os.environ.get("OFFRANK_FUZZ_CASES", "800"))
@@ -83,6 +84,31 @@ ANSWERED = {
         new=[2.0, 3.0] * 2,
         query=["a", "a", "b", "b"],
     ),
+    "structs with ranks in views of texts": LogCase(
+        "wide",
+        {"slate": [["a", "b"]], "candidates": [["b", "a"]]},
+        "polars",
+        names={"slate": "items.item"},
+        shape="ranked",
+        said={"position": "items.position"},
+    ),
+    "exposures in views of texts": LogCase(
+        "wide", {"slate": [["a", "b"], ["b"]], "clicks": [[0, 1], [1]]}, "polars", shape="exposures"
+    ),
+    "lists in CSV beside a table of clicks": LogCase(
+        "wide",
+        {"slate": [[1, 2], [2]], "clicks": [[0, 1], [1]]},
+        "csv",
+        shape="lists and clicks",
+        format="events(impression=request, slate=slate, click_item=sku)",
+    ),
+    "folders whose files have other types": LogCase(
+        "wide",
+        {"slate": [[1], [1]], "clicks": [[0.5], [1]], "query": ["a", "b"], "further": [1.5, None]},
+        "hive",
+        "convert",
+        seed="4",
+    ),
     "views of texts": LogCase("wide", {"candidates": [["a"], ["b"]]}, "polars", "inspect"),
 }
 REFUSED = {
@@ -97,6 +123,19 @@ REFUSED = {
     "times that are all null as positions": long("read", position=[None, None], types={"position": "timestamp"}),
     "dates that are all null as scores": long("read", "table", new=[None, None], types={"new": "date32"}),
     "lists of text as clicks in JSON lines": wide("inspect", "csv", clicks=[["x", "y"], [0, 1], [0, 0]]),
+    "whole numbers beyond 2^53 beside fractions in numbered columns": LogCase(
+        "wide",
+        {"slate": [[1], [2, 3]], "clicks": [[0], [0, 0]], "new": [[2.5], [1.0, -(2**63)]]},
+        question="inspect",
+        names={"slate": "item", "clicks": "click"},
+        shape="numbered",
+    ),
+    "folders whose files have types that do not fit": LogCase(
+        "wide", {"slate": [[1], [1]], "clicks": [[1], [0.5]], "query": ["a", "b"]}, "hive", "convert", seed="4"
+    ),
+    "bytes in lists, and nothing else": LogCase(
+        "wide", {"candidates": [[";"]]}, question="convert", types={"candidates": "binary"}
+    ),
     "an infinite position": long("clicks", position=[1, float("inf")]),
     "a click model trained by another column": FileCase("dbn", (Edit("value", 721102, b'"other"'),)),
     "a click model with the strength of another table": FileCase("dbn", (Edit("delete", 922213, b"\0"),)),
@@ -105,6 +144,24 @@ REFUSED = {
     ),
     "a click model with a huge number": FileCase("dbn", (Edit("value", 104095, b"1.7976931348623157e+308"),)),
 }
+
+
+SOUND = {
+    **WIDE,
+    "slate": [[1, 2], [2, 1], [1, 2], [2, 1]] * 9,
+    "candidates": [[1, 2]] * 36,
+    "clicks": [[1, 0], [0, 1], [0, 0], [1, 0]] * 9,
+    "old": [[1.0, 2.0]] * 36,
+    "new": [[2.0, 1.0]] * 36,
+    "propensity": [0.5] * 36,
+    "query": ["a", "a", "b"] * 12,
+}
+
+
+@pytest.mark.parametrize("question", QUESTIONS)
+def test_each_question_is_answered(question: str) -> None:
+    judged = judge_case(LogCase("wide", SOUND, "parquet", question, seed="1"))
+    assert judged.outcome == "answered", judged
 
 
 @pytest.mark.parametrize("found", ANSWERED)

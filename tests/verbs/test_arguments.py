@@ -41,7 +41,11 @@ REFUSED: dict[str, tuple[dict[str, Any], type[OffrankError], str]] = {
     "a near estimator": ({"estimators": "snip"}, errors.SpellingError, "did you mean snips"),
     "no self-normalised pbm": ({"estimators": "snpbm"}, errors.SpellingError, "unknown estimator"),
     "no curve": ({"estimators": "pbm"}, errors.UsageError, "needs an examination curve"),
-    "a short curve": ({"estimators": "pbm", "examination": [1.0]}, errors.UsageError, "1 ranks, the log's slates 3"),
+    "a short curve": (
+        {"estimators": "pbm", "examination": [1.0]},
+        errors.UsageError,
+        "1 ranks, but the log's slates have 3",
+    ),
     "a zero curve": ({"estimators": "pbm", "examination": [1, 0, 1]}, errors.UsageError, "positive number per rank"),
     "a curve of words": ({"estimators": "pbm", "examination": "1,.5"}, errors.UsageError, "examination is '1,.5'"),
     "per cent": ({"confidence": 95}, errors.UsageError, "between 0 and 1"),
@@ -109,9 +113,13 @@ def test_a_policy_of_ones_own_needs_no_registration() -> None:
         ({"target": "top(old)"}, errors.ColumnError, "old_score"),
         ({"target": "top(3)"}, errors.UsageError, "3 is not a column"),
         ({"confidence": 0}, errors.UsageError, "between 0 and 1"),
-        ({"log": replaced(search(), propensity=None), "logging": "logged"}, errors.ColumnError, "which policy drew"),
+        (
+            {"log": replaced(search(), propensity=None), "logging": "logged"},
+            errors.ColumnError,
+            "name the logging policy",
+        ),
         ({"log": []}, errors.EmptyLogError, "no rows"),
-        ({"log": scored(old_score=[1, 1, 1, 0])}, errors.ImpossibleSlateError, "cannot be the policy"),
+        ({"log": scored(old_score=[1, 1, 1, 0])}, errors.ImpossibleSlateError, "cannot be the logging policy"),
     ],
 )
 def test_check_refuses_in_the_same_words(arguments: dict[str, Any], kind: type[OffrankError], words: str) -> None:

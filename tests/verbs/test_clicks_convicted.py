@@ -75,7 +75,7 @@ def test_a_published_strategy_is_asked_for_by_name(folder: Path, tmp_path: Path)
     assert done.exit_code == 0, done.output
     written = json.loads(out.read_text())
     assert written["choice"] == "gctr"  # which has a CMIP of 0
-    assert "gctr is not to be chosen (no-information)" in " ".join(done.output.split())
+    assert "gctr must not be chosen (no-information)" in " ".join(done.output.split())
 
 
 @pytest.mark.parametrize("models", [["dctr"], ["gctr"], ["dctr", "gctr", "cascade"]])
@@ -116,5 +116,5 @@ def test_cmip_is_read_as_what_is_above_a_right_model(folder: Path) -> None:
         ]
         assert written[name]["value"] - written[name]["floor"]["value"]["value"] == pytest.approx(excess["value"])
     for text in (str(found), found.to_document().render()):
-        assert "CMIP above a right model" in text
-    assert str(found.cmip["pbm"]).startswith("CMIP above a right model's: ")
+        assert "CMIP above an unbiased model" in text
+    assert str(found.cmip["pbm"]).startswith("CMIP above an unbiased model's: ")

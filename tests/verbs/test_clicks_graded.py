@@ -137,5 +137,5 @@ def test_models_are_named(tmp_path: object) -> None:
     with pytest.raises(UsageError, match="there is no model"):
         models([])
     items = GCTR().fit(LOG, by=None)
-    with pytest.raises(UsageError, match="know items by themselves"):
+    with pytest.raises(UsageError, match="identify documents by item alone"):
         query_column({"items": items})

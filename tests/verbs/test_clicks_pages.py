@@ -85,7 +85,7 @@ def test_a_curve_with_holes_has_no_words() -> None:
     made = offrank.harvest_clicks(log)
     assert made.option == ""
     assert not made.trustworthy
-    assert "has holes" in str(made)
+    assert "has gaps" in str(made)
     assert made.to_dict()["curve"][2] is None
     assert "unlinked-ranks" in words(made.to_document().render())
 

@@ -128,7 +128,7 @@ def test_what_differs_by_less_than_a_quarter_of_the_interval_is_left_alone() -> 
 def test_advice_is_to_believe_only_what_is_sound_and_assumes_nothing() -> None:
     apart: dict[str, Any] = {"difference": Interval(9.0, 0, 0, 1.0), "width": 1.0, **MORE}
     [clear] = findings.cautions_for(DisagreementEvidence(other="ips", **apart))
-    assert clear.remedy.endswith("which is wrong here: believe `ips`.")
+    assert clear.remedy.endswith("which is wrong here: trust `ips`.")
     [unsound] = findings.cautions_for(DisagreementEvidence(other="ips", other_sound=False, **apart))
     less = frozenset({"reads from the top"})
     [assuming] = findings.cautions_for(DisagreementEvidence(other="rips", other_assumes=less, **apart))
@@ -144,7 +144,7 @@ def test_clicks_in_reversed_order_are_not_blamed_on_what_assumes_more() -> None:
     log = log.set_column(log.column_names.index("clicks"), "clicks", clicks)
     result = offrank.evaluate(log, TARGET, LOGGING, ["rips", "ipm"], cluster=None)
     [caution] = [caution for caution in result["ipm"].warnings if caution.code == "disagreement"]
-    assert caution.remedy.endswith("believe `snips`.")
+    assert caution.remedy.endswith("trust `snips`.")
     assert result.verdict.value is not None  # held to the clicks of whole slates, whatever their order
     assert result.verdict.value.low <= world.truth(offrank.Top("new_score")) <= result.verdict.value.high
 
@@ -169,7 +169,7 @@ def test_several_targets_have_a_verdict_each() -> None:
     found = result.verdicts["a"]
     assert (found.trust, found.estimator, found.target) == ("sound", "ips", "a")
     assert result.usable
-    with pytest.raises(KeyError, match="only what was logged"):
+    with pytest.raises(KeyError, match="only the logged ranking"):
         _ = offrank.evaluate(log, "ranking(best)", "logged", "logged").verdict
 
 

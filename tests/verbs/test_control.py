@@ -127,7 +127,7 @@ def test_an_outcome_by_its_name_is_refused(name: str) -> None:
 
 def test_the_reward_under_another_name_is_refused() -> None:
     made = experiment()
-    with pytest.raises(UsageError, match="'past' is the reward itself"):
+    with pytest.raises(UsageError, match="'past' is the reward, or"):
         compared({**made, "past": [2.0 * sum(one) + 1 for one in made["clicks"]]})
 
 

@@ -54,8 +54,8 @@ def test_a_clip_path_has_normal_intervals_where_others_need_more_than_moments(in
     rows, expected = (path(one, "clip_path")["rows"][:-1] for one in (found, normal))
     for one, other in zip(rows, expected, strict=True):
         assert (one["low"], one["high"]) == pytest.approx((other["low"], other["high"]))
-    assert f"as it is, is a {interval} interval" in found.to_document().render()
-    assert "These intervals are normal" not in normal.to_document().render()
+    assert f"the unclipped estimate has a {interval} interval" in found.to_document().render()
+    assert "These intervals are normal;" not in normal.to_document().render()
 
 
 def test_the_last_clip_is_the_first_that_cuts_hardly_anything() -> None:
@@ -143,7 +143,7 @@ def test_another_level_has_paths_of_its_own() -> None:
 def test_the_page_folds_it_away_and_the_terminal_leaves_it_out() -> None:
     found = offrank.evaluate(log("partial").table, NEW, OLD, ["snips"])
     page = found.to_document().render()
-    for heading in ("If weights were clipped", "The heaviest impressions", "Overlap of target and log by rank"):
+    for heading in ("Effect of clipping", "The heaviest impressions", "Overlap of target and log by rank"):
         assert f"<summary><h2>{heading}</h2></summary>" in page
         assert heading not in str(found)
 
@@ -158,7 +158,7 @@ def test_a_target_that_is_the_logging_policy_is_called_the_same() -> None:
     assert found.verdict.difference.high == 0
     text = " ".join(str(found).split())
     assert "the same, impression by impression" in text
-    assert "four of five" not in text
+    assert "with a power" not in text
 
 
 def test_a_remedy_names_the_estimator_as_it_was_asked_for() -> None:

@@ -66,7 +66,7 @@ def test_ranks_and_impressions_are_of_all_rows() -> None:
 def test_results_tell_how_many_documents_had_several() -> None:
     model = DCTR(prior=(1, 1)).fit(rows())
     made = offrank.evaluate_clicks(rows(), {"m": model}, labels="g", grades_by="majority")
-    assert "6 of 8 documents have several grades; their majority counts" in " ".join(str(made).split())
+    assert "6 of 8 documents have several grades; their majority is used" in " ".join(str(made).split())
     assert made.to_dict()["grades"].startswith("6 of 8")
     with pytest.raises(LogError, match="more than one grade"):
         offrank.evaluate_clicks(rows(), {"m": model}, labels="g")

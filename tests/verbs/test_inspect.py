@@ -127,7 +127,7 @@ def test_written_propensities_may_be_refuted(power: float) -> None:
     wrong = replaced(search(), propensity=np.array(search()["propensity"].to_pylist()) ** power)
     found = offrank.inspect(wrong)
     assert (found.logging.policy, found.logging.status, found.next) == ("logged", "refuted", None)
-    assert "What was shown fits plackett_luce(old_score)." in " ".join(str(found).split())
+    assert "The shown slates fit plackett_luce(old_score)." in " ".join(str(found).split())
 
 
 def test_only_written_propensities() -> None:
@@ -156,12 +156,12 @@ def test_a_ranker_that_is_random_now_and_then() -> None:
 def test_a_log_that_nothing_fits_says_so() -> None:
     found = offrank.inspect(world("none"))
     assert fitting(found) == []
-    assert "None of the policies that were tried has drawn this log." in str(found)
+    assert "None of the policies that were tried fits this log." in str(found)
     best = found.drawn[0]
-    assert "stood too" in best.against  # by its calibration
+    assert "shown too" in best.against  # by its calibration
     uniform = next(one for one in found.drawn if one.policy == offrank.Uniform())
     # No rank and no item tells, for the items of every row are others; another law is likelier.
-    assert uniform.against == f"the slates are much likelier under {best.policy!r}"
+    assert uniform.against == f"the slates are much more likely under {best.policy!r}"
 
 
 def test_what_is_read_as_what() -> None:
@@ -190,7 +190,7 @@ def test_what_is_read_as_what() -> None:
         "short": ("list of double", "", ""),
     }
     assert {column.name: column.samples for column in found.columns}["short"] == ("[1.0, 2.0]", "[1.0, 2.0]")
-    assert 'If pscore is the propensity, say columns={"propensity": "pscore"}.' in " ".join(str(found).split())
+    assert 'If pscore is the propensity, use columns={"propensity": "pscore"}.' in " ".join(str(found).split())
 
 
 def test_sizes_ties_duplicates_and_dependence() -> None:
@@ -206,7 +206,7 @@ def test_sizes_ties_duplicates_and_dependence() -> None:
     assert found.ties == {"s": 0.25}  # the slate of one shows the 2 alone
     assert found.overview.earned is not None
     assert found.overview.earned.value == 1.0
-    assert "1 to 3 in a row, half of the rows have at most 2" in str(found)
+    assert "1 to 3 per row, at most 2 in half of the rows" in str(found)
     twice = pa.concat_tables([world("uniform")] * 2)
     assert offrank.inspect(twice).copies == pytest.approx(0.5, abs=0.05)
 
@@ -229,7 +229,7 @@ def test_rows_that_break_a_rule_are_counted_and_the_command_leaves_them_out(tmp_
     slates[7] = [slates[7][0]] * 3
     found = offrank.inspect(replaced(search(), slate=slates))
     assert (found.rows, dict(found.skipped)) == (999, {"duplicate-item": 1})
-    assert "left out 1 duplicate-item: holds an item twice; an item stands" in " ".join(str(found).split())
+    assert "left out 1 duplicate-item: contains an item twice; an item stands" in " ".join(str(found).split())
     assert "--skip-invalid" in found.command
     assert runs(found, tmp_path, replaced(search(), slate=slates))["log"]["impressions"] == 999
     with pytest.raises(EmptyLogError, match="that can be read; all of them break a rule: 1,000 duplicate-item"):
@@ -270,7 +270,7 @@ def test_the_long_layout(tmp_path: Path) -> None:
 def test_nothing_to_estimate_without_an_outcome() -> None:
     found = offrank.inspect(world("uniform").drop_columns("clicks"))
     assert (found.command, found.next, found.overview.earned) == ("", None, None)
-    assert "Nothing can be estimated from it: log clicks, or a reward." in str(found)
+    assert "Nothing can be estimated from this log: log clicks or a reward." in str(found)
 
 
 @pytest.mark.parametrize(("worth", "least"), [(1.0, 0.0), (-1.0, None)])
@@ -312,7 +312,7 @@ def test_public_data_sets_are_known_by_what_they_hold(tmp_path: Path) -> None:
         assert (found.format, found.rows) == (name, 2)
         assert f"--format {name}" in found.command
         assert found.mapping()["format"] == name
-    for text, words in {"hello\n": "has no rows", "\x00\x01\n": "neither text nor in a format that is known"}.items():
+    for text, words in {"hello\n": "has no rows", "\x00\x01\n": "neither text nor a known format"}.items():
         (tmp_path / "other").write_text(text)
         with pytest.raises(LogError, match=words):
             offrank.inspect(tmp_path / "other")
@@ -326,7 +326,7 @@ def test_a_source_is_left_as_it_was(tmp_path: Path) -> None:
     assert found.path is None
     assert found.to_dict() == offrank.inspect(search()).to_dict()
     assert json.loads(found.to_json(tmp_path / "a.json")) == json.loads((tmp_path / "a.json").read_text())
-    with pytest.raises(UsageError, match="cannot look at the columns"):
+    with pytest.raises(UsageError, match="cannot read the columns"):
         offrank.inspect(type("Batches", (), {"batches": None})())
 
 
@@ -354,4 +354,4 @@ def test_a_log_of_clicked_items_alone_names_no_policy_and_what_to_log() -> None:
     rows = [{"slate": [at % 7], "clicks": [1], "user": at % 5} for at in range(60)]
     said = " ".join(str(offrank.inspect(rows)).split())
     assert "log whole lists, clicked or not" in said
-    assert "If you know that the log was drawn so" not in said
+    assert "If you know that this policy generated the log" not in said

@@ -40,7 +40,7 @@ def test_a_law_without_fitted_numbers_agrees(kind: str, policy: str, seed: int) 
     assert (found.logging.policy, found.logging.status) == (policy, "agrees")
     assert found.logging.departure is not None
     assert found.logging.departure < 0.2
-    assert "Other rankings can be judged by it" in str(found)
+    assert "Other rankings can be evaluated" in str(found)
 
 
 def test_a_log_that_shows_little_certifies_nothing() -> None:
@@ -59,7 +59,7 @@ def test_a_fitted_law_has_to_be_confirmed(kind: str, policy: str, tmp_path: Path
     assert str(found.logging.policy).startswith(policy)
     text = answer(tmp_path / "log.parquet")
     assert "nobody has confirmed it" in text
-    assert "Other rankings can be judged by it" not in text
+    assert "Other rankings can be evaluated" not in text
     assert f"unconfirmed({policy}" in found.command
     done = call(*shlex.split(found.command)[1:], "--json", tmp_path / "out.json")
     assert done.exit_code == 0
@@ -135,7 +135,7 @@ def test_two_rankers_without_randomness_are_told_by_their_arm() -> None:
     assert (found["status"], found["column"]) == ("arms", "arm")
     assert found["arms"] == {"A": "top(old)", "B": "top(new)"}
     assert found["shares"] == {"A": pytest.approx(0.5, abs=0.05), "B": pytest.approx(0.5, abs=0.05)}
-    assert "of the impressions): every slate is that of top(new)." in answer(drawn.log("arms"))
+    assert "of the impressions): every slate is sorted by top(new)." in answer(drawn.log("arms"))
     unexplained = offrank.inspect(drawn.log("arms").drop_columns(["new", "old"]))
     assert (unexplained.logging.status, unexplained.logging.column) == ("not random", "arm")
 
@@ -182,7 +182,7 @@ def test_every_user_has_a_list_of_their_own() -> None:
     assert (found.logging.status, found.logging.randomness.by) == ("not random", "user")
     refuted = offrank.evaluate(home, "top(stars)", "uniform", "snips")
     assert refuted.verdict.trust == "none"
-    assert any("keep one row of each" in one.remedy for one in refuted.about_log)
+    assert any("keep one row per user" in one.remedy for one in refuted.about_log)
 
 
 def varying(drawn_at_random: bool) -> pa.Table:
@@ -224,7 +224,7 @@ def test_contexts_that_never_repeat_leave_it_unknown(kind: str) -> None:
         found = offrank.inspect(each)
         assert (found.logging.status, found.logging.randomness.state) == ("unknown", "unknown")
         assert found.next is None
-        assert "Other rankings can be judged by it" not in str(found)
+        assert "Other rankings can be evaluated" not in str(found)
 
 
 @pytest.mark.parametrize("kind", ["uniform", "fixed"])
@@ -238,7 +238,7 @@ def test_outcomes_are_never_tried_as_scores(kind: str) -> None:
     }
     assert not any(name in repr(one.policy) for one in found.drawn for name in ("booking", "x17", "dwell"))
     assert said(drawn.booked(drawn.log(kind))) == said(drawn.log(kind))
-    assert "follows what was shown, so it is not tried as a score" in " ".join(str(found).split())
+    assert "follows the impression, so it is not tried as a score" in " ".join(str(found).split())
 
 
 def test_a_prediction_is_no_outcome_and_what_is_in_doubt_is_asked() -> None:
@@ -295,7 +295,7 @@ def test_no_command_is_suggested_that_would_be_refused(tmp_path: Path) -> None:
     assert found.logging.status == "agrees"
     assert found.next is None
     assert found.declined
-    assert "none of the rankings in it can be judged by it" in answer(tmp_path / "log.parquet")
+    assert "none of the rankings in the log can be evaluated" in answer(tmp_path / "log.parquet")
     # Without clicks there is no click model either.
     rewards = replaced(drawn.log("fixed"), clicks=None, reward=np.random.default_rng(0).random(2000))
     assert offrank.inspect(rewards).command == ""
@@ -327,7 +327,7 @@ TABLES = {
 def test_a_table_that_is_not_understood_is_described(name: str) -> None:
     found = offrank.inspect(pa.Table.from_pylist(TABLES[name]))
     told = " ".join(str(found).split())
-    assert "is not read as a log yet" in told
+    assert "cannot be read as a log yet" in told
     assert all(column in told for column in TABLES[name][0])
     assert "offrank.inspect" not in told
     assert found.command == ""
@@ -343,4 +343,4 @@ def test_a_policy_that_is_said_counts_where_the_log_does_not_contradict_it() -> 
     assert "This log is not random" in " ".join(str(fixed).split())
     short = offrank.inspect(drawn.log("plackett_luce", rows=4000), logging="plackett_luce(old, temperature=1.01)")
     assert short.logging.confirmed
-    assert "if it was drawn by plackett_luce(old, temperature=1.01)" in " ".join(str(short).split())
+    assert "if the slates were drawn with plackett_luce(old, temperature=1.01)" in " ".join(str(short).split())

@@ -51,11 +51,11 @@ def test_a_constant_that_the_log_cannot_test_is_no_certificate(kind: str) -> Non
     assert found.to_dict()["logging"]["status"] == "written, not tested"
     assert not found.logging.known
     told = " ".join(str(found).split())
-    assert "were written, and not tested" in told
+    assert "propensities cannot be tested" in told
     assert "queries do not repeat" in told
-    assert "Other rankings can be judged by it, weighed" not in told
+    assert "Other rankings can be evaluated, with weights" not in told
     said = offrank.inspect(unrepeated(kind, "uniform"), logging="uniform")
-    assert "if it was drawn by uniform, as was said" in " ".join(str(said).split())
+    assert "if the slates were drawn with uniform, as given" in " ".join(str(said).split())
 
 
 @pytest.mark.parametrize(

@@ -21,7 +21,7 @@ from offrank.policies.linear import Encoding, Model
 from offrank.simulation import AdvertWorld
 from tests.verbs.logs import WORLD, search
 
-READ, THERE = "is read, so it cannot be written to", "is there already"
+READ, THERE = "is an input, so it cannot be written to", "exists already"
 LAW = ("top(new_score)", "plackett_luce(old_score)")
 SMALL = {"sessions": 20, "queries": 3, "documents": 3}
 ADVERTS, QUICK = AdvertWorld(90, slots=1).source(), {"epochs": 1, "bits": 6, "test": False}
@@ -162,14 +162,14 @@ def test_the_demo_replaces_its_own_files_and_no_others(folder: Path, monkeypatch
     monkeypatch.setattr(importlib.import_module("offrank.verbs.demo"), "ESTIMATORS", ("ips",))
     pq.write_table(WORLD.table(10, 0), (mine := folder / "log.parquet"))
     before = mine.read_bytes()
-    with pytest.raises(UsageError, match=r"log.parquet' is there already"):
+    with pytest.raises(UsageError, match=r"log.parquet' exists already"):
         offrank.demo(folder, impressions=1000)
     assert mine.read_bytes() == before
     offrank.demo(folder, impressions=1000, overwrite=True)
     mine.with_name("result.json").unlink()  # as where it was killed
     offrank.demo(folder, impressions=1000)
     mine.with_name("report.html").write_text("mine")
-    with pytest.raises(UsageError, match=r"report.html' is there already"):
+    with pytest.raises(UsageError, match=r"report.html' exists already"):
         offrank.demo(folder, impressions=1000)
 
 

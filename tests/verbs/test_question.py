@@ -17,12 +17,12 @@ import offrank
 from benchmarks._page import table_of
 from offrank.argument import argument, arguments, asks, rows_of
 from offrank.cli.options import options_of
-from offrank.evaluation.question import EstimatorSelection, LogCheck, Question, TargetComparison, TargetEvaluation
+from offrank.evaluation.question import EstimatorSelection, LogCheck, Question, TargetComparison, WithBounds
 from offrank.metrics_arguments import MetricsQuestion
 from tests.verbs.logs import LOGGING, TARGET, search
 
 KINDS = {
-    offrank.evaluate: TargetEvaluation,
+    offrank.evaluate: WithBounds,
     offrank.compare: TargetComparison,
     offrank.check: LogCheck,
     offrank.select_estimators: EstimatorSelection,

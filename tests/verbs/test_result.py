@@ -69,7 +69,7 @@ def test_a_wrong_key_says_what_there_is(key: Any, words: str) -> None:
 
 def test_asking_for_what_the_log_cannot_give_raises() -> None:
     result = refused()
-    with pytest.raises(NoOverlapError, match="never does what was logged, in any of 200 impressions"):
+    with pytest.raises(NoOverlapError, match="never shows what was logged, in any of 200 impressions"):
         result["ips"]
     assert list(result.estimates.refused) == [("ranking(best)", "ips")]
     assert list(result.estimates.given) == [("ranking(best)", "logged")]
@@ -91,7 +91,7 @@ def test_a_mapping_holds_what_the_log_can_give(key: Any) -> None:
         assert result.get("logged") is result.get(given) is result["logged"]
         assert given in result
         assert "logged" in result
-        with pytest.raises(NoOverlapError, match="never does what was logged"):
+        with pytest.raises(NoOverlapError, match="never shows what was logged"):
             result[key]
 
 
@@ -125,7 +125,7 @@ def test_where_no_estimate_can_be_given_the_job_raises() -> None:
     with pytest.raises(NoOverlapError) as caught:
         refused("ips")
     assert caught.value.code == "no-overlap"
-    assert "closer to the logging one" in caught.value.remedy
+    assert "closer to the logging policy" in caught.value.remedy
 
 
 RESULTS = {

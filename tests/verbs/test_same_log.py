@@ -139,7 +139,7 @@ def test_held_out_reads_the_last_third_whatever_the_partition(tmp_path: Path, sp
         assert found["ips"].value == pytest.approx(made.tested["drawn", "ips"].value, rel=1e-12)
         assert found["ips"].n == made.tested["drawn", "ips"].n
         assert found.to_dict()["log"]["learnt_from"] == ROWS - found["ips"].n
-    assert f"{ROWS - found['ips'].n:,} impressions that the policy was learnt from" in str(found)
+    assert f"{ROWS - found['ips'].n:,} impressions that the policy was trained on" in str(found)
 
 
 def test_held_out_is_of_the_log_that_was_learnt_from(folder: Path) -> None:
@@ -162,8 +162,8 @@ def test_held_out_on_the_command_line(folder: Path, monkeypatch: pytest.MonkeyPa
     right = CliRunner().invoke(main, [*question, "--held-out", "policy.npz", "--html", "page.html", "--json", "r.json"])
     assert right.exit_code == 0, right.output
     assert "same-log" not in right.output
-    assert "2,000 impressions that the policy was learnt from" in right.output.replace("\n", " ")
-    assert "Left out, learnt from" in Path("page.html").read_text(encoding="utf-8")
+    assert "2,000 impressions that the policy was trained on" in right.output.replace("\n", " ")
+    assert "Left out: training rows" in Path("page.html").read_text(encoding="utf-8")
     assert json.loads(Path("r.json").read_text())["log"]["learnt_from"] == 2_000
     wrong = CliRunner().invoke(main, [*question[:1], "policy.npz", *question[2:], "--held-out", "policy.npz"])
     assert wrong.exit_code != 0

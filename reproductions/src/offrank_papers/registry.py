@@ -104,11 +104,11 @@ def reproduce(
             the log or holds files of others by these names.
     """
     if name not in REPRODUCTIONS:
-        raise UsageError(f"there is no reproduction {name!r}", "say one of " + ", ".join(sorted(REPRODUCTIONS)))
+        raise UsageError(f"there is no reproduction {name!r}", "use one of " + ", ".join(sorted(REPRODUCTIONS)))
     known = REPRODUCTIONS[name]
     if log is not None and known.takes == "nothing":
         having = (other for other, one in REPRODUCTIONS.items() if one.takes != "nothing")
-        raise UsageError(f"{name} takes no log", "leave it out, or say one of " + ", ".join(having))
+        raise UsageError(f"{name} takes no log", "omit it, or use one of " + ", ".join(having))
     into = Path(folder or f"reproduce-{name}")
     _refuse_folder(into, log, overwrite)
     made = Reproduced(

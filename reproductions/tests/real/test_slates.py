@@ -131,5 +131,5 @@ def test_short_queries_have_short_slates_and_no_longer_ones(shared_data: Path) -
     assert (pages.lengths < 7).sum() == (judged.sizes < 7).sum() > 0
     log = uniform_log(pages, 10_000, 1, lambda _: None)
     assert np.isfinite(log.actions[0].uniform()).all()
-    with pytest.raises(UsageError, match="slates of 7 slots and only 6 candidates"):
+    with pytest.raises(UsageError, match="slates of 7 slots but only 6 candidates"):
         ActionSums.zeros(judged.sizes, np.full(len(judged), 7))

@@ -78,7 +78,7 @@ class Actions:
 
 @dataclass(frozen=True)
 class ActionsFold(MappedFold):
-    """Compares how often each item stood at each rank with the probabilities of the logging policy.
+    """Compares how often each item was shown at each rank with the probabilities of the logging policy.
 
     The arithmetic test needs the probabilities of all candidates, which only a law over any slate has.
     """

@@ -91,7 +91,7 @@ def drawn(
     tried += [list(_greedy(Ranking(name), sample)) for name in rankings]
     likeliest = (max(same, key=lambda one: nine_digits(one.criterion)) for same in tried)
     found = sorted((one for one in likeliest if one.criterion > -math.inf), key=lambda one: -nine_digits(one.criterion))
-    uniform, idle = tried[0][0], "it tells no more of the slates than uniform"
+    uniform, idle = tried[0][0], "it explains the slates no better than a uniform order"
     likely = [
         one if one.policy == uniform.policy or one.criterion > uniform.criterion else replace(one, against=idle)
         for one in found
@@ -103,7 +103,7 @@ def drawn(
 def _judged(one: Drawn, best: Drawn, compare: bool, sample: _Sampled) -> Drawn:
     """Add the evidence against a policy. compare: whether to compare it with the shown items, by rank and item."""
     if best.criterion - one.criterion > -math.log(UNLIKELY):
-        one = replace(one, against=one.against or f"the slates are much likelier under {best.policy!r}")
+        one = replace(one, against=one.against or f"the slates are much more likely under {best.policy!r}")
     if not compare:
         return one
     try:

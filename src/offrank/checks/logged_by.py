@@ -100,7 +100,7 @@ def logged_by(
         certain = written.certain or _expected(random, log)
         if not against and not certain and (tested or not fixed):
             named = repr(law.policy) if written.agreed and law is not None else "logged"
-            why = "the propensities that were logged" if tested else untested_in_words(log, groups)
+            why = "the logged propensities match the slates" if tested else untested_in_words(log, groups)
             return LoggedBy(named, "written" if tested else "written, not tested", random, why, log.least_repeats)
         fixed = fixed or certain
     if fixed:
@@ -124,7 +124,7 @@ def _against(written: WrittenPropensities, found: Sequence[Drawn], log: LogEvide
     uniform = next((one for one in found if one.policy == Uniform()), None)
     if against or not written.uniform or uniform is None or not uniform.against:
         return against
-    return f"they are those of uniform, but {uniform.against}"
+    return f"they are those of a uniform policy, but {uniform.against}"
 
 
 def _refutes(one: Caution, severities: Sequence[str]) -> bool:
@@ -135,7 +135,7 @@ def _unwritten(random: Randomness, law: Drawn | None) -> LoggedBy:
     """Return what is known of a log without propensities. law: the likeliest policy that fits."""
     repeat = [] if random.state == "random" else [_REPEATS]
     if law is None:
-        why = ["none of the policies that were tried has drawn this log", *repeat]
+        why = ["none of the policies that were tried fits this log", *repeat]
         return LoggedBy(None, "unknown", random, ", and ".join(why))
     if repeat:
         return LoggedBy(repr(law.policy), "unknown", random, _REPEATS, 1.0)
@@ -143,21 +143,21 @@ def _unwritten(random: Randomness, law: Drawn | None) -> LoggedBy:
     return LoggedBy(repr(law.policy), status, random, _shown(law), law.departure)
 
 
-_REPEATS = "its contexts hardly ever repeat, so that nothing tells a slate that was drawn from one that was fixed"
+_REPEATS = "contexts hardly ever repeat, so random slates cannot be distinguished from fixed ones"
 
 
 def _shown(law: Drawn) -> str:
     if law.departure >= 1:
-        return "the log is too small to show it if its slates were fixed, not drawn"
-    return f"{law.departure:.0%} of fixed slates, not drawn, would have been seen"
+        return "the log is too small to reveal fixed slates"
+    return f"a share of {law.departure:.0%} fixed slates would have been detected"
 
 
 def _fixed(random: Randomness, sure: Drawn | None, order: Sequence[SortKey]) -> str:
     by = f"every slate is sorted by {', then by '.join(map(str, order))}" if order else ""
     by = f"every slate is that of {sure.policy!r}" if sure is not None else by
     if random.state != "not random":
-        return by or "the propensities that were logged say that every slate was certain"
+        return by or "according to the logged propensities, every slate was certain"
     where = {"query": "one query", "user": "one user and the same candidates"}.get(random.by, "the same candidates")
     beside = f" and the same value of `{random.beside}`" if random.beside else ""
-    said = f"in {plural(random.pairs, 'pair', 'pairs')} of rows of {where}{beside} no two differ"
+    said = f"in {plural(random.pairs, 'pair', 'pairs')} of rows of {where}{beside}, no two slates differ"
     return f"{said}; {by}" if by else said

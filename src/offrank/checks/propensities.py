@@ -179,7 +179,7 @@ class SupportFold(MappedFold):
         if not complete(batch):
             written = self.target if is_law(self.logging) else self.logging
             raise AbilityError(
-                f"{written!r} tells of the displayed items only, and some candidates were not displayed",
+                f"{written!r} gives the probabilities of displayed items only, and some candidates were not displayed",
                 Wording(
                     "if the scores behind the slates were logged, name them: {}",
                     Option("logging", "plackett_luce(old_score)"),

@@ -36,8 +36,8 @@ class SortKey:
 
     def __str__(self) -> str:
         if self.column is None:
-            return f"the id of the item{'' if self.ascending else ', the last first'}"
-        return f"`{self.column}`, the {'lowest' if self.ascending else 'highest'} first"
+            return f"the item id{'' if self.ascending else ', descending'}"
+        return f"`{self.column}`, {'ascending' if self.ascending else 'descending'}"
 
 
 def sort_keys(

@@ -95,4 +95,4 @@ def untested_in_words(log: LogEvidence, groups: Sequence[str]) -> str:
         repeat = "queries do not repeat" if "query" in groups else "no two rows can be compared"
     else:
         repeat = "queries hardly repeat" if "query" in groups else "few rows can be compared"
-    return f"{repeat}, so that slates which were fixed would look the same"
+    return f"{repeat}, so fixed slates would look the same"

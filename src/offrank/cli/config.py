@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import tomllib
 from collections.abc import Callable
 from pathlib import Path
@@ -10,6 +9,7 @@ from typing import Any
 
 import click
 
+from ..wording import nearest
 from .layout import option
 
 SHARED = ("columns", "format", "logging", "cluster", "skip_invalid", "skip_broken_files")
@@ -48,8 +48,8 @@ def _read(context: click.Context, _option: click.Parameter, path: str | None) ->
     known = sorted({*SHARED, *options} - {"config", "save"} - {"column"})
     for key in said:
         if key not in known:
-            near = difflib.get_close_matches(key, known, n=1)
-            hint = f"; did you mean {near[0]}?" if near else ""
+            near = nearest(key, known)
+            hint = f"; did you mean {near}?" if near else ""
             raise click.BadParameter(f"{path}: unknown key {key!r}{hint} Known are {', '.join(known)}.")
     columns = said.pop("columns", {})
     if not (isinstance(columns, dict) and all(isinstance(name, str) for name in columns.values())):

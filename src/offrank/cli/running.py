@@ -89,9 +89,7 @@ def working(options: dict[str, Any]) -> Iterator[tuple[Any, Any, Callable[[str],
 
     executor: Any = ThreadPoolExecutor(options["workers"]) if options.get("workers") else None
     if options.get("fresh") and not options.get("checkpoint"):
-        raise UsageError(
-            "--fresh begins a checkpoint again, and there is none", "leave it out, or say --checkpoint FOLDER"
-        )
+        raise UsageError("--fresh begins a checkpoint again, and there is none", "omit it, or use --checkpoint FOLDER")
     if options.get("checkpoint"):
         executor = offrank.CheckpointFolder(options["checkpoint"], executor, fresh=options["fresh"])
     try:

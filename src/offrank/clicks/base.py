@@ -86,7 +86,7 @@ def check(tables: Parameters, roles: Roles, documents: int) -> None:
     optional = {name for name, role in roles.items() if role is Role.REGRESSION}  # earlier models have none
     if set(tables) | optional != set(roles):
         wrong = sorted((set(tables) | optional) ^ set(roles))
-        raise ValueError(f"its tables are not those of its model: {', '.join(wrong)}")
+        raise ValueError(f"its tables do not match its model: {', '.join(wrong)}")
     for name, table in tables.items():
         role, dimensions = roles[name], _DIMENSIONS.get(roles[name], 1)
         if dimensions not in (None, table.ndim) or not table.size:
@@ -94,13 +94,13 @@ def check(tables: Parameters, roles: Roles, documents: int) -> None:
         if (role.by_document or role is Role.QUERY) and len(table) != documents + 1:
             raise ValueError(f"{name} has {len(table)} entries for {documents} documents and one that was never seen")
         if role is Role.RANK_AND_LAST_CLICK and ranks_of(table) * (ranks_of(table) + 1) // 2 != len(table):
-            raise ValueError(f"{name} has {len(table)} entries, which is none for each rank and last click")
+            raise ValueError(f"{name} has {len(table)} entries, which does not fit pairs of rank and last click")
         if role is Role.PRIOR and (table.shape[-1] != 2 or not (table > 0).all()):
-            raise ValueError(f"{name} holds what is no prior")
+            raise ValueError(f"{name} contains an invalid prior")
         if not np.isfinite(table).all():
-            raise ValueError(f"{name} holds what is not finite")
+            raise ValueError(f"{name} contains a value that is not finite")
         if role.is_probability and not ((table >= 0) & (table <= 1)).all():
-            raise ValueError(f"{name} holds what is no probability")
+            raise ValueError(f"{name} contains a value that is not a probability")
 
 
 def prior_name(table: str) -> str:

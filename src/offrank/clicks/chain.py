@@ -162,7 +162,7 @@ class Continuing(Chain):
         if not numbers or not all(_is_chance(one) for one in numbers) or wanted not in (0, len(numbers)):
             raise UsageError(
                 f"continuation={self.continuation!r} is not {f'{wanted} ' if wanted else ''}numbers between 0 and 1",
-                f"write fit, or numbers such as {', '.join(map(str, self.begin))}",
+                f"use fit, or numbers such as {', '.join(map(str, self.begin))}",
             )
 
     @property

@@ -60,7 +60,7 @@ def dense(cell: Integers, ranks: int, names: Mapping[int, str]) -> tuple[Integer
     found, place = np.unique(value, return_inverse=True)
     if len(found) * ranks > _MOST:
         raise UsageError(
-            f"{len(found):,} values and {ranks} ranks are too many for an examination of each pair",
+            f"{len(found):,} values and {ranks} ranks are too many for a separate examination of each pair",
             "name a column with few values in examination_by=, such as the device",
         )
     return place * ranks + rank, Values(found, tuple(names[int(one)] for one in found))

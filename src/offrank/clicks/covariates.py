@@ -37,7 +37,7 @@ class FeatureColumns:
         if not self.names or not all(type(name) is str for name in self.names) or len({*self.names}) < len(self.names):
             raise UsageError(
                 f"features={list(self.names)!r} names no columns",
-                "name columns with numbers beside the candidates, each once: features=[features, old_score]",
+                "name columns of numbers for the candidates, each once: features=[features, old_score]",
             )
 
     @property
@@ -74,8 +74,8 @@ class FeatureColumns:
         found, known = contexts.features, {*contexts.scores, *([] if contexts.features is None else [FEATURES])}
         if missing := [name for name in self.names if name not in known]:
             raise UsageError(
-                f"a click model that reads features needs {missing[0]!r} of the candidates",
-                "give contexts with that column, as a log has it that was read for the model's needs()",
+                f"a click model with features needs {missing[0]!r} of the candidates",
+                "give contexts with that column, for example from a log that was read with the model's needs()",
             )
         for column, name in enumerate(self.scores):
             out[:, column] += np.bincount(place, contexts.scores[name][row, candidate], len(out))
@@ -136,8 +136,9 @@ class Sums:
         width = max(sums.shape[1] for _, sums in self.parts)
         if 8 * len(keys) * width > MEMORY:
             raise LogError(
-                f"{width - 1:,} columns of {len(keys):,} documents take {8 * len(keys) * width / 2**30:,.1f} GiB",
-                "name fewer columns, or give a part of the log",
+                f"{width - 1:,} columns of {len(keys):,} documents need {8 * len(keys) * width / 2**30:,.1f} GiB "
+                "of memory",
+                "name fewer columns, or use a part of the log",
             )
         total, begin = np.zeros((len(keys), width)), 0
         for own, sums in self.parts:

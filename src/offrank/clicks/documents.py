@@ -93,7 +93,7 @@ class Documents:
             UsageError: the ids are unknown.
         """
         if self.item is None or self.texts is None:
-            raise UsageError("this click model has no ids of its documents", "fit it again: models now keep them")
+            raise UsageError("this click model has no document ids", "fit it again: current models store the ids")
         return self.texts.ids(self.item)
 
     def query_ids(self) -> pa.Array:

@@ -126,7 +126,7 @@ class Evaluations(Mapping[str, Evaluated]):
             UsageError: no such model or quantity.
         """
         if quantity not in QUANTITIES:
-            raise UsageError(f"{quantity!r} is not compared", "say " + ", ".join(QUANTITIES))
+            raise UsageError(f"{quantity!r} is not compared", "use " + ", ".join(QUANTITIES))
         for name in (left, right):
             if name not in self.found:
                 raise UsageError(f"no model is called {name!r}", "the models are " + ", ".join(self.found))

@@ -165,7 +165,9 @@ def checked(name: str, value: object) -> None:
         UsageError: it is not a `Regression`.
     """
     if value not in get_args(Regression):
-        raise UsageError(f"{name}={value!r} is no regression", f"say {', '.join(get_args(Regression))}")
+        raise UsageError(
+            f"{name}={value!r} is not a kind of regression", f"use one of {', '.join(get_args(Regression))}"
+        )
 
 
 def _linear(data: ExpectedClicks) -> Iterator[Floats]:
@@ -290,6 +292,8 @@ def cross_fitted(kind: str, data: ExpectedClicks, query: Integers) -> tuple[Floa
                 steps.append(np.full(len(fold), data.level))
             steps[step][held] = scores(kind, found, data.x[held])
     if not steps:
-        raise UsageError("there is one query: features cannot be told from what is particular to it", "give more")
+        raise UsageError(
+            "there is only one query: effects of features cannot be separated from that query", "give more"
+        )
     step = int(np.argmin([data.loss(logits) for logits in steps]))
     return steps[step], next(islice(_PATHS[kind](data), step, None))

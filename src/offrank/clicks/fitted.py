@@ -77,7 +77,7 @@ class Fitted:
         sessions = formatting.plural(self.tally.impressions, "session", "sessions")
         documents = formatting.plural(len(self.documents), "document", "documents")
         what = "items" if self.documents.by is None else f"pairs of {self.documents.by} and item"
-        title, ends = f"{self.model!r}, learnt from {self.source}", partial(self.interval, confidence=confidence)
+        title, ends = f"{self.model!r}, fitted to {self.source}", partial(self.interval, confidence=confidence)
         found = learnt_section(self.learnt, self.model.roles(), ends, confidence)
         about = known(of_models([("", self.cautions)]), self.tally)
         return Document(title, f"{sessions}, {documents} ({what})", (found, about))
@@ -207,7 +207,7 @@ class Fitted:
         """
         _check_contexts(contexts)
         if slates is None:
-            raise UsageError("there are no slates", "give those of a batch: batch.contexts, batch.slates")
+            raise UsageError("there are no slates", "give the slates of a batch: batch.contexts, batch.slates")
         return self.law(contexts, slates).marginal()
 
     def conditional_click_probs(self, contexts: Contexts, slates: Integers, clicks: Floats) -> Floats:
@@ -252,7 +252,7 @@ class Fitted:
             what = "posterior of its table" if parameter in self.learnt.parameters else "table"
             raise UsageError(
                 f"{self!r} has no {what} {parameter!r}",
-                f"ask for {' or '.join(known)}" if known else "none of its tables has a posterior",
+                f"use {' or '.join(known)}" if known else "none of its tables has a posterior",
             )
         return draws.interval(self.learnt, parameter, confidence)
 
@@ -296,7 +296,7 @@ def _check_contexts(given: Any) -> None:
     if not isinstance(given, Contexts):
         raise UsageError(
             f"{type(given).__name__} is not the contexts of a batch",
-            "for a log or a frame say predict(log), which gives click probabilities and relevances as a table",
+            "for a log or a frame use predict(log), which returns a table of click probabilities and relevances",
         )
 
 

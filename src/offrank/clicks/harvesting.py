@@ -155,9 +155,12 @@ def harvest(
 ) -> Harvested:
     """The examination curve of a log; see `offrank.harvest_clicks`."""
     if method not in _USED or weigh not in ("views", "equal"):
-        raise UsageError(f"method is {method!r}, weigh {weigh!r}", f"say {', '.join(_USED)}; and views or equal")
+        raise UsageError(f"method is {method!r}, weigh is {weigh!r}", f"use {', '.join(_USED)}; and views or equal")
     if not 0 < confidence < 1 or replicates < 20:
-        raise UsageError(f"confidence is {confidence}, replicates {replicates}", "say 0.95 or so, and at least 20")
+        raise UsageError(
+            f"confidence is {confidence}, replicates is {replicates}",
+            "use a confidence such as 0.95, and at least 20 replicates",
+        )
     selected, column = grouping(source, by)
     gathered = run(selected, CountsFold(column), executor, progress)
     counts: ClickCounts = gathered.data
@@ -171,9 +174,10 @@ def harvest(
     linked = whole.reaches()[0]
     if linked.sum() < 2:
         raise SupportError(
-            f"ranks 1 to {counts.ranks} cannot be compared: no clicked document links the first rank to another",
+            f"ranks 1 to {counts.ranks} cannot be compared: no clicked document connects rank 1 to another rank",
             Wording(
-                "log rankings that vary (the same item of a query at several ranks), or know items by themselves ({})",
+                "log rankings that vary (the same item of a query at several ranks), or identify documents by item "
+                "alone ({})",
                 Option("by", None),
             ),
         )

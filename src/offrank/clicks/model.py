@@ -158,7 +158,7 @@ class ClickModel(Spelled, ModelSpec):
         """
 
     def estimated(self, data: Any, *, start: Parameters | None = None, say: Say = silent) -> FitResult:
-        """As `learn`, without a start; here it saves time. `strength`, `loadings` and cautions may be left out."""
+        """As `learn`, without a start, which saves time. `strength`, `loadings` and cautions may be left out."""
         return self.learn(data, say=say)
 
 
@@ -225,10 +225,10 @@ class FromFeatures(ClickModel, ABC):
         for name in self._regressed():
             checked(name, getattr(self, name))
         if self.columns is None and names != (FEATURES,):
-            raise UsageError(f"{self!r} has no use for features", f"say also {self._regressed()[0]}=linear, or boosted")
+            raise UsageError(f"{self!r} does not use features", f"set also {self._regressed()[0]}=linear, or boosted")
         prior = getattr(self, "prior", "fit")
         if self.columns is not None and prior != "fit":
-            raise UsageError(f"prior={spell(prior)} leaves nothing to features", "leave prior= out")
+            raise UsageError(f"prior={spell(prior)} leaves nothing for features to explain", "omit prior=")
 
     def _regressed(self) -> tuple[str, ...]:
         """The settings that name a regression, each called as its table."""
@@ -254,7 +254,9 @@ def _check_learnt(model: ClickModel, learnt: FitResult, documents: int) -> None:
     try:
         check(learnt.parameters, model.roles(), documents)
     except ValueError as error:
-        raise UsageError(f"{model!r} did not learn the tables of its roles: {error}", "mend learn or roles") from error
+        raise UsageError(
+            f"{model!r} did not learn the tables of its roles: {error}", "correct learn or roles"
+        ) from error
     model.relevance(learnt.parameters, np.array([-1]))
 
 
@@ -336,7 +338,7 @@ def load(path: str | os.PathLike[str]) -> Fitted:
             _try(fitted)
     except SpellingError as error:
         raise UsageError(
-            f"{str(path)!r} holds a model that this offrank does not know: {error.message}",
+            f"{str(path)!r} contains a model that this offrank does not know: {error.message}",
             "import the module that defines it, update offrank, or fit the model again",
         ) from error
     return fitted
@@ -353,4 +355,4 @@ def _try(fitted: Fitted) -> None:
     relevance = model.relevance(parameters, document)
     click = model.law(parameters, SlateDocuments(document, np.ones(document.shape, np.bool_))).marginal()
     if not (np.isfinite(relevance).all() and ((click >= 0) & (click <= 1)).all()):
-        raise ValueError("its probabilities are none")
+        raise ValueError("its probabilities are invalid")

@@ -163,8 +163,9 @@ def whole_clicks(batch: LogBatch) -> Floats:
     if broken.any():
         row = int(batch.row[broken.argmax()]) - batch.base
         raise UsageError(
-            f"{batch.file}, row {row}: a click is not a whole number, and click models predict whether there is one",
-            "write 0 or 1 (or the number of clicks) in the column of clicks",
+            f"{batch.file}, row {row}: a number of clicks is not whole, and click models predict whether there is a "
+            "click",
+            "use 0 or 1 (or the number of clicks) in the column of clicks",
         )
     return batch.clicks
 

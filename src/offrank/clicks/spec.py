@@ -45,7 +45,10 @@ class ModelSpec(ABC):
     def relevance(self, parameters: Parameters, document: Integers) -> Floats:
         """The model's relevance of each document (any shape), as its paper defines it: by default `relevance_table`."""
         if self.relevance_table is None:
-            what = f"{type(self).__name__} does not say what relevance is, having no one table of documents"
+            what = (
+                f"{type(self).__name__} does not define relevance, because it has more or fewer than one table "
+                "of documents"
+            )
             raise UsageError(what, "give it a method relevance")
         return np.asarray(parameters[self.relevance_table][document])
 

@@ -122,14 +122,14 @@ def _document(path: str | os.PathLike[str]) -> Mapping[str, Any]:
     try:
         found = json.loads(Path(path).read_text(encoding="utf-8"))
     except FileNotFoundError as error:
-        raise UsageError(f"there is no click model {str(path)!r}", "write one with `offrank clicks fit`") from error
+        raise UsageError(f"there is no click model {str(path)!r}", "create one with `offrank clicks fit`") from error
     except (ValueError, RecursionError) as error:  # not JSON, not UTF-8, or nested without end
-        raise _foreign(path, ": it is no JSON, or its end is missing") from error
+        raise _foreign(path, ": it is not valid JSON, or its end is missing") from error
     if not isinstance(found, dict) or found.get("format") != FORMAT:
         raise _foreign(path)
     if found.get("version") != VERSION:
         raise UsageError(
-            f"{str(path)!r} is of version {found.get('version')!r}, written by offrank {found.get('offrank')}",
+            f"{str(path)!r} has version {found.get('version')!r}, written by offrank {found.get('offrank')}",
             f"this offrank reads version {VERSION}: fit the model again",
         )
     return found
@@ -137,13 +137,13 @@ def _document(path: str | os.PathLike[str]) -> Mapping[str, Any]:
 
 def _foreign(path: str | os.PathLike[str], why: str = "") -> UsageError:
     """The error for a file that is not a click model."""
-    return UsageError(f"{str(path)!r} is not a click model{why}", "give a file that `offrank clicks fit` has written")
+    return UsageError(f"{str(path)!r} is not a click model{why}", "give a file written by `offrank clicks fit`")
 
 
 def _stored(found: Mapping[str, Any]) -> Stored:
-    spelling, tally, by = found["model"], found["tally"], _column(found["by"], "its documents are not in order")
+    spelling, tally, by = found["model"], found["tally"], _column(found["by"], "its documents are not sorted")
     if not isinstance(spelling, str) or len(spelling) > 10_000:
-        raise ValueError("its model is not the spelling of one")
+        raise ValueError("its model has an invalid spelling")
     documents = _known_documents(found, by)
     tables: dict[str, Any] = {
         kind: {name: decoded(table) for name, table in found[kind].items()}
@@ -151,7 +151,7 @@ def _stored(found: Mapping[str, Any]) -> Stored:
     }
     for kind in ("strength", "loadings"):
         if unknown := tables.get(kind, {}).keys() - tables["parameters"].keys():
-            raise ValueError(f"it has the {kind} of {min(unknown)!r}, which is none of its tables")
+            raise ValueError(f"it has the {kind} of {min(unknown)!r}, which is not one of its tables")
     learnt = FitResult(
         **tables,
         trace=tuple(decoded(found["trace"]).tolist()),
@@ -164,7 +164,7 @@ def _stored(found: Mapping[str, Any]) -> Stored:
     met = Tally(read, repeated, skipped, int(tally["ranks"]), int(tally.get("holes", 0)))
     training = _training(found.get("training"))
     if training is not None and training.content.key not in (None, by):
-        raise ValueError("what it was trained on is grouped by another column")
+        raise ValueError("the rows it was trained on are grouped by another column")
     rates = _rates(found.get("rank_rates"))
     return Stored(spelling, documents, learnt, met, str(found["source"]), training, rates)
 
@@ -173,22 +173,22 @@ def _known_documents(found: Mapping[str, Any], by: str | None) -> Documents:
     """The documents with their ids; files of earlier releases have none."""
     keys, ids = decoded(found["documents"]), found.get("ids")
     if keys.dtype != np.int64 or keys.ndim != 1 or (keys[1:] <= keys[:-1]).any():
-        raise ValueError("its documents are not in order")
+        raise ValueError("its documents are not sorted")
     if ids is None:
         return Documents(keys, by)
     item, grouped = decoded(ids["item"]), by is not None
     query, codes = (decoded(ids[name]) if grouped else None for name in ("query", "query_codes"))
     same = item if query is None or codes is None else join(codes[query], item)
     if not np.array_equal(same, keys) or (query is not None and query.min(initial=0) < 0):
-        raise ValueError("its ids are not those of its documents")
+        raise ValueError("its ids do not match its documents")
     texts = ids.get("texts")
     if texts is not None:
         texts = Texts(decoded(texts["codes"]), decoded_texts(texts))
         if len(texts) != len(texts.texts) or (texts.codes[1:] <= texts.codes[:-1]).any():
-            raise ValueError("its texts are not in order")
+            raise ValueError("its texts are not sorted")
     shown = decoded(ids["shown"]) if "shown" in ids else None
     if shown is not None and shown.shape != keys.shape:
-        raise ValueError("its counts are not those of its documents")
+        raise ValueError("its counts do not match its documents")
     return Documents(keys, by, item, query, codes, texts, shown)
 
 
@@ -197,7 +197,7 @@ def _training(found: Any) -> Fingerprint | None:
     if found is None:
         return None
     keys, counts = decoded(found["keys"]), decoded(found["counts"])
-    by = _column(found["by"], "its fingerprint of the rows is none")
+    by = _column(found["by"], "its fingerprint of the rows is invalid")
     return Fingerprint.read(by, False, int(found["rows"]), keys, counts)
 
 
@@ -207,7 +207,7 @@ def _rates(found: Any) -> Floats | None:
         return None
     rates = decoded(found)
     if rates.ndim != 1 or not rates.size or not ((rates > 0) & (rates < 1)).all():
-        raise ValueError("its click rates by rank are none")
+        raise ValueError("its click rates by rank are invalid")
     return rates
 
 
@@ -219,7 +219,7 @@ def _column(found: Any, otherwise: str) -> str | None:
 
 def _caution(found: Mapping[str, Any]) -> Caution:
     if not all(type(part) is str for part in found.values()):
-        raise ValueError("its cautions are no words")
+        raise ValueError("its cautions are invalid")
     return Caution(**found)
 
 
@@ -231,7 +231,7 @@ def encoded(array: NDArray[Any]) -> dict[str, Any]:
     """
     kind = f"{array.dtype.kind}{array.dtype.itemsize}"
     if kind not in _KINDS:
-        raise TypeError(f"an array of {array.dtype} cannot be kept")
+        raise TypeError(f"an array of {array.dtype} cannot be stored")
     found: dict[str, Any] = {"kind": kind, "shape": list(array.shape)}
     if array.size <= _SMALL and (array.dtype.kind != "f" or np.isfinite(array).all()):
         return found | {"values": array.ravel().tolist()}
@@ -255,7 +255,7 @@ def decoded_texts(found: Mapping[str, Any]) -> pa.Array:
     ends, raw = decoded(found["ends"]), _bytes(found["bytes"], "|u1").tobytes()
     offsets = np.concatenate([[0], ends]).astype(np.int64)
     if ends.ndim != 1 or (np.diff(offsets) < 0).any() or offsets[-1] != len(raw):
-        raise ValueError("the ends of its texts are not those of its bytes")
+        raise ValueError("the ends of its texts do not match its bytes")
     made = pa.LargeStringArray.from_buffers(len(ends), pa.py_buffer(offsets), pa.py_buffer(raw))
     made.validate(full=True)
     return made
@@ -271,7 +271,7 @@ def decoded(found: Mapping[str, Any]) -> NDArray[Any]:
         raise TypeError(f"{found!r} is not an array")
     kind, shape = _KINDS.get(str(found["kind"])), found["shape"]
     if kind is None or not isinstance(shape, list) or not all(type(side) is int and side >= 0 for side in shape):
-        raise ValueError(f"an array is of kind {found['kind']!r} and shape {shape!r}")
+        raise ValueError(f"an array has kind {found['kind']!r} and shape {shape!r}")
     if "values" in found:
         flat = _numbers(found["values"], kind)
     else:
@@ -283,7 +283,7 @@ def decoded(found: Mapping[str, Any]) -> NDArray[Any]:
 
 def _numbers(values: Any, kind: str) -> NDArray[Any]:
     if not isinstance(values, list) or not all(isinstance(value, bool | int | float) for value in values):
-        raise ValueError("an array is no list of numbers")
+        raise ValueError("an array is not a list of numbers")
     if any(abs(value) > MOST for value in values):
         raise ValueError(f"a number is beyond {MOST:g}")
     try:
@@ -297,4 +297,4 @@ def _bytes(text: Any, kind: str) -> NDArray[Any]:
         # frombuffer gives a read-only view; a copy can be written to.
         return np.frombuffer(base64.b64decode(text, validate=True), dtype=kind).copy()
     except (binascii.Error, TypeError) as error:
-        raise ValueError("the bytes of an array are broken") from error
+        raise ValueError("the bytes of an array are damaged") from error

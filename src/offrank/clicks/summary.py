@@ -41,7 +41,7 @@ def learnt_section(learnt: FitResult, roles: Roles, ends: Ends, confidence: floa
         if role is Role.PRIOR:
             items.append(f"{name.replace('_', ' ')}: {_spelled(values.tolist())}")
         elif role is Role.DOCUMENT:
-            items.append(f"{name} expected of an unseen document: {float(values[-1]):.4g}")
+            items.append(f"{name} of an unseen document: {float(values[-1]):.4g}")
         elif role in _CURVES and values.size == 1:
             items.append(f"{name}: {_entries(learnt, name, ends)[0]}")
         elif role is Role.RANK_AND_LAST_CLICK and ranks_of(values) <= _LONGEST // 2:
@@ -57,14 +57,14 @@ def learnt_section(learnt: FitResult, roles: Roles, ends: Ends, confidence: floa
         else:
             others.append(f"{name} ({' x '.join(map(str, values.shape))})")
     items += [f"other tables: {', '.join(others)}"] if others else []
-    return Section("What was learnt", items=tuple(items), tables=tuple(tables))
+    return Section("Parameters", items=tuple(items), tables=tuple(tables))
 
 
 def known(
     findings: Sequence[Finding], tally: Tally | None = None, other: Tally | None = None, note: str | None = None
 ) -> Section:
     """The findings, a note, and what was left out of this log and the other one."""
-    prose = () if findings else ("Nothing was found that speaks against the numbers.",)
+    prose = () if findings else ("All checks passed.",)
     items = (*_reading(tally or Tally()), *_reading(other or Tally(), " of the other log"))
     items += (f"note: {note}.",) if note else ()
     return Section("What to know", prose, items=items, findings=tuple(findings))
@@ -73,12 +73,12 @@ def known(
 def _reading(tally: Tally, what: str = "") -> Iterator[str]:
     """Lines on what was read, repeated, empty and left out."""
     if tally.repeated:
-        yield f"note: {tally.repeated:,.0f} clicks{what} were on what had been clicked already: they count once."
+        yield f"note: {tally.repeated:,.0f} clicks{what} were repeated clicks on the same result: they count once."
     if tally.holes:
-        yield f"note: {tally.holes:,} ranks{what} were empty: looked past, with nothing to click."
+        yield f"note: {tally.holes:,} ranks{what} were empty: they count as examined, with nothing to click."
     for rule, count in tally.skipped.items():
         if rule == COUNTED_AGAIN:
-            yield f"note: {count:,} places{what} showed a document of the same list again: each is an impression of it."
+            yield (f"note: {count:,} positions{what} repeat a document of the same list: each counts as an impression.")
             continue
         unit = {"click": "clicks", "place": "places", "broken": "files"}.get(rule.partition("-")[0], "sessions")
         yield f"note: {count:,} {unit}{what} were left out while reading: {rule}"
@@ -87,9 +87,9 @@ def _reading(tally: Tally, what: str = "") -> Iterator[str]:
 def _course(learnt: FitResult) -> Iterator[str]:
     """How learning converged, where it took rounds."""
     if learnt.rounds:
-        end = "settled" if learnt.converged else "stopped before it settled"
+        end = "converged" if learnt.converged else "not converged"
         posterior = f", log-posterior {learnt.trace[-1]:,.2f}" if learnt.trace else ""
-        yield f"{formatting.plural(learnt.rounds, 'round', 'rounds')}, {end}{posterior}"
+        yield f"{end} after {formatting.plural(learnt.rounds, 'iteration', 'iterations')}{posterior}"
 
 
 def _entries(learnt: FitResult, name: str, ends: Ends) -> list[str]:

@@ -326,12 +326,11 @@ def refuse_impossible(batch: LogBatch, impossible: np.ndarray, logging: Propensi
         rows = np.flatnonzero(impossible.reshape(len(batch), -1).any(axis=1))
         row = int(batch.row[rows[0]]) - batch.base
         raise ImpossibleSlateError(
-            f"{batch.file}, row {row}: {logging.policy!r} gives the logged slate probability 0 "
-            f"({len(rows)} such rows in this batch of {len(batch)})",
+            f"{batch.file}, row {row}: {logging.policy!r} gives the logged slate probability 0 ({len(rows)} such "
+            f"rows in this batch of {len(batch)})",
             Wording(
-                "this cannot be the policy that drew the log: check the score column, the temperature and the "
-                "candidates, whether target and logging policy are in each other's place, or use the propensities "
-                "that were logged ({})",
+                "this cannot be the logging policy: check the score column, the temperature and the candidates, "
+                "whether target and logging policy are swapped, or use the logged propensities ({})",
                 Option("logging", "logged"),
             ),
         )

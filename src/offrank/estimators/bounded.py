@@ -57,11 +57,11 @@ class Bounded(Weighted):
     def __post_init__(self) -> None:
         refuse_other(self.base)
         if self.base.weighs == "logged":
-            raise UsageError("logged has no weights, so there is nothing to bound", f"write {self.name}(ips, 10)")
+            raise UsageError("logged has no weights, so there is nothing to bound", f"use {self.name}(ips, 10)")
         if not isinstance(self.base, Weighted):
             raise UsageError(
-                f"{self.base!r} is no weighting, so there is nothing to {self.name}",
-                f"{self.name} what it adds to the prediction: dr(model, residual={self.name}(ips, 10))",
+                f"{self.base!r} has no weights, so there is nothing to {self.name}",
+                f"{self.name} the correction of the prediction: dr(model, residual={self.name}(ips, 10))",
             )
         known = self.limit == AUTO if isinstance(self.limit, str) else self.limit > 0
         if not known:
@@ -128,7 +128,7 @@ class Bounded(Weighted):
     def bounded(self, free: Weights) -> Weights:
         """The weights of the base after the cut, with controls reduced in proportion."""
         if isinstance(self.limit, str):
-            raise TypeError(f"{self!r} stands for several estimators: weigh each of its family")
+            raise TypeError(f"{self!r} is a family of estimators: weight each member")
         weight = self.cut(free.weight, self.limit)
         if free.control is free.weight:
             return Weights(weight, weight)

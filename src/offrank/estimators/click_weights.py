@@ -69,11 +69,11 @@ class ClickWeights(Weighted):
             object.__setattr__(self, "model", ClickHalves(self.model))
         if not isinstance(self.model, str | Fitted | ClickHalves):
             raise UsageError(
-                f"{self.model!r} is no click model",
-                "name one such as weights(dbn), or give a fitted one or its file: weights('dbn.json')",
+                f"{self.model!r} is not a click model",
+                "name one, such as weights(dbn), or give a fitted one or its file: weights('dbn.json')",
             )
         if self.form not in get_args(Form):
-            raise UsageError(f"form is {self.form!r}", "say shown or logging")
+            raise UsageError(f"form is {self.form!r}", "use shown or logging")
         if not isinstance(self.draws, int) or self.draws < 1:  # type: ignore[redundant-expr]
             raise UsageError(f"draws is {self.draws!r}", "give a whole number of slates per row, such as 32")
 

@@ -60,14 +60,14 @@ class DoublyRobust(ModelBased):
         super().__post_init__()
         if isinstance(self.residual, InterpolWindows | LoggedMean) or not isinstance(self.residual, Weighted):
             raise UsageError(
-                f"residual is {self.residual!r}, which is no single weighting",
+                f"residual is {self.residual!r}, which is not a single weighting estimator",
                 "give one such as ips, ipm, rips, interpol(window=1) or clip(ips, 100)",
             )
         whole = isinstance(self.model, RewardModel) and not self.model.of_slots
         if whole and self.residual.outcome == "clicks":
             raise UsageError(
-                f"{self!r}: the model predicts the reward of whole slates, while {self.residual!r} weights each click",
-                "give a residual that weights whole slates: ips, pi, or one of them bounded, such as clip(ips, 100)",
+                f"{self!r}: the model predicts the reward of whole slates, but {self.residual!r} weights each click",
+                "use a residual that weights whole slates: ips, pi, or one of them bounded, such as clip(ips, 100)",
             )
 
     @property

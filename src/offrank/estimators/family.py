@@ -50,7 +50,7 @@ class InterpolWindows(Weighted):
         return replace(self, examination=found.examination)
 
     def weights(self, batch: LogBatch, logging: Propensities, target: Propensities) -> Weights:
-        raise TypeError(f"{self!r} stands for several estimators: weigh each of its family")
+        raise TypeError(f"{self!r} is a family of estimators: weight each member")
 
     def members(self, examination: Sequence[float] | None) -> tuple[Interpol, ...]:
         windows = range(len(self.with_examination(examination).examination or ()))
@@ -72,7 +72,7 @@ class Auto(Estimator):
         return True
 
     def terms(self, batch: LogBatch, logging: Propensities, target: Propensities) -> Terms:
-        raise UsageError("`auto` is not one estimator", "use it with `evaluate` or `compare`, which choose one")
+        raise UsageError("`auto` is not a single estimator", "use it with `evaluate` or `compare`, which select one")
 
 
 @self_normalised
@@ -89,7 +89,7 @@ def interpol(
         return InterpolWindows(window=window, form=form, examination=examination)
     if isinstance(window, str):
         raise UsageError(
-            f"window is {window!r}", "give a whole number of ranks, or `slope` to choose one from the data"
+            f"window is {window!r}", "give a whole number of ranks, or `slope` to select one from the data"
         )
     return Interpol(window=window, form=form, examination=examination)
 

@@ -78,7 +78,7 @@ class Interpol(Weighted):
         if not isinstance(self.window, int) or self.window < 0:  # type: ignore[redundant-expr]
             raise UsageError(
                 f"window is {self.window!r}",
-                "give a whole number of ranks, 0 or more, or let `interpol(window=slope)` choose one",
+                "give a whole number of ranks, 0 or more, or select one with `interpol(window=slope)`",
             )
         if self.form not in ("paper", "windowed"):
             raise UsageError(f"form is {self.form!r}", 'give "paper" (Eq. 5) or "windowed"')
@@ -194,7 +194,7 @@ def _required(examination: Sequence[float] | None, estimator: Interpol | Positio
 def _curve(examination: tuple[float, ...], slots: int, estimator: Interpol | PositionBased) -> Floats:
     if len(examination) < slots:
         raise UsageError(
-            f"{estimator!r}: the examination curve has {len(examination)} ranks, the log's slates {slots}",
+            f"{estimator!r}: the examination curve has {len(examination)} ranks, but the log's slates have {slots}",
             "give a number for every rank of the longest slate",
         )
     return np.array(examination[:slots])

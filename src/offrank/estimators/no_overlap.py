@@ -22,30 +22,30 @@ def no_overlap(target: AnyPolicy, estimator: AnyEstimator, n: int, slots: int, *
     weighed = weights_of(estimator)
     if weighed is None:
         return NoOverlapError(
-            f"{estimator!r}: the model has learnt of nothing that {target!r} shows, in any of {n:,} impressions",
-            Wording("fit it to a log with the same queries and items, or by items alone ({})", Option("by", None)),
+            f"{estimator!r}: the model was trained on nothing that {target!r} shows, in any of {n:,} impressions",
+            Wording("fit it to a log with the same queries and items, or by item alone ({})", Option("by", None)),
         )
     if cancelled:  # pseudoinverse weights may be negative
         return NoOverlapError(
-            f"{estimator!r}: the weights of {n:,} impressions add up to nothing or less for {target!r}, where "
-            "their number is expected",
-            "log more, or evaluate a policy closer to the logging one",
+            f"{estimator!r}: the sum of the weights of {n:,} impressions is not positive for {target!r}; it should "
+            f"be about {n:,}",
+            "log more, or evaluate a policy that is closer to the logging policy",
         )
     if (bound := weighed.bound) is not None and bound.drops is not None:
         return NoOverlapError(
-            f"{estimator!r}: none of {n:,} impressions has a weight for {target!r} that is above 0 and at most "
-            f"{bound.drops:g}",
-            ("ask for the prediction alone, " if without_normalisation(estimator).predicts else "")
-            + f"raise the {bound.parameter}, evaluate a policy closer to the logging one, or log more randomly",
+            f"{estimator!r}: none of {n:,} impressions has a positive weight of at most {bound.drops:g} for {target!r}",
+            ("use the prediction alone, " if without_normalisation(estimator).predicts else "")
+            + f"raise the {bound.parameter}, evaluate a policy that is closer to the logging policy, or log more "
+            "randomly",
         )
-    never = "never does" if slots < _LONG or weighed.weighs != "slates" else "never, or too seldom to count, does"
+    never = "never shows" if slots < _LONG or weighed.weighs != "slates" else "never, or almost never, shows"
     items = "use an item-level estimator (ipm, interpol(window=2), pbm), "
     return NoOverlapError(
         f"{estimator!r}: {target!r} {never} what was logged, in any of {n:,} impressions",
         (items if items_help(slots, weighed.weighs) else "")
         + Wording(
-            "evaluate a policy closer to the logging one, or log more randomly. Without randomness a click model can "
-            "weigh ({}), and `evaluate` can say between what values it lies ({})",
+            "evaluate a policy that is closer to the logging policy, or log more randomly. Without randomness, a "
+            "click model can give weights ({}), and `evaluate` can bound the value ({})",
             EstimatorOption("weights(dbn)"),
             Option("bounds", True),
         ),

@@ -39,8 +39,8 @@ class ModelBased(Estimator):
         if (self.model is None) == (self.column is None):
             raise UsageError(
                 f"{self.name} needs one model",
-                f"give {self.name}(lasso), {self.name}('model.json') for a click model, or {self.name}(column=...) for "
-                "predictions in the log",
+                f"use {self.name}(lasso), {self.name}('model.json') for a click model, or {self.name}(column=...) "
+                "for predictions in the log",
             )
         if not isinstance(self.model, str | Fitted | RewardModel | None):
             object.__setattr__(self, "model", OwnRegression(self.model))

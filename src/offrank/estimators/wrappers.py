@@ -47,19 +47,19 @@ class SelfNormalised(Spelled):
         if not isinstance(self.base, Weighted) and not (self.controlled and self.base.normalised):
             raise UsageError(
                 f"{self.base!r} has no self-normalised form: a prediction has no weight to divide by",
-                "use it plain, or controlled(dr(...)), which corrects by the mean weight",
+                "use it as it is, or controlled(dr(...)), which corrects by the mean weight",
             )
         if not self.base.normalised:
             raise UsageError(
-                f"{self.base!r} has no self-normalised form: its weights have no expectation of 1",
-                "use it plain, or sninterpol with a wide window",
+                f"{self.base!r} has no self-normalised form: the expectation of its weights is not 1",
+                "use it as it is, or sninterpol with a wide window",
             )
         if self.normaliser not in ("slot", "pooled"):
-            raise UsageError(f"normaliser is {self.normaliser!r}", "say slot or pooled")
+            raise UsageError(f"normaliser is {self.normaliser!r}", "use slot or pooled")
         if self.normaliser == "pooled" and (self.controlled or not self.base.each_slot):
             raise UsageError(
-                f"{replace(self, normaliser='slot')!r} has one normaliser only",
-                "leave normaliser=pooled away; it is for snipm and snrips",
+                f"{replace(self, normaliser='slot')!r} has only one normaliser",
+                "omit normaliser=pooled, which is for snipm and snrips",
             )
 
     @property
@@ -128,5 +128,5 @@ def controlled(base: Estimator | SelfNormalised) -> SelfNormalised:
         UsageError: it is self-normalised already.
     """
     if isinstance(base, SelfNormalised):
-        raise UsageError(f"{base!r} is corrected by its mean weight already", f"use controlled({base.base!r})")
+        raise UsageError(f"{base!r} is already corrected by its mean weight", f"use controlled({base.base!r})")
     return SelfNormalised(base, controlled=True)

@@ -8,6 +8,8 @@ from numbers import Real
 from os import PathLike
 from typing import Protocol, runtime_checkable
 
+import numpy as np
+
 from ..clicks.fitted import Fitted
 from ..clicks.model import load
 from ..errors import UsageError
@@ -56,7 +58,7 @@ def control(column: str | None, renamed: Mapping[str, str] | None) -> str | None
     if column in outcomes:
         raise UsageError(
             f"the control {column!r} is known only after the impression",
-            "name a column that was known before it, such as the user's past rate",
+            "name a column whose value was known before it, such as the user's past click rate",
         )
     return column
 
@@ -75,9 +77,36 @@ def totals(given: Mapping[str, float] | None) -> dict[str, float] | None:
     if not known or given.get("clicked", 0) > given.get("all", math.inf):
         example = Option("totals", {"clicked": 1200, "all": 50000})
         raise UsageError(
-            f"totals is {given!r}", Wording("say how many impressions there were, clicked and in all: {}", example)
+            f"totals is {given!r}", Wording("give the numbers of impressions, clicked and in all: {}", example)
         )
     return {name: given[name] for name in TOTALS if name in given}
+
+
+def reward_range(given: object) -> tuple[float, float] | None:
+    """Return the smallest and the largest possible reward.
+
+    Raises:
+        UsageError: not two numbers, the smaller first.
+    """
+    if given is None:
+        return None
+    numbers = [*given] if np.iterable(given) else []
+    real = all(isinstance(one, Real) and math.isfinite(one) for one in numbers)
+    if len(numbers) != 2 or not real or not numbers[0] < numbers[1]:
+        raise UsageError(f"reward_range is {given!r}", "give the smallest and the largest possible reward: [0, 1]")
+    return float(numbers[0]), float(numbers[1])
+
+
+def fitted_model(given: object) -> Fitted | None:
+    """Return a fitted click model, as given or from its file.
+
+    Raises:
+        UsageError: it is neither.
+    """
+    found = load(given) if isinstance(given, str | PathLike) else given
+    if found is not None and not isinstance(found, Fitted):
+        raise UsageError(f"{given!r} is no fitted click model", "give what `offrank.clicks.DBN().fit(log)` returns")
+    return found
 
 
 def policy(given: str | AnyPolicy) -> AnyPolicy:
@@ -124,8 +153,8 @@ def estimators(given: Estimators) -> list[Estimator | SelfNormalised]:
         if named[repr(made)] != made:
             raise UsageError(
                 f"two estimators are called {made!r}",
-                "save the click models, and name the files: direct('model.json'); give regressors of your own a "
-                "`__repr__` that tells them apart",
+                "save the click models to files and name these: direct('model.json'); give your own regressors a "
+                "`__repr__` that distinguishes them",
             )
     return found
 
@@ -140,8 +169,8 @@ def examination(given: Examination | None) -> Provenance:
     curve = known.examination() if isinstance(known, Examines) else known
     if curve is None and given is not None:
         raise UsageError(
-            f"{known!r} has no examination curve: what is looked at depends on more than the rank",
-            "fit pbm, or offrank.harvest_clicks a curve, or give a number per rank: [1, .5, .33]",
+            f"{known!r} has no examination curve: examination depends on more than the rank",
+            "fit pbm, estimate a curve with offrank.harvest_clicks, or give a number per rank: [1, .5, .33]",
         )
     try:
         found = None if curve is None else tuple(float(p) for p in curve)

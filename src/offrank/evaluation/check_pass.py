@@ -77,7 +77,7 @@ def _refuse_unknown(source: Source, policy: AnyPolicy) -> None:
         return
     if is_logged(policy):
         drawn = Option("logging", "plackett_luce(old_score)")
-        remedy = Wording("log the propensity of each slate, or say which policy drew them: {}", drawn)
+        remedy = Wording("log the propensity of each slate, or name the logging policy: {}", drawn)
         raise ColumnError(f"{source.describe()} has no propensities to check", remedy) from errors[0]
     raise errors[0]
 
@@ -107,7 +107,7 @@ class CheckPass:
             self.tried.attempt("explained", explains.reducer, explains.needs)
         self._weigh("slates", IPS(), [Uniform(), *between])
         if self.counted:
-            self.tried.reasons["items"] = "propensities that were counted in the log agree with it by construction"
+            self.tried.reasons["items"] = "propensities counted in the log agree with it by construction"
         if target is not None or not self.counted:
             self._weigh("items", IPM(), [] if self.counted else [Uniform()])
         self.tried.attempt("slots", SlotsFold(logging))
@@ -161,10 +161,10 @@ class CheckPass:
                 fit = CalibrationFold(self.target).result(found["explained"])
         if is_logged(self.target) or (fit is not None and not unfit(replace(found["log"], fit=fit))):
             raise UsageError(
-                f"what was shown is not drawn by {self.logging!r}, but may be by {self.target!r}: target and logging "
-                "policy seem to be in each other's place",
+                f"the slates do not fit {self.logging!r} but may fit {self.target!r}: target and logging policy "
+                "seem to be swapped",
                 Wording(
-                    "the policy to be judged comes first: {}, {}",
+                    "the policy to be evaluated comes first: {}, {}",
                     Option("target", repr(self.logging)),
                     Option("logging", repr(self.target)),
                 ),
@@ -200,7 +200,7 @@ class CheckPass:
         both = list(zip(plans, summaries.values(), strict=True))
         return ResultMetadata(
             kind="check",
-            title="Is this log fit to judge other rankings by?",
+            title="Can this log be used to evaluate other rankings?",
             log=LogRead(self.source.describe(), impressions.n, impressions.estimated, impressions.skipped),
             logging=repr(self.logging),
             targets={name: repr(one) for plan in plans for name, one in plan.targets.items()},

@@ -298,8 +298,8 @@ class Counts:
         )
         if variance and covariance**2 >= (1 - _SAME) * variance * rewards:
             raise UsageError(
-                f"the control {control!r} is the reward itself, or tells it: it is an outcome",
-                "give a column that was known before the impression, such as the user's past rate",
+                f"the control {control!r} is the reward, or determines it: it is an outcome",
+                "name a column whose value was known before the impression, such as the user's past click rate",
             )
         return covariance / variance if variance else 0.0
 

@@ -93,8 +93,8 @@ class Pair:
         found = [one for one in self._candidates if one.asked and one.estimate is not None]
         if not found:
             raise SupportError(
-                f"the log gives no estimate of both {self.names[0]} and {self.names[1]} by one estimator",
-                "name an estimator of each: difference((target, estimator), (target, estimator))",
+                f"no estimator has estimates of both {self.names[0]} and {self.names[1]} from this log",
+                "name an estimator for each: difference((target, estimator), (target, estimator))",
             )
         return min(found, key=lambda one: (not one.sound, len(one.assumes), one.warned, one.name)).name
 
@@ -128,7 +128,7 @@ class Pair:
         earned = [without_normalisation(each).outcome for each in (one, other)]
         if earned[0] != earned[1] and not self.summary.rewards_are_clicks:
             raise UsageError(
-                f"`{one!r}` estimates {earned[0]}, `{other!r}` {earned[1]}",
+                f"`{one!r}` estimates {earned[0]}, but `{other!r}` estimates {earned[1]}",
                 "compare estimates of the same outcome",
             )
         return self.summary.mean(self.other[0], other)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ..assumptions import in_words
+from ..bounds.ends import NamedBounds
 from ..errors import NoOverlapError, OffrankError, UsageError
 from ..estimators.base import Estimator
 from ..estimators.named import estimator as named_estimator
@@ -17,7 +18,6 @@ from ..formatting import finite
 from ..frames import Given, Tabular, cautions, plain
 from ..policies.base import Policy
 from ..policies.named import policy as named_policy
-from .bounds import Bounds
 from .differences import Difference
 from .metadata import ResultMetadata
 
@@ -65,7 +65,7 @@ class Estimates(Given[Estimate]):
         target, name = key if isinstance(key, tuple) and len(key) == 2 else (None, key)
         if target is None:
             if len(targets) > 1:
-                raise KeyError(f"there are several targets: ask for result[name, estimator], name in {targets}")
+                raise KeyError(f"there are several targets: use result[name, estimator], with a name from {targets}")
             target = "".join(targets)
         known = among(targets, target, named_policy)
         if known is None:
@@ -87,7 +87,8 @@ class ResultData(Mapping[Key, Estimate], Tabular):
     truths: Mapping[str, float] = field(default_factory=dict)
     about_log: tuple[Caution, ...] = ()
     verdicts: Mapping[str, Verdict] = field(default_factory=dict)
-    bounds: Mapping[str, tuple[Bounds, ...]] = field(default_factory=dict)
+    bounds: NamedBounds = field(default_factory=dict)
+    group_bounds: Mapping[str, NamedBounds] = field(default_factory=dict)
     comparisons: tuple[Difference, ...] = ()
     winner: str | None = None
 
@@ -114,7 +115,8 @@ class ResultData(Mapping[Key, Estimate], Tabular):
             compared = list(map(comparison_row, self.comparisons))
             facts |= {"winner": self.winner, "comparisons": compared}
         if self.bounds:
-            facts |= {"bounds": [one.to_dict() for each in self.bounds.values() for one in each]}
+            every = (self.bounds, *self.group_bounds.values())
+            facts |= {"bounds": [one.to_dict() for named in every for each in named.values() for one in each]}
         return facts
 
     @property
@@ -138,9 +140,9 @@ class ResultData(Mapping[Key, Estimate], Tabular):
         """
         names = list(self.verdicts)
         if len(names) > 1:
-            raise KeyError(f"there are several targets: ask for result.verdicts[name], name in {names}")
+            raise KeyError(f"there are several targets: use result.verdicts[name], with a name from {names}")
         if not names:
-            raise KeyError("there is no verdict: only what was logged was asked for")
+            raise KeyError("there is no verdict: only the logged ranking was evaluated")
         return self.verdicts[names[0]]
 
     @property
@@ -165,7 +167,7 @@ class ResultData(Mapping[Key, Estimate], Tabular):
             UsageError: something else is required.
         """
         if required not in PASSING:
-            raise UsageError(f"{required!r} cannot be required", f"say one of {', '.join(PASSING)}")
+            raise UsageError(f"{required!r} cannot be required", f"use one of {', '.join(PASSING)}")
         every = self.decisions.values()
         return bool(every) and all(one.trust == "sound" and one.decision in PASSING[required] for one in every)
 

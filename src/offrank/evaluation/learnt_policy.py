@@ -83,7 +83,7 @@ class LearntPolicy(Printed, Plain):
     @property
     def headline(self) -> str:
         """Whether to ship the policy, in one sentence."""
-        return "Not judged: the last third was not looked at." if self.release is None else self.release.headline
+        return "Not evaluated: the held-out last third was not read." if self.release is None else self.release.headline
 
     def to_dict(self) -> dict[str, Any]:
         """Return the decision, the settings tried and the test as plain values."""
@@ -116,12 +116,14 @@ class LearntPolicy(Printed, Plain):
         )
         table = Figures("", ("settings", *names, "mean weight"), rows)
         use = "crossed with the candidates'" if self.crossed else "without effect: --interactions crosses them"
-        same = f"{self.ignored:,} of {self.features:,} features are the same for all candidates of every impression"
+        same = (
+            f"{self.ignored:,} of {self.features:,} features have the same value for all candidates of every impression"
+        )
         prose = (
-            f"The best of {len(self.tried)} by {self.criterion} stands first: its number is too high for that.",
+            f"The best of {len(self.tried)} by {self.criterion} comes first: its value is too high, as it was chosen.",
             same + (f", {use}." if self.ignored else "."),
         )
-        tried = Section("What was tried, on the validation third", prose, tables=(table,))
+        tried = Section("Candidates on the validation third", prose, tables=(table,))
         lead = f"{quote(repr(self.policy))}, learnt by {self.method}."
         answer, made = Answer(self.headline, severity=severity), eyebrow({"kind": "learn"})
-        return Document("A learnt policy", lead, (tried, *found.sections), (answer,), found.forests, made)
+        return Document("A learnt policy", lead, (tried, *found.sections), (answer,), found.forests, made, found.facts)

@@ -41,12 +41,12 @@ def of_log(log: LogEvidence, known: Sequence[Caution]) -> Iterator[Check]:
     yield from of_cautions(caution for caution in known if not has_cause(caution, "mean weight"))
     fits, same = title_of("miscalibrated"), title_of("propensity-mismatch")
     if log.fit is not None and not unfit(log):
-        message = f"Items are shown as often as it says, as far as chance allows to tell.{untested_in_words(log.fit)}"
+        message = f"Items are shown as often as this policy says, within chance.{untested_in_words(log.fit)}"
         yield check("miscalibrated", fits, "ok", message)
     elif "fit" in log.unknown:
         yield check("miscalibrated", fits, "skipped", f"Not checked: {log.unknown['fit']}.")
     if log.compared and not log.apart:
-        yield check("propensity-mismatch", same, "ok", f"All {log.compared:,} are those of {log.logging}.")
+        yield check("propensity-mismatch", same, "ok", f"All {log.compared:,} match those of {log.logging}.")
 
 
 def of_weights(
@@ -97,7 +97,7 @@ def of_slots(slots: Sequence[SlotsRow] | None, reason: str | None) -> Iterator[C
         return
     total = sum(part.estimated_impressions for part in slots)
     mean = sum(part.mean_inverse_propensity * part.estimated_impressions for part in slots) / total
-    message = f"On average 1 / propensity is {mean:.4g}: about as many slates could have been shown per impression."
+    message = f"The mean of 1 / propensity is {mean:.4g}: about this many different slates are possible per impression."
     yield check("inverse-propensity", title, "ok", message, value=mean)
 
 
@@ -109,12 +109,13 @@ def of_actions(tests: Mapping[str, ActionsTest] | None, reason: str | None, log:
         yield check("actions", title, "skipped", f"Not checked: {why}.")
         return
     for name, test in tests.items():
-        seen = "stood there" if name == "arithmetic" else "averages 1 / probability to"
+        seen = "observed" if name == "arithmetic" else "mean of 1 / probability"
         message = (
-            f"The worst of {test.actions:,} (item, rank) pairs, item {test.name or test.item} at rank {test.rank}: "
-            f"{seen} {test.observed:.6g} where {test.expected:.6g} is expected ({test.deviation:+.1f} standard errors)."
+            f"Of {test.actions:,} pairs of item and rank, the worst is item {test.name or test.item} at rank "
+            f"{test.rank}: {seen} {test.observed:.6g}, expected {test.expected:.6g} ({test.deviation:+.1f} standard "
+            "errors)."
         )
-        remedy = "The logged probabilities are not those with which these items were shown." if test.alarming else ""
+        remedy = "These items were not shown with the logged probabilities." if test.alarming else ""
         alarm: Status = "note" if unfit(log) else "serious"  # no second finding for what a few rows show already
         status: Status = alarm if test.alarming else "ok"
         numbers = {"value": test.observed, "expected": test.expected}
@@ -151,15 +152,18 @@ def of_reading(impressions: Impressions) -> Iterator[Check]:
 def _mean_weight(title: str, estimate: Estimate) -> Check:
     found = estimate.mean_weight_interval
     if found is None or not math.isfinite(found.standard_error):
-        return check("mean-weight", title, "skipped", "Not checked: one impression alone has no interval.")
+        return check("mean-weight", title, "skipped", "Not checked: a single impression has no interval.")
     numbers: dict[str, Any] = {"value": found.value, "low": found.low, "high": found.high, "expected": 1.0}
     for caution in estimate.warnings:
         if has_cause(caution, "mean weight"):
             return check(caution.code, title, caution.severity, caution.message, caution.remedy, **numbers)
     status: Status = "ok"
-    message = "As expected where the propensities are right and the log supports the policy."
+    message = "As expected if the propensities are correct and the log supports the policy."
     if not found.low - _ROUNDING <= 1 <= found.high + _ROUNDING:
-        status, message = "note", "The interval misses 1: by chance, as now and then, or for a tail that is too heavy."
+        status, message = (
+            "note",
+            ("The interval misses 1. This happens by chance now and then, or because of a heavy tail."),
+        )
     return check("mean-weight", title, status, message, **numbers)
 
 
@@ -168,13 +172,13 @@ def _said_once(mean: Check, log: LogEvidence, of_log: Sequence[Caution], *, aske
     known = {one.code: one.severity for one in of_log}
     reason = None
     if again:
-        reason = "As for slates."
+        reason = "The same as for slates."
     elif mean.code in explained(of_log):
-        reason = "What was found above would do this."
+        reason = "The problems found above explain this."
     elif mean.code in known:
         return replace(mean, status=known[mean.code])
     elif not asked and log.fit is not None:
-        reason = f"What was shown fits {log.logging}: it hardly ever shows some of the slates."
+        reason = f"The shown items fit {log.logging}, which rarely shows some of the slates."
     return mean if reason is None else replace(mean, code="mean-weight", status="note", message=reason, remedy="")
 
 

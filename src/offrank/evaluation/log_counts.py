@@ -112,7 +112,7 @@ class LogCounts:
             return None
         found = ((names, pair_of(self.summary, targets, self.rows, names)) for names in pairs)
         compared = tuple(one.compared(names, confidence) for names, one in found if one is not None)
-        return ABTest(known.column, arms(self.summary, self.job.designed_shares), compared)
+        return ABTest(known.column, arms(self.summary, self.job.designed_shares), compared, self.job.history.left_out)
 
     @cached_property
     def by_group(self) -> dict[str, tuple[Counts, dict[str, Rows]]]:
@@ -160,7 +160,7 @@ class LogCounts:
         away = pair.relative(mine, theirs) if relative else pair.difference(mine, theirs)
         if away is None:
             raise SupportError(
-                f"what {against} earns is not clearly above 0, so that nothing can be told as a share of it",
+                f"the value of {against} is not clearly above 0, so a relative difference is not defined",
                 "ask for the absolute difference: relative=False",
             )
         return away
@@ -169,7 +169,9 @@ class LogCounts:
         """Return the verdict on the difference of two targets, with its interval at this level."""
         found = self._pair(self.summary.at(confidence), self.rows, target, against).verdict(self.summary.about_log)
         if found is None:
-            raise UsageError("only what was logged was asked for", "name an estimator of the targets, such as 'snips'")
+            raise UsageError(
+                "only the logged ranking was evaluated", "name an estimator of the targets, such as 'snips'"
+            )
         return Difference(target, against, found, self.summary.moments.n)
 
     def release(self, target: str, level: float, largest: float | None = None) -> Release:

@@ -35,7 +35,7 @@ def released(found: Verdict | None, side: Side, summary: Counts, level: float, l
     """
     target, rows = side
     if found is None:
-        raise UsageError("only what was logged was asked for", "name an estimator of the targets, such as 'snips'")
+        raise UsageError("only the logged ranking was evaluated", "name an estimator of the targets, such as 'snips'")
     if found.estimator is None:
         return release(level, found)
     estimator = rows[found.estimator].estimator

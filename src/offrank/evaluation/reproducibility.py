@@ -17,7 +17,7 @@ from ..log.source import Source
 from ..report.document import Answer, Document, Finding, Section, of_models, worst
 from ..report.plots import Forest
 from ..report.printable import Printed
-from .pages.document import eyebrow
+from .pages.document import asked, eyebrow
 
 
 def versions() -> dict[str, str]:
@@ -95,4 +95,6 @@ class Delivered(Printed, Tabular):
         return replace(self, facts={**self.facts, **facts})
 
     def _page(self, read: str, sections: Iterable[Section], answer: Answer, *forests: Forest) -> Document:
-        return Document(str(self.facts["title"]), read, tuple(sections), (answer,), forests, eyebrow(self.facts))
+        return Document(
+            str(self.facts["title"]), read, tuple(sections), (answer,), forests, eyebrow(self.facts), asked(self.facts)
+        )

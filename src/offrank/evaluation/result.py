@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
+from ..bounds.ends import NamedBounds, at_level
 from ..errors import UsageError
 from ..findings.release import Release
 from ..folds.estimate import Interval
@@ -15,7 +16,6 @@ from ..policies.named import policy as named_policy
 from ..report.document import Document
 from ..report.printable import Printed
 from .ab_test import ABTest
-from .bounds import Bounds
 from .differences import Difference, winner
 from .estimates import Asked, Named, ResultData, among
 from .pages import evaluation
@@ -50,7 +50,7 @@ class KeptLog(Protocol):
 
 @dataclass(frozen=True)
 class Result(Printed, ResultData):
-    """What new rankings would have earned: `result["snips"].value`, or `result["name", "snips"]`.
+    """The estimated values of new rankings: `result["snips"].value`, or `result["name", "snips"]`.
 
     A mapping of the available estimates, as `estimates` is; `result.estimates.refused` has the others.
 
@@ -61,8 +61,8 @@ class Result(Printed, ResultData):
         truths: by target name, the true value, where a simulation knows it.
         about_log: problems of the log that affect every estimate.
         verdicts: by target name, what is decided, how far to trust it, and the answer; for `check`, by `the log`.
-        bounds: by target name, between what values it lies, without and with an examination curve; see
-            `bounds=True`.
+        bounds: by target name, between what values it lies, under ever stronger assumptions; see `bounds=True`.
+        group_bounds: the same for each value of the `by` column.
         comparisons: of `compare`, whether one target earns more than another.
         winner: who earns more than all others.
         reduced: the part of the log that is kept for other levels and for differences.
@@ -92,9 +92,10 @@ class Result(Printed, ResultData):
         found = found.comparing(self.metadata.baseline) if self.comparisons else found
         new: dict[str, Any] = {name: getattr(found.metadata, name) for name in _OF_LEVEL}
         command = f"{self.metadata.command or 'result'}.at({confidence!r})"
-        bounds = {name: tuple(one.at(confidence) for one in each) for name, each in self.bounds.items()}
+        bounds = at_level(self.bounds, confidence)
+        by_group = {group: at_level(each, confidence) for group, each in self.group_bounds.items()}
         metadata = replace(self.metadata, **new, command=command)
-        return replace(found, truths=self.truths, bounds=bounds, metadata=metadata, read=self.read)
+        return replace(found, truths=self.truths, metadata=metadata, read=self.read).with_bounds(bounds, by_group)
 
     def difference(
         self,
@@ -129,7 +130,7 @@ class Result(Printed, ResultData):
 
     def _kept(self) -> KeptLog:
         if self.reduced is None:
-            raise UsageError("this result keeps nothing of its log", "ask the result of `evaluate` or `compare`")
+            raise UsageError("this result contains no counts of its log", "use the result of `evaluate` or `compare`")
         return self.reduced
 
     def _side(self, asked: Asked | Policy, estimator: Any, *, logged: bool = False) -> Side:
@@ -154,12 +155,12 @@ class Result(Printed, ResultData):
             KeyError: no such target. UsageError: a level that is not between 0.5 and 1, or only logged quantities.
         """
         if not 0.5 < level < 1:
-            raise UsageError(f"the level is {level!r}", "give one above 0.5 and below 1, such as 0.95")
+            raise UsageError(f"the level is {level!r}", "give a level above 0.5 and below 1, such as 0.95")
         return self._kept().release(self._side(target, None)[0], level, largest)
 
-    def with_bounds(self, bounds: Mapping[str, tuple[Bounds, ...]]) -> Result:
-        """Return the same result with the bounds of its targets."""
-        return replace(self, bounds=bounds)
+    def with_bounds(self, whole: NamedBounds, groups: Mapping[str, NamedBounds]) -> Result:
+        """Return the same result with the bounds of its targets, in the whole log and in each group."""
+        return replace(self, bounds=whole, group_bounds=groups)
 
     def with_truths(self, truths: Mapping[str, float]) -> Result:
         """Return the same result with the true values of its targets, which only simulations know."""
@@ -182,10 +183,11 @@ class Result(Printed, ResultData):
         against = compared_with(targets, baseline)
         others = [name for name in targets if name != against]
         level = 1 - (1 - self.metadata.confidence) / len(others)
-        found = tuple(self._kept().comparison(name, against, level) for name in others)
+        alone = bool(self.bounds) and not self.verdicts  # bounds of differences, and no estimates
+        found = () if alone else tuple(self._kept().comparison(name, against, level) for name in others)
         pairs = math.comb(len(others) + 1, 2)
         jointly = 1 - (1 - self.metadata.confidence) / pairs
-        best = winner(found, lambda one, other: self._kept().comparison(one, other, jointly))
+        best = None if alone else winner(found, lambda one, other: self._kept().comparison(one, other, jointly))
         kind = {"kind": "compare", "title": "Which ranking earns more?", "baseline": against}
         arms = self._kept().ab_test([(name, against) for name in others], level)
         return replace(self.with_facts(**kind, simultaneous=level, ab_test=arms), comparisons=found, winner=best)
@@ -196,7 +198,7 @@ class Result(Printed, ResultData):
 
     @property
     def plot(self) -> Plots:
-        """Return the plots as SVG: `result.plot.forest()`."""
+        """Return the plots: `result.plot.forest().save("forest.svg")`."""
         return Plots(self)
 
 
@@ -209,7 +211,7 @@ def compared_with(targets: list[str], baseline: str | Policy | None) -> str:
     asked = baseline or (targets[0] if len(targets) > 1 else LOGGED)
     against = among(targets, asked, named_policy) or (LOGGED if asked == LOGGED else None)
     if against is None:
-        raise UsageError(f"the baseline {asked!r} is no target", f"take one of {', '.join([*targets, LOGGED])}")
+        raise UsageError(f"the baseline {asked!r} is no target", f"use one of {', '.join([*targets, LOGGED])}")
     if targets == [against]:
         raise UsageError(f"there is nothing to compare {against} with", "name a second target")
     return against

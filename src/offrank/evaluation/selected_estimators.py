@@ -100,7 +100,7 @@ class SelectedEstimators(Delivered):
             "expected_error": finite(one.error),
             "expected_error_low": finite(one.low) if math.isfinite(doubt) else None,
             "expected_error_high": finite(one.high),
-            "message": f"it disagrees with {one.against}, which assumes less" if one.refuted else None,
+            "message": f"it is contradicted by {one.against}, which assumes less" if one.refuted else None,
         }
 
     def to_dict(self) -> dict[str, Any]:
@@ -118,10 +118,11 @@ class SelectedEstimators(Delivered):
         name, target = quote(self.chosen), quote(self.facts["target"])
         said = f"{name} **is the choice** for {target}."
         if not self.choice.ranking.ranked:
-            said = f"**No candidate can be used** for {target}; {name} assumes least."
+            said = f"**No candidate can be used** for {target}; {name} assumes the least."
         if broken := [one.code for one in self.cautions.get(_LOG, ()) if one.severity == "serious"]:
             said = (
-                f"**Use none of them**: the log does not fit the question ({listing(broken)}), whatever the errors say."
+                f"**Use none of them**: the log does not fit the question ({listing(broken)}), whatever the "
+                "estimated errors are."
             )
         answer = Answer(said, severity=severity)
         judged = candidate_sections(rows, self.findings_by_code())

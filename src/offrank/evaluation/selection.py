@@ -118,7 +118,7 @@ class EstimatorSelector:
         Raises:
             OffrankError: no candidate can be had; the reason of the first.
         """
-        refuse_once(self.source, "an estimator is chosen by a reading of its own")
+        refuse_once(self.source, "estimators are selected by a separate pass over the log")
         able, refused = self._allowed(target)
         policies = (target, *self._pseudo(target, able))
         few = self._few(policies, able)
@@ -277,7 +277,7 @@ class Reading:
             if not isinstance(found, Estimate):
                 reasons[name] = found
             elif without_normalisation(one).outcome == "clicks" and not self.summary.rewards_are_clicks:
-                message = "it estimates clicks, which are not the reward of this log"
+                message = "it estimates clicks, but the reward of this log differs from them"
                 reasons[name] = UsageError(message, "give estimators of the reward, such as snips or wpi")
             else:
                 estimates[name] = found

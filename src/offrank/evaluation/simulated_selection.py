@@ -111,10 +111,10 @@ def simulate_selection(
         rates = np.full(slots, reward / max(slots, 1))
         if not 0 < reward <= slots:
             return SimulatedSelection(
-                missing=f"rewards with a mean of {reward:.3g} are not simulated, only numbers of clicks"
+                missing=f"only numbers of clicks are simulated, not rewards with a mean of {reward:.3g}"
             )
         if choice.reading.summary.moments.least[REWARD] < 0 or not _whole(selector):
-            return SimulatedSelection(missing="rewards that are no whole numbers of 0 or more are not simulated")
+            return SimulatedSelection(missing="only whole rewards of 0 or more are simulated")
     try:
         drawn, wanted = law(selector.logging, "sample"), law(target, "sample")
         merit = attractions(sampled.contexts, (drawn, wanted), 0)
@@ -149,11 +149,13 @@ def _simulated(
     own = [replace(here, source=world.source(rows, log)) for log in range(logs)]
     found = [one for one in map(_attempted, own, [target] * logs) if one is not None]
     if not found:
-        raise NoOverlapError("no simulated log has an estimate", "log more, or simulate nothing: worlds=0")
+        raise NoOverlapError("no simulated log has an estimate", "log more, or skip the simulation: worlds=0")
     shared = set.intersection(*(set(one.estimates) for one in found))
     names = [name for name in found[0].estimates if name in shared]
     if not names:
-        raise NoOverlapError("no candidate can be had in all simulated logs", "log more, or simulate nothing: worlds=0")
+        raise NoOverlapError(
+            "no candidate is available in all simulated logs", "log more, or skip the simulation: worlds=0"
+        )
     values = np.array([[one.estimates[name].value - truth for name in names] for one in found])
     errors = np.array([[one.estimates[name].standard_error for name in names] for one in found])
     roots = dict(zip(names, _roots(values, errors).tolist(), strict=True))

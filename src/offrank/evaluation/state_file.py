@@ -12,6 +12,7 @@ from typing import Any
 
 from ..errors import OffrankError, StateError, UsageError
 from ..estimators.family import family
+from ..estimators.history import OF_STATE
 from ..estimators.wrappers import is_estimator, without_normalisation
 from ..files import atomic_write
 from ..folds.fingerprint import Fingerprint
@@ -37,7 +38,7 @@ COLUMNS = "cluster columns"
 VERSION = reproducibility.versions()["offrank"]
 _FEWEST = 25
 """Different rows from which two logs do not have the same ones, each as often, by chance."""
-_REMEDY = "merge states of one question: the same arguments, and logs of the same columns"
+_REMEDY = "merge only states of the same question: the same arguments, and logs with the same columns"
 
 
 @dataclass(frozen=True)
@@ -79,14 +80,14 @@ class State:
             found = loads(path.read_bytes(), str(path))
         except (FileNotFoundError, IsADirectoryError) as error:
             raise UsageError(
-                f"there is no state {str(path)!r}", Wording("write one: {}", Option("state", str(path)))
+                f"there is no state {str(path)!r}", Wording("write it first: {}", Option("state", str(path)))
             ) from error
         if not isinstance(found, dict) or found.pop("form", None) != FORM:
-            raise StateError(f"{path} is not the state of an evaluation", "give one that evaluate has written")
+            raise StateError(f"{path} is not the state of an evaluation", "give a state file that evaluate has written")
         try:
             return cls(str(path), **found)
         except TypeError as error:
-            raise StateError(f"{path} is damaged: {error}", "make it again") from error
+            raise StateError(f"{path} is damaged: {error}", "write it again") from error
 
     @property
     def asked(self) -> Question:
@@ -107,7 +108,8 @@ def _pass_of(question: Question, learnt: Fingerprint | None, source: Source) -> 
     targets, logging, trained = question.targets, question.drawn_by, Provenance(curve, learnt)
     job = Pass(targets, logging, families, spec, question.by, trained)
     job = replace(job, totals=question.true_totals, control=question.control_column)
-    return job.referenced(source)
+    known = question.compares and job.layout.tells_lists
+    return replace(job, history=OF_STATE if known else job.history).referenced(source)
 
 
 def refuse_learnt(question: Question) -> None:
@@ -119,7 +121,7 @@ def refuse_learnt(question: Question) -> None:
     if question.state is None:
         return
     if question.held_out is not None:
-        raise UsageError("a state is of a whole log, not of the part that a policy left out", "give one of the two")
+        raise UsageError("a state needs the whole log, not the part that a policy left out", "use one of the two")
     found: list[Any] = []
 
     def seen(one: Any) -> Any:
@@ -131,10 +133,10 @@ def refuse_learnt(question: Question) -> None:
         _ = seen(part) if selected else replaced(part, seen)
     if found:
         raise UsageError(
-            f"{found[0]!r} is learnt from the log itself: the states of two logs could not be merged",
+            f"{found[0]!r} is learnt from the log itself, so states of two logs could not be merged",
             Wording(
-                "name a policy (with its shares, if it is balanced), an estimator or the file of a model that is the "
-                "same for every log, or leave out {}",
+                "name a policy (with its shares, if it is balanced), an estimator or a model file that is the same "
+                "for every log, or leave out {}",
                 Option("state"),
             ),
         )
@@ -172,8 +174,8 @@ def _begun(question: Question, log: Source, job: Pass, quantities: Quantities) -
         again = ""
     if again != state.job:
         raise UsageError(
-            "a policy, an estimator or a model is not told by its spelling, so that no state can be merged",
-            Wording("use such as can be typed, and save models to files; or leave out {}", Option("state")),
+            "a policy, an estimator or a model cannot be identified by its name, so its states cannot be merged",
+            Wording("use ones with a spelling, and save models to files; or leave out {}", Option("state")),
         )
     return state
 
@@ -186,8 +188,8 @@ def finished(state: State, job: Pass, asked: Quantities) -> LogCounts:
     """
     for name, following in pairwise(sorted(state.files, key=first_row)):
         if first_row(name) + state.files[name] > first_row(following):
-            said = f"the rows of {name} and {following} have the same numbers by chance"
-            raise StateError(said, "rename one of them")
+            said = f"the rows of {name} and {following} have the same row numbers by chance"
+            raise StateError(said, "rename one of the files")
     before = accumulate(state.files.values(), initial=0)
     bases = {first_row(name): base for name, base in zip(state.files, before, strict=False)}
     return LogCounts.of(job, asked, state.counted, describe(state.paths), bases)
@@ -211,8 +213,8 @@ def merged(states: Sequence[State]) -> tuple[State, Pass, Quantities]:
     if digest(fold) != first.job:
         versions = "" if first.offrank == VERSION else f" by offrank {first.offrank}, and this is {VERSION}"
         raise StateError(
-            f"a policy or a model is not what it was when {first.where} was counted{versions}",
-            "do not change the files of policies and models between the days, or count the days again",
+            f"a policy or a model has changed since {first.where} was counted{versions}",
+            "keep the files of policies and models unchanged between days, or count the days again",
         )
     total = reduce(fold.merge, (one.counted for one in states), fold.empty())
     return replace(first, paths=paths, files=files, counted=total), job, asked
@@ -255,7 +257,9 @@ def _refuse_unlike(one: State, other: State) -> None:
             raise StateError(f"{name} of the log is {mine!r} in {one.where}, and {theirs!r} in {other.where}", _REMEDY)
     for some, others in ((one, other), (other, one)):
         if more := sorted({*some.layout["columns"]} - {*others.layout["columns"]}):
-            raise StateError(f"the log of {some.where} has the column {more[0]!r}, that of {others.where} not", _REMEDY)
+            raise StateError(
+                f"the log of {some.where} has the column {more[0]!r}, but that of {others.where} does not", _REMEDY
+            )
     raise StateError(
         f"{one.where} and {other.where} were counted with different policies or models of the same names", _REMEDY
     )

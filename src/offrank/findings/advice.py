@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from ..wording import EstimatorOption, Wording
 from .evidence import EstimateEvidence
 
-CLOSER = "evaluate a policy closer to the logging one"
+CLOSER = "evaluate a policy that is closer to the logging policy"
 
 
 def items_help(slots: int, kind: str) -> bool:

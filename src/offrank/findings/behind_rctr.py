@@ -24,9 +24,9 @@ def behind(message: str, perhaps: str, remedy: str) -> Statement:
 def behind_rctr(found: PredictionEvidence) -> Statement:
     assert found.ahead is not None
     return behind(
-        f"The model predicts the clicks of a session {-found.ahead.value:.4f} nats (standard error "
-        f"{found.ahead.standard_error:.4f}) less well than the click rates by rank of the log that it has learnt from",
-        "" if found.ahead.high < 0 else "no more than chance may explain",
-        "To predict clicks on rankings by the policy of this log take rctr; to judge documents or other rankings, "
-        "learn from a log with more sessions of each document.",
+        f"The model's log-likelihood is {-found.ahead.value:.4f} nats per session (standard error "
+        f"{found.ahead.standard_error:.4f}) below that of the click rates by rank in its training log",
+        "" if found.ahead.high < 0 else "chance alone could explain the difference",
+        "To predict clicks on rankings by this log's own policy, use rctr. To judge documents or other rankings, "
+        "train on a log with more sessions per document.",
     )

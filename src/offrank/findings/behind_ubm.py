@@ -11,8 +11,10 @@ CLEAR = 1.96
 @finding("behind-ubm", "Neural model", lambda found: found.ahead < 0, cause="click model")
 def behind_ubm(found: NetworkEvidence) -> Statement:
     return behind(
-        f"On {found.sessions:,.0f} held-out sessions {found.model} is {-found.ahead:.4f} (standard error "
-        f"{found.error:.4f}) nats a session behind ubm, which has learnt from the same sessions",
-        "" if -found.ahead > CLEAR * found.error else "no more than chance, yet no better either",
-        "Take ubm, which is faster and has intervals, or give the network more sessions or other settings.",
+        f"On {found.sessions:,.0f} held-out sessions, the log-likelihood of {found.model} is {-found.ahead:.4f} "
+        f"nats per session (standard error {found.error:.4f}) below that of ubm trained on the same sessions",
+        ""
+        if -found.ahead > CLEAR * found.error
+        else "chance alone could explain the difference, but the network is no better either",
+        "Use ubm, which is faster and has intervals, or give the network more sessions or other settings.",
     )

@@ -6,14 +6,15 @@ from .registry import Statement, finding
 _OFF = {
     "paper": Statement(
         "warning",
-        "The published estimator is too low: by .02 where the truth is 0 with 58,880 documents, by .3 with 5,000.",
-        "Use it to compare with published numbers; to judge a model take binned.",
+        "The published estimator is biased downward: by .02 with 58,880 documents when the true value is 0, by .3 "
+        "with 5,000.",
+        "Use it only to compare with published numbers. To judge a model, use binned.",
     ),
     "classifier": Statement(
         "note",
-        "What the trees do not find is missing from the value, and from the interval: by .01 of .83 with 58,880 "
-        "documents, by .05 with 5,000, hardly at all where the truth is 0.",
-        "Read it as at least so much; take binned for the value.",
+        "The value and its interval miss what the trees do not find: .01 of .83 with 58,880 documents, .05 with "
+        "5,000, and almost nothing when the true value is 0.",
+        "Read the value as a lower bound, or use binned for an estimate.",
     ),
 }
 

@@ -14,16 +14,19 @@ def _carries(found: CmipEvidence) -> bool:
     return found.value > value.high and (follows or opposes)
 
 
-@finding("carries-policy", "The policy in the model", _carries, convicts=True, cause="measure")
+@finding("carries-policy", "The logging policy in the model", _carries, convicts=True, cause="measure")
 def carries_policy(found: CmipEvidence) -> Statement:
     assert found.floor is not None
     assert found.direction is not None
     (value, direction), own = found.floor, found.direction.value
-    what = "finds relevant what the policy showed high" if own > 0 else "finds relevant what the policy showed low"
+    what = (
+        "prefers documents that the policy showed high" if own > 0 else ("prefers documents that the policy showed low")
+    )
     return Statement(
         "warning",
-        f"Among documents of one grade the model {what}: rank correlation {own:+.2f}, where a right model has "
-        f"{direction.low:+.2f} to {direction.high:+.2f}. Its CMIP is {found.value:.3f}, above the "
+        f"Among documents of the same grade, the model {what}: the rank correlation is {own:+.2f}, and an unbiased "
+        f"model would have {direction.low:+.2f} to {direction.high:+.2f}. CMIP is {found.value:.3f}, above the "
         f"{value.high:.3f} that noise explains.",
-        "Do not use it for rankings of another policy, unless the policy knows more of relevance than the grades do.",
+        "Do not use the model for rankings by another policy, unless the policy knows more about relevance than "
+        "the grades do.",
     )

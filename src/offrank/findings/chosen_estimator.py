@@ -10,25 +10,25 @@ from .registry import Statement, finding
 def chosen_estimator(found: SelectorEvidence) -> Statement:
     name, trusted = quote(found.chosen), quote(found.trusted or "")
     if found.error is None:
-        message = f"This is {name}, which assumes least: none of {found.among} estimates can be used."
+        message = f"This is {name}, which assumes the least: none of the {found.among} estimates can be used."
         return Statement("warning", message, f"Log more, or {CLOSER}.")
-    message = f"This is {name}, chosen from {found.among} for the least estimated error, {found.error:.2g}"
+    message = f"This is {name}: its estimated error of {found.error:.2g} is the smallest of {found.among} candidates"
     refuted = "".join(f" {quote(one)} disagrees with {quote(other)}." for one, other in found.refuted)
     if found.trusted is None:
-        why = "Its standard error rests on few rows"
+        why = "Its standard error is based on few rows"
         if found.choice_refuted:
-            why = "It disagrees with an estimate that assumes less, by more than its own standard error"
-        message += f". {why}, and no other is reliable and unrefuted.{refuted}"
+            why = "It differs from an estimate that assumes less by more than its own standard error"
+        message += f". {why}, and every other candidate is unreliable or contradicted.{refuted}"
         return Statement("serious" if found.choice_refuted else "warning", message, f"Log more, or {CLOSER}.")
     if found.trusted == found.chosen:
-        message += "; of those that can be trusted it also assumes least"
+        message += ", and it assumes the least of the reliable ones"
     else:
-        least = f"which assumes least of those that can be trusted, is {found.trusted_error:.2g}"
-        message += f"; that of {trusted}, {least}"
-    unchecked = f" Nothing checks what {trusted} assumes." if found.unchecked else ""
+        least = f"the reliable candidate that assumes the least, has {found.trusted_error:.2g}"
+        message += f"; {trusted}, {least}"
+    unchecked = f" The assumptions of {trusted} are not checked." if found.unchecked else ""
     return Statement(
         "warning" if found.unchecked else "note",
         f"{message}.{refuted}{unchecked}",
-        f"The same rows made the choice, so the interval spans that of {trusted} too. "
-        "`offrank select estimators` shows every estimated error.",
+        f"The choice was made on the same rows, so the interval also contains that of {trusted}. `offrank select "
+        "estimators` lists all estimated errors.",
     )

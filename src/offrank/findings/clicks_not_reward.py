@@ -8,6 +8,6 @@ from .registry import Statement, finding
 def clicks_not_reward(_: EstimateEvidence) -> Statement:
     return Statement(
         "note",
-        "This estimator corrects click by click and estimates clicks; the log's rewards are something else.",
-        "Compare it with other click estimates only, or log the reward of each item as its click.",
+        "This estimator corrects each click separately and estimates clicks, but the log's rewards are not its clicks.",
+        "Compare it only with other estimates of clicks, or log the reward of each item as its click.",
     )

@@ -16,12 +16,12 @@ MUCH = 0.8
 )
 def clipped(found: EstimateEvidence) -> Statement:
     # Divided or corrected by the remaining weight, the estimate may move either way.
-    bound = ", or read it as a lower bound (rewards and weights being >= 0)."
-    free = ": divided by the weight that is left, or added to a model's prediction, it can be too high or too low."
-    leans = "rests on the model's prediction there" if found.corrects else "leans towards the logged habits"
+    bound = ", or read it as a lower bound (if no reward or weight is negative)."
+    free = ". It is divided by the remaining weight or added to a model's prediction, so it can be too high or too low."
+    leans = "relies on the model's prediction there" if found.corrects else "is biased towards the logging policy"
     return Statement(
         "warning" if found.control < MUCH else "note",
         f"{found.clipped} removed {1 - found.control:.0%} of the weight, so the estimate {leans}.",
-        f"Raise the {found.parameter} until the value stops moving" + (bound if found.plain else free),
+        f"Raise the {found.parameter} until the value stops changing" + (bound if found.plain else free),
         missing=1 - found.control if found.plain and not found.corrects else 0.0,
     )

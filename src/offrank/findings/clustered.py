@@ -14,11 +14,11 @@ def clustered(found: ClustersEvidence) -> Statement | None:
         return None
     return Statement(
         "note",
-        f"Rows with the same `{found.column}` are alike (design effect {effect:.1f}): the interval is made from the "
-        f"sums of about {found.clusters:,} clusters.",
+        f"Rows with the same `{found.column}` are correlated (design effect {effect:.1f}): the interval is computed "
+        f"from the sums of about {found.clusters:,} clusters.",
         Wording(
-            "Keep it, unless the question is about these very values and no others: then {} takes rows as "
-            "independent. {} names another column.",
+            "Keep it, unless the question is about exactly these values: {} treats rows as independent, and {} "
+            "names another column.",
             Option("cluster", None),
             Option("cluster", "column"),
         ),

@@ -5,7 +5,7 @@ from .registry import Statement, finding
 from .sample_ratio import MISMATCHED
 
 
-@finding("control-moved", "The control by arm", cause=("rows", "arms"))
+@finding("control-moved", "Control by arm", cause=("rows", "arms"))
 def control_moved(found: ControlEvidence) -> Statement | None:
     """A column that was known before the impression differs between arms by chance alone: this one follows the arm."""
     away = {arm: one.deviation(0.0) for arm, one in found.away.items()}
@@ -14,9 +14,9 @@ def control_moved(found: ControlEvidence) -> Statement | None:
         return None
     return Statement(
         "serious",
-        f"The control `{found.column}` is {found.away[worst].value:+.4g} from its mean in `{worst}` of `{found.arms}`, "
-        f"{away[worst]:.1f} standard errors: it is an outcome of the experiment, or the arms do not differ by chance "
-        "alone.",
-        "Give a column that was known before the impression, such as the user's past rate; or name the unit that "
-        "chance assigned to the arms as the cluster.",
+        f"The mean of control `{found.column}` in arm `{worst}` of `{found.arms}` is {found.away[worst].value:+.4g} "
+        f"from its overall mean ({away[worst]:.1f} standard errors): the control depends on the arm, or the arms "
+        "were not assigned at random.",
+        "Use a column whose value was known before the impression, such as the user's past click rate; or cluster "
+        "by the unit that was randomised, such as the user.",
     )

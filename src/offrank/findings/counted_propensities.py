@@ -8,7 +8,7 @@ from .registry import Statement, finding
 def of_estimate(_: EstimateEvidence) -> Statement:
     return Statement(
         "note",
-        "The logging probabilities were counted in the log itself, so their own error is not in the intervals.",
+        "The propensities were estimated by counting in the log itself, and the intervals do not include their error.",
         "Log propensities with every impression.",
     )
 
@@ -22,6 +22,6 @@ def of_estimate(_: EstimateEvidence) -> Statement:
 def of_comparison(_: ComparisonEvidence) -> Statement:
     return Statement(
         "note",
-        "The logging probabilities were counted in the log itself; their error is not in the intervals.",
+        "The propensities were estimated by counting in the log itself, and the intervals do not include their error.",
         "Log the scores behind the slates, and use plackett_luce(scores).",
     )

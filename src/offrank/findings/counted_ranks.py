@@ -9,7 +9,7 @@ from .registry import Statement, finding
 def counted_ranks(_: SelectionEvidence) -> Statement:
     return Statement(
         "note",
-        "The logging policy cannot say where it places a document: the mean rank that the log shows was taken, with "
-        "its own error, which makes CMIP smaller than it is where documents were seen a few times only.",
-        Wording("Say which policy drew the log: {}.", Option("logging", "plackett_luce(old_score)")),
+        "The logging policy does not give the expected rank of a document, so its mean rank in the log is used. "
+        "The error of that mean makes CMIP too small where documents were shown only a few times.",
+        Wording("Name the policy that generated the log: {}.", Option("logging", "plackett_luce(old_score)")),
     )

@@ -21,18 +21,20 @@ def disagreement(found: DisagreementEvidence) -> Statement | None:
     far = f"{found.deviations:.1f}" if found.deviations < 1000 else "over 1,000"
     return Statement(
         "serious",
-        f"It differs from `{found.other}`, which assumes less of users, by {far} standard errors of their difference.",
+        f"The estimate differs from `{found.other}`, which assumes less about users, by {far} standard errors of "
+        "their difference.",
         _remedy(found),
     )
 
 
 def _remedy(found: DisagreementEvidence) -> str:
-    wrong = f"It assumes besides that {in_words(found.further)}, which is wrong here"
+    wrong = f"It also assumes that {in_words(found.further)}, which is wrong here"
     if found.other_assumes:
         return (
-            f"{wrong}, or the log is: `{found.other}` assumes that {in_words(found.other_assumes)}. Look whether "
-            "clicks stand beside the items that were clicked, and compare with an estimator that assumes nothing."
+            f"{wrong}, or the log is: `{found.other}` assumes that {in_words(found.other_assumes)}. Check that each "
+            "click is recorded for the item that was clicked, and compare with an estimator that assumes nothing "
+            "about users."
         )
     if not found.other_sound:
         return f"{wrong}. But `{found.other}` cannot be trusted either: read its warnings first, or log more."
-    return f"{wrong}: believe `{found.other}`."
+    return f"{wrong}: trust `{found.other}`."

@@ -25,7 +25,7 @@ def double_subsampling(found: EstimateEvidence) -> Statement | None:
 @finding("double-subsampling", "Mean importance weight of uniform", cause="mean weight", explains="mean weight")
 def of_uniform(log: LogEvidence) -> Statement | None:
     known = rise(log) is not None and counted_twice(log)
-    return _said("The mean weight of uniform", log) if known else None
+    return _said("The mean weight of the uniform policy", log) if known else None
 
 
 @finding("double-subsampling", "Mean weights", cause="mean weight", explains="mean weight")
@@ -38,7 +38,7 @@ def _said(what: str, found: EstimateEvidence | LogEvidence) -> Statement:
     assert found.mean_weight is not None
     return Statement(
         "serious",
-        f"{what} is {found.mean_weight.value:.3g}, and rows count {found.sampling_factor:.3g}-fold for the "
-        "sub-sampling: the propensities contain that factor already.",
-        "Correct for the sub-sampling once: multiply it out of the propensities, or leave `inclusion` away.",
+        f"{what} is {found.mean_weight.value:.3g}, and sub-sampling weights the rows by a factor of "
+        f"{found.sampling_factor:.3g}: the propensities already contain that factor.",
+        "Correct for the sub-sampling only once: remove the factor from the propensities, or do not give `inclusion`.",
     )

@@ -13,21 +13,21 @@ def doubtful_judgements(found: JudgementsEvidence) -> Statement | None:
     if found.alike:
         return Statement(
             "serious",
-            "The model gives every document the same relevance: its judgements say nothing.",
-            "Judge with a model of documents, such as pbm, ubm or dbn.",
+            "The model gives every document the same relevance, so its judgements carry no information.",
+            "Use a model of documents, such as pbm, ubm or dbn.",
         )
     if not found.intervals:
         return Statement(
             "warning",
-            "The model has no posterior of its relevance: how sure the judgements are is unknown.",
-            "Judge with a model that has one, such as pbm, ubm or dbn.",
+            "The model has no posterior for relevance, so the uncertainty of the judgements is unknown.",
+            "Use a model that has one, such as pbm, ubm or dbn.",
         )
     if found.wide:
         share = found.wide / found.documents
         return Statement(
             "serious" if share > MOST else "warning" if share > MANY else "note",
-            f"The intervals of {found.wide:,} of {found.documents:,} documents span more than two grades: these were "
-            "seen too rarely to be graded.",
-            "Keep those with a high certainty, or those seen often (sessions), or learn from a longer log.",
+            f"{found.wide:,} of {found.documents:,} documents have an interval wider than two grades: they were "
+            "shown too rarely to be graded.",
+            "Keep the documents with a high certainty or with many sessions, or train on a longer log.",
         )
     return None

@@ -8,8 +8,8 @@ from .registry import Statement, finding
 def duplicate_rows(found: RowsEvidence) -> Statement:
     return Statement(
         "warning",
-        f"At least {found.copies:.0%} of the rows are copies of others: equal rows come together far more often than "
-        "independent impressions would make them.",
-        "Look for a file that is read twice, or a join that multiplies rows. Copies make intervals too narrow: leave "
-        "them out, or cluster by what they share.",
+        f"At least {found.copies:.0%} of the rows are copies of other rows: equal rows occur in pairs far more "
+        "often than in independent impressions.",
+        "Look for a file that is read twice, or a join that duplicates rows. Copies make intervals too narrow: "
+        "remove them, or cluster by what they share.",
     )

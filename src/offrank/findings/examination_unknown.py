@@ -16,18 +16,18 @@ def examination_unknown(found: FitEvidence) -> Statement | None:
     if found.hidden >= MANY:
         return Statement(
             "warning",
-            f"{found.hidden:.0%} of the views are in places whose examination the log does not tell: hardly any "
-            "document that was seen there and elsewhere was clicked. It is taken to be as though the documents of all "
-            "places were alike.",
-            "Predict clicks with this model only for rankings like those of the log; its examination and its relevance "
-            "need a log in which documents change places.",
+            f"{found.hidden:.0%} of the views are at positions whose examination cannot be estimated from this log: "
+            "almost no document was clicked both there and elsewhere. The estimates assume that documents are "
+            "equally attractive at all positions.",
+            "Use this model only to predict clicks on rankings like those in the log. To learn examination and "
+            "relevance, use a log in which documents change positions.",
         )
     if found.error > ERROR or found.rank_variability < VARIABILITY:
         return Statement(
             "warning",
-            "The log hardly tells how far users read: too few documents were clicked at different ranks. What is said "
-            "of it is mostly the prior of the documents.",
-            "Predict clicks with this model only for rankings like those of the log; its continuation and its "
-            "relevance need a log in which documents change places.",
+            "The log says little about how far users read: too few documents were clicked at different ranks. The "
+            "continuation is determined mostly by the prior of the documents.",
+            "Use this model only to predict clicks on rankings like those in the log. To learn continuation and "
+            "relevance, use a log in which documents change positions.",
         )
     return None

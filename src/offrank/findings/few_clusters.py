@@ -16,10 +16,10 @@ def few_clusters(found: ClustersEvidence) -> Statement | None:
     if found.column is None or worth >= FEW:
         return None
     only = f"The log has only about {found.clusters} clusters (values of `{found.column}`)"
-    unlike = f", so unlike in size or weight that they are worth about {worth:.1f}"
+    unlike = f", which carry the information of about {worth:.1f} equal ones"
     message = f"{only}{unlike if worth < _UNLIKE * found.clusters else ''}."
     return Statement(
         "serious" if worth < VERY_FEW else "warning",
         message if found.clusters > 1 else f"The log has only one cluster (value of `{found.column}`).",
-        "Log more of them, or cluster by something finer.",
+        "Log more clusters, or cluster by a finer column.",
     )

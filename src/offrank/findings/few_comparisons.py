@@ -9,5 +9,5 @@ FEW = 100.0
 
 @finding("few-comparisons", "Comparisons", lambda found: found.ess < FEW, cause="measure")
 def few_comparisons(found: ComparisonEvidence) -> Statement:
-    message = f"The comparisons are worth {found.ess:.0f} clicked impressions."
+    message = f"The effective sample size of the comparisons is {found.ess:.0f} clicked impressions."
     return Statement("serious", message, "Log more, or log more randomly.")

@@ -8,6 +8,6 @@ from .registry import Statement, finding
 def few_documents(found: CmipEvidence) -> Statement:
     return Statement(
         "warning",
-        f"{found.n:,} documents are fewer than the {found.least:,} below which `{found.method}` is a poor measure.",
-        "Judge more documents; read the interval and the p-value, not the value.",
+        f"There are only {found.n:,} documents, and `{found.method}` needs at least {found.least:,}.",
+        "Judge more documents. Rely on the interval and the p-value, not on the value.",
     )

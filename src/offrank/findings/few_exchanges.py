@@ -16,7 +16,7 @@ PERMUTABLE = 0.5
 def few_exchanges(found: CmipEvidence) -> Statement:
     return Statement(
         "warning",
-        f"Only {found.permutable:.0%} of the documents share their grade and cluster with another one: the p-value "
-        "rests on those alone.",
-        "A large p-value says little here; read the interval, or judge more documents of each query.",
+        f"Only {found.permutable:.0%} of the documents share their grade and cluster with another document: the "
+        "p-value is based on these alone.",
+        "A large p-value says little here. Rely on the interval, or judge more documents per query.",
     )

@@ -15,7 +15,7 @@ def few_pairs(found: HarvestEvidence) -> Statement | None:
         return None
     return Statement(
         "warning",
-        f"The curve of {ranks(few)} rests on fewer than {FEW_CLICKS} clicks on documents that were also shown at other "
-        "ranks.",
-        "Log more; what is said of these ranks is noise.",
+        f"The curve at {ranks(few)} is based on fewer than {FEW_CLICKS} clicks on documents that were also shown at "
+        "other ranks.",
+        "Log more: the estimates at these ranks are mostly noise.",
     )

@@ -16,12 +16,14 @@ def few_rewards(found: EstimateEvidence) -> Statement | None:
     if found.effective_rewards == 0:
         return Statement(
             "serious",
-            "No impression that counts for this policy earned anything, so the interval has no width.",
-            "Log more; the value is near zero, but how near this log cannot say.",
+            "No impression with weight under this policy has a reward, so the interval has no width.",
+            "Log more: the value is close to zero, but this log cannot say how close.",
         )
-    other = Wording("Too few for a normal interval: use {}, and log more.", Option("interval", "studentised"))
+    other = Wording("That is too few for a normal interval: use {}, and log more.", Option("interval", "studentised"))
     return Statement(
         "warning",
-        f"The estimate rests on about {expected:.0f} rewarded impressions.",
-        other if found.method == "normal" else "Log more: of so few no interval tells how unlike the next ones may be.",
+        f"The estimate is based on about {expected:.0f} rewarded impressions.",
+        other
+        if found.method == "normal"
+        else "Log more: with so few, no interval can tell how much future rewards will differ.",
     )

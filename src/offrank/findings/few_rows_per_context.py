@@ -11,8 +11,8 @@ FEW_ROWS = 50.0
 def few_rows_per_context(found: CountingEvidence) -> Statement:
     return Statement(
         "warning",
-        f"The propensities were counted in {found.rows:.3g} rows per value of `{found.by}`: what was never seen there "
-        "counts as impossible, so plain estimates are too low, and their intervals too narrow.",
-        "Use a self-normalised estimator or a wide window (snipm, interpol), count by something coarser, or log "
+        f"The propensities were estimated from {found.rows:.3g} rows per value of `{found.by}`. Slates that were "
+        "never shown there count as impossible, so plain estimates are too low and their intervals too narrow.",
+        "Use a self-normalised estimator or a wide window (snipm, interpol), count by a coarser column, or log "
         "propensities.",
     )

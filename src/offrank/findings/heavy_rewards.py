@@ -15,7 +15,7 @@ def heavy_rewards(found: EstimateEvidence) -> Statement | None:
         return None
     return Statement(
         "warning",
-        "A few large rewards decide the value, and larger ones are likely still to come (Pareto index up to "
-        f"{found.reward_index:.2f}; above 0.5 the variance is infinite). The interval reaches as far as they would do.",
-        "Log more, or judge a bounded reward, such as orders or a capped revenue.",
+        "A few large rewards determine the value, and larger ones are likely to come (Pareto index up to "
+        f"{found.reward_index:.2f}; above 0.5 the variance is infinite). The interval allows for such rewards.",
+        "Log more, or evaluate a bounded reward, such as orders or capped revenue.",
     )

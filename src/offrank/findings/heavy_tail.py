@@ -23,9 +23,8 @@ def heavy_tail(found: EstimateEvidence) -> Statement | None:
     remedy = clip(found, "Clip") + f"{further}, or {CLOSER}."
     return Statement(
         "serious" if found.tail_index > VERY_HEAVY else "warning",
-        f"The largest weights fall off so slowly (Pareto index {found.tail_index:.2f}; above 0.5 the variance is "
-        "infinite, above 0.7 the mean cannot be learnt from a log of feasible size) that both value and interval are "
-        "likely too low.",
+        f"The weights have a heavy tail (Pareto index {found.tail_index:.2f}; above 0.5 the variance is infinite, "
+        "above 0.7 no log of feasible size determines the mean): both value and interval are likely too low.",
         remedy,
         missing=math.inf,
     )

@@ -15,8 +15,8 @@ Of 144 logs of benchmarks/mixture_weights.py, the weights of those below err by 
 def hidden_components(found: FitEvidence) -> Statement:
     return Statement(
         "warning",
-        f"Begun from other divisions of the sessions, learning ends at weights up to {found.divided:.2f} apart. This "
-        "log does not tell which sessions follow which component: the weights are hardly known, and the tables of the "
+        f"Starting from other assignments of the sessions changes the weights by up to {found.divided:.2f}. This "
+        "log does not tell which sessions follow which component: the weights are poorly determined, and the "
         "components are less certain than their intervals say.",
-        "Rely on what the mixture predicts, not on its weights; or take a log with more sessions of each document.",
+        "Rely on the mixture's predictions, not on its weights; or use a log with more sessions per document.",
     )

@@ -17,7 +17,7 @@ def hides(share: float, visible: float, effective_rewards: float) -> bool:
     return share > 0 and share**2 * min(visible, effective_rewards) > HIDDEN**2
 
 
-@finding("hidden-mass", "What the log cannot show", cause=("overlap", "tail"))
+@finding("hidden-mass", "Overlap of the policies", cause=("overlap", "tail"))
 def hidden_mass(found: EstimateEvidence) -> Statement | None:
     share = (found.hidden or 0.0) + found.unsupported
     if not (hides(share, found.visible, found.effective_rewards * found.ess_ratio) or share > MOSTLY_HIDDEN):
@@ -27,8 +27,9 @@ def hidden_mass(found: EstimateEvidence) -> Statement | None:
     items = ", use an item-level estimator" if items_help(found.slots, found.kind) else ""
     return Statement(
         "serious" if share > MOSTLY_HIDDEN else "warning",
-        f"{share:.1%} of what the policy shows is so rare under the logging policy that a log of {found.n:,} "
-        f"impressions is expected to hold fewer than five rows of it{never}: value and interval are likely too low.",
+        f"{share:.1%} of the target policy's probability is on slates or items so rare under the logging policy "
+        f"that a log of {found.n:,} impressions is expected to contain fewer than five rows with any of "
+        f"them{never}: value and interval are likely too low.",
         f"Log more, {CLOSER}{items}" + further + ".",
         missing=share,
     )

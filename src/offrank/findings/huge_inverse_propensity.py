@@ -15,8 +15,8 @@ def huge_inverse_propensity(log: LogEvidence) -> Statement | None:
         return None
     return Statement(
         "warning",
-        f"A shown slate has a propensity that is {log.largest_weight:.3g} times smaller than under a uniform policy: "
-        f"of correct logs of {log.impressions:,.0f} impressions at most one in {times:,.0f} shows such a slate, and it "
-        "could outweigh all others.",
-        "Look whether the smallest propensity is that of the slate that was shown there.",
+        f"The propensity of one shown slate is {log.largest_weight:.3g} times smaller than under a uniform policy. "
+        f"At most one in {times:,.0f} correct logs of {log.impressions:,.0f} impressions contains such a slate, and "
+        "it could outweigh all others.",
+        "Check that the smallest propensity belongs to the slate that was shown.",
     )

@@ -11,9 +11,9 @@ MANY = 0.05
 def of_fit(found: FitEvidence) -> Statement:
     return Statement(
         "serious" if found.beyond > MANY else "warning",
-        f"{found.beyond:.1%} of the clicks follow another one in their session, which the cascade model rules out: "
-        "they were left out.",
-        "Take a model that goes on after a click: dcm, ccm, dbn or ubm.",
+        f"{found.beyond:.1%} of the clicks follow an earlier click in their session, which the cascade model rules "
+        "out. They were ignored.",
+        "Use a model that allows several clicks: dcm, ccm, dbn or ubm.",
     )
 
 
@@ -21,7 +21,7 @@ def of_fit(found: FitEvidence) -> Statement:
 def of_prediction(found: PredictionEvidence) -> Statement:
     return Statement(
         "serious",
-        f"The model says that {found.impossible:,} of {found.sessions:,} sessions cannot happen: their log-likelihood "
-        "is -inf. Perplexity keeps probabilities off 0 and 1.",
-        "Choose a model that allows such clicks, such as dcm or dbn in the place of cascade.",
+        f"{found.impossible:,} of {found.sessions:,} sessions are impossible under the model: their log-likelihood "
+        "is -inf. Perplexity keeps probabilities away from 0 and 1.",
+        "Use a model that allows such clicks, such as dcm or dbn instead of cascade.",
     )

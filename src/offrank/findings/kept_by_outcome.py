@@ -20,9 +20,8 @@ def kept_by_outcome(kept: KeptEvidence) -> Statement | None:
     clicked, every = kept.estimated("clicked")[0], kept.estimated("all")[0]
     return Statement(
         "note",
-        "Rows were kept by whether they were clicked. Every estimate is as right as the rates in `inclusion`, which "
-        f"this log cannot test; by them there were {every:,.0f} impressions, {clicked:,.0f} of them with a click.",
-        Wording(
-            "Say how many there really were, with a click and in all ({}), and the rates are tested.", Option("totals")
-        ),
+        "Rows were kept depending on whether they were clicked. Every estimate depends on the rates in "
+        f"`inclusion`, which this log cannot test. They imply {every:,.0f} impressions, {clicked:,.0f} of them with "
+        "a click.",
+        Wording("To test the rates, give the true numbers of impressions, clicked and in all ({}).", Option("totals")),
     )

@@ -14,9 +14,10 @@ def low_ess(found: EstimateEvidence) -> Statement | None:
     effective = found.ess * found.ess_ratio
     if not effective < FEW_EFFECTIVE:
         return None
-    message = f"The {found.n:,} impressions are worth about {effective:.0f} of the policy itself"
+    message = f"Effective sample size: {effective:.0f} of {found.n:,} impressions"
     if found.ess_ratio < _TYPICAL:
         message += (
-            f", though by its own weights this log seems to be worth {found.ess:.0f}: large ones are still to come"
+            f". This log's own weights suggest {found.ess:.0f}, which is too many: the largest weights are still to "
+            "come"
         )
     return Statement("serious", f"{message}.", log_more(found))

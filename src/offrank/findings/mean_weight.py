@@ -44,17 +44,18 @@ def mean_weight(found: EstimateEvidence) -> Statement | None:
         return None
     low = mean.value < 1
     reason = (
-        "Target slates without support in the log, a tail of weights that the log is too short to show, or "
-        "propensities that are too large"
+        "Slates of the target without support in the log, a tail of weights that this log is too short to contain, "
+        "or propensities that are too large"
         if low
-        else "Propensities that are too small (a sub-sampling factor in them?), or not those of the slate shown"
+        else "Propensities that are too small (do they contain a sub-sampling factor?), or propensities of other "
+        "slates than those shown"
     )
     return Statement(
         "serious" if away > IMPOSSIBLE or mean.value > max(found.groups, 1) * IMPOSSIBLE_BY_MARKOV else "warning",
         f"The mean weight is {_said(mean, away)} for this policy.",
         Wording(
-            "{} would do this; {} of the uniform policy tells them apart. A plain estimate is off by this factor, a "
-            "self-normalised one hides it.",
+            "{} would explain this; {} with the uniform policy tells which. A plain estimate is off by this "
+            "factor; a self-normalised one hides it.",
             reason,
             Verb("check"),
         ),
@@ -71,10 +72,10 @@ def of_law(law: LawEvidence) -> Statement | None:
     assert found.mean_weight is not None
     return Statement(
         "serious",
-        f"The mean weight of {name} is {_said(found.mean_weight, away)}. Every estimate that uses them is wrong, "
-        "whatever its own mean weight is.",
-        "Look whether they are those of the slates that were shown, whether rows were kept by what was clicked "
-        "(then write `inclusion`), and whether the target's scores are older than the impression.",
+        f"The mean weight of {name} is {_said(found.mean_weight, away)}. Every estimate that uses these "
+        "propensities is wrong, whatever its own mean weight.",
+        "Check that the propensities are those of the slates shown, that rows were not kept depending on clicks "
+        "(otherwise write `inclusion`), and that the target's scores are not older than the impressions.",
     )
 
 
@@ -88,11 +89,11 @@ def of_group(group: GroupEvidence) -> Statement | None:
     name, mean, chance = min(odd, key=lambda one: one[2])
     return Statement(
         "serious",
-        f"In this group the mean weight of {name} is {_said(mean, mean.deviation(1.0))}; right ones would seldom do "
-        f"this (probability at most {max(chance, 1e-99):.1g}). Every estimate of the group that uses them is wrong, "
-        "whatever its own mean weight is.",
-        "Look whether these rows have the propensities of the slates that were shown. If the groups depend on what was "
-        "shown or clicked, estimates by group mean nothing: group by what was known before the impression.",
+        f"In this group, the mean weight of {name} is {_said(mean, mean.deviation(1.0))}. Correct propensities "
+        f"would rarely give this (probability at most {max(chance, 1e-99):.1g}). Every estimate of the group that "
+        "uses them is wrong, whatever its own mean weight.",
+        "Check that these rows have the propensities of the slates shown. If the groups depend on what was shown "
+        "or clicked, estimates by group mean nothing: group by what was known before the impression.",
     )
 
 
@@ -100,7 +101,7 @@ def _said(mean: Interval, away: float) -> str:
     low, far = mean.value < 1, f"{away:.1f}" if away < 1000 else "over 1,000"
     factor = 1 / mean.value if low else mean.value
     return (
-        f"{mean.value:.4g} ({far} standard errors from 1): on average the propensities are {factor:.3g} times too "
+        f"{mean.value:.4g} ({far} standard errors from 1): on average, the propensities are {factor:.3g} times too "
         f"{'large' if low else 'small'}"
     )
 
@@ -116,16 +117,16 @@ def of_uniform(log: LogEvidence) -> Statement | None:
     if high is not None:
         return Statement(
             "serious" if high > refuting() else "warning",
-            f"The mean weight of uniform is {mean.value:.4g} ({far} standard errors above 1): on average the "
-            f"propensities are {mean.value:.3g} times too small.",
-            "Look whether the propensities are those of the slates that were shown, and whether a sub-sampling factor "
-            "is in them. A plain estimate is off by about this factor, a self-normalised one hides it.",
+            f"The mean weight of the uniform policy is {mean.value:.4g} ({far} standard errors above 1): on "
+            f"average, the propensities are {mean.value:.4g} times too small.",
+            "Check that the propensities are those of the slates shown, and that they contain no sub-sampling "
+            "factor. A plain estimate is off by about this factor; a self-normalised one hides it.",
         )
     if log.fit is None and mean.value <= 1 - NEAR and away > IMPOSSIBLE and log.ess >= KNOWN * log.rows:
         return Statement(
             "warning",
-            f"The mean weight of uniform is {mean.value:.4g} ({far} standard errors below 1): the propensities are "
-            f"{1 / mean.value:.3g} times too large, or the logging policy never shows some slates.",
-            "Look whether the propensities are those of the slates that were shown.",
+            f"The mean weight of the uniform policy is {mean.value:.4g} ({far} standard errors below 1): the "
+            f"propensities are {1 / mean.value:.3g} times too large, or the logging policy never shows some slates.",
+            "Check that the propensities are those of the slates shown.",
         )
     return None

@@ -15,14 +15,14 @@ def of_model(found: EstimateEvidence) -> bool:
 @finding("model-weights", "Weights of a click model", of_model, cause="assumption")
 def model_weights(found: EstimateEvidence) -> Statement:
     assert found.model is not None
-    told = ", and the interval knows only how well its own numbers are known" if found.model.posterior else ""
+    told = ". The interval covers only the uncertainty of the model's parameters" if found.model.posterior else ""
     return Statement(
         "warning",
-        f"Clicks are weighted by where {found.model.name} says that users look: if they look elsewhere the value is "
+        f"Clicks are weighted by the examination of {found.model.name}: if users examine other items, the value is "
         f"wrong, and no weight shows it{told}.",
         Wording(
-            "Compare with the weights of models of other kinds ({}), and see which predicts the clicks of another day "
-            "best.",
+            "Compare with the weights of other kinds of model ({}), and prefer the model that predicts another "
+            "day's clicks best.",
             EstimatorOption("weights(dbn)" if "ubm" in found.model.name else "weights(ubm)"),
         ),
     )

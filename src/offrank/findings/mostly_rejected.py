@@ -14,7 +14,7 @@ MOSTLY = 0.95
 def mostly_rejected(found: ComparisonEvidence) -> Statement:
     return Statement(
         "warning",
-        f"{found.rejected:.1%} of the clicks have nothing to be compared with: the logging was nearly deterministic, "
-        "so the metric speaks of its few random contexts.",
-        Wording("Look at groups with {}, or log more randomly.", Option("by", "COLUMN")),
+        f"{found.rejected:.1%} of the clicks have nothing to be compared with: the logging policy was nearly "
+        "deterministic, so the metric describes only its few random contexts.",
+        Wording("Look at the groups with {}, or log more randomly.", Option("by", "COLUMN")),
     )

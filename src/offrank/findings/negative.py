@@ -8,6 +8,6 @@ from .registry import Statement, finding
 def negative(found: CmipEvidence) -> Statement:
     return Statement(
         "note",
-        f"The estimate is below 0 ({found.value:.4f}), where the truth cannot be.",
-        "Read the interval and the p-value; it is no proof of a debiased model.",
+        f"The estimate is negative ({found.value:.4f}), which the true value cannot be.",
+        "Rely on the interval and the p-value. A negative value does not prove that the model is unbiased.",
     )

@@ -9,6 +9,6 @@ from .registry import Statement, finding
 def no_clicks(_: FitEvidence) -> Statement:
     return Statement(
         "serious",
-        "Nothing was clicked in any session: what the model says of documents and ranks is its priors, not the log's.",
-        Wording("Look whether the right column is read as clicks ({}).", ColumnNames({"clicks": "NAME"})),
+        "No session has a click: the model's documents and ranks are determined by its priors alone.",
+        Wording("Check that the right column is read as clicks ({}).", ColumnNames({"clicks": "NAME"})),
     )

@@ -10,6 +10,6 @@ from .registry import Statement, finding
 def no_information(_: CmipEvidence) -> Statement:
     return Statement(
         "serious",
-        "Within every grade the model finds all documents equally relevant, or the logging policy does: CMIP is 0.",
-        "This does not commend the model: look at nDCG, and take another one.",
+        "Within every grade, the model or the logging policy gives all documents the same relevance: CMIP is 0.",
+        "This does not speak for the model: check nDCG, and use another model.",
     )

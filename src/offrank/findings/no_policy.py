@@ -8,7 +8,7 @@ from .registry import Statement, finding
 def no_policy(_: CmipEvidence) -> Statement:
     return Statement(
         "warning",
-        "Within every grade the logging policy finds all documents equally relevant: no model could copy it, and each "
-        "has a CMIP of 0.",
-        "Choose by perplexity and nDCG. If the policy does rank documents, give its expected ranks.",
+        "Within every grade, the logging policy gives all documents the same expected rank: no model could copy "
+        "it, and each has a CMIP of 0.",
+        "Choose by perplexity and nDCG. If the policy does rank documents, give their expected ranks.",
     )

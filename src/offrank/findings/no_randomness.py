@@ -11,10 +11,10 @@ _ROUNDING = 1e-9
 def no_randomness(_: PropensitiesEvidence) -> Statement:
     return Statement(
         "serious",
-        "Every propensity is 1: the logging policy always showed the same slate for a context.",
+        "Every propensity is 1: the logging policy always showed the same slate in a context.",
         Wording(
-            "Without randomness only a model of users can judge another ranking ({}), and `evaluate` can say between "
-            "what values it lies ({}).",
+            "Without randomness, only a user model can judge another ranking ({}). `evaluate` can still bound its "
+            "value ({}).",
             EstimatorOption("weights(dbn)"),
             Option("bounds", True),
         ),

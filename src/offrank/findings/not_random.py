@@ -10,7 +10,7 @@ _EVERY = 0.99
 """Share of the pairs from which rows of one context never differ."""
 
 
-@finding("not-random", "Randomness of what was shown", cause="randomness")
+@finding("not-random", "Randomness of the slates", cause="randomness")
 def not_random(log: LogEvidence) -> Statement | None:
     """The log is less random than the logging policy says, or not random at all."""
     found = log.repeats
@@ -19,7 +19,11 @@ def not_random(log: LogEvidence) -> Statement | None:
     return Statement(
         "serious" if found.fixed >= FIXED else "warning",
         f"{repeats_in_words(found)} under {log.logging}: "
-        + ("what was shown was not drawn, but fixed." if never_drawn(log) else "part of it was not drawn from that."),
+        + (
+            "the slates are fixed, not drawn at random."
+            if never_drawn(log)
+            else "part of it was not drawn from this policy."
+        ),
         _remedy(found),
     )
 
@@ -44,10 +48,11 @@ def never_drawn(log: LogEvidence) -> bool:
 def _remedy(found: Repeats) -> str:
     if found.by == "user":
         return (
-            "If a slate is drawn once for each user and then kept, keep one row of each. If every user has a list of "
-            "their own, the log has no randomness: only a model of users can judge another ranking."
+            "If a slate is drawn once for each user and then kept, keep one row per user and slate. If every user "
+            "has a fixed list, the log has no randomness: only a user model can judge another ranking."
         )
     return (
-        "Look for lists that are fixed for a query, cached, or sorted by a score that the log lacks. What was not "
-        "drawn has no weights: use a model of users (pbm, click models), or show a random slate now and then."
+        "Look for lists that are fixed for a query, cached, or sorted by a score that the log lacks. Slates that "
+        "were not drawn at random have no importance weights: use a user model (pbm, click models), or show a "
+        "random slate now and then."
     )

@@ -8,6 +8,6 @@ from .registry import Statement, finding
 def observed_range(_: EstimateEvidence) -> Statement:
     return Statement(
         "note",
-        "The empirical Bernstein interval needs the range of the values, and takes the range that was observed.",
-        "It is a guarantee only if no larger weight can occur, as with clip(...).",
+        "The empirical Bernstein interval needs the range of the values, and the observed range is used.",
+        "The interval is guaranteed only if no larger weight can occur, as with clip(...).",
     )

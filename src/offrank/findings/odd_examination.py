@@ -24,10 +24,9 @@ def odd_examination(found: CurveEvidence) -> Statement | None:
     upper = curve.index(above[lower - 1])
     return Statement(
         "serious" if max(curve) > ABSURD_RISE * curve[0] else "warning",
-        f"The examination curve says that rank {lower + 1} is looked at {rise:.3g} times as often as rank {upper + 1}, "
-        "which stands above it.",
+        f"The examination curve has rank {lower + 1} examined {rise:.3g} times as often as rank {upper + 1} above it.",
         Wording(
-            "Look whether the curve is written top first, and right; compare with {}, which needs none.",
+            "Check that the curve is correct and starts at the top rank. Compare with {}, which needs no curve.",
             EstimatorOption("ipm"),
         ),
     )

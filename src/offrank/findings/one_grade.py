@@ -8,6 +8,6 @@ from .registry import Statement, finding
 def one_grade(_: CmipEvidence) -> Statement:
     return Statement(
         "warning",
-        "All documents have one grade: agreement that true relevance explains is not told apart from bias.",
-        "Give the grades of several levels.",
+        "All documents have the same grade, so agreement because of true relevance cannot be distinguished from bias.",
+        "Give grades of several levels.",
     )

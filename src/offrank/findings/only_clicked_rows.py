@@ -15,11 +15,11 @@ def only_clicked_rows(kept: KeptEvidence) -> Statement | None:
     rows = int(kept.rows[1])
     return Statement(
         "serious",
-        f"Each of {rows:,} impressions was clicked: those without a click seem to be missing, so that the log does not "
-        "tell how often anything is clicked.",
+        f"Each of the {rows:,} impressions was clicked: impressions without a click seem to be missing, so click "
+        "rates cannot be estimated.",
         Wording(
-            "Take a log that holds the others too, or a known share of them (then write `inclusion`). If really "
-            "every impression was clicked, say so: {}.",
+            "Use a log that also has impressions without a click, or a known share of them (then write "
+            "`inclusion`). If every impression really was clicked, confirm it: {}.",
             Option("totals", {"clicked": rows, "all": rows}),
         ),
     )

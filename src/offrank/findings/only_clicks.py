@@ -8,7 +8,7 @@ from .registry import Statement, finding
 def only_clicks(_: FitEvidence) -> Statement:
     return Statement(
         "serious",
-        "Every document of every session was clicked: what was shown and not clicked is missing from the log, so that "
-        "it tells neither how likely a rank is looked at nor how attractive a document is.",
-        "Take a log of whole result lists; of clicks alone only counts by query, document and rank can be had.",
+        "Every document of every session was clicked: documents without a click are missing from the log, so "
+        "neither examination nor attractiveness can be estimated.",
+        "Use a log of whole result lists. From clicks alone, only counts by query, document and rank can be computed.",
     )

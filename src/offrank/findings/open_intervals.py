@@ -14,7 +14,7 @@ def open_intervals(found: HarvestEvidence) -> Statement | None:
         return None
     return Statement(
         "warning",
-        f"The interval of {ranks(open_)} has no upper end: too few of the documents that were clicked at the first "
-        "rank were shown at other ranks.",
-        "Log more; the first rank needs clicks on documents that were also shown at other ranks.",
+        f"The interval at {ranks(open_)} has no upper end: too few of the documents that were clicked at rank 1 "
+        "were shown at other ranks.",
+        "Log more: rank 1 needs clicks on documents that were also shown at other ranks.",
     )

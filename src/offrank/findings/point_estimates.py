@@ -8,8 +8,8 @@ from .registry import Statement, finding
 def point_estimates(_: PointsEvidence) -> Statement:
     return Statement(
         "warning",
-        "The model has no posterior, so that its CMIP is of point estimates. Their noise depends on how often users "
-        "saw a document, hence on its rank, and counts as dependence: a right model would not score 0 either, and how "
-        "much it would score is not known.",
-        "Do not compare it with the CMIP of models that are judged by draws; read its direction.",
+        "The model has no posterior, so CMIP is computed from point estimates. Their noise depends on how often a "
+        "document was shown, hence on its rank, and counts as dependence: an unbiased model would not score 0 "
+        "either, and its score is unknown.",
+        "Do not compare it with the CMIP of models that are judged by posterior draws. Read its direction.",
     )

@@ -9,8 +9,9 @@ from .registry import Statement, finding
 def position_bias(_: ComparisonEvidence) -> Statement:
     return Statement(
         "note",
-        "Pairwise metrics favour what was shown at the top, unless the slates were shuffled uniformly.",
+        "Pairwise metrics favour items shown at the top, unless the slates were shuffled uniformly.",
         Wording(
-            "Use counterfactual_... with the logging policy; or say {} if they were.", Option("logging", "uniform")
+            "Use counterfactual_... with the logging policy, or confirm that they were shuffled with {}.",
+            Option("logging", "uniform"),
         ),
     )

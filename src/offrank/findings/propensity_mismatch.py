@@ -18,16 +18,16 @@ MANY = 0.01
 def propensity_mismatch(log: LogEvidence) -> Statement:
     """Logged propensities differ from the policy's, unless the shown items already prove the policy wrong."""
     remedy: str = Wording(
-        "One of them is wrong: look at the score column and the temperature, or use {}.", Option("logging", "logged")
+        "One of them is wrong: check the score column and the temperature, or use {}.", Option("logging", "logged")
     )
     if log.fit is not None:
         remedy = (
-            "What was shown fits the policy, so look at the column first: it may be another slate's, inverse, rounded, "
-            "or have the sub-sampling in it."
+            "The shown slates fit the policy, so check the propensity column first: it may belong to another "
+            "slate, be inverted or rounded, or contain the sub-sampling rate."
         )
     return Statement(
         "serious" if log.apart > MANY * log.compared else "warning",
-        f"In {log.apart:,} of {log.compared:,} impressions the log's propensity is not that of {log.logging}; "
-        f"typically it is {log.typical_ratio:.3g} times that.",
+        f"In {log.apart:,} of {log.compared:,} impressions, the logged propensity differs from that of "
+        f"{log.logging}; it is typically {log.typical_ratio:.3g} times as large.",
         remedy,
     )

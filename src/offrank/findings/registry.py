@@ -136,7 +136,7 @@ def has_cause(caution: Caution, *causes: Cause) -> bool:
 
 
 def explained(found: Iterable[Caution]) -> frozenset[str]:
-    """The codes that say nothing new beside some findings, since one of them explains their cause."""
+    """The codes that say nothing new next to some findings, because one of them explains their cause."""
     known = {caution.code for caution in found}
     explaining = {(kind.code, kind.explains) for kind in FINDINGS.values() if kind.code in known and kind.explains}
     every = {(kind.code, cause) for kind in FINDINGS.values() for cause in kind.causes}
@@ -144,7 +144,7 @@ def explained(found: Iterable[Caution]) -> frozenset[str]:
 
 
 def convicting(cautions: Iterable[Caution]) -> tuple[str, ...]:
-    """The codes of those for which the model that they are about is not to be chosen by default."""
+    """The codes of findings that exclude the model they are about from being chosen by default."""
     codes = {kind.code for kind in all_findings() if kind.convicts}
     return tuple(dict.fromkeys(caution.code for caution in cautions if caution.code in codes))
 

@@ -71,7 +71,10 @@ class Release:
             said = f"{away.value:+.4g} per impression, at least {away.low:+.4g}, by {self.estimator}"
             return f"Better than the logged policy with probability {self.level:g}{given}: {said}.{care}"
         if away is None:
-            return f"Do not ship: the last third cannot tell whether it is better than the logged policy ({codes})."
+            return (
+                "Do not ship: the held-out last third cannot tell whether it is better than the logged policy "
+                f"({codes})."
+            )
         how = "worse" if away.high < 0 else "not shown to be better"
         said = f"{away.value:+.4g} per impression, from {away.low:+.4g} to {away.high:+.4g}, by {self.estimator}"
         return f"Do not ship: {how} than the logged policy with probability {self.level:g}: {said} ({codes})."
@@ -109,7 +112,10 @@ def release(
         return Release(False, level, reasons=verdict.reasons)
     against = [*_against(level, verdict, away, rewarded, missing), *others]
     if away.low > 0 and not away.low > one_more:
-        text = f"One more impression of the largest reward adds {one_more:.3g} to the logged mean, as much as is ahead."
+        text = (
+            f"One more impression with the largest reward would add {one_more:.3g} to the logged mean, which is "
+            "as much as the lead."
+        )
         against.append(Reason(RARE, text, "Log more: rewards are too rare for their size.", (str(verdict.estimator),)))
     reasons = tuple(against) or verdict.reasons
     return Release(not against, level, away, missing, verdict.estimator, verdict.assumes, reasons)
@@ -118,10 +124,10 @@ def release(
 def nothing_earned(estimator: str, rows: float, expected: float) -> Reason:
     """The reason that none of so many impressions earned anything. expected: how many of the logging policy would."""
     text = (
-        f"Of about {rows:,.0f} impressions with what it shows none earned anything, though about {expected:.0f} were "
-        "to be expected."
+        f"None of about {rows:,.0f} impressions that match the policy has a reward, although about {expected:.0f} "
+        "were expected."
     )
-    remedy = "Do not trust the assumption about users: log more, or test the policy online first."
+    remedy = "Do not rely on the assumption about users: log more, or test the policy online first."
     return Reason(NOTHING_EARNED, text, remedy, (estimator,))
 
 
@@ -130,19 +136,20 @@ def _against(level: float, verdict: Verdict, away: Interval, rewarded: float, mi
     names, found = (str(verdict.estimator),), []
     if not away.low > 0:
         least = verdict.detectable
-        more = f" Such a log shows a difference of {least:.3g} as one, with a chance of 0.8." if least else ""
+        more = f" The smallest difference that such a log detects with a power of 0.8 is {least:.3g}." if least else ""
         text = (
-            f"With probability {level:g} the difference is only known to exceed {away.low:+.4g} per impression.{more}"
+            f"With probability {level:g}, the difference is only known to exceed {away.low:+.4g} per impression.{more}"
         )
         code = WORSE if away.high < 0 else UNDECIDED
         found.append(Reason(code, text, "Log more, or learn a policy that is further ahead.", names))
     if away.low > 0 and rewarded < FEW:
-        text = f"It rests on about {rewarded:.0f} rewarded impressions, of which all may favour it by chance."
+        text = f"It is based on about {rewarded:.0f} rewarded impressions, all of which may favour it by chance."
         found.append(Reason("few-rewards", text, "Log more.", names))
     if missing is not None and away.low > 0 and not missing.low > 0:
         text = (
-            "Where weight is missing because the log does not show all that the policy shows, the rest may not stand "
-            f"for it: if it earned the least logged reward, the difference is only known to exceed {missing.low:+.4g}."
+            "The log does not show everything that the policy shows, and the missing part may earn less than the "
+            "rest: if it earned the smallest logged reward, the difference is only known to exceed "
+            f"{missing.low:+.4g}."
         )
         remedy = "Log more randomly, name the logging policy, or learn a policy closer to it."
         found.append(Reason(MISSING, text, remedy, names))

@@ -12,7 +12,8 @@ def reward_model(found: EstimateEvidence) -> Statement | None:
     return Statement(
         "note",
         f"The rewards are corrected by {found.model.name}." + fit_in_words(found.model),
-        "Compare models by the standard errors of their dr: the one that explains most need not have the smallest.",
+        "Compare reward models by the standard errors of their dr estimates: the model that explains most need not "
+        "have the smallest.",
     )
 
 
@@ -23,11 +24,11 @@ def fit_in_words(model: ModelEvidence) -> str:
         some = f"a random sample of {model.rows:,} of the" if model.rows < model.read else "the"
         chosen = f" ({', '.join(model.settings)})" if model.settings else ""
         said = (
-            f" It was learnt{chosen} from {some} {plural(model.read, 'impression', 'impressions')} in {model.folds} "
-            "parts, each predicted by what was learnt from the others."
+            f" It was fitted{chosen} to {some} {plural(model.read, 'impression', 'impressions')} with "
+            f"{model.folds}-fold cross-fitting: each part is predicted by a model of the others."
         )
     if model.explained is None:
         return said
     if model.explained <= 0:
-        return f"{said} It predicts these rewards no better than their mean does: try other features or settings."
+        return f"{said} It predicts these rewards no better than their mean: try other features or settings."
     return f"{said} It explains {model.explained:.0%} of the variance of the logged rewards."

@@ -12,17 +12,17 @@ LEAST = 0.05
 """Smallest share of the evaluated rows to report: below it, the optimism is at most that share."""
 
 
-@finding("same-log", "Rows of the training", lambda found: found.share >= LEAST, cause="provenance")
+@finding("same-log", "Training rows", lambda found: found.share >= LEAST, cause="provenance")
 def same_log(found: TrainingEvidence) -> Statement:
     held_out = Wording(
-        "{} reads those that `learn` kept apart; or take another day's log.", Option("held_out", "policy.npz")
+        "{} reads only the rows that `learn` held out; or use another day's log.", Option("held_out", "policy.npz")
     )
-    model = "learn the click model from another day's log, or judge another one."
+    model = "fit the click model to another day's log, or judge another model."
     return Statement(
         "serious",
-        f"About {found.share:.0%} of these impressions are what it was learnt from: what was learnt explains them "
-        "better than new ones, and the estimate is too kind.",
-        "Judge it by other impressions: " + (held_out if found.policy else model),
+        f"About {found.share:.0%} of these impressions were used in training: the model fits them better than new "
+        "ones, so the estimate is too optimistic.",
+        "Evaluate on other impressions: " + (held_out if found.policy else model),
     )
 
 
@@ -65,11 +65,11 @@ def _chance(pairs: int, close: int) -> float:
     return math.exp(-pairs * (share * math.log(share / CLOSE) + rest))
 
 
-@finding("same-log", "Clicks of this log", counted_here, cause="provenance")
+@finding("same-log", "Clicks of this log in a column", counted_here, cause="provenance")
 def own_clicks(found: OwnClicksEvidence) -> Statement:
     return Statement(
         "serious",
-        f"The column {quote(found.column)} counts the clicks of this very log, or was fitted to them, by {found.of}: "
-        "it knows their noise, and the estimate is too kind.",
-        "Count or fit on another day's log; or on some of the rows, and judge by the others.",
+        f"The column {quote(found.column)} was computed from the clicks of this log, by {found.of}: it contains "
+        "their noise, so the estimate is too optimistic.",
+        "Compute it from another day's log; or from some of the rows, and evaluate on the others.",
     )

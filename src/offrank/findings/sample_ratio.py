@@ -18,9 +18,9 @@ def sample_ratio(found: ArmsEvidence) -> Statement | None:
     share, said = found.shares[worst]
     return Statement(
         "serious",
-        f"`{worst}` of `{found.column}` has {100 * share.value:.4g} % of the impressions ({100 * share.low:.4g} to "
-        f"{100 * share.high:.4g}), where {100 * said:.4g} % are designed: rows are missing from one arm, or were added "
-        "to it, and the arms no longer differ by chance alone.",
-        "Find out where the rows went, such as crashes, redirects, bots or filters that one arm meets more often; or "
-        "correct the shares.",
+        f"Arm `{worst}` of `{found.column}` has {100 * share.value:.4g} % of the impressions ({100 * share.low:.4g} "
+        f"to {100 * share.high:.4g}) instead of the planned {100 * said:.4g} %: one arm has lost or gained rows, so "
+        "the arms no longer differ by chance alone.",
+        "Find out where the rows went, such as crashes, redirects, bots or filters that affect one arm more than "
+        "another; or correct the planned shares.",
     )

@@ -15,8 +15,8 @@ enough (0.2).
 def satisfaction_unknown(found: FitEvidence) -> Statement:
     return Statement(
         "warning",
-        f"Documents hardly changed places ({found.moving:.0%} of the variance of ranks is within documents). What "
-        "happens below a document that is always shown low tells little of whether it satisfies: satisfactions there "
-        "come out too high, too often beyond their intervals, and so does relevance.",
-        "Compare documents by their attraction, or take a log in which documents change places.",
+        f"Documents rarely changed ranks ({found.moving:.0%} of the variance of ranks is within documents). Clicks "
+        "below a document that is always shown low say little about whether it satisfies: its satisfaction and "
+        "relevance are overestimated, too often beyond their intervals.",
+        "Compare documents by their attractiveness, or use a log in which documents change ranks.",
     )

@@ -9,6 +9,6 @@ def shown_only(_: LogEvidence) -> Statement:
     """Every impression shows all of its candidates, or the log lists none."""
     return Statement(
         "note",
-        "Every impression shows all of its candidates: policies can only be judged as other orders of what was shown.",
+        "Every impression shows all of its candidates, so policies can only reorder what was shown.",
         "If there were more candidates, log them all in the column `candidates`.",
     )

@@ -8,11 +8,14 @@ _NAMED = 5
 """Broken files that are named; the result has all of them under `skipped`."""
 
 
-@finding("skipped", "Left out while reading", lambda found: found.count, cause="rows")
+@finding("skipped", "Rows left out", lambda found: found.count, cause="rows")
 def skipped(found: SkippedEvidence) -> Statement:
     if found.files:
         named = ", ".join(found.files[:_NAMED]) + (" and others" if len(found.files) > _NAMED else "")
-        message = f"{plural(found.count, 'file', 'files')} could not be read, left out whole: {named}."
-        return Statement("warning", message, "Write what is broken again, or take it from a copy.")
+        message = (
+            f"{plural(found.count, 'file', 'files')} could not be read and "
+            f"{'was' if found.count == 1 else 'were'} left out: {named}."
+        )
+        return Statement("warning", message, "Write the damaged files again, or restore them from a copy.")
     message = f"{found.count:,} left out for breaking the rule {found.rule!r}."
-    return Statement("warning", message, "Look at why they break it.")
+    return Statement("warning", message, "Find out why they break it.")

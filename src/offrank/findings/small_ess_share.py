@@ -14,10 +14,10 @@ def small_ess_share(found: EstimateEvidence) -> Statement | None:
     if found.ess * found.ess_ratio < FEW_EFFECTIVE or not found.ess < SMALL_SHARE * found.n:
         return None
     more = items_help(found.slots, found.kind)
-    further = f", {CLOSER}, or use an estimator that assumes more of users" if more else f", or {CLOSER}"
+    further = f", {CLOSER}, or use an estimator that assumes more about users" if more else f", or {CLOSER}"
     return Statement(
         "note",
-        f"The {found.n:,} impressions are worth about {found.ess:,.0f} of the policy itself: most of the log says "
-        "nothing about it.",
+        f"Effective sample size: {found.ess:,.0f} of {found.n:,} impressions. Most of the log says nothing about "
+        "this policy.",
         f"Log more{further}.",
     )

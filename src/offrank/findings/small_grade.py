@@ -10,6 +10,6 @@ def small_grade(found: CmipEvidence) -> Statement:
     total = sum(size for _, size in found.left_out)
     return Statement(
         "note",
-        f"{total:,} documents of grades with too few of them were left out: {told}.",
+        f"{total:,} documents were left out because their grades have too few documents: {told}.",
         "Judge more documents of these grades.",
     )

@@ -16,10 +16,10 @@ def support(found: SupportEvidence) -> Statement | None:
     ranks = ", ".join(f"{share:.1%} at rank {rank}" for rank, share in enumerate(found.shares, start=1) if share > 0)
     return Statement(
         "serious" if found.asked and worst > MUCH else "warning",
-        f"The logging policy never shows what {found.target} would show: {ranks}.",
+        f"The logging policy never shows some of what {found.target} shows: {ranks}.",
         Wording(
-            "Estimates miss that share. Judge a policy closer to the logging one, widen the window of interpol ({}), "
-            "or log more randomly.",
+            "Estimates miss that share. Evaluate a policy that is closer to the logging policy, widen the window "
+            "of interpol ({}), or log more randomly.",
             EstimatorOption("interpol(window=2)"),
         ),
     )

@@ -11,7 +11,7 @@ MANY = 0.05
 def ties(found: EstimateEvidence) -> Statement:
     return Statement(
         "warning" if found.ties > MANY else "note",
-        f"In {found.ties:.2%} of the impressions items that the new policy would show have the same score as another "
-        "candidate. Which of them comes first is not known, so each order counts the same.",
-        "Write scores that differ, or the ranking itself: ranking(column).",
+        f"In {found.ties:.2%} of the impressions, items that the new policy would show have the same score as "
+        "another candidate. Their order is unknown, so every order counts equally.",
+        "Use scores that differ, or give the ranking itself: ranking(column).",
     )

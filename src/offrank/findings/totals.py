@@ -27,7 +27,7 @@ def totals(kept: KeptEvidence) -> Statement | None:
     said = f" ({far:.1f} standard errors apart)" if math.isfinite(far) else ""
     return Statement(
         "serious",
-        f"The rows stand for {number:,.0f} {what}, and there were {true:,.0f}{said}: the rates in `inclusion` are "
+        f"The rows represent {number:,.0f} {what}, but there were {true:,.0f}{said}: the rates in `inclusion` are "
         "wrong, or rows are missing.",
-        "Write into `inclusion` the share of rows like it that was really kept, or take the whole log.",
+        "Write the true share of such rows that was kept into `inclusion`, or use the whole log.",
     )

@@ -16,8 +16,8 @@ By `benchmarks/click_sorted.py`, where hit is right to .15 on the average of log
 def trust_unknown(found: FitEvidence) -> Statement:
     return Statement(
         "warning",
-        "This log does not tell clicks of trust in high ranks from the worth of the documents there: too few documents "
-        "were clicked at different ranks. The chance of a click on an attractive document is known to a factor of "
-        f"{math.exp(found.split):.1f}, one standard error.",
-        "Do not read attraction, hit and false each by itself; learn trust bias from a log with random orders.",
+        "This log does not separate trust in high ranks from the relevance of the documents shown there: too few "
+        "documents were clicked at different ranks. The click probability of an attractive document is known to a "
+        f"factor of {math.exp(found.split):.1f} (one standard error).",
+        "Do not interpret attraction, hit and false separately. Learn trust bias from a log with random orders.",
     )

@@ -19,13 +19,16 @@ def unclustered(found: ClustersEvidence) -> Statement | None:
     if found.column is not None and not (severe and effect > (found.design_effect or 0.0)):
         return None
     reason = f"The log has only {found.values} value{'s' if found.values > 1 else ''} of `{column}`, too few to cluster"
-    reason, remedy = f"{reason} by", Wording("Log more of them; {} gives the wide interval.", Option("cluster", column))
+    reason, remedy = (
+        f"{reason} by",
+        Wording("Log more values, or use {} for the wide interval.", Option("cluster", column)),
+    )
     if found.method == "bernstein":
-        reason = "Bernstein intervals take no clusters"
-        remedy = Wording("Use {} or bootstrap, which cluster by it.", Option("interval", "studentised"))
+        reason = "Bernstein intervals cannot use clusters"
+        remedy = Wording("Use {} or bootstrap, which cluster by this column.", Option("interval", "studentised"))
     return Statement(
         "warning" if severe else "note",
-        f"{reason}: rows count as independent, and the interval speaks of these values of `{column}` only"
+        f"{reason}: rows are treated as independent, and the interval applies to these values of `{column}` only"
         + (f" (design effect {effect:.1f})." if found.values > 1 else "."),
         remedy,
     )

@@ -11,19 +11,20 @@ BLIND = 0.2
 UNCONFIRMED = "unconfirmed-logging"
 
 
-@finding(UNCONFIRMED, "What drew the log", lambda log: log.unconfirmed is not None, cause="logging policy")
+@finding(UNCONFIRMED, "Logging policy", lambda log: log.unconfirmed is not None, cause="logging policy")
 def unconfirmed_logging(log: LogEvidence) -> Statement:
     """The log does not contradict the policy; that does not make it the one that drew the log."""
     least = log.unconfirmed or 0.0
     blind = least > BLIND
     shown = (
-        f"this log would not have shown it if {'all' if least >= 1 else f'{least:.0%}'} of its slates were fixed, not "
-        "drawn."
+        f"this log could not reveal that {'all' if least >= 1 else f'{least:.0%}'} of its slates were fixed "
+        "instead of drawn."
         if blind
-        else f"the smallest share of fixed slates that this log would have shown is {least:.2g}."
+        else f"the smallest share of fixed slates that this log could reveal is {least:.2g}."
     )
     return Statement(
         "serious" if blind else "warning",
-        f"{log.logging} was read off this log, and nobody has confirmed that it drew the slates: {shown}",
-        Wording("If you know that they were drawn so, say {}.", Option("logging", log.logging)),
+        f"The logging policy {log.logging} was inferred from this log, and nobody has confirmed that it generated "
+        f"the slates: {shown}",
+        Wording("If you know that it did, confirm it with {}.", Option("logging", log.logging)),
     )

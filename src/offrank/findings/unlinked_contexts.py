@@ -9,7 +9,7 @@ def unlinked_contexts(found: FitEvidence) -> Statement:
     some = ", ".join(map(repr, found.unlinked[:5])) + (" ..." if len(found.unlinked) > 5 else "")
     return Statement(
         "warning",
-        f"Nothing compares the examination in {some} with that elsewhere: no clicked document was shown both there "
-        "and in other contexts.",
-        "Take those curves for themselves, and do not compare the attraction of documents of different contexts.",
+        f"The examination in {some} cannot be compared with that elsewhere: no clicked document was shown both "
+        "there and in other contexts.",
+        "Use each of these curves on its own, and do not compare the attractiveness of documents across contexts.",
     )

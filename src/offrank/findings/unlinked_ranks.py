@@ -12,7 +12,7 @@ def unlinked_ranks(found: HarvestEvidence) -> Statement | None:
         return None
     return Statement(
         "serious",
-        f"Nothing compares {ranks(missing)} with the first: no document was shown, and clicked, at both, nor at ranks "
-        "in between.",
+        f"The log does not connect {ranks(missing)} to rank 1: no document was shown and clicked at both, or at "
+        "ranks in between.",
         "Log rankings that vary more, or cut the slates there.",
     )

@@ -36,10 +36,10 @@ def _of_more(times: float, severity: Severity) -> Statement:
     """Say that the candidates are missing. times: the mean weight."""
     return Statement(
         severity,
-        "The log does not list its candidates, so that only the items shown count as such; but on average the "
-        f"propensities are {times:.3g} times too small for orders of these items: they seem to be of slates chosen "
-        "from more.",
-        "List all items that could have been shown in a column `candidates` (in a long log: a row for each, without a "
-        "position where it was not shown). If there were no others, look whether the propensities are those of the "
-        "slates that were shown.",
+        "The log does not list its candidates, so only the items shown count as candidates. On average, the "
+        f"propensities are {times:.3g} times too small for orders of these items: the slates seem to be chosen from "
+        "more items.",
+        "List all items that could have been shown in a column `candidates` (in a long log: one row each, without "
+        "a position if it was not shown). If there were no others, check that the propensities are those of the "
+        "slates shown.",
     )

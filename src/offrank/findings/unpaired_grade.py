@@ -8,7 +8,7 @@ from .registry import Statement, finding
 def unpaired_grade(found: CmipEvidence) -> Statement:
     return Statement(
         "note",
-        f"Up to {found.unpaired:,} documents had a grade that the other random half lacked, and were left out of a "
-        "half.",
+        f"Up to {found.unpaired:,} documents had a grade that is missing in the other random half, and were left "
+        "out of their half.",
         "Judge more documents of the rare grades.",
     )

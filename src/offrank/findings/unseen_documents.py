@@ -21,14 +21,12 @@ MOST_UNSEEN = 0.5
 )
 def of_estimate(found: EstimateEvidence) -> Statement:
     by_features = found.model is not None and found.model.features
-    counts = "as its features predict" if by_features else "like an average document"
+    counts = "as their features predict" if by_features else "like an average document"
     return Statement(
         "warning" if by_features or found.control >= 1 - MOSTLY_UNKNOWN else "serious",
-        f"{1 - found.control:.0%} of what the target shows was never shown in the log that the model has learnt from, "
-        f"and counts as clicked {counts}.",
-        Wording(
-            "Learn from a log that shows more of it, or by items alone ({}) where queries are rare.", Option("by", None)
-        ),
+        f"{1 - found.control:.0%} of what the target shows does not occur in the training log of the model, and is "
+        f"assumed to be clicked {counts}.",
+        Wording("Train on a log that shows more of it, or by item alone ({}) if queries are rare.", Option("by", None)),
     )
 
 
@@ -37,13 +35,13 @@ def of_prediction(found: PredictionEvidence) -> Statement:
     if found.features:
         return Statement(
             "note",
-            f"{found.unseen:.1%} of the shown documents were not in the log that the model learnt from: it expects of "
-            "them what their features predict.",
-            "Nothing, if their features are like those of the log.",
+            f"{found.unseen:.1%} of the shown documents do not occur in the model's training log: the model "
+            "predicts them from their features.",
+            "Nothing, if their features are like those of the training log.",
         )
     return Statement(
         "serious" if found.unseen > MOST_UNSEEN else "warning" if found.unseen > MANY_UNSEEN else "note",
-        f"{found.unseen:.1%} of the shown documents were not in the log that the model learnt from: it expects of them "
-        "what it expects of any.",
-        "Learn from a log with the same queries and items; if these are the same, look how their ids are written.",
+        f"{found.unseen:.1%} of the shown documents do not occur in the model's training log: the model treats them "
+        "as average documents.",
+        "Train on a log with the same queries and items. If they are the same, check how their ids are written.",
     )

@@ -16,18 +16,18 @@ def unseen_items(found: EstimateEvidence) -> Statement | None:
     if of_model(found):
         return Statement(
             "serious",
-            f"{1 - found.control:.0%} of the clicks that the model expects of the target are on items that no logged "
-            "slate can speak for, and count as nothing.",
-            "In an A/B test say form=logging and the logging policy, which knows what the other ranker shows. A log "
-            "that never shows an item bounds the answer, and cannot give it.",
+            f"{1 - found.control:.0%} of the target's clicks that the model expects are on items without support in "
+            "the logged slates, and count as zero.",
+            "For an A/B test, use form=logging and name the logging policy, so that other rankers' items have "
+            "support. If the log never shows an item, it can only bound the answer.",
             missing=1 - found.control,
         )
     return Statement(
         "serious",
-        f"{1 - found.control:.0%} of what the target shows is not in the logged slates, and counts as earning nothing.",
+        f"{1 - found.control:.0%} of what the target shows does not occur in the logged slates, and counts as zero.",
         Wording(
-            "Use interpol with a wide window ({}), which knows how likely an item was shown; pbm is for logs that "
-            "show every candidate.",
+            "Use interpol with a wide window ({}), which accounts for the probability that an item was shown. pbm "
+            "needs logs that show every candidate.",
             EstimatorOption("interpol(window=2)"),
         ),
         missing=1 - found.control,

@@ -8,7 +8,7 @@ from .registry import Statement, finding
 def unseen_ranks(found: PredictionEvidence) -> Statement:
     return Statement(
         "warning",
-        f"Slates have up to {found.slots} ranks, and the model learnt from {found.learnt}: what it says of rank "
-        f"{found.learnt} goes on below.",
-        "Learn from slates as long as these.",
+        f"Slates have up to {found.slots} ranks, but the model was trained on {found.learnt}: its values at rank "
+        f"{found.learnt} are used below that.",
+        "Train on slates of this length.",
     )

@@ -26,56 +26,55 @@ class Assumption:
 CLICKS_LOGGED = Assumption(
     "every-click-logged",
     "every click was logged",
-    "Clicks that are lost at random make every value too low by the same share. Clicks that are lost more often at the "
-    "top, or for one kind of item, favour the rankings that show them elsewhere.",
+    "Clicks lost at random make every value too low by the same share. Clicks lost more often at the top, or for "
+    "one kind of item, favour rankings that show them elsewhere.",
 )
 ROWS_KEPT = Assumption(
     "rows-kept-blindly",
     "rows were kept independently of their outcome",
-    "If impressions without a click were thinned out and nothing corrects for it, every value is too high, by a factor "
-    "that no weight shows.",
+    "If impressions without a click were thinned out and nothing corrects for it, every value is too high by a "
+    "factor that no weight reveals.",
 )
 SAME_USERS = Assumption(
     "same-users",
     "the target's users are like those logged",
-    "A log of signed-in users, or of last Christmas, tells of these users and of that season.",
+    "A log of signed-in users, or of last Christmas, describes those users and that season only.",
 )
 FROM_ELSEWHERE = Assumption(
     "target-from-elsewhere",
     "the target was not made from this log",
-    "A ranker that was learnt or counted on these very clicks knows their noise, and its value is too high here. "
-    "Models that offrank wrote and columns that count this log's clicks are recognised; what another program learnt "
-    "from it is not.",
+    "A ranker trained on these very clicks contains their noise, and its value is too high here. Models written by "
+    "offrank and columns that count this log's clicks are recognised; the training data of other programs is not.",
 )
 AS_DRAWN = Assumption(
     "propensities-as-drawn",
-    "slates were drawn with the propensities that were written",
-    "Where no two rows can be compared and the weights hardly vary, a ranking that was fixed looks like one that was "
-    "drawn. Propensities that were made up afterwards then give a wrong value that no check finds.",
+    "slates were drawn with the logged propensities",
+    "If no two rows can be compared and the weights hardly vary, a fixed ranking looks like a random one. "
+    "Propensities made up afterwards then give a wrong value that no check detects.",
 )
 NO_INTERFERENCE = Assumption(
     "no-interference",
     "no impression affects the next",
-    "Repeat visits that remember, stock that runs out and a ranker that changes what users look for do not show in an "
-    "estimate per impression.",
+    "Users who remember earlier visits, stock that runs out, and a ranker that changes what users look for have "
+    "effects that an estimate per impression does not show.",
 )
 CURVE = Assumption(
     "right-curve",
     "the examination curve is right",
-    "A wrong curve moves the estimate, and its weights stay right. Estimators that assume no curve check it only as "
-    "far as they are sharp.",
+    "A wrong curve biases the estimate, while its weights look normal. Estimators that assume no curve can check "
+    "it only as far as they are precise.",
 )
 MODEL = Assumption(
     "right-model",
     "users click as the click model says",
-    "A model of the wrong kind moves the estimate, and its weights stay right. What is left of the doubt is whether "
-    "models of other kinds say the same.",
+    "The wrong kind of model biases the estimate, while its weights look normal. Models of other kinds show "
+    "whether the value depends on this one.",
 )
 ONE_LOOK = Assumption(
     "one-look",
-    "the interval is looked at once, not daily",
-    "Who looks every day until an interval decides finds a difference in about a third of the logs in which there is "
-    "none. Fix the length of the log before you look.",
+    "the interval is read once, not daily",
+    "If you look every day and stop as soon as an interval decides, you find a difference in about a third of the "
+    "logs that have none. Fix the length of the log before you look.",
 )
 ALWAYS = (CLICKS_LOGGED, ROWS_KEPT, SAME_USERS, FROM_ELSEWHERE, NO_INTERFERENCE)
 

@@ -1,14 +1,13 @@
 """The verdict on a question, in two axes: what was decided, and how far the number behind it can be relied on.
 
 **Which estimate answers.** Of the estimates without a serious finding the one that assumes least is the *anchor*. It
-answers if it is sharp: if its interval of the difference to the log is no wider than `SHARP` of the logged mean to
-either side. Otherwise the first answers that assumes more and is sharp, or the sharpest of all, in an interval that is
-widened to contain the anchor's value. Only widths and assumptions choose, never whether an estimate decides: choosing
-the first that decides would be a search for differences (how many are found in vain: benchmarks/decisions.py).
+answers if its interval of the difference to the log is no wider than `SHARP` of the logged mean to either side. Else
+the first answers that assumes more and is sharp, or the sharpest of all, in an interval widened to contain the anchor's
+value. Only widths and assumptions choose, never whether an estimate decides: that would be a search for differences
+(how many are found in vain: benchmarks/decisions.py).
 
-No interval that is valid under the weaker assumption alone can be shorter everywhere (Low 1997, Annals of Statistics
-25), so assuming more may narrow the answer only as far as the paired difference to the anchor allows (Hausman 1978
-for the test of that difference, SLOPE for the hull: Su, Srinath and Krishnamurthy 2020).
+No interval valid under the weaker assumption alone can be shorter everywhere (Low 1997), so assuming more may narrow
+the answer only as far as the paired difference to the anchor allows (Hausman 1978; SLOPE: Su and others 2020).
 """
 
 from __future__ import annotations
@@ -51,9 +50,8 @@ class EstimateRow(Generic[E]):
     - assumes: its assumptions about users.
     - found: the estimate or, if the log cannot give it, the refusal.
     - logged, relative: the logged mean, and the relative difference of the target to it, on the same rows.
-    - outcome: which outcome it estimates; only estimates of one outcome are compared.
-    - requires_logging: whether it depends on the logging policy, and so on its faults.
-    - of_target: whether it says anything of the target; the mean of the log does not.
+    - outcome: of which outcome; only estimates of one are compared. requires_logging: whether it depends on the logging
+      policy, and so on its faults. of_target: whether it says anything of the target; the logged mean does not.
     - held_to, holds: the estimator whose interval it contains, if the data chose it, and what that one assumes; None
       if that one has warnings.
     - considered: all estimators that it was selected from, by their spelling, with their estimates.
@@ -181,8 +179,8 @@ class Verdict:
     def word(self) -> NoReturn:
         """Refuse what scripts of older versions read: it was *use* for a sound number of a ranker that loses, too."""
         raise AttributeError(
-            "Verdict.word is gone: it judged the number, not the ranker. Read `decision` (better, worse, ...) and "
-            "`trust` (sound, with care, none)"
+            "Verdict.word has been removed: it judged the number, not the ranker. Use `decision` (better, worse, "
+            "...) and `trust` (sound, with care, none)"
         )
 
     def __str__(self) -> str:
@@ -323,8 +321,8 @@ def _explained(found: Verdict, cautions: Iterable[Caution], most: float) -> Reas
             continue
         room = _room(found, abs(one.missing), most if low else 0.0)
         if away.low - room <= 0 <= away.high + room:
-            text = f"The value is likely too {'low' if low else 'high'} (`{one.code}`), which could explain all of the "
-            text += f"difference: it is not called {decision}."
+            text = f"The value is likely too {'low' if low else 'high'} (`{one.code}`), which could explain the whole "
+            text += f"difference, so the decision is not {decision}."
             return Reason(EXPLAINED, text, one.remedy, (str(found.estimator),))
     return None
 
@@ -390,11 +388,16 @@ def _assumed(own: EstimateRow[Any], found: Verdict, anchor: EstimateRow[Any]) ->
     message, names = f"`{own.contains or own.name}` assumes that {in_words(own.rests_on)}.", (own.name,)
     other = found.anchor
     if other is None:
-        return Reason(ASSUMED, f"{message} No sound estimate that assumes less could check that.", _CHECK, names)
-    less = f"that {in_words(anchor.assumes)}" if anchor.assumes else "nothing of users"
+        return Reason(
+            ASSUMED, f"{message} No sound estimate that assumes less is available to check this.", _CHECK, names
+        )
+    less = f"that {in_words(anchor.assumes)}" if anchor.assumes else "nothing about users"
     beside = f"`{anchor.name}`, which assumes {less}, says {other.value:.4g} ({other.low:.4g} to {other.high:.4g})."
-    remedy = _CHECK if anchor.assumes else "Only a larger log can check more closely."
+    remedy = _CHECK if anchor.assumes else "Only a larger log can check this more closely."
     return Reason(ASSUMED, f"{message} {beside}", remedy, names)
 
 
-_CHECK = "Compare with an estimator that assumes less, such as `snips`, in a larger log or for a policy closer to it."
+_CHECK = (
+    "Compare with an estimator that assumes less, such as `snips`, on a larger log or for a policy that is "
+    "closer to the logging policy."
+)

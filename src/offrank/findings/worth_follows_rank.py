@@ -11,8 +11,8 @@ BENT = 0.01
 def worth_follows_rank(found: FitEvidence) -> Statement:
     return Statement(
         "note",
-        "Good documents were shown high, or bad ones: one prior for all documents would change the continuation by "
-        f"{-found.bend:+.3f}. Each document has a prior by its ranks instead, and half of this change counts as a "
-        "standard deviation of the continuation: a log does not tell which prior is right.",
-        "For a continuation, and satisfactions, beyond this doubt, take a log in which documents change places.",
+        "Better documents were shown higher, or lower: one prior for all documents would change the continuation "
+        f"by {-found.bend:+.3f}. Each document has a prior by its ranks instead, and half of this change is added "
+        "as a standard deviation of the continuation, because a log does not tell which prior is right.",
+        "For a more certain continuation and satisfaction, use a log in which documents change ranks.",
     )

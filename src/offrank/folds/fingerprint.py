@@ -99,7 +99,7 @@ class Fingerprint:
             ValueError: it is not a fingerprint.
         """
         if not (keys.ndim == counts.ndim == 1 and len(keys) == len(counts) <= KEEP and rows >= counts.sum()):
-            raise ValueError("its fingerprint of the rows is none")
+            raise ValueError("its fingerprint of the rows is invalid")
         found = keys.astype(np.int64, copy=False).view(np.uint64)
         return cls(Content(key, features), rows, found, counts.astype(np.int64, copy=False), _limit(found, KEEP))
 

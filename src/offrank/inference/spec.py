@@ -60,12 +60,12 @@ class IntervalSpec:
         if not (isinstance(self.confidence, Real) and 0 < self.confidence < 1):
             raise UsageError(f"confidence is {self.confidence!r}", "give a level between 0 and 1, such as 0.95")
         if self.method not in INTERVALS:
-            raise UsageError(f"interval is {self.method!r}", "say " + ", ".join(INTERVALS))
+            raise UsageError(f"interval is {self.method!r}", "use " + ", ".join(INTERVALS))
         if not self._kind.clusters and self.cluster not in (None, AUTO):
             use = ", ".join(name for name, kind in INTERVALS.items() if kind.clusters)
-            raise UsageError(f"{self.method} intervals take rows as independent", f"with a cluster use one of {use}")
+            raise UsageError(f"{self.method} intervals treat rows as independent", f"with a cluster use one of {use}")
         if self.replicates < 20:
-            raise UsageError(f"replicates is {self.replicates}", "give at least 20, better 200")
+            raise UsageError(f"replicates is {self.replicates}", "give at least 20, or better 200")
 
     @property
     def _kind(self) -> IntervalKind:

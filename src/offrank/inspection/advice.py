@@ -18,14 +18,14 @@ def better_logs(seen: Inspected) -> Iterator[Item]:
     if seen.overview.earned is None:
         yield Item("Log the clicks on each item, or what each slate earned.", 'log["clicks"] = [0, 1, 0]')
     if seen.only_clicks:
-        yield Item("Log whole lists, clicked or not: each item that was shown, in its place.", _WHOLE)
+        yield Item("Log whole lists, clicked or not: every item that was shown, at its rank.", _WHOLE)
     if seen.logging.status in ("not random", "arms", "written, not tested"):
         yield Item("Show a random slate in a small share of the requests: only what varies can be compared.", _EXPLORE)
     if not seen.written and seen.logging.status != "agrees":
         yield Item(
-            "Write the propensity of each slate where it is served: nothing then has to be guessed.", _PROPENSITY
+            "Log the propensity of each slate when it is served, so that nothing has to be guessed.", _PROPENSITY
         )
     if not roles & {"candidates"} and seen.layout == "wide":
-        yield Item("Write the items that could have been shown, beside those that were.", 'log["candidates"] = ids')
+        yield Item("Log the items that could have been shown next to those that were.", 'log["candidates"] = ids')
     if not roles & {"user", "session", "query"}:
-        yield Item("Write the query, the user or the session: else rows that depend on each other count as many.")
+        yield Item("Log the query, the user or the session. Otherwise dependent rows count as independent ones.")

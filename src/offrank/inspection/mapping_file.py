@@ -14,7 +14,7 @@ def write_mapping(mapping: Mapping[str, Any], source: str, path: str | PathLike[
     """Write a mapping as TOML. mapping: options, and `columns` by role; source: where the table is, for a comment."""
     options, columns = {**mapping}, mapping["columns"]
     del options["columns"]
-    lines = [f"# What is read as what in {' '.join(source.split())}; for --config of any verb."]
+    lines = [f"# How the columns of {' '.join(source.split())} are read; for --config of any verb."]
     lines += [*_toml(options), *(["", "[columns]", *_toml(columns)] if columns else [])]
     write_text(path, "\n".join(lines) + "\n")
 

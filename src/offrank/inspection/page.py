@@ -18,8 +18,8 @@ from .found import Inspected
 
 _APART = {"outcome": "outcome, not tried", "doubtful": "perhaps an outcome"}
 _OF_SAMPLE = (
-    "These are counts of the sample. Rows that are copied, or have the same user or query, are seen less often in it "
-    "if they stand far apart: all of the log may have more of them, and larger design effects."
+    "These are counts of the sample. It contains fewer copies, and fewer rows of the same user or query, if they "
+    "are far apart in the log: the whole log may have more copies and larger design effects."
 )
 _RULES = {
     rule.code: f": {rule.broken}; " + rule.remedy for rule in vars(rules).values() if isinstance(rule, rules.Rule)
@@ -29,18 +29,33 @@ _RULES = {
 def document(seen: Inspected) -> Document:
     """Return the page: the answer, the next command and what would make the log better; then what was found."""
     columns = [(one.name, one.type, ", ".join(one.samples), _use(one, seen)) for one in seen.columns]
-    read = Figures("What is read as what", ("column", "type", "first values", "read as"), tuple(columns), extra=(1,))
+    read = Figures("How columns are read", ("column", "type", "first values", "read as"), tuple(columns), extra=(1,))
     sections = [
         Section("Next", (_asking(seen),), code=f"  {seen.command}") if seen.command else None,
-        Section("What would make the log better", items=tuple(better_logs(seen))),
-        Section("What it holds", (_OF_SAMPLE,) if seen.sample else (), items=tuple(_sizes(seen))),
+        Section("How to improve the log", items=tuple(better_logs(seen))),
+        Section("Contents", (_OF_SAMPLE,) if seen.sample else (), items=tuple(_sizes(seen))),
         Section("Columns", tuple(_remarks(seen)), tables=(read,)),
         Section("Which policies fit?", items=tuple(_laws(seen))),
-        Section("How was it drawn?", tuple(_confirming(seen))),
+        Section("Which policy generated this log?", tuple(_confirming(seen))),
     ]
     return Document(
-        seen.title, "", tuple(one for one in sections if one is not None), (_of_sample(_answer(seen), seen),)
+        seen.title,
+        "",
+        tuple(one for one in sections if one is not None),
+        (_of_sample(_answer(seen), seen),),
+        eyebrow="offrank inspect",
+        facts=tuple(_facts(seen)),
     )
+
+
+def _facts(seen: Inspected) -> Iterator[tuple[str, str]]:
+    """Yield what the log holds in a few numbers."""
+    yield "Impressions", f"{seen.rows:,}"
+    for name, count in seen.overview.distinct.items():
+        yield _counted(2, name).removeprefix("2 ").capitalize(), f"{count:,}"
+    yield "Slots", _spread(seen.overview.slots)
+    if seen.logging.known and seen.logging.policy is not None:
+        yield "Drawn by", quote(str(seen.logging.policy))
 
 
 def _of_sample(answer: Answer, seen: Inspected) -> Answer:
@@ -48,15 +63,15 @@ def _of_sample(answer: Answer, seen: Inspected) -> Answer:
     if seen.sample is None:
         return answer
     every = Option("sample_above", None)
-    said = Wording("**In {}** ({} reads all): ", seen.sample.said, every)
+    said = Wording("**In {}** ({} reads all rows): ", seen.sample.said, every)
     return replace(answer, text=said + answer.text)
 
 
 def _asking(seen: Inspected) -> str:
     if seen.arms is not None:
-        return f"Which of the rankers earns more, if chance decided {quote(str(seen.logging.column))}:"
+        return f"Which ranker earns more, if {quote(str(seen.logging.column))} was assigned at random:"
     if seen.next is None:
-        return "What a click model says of users:"
+        return "What a click model says about users:"
     return f"What {quote(seen.next.target)} would have earned:"
 
 
@@ -65,13 +80,13 @@ def _nothing(seen: Inspected) -> Answer | None:
     if seen.overview.earned is None:
         near = next((one for one in seen.columns if one.like in ("clicks", "click", "reward")), None)
         if near is not None:
-            asked = "**Nothing can be estimated from it yet**: if {} is the {}, say {}."
+            asked = "**Nothing can be estimated from this log yet**: if {} is the {}, use {}."
             named = ColumnNames({near.like: near.name})
             return Answer(Wording(asked, near.name, near.like, named), severity="serious")
-        return Answer("**Nothing can be estimated from it**: log clicks, or a reward.", severity="serious")
+        return Answer("**Nothing can be estimated from this log**: log clicks or a reward.", severity="serious")
     if seen.only_clicks and seen.next is None:
         return Answer(
-            "**It holds clicks alone**: every item in it was clicked, so that it can judge no ranking.",
+            "**The log contains only clicks**: every item in it was clicked, so no ranking can be evaluated.",
             severity="warning",
         )
     return None
@@ -83,24 +98,25 @@ def _answer(seen: Inspected) -> Answer:
     if lacking is not None:
         return lacking
     found = seen.logging
-    law = "the propensities that were logged" if found.policy == "logged" else quote(str(found.policy))
+    law = "the logged propensities" if found.policy == "logged" else quote(str(found.policy))
     if found.confirmed and found.status not in CONTRADICTED and not seen.declined:
-        return Answer(f"**Other rankings can be judged by it, if it was drawn by {law}**, as was said.")
+        return Answer(f"**Other rankings can be evaluated if the slates were drawn with {law}**, as given.")
     if found.known and seen.declined:
-        none = f"**What drew this log is known** ({law}), but **none of the rankings in it can be judged by it** yet."
+        none = f"**The logging policy is known** ({law}), but **none of the rankings in the log can be evaluated** yet."
         return Answer(none, severity="warning")
     if found.known:
-        return Answer(f"**Other rankings can be judged by it**, weighed by {law}.")
+        return Answer(f"**Other rankings can be evaluated**, with weights from {law}.")
     within = "within one, " if found.randomness.beside == found.column else ""
     said = {
-        "written, not tested": f"**Its propensities were written, and not tested**: {found.why}. Other rankings can be "
-        f"judged by it only if it was drawn by {law}.",
-        "not contradicted": f"**Nothing contradicts {law}, but nobody has confirmed it**: {found.why}.",
-        "refuted": f"**The propensities that were logged are refuted**: {found.why}",
-        "arms": f"**Rankers without randomness, told by {quote(str(found.column))}**: {within}{found.why}.",
-        "not random": f"**This log is not random**: {found.why}. No other ranking can be weighed by it.",
+        "written, not tested": f"**The log's propensities cannot be tested**: {found.why}. Other rankings can be "
+        f"evaluated only if the slates were drawn with {law}.",
+        "not contradicted": f"**Nothing contradicts {law} as the logging policy, but nobody has confirmed it**: "
+        f"{found.why}.",
+        "refuted": f"**The log contradicts its propensities**: {found.why}",
+        "arms": f"**Deterministic rankers, identified by {quote(str(found.column))}**: {within}{found.why}.",
+        "not random": f"**This log is not random**: {found.why}. No other ranking can be evaluated by weights.",
     }
-    unknown = f"**Nothing shows that this log is random, or what drew it**: {found.why}."
+    unknown = f"**The logging policy is unknown, and nothing shows that this log is random**: {found.why}."
     severity = "serious" if found.status == "refuted" else "warning"
     return Answer(said.get(found.status, unknown), severity=severity)
 
@@ -109,32 +125,39 @@ def _confirming(found: Inspected) -> Iterator[str]:
     """Return what a person has to confirm, and what such a log can give."""
     by = found.logging
     if max(found.overview.candidates, default=0) == 1:
-        yield "Every row has a single item, so that no ranking can be judged: log whole lists, clicked or not."
+        yield "Every row has a single item, so no ranking can be evaluated: log whole lists, clicked or not."
         return
     if found.only_clicks and found.next is None:
-        yield "Nothing tells what was shown and not clicked, so that no click model can be learnt either."
+        yield "Items without a click are missing, so no click model can be fitted either."
         return
     if by.status in ("not contradicted", "unknown") and by.policy is not None and not by.confirmed:
-        yield Wording("If you know that the log was drawn so, say {}; the log cannot.", Option("logging", by.policy))
+        yield Wording(
+            "If you know that this policy generated the log, confirm it with {}; the log cannot.",
+            Option("logging", by.policy),
+        )
     if by.status == "refuted" and (fits := [one.policy for one in found.drawn if one.fits]):
         said = Option("logging", repr(fits[0]))
-        yield Wording("What was shown fits {}. If you know that it was drawn so, say {}.", repr(fits[0]), said)
+        yield Wording(
+            "The shown slates fit {}. If you know that this policy generated them, confirm it with {}.",
+            repr(fits[0]),
+            said,
+        )
     for value, ranker in by.arms.items():
-        yield f"{by.column} = {value} ({by.shares[value]:.0%} of the impressions): every slate is that of {ranker}."
+        yield (f"{by.column} = {value} ({by.shares[value]:.0%} of the impressions): every slate is sorted by {ranker}.")
     if by.arms:
         if by.unit:
-            yield f"All rows of each {by.unit} have one value of {by.column}."
+            yield f"All rows of a {by.unit} have the same {by.column}."
         yield (
-            f"If chance decided {by.column}, `offrank compare` tells which ranker earns more: by the means of its "
-            "values, as in any A/B test, and by what each row says of all rankers."
+            f"If {by.column} was assigned at random, `offrank compare` tells which ranker earns more: from the "
+            "means of its values, as in any A/B test, and from what each row says about all rankers."
         )
     if by.status in ("not random", "arms", "refuted", "unknown") and found.overview.earned is not None:
         yield (
-            "Without randomness a click model can predict what another ranking would earn. To judge rankings by the "
-            "log itself, show a random slate in a share of the requests, and log the propensity of every slate."
+            "Without randomness, a click model can predict the value of another ranking. To evaluate rankings from "
+            "the log itself, show a random slate in a share of the requests, and log the propensity of every slate."
         )
     if found.declined:
-        yield "Tried: no ranking of the log can be judged by it. " + found.declined
+        yield "Tried: no ranking in the log can be evaluated. " + found.declined
 
 
 def _sizes(found: Inspected) -> Iterator[Item]:
@@ -147,16 +170,16 @@ def _sizes(found: Inspected) -> Iterator[Item]:
     items = _counted(distinct["item"], "different item")
     yield Item(f"{_spread(overview.candidates)}, {items}", status="candidates")
     if (earned := overview.earned) is not None:
-        yield Item(f"{earned.value:.3g} an impression ({earned.low:.3g} to {earned.high:.3g})", status="earned")
+        yield Item(f"{earned.value:.3g} per impression ({earned.low:.3g} to {earned.high:.3g})", status="earned")
     else:
-        yield Item("unknown: there are neither clicks nor a reward", status="earned")
+        yield Item("unknown: the log has neither clicks nor a reward", status="earned")
     for name, effect in overview.effects.items():
         if effect is not None:
-            yield Item(f"by {name}: design effect {_number(effect)} of the mean reward", status="dependence")
-    copies = f"{found.copies:.0%} of the rows at least" if found.copies else "none found"
+            yield Item(f"by {name}: design effect of the mean reward {_number(effect)}", status="dependence")
+    copies = f"at least {found.copies:.0%} of the rows" if found.copies else "none found"
     yield Item(copies, status="duplicates")
     if found.checksums is False:
-        yield Item("none: damage to a number would not be noticed; `offrank convert` writes them", status="checksums")
+        yield Item("none: a damaged number would not be noticed; `offrank convert` adds them", status="checksums")
 
 
 def _number(value: float) -> str:
@@ -173,14 +196,14 @@ def _spread(rows: Mapping[int, int]) -> str:
     if len(sizes) == 1:
         return f"{sizes[0]:,} in every row"
     middle = sizes[int(np.argmax(2 * below >= below[-1]))]
-    return f"{sizes[0]:,} to {sizes[-1]:,} in a row, half of the rows have at most {middle:,}"
+    return f"{sizes[0]:,} to {sizes[-1]:,} per row, at most {middle:,} in half of the rows"
 
 
 def _use(column: LogColumn, seen: Inspected) -> str:
     """Say what a column is read as."""
     ties = seen.ties.get(column.name) if column.use == "score" else None
     said = {"group": "not read" if column.like else "to group by", "": "not read", **_APART}
-    return f"score, tied in {ties:.1%} of the rows" if ties else said.get(column.use, column.use)
+    return f"score, ties in {ties:.1%} of the rows" if ties else said.get(column.use, column.use)
 
 
 def _remarks(seen: Inspected) -> Iterator[str]:
@@ -188,10 +211,10 @@ def _remarks(seen: Inspected) -> Iterator[str]:
     for column in seen.columns:
         if column.like:
             named = ColumnNames({column.like: column.name})
-            yield Wording("If {} is the {}, say {}.", column.name, column.like, named)
+            yield Wording("If {} is the {}, use {}.", column.name, column.like, named)
     for use, name in ((one.use, one.name) for one in seen.columns if one.use in _APART):
         doubt = "perhaps follows" if use == "doubtful" else "follows"
-        yield f"{name} {doubt} what was shown, so it is not tried as a score; name it in a policy if it is one."
+        yield f"{name} {doubt} the impression, so it is not tried as a score. If it is one, name it in a policy."
 
 
 def _laws(found: Inspected) -> Iterator[Item]:
@@ -201,7 +224,7 @@ def _laws(found: Inspected) -> Iterator[Item]:
     for one in found.drawn:
         yield Item(_said(repr(one.policy), one.against), status="fits" if one.fits else "no")
     if not any(one.fits for one in found.drawn):
-        yield Item("None of the policies that were tried has drawn this log.")
+        yield Item("None of the policies that were tried fits this log.")
     if queries := found.overview.distinct.get("query"):
         rows = f"{_number(found.rows / queries)} rows per query; it agrees with the log by construction"
         yield Item(_said("counted(by=query)", rows), status="counted")
@@ -219,5 +242,5 @@ def _agreement(found: Inspected) -> str:
     law = next(one.policy for one in found.drawn if one.fits)
     apart = found.agreement.share_apart
     if apart > 1 / 2:
-        return f"in {apart:.0%} of the rows they are not those of {law!r}"
-    return f"they are those of {law!r}" + (f", but for {apart:.0%} of the rows" if apart else "")
+        return f"they differ from those of {law!r} in {apart:.0%} of the rows"
+    return f"they match those of {law!r}" + (f", except in {apart:.0%} of the rows" if apart else "")

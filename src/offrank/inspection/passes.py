@@ -181,7 +181,7 @@ def _refuse_empty(source: Source, impressions: Impressions) -> None:
         said = f"; all of them break a rule: {broken}" if broken else ""
         most = max(impressions.skipped, key=lambda rule: impressions.skipped[rule], default="")
         known = (one for one in vars(rules).values() if isinstance(one, rules.Rule))
-        remedy = next((one.remedy for one in known if one.code == most), "mend the log")
+        remedy = next((one.remedy for one in known if one.code == most), "correct the log")
         raise EmptyLogError(f"{source.describe()} has no impressions that can be read{said}", remedy)
 
 
@@ -224,7 +224,7 @@ def _logging(
     elif _may_be_arms(found) and not seen.written and len(policies) > 1:
         tried = (_arms_of(name, policies, source, how) for name in called[:_TRIED_ARMS])
         arms = next((one for one in tried if one is not None and one.clear), None)
-        why = "" if arms is None else f"each value of `{arms.column}` has a ranker that explains all of its rows"
+        why = "" if arms is None else f"`{arms.column}` assigns each row a ranker that explains it"
         found = found if arms is None else replace(found, column=arms.column, policy=None, departure=None, why=why)
     else:
         return found

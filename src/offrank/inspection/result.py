@@ -18,7 +18,7 @@ from .mapping_file import write_mapping
 
 @dataclass(frozen=True)
 class Inspection(Inspected, Printed, Plain):
-    """How a log is read, and which policies may have drawn it; see `Inspected` for its fields.
+    """How a log is read, and which policies may have generated it; see `Inspected` for its fields.
 
     Parameters:
         source: where the log is, in words.

@@ -25,7 +25,7 @@ from .mapping_file import write_mapping
 
 @dataclass(frozen=True)
 class UnreadTable(Printed, Plain):
-    """What `inspect` returns of a table that can be opened and is not read as a log yet.
+    """The result of `inspect` for a table that can be opened but cannot be read as a log yet.
 
     Parameters:
         source: where it is.
@@ -87,12 +87,12 @@ class UnreadTable(Printed, Plain):
         known = ", ".join(f"{role}={name}" for role, name in self.mapping()["columns"].items())
         rows = tuple((one.name, one.type, ", ".join(one.samples)) for one in self.columns)
         sections = (
-            Section("What would settle it", tuple(map(_choice, self.unsettled))) if self.unsettled else None,
+            Section("What to do", tuple(map(_choice, self.unsettled))) if self.unsettled else None,
             Section("What is known", (known,)) if known else None,
             Section("Next", code=f"  {self.command}") if self.command else None,
-            Section("Columns", tables=(Figures("What it holds", ("column", "type", "first values"), rows),)),
+            Section("Columns", tables=(Figures("Contents", ("column", "type", "first values"), rows),)),
         )
-        answer = Answer(f"**This table is not read as a log yet**: {self.why}", severity="warning")
+        answer = Answer(f"**This table cannot be read as a log yet**: {self.why}", severity="warning")
         return Document(self.source, "", tuple(one for one in sections if one is not None), (answer,))
 
     __repr__ = Printed.__str__

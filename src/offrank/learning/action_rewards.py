@@ -65,8 +65,8 @@ class ActionSums:
         if (wrong := np.flatnonzero(slots > sizes)).size:
             row = int(wrong[0])
             raise UsageError(
-                f"query {row} has slates of {slots[row]} slots and only {sizes[row]} candidates",
-                "shorten its slates to its candidates, or leave the query out",
+                f"query {row} has slates of {slots[row]} slots but only {sizes[row]} candidates",
+                "shorten its slates to its candidates, or remove the query",
             )
         first = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
         sums = np.zeros((int(first[-1]), int(slots.max(initial=0)), 2))

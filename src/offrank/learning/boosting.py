@@ -51,7 +51,7 @@ class Boosting(ABC):
 
     def __post_init__(self) -> None:
         if self.grid not in get_args(Grid):
-            raise UsageError(f"grid is {self.grid!r}", "say " + " or ".join(get_args(Grid)))
+            raise UsageError(f"grid is {self.grid!r}", "use " + " or ".join(get_args(Grid)))
         for name in ("leaves", "rates", "subsamples"):
             object.__setattr__(self, name, grid(name, getattr(self, name)))
         for settings in self.settings():
@@ -69,7 +69,7 @@ class Boosting(ABC):
         lines, grow = data.encoding.lines(contexts.contexts), self.grower(data)
         columns = np.unique(lines.indices).astype(np.int64)
         if not len(columns):
-            raise LogError("no candidate has any feature", "give a log with features beside the candidates")
+            raise LogError("no candidate has any feature", "use a log with features of the candidates")
         features = BoostedModel(data.encoding, columns, TreeEnsemble("", len(columns))).matrix(lines)
         for settings in self.settings():
             named = {"leaves": settings.leaves, "rate": settings.rate, "subsample": settings.subsample}

@@ -143,8 +143,8 @@ class ContextSums:
             return self.sums.solved_uniform(theta)
         if not is_law(self.logging) and self.unlike_uniform < _NEAR:
             raise AbilityError(
-                "the logged propensities are those of uniform slates only up to rounding",
-                Wording("if slates were drawn uniformly, say so: {}", Option("logging", "uniform")),
+                "the logged propensities equal those of uniform slates only up to rounding",
+                Wording("if slates were drawn uniformly, confirm it: {}", Option("logging", "uniform")),
             )
         phi = np.zeros_like(theta)
         for case in cases(law(self.logging, "pair_probs"), self.contexts, RunCache()):
@@ -201,8 +201,8 @@ class ContextsFold:
         found = ContextSums.combined((left, right))
         if found.nbytes > self.memory:
             raise LogError(
-                f"the {len(found):,} different contexts of a third of the log take {found.nbytes / 2**20:,.0f} MiB",
-                "give a part of the log, or leave out features that differ between impressions of a query",
+                f"{len(found):,} different contexts in a third of the log need {found.nbytes / 2**20:,.0f} MiB",
+                "use a part of the log, or remove features that differ between impressions of a query",
             )
         return found
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import difflib
 from dataclasses import fields, replace
 
 from ..errors import UsageError
 from ..spelling import parse
+from ..wording import nearest
 from .dr_poem import DoublyRobustPoem
 from .dro import DoublyRobustReduction
 from .examples import Learner, grid
@@ -46,9 +46,9 @@ def learner(name: str, epochs: int | None = None) -> Learner:
     """
     word = name.split("(", maxsplit=1)[0].strip()
     if word not in METHODS:
-        near = difflib.get_close_matches(word, METHODS, n=1)
-        hint = f"did you mean {near[0]}? " if near else ""
-        raise UsageError(f"there is no way to learn {name!r}", hint + "say one of " + ", ".join(METHODS))
+        near = nearest(word, METHODS)
+        hint = f"did you mean {near}? " if near else ""
+        raise UsageError(f"there is no learning method {name!r}", hint + "use one of " + ", ".join(METHODS))
     if epochs is not None and epochs < 1:
         raise UsageError(f"epochs is {epochs}", "give at least 1")
     plain = word.replace("-", "_")  # a spelling has no hyphen
@@ -57,5 +57,5 @@ def learner(name: str, epochs: int | None = None) -> Learner:
         if isinstance(value := getattr(made, field.name), tuple | list):
             grid(field.name, value)  # raises for an empty one
     if epochs is not None and getattr(made, "grid", None) == "published":
-        raise UsageError("the published grid has its own numbers of trees", "leave epochs away, or grid=published")
+        raise UsageError("the published grid has its own numbers of trees", "omit epochs, or use grid=published")
     return made if epochs is None else replace(made, epochs=epochs)  # type: ignore[type-var]

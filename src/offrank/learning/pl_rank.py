@@ -151,7 +151,7 @@ class PLRank(ItemRanks):
 
     def __post_init__(self) -> None:
         if self.scorer not in get_args(Scores):
-            raise UsageError(f"scorer is {self.scorer!r}", "say " + " or ".join(get_args(Scores)))
+            raise UsageError(f"scorer is {self.scorer!r}", "use " + " or ".join(get_args(Scores)))
         if self.scorer == "boosted":
             optional("lightgbm", "boosted trees need LightGBM", "models")
         for name in ("l2", "leaves", "robust", "clips"):
@@ -203,7 +203,7 @@ class PLRank(ItemRanks):
         pieces = list(metric.store)
         columns = np.unique(np.concatenate([one.indices for one in pieces])).astype(np.int64)
         if not len(columns):
-            raise LogError("no candidate has any feature", "give a log with features beside the candidates")
+            raise LogError("no candidate has any feature", "use a log with features of the candidates")
         model = BoostedModel(data.encoding, columns, TreeEnsemble("", len(columns)))
         features = sparse.vstack([model.matrix(one.lines) for one in pieces], format="csr")
         cuts = np.cumsum([one.starts[-1] for one in pieces])[:-1]

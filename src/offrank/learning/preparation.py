@@ -174,7 +174,7 @@ class Preparation:
         encoding = survey.encoding(self.bits, self.interactions)
         folder = self.folder if survey.bytes(self.interactions) > self.memory else None
         if folder is not None:
-            refuse_placed(source, f"more than {self.memory / 2**30:g} GiB of encoded rows are kept")
+            refuse_placed(source, f"encoded rows need more than {self.memory / 2**30:g} GiB of memory")
 
         def pack(part: Part) -> Store:
             packing = Packing(encoding, self.logging, part, self.by, folder, of_ranks is not None)

@@ -63,7 +63,7 @@ class Search:
 
     def __post_init__(self) -> None:
         if self.criterion not in get_args(Criterion):
-            raise UsageError(f"criterion is {self.criterion!r}", "say " + ", ".join(get_args(Criterion)))
+            raise UsageError(f"criterion is {self.criterion!r}", "use " + ", ".join(get_args(Criterion)))
 
     @property
     def contexts(self) -> frozenset[Part]:
@@ -114,8 +114,8 @@ class Search:
         known = by_item(data.train) and by_item(data.validate)
         if not (known or isinstance(self.learner, ItemRanks)):
             raise UsageError(
-                "the criterion ipm needs clicks, and the logging policy's probability of an item at a rank",
-                "name the logging policy, or choose by ips",
+                "the criterion ipm needs clicks, and the logging policy's probability of each item at each rank",
+                "name the logging policy, or use the criterion ips",
             )
         return known
 
@@ -123,11 +123,11 @@ class Search:
         """Raise if the method cannot learn from this log."""
         if self.learner.one_slot and data.slots > 1:
             raise UsageError(
-                f"{self.name} learns from slates of one slot, and the log has up to {data.slots}",
-                "use regression, poem, snpoem or plackett-luce, or give the part of the log with one slot",
+                f"{self.name} learns from slates of one slot, but the log has up to {data.slots}",
+                "use regression, poem, snpoem or plackett-luce, or use the part of the log with one slot",
             )
         if not (data.train.rows and data.validate.rows):
-            raise LogError("a third of the log is empty", "give a log of more impressions")
+            raise LogError("a third of the log is empty", "give a log with more impressions")
         if isinstance(self.learner, Boosting) and self.learner.graded:
             return
         by_item = self.learner.per_item and data.slots > 1
@@ -143,8 +143,8 @@ class Search:
         clicks = examples.clicks[examples.slates >= 0]
         if np.isnan(clicks).any():
             raise UsageError(
-                f"{self.name} learns from the click on each item, and the log has only the reward of a whole slate",
-                "give a log with `clicks`, or use poem, snpoem or plackett-luce, which learn from the reward",
+                f"{self.name} learns from the click on each item, but the log only has the reward of the whole slate",
+                "use a log with `clicks`, or use poem, snpoem or plackett-luce, which learn from the reward",
             )
         return clicks
 

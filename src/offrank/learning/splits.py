@@ -91,7 +91,7 @@ def check(by: str) -> None:
         UsageError: the name is neither `turn` nor `hash`.
     """
     if by not in get_args(By):
-        raise UsageError(f"split is {by!r}", "say turn or hash")
+        raise UsageError(f"split is {by!r}", "use turn or hash")
 
 
 def rows_of(batch: LogBatch, part: Part, by: By) -> Integers:
@@ -128,14 +128,14 @@ def kept_apart(
     learnt = model.training
     if by not in get_args(By) or learnt is None:
         raise UsageError(f"{path!r} does not say which rows were held out", "learn the policy again: offrank learn")
-    refuse_once(source, "its held-out rows are found first")
+    refuse_once(source, "the held-out rows are located first")
     found = run(source.select(CONTENT.needs()), LearntRowsFold(by), executor, progress)
     if found != learnt:
         raise UsageError(
-            f"{path!r} was not learnt from {source.describe()}, or from its rows in another order: "
-            f"it was learnt from {learnt.rows:,} impressions that are not this log's",
+            f"{path!r} was not learnt from {source.describe()}, or the rows are in another order: it was learnt "
+            f"from {learnt.rows:,} impressions that are not in this log",
             Wording(
-                "give the log that the policy was learnt from; of any other log every row is new to it: leave out {}",
+                "give the log that the policy was learnt from. Every row of another log is new to it: omit {}",
                 Option("held_out"),
             ),
         )

@@ -33,7 +33,7 @@ class Supervised(Boosting):
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.target not in get_args(Target):
-            raise UsageError(f"target is {self.target!r}", "say " + " or ".join(get_args(Target)))
+            raise UsageError(f"target is {self.target!r}", "use " + " or ".join(get_args(Target)))
 
     def grower(self, data: Data) -> Grower:
         contexts = data.contexts
@@ -41,7 +41,7 @@ class Supervised(Boosting):
         grade, size = contexts.grades, contexts.contexts.size
         if self.target == "gains" and grade.max(initial=0.0) > HIGHEST_GRADE:
             raise UsageError(
-                f"a grade is {grade.max():g}, and its gain 2^grade - 1 is beyond all others",
+                f"a grade is {grade.max():g}, so its gain 2^grade - 1 exceeds all others",
                 "learn the grade itself: sup(target=relevance)",
             )
         target = np.exp2(grade) - 1 if self.target == "gains" else grade

@@ -91,11 +91,11 @@ class Training:
         """
         search = self.search
         with scratch(path.parent, ".learning-") as folder:
-            say("1. Reading the log, and encoding its features")
+            say("1. Reading the log and encoding its features")
             needed: dict[str, Any] = {"contexts": search.contexts, "labels": self.labels, "ranks": search.ranks}
             prepared = Preparation(drawn, folder, self.split, self.bits, self.interactions, **needed)
             data, survey = prepared.data(source, executor, progress)
-            say(f"2. Learning from {data.train.rows:,} impressions, choosing by {data.validate.rows:,}")
+            say(f"2. Learning from {data.train.rows:,} impressions, selecting on {data.validate.rows:,}")
             tried = search.run(data, tried=lambda one: say(f"   {settings(one)}: {_estimated(one)}"))
         search = _used(search, tried[0])
         self._save(search, data, tried[0], path)
@@ -124,7 +124,7 @@ def policy_file(path: str | os.PathLike[str], bits: int) -> Path:
     if target.is_dir():
         raise UsageError(f"{str(target)!r} is a folder", "give the name of a file")
     if not os.access(target.parent, os.W_OK):
-        raise UsageError(f"there is no folder {str(target.parent)!r} to write to", "make it first")
+        raise UsageError(f"there is no folder {str(target.parent)!r} to write to", "create it first")
     return target
 
 
@@ -142,7 +142,7 @@ def search_of(
         optional("lightgbm", f"{method} needs LightGBM", "models")
         if made.graded and labels is None:
             raise UsageError(
-                f"{method} learns from grades beside the candidates", Wording("name their column: {}", Option("labels"))
+                f"{method} learns from grades of the candidates", Wording("name their column: {}", Option("labels"))
             )
     return Search(made, method, criterion or usual, confidence, seed)
 

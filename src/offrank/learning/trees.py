@@ -113,9 +113,9 @@ def rounds(
     """Yield the trees of `fit` after these rounds, and after the last."""
     used = weights > 0
     if not used.any():
-        raise LogError("there is nothing to learn from: no candidate was seen", "give a longer log")
+        raise LogError("there is nothing to learn from: no candidate was shown", "give a longer log")
     if not np.isfinite(targets[used]).all():
-        raise LogError("a target of the regression is not a finite number", "look for rewards that are too large")
+        raise LogError("a regression target is not finite", "check for rewards that are too large")
     slots = targets.shape[1] if targets.ndim == 2 else 0
     kept = np.flatnonzero(used.ravel())
     scale = weights.ravel()[kept].mean()
@@ -134,11 +134,11 @@ def ranking_rounds(
 ) -> Iterator[tuple[int, TreeEnsemble]]:
     """Yield the trees of `fit_ranks` after these rounds, and after the last. weights: of the documents [rows]."""
     if not np.isin(grades, np.arange(HIGHEST_GRADE + 1)).all():
-        raise UsageError("LambdaMART needs whole grades from 0 to 30", "round the grades, or learn by sup")
+        raise UsageError("LambdaMART needs whole grades from 0 to 30", "round the grades, or use sup")
     if sizes.max(initial=0) > _LONGEST:
         raise UsageError(
-            f"LambdaMART takes up to {_LONGEST:,} candidates of a query, and one has {sizes.max():,}",
-            "leave candidates out, or learn by sup",
+            f"LambdaMART supports at most {_LONGEST:,} candidates per query, but one query has {sizes.max():,}",
+            "remove candidates, or use sup",
         )
     given = (features, grades, weights)
     yield from _grown("lambdarank", given, sizes, settings, seed, after, (features.shape[1], 0))

@@ -248,7 +248,7 @@ class LogBatch:
         if self.outcome is not None:
             return self.outcome
         if self.clicks is None:
-            raise ValueError("a batch without clicks and without reward has no reward")
+            raise ValueError("a batch with neither clicks nor reward has no outcome")
         return self.clicked
 
     @property

@@ -68,6 +68,6 @@ class Judged:
         """
         sizes = np.unique(self.sizes)
         if len(sizes) > 1:
-            message = f"queries have {sizes[0]} to {sizes[-1]} documents, which is no table"
-            raise UsageError(message, "reduce them to equally many first, with stratified(judged, documents=10)")
+            message = f"queries have {sizes[0]} to {sizes[-1]} documents, which does not make a table"
+            raise UsageError(message, "reduce them to the same number first, with stratified(judged, documents=10)")
         return values.reshape(len(self), int(sizes.sum()), *values.shape[1:])

@@ -21,19 +21,19 @@ class Rule:
     remedy: str
 
 
-NULL = Rule("null", "is null", "fill it in, or leave the row out of the log")
+NULL = Rule("null", "is null", "fill it in, or remove the row")
 COUNTED_AGAIN = "repeat-counted"
 """Code of places that show an item of the same slate again and count as impressions of their own: nothing is wrong."""
 BROKEN_FILE = "broken-file"
 """Code of a file that cannot be read, before its name."""
 BAD_LIST = "bad-list"
 """Code of a text that is not a JSON list; the message depends on the text."""
-EMPTY_SLATE = Rule("empty-slate", "shows no item", "leave out impressions that showed nothing")
+EMPTY_SLATE = Rule("empty-slate", "shows no item", "remove impressions that showed nothing")
 DUPLICATE = Rule(
     "duplicate-item",
-    "holds an item twice",
-    "an item stands in a list at most once: give repeated ones ids of their own, such as '7 again', or leave it out; "
-    'click models can read it with duplicates="first" (--duplicates first)',
+    "contains an item twice",
+    "an item may occur only once in a list: give repeated ones their own ids, such as '7 again', or remove them; "
+    'click models can read them with duplicates="first" (--duplicates first)',
 )
 NOT_CANDIDATE = Rule(
     "not-a-candidate", "shows an item that is not among the candidates", "log all candidates, shown ones too"
@@ -45,46 +45,46 @@ RANKED_OUTSIDE = Rule(
 )
 RAGGED = Rule(
     "ragged",
-    "has another length than the list that it stands beside",
-    "write a number per item, in the same order",
+    "does not have the length of its list",
+    "give one number per item, in the same order",
 )
-BAD_SCORE = Rule("bad-score", "holds a score that is not a finite number", "write finite scores")
+BAD_SCORE = Rule("bad-score", "contains a score that is not a finite number", "write finite scores")
 NEGATIVE_SCORE = Rule(
     "negative-score",
-    "holds a negative Plackett-Luce weight",
-    "if these are logits, say plackett_luce(..., log=True)",
+    "contains a negative Plackett-Luce weight",
+    "if these are logits, use plackett_luce(..., log=True)",
 )
 NOT_POSITIVE = Rule(
     "not-positive",
-    "holds a number that is not above 0",
-    "a count of a Beta law includes its prior, and a standard deviation is never 0: write numbers above 0",
+    "contains a number that is not above 0",
+    "a count of a Beta prior includes the prior, and a standard deviation is never 0: use numbers above 0",
 )
-BAD_CLICKS = Rule("bad-clicks", "holds a click below 0 or not a number", "write 0 where an item was not clicked")
+BAD_CLICKS = Rule("bad-clicks", "contains a click that is negative or not a number", "use 0 if an item was not clicked")
 BAD_NUMBER = Rule(
     "bad-number",
     "is not a finite number",
-    "a control has a number in every row: write the mean of the others where it is unknown, as for a new user",
+    "a control needs a number in every row: where it is unknown, as for a new user, use the mean of the others",
 )
-BAD_REWARD = Rule("bad-reward", "is not a finite number", "write a finite reward")
+BAD_REWARD = Rule("bad-reward", "is not a finite number", "use a finite reward")
 BAD_PROPENSITY = Rule(
     "bad-propensity",
     "is not in (0, 1]",
-    "write the probability of the logged slate; if this is an inverse propensity, write 1 / it",
+    "give the probability of the logged slate; if this is an inverse propensity, use 1 / it",
 )
 BAD_PROBABILITY = Rule(
     "bad-probability",
     "is not in [0, 1]",
-    "write the probability that the new policy gives what was shown, 0 where it would not show it",
+    "give the probability of the shown slate under the new policy, 0 if it would never show it",
 )
 BAD_SLOT_PROPENSITY = Rule(
     "bad-slot-propensity",
-    "holds a number that is not in (0, 1]",
-    "write for each slot the probability of its item given the slots above it",
+    "contains a number that is not in (0, 1]",
+    "give for each slot the probability of its item given the slots above it",
 )
 BAD_RANK_PROBABILITY = Rule(
     "bad-probability",
     "is not a matrix of probabilities, displayed item x rank",
-    "write a list per displayed item with its probability at each rank; each list sums to at most 1",
+    "give one list per displayed item with its probability at each rank; each list sums to at most 1",
 )
 LEAST_PROBABILITY = 1e-300
 """Smallest probability of a logged event: smaller numbers have lost digits, and their inverse may be infinite."""
@@ -92,50 +92,51 @@ LEAST_PROBABILITY = 1e-300
 TINY_PROBABILITY = Rule(
     "tiny-probability",
     f"is below {LEAST_PROBABILITY:g}, which is too small to divide by",
-    "a product of probabilities has underflowed: name the policy that drew the log instead, such as "
-    "logging=plackett_luce(score), or leave the row out",
+    "a product of probabilities has underflowed: name the logging policy instead, such as "
+    "logging=plackett_luce(score), or remove the row",
 )
 LEAST_INCLUSION = 1e-70
 """Smallest probability with which a row was kept: products of four inverse ones are summed."""
 
 TINY_INCLUSION = Rule(
     "tiny-probability",
-    f"is below {LEAST_INCLUSION:g}, so that the row would count for more than all others together",
-    "look for a wrong value there, or leave the row out",
+    f"is below {LEAST_INCLUSION:g}, so the row would count for more than all others together",
+    "check for a wrong value there, or remove the row",
 )
 BAD_RANK_PROPENSITY = Rule(
     "bad-rank-propensity",
     "is not a matrix of probabilities, displayed item x rank, positive (1e-300 or more) where the item was shown",
-    "write a list per displayed item with its probability at each rank; each list sums to at most 1",
+    "give one list per displayed item with its probability at each rank; each list sums to at most 1",
 )
-BAD_FEATURE = Rule("bad-feature", "holds a feature index below 0", "number the features from 0")
+BAD_FEATURE = Rule("bad-feature", "contains a negative feature index", "number the features from 0")
 BAD_FEATURE_VALUE = Rule(
-    "bad-feature-value", "holds a feature value that is not a finite number", "write finite values"
+    "bad-feature-value", "contains a feature value that is not a finite number", "write finite values"
 )
 TOO_LARGE = Rule(
     "too-large",
     "is beyond 1e150 once it is weighted, so that its square cannot be summed",
-    "look for a wrong value there, or measure rewards in a larger unit",
+    "check for a wrong value there, or measure rewards in a larger unit",
 )
 MOST = 1e150
 """Largest score, click, reward or feature value: the square of a larger one cannot be summed."""
 
 TOO_LARGE_VALUE = Rule(
     "too-large-value",
-    f"holds a number beyond {MOST:g}, whose square cannot be summed",
-    "look for a wrong value there, or divide the column by a constant",
+    f"contains a number beyond {MOST:g}, whose square cannot be summed",
+    "check for a wrong value there, or divide the column by a constant",
 )
-BAD_INCLUSION = Rule("bad-inclusion", "is not in (0, 1]", "write the probability that the row was kept")
+BAD_INCLUSION = Rule("bad-inclusion", "is not in (0, 1]", "give the probability that the row was kept")
 BAD_POSITION = Rule(
     "bad-position",
-    "breaks the count of positions in its impression",
-    "number the shown items of an impression from 1, or from 0 in the whole log; where some are missing, take them for "
-    'an order with gaps="close" (--gaps close); a second page whose positions run on belongs to the list of the first',
+    "interrupts the positions of its impression",
+    "number the shown items of an impression from 1, or from 0 in the whole log; if some are missing, keep only "
+    'their order with gaps="close" (--gaps close); a second page whose positions continue belongs to the list of '
+    "the first",
 )
 BAD_RANK = Rule(
     "bad-position",
-    "is no rank of its own: a whole number from 1 to 1,000 that no other item of its impression has",
-    "give each shown item of an impression a rank; ranks may be left out",
+    "is not its own rank: a whole number from 1 to 1,000 that no other item of its impression has",
+    "give each shown item of an impression a rank; numbers may be skipped",
 )
 NOT_CONSTANT = Rule(
     "not-constant", "differs within one impression", "repeat the impression's own value on each of its rows"

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from ..errors import ColumnError, UsageError
-from ..wording import ColumnNames, EstimatorOption, Option, Verb, Wording
+from ..wording import ColumnNames, EstimatorOption, Option, Verb, Wording, nearest
 
 ROLES: Mapping[str, str] = {
     "slate": "list of the item ids shown, top first",
@@ -83,18 +82,20 @@ class Columns:
         """
         if column in self.available:
             return column
-        near = difflib.get_close_matches(column, self.available, n=1)
-        hint = f"the nearest name is {near[0]!r}" if near else "it has " + _listed(self.available)
+        near = nearest(column, self.available)
+        hint = f"the nearest name is {near!r}" if near else "it has " + _listed(self.available)
         meaning = ROLES.get(role or "", LONG_ROLES.get(role or "", ""))
         what = f"column {column!r}" + (f" ({meaning})" if meaning else "")
-        how = Wording("; name another with {}", ColumnNames({role: "..."})) if role else ""
-        how += Wording("; {} tells how a log is written, also public ones", Verb("inspect")) if role == "slate" else ""
+        how = Wording("; name a different column with {}", ColumnNames({role: "..."})) if role else ""
+        how += (
+            Wording("; {} shows how to write a log, and lists public ones", Verb("inspect")) if role == "slate" else ""
+        )
         how += _WITHOUT_DRAWS if role == "propensity" else ""
         raise ColumnError(f"{self.source} has no {what}", hint + how)
 
 
 _WITHOUT_DRAWS = Wording(
-    "; where nothing was drawn, `evaluate` needs none with {} or {}",
+    "; if nothing was drawn at random, `evaluate` needs none with {} or {}",
     Option("bounds", True),
     EstimatorOption("weights(dbn)"),
 )
@@ -109,9 +110,9 @@ def check_renamed(renamed: Mapping[str, str]) -> None:
     known = {**ROLES, **LONG_ROLES}
     for role in renamed:
         if role not in known:
-            near = difflib.get_close_matches(role, known, n=1)
+            near = nearest(role, known)
             raise UsageError(
-                f"{role!r} is not a role of a column" + (f"; did you mean {near[0]!r}?" if near else ""),
+                f"{role!r} is not a role of a column" + (f"; did you mean {near!r}?" if near else ""),
                 "roles are " + ", ".join(known),
             )
 

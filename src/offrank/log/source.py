@@ -87,7 +87,7 @@ def refuse_unknown_clusters(needed: Needs, known: Collection[str], source: Sourc
     """
     for name in sorted(needed.clusters - set(known)):
         raise ColumnError(
-            f"{source.describe()} has no column {name!r} to cluster by", Wording("say {}", Option("cluster", None))
+            f"{source.describe()} has no column {name!r} to cluster by", Wording("use {}", Option("cluster", None))
         )
 
 
@@ -116,6 +116,6 @@ def is_read_once(source: Source) -> bool:
 def read_once(where: str, why: str) -> UsageError:
     """Return the error about a stream that is to be read again."""
     return UsageError(
-        f"the {where} can be read once only, and {why}",
-        "give a function that opens it anew, read_log(lambda: ...), or write it to Parquet and read that",
+        f"the {where} can be read only once, but {why}",
+        "give a function that opens it again, read_log(lambda: ...), or save it as Parquet and read that",
     )

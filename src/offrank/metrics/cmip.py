@@ -155,11 +155,13 @@ class Cmip:
             yield f"CMIP {own}, {of}, method {self.method}{averaged}"
         else:
             above = f"{excess.value:+.4f} nats ({level}: {_ends(excess, '+.4f')})"
-            yield f"CMIP above a right model's: {above}, {of}, method {self.method}{averaged}"
+            yield f"CMIP above an unbiased model's: {above}, {of}, method {self.method}{averaged}"
             yield f"  CMIP {own}"
-            yield f"  of a right model on this log: {self.floor.value.value:.4f} ({_ends(self.floor.value, '.4f')})"
+            yield (
+                f"  of an unbiased model on this log: {self.floor.value.value:.4f} ({_ends(self.floor.value, '.4f')})"
+            )
         if self.direction is not None:
-            floor = "" if self.floor is None else f"; of a right model {_ends(self.floor.direction, '+.2f')}"
+            floor = "" if self.floor is None else f"; of an unbiased model {_ends(self.floor.direction, '+.2f')}"
             yield f"  direction {self.direction.value:+.2f} ({_ends(self.direction, '+.2f')}){floor}"
         yield f"  {self._verdict()}"
         held = ", ".join(f"{one.grade:g}: {one.documents:,}" for one in self.grades)
@@ -169,13 +171,13 @@ class Cmip:
 
     def _verdict(self) -> str:
         if self.floor is not None:
-            return "the model carries the policy" if self.biased else "cannot be told from a model that is right"
+            return "the model carries the policy" if self.biased else "indistinguishable from an unbiased model"
         if self.null is None:
-            return "not tested against independence: ask for permutations"
+            return "not tested against independence: set permutations"
         found = f"{self.null.permutations} permutations within grades: p = {self.null.p_value:.3g}"
         if self.dependent():
             return f"{found}: relevance or its noise depends on the policy"
-        return f"{found}: cannot be told from a debiased model"
+        return f"{found}: no evidence of dependence on the policy"
 
 
 def _ends(found: Interval, digits: str) -> str:
@@ -227,7 +229,7 @@ def cmip(
         MissingExtraError: the method needs LightGBM.
     """
     if isinstance(method, str) and method not in METHODS:
-        raise UsageError(f"method is {method!r}", "say " + ", ".join(METHODS))
+        raise UsageError(f"method is {method!r}", "use " + ", ".join(METHODS))
     chosen = METHODS[method] if isinstance(method, str) else method
     _check(permutations, confidence, seed)
     documents = _documents(relevance, logging, grade, cluster)
@@ -327,7 +329,7 @@ def _documents(
         lengths["cluster"] = len(numbered)
     if len(set(lengths.values())) > 1:
         told = ", ".join(f"{name} {length:,}" for name, length in lengths.items())
-        raise UsageError(f"the columns have unlike lengths: {told}", "give one value per document in each")
+        raise UsageError(f"the columns have different lengths: {told}", "give one value per document in each")
     if not lengths["grade"]:
         raise UsageError("there are no documents", "give some")
     return GradedDocuments.of(**columns, cluster=numbered)
@@ -348,7 +350,7 @@ def _column(name: str, values: ArrayLike, most: int) -> Floats:
     if len(odd):
         raise UsageError(
             f"{name} is {column[~finite][0]} at document {odd[0]} (the first is 0); {len(odd):,} are not finite",
-            "leave documents out that the model or the policy has no relevance for, and say how many",
+            "remove the documents without a relevance or expected rank, and report how many",
         )
     return column
 
@@ -368,8 +370,8 @@ def _fit(documents: GradedDocuments, smallest: int) -> tuple[GradedDocuments, di
     left_out = {grade: size for grade, size in documents.sizes.items() if size < smallest}
     if len(left_out) == len(documents.grades):
         raise UsageError(
-            f"no grade has {smallest} documents, the least from which dependence can be told",
-            f"judge more documents; there are {len(documents):,} in {len(documents.grades)} grades",
+            f"no grade has {smallest} documents, the minimum for measuring dependence",
+            f"judge more documents: there are {len(documents):,} in {len(documents.grades)} grades",
         )
     if not left_out:
         return documents, left_out

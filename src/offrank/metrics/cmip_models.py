@@ -86,7 +86,7 @@ def views(model: Fitted, relevance: Relevance, seed: int) -> list[Fitted]:
         UsageError: no such relevance.
     """
     if relevance not in ("draws", "means"):
-        raise UsageError(f"relevance is {relevance!r}", "say draws or means")
+        raise UsageError(f"relevance is {relevance!r}", "use draws or means")
     if relevance == "means" or not has_posterior(model):
         return [model]
     rng = np.random.default_rng([seed, 1])

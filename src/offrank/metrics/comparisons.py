@@ -54,13 +54,14 @@ class Comparison:
     def __post_init__(self) -> None:
         for name, kind in (("against", Against), ("cost", Cost), ("form", Form), ("several", Several)):
             if getattr(self, name) not in get_args(kind):
-                raise UsageError(f"{name} is {getattr(self, name)!r}", "say " + ", ".join(get_args(kind)))
+                raise UsageError(f"{name} is {getattr(self, name)!r}", "use " + ", ".join(get_args(kind)))
         if self.form != "logistic" and self.cost != "loss":
-            raise UsageError(f"{self.name} has no form", "a form belongs to a loss")
+            raise UsageError(f"{self.name} has no form", "a form applies to losses only")
         if self.draws < 0 or (self.draws and self.against != "counterfactual"):
             raise UsageError(
                 f"{self.name} with draws={self.draws}",
-                "only counterfactual metrics draw orders; 0 is the exact expectation, better than any number of draws",
+                "only counterfactual metrics draw orders. 0 computes the exact expectation, which is better than "
+                "any number of draws",
             )
 
     @property

@@ -140,7 +140,7 @@ def alternatives(batch: LogBatch, logging: AnyPolicy, metric: Comparison) -> Alt
         return Alternatives(all_items(batch.contexts), propensities(logging, batch).candidate_ranks, slates)
     if not complete(batch):  # logged probabilities cover all candidates only if all are displayed
         raise AbilityError(
-            f"{logging!r} tells of the displayed items only, and some candidates were not displayed",
+            f"{logging!r} gives the probabilities of displayed items only, and some candidates were not displayed",
             Wording(
                 "use counterfactual_disagreement, which compares displayed items; or name the scores behind the "
                 "slates: {}",

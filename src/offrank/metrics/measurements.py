@@ -147,7 +147,7 @@ class Comparisons:
         clicks, weight = self._columns["clicks"], self._columns["weight", metric]
         if not n:
             return NoOverlapError(
-                "no impression has a click", "these metrics compare clicked items: give a log with clicks"
+                "no impression has a click", "these metrics compare clicked items: use a log with clicks"
             )
         if not sums[weight] > 1e-9 * sums[clicks]:
             return _nothing_compared(metric, self.fold.logging, n)
@@ -186,7 +186,7 @@ def _one(name: str, log: Any, model: Models, options: dict[str, Any]) -> Measure
 
 def _nothing_compared(metric: Comparison, logging: AnyPolicy, n: int) -> NoOverlapError:
     return NoOverlapError(
-        f"{metric!r}: in none of {n:,} clicked impressions could anything else have stood at the click's rank, "
-        f"according to {logging!r}",
-        "the logging was deterministic, or slates have one slot or several clicks (several=each counts those)",
+        f"{metric!r}: according to {logging!r}, no other item could have been at the rank of the click in any of "
+        f"{n:,} clicked impressions",
+        "the logging policy was deterministic, or slates have one slot or several clicks (several=each counts those)",
     )

@@ -91,7 +91,7 @@ def _written(policy: AnyPolicy, batch: LogBatch) -> Floats:
     found = propensities(policy, batch).rank_law.written_out(batch.contexts.length)
     certain = found.sum(axis=2)[batch.slates >= 0]
     if (np.abs(certain - 1) > 0.01).any():
-        _unknown(policy, f"an item that was shown has rank probabilities of sum {certain.min():.3g}, not 1")
+        _unknown(policy, f"the rank probabilities of a shown item sum to {certain.min():.3g}, not 1")
     return found
 
 
@@ -99,7 +99,7 @@ def _enumerated(policy: Policy, contexts: Contexts, slates: Integers) -> Floats:
     """The law by Bayes' rule over all orders of the shown items."""
     law = np.zeros((*slates.shape, slates.shape[1]))
     if slates.shape[1] > MOST_SLOTS:
-        _unknown(policy, f"all orders are tried for up to {MOST_SLOTS} slots only (the log has {slates.shape[1]})")
+        _unknown(policy, f"all orders are computed for up to {MOST_SLOTS} slots only (the log has {slates.shape[1]})")
     for length in np.unique(contexts.length):
         rows = np.flatnonzero(contexts.length == length)
         law[rows, :length, :length] = _all_orders(policy, contexts.take(rows), slates[rows, :length])
@@ -118,7 +118,7 @@ def _all_orders(policy: Policy, contexts: Contexts, slates: Integers) -> Floats:
 
 def _unknown(policy: AnyPolicy, why: str) -> NoReturn:
     raise AbilityError(
-        f"{policy!r} does not know the order of the shown items given which are shown: {why}",
-        "if the scores behind the log were logged, use plackett_luce(scores); on shuffled traffic use uniform or a "
-        "pairwise metric; or log a `rank_propensity` column given the shown items",
+        f"{policy!r} does not define the order of the shown items given the set of shown items: {why}",
+        "if the scores behind the log were logged, use plackett_luce(scores); on shuffled traffic, use uniform or "
+        "a pairwise metric; or log a `rank_propensity` column for the shown items",
     )

@@ -81,7 +81,7 @@ def err(relevance: ArrayLike, *, highest: int = 4, cutoff: int | None = None, wh
     grades, ranks, counted = _ranked(relevance, where, cutoff)
     if (grades < 0).any() or (grades > highest).any():
         raise UsageError(
-            f"a relevance grade is not in 0 to {highest}", "give the largest grade there is: err(..., highest=...)"
+            f"a relevance grade is not in 0 to {highest}", "give the largest possible grade: err(..., highest=...)"
         )
     stops = np.where(counted, (np.exp2(grades) - 1) / 2.0**highest, 0.0)
     arrives = np.cumprod(1 - stops, axis=-1)
@@ -159,7 +159,7 @@ def discount(ranks: ArrayLike, name: Discounts = "log2") -> Floats:
         return np.asarray(1 / np.log2(places + 1))
     if name == "log2-flat":
         return np.asarray(1 / np.log2(np.maximum(places, 2)))
-    raise UsageError(f"discounts is {name!r}", "say " + " or ".join(get_args(Discounts)))
+    raise UsageError(f"discounts is {name!r}", "use " + " or ".join(get_args(Discounts)))
 
 
 def _gains(grades: Floats, name: Gains) -> Floats:
@@ -167,14 +167,14 @@ def _gains(grades: Floats, name: Gains) -> Floats:
         return np.asarray(np.exp2(grades) - 1)
     if name == "linear":
         return grades
-    raise UsageError(f"gains is {name!r}", "say " + " or ".join(get_args(Gains)))
+    raise UsageError(f"gains is {name!r}", "use " + " or ".join(get_args(Gains)))
 
 
 def _ranked(relevance: ArrayLike, where: ArrayLike | None, cutoff: int | None) -> tuple[Floats, Integers, Truths]:
     """Grades, their ranks from 1 (1 on leading pads), and whether they count."""
     grades = np.asarray(relevance, dtype=np.float64)
     if cutoff is not None and cutoff < 1:
-        raise UsageError(f"cutoff is {cutoff}", "let at least one rank count")
+        raise UsageError(f"cutoff is {cutoff}", "use a cutoff of at least one rank")
     inside = _mask(where, grades)
     grades = np.where(inside, grades, 0.0)
     if not np.isfinite(grades).all():

@@ -46,7 +46,7 @@ class CountedShares(Fits):
 @POLICIES.register
 @dataclass(frozen=True, repr=False)
 class Balanced(Spelled, MixedPolicy):
-    """Each row against the mixture of all rankers of `arms`, whoever served it: the balance heuristic.
+    """Each row weighted against the mixture of all rankers of `arms`, whichever served it: the balance heuristic.
 
     Where the arm is drawn by chance, every estimator stays right, and its weights become smaller: no slate that any of
     the rankers often shows has a large one. Veach and Guibas (1995), Optimally combining sampling techniques for Monte
@@ -74,15 +74,17 @@ class Balanced(Spelled, MixedPolicy):
 
     def __post_init__(self) -> None:
         if not isinstance(self.arms, By):
-            remedy = "write balanced(by(arm, {A: top(a_score), B: top(b_score)}))"
-            raise UsageError(f"balanced is of rankers that a column tells, not of {self.arms!r}", remedy)
+            remedy = "use balanced(by(arm, {A: top(a_score), B: top(b_score)}))"
+            raise UsageError(f"balanced needs rankers that a column identifies, not {self.arms!r}", remedy)
         if self.shares is None:
             if self.counted is None:
                 object.__setattr__(self, "counted", CountedShares(self.arms))
             return
         object.__setattr__(self, "shares", frozen(self.shares, "shares={A: 0.7, B: 0.3}"))
         if set(self.shares) != set(self.arms.policies):
-            raise UsageError(f"{self!r}: shares and policies are of different values", "give the share of each value")
+            raise UsageError(
+                f"{self!r}: the shares and the policies have different values", "give a share for each value"
+            )
         refuse_no_shares(self, self.shares)
 
     @property
@@ -163,8 +165,9 @@ def refuse_arm_targets(logging: AnyPolicy, targets: Iterable[AnyPolicy]) -> None
     for target in targets:
         if target != logging and logging.arms.column in _keys(target):
             raise UsageError(
-                f"{target!r} depends on {logging.arms.column!r}, so its rows cannot be weighed by all rankers together",
-                Wording("weigh each by its own: {}", Option("logging", repr(logging.arms))),
+                f"{target!r} depends on {logging.arms.column!r}, so its rows cannot be weighted by all rankers "
+                "together",
+                Wording("weight each row by its own ranker: {}", Option("logging", repr(logging.arms))),
             )
 
 

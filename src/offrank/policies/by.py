@@ -27,7 +27,7 @@ from .registry import POLICIES
 @POLICIES.register
 @dataclass(frozen=True, repr=False)
 class By(Spelled, ShownPolicy, PairProbs, RefusesRows):
-    """For each value of a column, the policy that shows the slates of its rows: who served a row is known.
+    """A policy for each value of a column, where the column says which ranker served a row.
 
     Parameters:
         column: whose value says which policy served a row.
@@ -146,7 +146,7 @@ class By(Spelled, ShownPolicy, PairProbs, RefusesRows):
     @property
     def _remedy(self) -> str:
         known = ", ".join(map(spell, self.policies))
-        return f"name the ranker of every value, those of {known} are known, or leave out the other rows"
+        return f"name the ranker of every value (known: {known}), or remove the other rows"
 
     @cached_property
     def _codes(self) -> tuple[Integers, Integers]:
@@ -211,5 +211,5 @@ def _word(policy: By, value: object) -> str:
     if isinstance(value, bool):
         return str(value).lower()
     if not isinstance(value, str | int):
-        raise UsageError(f"{policy!r}: {value!r} is no value of a column", "write words or whole numbers")
+        raise UsageError(f"{policy!r}: {value!r} cannot be the value of a column", "use words or whole numbers")
     return str(value)

@@ -71,7 +71,7 @@ class Counted(Spelled, Fits):
             unable(
                 self,
                 "rank_probs",
-                "call fit(log) first; evaluate and check do so where it stands alone, or in a field of another "
+                "call fit(log) first. evaluate and check do so for a policy on its own, or in a field of another "
                 "policy that is a dataclass",
             )
         context = contexts.keys[self.by]
@@ -88,7 +88,7 @@ class Counted(Spelled, Fits):
         unable(
             self,
             ability,
-            "counting gives the probability of an item at a rank only: use ipm, snipm, interpol or pbm",
+            "counting gives only the probability of an item at a rank: use ipm, snipm, interpol or pbm",
         )
 
 

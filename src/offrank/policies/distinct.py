@@ -33,7 +33,7 @@ from .sorting import MaySort, Sorting
 @POLICIES.register
 @dataclass(frozen=True, repr=False)
 class Distinct(Spelled, PairProbs, MaySort, FillsSlots):
-    """The base policy without repeats of a category: an item is dropped if its category stands above.
+    """The base policy without repeats of a category: an item is dropped if its category is shown above it.
 
     Parameters:
         base: a policy that sorts, or that draws one item after the other, such as `top`, `ranking`, `uniform` or
@@ -60,9 +60,9 @@ class Distinct(Spelled, PairProbs, MaySort, FillsSlots):
         draws = shuffles(self.base) or isinstance(self.base, ItemWeights)
         if not (sorting or draws) or (not sorting and isinstance(self.base, MaySort) and self.base.sorts):
             raise UsageError(
-                f"{self!r}: {self.base!r} neither sorts by a column nor draws one item after the other",
-                "for a mixture write distinct(...) around each of its policies: mixture({distinct(top(score), brand): "
-                "0.9, distinct(uniform, brand): 0.1})",
+                f"{self!r}: {self.base!r} neither sorts by a column nor draws one item after another",
+                "for a mixture, use distinct(...) around each of its policies: "
+                "mixture({distinct(top(score), brand): 0.9, distinct(uniform, brand): 0.1})",
             )
 
     @property

@@ -17,7 +17,7 @@ from .restricted import FREE, OUT, Restricted
 @POLICIES.register
 @dataclass(frozen=True, repr=False)
 class Filtered(Spelled, Restricted):
-    """The base policy among the candidates whose number in a column is above zero; the others are never shown.
+    """The base policy restricted to the candidates whose number in a column is above zero.
 
     To drop items after ranking all of them is the same where the base sorts or draws one item after the other, as
     `top`, `ranking`, `uniform` and `plackett_luce` do, and mixtures of these. Where too few items are left, the last

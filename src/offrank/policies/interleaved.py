@@ -61,7 +61,7 @@ class Interleaved(Spelled, SlotBySlot, MaySort, FillsSlots):
         for ranking in (self.a, self.b):
             if not isinstance(ranking, Sorting):
                 raise UsageError(
-                    f"{self!r}: {ranking!r} is no sorted ranking", "interleave top(score) or ranking(column)"
+                    f"{self!r}: {ranking!r} is not a sorted ranking", "interleave top(score) or ranking(column)"
                 )
         if self.method not in INTERLEAVINGS:
             raise UsageError(f"{self!r}: unknown method {self.method!r}", f"use one of {', '.join(INTERLEAVINGS)}")
@@ -99,11 +99,13 @@ class Interleaved(Spelled, SlotBySlot, MaySort, FillsSlots):
         found = []
         for ranking in self.rankings:
             if isinstance(ranking, Ranking) and ranking.names_others(contexts):
-                raise AbilityError(f"{self!r}: {ranking!r} holds items that are no candidates", "log `candidates` too")
+                raise AbilityError(
+                    f"{self!r}: {ranking!r} contains items that are not candidates", "log `candidates` too"
+                )
             first, width = ranking.blocks(whole, all_items(contexts))
             if not method.ties and (width[first >= 0] > 1).any():
                 raise AbilityError(
-                    f"{self!r} needs an order of all candidates, and {ranking!r} leaves some tied",
+                    f"{self!r} needs an order of all candidates, but {ranking!r} has ties",
                     "break ties in the score, or log the order itself and use ranking(column)",
                 )
             found += [first, width]

@@ -139,7 +139,7 @@ def refuse_no_policy(mixture: object, base: object) -> None:
         UsageError: it is not.
     """
     if not is_policy(base):
-        raise UsageError(f"{mixture!r}: {base!r} is not a policy", f"write one there, such as top({base})")
+        raise UsageError(f"{mixture!r}: {base!r} is not a policy", f"use a policy there, such as top({base})")
 
 
 class OfMixed(Propensities):

@@ -13,9 +13,9 @@ from .sorting import Sorting
 from .uniform import Uniform
 
 _REMEDY = (
-    "plackett_luce(scores), thompson(...), noisy(...), uniform, top(scores), ranking(column) and interleaved(...) can, "
-    "and epsilon(...), "
-    "swaps(...) and mixture(...) of these; where each slot was drawn on its own, pi(slots=independent) does without"
+    "plackett_luce(scores), thompson(...), noisy(...), uniform, top(scores), ranking(column) and interleaved(...) "
+    "can, and so can epsilon(...), swaps(...) and mixture(...) of these; if each slot was drawn independently, use "
+    "pi(slots=independent)"
 )
 
 

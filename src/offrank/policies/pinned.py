@@ -18,7 +18,7 @@ from .restricted import FREE, OUT, Restricted
 @POLICIES.register
 @dataclass(frozen=True, repr=False)
 class Pinned(Spelled, Restricted):
-    """Candidates with a rank of their own in a column, 1 at the top; the base policy ranks those that have 0 there.
+    """Candidates pinned to a rank in a column, 1 at the top; the base policy ranks those that have 0 there.
 
     A candidate that is pinned below the last slot is not shown.
 
@@ -45,7 +45,7 @@ class Pinned(Spelled, Restricted):
         ranks = np.where(inside, contexts.scores[self.column], 0.0)
         strange = (ranks < 0) | (ranks != np.floor(ranks))
         if strange.any():
-            self._refuse(contexts, strange, f"{ranks[strange][0]:g} is no rank")
+            self._refuse(contexts, strange, f"{ranks[strange][0]:g} is not a rank")
         shown = (ranks > 0) & (ranks <= contexts.length[:, None])
         row, item = np.nonzero(shown)
         order = np.lexsort((ranks[row, item], row))
@@ -60,5 +60,5 @@ class Pinned(Spelled, Restricted):
     def _refuse(self, contexts: Contexts, where: np.ndarray, why: str) -> None:
         item = contexts.candidates[where][0]
         raise UsageError(
-            f"{self!r}: {why}, of item {item}", f"write in {self.column!r} 1 for the top, and 0 for what is not pinned"
+            f"{self!r}: {why}, of item {item}", f"use 1 for the top in {self.column!r}, and 0 for what is not pinned"
         )

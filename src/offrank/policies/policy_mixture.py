@@ -23,7 +23,7 @@ _ROUNDING = 1e-9
 @POLICIES.register
 @dataclass(frozen=True, repr=False)
 class PolicyMixture(Spelled, MixedPolicy):
-    """Several policies with their shares: for each impression one is drawn, by chance alone, and shows its slate.
+    """A mixture of policies with shares: for each impression one is drawn at random and shows its slate.
 
     Parameters:
         parts: policy -> its share; the shares sum to 1.
@@ -58,7 +58,7 @@ def frozen(given: Any, example: str) -> Frozen[Any, Any]:
         UsageError: it is none, or empty.
     """
     if not isinstance(given, Mapping) or not given:
-        raise UsageError(f"{given!r} is not a mapping", f"write one in braces: {example}")
+        raise UsageError(f"{given!r} is not a mapping", f"use one in braces: {example}")
     return Frozen(given)
 
 
@@ -70,7 +70,7 @@ def refuse_no_shares(policy: object, shares: Mapping[Any, Any]) -> None:
     """
     for share in shares.values():
         if isinstance(share, bool) or not isinstance(share, int | float) or not 0 <= share <= 1:
-            raise UsageError(f"{policy!r}: the share {share!r} is no probability", "give one between 0 and 1")
+            raise UsageError(f"{policy!r}: the share {share!r} is not a probability", "give one between 0 and 1")
     total = math.fsum(shares.values())
     if abs(total - 1) > _ROUNDING:
         raise UsageError(f"{policy!r}: the shares add up to {total:g}, not 1", "give the share of each, such as 0.7")

@@ -136,7 +136,7 @@ def law(policy: AnyPolicy, ability: Ability) -> Policy:
         unable(
             policy,
             ability,
-            "what was written in the log tells of the shown slate alone. If the scores behind it were logged, use "
+            "logged propensities cover the shown slate only. If the scores behind it were logged, use "
             "plackett_luce(scores), epsilon(top(scores), 0.1) or swaps(top(scores), 0.9)",
         )
     return policy.as_law if isinstance(policy, ShownPolicy) else policy

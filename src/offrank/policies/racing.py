@@ -107,7 +107,7 @@ class Racing(PairProbs, FillsSlots):
             return same.pair_probs(contexts)
         for m, k in np.unique(np.column_stack([contexts.size, contexts.length]), axis=0).tolist():
             if (seconds := races.pair_seconds(m, k)) > races.MOST_SECONDS:
-                cost = f"{seconds:.3g} seconds" if np.isfinite(seconds) else "more memory than 2 GiB"
+                cost = f"{seconds:.3g} seconds" if np.isfinite(seconds) else "more than 2 GiB of memory"
                 unable(self, "pair_probs", f"{m} candidates in {k} slots would take {cost}: shorten the slate")
         return self._solved(contexts, races.pair_probs)
 
@@ -141,5 +141,5 @@ def numbers_of(policy: Racing, contexts: Contexts, column: str) -> Floats:
     found = contexts.scores[column]
     found = np.where(np.arange(found.shape[1]) < contexts.size[:, None], found, 1.0)
     if column in policy.positive and not found.min(initial=1.0) > 0:
-        raise UsageError(f"{policy!r}: {column!r} holds a number that is not above 0", "give numbers above 0")
+        raise UsageError(f"{policy!r}: {column!r} contains a number that is not above 0", "give numbers above 0")
     return found

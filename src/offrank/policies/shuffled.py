@@ -58,7 +58,7 @@ class Shuffled(Spelled, PairProbs, FillsSlots):
         refuse_no_policy(self, self.base)
         if not isinstance(self.base, Sorting):
             remedy = (
-                "shuffle top(score) or ranking(column); epsilon and mixture go around it, mixture({top(a): 0.9, ...})"
+                "shuffle top(score) or ranking(column); put epsilon and mixture around it: mixture({top(a): 0.9, ...})"
             )
             raise UsageError(f"{self!r}: {self.base!r} does not sort", remedy)
         races.refuse_other_shuffles(repr(self), self.block, self.method)

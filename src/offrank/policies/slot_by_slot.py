@@ -20,7 +20,7 @@ from .base import Ability, PairProbs, log_product, put_rows, unable
 MOST_STEPS = 2**21
 """Steps from one slot to the next that are followed at a time; a single row with more is refused."""
 _MOST_NUMBERS = 2**25  # of a pair law's tables, 256 MiB
-_REMEDY = "shorten the slate or list fewer candidates; ips, snips, rips and snrips do without"
+_REMEDY = "shorten the slate or list fewer candidates; ips, snips, rips and snrips do not need this"
 
 T = TypeVar("T")
 
@@ -167,7 +167,7 @@ class SlotBySlot(PairProbs):
             slots = self._followed(some, tables[first[start:end]], most)
             if slots is None:
                 if end - start == 1:
-                    unable(self, ability, f"more than {most:,} ways lead from one slot to the next: " + _REMEDY)
+                    unable(self, ability, f"there are more than {most:,} ways from one slot to the next: " + _REMEDY)
                 todo += [((start + end) // 2, end), (start, (start + end) // 2)]
                 continue
             rows = order[ends[start] : ends[end]]

@@ -50,7 +50,8 @@ class Swaps(Spelled, UniformMixture):
         share = np.where(size > 1, (1 - self.stay) * size / np.maximum(size - 1, 1), 0.0)
         if share.max(initial=0) > 1:
             raise UsageError(
-                f"{self!r} with {size[share.argmax()]} candidates: an item stays less often than by chance",
-                "give a stay of at least 1 / candidates",
+                f"{self!r} with {size[share.argmax()]} candidates: an item would keep its rank less often than by "
+                "chance",
+                "use a stay of at least 1 / candidates",
             )
         return share

@@ -71,8 +71,8 @@ class Logged(Spelled, WrittenPolicy):
         unable(
             self,
             wanted,
-            f"it needs the column `{role}` where slates have several slots: if the scores behind them were "
-            "logged, use plackett_luce(scores), epsilon(top(scores), 0.1) or swaps(top(scores), 0.9)",
+            f"it needs the column `{role}` for slates of several slots: if the scores behind them were logged, use "
+            "plackett_luce(scores), epsilon(top(scores), 0.1) or swaps(top(scores), 0.9)",
         )
 
 
@@ -121,7 +121,7 @@ class Written(Spelled, WrittenPolicy):
 
     def refuse(self, ability: ShownAbility) -> NoReturn:
         _, argument, wanted = _WRITTEN[ability]
-        unable(self, wanted, f"write it in a column, and name that: written({argument}=...)")
+        unable(self, wanted, f"log it in a column, and name that: written({argument}=...)")
 
 
 def is_written(policy: object) -> bool:

@@ -341,6 +341,11 @@ def plain_columns(data: pa.RecordBatch) -> pa.RecordBatch:
     return usual_columns(pa.record_batch(columns, names=data.schema.names))
 
 
+def kept(data: pa.RecordBatch, rows: NDArray[np.bool_] | pa.BooleanArray) -> pa.RecordBatch:
+    """Return some rows, in plain columns: others cannot be filtered."""
+    return plain_columns(data).filter(pa.array(rows))
+
+
 def usual_columns(data: pa.RecordBatch) -> pa.RecordBatch:
     """Return the same rows with plain text for views and floats for half floats, with which pyarrow hardly computes."""
     kinds = [_retyped(kind, lambda leaf: _USUAL.get(leaf, leaf)) for kind in data.schema.types]

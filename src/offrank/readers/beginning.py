@@ -12,7 +12,7 @@ import pyarrow as pa
 from ..errors import OffrankError
 from . import arrow
 from .contents import HEAD
-from .files import Files, find, is_paths
+from .files import Files, find, is_paths, refuse_too_long
 from .opening import Opened
 from .tables import Table
 from .unfolding import first_rows as few_rows
@@ -36,6 +36,7 @@ class Beginning:
     @classmethod
     def of(cls, source: Any, kind: Any = None, *, empty: bool = False) -> Beginning:
         """Look at a source. kind, empty: as `open_table` takes them."""
+        refuse_too_long(source)
         return cls(Opened(source, kind, empty))
 
     @property

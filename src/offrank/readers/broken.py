@@ -27,7 +27,7 @@ def sound(table: Table) -> tuple[Table, dict[str, int]]:
     files: Any = getattr(table, "files", None)
     if not isinstance(files, Files):
         raise UsageError(
-            f"{table.describe()} has no files to be skipped", Wording("leave out {}", Option("skip_broken_files"))
+            f"{table.describe()} has no files that could be skipped", Wording("omit {}", Option("skip_broken_files"))
         )
     each = [replace(given, files=replace(files, paths=(path,))) for path in files.paths]
     with ThreadPoolExecutor(os.cpu_count()) as threads:

@@ -119,7 +119,7 @@ def layout_of(source: Source) -> dict[str, Any]:
         UsageError: a source of another kind, such as a simulation or a part of a log.
     """
     if not isinstance(source, WideLog | LongLog):
-        raise UsageError(f"{source.describe()} is no log as it is written", "give the whole log, as files or a table")
+        raise UsageError(f"{source.describe()} is not a complete log", "give the whole log, as files or a table")
     kind = "wide" if isinstance(source, WideLog) else "long"
     names = sorted(source.table.names)
     return {"kind": kind, "columns": names, "renamed": dict(source.renamed), "top_k": source.top_k}

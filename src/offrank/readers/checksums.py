@@ -100,11 +100,13 @@ def verify(data: pa.RecordBatch, metadata: Any, path: str) -> None:
         return
     for name, column in zip(data.schema.names, data.columns, strict=True):
         if record["columns"].get(name) != _sum(column):
-            raise _damaged(path, f": rows from {record['first']} on of column {name!r} are not what was written")
+            raise _damaged(
+                path, f": rows from {record['first']} on of column {name!r} have changed since they were written"
+            )
 
 
-def _damaged(path: str, what: str = ": a part is missing or is not what was written") -> LogError:
-    return LogError(f"{path} is damaged{what}", "write it again with `offrank convert`, or take it from a copy")
+def _damaged(path: str, what: str = ": a part is missing or has changed since it was written") -> LogError:
+    return LogError(f"{path} is damaged{what}", "write it again with `offrank convert`, or restore it from a copy")
 
 
 def _record(metadata: Any, path: str) -> dict[str, Any] | None:

@@ -106,5 +106,5 @@ def _lists_made(
 
 def asked_of_pages(name: str) -> Unsettled:
     """Return the question about positions that start again on each page."""
-    option = Wording("{} (each page is then a list of its own)", ColumnNames({"impression": name}))
-    return Unsettled("which rows are one list: positions start again on each page", (option,))
+    option = Wording("{} (each page then becomes a separate list)", ColumnNames({"impression": name}))
+    return Unsettled("which rows form a list: positions start again on each page", (option,))

@@ -20,15 +20,15 @@ _STORED = {
     b"(?s:.{8})DUCK": "duckdb",
 }
 _UNPACK = "unpack it, and give the files in it"
-_EXPORT = "export Parquet or CSV, and read that"
-_BATCHES = "export Parquet, or read it with a library that gives Arrow batches: read_log(lambda: batches)"
-_PICKLE = "nothing in it is run: read it where you trust it, and write it again, dataframe.to_parquet('log.parquet')"
-_ARRAYS = "give a table: read the arrays in Python, and give read_log a data frame of them, or write it to Parquet"
+_EXPORT = "export it as Parquet or CSV, and read that file"
+_BATCHES = "export it as Parquet, or read it with a library that returns Arrow batches: read_log(lambda: batches)"
+_PICKLE = "pickles are never executed: load it where you trust it, and save it with dataframe.to_parquet('log.parquet')"
+_ARRAYS = "give a table: load the arrays in Python, and give read_log a data frame, or save it as Parquet"
 _TABLE = "give a table of impressions: Parquet, CSV, JSON"
 _REFUSED: dict[str, tuple[str, str]] = {
     r"Obj\x01": ("Avro", _BATCHES),
-    r"FEA1": ("a Feather file of the first version", "write it again, dataframe.to_feather('log.feather')"),
-    r"PARE": ("an encrypted Parquet file", "write it without encryption"),
+    r"FEA1": ("a Feather file of the first version", "save it again with dataframe.to_feather('log.feather')"),
+    r"PARE": ("an encrypted Parquet file", "save it without encryption"),
     r"PK\x03\x04(?s:.){0,3000}(xl/|\[Content_Types\])": ("an Excel workbook", _EXPORT),
     r"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1": ("an Excel workbook", _EXPORT),
     r"PK\x03\x04(?s:.){26}[^\0]*?\.npy": ("a file of NumPy arrays (npz)", _ARRAYS),
@@ -43,7 +43,7 @@ _REFUSED: dict[str, tuple[str, str]] = {
     r"\x80[\x02-\x05]": ("a Python pickle", _PICKLE),
     r"\x89PNG\r\n|\xff\xd8\xff|GIF8[79]a|RIFF(?s:.){4}WEBP|BM(?s:.){4}\0{4}|II\*\0|MM\0\*": ("an image", _TABLE),
     r"%PDF-": ("a PDF document", _TABLE),
-    r"\s*(?i:<!doctype html|<html)": ("a web page", "download the file itself: a page may ask for a login first"),
+    r"\s*(?i:<!doctype html|<html)": ("a web page", "download the file itself: the page may ask for a login first"),
 }
 """What is not read: how it begins, its name and the remedy. The first that fits."""
 
@@ -70,14 +70,14 @@ def kind_of(head: bytes, path: str) -> str:
         if re.match(begin.encode("latin-1"), head):
             _refuse(path, what, remedy)
     if encoding(head) == "utf-8" and _is_binary(head):
-        raise LogError(f"{path} cannot be read: it is neither text nor in a format that is known", _TABLE)
+        raise LogError(f"{path} cannot be read: it is neither text nor a known format", _TABLE)
     text = head.decode(encoding(head), "replace").lstrip("\ufeff \t\r\n")
     return "json" if re.match(r'\{\s*(["}]|$)|\[\s*(\{|\]?\s*$)', text) else "csv"
 
 
 def _refuse(path: str, what: str, remedy: str) -> NoReturn:
     if what == "Avro":
-        raise UsageError(f"{path!r} is in a format that is not read: {what}", remedy)
+        raise UsageError(f"{path!r} has a format that is not supported: {what}", remedy)
     raise LogError(f"{path} cannot be read: it is {what}", remedy)
 
 

@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
-from ..errors import EmptyLogError, UsageError
+from ..errors import EmptyLogError, LogError, UsageError
 from ..files import atomic_write
 from ..log.schema import ROLES, Columns
 from ..log.source import Needs
@@ -56,7 +56,7 @@ class Converted:
 
     def __str__(self) -> str:
         left_out = "".join(f"; left out: {count:,} {rule}" for rule, count in self.skipped.items())
-        checked = ", with checksums, which the log itself has not" if self.checksums is False else ""
+        checked = ", with checksums, which the log itself does not have" if self.checksums is False else ""
         return f"{self.rows:,} impressions in {self.path}{checked}{left_out}"
 
 
@@ -98,12 +98,12 @@ def convert(
     refuse_placed(given, "a log is converted")
     wide = getattr(given, "wide", given)
     if not isinstance(wide, WideLog):
-        raise UsageError(f"cannot convert {type(log).__name__}", "give what read_log returns")
+        raise UsageError(f"cannot convert {type(log).__name__}", "give the result of read_log")
     if wide.top_k is not None:
-        raise UsageError("what is written are whole slates", Wording("say {} when reading them", Option("top_k")))
+        raise UsageError("only whole slates can be converted", Wording("set {} when reading them", Option("top_k")))
     final = Path(path)
     if final.suffix not in (*PARQUET_SUFFIXES, *ARROW_SUFFIXES):
-        raise UsageError(f"the suffix of {str(path)!r} does not say how to write it", "call it .parquet or .arrow")
+        raise UsageError(f"the suffix of {str(path)!r} does not name a format", "use the suffix .parquet or .arrow")
     refuse_outputs(final, log=[log, wide] if is_paths(log) else wide, read=(), overwrite=overwrite)
     with atomic_write(final) as temporary:
         rows, skipped = _write(wide, temporary, progress)
@@ -129,7 +129,7 @@ def _write(log: WideLog, path: Path, progress: Callable[[int, int], None] | None
     schema, rows = pa.schema(list(zip(names, kinds, strict=True))), 0
     with _writer(path, schema) as write:
         for group in _groups(first, found):
-            table = group.rename_columns(names).cast(schema).combine_chunks()
+            table = _as_first(group, first.schema, schema)
             write(table)
             rows += table.num_rows
     return rows, skipped
@@ -268,13 +268,32 @@ def _read_lists(column: pa.Array, name: str, kind: pa.DataType | None, ids: set[
     return from_json(column, name, None if name in ids else held) if first.startswith("[") else column
 
 
-def _groups(first: pa.RecordBatch, others: Iterator[pa.RecordBatch]) -> Iterator[pa.Table]:
+def _as_first(group: Sequence[pa.RecordBatch], first: pa.Schema, written: pa.Schema) -> pa.Table:
+    """Return record batches as a table in the types that are written, which are those of the first.
+
+    Raises:
+        LogError: other files have other types, which do not fit these.
+    """
+    try:
+        tables = [pa.Table.from_batches([data]) for data in group]
+        whole = pa.concat_tables(tables, promote_options="permissive").rename_columns(written.names)
+        return whole.cast(written).combine_chunks()
+    except pa.ArrowException as error:
+        for data in group:
+            for one, other in zip(first, data.schema, strict=True):
+                if one.type != other.type:
+                    said = f"column {one.name!r} holds {one.type} in the first rows and {other.type} later"
+                    raise LogError(said, "write one type in all files") from error
+        raise
+
+
+def _groups(first: pa.RecordBatch, others: Iterator[pa.RecordBatch]) -> Iterator[list[pa.RecordBatch]]:
     """Combine record batches into row groups."""
     waiting = [first]
     for data in others:
         if sum(map(len, waiting)) >= _GROUP_ROWS or sum(arrow.size(one) for one in waiting) >= _GROUP_BYTES:
-            yield pa.Table.from_batches(waiting)
+            yield waiting
             waiting = []
         waiting.append(data)
     if waiting:
-        yield pa.Table.from_batches(waiting)
+        yield waiting

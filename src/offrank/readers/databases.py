@@ -82,8 +82,8 @@ class DuckdbTable(DatabaseTable):
     @contextmanager
     def _opened(self) -> Iterator[Any]:
         library = optional("duckdb", "a DuckDB file needs DuckDB", "duckdb")
-        remedy = "close programs that write to it; a newer DuckDB may have written it than the one that reads; "
-        remedy += "a view that reads other files is not followed: write it into a table"
+        remedy = "close programs that write to it. It may also have been written by a newer version of DuckDB; "
+        remedy += "a view that reads other files is not followed: store it as a table"
         with (
             duckdb_errors(f"{self.path} cannot be read as a DuckDB file", remedy),
             closing(library.connect(self.path, read_only=True, config=_ALONE)) as connection,
@@ -133,12 +133,12 @@ class SqliteTable(DatabaseTable):
         for place, value in enumerate(values):
             if value is not None and not isinstance(value, fits):
                 where = f"{self.describe()}, row {first + place} (the first is 0), column {column.name!r}"
-                remedy = "write the same kind of value in every row: `cast(... as text)` in a view, for one"
+                remedy = "store the same kind of value in every row, for example with `cast(... as text)` in a view"
                 raise LogError(f"{where}: {value!r:.80} is not of the column's type, {column.type}", remedy)
         try:
             return pa.array(values, column.type)
         except (pa.ArrowException, OverflowError) as error:
-            remedy = "write such numbers as text: `cast(... as text)` in a view, for one"
+            remedy = "store such numbers as text, for example with `cast(... as text)` in a view"
             raise LogError(f"{self.describe()}, column {column.name!r}: {error}", remedy) from error
 
     @contextmanager
@@ -194,5 +194,7 @@ def open_database(path: str, kind: str, table: str = "") -> DatabaseTable:
     chosen = next(iter(found)) if len(found) == 1 and not table else table
     if chosen not in found:
         said = f"{path} has no table {table!r}" if table else f"{path} has {len(found)} tables"
-        raise UsageError(said, f"name one, {path}:{next(iter(found))}; there are {', '.join(list(found)[:20])}")
+        raise UsageError(
+            said, f"name one, such as {path}:{next(iter(found))}; the tables are {', '.join(list(found)[:20])}"
+        )
     return DATABASES[kind](path, chosen, found[chosen])

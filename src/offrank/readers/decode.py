@@ -172,8 +172,8 @@ class Decoded:
         if found.kind == self.slate.kind or not (found.kind and self.slate.kind):
             return found
         raise ColumnError(
-            f"ids are {found.kind} in {self.columns[name]!r}, but in {self.columns['slate']!r} {self.slate.kind}",
-            "write the ids of items in one type in all columns",
+            f"ids are {found.kind} in {self.columns[name]!r}, but {self.slate.kind} in {self.columns['slate']!r}",
+            "use the same type for item ids in all columns",
         )
 
     def _locate(self, items: Lists, name: str, rule: rules.Rule) -> Integers:

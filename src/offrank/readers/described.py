@@ -64,7 +64,7 @@ def described(log: Source, progress: Progress | None = None) -> tuple[LogColumn,
         LogError: it cannot be read.
     """
     if not isinstance(log, WideLog | LongLog):
-        raise UsageError(f"cannot look at the columns of {type(log).__name__}", "give a log from read_log")
+        raise UsageError(f"cannot read the columns of {type(log).__name__}", "give a log from read_log")
     known = LONG_ROLES if isinstance(log, LongLog) else ROLES
     role_of = {log.renamed.get(role, role): role for role in known}
     role_of |= {log.renamed[role]: role for role in ("position",) if role in log.renamed}

@@ -74,7 +74,7 @@ def _together(rows: pa.Table, said: Mapping[str, str]) -> Description | None:
         return None
     known = {**said, "impression": ids[0]}
     found = long.long_roles(composed_rows(rows, known), known)
-    roles = {**found.roles, "impression": RoleEvidence(ids[0], "together they make lists", tuple(ids[1:]))}
+    roles = {**found.roles, "impression": RoleEvidence(ids[0], "together they form lists", tuple(ids[1:]))}
     if of_pages(ids[0]):
         return replace(found, roles=roles, unsettled=(asked_of_pages(ids[0]), *found.unsettled))
     if len(ids) > 1:
@@ -128,4 +128,4 @@ def places_said(table: Table, said: Mapping[str, str], *, rows: pa.Table | None 
     if len(tops) == 1:
         return {**said, "clicks": spelled(clicks, tops[0])}
     ways = [Wording("{}", ColumnNames({"clicks": spelled(clicks, top)})) for top in tops]
-    raise ColumnError(f"the places in {clicks!r} may count from 0 or from 1", joined(", or ", ways))
+    raise ColumnError(f"positions in {clicks!r} may be counted from 0 or from 1", joined(", or ", ways))

@@ -77,12 +77,12 @@ class ExposedLists:
         known, unknown = False, None
         for piece in self.shown.pieces(part, tuple(dict.fromkeys([*wanted, *beside]))):
             variation, left = self._variations(piece.data)
-            kept = pa.array(variation >= 0)
             names = self._held.names.take(pa.array(np.maximum(variation, 0)))
-            data = piece.data.select(wanted).append_column(self.made, names).select(list(columns)).filter(kept)
+            data = piece.data.select(wanted).append_column(self.made, names).select(list(columns))
+            kept = variation >= 0
             known, unknown = known or left[UNEXPOSED] < len(variation), unknown or piece
             skipped = dict(Counter(piece.skipped) + left)
-            yield replace(piece, data=data, rows=piece.rows[variation >= 0], skipped=skipped)
+            yield replace(piece, data=arrow.kept(data, kept), rows=piece.rows[kept], skipped=skipped)
         if not known and unknown is not None and self.parts() == 1:
             raise self._unjoined(unknown.data)
 
@@ -114,8 +114,8 @@ class ExposedLists:
             units = held.numbers and middle[0] > _EPOCH and middle[1] > _OTHER_UNIT * middle[0]
             if units or held.numbers != _is_number(column):
                 raise ColumnError(
-                    f"the times in {shown!r} of the lists and in {exposed!r} of the exposures are written differently",
-                    "write both alike: as ISO times, or as seconds",
+                    f"times in {shown!r} of the lists and in {exposed!r} of the exposures have different formats",
+                    "use the same format in both: ISO times, or seconds",
                 )
         return when
 
@@ -129,7 +129,7 @@ class ExposedLists:
         user, experiment, variation = self.exposed_by
         columns = (user, experiment, variation, *([self.times[1]] if self.times else []))
         pieces = [
-            piece.data.select(list(dict.fromkeys(columns)))
+            arrow.plain_columns(piece.data.select(list(dict.fromkeys(columns))))
             for part in range(self.exposures.parts())
             for piece in self.exposures.pieces(part, tuple(dict.fromkeys(columns)))
         ]
@@ -138,9 +138,7 @@ class ExposedLists:
         )
         rows = rows.filter(pc.and_(pc.is_valid(rows.column(user)), pc.is_valid(rows.column(variation))))
         if not rows.num_rows:
-            raise EmptyLogError(
-                f"{self.exposures.describe()} has no exposures", "give a row for each user who was exposed"
-            )
+            raise EmptyLogError(f"{self.exposures.describe()} has no exposures", "give one row per exposed user")
         self._refuse_experiments(rows.column(experiment))
         users = _texts(rows.column(user)).dictionary_encode()
         names = _texts(rows.column(variation)).dictionary_encode()
@@ -160,16 +158,16 @@ class ExposedLists:
             named = ", ".join(map(repr, tests.to_pylist()[:_NAMED]))
             raise ColumnError(
                 f"{self.exposures.describe()} has the exposures of {len(tests)} experiments: {named}",
-                "give the rows of one of them",
+                "give the rows of one experiment",
             )
 
     def _unjoined(self, rows: pa.RecordBatch) -> LogError:
         ids = (_texts(rows.column(self.user)), self._held.users)
         shown, exposed = (", ".join(map(repr, one.slice(0, _NAMED).to_pylist())) for one in ids)
         return LogError(
-            f"no user of the lists was exposed: {self.shown.describe()} has {self.user!r} such as {shown}; "
+            f"no user of the lists was exposed: {self.shown.describe()} has {self.user!r} such as {shown}, but "
             f"{self.exposures.describe()} has {self.exposed_by.user!r} such as {exposed}",
-            "write the same ids in both",
+            "use the same ids in both",
         )
 
 

@@ -39,7 +39,7 @@ def sparse_features(
     if not pa.types.is_integer(kind) and len(held.values):
         raise ColumnError(
             f"column {name!r} holds {kind}, not indices",
-            "write feature indices as integers, with the values beside them, or vectors alone: lists of fractions",
+            "give feature indices as integers together with their values, or vectors alone: lists of fractions",
         )
     indices = arrow.codes(held.values, name) if len(held.values) else np.zeros(0, np.int64)
     faults.mark(lines.rows_where(held.rows_where(indices < 0)), rules.BAD_FEATURE, name)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import fnmatch
 import glob
 import re
@@ -91,7 +92,7 @@ def find(
         return Files(expand(source, suffixes, empty=empty))
     found = [_remote(str(one), suffixes, empty) for one in each]
     if any(one.system != found[0].system for one in found):
-        raise UsageError("the files are in several file systems", "give files of one")
+        raise UsageError("the files are in several file systems", "give files from one file system")
     return Files(tuple(path for one in found for path in one.paths), found[0].system)
 
 
@@ -141,7 +142,7 @@ def expand(
         # `**` matches a folder and its contents; each file is still read once.
         files = dict.fromkeys(str(path) for name in names for path in _files(Path(name), suffixes))
         if not files:
-            folder = ": the folder holds no files" if Path(each).is_dir() else ""
+            folder = ": the folder contains no files" if Path(each).is_dir() else ""
             raise nothing_at(each, folder)
         found += files
     for path in found:
@@ -160,6 +161,23 @@ def is_paths(source: Any) -> bool:
     if isinstance(source, str | Path):
         return True
     return isinstance(source, Sequence) and bool(source) and all(isinstance(item, str | Path) for item in source)
+
+
+def refuse_too_long(source: Any) -> None:
+    """Refuse a name that no file can have, before anything asks the system for such a file.
+
+    Raises:
+        LogError: it is one.
+    """
+    paths = ([source] if isinstance(source, str | Path) else source) if is_paths(source) else ()
+    for path in map(str, paths):
+        try:
+            Path(path).stat()
+        except ValueError:  # a null character, of which others say what it is
+            continue
+        except OSError as error:
+            if error.errno == errno.ENAMETOOLONG and not path.startswith("duckdb:"):  # a query is no name
+                raise LogError(f"there is no log at {path!r}: the name is too long", "check the path") from error
 
 
 def describe(paths: Sequence[str]) -> str:

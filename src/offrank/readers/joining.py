@@ -17,6 +17,7 @@ from ..log.batch import Floats, Integers
 from ..log.hashing import hashed
 from ..running.checkpoint import stamp_of
 from . import arrow
+from .json_text import BadCell
 from .tables import Piece, Table
 
 OUTSIDE, REPEATED, EARLY = "click-outside-slate", "click-repeated", "click-before-impression"
@@ -50,16 +51,17 @@ class KeptRows:
             kept = pc.fill_null(pc.is_in(kind, pa.array(self.values, pa.large_string())), False)
             rows = piece.rows[np.asarray(kept)]
             if len(rows) or piece.skipped:
-                yield replace(piece, data=piece.data.filter(kept).select(list(columns)), rows=rows)
+                yield replace(piece, data=arrow.kept(piece.data.select(list(columns)), kept), rows=rows)
 
 
 @dataclass(frozen=True)
 class ItemKeys:
-    """The columns of a table that name an impression and an item of it, or the list of its items, and the time."""
+    """The columns of a table that name an impression and an item of it, or a list of items (listed), and the time."""
 
     impression: str
     item: str
     time: str = ""
+    listed: bool = False
 
     @property
     def all(self) -> tuple[str, ...]:
@@ -116,7 +118,10 @@ class ClicksBeside:
             for piece in self.shown.pieces(number, asked):
                 if held is not None:
                     yield held
-                clicked = self._marked(piece.data, found, early)
+                try:
+                    clicked = self._marked(piece.data, found, early)
+                except BadCell as error:
+                    raise piece.fault(error) from None
                 data = piece.data.select(wanted).append_column(self.made, clicked).select(list(columns))
                 held = replace(piece, data=data)
         if held is not None:
@@ -126,7 +131,7 @@ class ClicksBeside:
     def _texts(self) -> bool:
         """Whether ids are compared as texts: those of one table are whole numbers and those of the other are not."""
         kinds = {
-            arrow.id_kind(_values(first.column(name)).type)
+            arrow.id_kind(_values(first.column(name), name, keys.listed and name == keys.item).type)
             for table, keys in ((self.shown, self.shown_by), (self.clicks, self.clicked_by))
             for first in [_first_of(table, keys)]
             if first is not None
@@ -166,10 +171,10 @@ class ClicksBeside:
         """Return the clicks beside the items of some rows, and note which clicks were found, and which came early."""
         impression, item = data.column(self.shown_by.impression), data.column(self.shown_by.item)
         since, lists = self._times(data, self.shown_by, -np.inf), None
-        if pa.types.is_nested(item.type):
+        if self.shown_by.listed:
             lists = arrow.lists(item, self.shown_by.item)
             row = np.repeat(np.arange(len(data)), lists.lengths)
-            impression, item, since = impression.take(pa.array(row)), lists.values, since[row]
+            impression, item, since = arrow.plain(impression).take(pa.array(row)), lists.values, since[row]
         keys, held = self._keys(impression, item), self._clicked
         place = np.minimum(np.searchsorted(held.keys, keys), max(len(held.keys) - 1, 0))
         clicked = held.keys[place] == keys if len(held.keys) else np.zeros(len(keys), np.bool_)
@@ -207,7 +212,7 @@ class ClicksBeside:
             said.append(f"{table.describe()} has {keys.impression!r}, {keys.item!r} such as {ids}")
         return LogError(
             f"no click is on an item that was shown: {'; '.join(said)}",
-            "name the columns that hold the same ids in both",
+            "name the columns that have the same ids in both",
         )
 
 
@@ -217,10 +222,12 @@ def _first_of(table: Table, keys: ItemKeys) -> pa.RecordBatch | None:
     return next((piece.data for piece in pieces if len(piece.data)), None)
 
 
-def _values(column: pa.Array) -> pa.Array:
+def _values(column: pa.Array, name: str, listed: bool) -> pa.Array:
     """Return the ids of a column, or of its lists."""
-    column = arrow.plain(column)
-    return arrow.lists(column, "").values if pa.types.is_nested(column.type) else column
+    try:
+        return arrow.plain(arrow.lists(column, name).values) if listed else arrow.plain(column)
+    except BadCell:  # which is told when the rows are read
+        return pa.array([], pa.string())
 
 
 def event_times(column: pa.Array, name: str) -> Floats:
@@ -238,4 +245,4 @@ def event_times(column: pa.Array, name: str) -> Floats:
         except pa.ArrowException:
             continue
         return np.asarray(found.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False), np.float64)
-    raise ColumnError(f"{name!r} holds no times, but {column.type}", "write ISO times, or seconds as numbers")
+    raise ColumnError(f"{name!r} contains {column.type}, not times", "use ISO times, or seconds as numbers")

@@ -30,7 +30,7 @@ def parsed(lines: bytes, how: pyarrow.json.ParseOptions) -> pa.Table:
     """
     data = np.frombuffer(lines, np.uint8)
     if _kernels_json.deepest(data, False) > _DEEPEST and _kernels_json.deepest(data, True) > _DEEPEST:
-        raise pa.ArrowInvalid(f"a value has more than {_DEEPEST} brackets within one another")
+        raise pa.ArrowInvalid(f"a value has more than {_DEEPEST} nested brackets")
     read = pyarrow.json.ReadOptions(use_threads=False, block_size=len(lines) + 1)
     return pyarrow.json.read_json(pa.BufferReader(lines), read, how)
 
@@ -54,13 +54,13 @@ def from_json(column: pa.Array, name: str, held: pa.DataType | None) -> pa.Array
 def _bad_text(texts: list[bytes], name: str, held: pa.DataType) -> BadCell:
     """Describe the error in the first text that is not a list of such values."""
     wanted: tuple[type, ...] = (str,) if held == pa.string() else (int,) if held == pa.int64() else (int, float, list)
-    remedy = 'write each list as JSON, [1, 2] or ["a", "b"], with one kind of value in the whole column'
+    remedy = 'write each list as JSON, [1, 2] or ["a", "b"], with the same kind of value in the whole column'
     for index, text in enumerate(texts):
         try:
             value = json.loads(text)
         except (ValueError, RecursionError):
-            return BadCell(index, name, "is not a list in JSON", remedy)
+            return BadCell(index, name, "is not a JSON list", remedy)
         fine = value is None or (isinstance(value, list) and all(one is None or type(one) in wanted for one in value))
         if not fine or (held == pa.int64() and any(abs(one or 0) >= 1 << 63 for one in value or ())):
             return BadCell(index, name, f"is not a list of {held} like the others", remedy)
-    return BadCell(0, name, f"or one behind it is not a list of {held}", remedy)
+    return BadCell(0, name, f"or a later one is not a list of {held}", remedy)

@@ -12,7 +12,7 @@ from .beginning import Beginning
 from .description import Description
 from .trec import kind_of_trec, read_trec, size_of_run
 
-_NO_CLICKS = "without clicks: nothing tells what a user saw and did"
+_NO_CLICKS = "without clicks: nothing tells what users saw and did"
 _BY_JUDGMENTS = "a run can be measured by judgments (`offrank.metrics.ndcg`, `mrr`, `average_precision`)"
 _DOCUMENTS, _SHORT, _LOOKED_AT = 10, 0.1, 100
 """Documents of each query that `simulate` shows if nothing is said; the share of queries that may have fewer; the most
@@ -33,7 +33,7 @@ def judged(beginning: Beginning) -> Description | None:
     try:
         return (_of_both if qrels else _of_run)(kinds["run"], qrels)
     except OffrankError as error:
-        return Description("pairs", lacks=f"it is a run of TREC, {_NO_CLICKS}; {error.message}", instead=error.remedy)
+        return Description("pairs", lacks=f"it is a TREC run, {_NO_CLICKS}; {error.message}", instead=error.remedy)
 
 
 def _files(beginning: Beginning) -> Sequence[Beginning]:
@@ -64,5 +64,5 @@ def _of_both(runs: Sequence[str], qrels: str) -> Description:
 
 
 def _what(runs: Sequence[str], queries: int, depth: int) -> str:
-    it = "it is a run of TREC" if len(runs) == 1 else f"these are {len(runs)} runs of TREC, the first"
+    it = "it is a TREC run" if len(runs) == 1 else f"these are {len(runs)} runs of TREC, the first"
     return f"{it} of {queries:,} queries with up to {depth:,} documents each"

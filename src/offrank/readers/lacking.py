@@ -15,8 +15,9 @@ from .roles.names import closeness, parts
 from .roles.single import choice_of, costed_choice, lacks_options
 
 _TO_LOG = (
-    'log a row for each list that was shown: {"impression": "r1", "slate": ["a", "b"], "clicks": [0, 1], "propensity": '
-    "0.02}, the propensity being the probability with which the list was drawn"
+    "log one row for each list shown: "
+    '{"impression": "r1", "slate": ["a", "b"], "clicks": [0, 1], "propensity": 0.02}, where the propensity is the '
+    "probability with which the list was drawn"
 )
 _EXPERIMENT, _VARIATION = {"experiment", "experiments", "test"}, {"variation", "variant", "treatment", "arm", "bucket"}
 _RATING = {"rating", "ratings", "stars", "rated"}
@@ -39,7 +40,7 @@ def _by_columns(rows: pa.Table) -> Description | None:
     for known in (_exposures, _sums) if seen else (_exposures, _ratings, _deeds):
         what = known(plain)
         if what:
-            return Description("none", lacks=f"it has {what}, not the lists that were shown", instead=_TO_LOG)
+            return Description("none", lacks=f"it has {what}, but not the lists that were shown", instead=_TO_LOG)
     return None
 
 
@@ -49,18 +50,18 @@ def _choices(rows: pa.Table) -> Description | None:
     if found is None and (costed := costed_choice(rows)) is not None:
         one = f"one choice in each row ({costed.chosen!r}), its probability ({costed.propensity!r}) and its cost"
         instead = _TO_EARN.format(costed.earned, f"chosen={costed.chosen}, reward=NAME, propensity={costed.propensity}")
-        return Description("none", lacks=f"it has {one} ({costed.earned!r}), which is no reward", instead=instead)
+        return Description("none", lacks=f"it has {one} ({costed.earned!r}), which is not a reward", instead=instead)
     if found is None or not (found.alone or found.propensity):
         return None
     columns = f"chosen={found.chosen}, reward={found.earned}"
     one = f"one choice in each row ({found.chosen!r}) and what it earned ({found.earned!r})"
     if not found.propensity:
-        lacks, instead = f"it has {one}, not how probable the choice was", _TO_CHOOSE.format(columns)
+        lacks, instead = f"it has {one}, but not the probability of the choice", _TO_CHOOSE.format(columns)
     elif lacks_options(rows, found):
-        lacks = f"it has {one}, and {found.propensity!r} says that not every row had all options that were ever chosen"
+        lacks = f"it has {one}, but {found.propensity!r} shows that not every row had all options that were ever chosen"
         instead = _TO_LIST.format(f"{columns}, propensity={found.propensity}")
     elif not found.alone:
-        lacks = f"it may have {one}, but nothing tells whether rows belong together"
+        lacks = f"it may have {one}, but it is not clear whether rows belong together"
         instead = _IF_ALONE.format(f"{columns}, propensity={found.propensity}")
     else:
         return None
@@ -68,17 +69,15 @@ def _choices(rows: pa.Table) -> Description | None:
 
 
 _TO_CHOOSE = (
-    "log the probability of each choice, and say format='router({}, propensity=NAME)'; where all options were equally "
+    "log the probability of each choice, and use format='router({}, propensity=NAME)'; if all options were equally "
     "likely, that is a column of 1 / options"
 )
-_TO_EARN = (
-    "more of a reward is better, so write -{0} as a column of its own, and say format='router({1})' with its name"
-)
+_TO_EARN = "a larger reward must be better, so add a column of -{0}, and use format='router({1})' with its name"
 _TO_LIST = (
     "name the column that lists the options of each row, format='router({0}, candidates=NAME)'; if every row had all "
     "of them, the propensities are wrong"
 )
-_IF_ALONE = "if each row is a choice of its own, say format='router({})'; else log an id for every list that was shown"
+_IF_ALONE = "if each row is a separate choice, use format='router({})'; otherwise log an id for every list shown"
 
 
 class ExposureColumns(NamedTuple):

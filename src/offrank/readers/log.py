@@ -92,7 +92,7 @@ def read_log(
     if isinstance(chosen, Reader):
         return _by_reader(chosen, beginning.source, renamed, invalid=invalid, **how)
     if not (chosen is None or isinstance(chosen, str)):
-        raise UsageError(f"format is {chosen!r}, which is no reader", "name a format, or give a `Reader`")
+        raise UsageError(f"format is {chosen!r}, which is not a reader", "name a format, or give a `Reader`")
     beginning = with_exposures(beginning)
     opened = _as_said(beginning, renamed, gaps=gaps, invalid=invalid, **how)
     if not (isinstance(opened, OffrankError) or _lacks_clicks(opened) or _lacks_candidates(opened)):
@@ -182,21 +182,19 @@ def _by_columns(
 def _refuse_beside(chosen: Reader, renamed: Mapping[str, str], skip_broken_files: bool) -> None:
     """Refuse options that the reader of a public data set has no use for."""
     if skip_broken_files:
-        raise UsageError(
-            f"the {chosen} format reads all of its files", Wording("leave out {}", Option("skip_broken_files"))
-        )
+        raise UsageError(f"the {chosen} format reads all of its files", Wording("omit {}", Option("skip_broken_files")))
     if renamed:
-        raise UsageError(f"the columns of the {chosen} format are fixed", Wording("leave out {}", Option("columns")))
+        raise UsageError(f"the columns of the {chosen} format are fixed", Wording("omit {}", Option("columns")))
 
 
 def _check_choices(invalid: str, gaps: str, duplicates: str | None, top_k: int | None) -> None:
     """Refuse choices that there are not."""
     if invalid not in get_args(Invalid):
-        raise UsageError(f"invalid is {invalid!r}", 'say "raise" or "skip"')
+        raise UsageError(f"invalid is {invalid!r}", 'use "raise" or "skip"')
     if gaps not in get_args(Gaps):
-        raise UsageError(f"gaps is {gaps!r}", 'say "raise" or "close"')
+        raise UsageError(f"gaps is {gaps!r}", 'use "raise" or "close"')
     if duplicates not in (None, *get_args(Duplicates)):
-        raise UsageError(f"duplicates is {duplicates!r}", 'say "first", "each" or "raise"')
+        raise UsageError(f"duplicates is {duplicates!r}", 'use "first", "each" or "raise"')
     if top_k is not None and top_k < 1:
         raise UsageError(f"top_k is {top_k!r}", "give 1 or more")
 
@@ -240,7 +238,7 @@ def opened(log: Any, columns: Mapping[str, str] | None = None) -> Source:
     """
     if is_open(log) and columns:
         raise UsageError(
-            "columns are said where a log is opened", Wording("say read_log(..., {})", ColumnNames(columns))
+            "columns are named when a log is opened", Wording("use read_log(..., {})", ColumnNames(columns))
         )
     source: Source = log if is_open(log) else read_log(log, columns)
     return source
@@ -268,7 +266,7 @@ def _is_wide(table: Table, renamed: Mapping[str, str], gaps: Gaps) -> bool:
         known.of(role)
     if wide and gaps == "close" and "position" not in renamed:
         raise UsageError(
-            "gaps can be closed in the long layout alone, or between positions in a column that was named",
-            Wording("leave out {}", Option("gaps", "close")),
+            "gaps can be closed only in the long layout, or between positions in a named column",
+            Wording("omit {}", Option("gaps", "close")),
         )
     return wide

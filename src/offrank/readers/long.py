@@ -114,7 +114,7 @@ class LongLog:
 
     def _look(self, table: Table) -> dict[str, int]:
         """Return rows, whether impressions reappear after others, and the position at the top."""
-        refuse_once(self, "the order of the rows of the long layout is looked at first")
+        refuse_once(self, "the order of the rows of the long layout is read first")
         look, engine = partial(_first_look, table, self.column("impression"), self.column("position")), engine_of(table)
         rows, begun, impressions, from_0 = sum(engine.each(look), np.zeros(4)) if engine else look(0)
         return {"rows": int(rows), "scattered": bool(impressions < begun), "top": 0 if 2 * from_0 > impressions else 1}

@@ -43,7 +43,7 @@ def read_arrays(path: str, needed: Iterable[str], remedy: str) -> dict[str, NDAr
                 except ValueError as error:
                     if name in needed:
                         raise LogError(
-                            f"{path}: {name} is a Python pickle, which could run anything", remedy
+                            f"{path}: {name} is a Python pickle, which could run arbitrary code", remedy
                         ) from error
     except _DAMAGED as error:
         raise LogError(f"{path} cannot be read: {error}", remedy) from error
@@ -52,6 +52,6 @@ def read_arrays(path: str, needed: Iterable[str], remedy: str) -> dict[str, NDAr
 
 def _zipped(file: IO[bytes]) -> IO[bytes]:
     if not zipfile.is_zipfile(file):
-        raise zipfile.BadZipFile("it is no whole zip archive, as .npz files are")
+        raise zipfile.BadZipFile("it is not a complete zip archive, as .npz files are")
     file.seek(0)
     return file

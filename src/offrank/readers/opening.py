@@ -125,7 +125,7 @@ def _spelled_alone(source: Any) -> Table | None:
     tables = [_spelled(one) for one in source if isinstance(one, str)] if not isinstance(source, str | Path) else []
     if len(tables) > 1 and any(tables):
         raise ColumnError(
-            f"{', '.join(map(str, source))} are several tables", "give one, or impressions and their clicks"
+            f"{', '.join(map(str, source))} are several tables", "give one table, or impressions and their clicks"
         )
     return tables[0] if tables else None
 
@@ -161,7 +161,9 @@ def _files(source: Any, kind: str | None, empty: bool) -> Table:
     chosen = _told(files, chosen) if kind is None else kind
     if chosen in DATABASES:
         if len(files.paths) > 1:
-            raise UsageError(f"{files.paths[0]} is a database beside other files", "give one table: FILE:TABLE")
+            raise UsageError(
+                f"{files.paths[0]} is a database, but other files were given too", "give one table: FILE:TABLE"
+            )
         return open_database(files.paths[0], chosen)
     if chosen in _STORED:
         return _STORED[chosen](files)
@@ -234,7 +236,7 @@ def _one_kind(files: Files) -> str:
         kinds.setdefault(SUFFIXES.get(suffix(path)) or _content(files, path), path)
     if len(kinds) > 1:
         named = ", ".join(f"{kind} ({path})" for kind, path in sorted(kinds.items()))
-        raise UsageError(f"the files are of several kinds: {named}", "give those of one kind, such as by a glob")
+        raise UsageError(f"the files are of several kinds: {named}", "give files of one kind, for example by a glob")
     return next(iter(kinds))
 
 
@@ -249,5 +251,5 @@ def _content(files: Files, path: str) -> str:
     head = files.head(path)
     found = kind_of(head, path)
     if found in (*_STORED, *DATABASES) and files.packed(path):
-        raise LogError(f"{path} is a packed file of the kind {found}", "unpack it, such as by `gunzip`")
+        raise LogError(f"{path} is a compressed file of kind {found}", "unpack it, for example with `gunzip`")
     return found

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Mapping, Sequence
 
 import pyarrow as pa
 
 from ..errors import ColumnError, OffrankError
-from ..wording import ColumnNames, Option, Wording, joined
+from ..wording import ColumnNames, Option, Wording, joined, nearest
 from . import arrow
 from .beginning import Beginning
 from .description import Description
@@ -30,7 +29,7 @@ def not_understood(
     named = {said.get(role, role) for role in ("impression", "item")} <= {*table.names}
     if found.lacks and (named or "slate" in said or _near(table.names)):
         return error  # which says it better
-    more = f", and {len(table.names) - _DESCRIBED} columns more" if len(table.names) > _DESCRIBED else ""
+    more = f", and {len(table.names) - _DESCRIBED} more columns" if len(table.names) > _DESCRIBED else ""
     columns = "; ".join(_column(rows, name) for name in table.names[:_DESCRIBED])
     return ColumnError(
         Wording("{} is not understood: {}. It has {}{}", table.describe(), _open(found), columns, more),
@@ -52,14 +51,16 @@ def not_joined(beginning: Beginning, error: OffrankError) -> OffrankError:
     said = [f"{table.describe()} has {', '.join(table.names)}" for table in tables]
     join = "events(impression=NAME, item=NAME, position=NAME, click_impression=NAME, click_item=NAME)"
     return ColumnError(
-        f"these are two tables, and nothing tells how clicks in one are on what the other shows: {'; '.join(said)}",
-        Wording("give the impressions and their clicks, and say which columns join them: {}", Option("format", join)),
+        f"these are two tables, and it is not clear how clicks in one refer to items in the other: {'; '.join(said)}",
+        Wording(
+            "give the impressions and their clicks, and name the columns that join them: {}", Option("format", join)
+        ),
     )
 
 
 def _near(names: Sequence[str]) -> bool:
     """Whether a column is called almost as the slate."""
-    return bool(difflib.get_close_matches("slate", names, n=1, cutoff=_NEAR))
+    return nearest("slate", names, _NEAR) is not None
 
 
 def _open(found: Description) -> str:
@@ -75,12 +76,12 @@ def _remedy(found: Description) -> str:
     if not found.unsettled:
         if {"item", "slate"} & found.roles.keys():
             role = "click" if "item" in found.roles else "clicks"
-            return Wording("if a column tells it, name it: {}", ColumnNames({role: "NAME"}))
-        own = "give every list that was shown an id of its own; if it has one, name it: {}"
+            return Wording("if a column has it, name it: {}", ColumnNames({role: "NAME"}))
+        own = "give every list shown its own id; if it has one, name it: {}"
         return Wording(own, ColumnNames(_EXAMPLE))
     first = {role: name for each in found.unsettled for role, name in each.columns[0].items()}
     others = [option for each in found.unsettled for option in each.options[1:]]
-    return Wording("say {}", ColumnNames(first)) + joined("", [Wording(", or {}", one) for one in others])
+    return Wording("use {}", ColumnNames(first)) + joined("", [Wording(", or {}", one) for one in others])
 
 
 _NEAR = 0.85

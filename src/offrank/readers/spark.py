@@ -38,7 +38,7 @@ class SparkTable:
             UsageError: it is a stream.
         """
         if frame.isStreaming:
-            raise UsageError(f"the {where} is a stream, which has no end", "give a table that is read once written")
+            raise UsageError(f"the {where} is a stream, which has no end", "give a table that can be read again")
         return cls(tuple(frame.columns), Spark(frame, where, PartitionRows()))
 
     @classmethod

@@ -25,14 +25,14 @@ _WANTED = {
     "parquet": ("a Parquet file", "give a Parquet file"),
     "arrow": ("an Arrow IPC file", "give an Arrow IPC (Feather) file"),
     "orc": ("an ORC file", "give an ORC file"),
-    "csv": ("CSV", "write CSV with a header line in UTF-8, and the same kind of value in every row of a column"),
-    "tsv": ("TSV", "write TSV with a header line in UTF-8, and the same kind of value in every row of a column"),
+    "csv": ("CSV", "save it as CSV with a header line in UTF-8, and the same kind of value in every row of a column"),
+    "tsv": ("TSV", "save it as TSV with a header line in UTF-8, and the same kind of value in every row of a column"),
     "json": (
         "JSON",
-        "write an object a line, or an array of objects, in UTF-8, and one kind of value in each column",
+        "save one object per line, or an array of objects, in UTF-8, with one kind of value in each column",
     ),
-    "dataset": ("a log", "mend the data set that was given"),
-    "stream": ("record batches", "mend what writes the stream"),
+    "dataset": ("a log", "correct the data set"),
+    "stream": ("record batches", "correct the program that writes the stream"),
 }
 """The name of each file format, and the remedy if a file cannot be read."""
 _MAGIC = b"ARROW1"
@@ -125,7 +125,7 @@ class StoredTable(ABC):
 
     def stamp(self) -> dict[str, Any]:
         columns = {f"the type of column {one.name!r}": str(one.type) for one in self._schema(self.files.paths[0])}
-        rows = {f"the place of part {part}": list(where) for part, where in enumerate(self._parts)}
+        rows = {f"the position of part {part}": list(where) for part, where in enumerate(self._parts)}
         return {**self.files.stamp(), **columns, **rows}
 
 
@@ -203,7 +203,7 @@ class ParquetTable(StoredTable):
             read += len(data)
             yield data
         if read != group.num_rows:
-            raise pa.ArrowInvalid(f"row group {number} has {group.num_rows} rows, of which {read} are there")
+            raise pa.ArrowInvalid(f"row group {number} should have {group.num_rows} rows, but has {read}")
 
 
 class OrcTable(StoredTable):
@@ -215,7 +215,7 @@ class OrcTable(StoredTable):
         try:
             library = importlib.import_module("pyarrow.orc")
         except ImportError as error:  # some builds of pyarrow are without
-            raise UsageError(f"{path} is ORC, which this pyarrow cannot read", "export Parquet") from error
+            raise UsageError(f"{path} is an ORC file, which this pyarrow cannot read", "export Parquet") from error
         return library.ORCFile(self.files.system.open_input_file(path))
 
     @property
@@ -298,7 +298,7 @@ class _Stream:
     def __iter__(self) -> Iterator[pa.RecordBatch]:
         yield from self._found
         if self._source.tell() < self._source.size():
-            raise pa.ArrowInvalid("a mark of the end of the stream stands before the end of the file")
+            raise pa.ArrowInvalid("an end-of-stream mark occurs before the end of the file")
 
 
 def _lies_open(path: str) -> bool:
@@ -323,4 +323,4 @@ def refuse_missing(path: str, names: Sequence[str], columns: tuple[str, ...], fi
     """Raise if a file lacks a column of the first file."""
     missing = [name for name in columns if name not in names]
     if missing:
-        raise ColumnError(f"{path} has no column {missing[0]!r}, but {first} has", "mend the file")
+        raise ColumnError(f"{path} has no column {missing[0]!r}, but {first} has one", "correct the file")

@@ -130,12 +130,12 @@ class RelationTable(StreamTable):
         return "DuckDB relation"
 
     def _batches(self, columns: tuple[str, ...]) -> Batches:
-        remedy = "leave its connection open, and read nothing else with it meanwhile"
+        remedy = "keep its connection open, and read nothing else with it meanwhile"
         with duckdb_errors(f"the {self.describe()} cannot be read", remedy):
             yield from rows_of(self.relation, columns)
 
     def __getstate__(self) -> Any:
-        raise _unsendable(self.describe(), f"write the query as text, '{SQL}select ...', or use threads")
+        raise _unsendable(self.describe(), f"give the query as text, '{SQL}select ...', or use threads")
 
 
 @dataclass(frozen=True)
@@ -160,13 +160,13 @@ class QueryTable(StreamTable):
     def _opened(self) -> Iterator[Any]:
         library = optional("duckdb", "a log that is an SQL query needs DuckDB", "duckdb")
         with (
-            duckdb_errors(f"{self.describe()!r} cannot be read", "mend the query"),
+            duckdb_errors(f"{self.describe()!r} cannot be read", "correct the query"),
             closing(library.connect()) as connection,
         ):
             connection.sql("set enable_progress_bar = false")  # it is printed among the results
             relation = connection.sql(self.query)
             if relation is None:
-                raise UsageError(f"{self.describe()!r} gives no rows", "write a query that begins with select or from")
+                raise UsageError(f"{self.describe()!r} returns no rows", "use a query that begins with select or from")
             yield relation
 
 
@@ -236,7 +236,7 @@ class OnceTable(StreamTable):
             yield from numbered([data.select(list(columns))], self.describe())
 
     def __getstate__(self) -> Any:
-        raise _unsendable(self.describe(), "use threads, or write it to Parquet and read that")
+        raise _unsendable(self.describe(), "use threads, or save it as Parquet and read that")
 
 
 def _unsendable(where: str, remedy: str) -> UsageError:
@@ -291,7 +291,9 @@ def _of_one_schema(found: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
             schema = pa.schema([_common(kind, data.schema.field(kind.name)) for kind in schema])
             table = pa.Table.from_batches([data]).select(schema.names).cast(schema)
         except (pa.ArrowException, TypeError, ValueError) as error:
-            raise ColumnError(f"the tables of the stream differ: {error}", "give tables of the same columns") from error
+            raise ColumnError(
+                f"the tables of the stream differ: {error}", "give tables with the same columns"
+            ) from error
         yield from table.to_batches()
 
 

@@ -29,7 +29,7 @@ _BLOCK = 1 << 20
 _WIDEST = 100_000
 _COMMENT = re.compile(rb"#[^\n]*")
 _MARK = b"\xef\xbb\xbf"  # some editors begin a UTF-8 file with it
-_REMEDY = "write each line as 'grade qid:query index:value ...', indices ascending; a comment begins with '#'"
+_REMEDY = "write each line as 'grade qid:query index:value ...', with ascending indices; a comment begins with '#'"
 
 
 def read_svmlight(
@@ -66,10 +66,10 @@ def read_svmlight(
             do not add up to the lines.
     """
     if base not in (None, 0, 1):
-        raise UsageError(f"base is {base!r}", "say 0 or 1, the index of the first feature")
+        raise UsageError(f"base is {base!r}", "use 0 or 1, the index of the first feature")
     paths = tuple(each for each in expand(path) if suffix(each) not in _SIZES)
     if not paths:
-        raise LogError(f"there are only query sizes at {str(path)!r}", "give the files with the grades and features")
+        raise LogError(f"{str(path)!r} contains only query sizes", "give the files with the grades and features")
     gathered = _Gathered(base, features)
     gathered.read(paths, progress)
     grade, query, table = gathered.trimmed()
@@ -94,7 +94,7 @@ def write_svmlight(judged: Judged, path: str | Path) -> None:
         UsageError: a query id is below 0, which readers of the format refuse.
     """
     if judged.query.min(initial=0) < 0:
-        raise UsageError(f"query {judged.query.min()} is below 0", "number the queries from 0 on")
+        raise UsageError(f"query {judged.query.min()} is below 0", "number the queries from 0")
     open_text = gzip.open if str(path).endswith(".gz") else open
     with atomic_write(path) as temporary, open_text(temporary, "wt", encoding="ascii", newline="\n") as file:
         names = [f" {index}:" for index in range(1, judged.features.shape[1] + 1)]
@@ -137,7 +137,9 @@ class _Gathered:
                 if progress is not None:
                     progress(before + min(done, size), total)
             if row == self.ends[-1]:
-                raise EmptyLogError(f"{path} has no documents", "give a file with a line that is no comment")
+                raise EmptyLogError(
+                    f"{path} has no documents", "give a file with at least one line that is not a comment"
+                )
             self.ends.append(row)
             before += size
         if progress is not None:
@@ -217,7 +219,7 @@ class _Documents:
             (self.named & (self.query < 0), self.second, "'qid:' and a whole number of at most 18 digits"),
             (self.named != named, self.second, "'qid:' in all lines or in none"),
             (unlike, self.begin, f"a feature as 'index:value', the index a whole number up to {_WIDEST:,}"),
-            (self.indices < lowest, self.begin, "an index of 1 or more, as base=1 was asked for"),
+            (self.indices < lowest, self.begin, "an index of 1 or more, because of base=1"),
             (falling, self.begin, "a higher index than that of the feature before it"),
             (self.unvalued, self.value, "a number"),
         )
@@ -235,7 +237,7 @@ class _Documents:
 def _by_id(paths: Sequence[str], ends: list[int], query: Integers, group: object) -> tuple[Integers, Integers]:
     """Return (ids, offsets) of the queries that the lines name; two files share none."""
     if group is not None:
-        raise UsageError("query sizes were given for data that have 'qid:' in every line", "leave `group` out")
+        raise UsageError("query sizes were given for data with 'qid:' in every line", "omit `group`")
     first = np.union1d(np.flatnonzero(query[1:] != query[:-1]) + 1, ends[:-1])
     ids = query[first]
     _, known, code = np.unique(ids, return_index=True, return_inverse=True)
@@ -243,7 +245,7 @@ def _by_id(paths: Sequence[str], ends: list[int], query: Integers, group: object
     if len(again):
         here, there = (_line(paths, ends, int(first[run])) for run in (again[0], known[code[again[0]]]))
         raise LogError(
-            f"{here}: query {ids[again[0]]} comes back after other queries; it began in {there}",
+            f"{here}: query {ids[again[0]]} continues after other queries; it began in {there}",
             "sort the lines by query, and read each file once",
         )
     return ids, np.append(first, len(query))
@@ -270,8 +272,8 @@ def _beside(path: str) -> str:
     """Return the file of query sizes that belongs to a data file."""
     found = [plain + end for plain in (path, path.removesuffix(".gz")) for end in _SIZES if Path(plain + end).is_file()]
     if not found:
-        message = f"{path} has no 'qid:', and there is no {Path(path).name}.query beside it"
-        raise LogError(message, "give the file of query sizes as `group`, one size a line")
+        message = f"{path} has no 'qid:', and {Path(path).name}.query is missing next to it"
+        raise LogError(message, "give the file of query sizes as `group`, one size per line")
     return found[0]
 
 
@@ -282,7 +284,7 @@ def _sizes(group: str, path: str, rows: int) -> Integers:
         word = text.strip()
         if word:
             if not (word.isascii() and word.isdigit() and int(word) > 0):
-                raise malformed(group, number, text, "the size of a query, 1 or more", "give one size a line")
+                raise malformed(group, number, text, "the size of a query, 1 or more", "give one size per line")
             sizes.append(int(word))
     if sum(sizes) != rows:
         message = f"{group} has sizes for {sum(sizes):,} documents, but {path} has {rows:,}"

@@ -17,8 +17,8 @@ from .json_text import BadCell
 
 MOST_ROWS = 131_072
 _MOST_VALUES = 1_500_000
-_MIXED = "write the same kind of value in every row"
-_OWN_NAME = "give each column a name of its own"
+_MIXED = "use the same kind of value in every row"
+_OWN_NAME = "give each column its own name"
 _NAMED = 3
 """Files left out that the description of a log names; its `repr` names all."""
 

@@ -18,10 +18,10 @@ _FAULT = re.compile(
     r"In CSV column #(\d+): Row #(\d+): CSV conversion error to (\w+): (?:invalid value '(.*)'|.*)", re.DOTALL
 )
 _WIDTH = re.compile(r"CSV parse error: Row #(\d+): Expected (\d+) columns, got (\d+)")
-_ONE_KIND = "write the same kind of value in every row of a column; the first megabyte tells the kind"
-_AS_TEXT = "write it without them, or let one of the first rows have them: the column is then text"
-_UTF8 = "write the file in UTF-8, such as by `iconv -f latin1 -t utf-8`"
-_CELLS = "mend the row: quote cells that hold the delimiter, and write every cell, also an empty one"
+_ONE_KIND = "use the same kind of value in every row of a column; the first megabyte determines the kind"
+_AS_TEXT = "write the numbers without them, or have them in one of the first rows: the column is then read as text"
+_UTF8 = "save the file in UTF-8, for example with `iconv -f latin1 -t utf-8`"
+_CELLS = "correct the row: quote cells that contain the delimiter, and write every cell, even an empty one"
 _KINDS = {
     "null": "empty cells",
     "int64": "whole numbers",
@@ -114,7 +114,7 @@ def naming(path: str, names: list[str], before: int) -> Iterator[None]:
         if found := _WIDTH.search(str(error)):
             row, wanted, cells = map(int, found.groups())
             said = f"{path}, row {row - before - 1} (the first is 0), cannot be read as CSV: it has {cells} cells"
-            raise LogError(f"{said}, and the first line has {wanted}", _CELLS) from error
+            raise LogError(f"{said}, but the first line has {wanted}", _CELLS) from error
         raise
 
 
@@ -124,6 +124,8 @@ def cell_error(path: str, row: int, column: str, kind: str, value: str | None) -
     if value is None:
         return LogError(f"{where}: its bytes are not UTF-8", _UTF8)
     if kind == "int64" and re.fullmatch(r"\s*[+-]?\d{1,18}\s*", value):
-        return LogError(f"{where}: {value!r} stands among whole numbers, and has zeros or signs to lose", _AS_TEXT)
+        return LogError(
+            f"{where}: {value!r} is among whole numbers, but has zeros or signs that would be lost", _AS_TEXT
+        )
     shown = "".join(letter if letter.isprintable() else "?" for letter in value[:80])
-    return LogError(f"{where}: {shown!r} stands among {_KINDS.get(kind, kind)}", _ONE_KIND)
+    return LogError(f"{where}: {shown!r} is among {_KINDS.get(kind, kind)}", _ONE_KIND)

@@ -61,7 +61,9 @@ def read_trec(run: str | Path, qrels: str | Path) -> TrecJudged:
         found[query][document] = score
     if not {query for query, _ in grades} & found.keys():
         ours, theirs = (next(iter(each), "") for each in (found, [query for query, _ in grades]))
-        raise LogError(f"no query of {run} ({ours!r} ...) is judged in {qrels} ({theirs!r} ...)", "give its judgments")
+        raise LogError(
+            f"no query of {run} ({ours!r} ...) is judged in {qrels} ({theirs!r} ...)", "give the judgments for this run"
+        )
     ranked = [(query, *one) for query, each in found.items() for one in sorted(each.items(), key=_by_score)]
     names = tuple(found)
     numbers = [int(name) for name in names] if all(map(_is_number, names)) else range(len(names))
@@ -138,7 +140,7 @@ def _read(path: str | Path, width: int, form: str) -> Iterator[tuple[str, str, f
                 continue
             value = _value(words, width)
             if value is None:
-                raise malformed(file, number, line.strip(), f"'{form}'", "write a line for each document")
+                raise malformed(file, number, line.strip(), f"'{form}'", "write one line per document")
             read += 1
             yield words[0], words[2], value
     if not read:

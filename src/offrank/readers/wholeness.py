@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-import pyarrow as pa
 from numpy.typing import NDArray
 
 from ..log.batch import Integers
@@ -65,7 +64,7 @@ class _Place:
         for piece in self.pieces:
             chosen = rows[start : start + len(piece.data)]
             start += len(chosen)
-            found.append(replace(piece, data=piece.data.filter(pa.array(chosen)), rows=piece.rows[chosen]))
+            found.append(replace(piece, data=arrow.kept(piece.data, chosen), rows=piece.rows[chosen]))
         return [piece for piece in found if len(piece.data)]
 
 

@@ -133,7 +133,7 @@ class WideLog:
         except (pa.ArrowException, OverflowError) as error:
             where = f"{piece.file}, rows {piece.rows[0]} to {piece.rows[-1]}" if len(piece.rows) else piece.file
             raise LogError(
-                f"{where} cannot be read: {error}", "write plain numbers, strings and lists of them"
+                f"{where} cannot be read: {error}", "use plain numbers, strings and lists of them"
             ) from error
 
 
@@ -142,12 +142,10 @@ def _refuse_of_whole_slates(columns: Mapping[str, str]) -> None:
     for name, column in columns.items():
         if name.partition(":")[0] in ("propensity", "reward"):
             raise UsageError(
-                f"column {column!r} is of whole slates, so that it says nothing of their first slots",
-                "name the policy that drew the log, or log slot_propensity"
+                f"column {column!r} describes whole slates, so it says nothing about their first slots",
+                "name the logging policy, or log slot_propensity"
                 if name != "reward"
-                else Wording(
-                    "leave the column out, to count the clicks of the first slots, or leave out {}", Option("top_k")
-                ),
+                else Wording("omit the column to count the clicks of the first slots, or omit {}", Option("top_k")),
             )
 
 

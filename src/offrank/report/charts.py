@@ -59,8 +59,11 @@ class Chart:
         return replace(axis, low=0.0) if self.zero_y else axis
 
 
-def chart_svg(chart: Chart) -> str:
-    """Draw the chart as one `<svg>` element, readable in light and dark mode."""
+def chart_svg(chart: Chart, width: int | None = None) -> str:
+    """Draw the chart as one `<svg>` element, readable in light and dark mode.
+
+    width: of a drawing that stands alone, in pixels; it brings its own paper. Within a page it takes the room there is.
+    """
     name = escape(chart.title)
     content = _frame(chart)
     if chart.diagonal:
@@ -70,6 +73,10 @@ def chart_svg(chart: Chart) -> str:
     legend, more = _legend(chart)
     content += legend
     size = f'viewBox="0 0 {_WIDTH} {_HEIGHT + more}" style="max-width:{_WIDTH}px"'
+    if width is not None:
+        tall = round(width * (_HEIGHT + more) / _WIDTH)
+        size = f'width="{width}" height="{tall}" viewBox="0 0 {_WIDTH} {_HEIGHT + more}" color="#1b2026"'
+        content = f'<rect width="{_WIDTH}" height="{_HEIGHT + more}" fill="#fff"/>{content}'
     font = 'font-family="system-ui, sans-serif" font-size="12"'
     start = f'<svg xmlns="http://www.w3.org/2000/svg" role="img" aria-label="{name}" {size} {font} fill="currentColor">'
     return f"{start}<title>{name}</title>{content}</svg>"

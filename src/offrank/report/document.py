@@ -209,7 +209,7 @@ class Document:
     """A document: what to read first, and sections.
 
     - lead: what was read. answers, forests: the first screen. eyebrow: command and time.
-    - facts: what was asked of what, as names and values; a terminal leaves them out.
+    - facts: what was asked of what, as names and values. terms: its own, with what they mean.
     """
 
     title: str
@@ -219,6 +219,7 @@ class Document:
     forests: tuple[Forest, ...] = ()
     eyebrow: str = ""
     facts: tuple[tuple[str, str], ...] = ()
+    terms: tuple[tuple[str, str], ...] = ()
 
     def render(self) -> str:
         """Return the page as HTML text."""

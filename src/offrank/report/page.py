@@ -14,9 +14,12 @@ from markupsafe import Markup
 
 from ..formatting import printable, together, typographic
 from .charts import Chart, chart_svg
+from .glossary import explained, header, listed
 from .plots import MARKS, Forest
 from .svg import forest_html
 
+_GLOSSARY = "<!-- glossary -->"
+"""Where the terms of a page are listed, once it is known which it has."""
 _MARKS = re.compile(r"(`[^`]+`|\*\*[^*`]+\*\*)")
 
 
@@ -27,7 +30,9 @@ def render(document: Any) -> str:
     resources.
     """
     codes = [finding.code for section in document.sections for finding in section.findings]
-    return _template("page").render(document=document, codes=dict.fromkeys(codes), docs=documentation(), marks=MARKS)
+    known = {"document": document, "codes": dict.fromkeys(codes), "docs": documentation(), "marks": MARKS}
+    made = _template("page").render(**known)
+    return made.replace(_GLOSSARY, _template("glossary").render(terms=listed(made, document.terms)))
 
 
 def first_screen(document: Any) -> str:
@@ -54,26 +59,27 @@ def _template(name: str) -> Template:
     environment = Environment(
         loader=PackageLoader("offrank.report", "templates"), autoescape=True, trim_blocks=True, lstrip_blocks=True
     )
-    environment.filters |= {"prose": prose, "cell": cell, "drawn": _drawn, "printable": printable}
+    environment.filters |= {"prose": prose, "cell": cell, "drawn": _drawn, "printable": printable, "header": header}
     return environment.get_template(f"{name}.html.jinja")
 
 
 def prose(text: str, codes: Collection[str] = ()) -> Markup:
-    """Escape text and mark up backticks as code and double asterisks as emphasis; numbers keep their units.
+    """Escape text and mark up backticks as code and double asterisks as emphasis; terms get a line.
 
     codes: finding codes to link to their place on the page.
     """
-    return Markup().join(_marked(piece, codes) for piece in _MARKS.split(together(printable(text))))
+    told: set[str] = set()
+    return Markup().join(_marked(piece, codes, told) for piece in _MARKS.split(together(printable(text))))
 
 
-def _marked(piece: str, codes: Collection[str]) -> Markup | str:
+def _marked(piece: str, codes: Collection[str], told: set[str]) -> Markup:
     if piece.strip("`") in codes:
         return Markup('<a href="#finding-{0}"><code>{0}</code></a>').format(piece.strip("`"))
     if _MARKS.fullmatch(piece) and piece.startswith("`"):
         return Markup('<code class="name">{}</code>').format(piece[1:-1])
     if _MARKS.fullmatch(piece):
         return Markup("<strong>{}</strong>").format(typographic(piece[2:-2]))
-    return typographic(piece)
+    return explained(typographic(piece), told)
 
 
 def cell(value: Any) -> str:

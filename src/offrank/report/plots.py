@@ -91,6 +91,7 @@ class Forest:
 
     - reference: position of the line, with its label. band: its interval. better: direction of better values.
     - others: further values that the axis must cover, so that several plots share an axis.
+    - lights: what each status of rows means, in words.
     """
 
     title: str
@@ -101,6 +102,7 @@ class Forest:
     others: tuple[Span, ...] = ()
     bars: bool = False
     better: Side = ""
+    lights: tuple[tuple[str, str], ...] = ()
 
     @property
     def axis(self) -> Axis:

@@ -19,7 +19,7 @@ _LONGEST = 60
 _LETTERS = 21
 """Letters in a line of a label of a drawing that stands alone."""
 _STEP, _TALL, _TOP, _AXIS = 34, 44, 24, 40
-_SIDES = {"labels": 0.20, "field": 0.41}
+_SIDES = {"labels": 0.20, "field": 0.37}
 """Widths of a drawing that stands alone, as shares; the numbers have the rest."""
 
 
@@ -67,7 +67,8 @@ def forest_html(plot: Forest) -> str:
 def _row(plot: Forest, row: ForestRow) -> str:
     refused = "" if row.span.value is not None else " refused"
     number = f'<div class="f-number{refused}">{_said(row.summary)}</div>'
-    aside = f'<div class="f-aside">{_said(row.aside)}</div>' if row.aside else ""
+    parts = ", ".join(f"<span>{_said(part)}</span>" for part in row.aside.split(", "))
+    aside = f'<div class="f-aside">{parts}</div>' if row.aside else ""
     label = f'<div class="f-label">{_light(row.light)}{_name(row.label)}</div>'
     return _cells("", label + _lane(_background(plot, _PAGE) + _marks(plot, row, _PAGE)) + number + aside)
 
@@ -103,7 +104,7 @@ def _light(light: str) -> str:
     return f'<span class="light {kind}" role="img" aria-label="{light}" title="{light}"></span> '
 
 
-def forest_svg(plot: Forest, width: int = 800) -> str:
+def standalone(plot: Forest, width: int = 800) -> str:
     """Draw the same plot as one SVG that needs no page."""
     labels, field = (share * width for share in _SIDES.values())
     left, step = labels, _TALL if plot.tall or any(len(_lines(row.label)) > 1 for row in plot.rows) else _STEP
@@ -199,7 +200,9 @@ def _axis(plot: Forest, lane: _Lane, y: float) -> str:
         drawn += _text("towards", lane, place, f"{y + 16}", better, _anchor(place))
     if plot.zero:
         side, text = (0.0, "\u2190 0 is not shown") if plot.zero == "left" else (1.0, "0 is not shown \u2192")
-        drawn += _text("tick", lane, side, f"{y + (32 if side == place and plot.better else 16)}", text, _anchor(side))
+        if plot.better and side == place:
+            side, text = 1 - side, f"0 is not shown, further {plot.zero}"
+        drawn += _text("tick", lane, side, f"{y + 16}", text, _anchor(side))
     return drawn
 
 

@@ -81,7 +81,7 @@ class ClickHalves(Fits):
     @property
     def _known(self) -> tuple[Fitted, ...]:
         if not self.learnt:
-            raise UsageError(f"{self.model!r} was not learnt from a log yet", "evaluate a log, which does so first")
+            raise UsageError(f"{self.model!r} has not been fitted to a log", "use it in evaluate, which fits it first")
         return self.learnt
 
 

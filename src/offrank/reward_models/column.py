@@ -21,7 +21,7 @@ from .slates import pieces
 
 @dataclass(frozen=True)
 class PredictionColumn(RewardModel):
-    """The column's numbers: the reward (or click) of each candidate wherever it is shown; a slate earns their sum."""
+    """Predictions in a column: the reward (or click) of each candidate, wherever it is shown; a slate has their sum."""
 
     column: str
     assumptions: ClassVar[frozenset[str]] = assumptions.RIGHT_MODEL

@@ -121,8 +121,8 @@ def _cross_fitted(
     refuse_wide(source.describe(), state.slots, state.width)
     if not np.isfinite(rows.x).all():
         raise UsageError(
-            f"{source.describe()} has a feature beyond 3e38, which {spelling} cannot be learnt from",
-            "look for a wrong value there, or scale it",
+            f"{source.describe()} has a feature beyond 3e38, to which {spelling} cannot be fitted",
+            "check for a wrong value there, or scale it",
         )
     if not model.folds:
         return _fitted_elsewhere(model, state, spelling)
@@ -133,10 +133,11 @@ def _cross_fitted(
         if unseen.all():
             what, several = "query" if key else "impression", len(np.unique(rows.group)) > 1
             raise UsageError(
-                f"{spelling} has no others to be learnt from: {plural(state.read, 'impression', 'impressions')} of "
+                f"{spelling} has no other part of the log to be fitted to: "
+                f"{plural(state.read, 'impression', 'impressions')} of "
                 + ("few groups, which fall into one part of the log" if several else f"one {what}"),
                 ("try other folds (folds=7), or " if several else "")
-                + "learn a model from another log: OwnRegression(fitted, folds=0)",
+                + "use a model fitted to another log: OwnRegression(fitted, folds=0)",
             )
         found.append(_chosen(model, rows.take(np.flatnonzero(~unseen)), spelling))
         x = rows.x[unseen].reshape(unseen.sum(), slots * width)
@@ -189,8 +190,8 @@ def _fitted(regressor: Any, x: Dense, reward: Floats, weight: Floats, spelling: 
     if (weight != weight[0]).any():
         if "sample_weight" not in inspect.signature(made.fit).parameters:
             raise UsageError(
-                f"{spelling} cannot be learnt from a log that was sub-sampled: its `fit` takes no sample_weight",
-                "give a regressor whose fit takes sample_weight, the inverse of `inclusion`",
+                f"{spelling} cannot be fitted to a sub-sampled log: its `fit` takes no sample_weight",
+                "use a regressor whose fit takes sample_weight, the inverse of `inclusion`",
             )
         weights = {"sample_weight": weight / weight.mean()}
     with warnings.catch_warnings():
@@ -217,7 +218,9 @@ def _predicted(regressor: Any, x: Dense, spelling: str) -> Floats:
 def _explained(rows: TrainingRows, predicted: Floats, spelling: str) -> float | None:
     """R squared of predictions; None where the reward never differs."""
     if not np.isfinite(predicted).all():
-        _refuse(spelling, float(predicted[np.argmin(np.isfinite(predicted))]), "a logged slate that it has not seen")
+        _refuse(
+            spelling, float(predicted[np.argmin(np.isfinite(predicted))]), "a logged slate that it was not fitted to"
+        )
     mean = np.average(rows.reward, weights=rows.weight)
     all_of_it = float(rows.weight @ (rows.reward - mean) ** 2)
     return 1 - float(rows.weight @ (rows.reward - predicted) ** 2) / all_of_it if all_of_it > 0 else None
@@ -225,14 +228,14 @@ def _explained(rows: TrainingRows, predicted: Floats, spelling: str) -> float | 
 
 def _refuse(spelling: str, value: float, what: str) -> NoReturn:
     raise UsageError(
-        f"{spelling} predicts {value} for {what}", "give a model that predicts a finite number for every slate"
+        f"{spelling} predicts {value} for {what}", "use a model that predicts a finite number for every slate"
     )
 
 
 def _failed(spelling: str, what: str, error: Exception) -> UsageError:
     return UsageError(
         f"{spelling} cannot be {what}: {' '.join(str(error).split())} ({type(error).__name__})",
-        "give a regressor of numbers; with folds=0 one that was fitted",
+        "give a regressor of numbers; with folds=0, one that was fitted",
     )
 
 
@@ -243,9 +246,9 @@ def _fitted_shape(regressor: Any, slots: int | None, state: TrainingState, spell
     width = wanted // found
     if wanted % found or width < state.width or found < state.slots or (slots is None and width > state.width):
         raise UsageError(
-            f"{spelling} was fitted to {wanted:,} features per slate, while this log has {state.slots} slots with "
+            f"{spelling} was fitted to {wanted:,} features per slate, but this log has {state.slots} slots with "
             f"{state.width}",
-            "say of how many slots: OwnRegression(regressor, folds=0, slots=5); its features are those of each slot "
-            "side by side, at least as many as this log's",
+            "give the number of slots: OwnRegression(regressor, folds=0, slots=5); its features are those of each "
+            "slot in turn, at least as many as this log has",
         )
     return found, width

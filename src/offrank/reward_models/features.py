@@ -91,9 +91,9 @@ class SlateColumns:
 def no_features(where: str) -> UsageError:
     """The error for a log without the features that a regression reads by default."""
     return UsageError(
-        f"{where} has no features of the candidates to learn a reward model from",
-        "name columns with a number per candidate: lasso(by=[old_score, new_score]), or the column of the features: "
-        "columns={'features': ...}",
+        f"{where} has no features of the candidates to fit a reward model to",
+        "name columns with a number per candidate: lasso(by=[old_score, new_score]), or the column of the "
+        "features: columns={'features': ...}",
     )
 
 

@@ -49,7 +49,7 @@ def _of_one(fitted: Fitted, policy: AnyPolicy, batch: LogBatch, draws: int | Non
     known = law(policy, "log_prob")
     if draws is None and not certain(known, contexts).all() and _many(contexts):
         raise AbilityError(
-            f"{policy!r} can show more slates than can be enumerated, of which {fitted!r} says different things",
+            f"{policy!r} can show more slates than can be enumerated, and {fitted!r} depends on the slate",
             "use a click model by rank (pbm, trust), or a logging policy that sorts, or a mixture of such",
         )
     n, m = contexts.candidates.shape

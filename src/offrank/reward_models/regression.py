@@ -60,7 +60,7 @@ class SlateRegression(Spelled, RewardModel, Fits):
     def __post_init__(self) -> None:
         by = (self.by,) if isinstance(self.by, str) else tuple(self.by)  # type: ignore[redundant-expr]
         if not by or not all(isinstance(name, str) for name in by) or len(set(by)) < len(by):
-            raise UsageError(f"by is {self.by!r}", "name columns beside the candidates: by=[features, old_score]")
+            raise UsageError(f"by is {self.by!r}", "name columns of the candidates: by=[features, old_score]")
         object.__setattr__(self, "by", by)
         if not isinstance(self.folds, int) or self.folds < self._fewest:  # type: ignore[redundant-expr]
             raise UsageError(f"folds is {self.folds!r}", "give a number of parts of the log, 2 or more")
@@ -83,7 +83,7 @@ class SlateRegression(Spelled, RewardModel, Fits):
         return ModelEvidence(name=quote(repr(self))) if self.learnt is None else self.learnt.evidence
 
     def fit(self, source: Source, executor: Executor | None = None) -> Self:
-        """The same, learnt from a log in one pass; good for that log only. `evaluate` does it by itself.
+        """The same model, fitted to a log in one pass, and valid for that log only. `evaluate` does so itself.
 
         source: from `read_log`, or anything that it takes.
 
@@ -100,7 +100,7 @@ class SlateRegression(Spelled, RewardModel, Fits):
             UsageError: it was not fitted.
         """
         if self.learnt is None:
-            raise UsageError(f"{self!r} was not learnt from a log yet", "call fit(log) first; evaluate does so")
+            raise UsageError(f"{self!r} has not been fitted to a log", "call fit(log) first; evaluate does so")
         return self.learnt
 
     def needs(self, target: AnyPolicy) -> Needs:
@@ -226,7 +226,7 @@ class OwnRegression(SlateRegression):
     def __post_init__(self) -> None:
         if isinstance(self.regressor, type) or not hasattr(self.regressor, "predict"):
             raise UsageError(
-                f"{self.regressor!r} is no reward model",
+                f"{self.regressor!r} is not a reward model",
                 "give lasso, tree, boosted, a click model, its file, or an object with fit and predict",
             )
         if not hasattr(self.regressor, "fit"):
@@ -260,4 +260,4 @@ def _positive(name: str, value: float | None, least: float = 0, *, whole: bool =
     known = value is None or (isinstance(value, int | (int if whole else float)) and math.isfinite(value))
     if not known or (value is not None and not (value > 0 and value >= least)):
         number = f"a whole number of at least {max(least, 1)}" if whole else "a number above 0"
-        raise UsageError(f"{name} is {value!r}", f"give {number}, or leave it out to have it chosen")
+        raise UsageError(f"{name} is {value!r}", f"give {number}, or omit it to have it chosen")

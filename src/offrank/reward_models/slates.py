@@ -111,7 +111,7 @@ def _with_holes(policy: Policy, batch: LogBatch, rows: Integers, draws: int | No
 def _drawn(policy: Policy, batch: LogBatch, every: Integers, draws: int | None, numbers: int) -> Iterator[SlateLaw]:
     if draws is None:
         raise AbilityError(
-            f"{policy!r} can show more slates than can be enumerated, or leaves slots empty by chance",
+            f"{policy!r} can show more slates than can be enumerated, or leaves slots empty at random",
             "use a click model by rank (pbm, trust), or a logging policy that sorts, or a mixture of such",
         )
     for rows in pieces(every, draws * batch.contexts.candidates.shape[1], numbers):

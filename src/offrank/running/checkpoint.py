@@ -43,7 +43,7 @@ def stamp_of(log: Any) -> Mapping[str, Any] | None:
 
 
 class CheckpointFolder(Executor):
-    """An executor that keeps what was counted so far in a folder, so that a run that was killed goes on.
+    """An executor that saves partial results in a folder, so that an interrupted run can be resumed.
 
     Parts of the log are merged in their order, and the state of all that are merged is written every few seconds: one
     small file for each pass over the log, by a temporary name. A run that was killed at any moment goes on from there
@@ -95,14 +95,14 @@ class CheckpointFolder(Executor):
         stamp = stamp_of(source)
         if stamp is None:
             raise UsageError(
-                f"nothing would tell that the log has changed: {source.describe()}",
-                Wording("give files, or leave out {}", Option("checkpoint")),
+                f"a change of the log could not be detected: {source.describe()}",
+                Wording("give files, or omit {}", Option("checkpoint")),
             )
         try:
             path = self.folder / f"{digest((fold, source))}.state"
         except TypeError as error:
             raise UsageError(
-                f"this job cannot be told from others: {error}", "use policies that can be sent"
+                f"this job cannot be distinguished from others: {error}", "use policies that can be pickled"
             ) from error
         self.folder.mkdir(parents=True, exist_ok=True)
         anew = self.fresh and path not in self._begun
@@ -130,12 +130,14 @@ class Kept(Generic[S]):
         remedy = Wording("begin again: {}, or delete {}", Option("fresh", True), self.path)
         found = loads(self.path.read_bytes(), str(self.path))
         if not isinstance(found, dict) or found.keys() != {"stamp", "done", "state"}:
-            raise StateError(f"{self.path} is damaged: it is no checkpoint", remedy)
+            raise StateError(f"{self.path} is damaged: it is not a checkpoint", remedy)
         before = found["stamp"]
         for name in dict.fromkeys([*self.stamp, *before]):
             is_now, was = self.stamp.get(name, "not there"), before.get(name, "not there")
             if is_now != was:
-                raise StateError(f"the log has changed since this job was begun: {name} is {is_now}, was {was}", remedy)
+                raise StateError(
+                    f"the log has changed since this job was started: {name} is {is_now}, but was {was}", remedy
+                )
         self.state, self.done = found["state"], found["done"]
         return self
 

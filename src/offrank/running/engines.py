@@ -40,6 +40,6 @@ def refuse_placed(source: Any, what: str) -> None:
     """
     if engine_of(source) is not None:
         raise UsageError(
-            f"{what} here, row by row, and those of the {source.describe()} are elsewhere",
-            "write the log as a folder of Parquet files, and give the folder",
+            f"{what} in this process, row by row, but the rows of the {source.describe()} are elsewhere",
+            "save the log as a folder of Parquet files, and give the folder",
         )

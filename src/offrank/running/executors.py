@@ -78,7 +78,7 @@ def reduced(
     within = _Pass(RunCache() if cache is None else cache)
     if (engine := engine_of(source)) is not None:
         if executor is not None:
-            remedy = "leave out executor=, or on the command line --workers and --checkpoint"
+            remedy = "omit executor=, or on the command line --workers and --checkpoint"
             raise UsageError(f"{source.describe()} is reduced by its own engine", remedy)
         return reduce(fold.merge, engine.each(partial(_reduce, source, fold, within), progress), fold.empty())
     every, kept = range(source.parts()), None

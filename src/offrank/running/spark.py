@@ -94,8 +94,8 @@ class Spark:
             raise min(raised, key=lambda error: getattr(error, "row", -1))
         if sum(one["rows"] for one in found) != rows or reduce(xor, (one["digest"] for one in found), 0) != digest:
             raise UsageError(
-                f"the partitions of the {self.where} held other rows, or in another order, when they were read again",
-                "keep them: log = log.cache(), or write the log as a table and give that",
+                f"the partitions of the {self.where} had other rows, or another order, when they were read again",
+                "keep them: log = log.cache(), or save the log as a table and give that",
             )
         for done, one in enumerate(found, 1):
             yield loads(one["answer"])
@@ -164,7 +164,7 @@ class Spark:
         if missing := re.search(r"ModuleNotFoundError: No module named '([^']+)'", said):
             return UsageError(
                 f"{missing[1]} is not installed where Spark runs Python",
-                "install it there, in the version that you have here, or send it along: spark.archives",
+                "install it there in the same version as here, or send it along: spark.archives",
             )
         first = said.strip().partition("\n")[0][:300] or type(error).__name__
         return LogError(f"Spark cannot read the {self.where}: {first}", "show() must work on the DataFrame")

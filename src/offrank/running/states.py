@@ -32,7 +32,7 @@ SCHEMA = 4
 _HOMES = {
     "ActionSums": "learning.action_rewards",
     "Actions": "checks.actions",
-    "Cells": "evaluation.cells",
+    "Cells": "bounds.cells",
     "CellCounts": "checks.own_clicks",
     "Chunk": "clicks.sessions",
     "ClusterSums": "folds.buckets",
@@ -53,6 +53,7 @@ _HOMES = {
     "RepeatRows": "checks.repeats",
     "SampledRows": "folds.sampled",
     "Sessions": "clicks.sessions",
+    "Slates": "bounds.slates",
     "SparseFeatures": "log.batch",
     "Sums": "clicks.covariates",
     "Survey": "learning.preparation",
@@ -107,12 +108,12 @@ def loads(data: bytes, where: str = "the state") -> Any:
     line, _, rest = data.partition(b"\n")
     version = line.removeprefix(_MAGIC)
     if not line.startswith(_MAGIC) or not version.isdigit():
-        remedy = "give a file that offrank has written, such as by `--state`"
+        remedy = "give a file written by offrank, for example with `--state`"
         raise StateError(f"{where} is not a state of offrank", remedy)
     if int(version) != SCHEMA:
         raise StateError(
-            f"{where} is of version {int(version)}, and this offrank reads version {SCHEMA}",
-            "make it again with this release of offrank",
+            f"{where} has version {int(version)}, but this offrank reads version {SCHEMA}",
+            "create it again with this release of offrank",
         )
     body = rest[_CHECKSUM:]
     if hashlib.sha256(body).digest() != rest[:_CHECKSUM]:
@@ -140,7 +141,7 @@ def _unpacked(body: bytes) -> bytes:
 
 
 def _damaged(where: str, why: str) -> StateError:
-    return StateError(f"{where} is damaged: {why}", "make it again, or fetch it again from where it was made")
+    return StateError(f"{where} is damaged: {why}", "create it again, or copy it again from where it was made")
 
 
 def _packed(value: Any, blocks: list[bytes]) -> Any:
@@ -162,14 +163,14 @@ def _packed(value: Any, blocks: list[bytes]) -> Any:
         return ["texts", len(each)]
     if name in _HOMES and kind is _class(name):
         return [name, {one: _packed(getattr(value, one), blocks) for one in _arguments(kind)}]
-    raise StateError(f"a state that holds {name} cannot be kept", "this job cannot be saved or taken up again")
+    raise StateError(f"a state with {name} cannot be saved", "this job cannot be saved or resumed")
 
 
 def _array(value: Any, blocks: list[bytes]) -> list[Any]:
     array = np.asarray(value)
     dtype = array.dtype.newbyteorder("<").str
     if dtype not in _DTYPES:
-        raise StateError(f"a state that holds an array of {array.dtype} cannot be kept", "keep numbers in arrays")
+        raise StateError(f"a state with an array of {array.dtype} cannot be saved", "use arrays of numbers")
     order: Literal["C", "F"] = "F" if array.flags.f_contiguous and not array.flags.c_contiguous else "C"
     blocks.append(array.astype(dtype, copy=False).tobytes(order))
     return ["number" if isinstance(value, np.generic) else "array", dtype, order, *array.shape]
@@ -197,7 +198,7 @@ class _Reader:
         if name == "texts":
             return self.texts(*rest)
         if name not in _HOMES:
-            raise ValueError(f"{name!r} is nothing that a state is made of")
+            raise ValueError(f"{name!r} cannot be part of a state")
         [held] = rest
         return _class(name)(**{one: self.value(each) for one, each in held.items()})
 
@@ -213,7 +214,7 @@ class _Reader:
     def texts(self, count: int) -> pa.Array:
         offsets = np.append(0, self.array("<i8", [count])).astype(np.int64)
         if (np.diff(offsets) < 0).any():
-            raise ValueError("the ends of texts do not ascend")
+            raise ValueError("the ends of texts are not ascending")
         raw = self.taken(int(offsets[-1]))
         found = pa.LargeStringArray.from_buffers(count, pa.py_buffer(offsets), pa.py_buffer(raw))
         found.validate(full=True)

@@ -56,7 +56,7 @@ def least_error(
     value, error, share, far = (np.asarray(one, dtype=np.float64) for one in (values, errors, kept, apart))
     if not (value.ndim == 1 and len(value) and value.shape == error.shape == share.shape == far.shape):
         raise ValueError(
-            f"{value.shape}, {error.shape}, {share.shape}, {far.shape}: give as many of each, at least one"
+            f"{value.shape}, {error.shape}, {share.shape}, {far.shape}: give the same number of each, at least one"
         )
     if not (np.isfinite(value).all() and np.isfinite(share).all()):
         raise ValueError("values and shares must be finite")

@@ -60,7 +60,7 @@ class MeasuredModel:
         """
         found = self._field(metric)
         if found is None:
-            raise UsageError(f"{self.name} has no {WORDS[metric]}", f"measure it, or take a strategy without {metric}")
+            raise UsageError(f"{self.name} has no {WORDS[metric]}", f"measure it, or use a strategy without {metric}")
         return found.value if isinstance(found, Doubted) else float(found)
 
     def ends(self, metric: Metric) -> tuple[float, float]:
@@ -92,7 +92,7 @@ def candidates(table: Any) -> list[MeasuredModel]:
     names = [one.name for one in found]
     twice = sorted({name for name in names if names.count(name) > 1})
     if twice:
-        raise UsageError(f"several candidates are called {', '.join(twice)}", "give each model a name of its own")
+        raise UsageError(f"several candidates are called {', '.join(twice)}", "give each model its own name")
     for one in found:
         _check(one)
     return found
@@ -101,9 +101,9 @@ def candidates(table: Any) -> list[MeasuredModel]:
 def _of_row(row: Any) -> MeasuredModel:
     if not isinstance(row, Mapping):
         remedy = "give MeasuredModel(name, perplexity, ndcg, cmip), or a dict of these"
-        raise UsageError(f"{row!r} is no candidate", remedy)
+        raise UsageError(f"{row!r} is not a candidate", remedy)
     if row.get("name") in {None, ""}:
-        raise UsageError(f"a candidate has no name: {dict(row)}", "give each model a name of its own")
+        raise UsageError(f"a candidate has no name: {dict(row)}", "give each model its own name")
     perplexity, ndcg, cmip = (_number(row, column) for column in ("perplexity", "ndcg", "cmip"))
     return MeasuredModel(str(row["name"]), perplexity, ndcg, cmip)
 

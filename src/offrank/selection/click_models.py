@@ -20,9 +20,12 @@ from .strategies import BEST, PRESETS, SIGNS, STRATEGIES, WORDS, Keep, Metric, P
 __all__ = ["BEST", "STRATEGIES", "MeasuredModel", "ModelChoice", "Selection", "choose", "select"]
 
 
-_ALONE = "CMIP alone commends a model that knows nothing: its relevance is independent of everything"
+_ALONE = "CMIP alone favours a model that knows nothing: its relevance is independent of everything"
 
-_UNLIKE = "CMIP of {} is of point estimates and counts their noise, that of the others is of posterior draws"
+_UNLIKE = (
+    "CMIP of {} is computed from point estimates and contains their noise; that of the others is computed "
+    "from posterior draws"
+)
 
 
 @dataclass(frozen=True)
@@ -60,7 +63,7 @@ def choose(models: Sequence[MeasuredModel], by: str | Strategy = BEST, preset: P
     """
     asked, given = strategy(by), candidates(models)
     if preset not in PRESETS:
-        raise UsageError(f"preset is {preset!r}", "say " + " or ".join(PRESETS))
+        raise UsageError(f"preset is {preset!r}", "use " + " or ".join(PRESETS))
     kept, reasons = given, []
     doubts = [_ALONE] if asked.metrics == ("cmip",) else []
     doubts += [_UNLIKE.format(_names(points))] if "cmip" in asked.metrics and (points := _points(given)) else []
@@ -71,7 +74,7 @@ def choose(models: Sequence[MeasuredModel], by: str | Strategy = BEST, preset: P
         doubts += _doubts_of_top(given, best, top)
     if not kept:
         kept = given if preset == "paper" else tops[0]
-        reasons.append(f"no model is in every top, so that {'all' if preset == 'paper' else _names(kept)} remain")
+        reasons.append(f"no model is in every top, so {'all' if preset == 'paper' else _names(kept)} remain")
     elif len(tops) > 1:
         reasons.append(f"in every top: {_names(kept)}")
     chosen = min(kept, key=lambda one: formatting.nine_digits(_cost(one, asked.metric)))
@@ -142,12 +145,12 @@ class Selection(Tabular):
         )
         if (one := self.choice) is None:
             return Answer(
-                f"**No model is chosen**: not to be chosen are {excluded}, and there is no other.", severity="serious"
+                f"**No model is chosen**: {excluded} must not be chosen, and there is no other.", severity="serious"
             )
         strategies = len(self.choices)
         votes = f" {self.votes[one.name]} of {strategies} strategies choose it." if strategies > 1 else ""
         said = f"{formatting.quote(one.name)} **is the choice** of {formatting.quote(one.strategy)}.{votes}"
-        said += f" Not to be chosen: {excluded}." if excluded else ""
+        said += f" Must not be chosen: {excluded}." if excluded else ""
         convicted, doubts = any(model.convicted and model.name == one.name for model in self.candidates), one.doubts
         if convicted:
             said, doubts = f"{said} **But** {doubts[0]}.", doubts[1:]
@@ -157,7 +160,7 @@ class Selection(Tabular):
         """List the reasons of the choice, and the choice of each strategy."""
         rows = tuple((name, one.name, ", ".join(one.kept)) for name, one in self.choices.items())
         left = tuple(f"not used: {name} ({why})" for name, why in self.left_out.items())
-        left += tuple(f"not to be chosen: {name} ({', '.join(why)})" for name, why in self.excluded.items())
+        left += tuple(f"must not be chosen: {name} ({', '.join(why)})" for name, why in self.excluded.items())
         reasons = () if self.choice is None else self.choice.reasons
         table = Figures("Strategies", ("strategy", "chooses", "kept for the last step"), rows, extra=(2,))
         return Section("The choice", items=(*reasons, *left), tables=(table,) if rows else ())
@@ -167,7 +170,7 @@ class Selection(Tabular):
         rows = tuple((one.name, *(_shown(one, metric) for metric in WORDS)) for one in self.candidates)
         measured = Figures("Measured", ("model", *WORDS.values()), rows)
         lead = formatting.plural(len(rows), "model", "models")
-        sections = (Section("What was measured", tables=(measured,)), self.chosen())
+        sections = (Section("Measurements", tables=(measured,)), self.chosen())
         return Document("Which click model?", lead, sections, (self.answer(),))
 
     def __str__(self) -> str:
@@ -206,7 +209,9 @@ def select(table: Any, by: str | Strategy | None = None, preset: Preset = "paper
         else:
             choices[name] = choose(free, name, preset)
     if free and not choices:
-        raise UsageError("no strategy can be used: every metric is missing somewhere", "measure all models alike")
+        raise UsageError(
+            "no strategy can be used: every metric is missing for some model", "measure the same metrics for all models"
+        )
     return Selection(tuple(given), choices, left_out, excluded)
 
 
@@ -246,17 +251,20 @@ def _last(chosen: MeasuredModel, kept: Sequence[MeasuredModel], asked: Strategy)
 def _doubts_of_top(given: Sequence[MeasuredModel], best: Sequence[MeasuredModel], top: Keep) -> Iterator[str]:
     dropped = [one for one in given if one not in best]
     if not dropped:
-        yield f"`{top}` keeps all {len(given)} models, so that {WORDS[top.metric]} decides nothing"
+        yield f"`{top}` keeps all {len(given)} models, so {WORDS[top.metric]} decides nothing"
     for one in dropped:
         near = [other for other in best if _overlap(one, other, top.metric)]
         if near:
-            yield f"{one.name} was dropped, and its {WORDS[top.metric]} cannot be told from that of {_names(near)}"
+            yield (
+                f"{one.name} was dropped, although its {WORDS[top.metric]} does not differ clearly from that of "
+                f"{_names(near)}"
+            )
 
 
 def _doubts_of_last(chosen: MeasuredModel, kept: Sequence[MeasuredModel], metric: Metric) -> Iterator[str]:
     near = [one for one in kept if one is not chosen and _overlap(chosen, one, metric)]
     if near:
-        yield f"by {WORDS[metric]} {chosen.name} cannot be told from {_names(near)}"
+        yield f"{WORDS[metric]} does not separate {chosen.name} from {_names(near)}"
 
 
 def _doubts_of_convicted(
@@ -264,8 +272,8 @@ def _doubts_of_convicted(
 ) -> Iterator[str]:
     others = [one for one in given if not one.convicted]
     if chosen.convicted:
-        instead = f"; of the others the choice is {choose(others, asked, preset).name}" if others else ""
-        yield f"{chosen.name} is not to be chosen ({', '.join(chosen.convicted)}){instead}"
+        instead = f"; among the others, the choice is {choose(others, asked, preset).name}" if others else ""
+        yield f"{chosen.name} must not be chosen ({', '.join(chosen.convicted)}){instead}"
 
 
 def _overlap(one: MeasuredModel, other: MeasuredModel, metric: Metric) -> bool:

@@ -92,7 +92,7 @@ def average_regrets(
     asked = strategy(by)
     lacking = [metric for metric in asked.metrics if metric not in metrics]
     if lacking:
-        raise UsageError(f"the strategy needs {', '.join(lacking)}", "give it, or take another strategy")
+        raise UsageError(f"the strategy needs {', '.join(lacking)}", "measure it, or use another strategy")
     outcome = np.asarray(out_of_distribution, dtype=np.float64)[:, None, :]
     subsets = _subsets(outcome.shape[-1], sizes)
     costs = {metric: _costs(metrics[metric], metric, subsets) for metric in asked.metrics}
@@ -110,7 +110,10 @@ def average_regrets(
 def _outcomes(models: Sequence[MeasuredModel], out_of_distribution: Mapping[str, float]) -> list[float]:
     lacking = [one.name for one in models if one.name not in out_of_distribution]
     if lacking:
-        raise UsageError(f"no out-of-distribution perplexity of {', '.join(lacking)}", "give that of every model")
+        raise UsageError(
+            f"{', '.join(lacking)} {'has' if len(lacking) == 1 else 'have'} no out-of-distribution perplexity",
+            "give it for every model",
+        )
     return [out_of_distribution[one.name] for one in models]
 
 
@@ -119,7 +122,7 @@ def _subsets(models: int, sizes: Sequence[int]) -> NDArray[np.bool_]:
     members = [one for size in sizes for one in combinations(range(models), size)]
     if not members or not all(members):
         raise UsageError(
-            f"there is no choice of {list(sizes)} among {models} models", "give sizes from 1 to their number"
+            f"there is no choice of {list(sizes)} from {models} models", "give sizes from 1 to their number"
         )
     held = np.zeros((len(members), models), dtype=np.bool_)
     for row, one in enumerate(members):

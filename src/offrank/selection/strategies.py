@@ -92,5 +92,5 @@ def _metric(name: str, spelling: str) -> Metric:
 def _unreadable(spelling: str) -> UsageError:
     return UsageError(
         f"cannot read strategy {spelling!r}",
-        "write a metric (ppl, ndcg, cmip), or as in 'top-4 cmip, top-4 ppl: ndcg' what to keep before the colon",
+        "name a metric (ppl, ndcg, cmip), or say what to keep before a colon, as in 'top-4 cmip, top-4 ppl: ndcg'",
     )

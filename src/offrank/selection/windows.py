@@ -53,7 +53,9 @@ def slope(values: Sequence[float], half_widths: Sequence[float], multiple: float
     """
     centre, half = np.asarray(values, dtype=np.float64), np.asarray(half_widths, dtype=np.float64)
     if not (centre.ndim == 1 and centre.shape == half.shape and len(centre)):
-        raise ValueError(f"{centre.shape} values and {half.shape} half-widths: give as many of both, at least one")
+        raise ValueError(
+            f"{centre.shape} values and {half.shape} half-widths: give the same number of both, at least one"
+        )
     if not (np.isfinite(centre).all() and (half >= 0).all() and multiple > 0):
         raise ValueError("values must be finite, half-widths not negative and the multiple positive")
     low = np.maximum.accumulate(centre - multiple * half)

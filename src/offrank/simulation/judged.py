@@ -72,7 +72,7 @@ def stratified(judged: Judged, documents: int = 10, seed: int = 0, *, preset: Pr
     if documents < 1:
         raise UsageError(f"documents is {documents!r}", "give at least 1")
     if preset not in get_args(Preset):
-        raise UsageError(f"preset is {preset!r}", 'say "paper" or "published-code"')
+        raise UsageError(f"preset is {preset!r}", 'use "paper" or "published-code"')
     rng = np.random.default_rng(seed)
     _, grade = np.unique(judged.grade, return_inverse=True)
     owner, grades = judged.owner, int(grade.max(initial=0)) + 1
@@ -80,7 +80,7 @@ def stratified(judged: Judged, documents: int = 10, seed: int = 0, *, preset: Pr
     places = (_largest_remainders if preset == "paper" else _rounded)(counts, judged.sizes[:, None], documents)
     kept = np.flatnonzero((judged.sizes >= documents) & (places.sum(axis=1) == documents))
     if not len(kept):
-        raise EmptyLogError(f"no query has {documents} documents", "ask for fewer documents per query")
+        raise EmptyLogError(f"no query has {documents} documents", "use fewer documents per query")
     order = np.lexsort((rng.random(judged.rows), grade, owner))
     before = np.cumsum(counts) - counts.ravel()
     rank = np.arange(judged.rows) - before[(owner * grades + grade)[order]]
@@ -131,7 +131,9 @@ def mslr_like(queries: int = 1000, documents: tuple[int, int] | None = None, see
     """
     low, high = (1, 1000) if documents is None else documents
     if queries < 1 or not 1 <= low <= high:
-        raise UsageError(f"{queries} queries of {low} to {high} documents", "give at least 1 of each, fewest first")
+        raise UsageError(
+            f"{queries} queries of {low} to {high} documents", "give at least 1 of each, the smaller number first"
+        )
     rng = np.random.default_rng([seed, 136])
     if documents is None:
         sizes = np.clip(np.exp(rng.normal(4.34, 0.95, queries)), low, high).astype(np.int64)

@@ -27,7 +27,7 @@ class Placed(Spelled):
 
     def __post_init__(self) -> None:
         if sorted(self.order) != list(range(len(self.order))):
-            raise UsageError(f"the order is {self.order}", "give every place once, counted from 0")
+            raise UsageError(f"the order is {self.order}", "give every position once, counted from 0")
 
     def needs(self, ability: Ability) -> Needs:
         return self.base.needs(ability)
@@ -50,8 +50,8 @@ class Placed(Spelled):
     def _check(self, contexts: Contexts) -> None:
         if (contexts.length != len(self.order)).any():
             raise UsageError(
-                f"{self!r} places {len(self.order)} items, and a slate has {contexts.length.min()}",
-                "give every impression that many slots",
+                f"{self!r} places {len(self.order)} items, but a slate has {contexts.length.min()}",
+                "give every impression this many slots",
             )
 
 

@@ -74,7 +74,7 @@ class GradeLearner(ABC):
             return np.asarray(self.fit(judged, seed)(judged.features), np.float64)
         if self.folds > len(judged):
             raise UsageError(
-                f"there are {len(judged)} queries for {self.folds} folds", "ask for at most as many as queries"
+                f"there are {len(judged)} queries for {self.folds} folds", "use at most as many folds as queries"
             )
         fold = np.random.default_rng(seed).permutation(np.arange(len(judged)) % self.folds)
         found, of_row = np.empty(judged.rows), fold[judged.owner]
@@ -91,7 +91,7 @@ class GradeLearner(ABC):
                 bound = f"at least {low}" if isinstance(value, int) else f"more than {low}"
                 raise UsageError(f"{name} is {value!r}", f"give {bound}")
         if self.folds == 1:
-            raise UsageError("folds is 1", "give 0 to score the documents trained on, or 2 or more")
+            raise UsageError("folds is 1", "use 0 to score the training documents, or 2 or more")
 
 
 @dataclass(frozen=True)
@@ -119,7 +119,7 @@ class LambdaMART(GradeLearner):
     def fit(self, judged: Judged, seed: int) -> Callable[[Floats], Any]:
         library = optional("lightgbm", "LambdaMART needs LightGBM", "models")
         if not np.isin(judged.grade, np.arange(31)).all():
-            raise UsageError("LambdaMART needs whole grades from 0 to 30", "round the grades, or take Tree or Lasso")
+            raise UsageError("LambdaMART needs whole grades from 0 to 30", "round the grades, or use Tree or Lasso")
         settings = {
             "objective": "lambdarank",
             "num_leaves": self.leaves,

@@ -79,10 +79,10 @@ class Simulated(Printed, Plain):
         """Return the page: the best policy, the true value of each policy, and next steps."""
         best, most = max(self.truths.items(), key=lambda one: nine_digits(one[1].value))
         left_out = f"; left out: {self.left_out:,} with fewer documents" if self.left_out else ""
-        answer = f"{quote(best)} **earns most in this world**: {most.value:.4f} clicks per session."
+        answer = f"{quote(best)} **has the highest value in this world**: {most.value:.4f} clicks per session."
         drawn = self.truths.get(repr(self.logging))
         if drawn is not None:
-            answer += f" {quote(repr(self.logging))}, which has drawn the log, earns {drawn.value:.4f}."
+            answer += f" {quote(repr(self.logging))}, which generated the log, has {drawn.value:.4f}."
         rows = tuple((name, str(truth)) for name, truth in self.truths.items())
         table = Figures("", ("policy", "clicks per session"), rows)
         notes = tuple(f"note: {note}." for note in self.notes)
@@ -90,7 +90,7 @@ class Simulated(Printed, Plain):
         return Document(
             "A log of a world whose truth is known",
             f"{self.written}: {len(self.world):,} queries of {self.world.documents} documents{left_out}.",
-            (Section("What policies earn", notes, tables=(table,)), Section("What to try", code=steps)),
+            (Section("Values of policies", notes, tables=(table,)), Section("What to try", code=steps)),
             (Answer(answer),),
         )
 
@@ -112,11 +112,13 @@ def notes_on(world: JudgedWorld) -> tuple[str, ...]:
     if isinstance(user, Fitted):
         unseen = float((user.documents.codes(world.contexts()) == UNSEEN).mean())
         if unseen:
-            found.append(f"the model has never seen {unseen:.1%} of the documents: there its prior clicks")
+            found.append(
+                f"{unseen:.1%} of the documents are unknown to the model, which clicks on them according to its prior"
+            )
     elif most < highest:
-        found.append(f"no grade is above {most:g}, while the user knows {highest:g}: highest={most:g} clicks more")
-    if isinstance(world.policy(next(iter(world.scores))), Placed):
         found.append(
-            "the page shows rankings in an order of its own (published-code): judge by the logged propensities"
+            f"no grade exceeds {most:g}, but the user model allows {highest:g}: highest={most:g} gives more clicks"
         )
+    if isinstance(world.policy(next(iter(world.scores))), Placed):
+        found.append("the page shows rankings in its own order (published-code): evaluate with the logged propensities")
     return tuple(found)

@@ -88,8 +88,8 @@ class SimulatedSource:
             | ((needed.keys | needed.labels | needed.clusters) - {"query"})
         ):
             raise ColumnError(
-                f"column {name!r} cannot be read that way",
-                "rows are grouped by query, and scores have a number per candidate",
+                f"column {name!r} cannot be read in this way",
+                "rows are grouped by query, and scores have one number per candidate",
             )
         return replace(self, needed=needed)
 
@@ -136,7 +136,7 @@ class SimulatedSource:
             propensity = np.exp(self.policy.log_prob(contexts, slates))
             if not propensity.all():
                 raise UsageError(
-                    f"rankings of {slates.shape[1]} documents are too many for the propensity of one to be a number",
+                    f"rankings of {slates.shape[1]} documents are too long for their propensity to be a number",
                     Wording("show fewer of them: {}", Option("slots", 20)),
                 )
             found["propensity"] = propensity

@@ -60,11 +60,11 @@ class JudgedWorld:
         if not self.temperature >= 0:
             raise UsageError(f"the temperature is {self.temperature!r}", "give 0 (sorted by score) or more")
         if wrong := [name for name in self.scores if name in {GRADE, "query", "slate", "clicks", "candidates"}]:
-            raise UsageError(f"a ranker cannot be called {wrong[0]!r}", "a column of the log has that name")
+            raise UsageError(f"a ranker cannot have the name {wrong[0]!r}", "a column of the log already has this name")
         if not 0 <= self.grade.min() <= self.grade.max() <= getattr(self.user, "highest", np.inf):
             raise UsageError(
-                f"grades are from {self.grade.min():g} to {self.grade.max():g}, and {self.user!r} knows other ones",
-                f"grades begin at 0; tell the user the largest: highest={self.grade.max():g}",
+                f"grades run from {self.grade.min():g} to {self.grade.max():g}, but {self.user!r} expects others",
+                f"grades begin at 0; give the user model the largest: highest={self.grade.max():g}",
             )
         object.__setattr__(self, "slots", self.slots or most)
 

@@ -121,7 +121,7 @@ def _orders(policy: object, situation: Situation) -> list[Slate]:
             falling = [order for order in from_top if all(score[a] >= score[b] for a, b in pairwise(order))]
             return [order[::-1] if policy.ascending else order for order in falling]
         case _:
-            raise TypeError(f"{policy!r} is no sorted ranking")
+            raise TypeError(f"{policy!r} is not a sorted ranking")
 
 
 _COINS = {"team_draft": 4, "balanced": 1, "probabilistic": 4}

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from ..argument import asks
+from ..evaluation import arguments
 from ..evaluation.answer import answered
+from ..evaluation.bounding import bounds_of
 from ..evaluation.question import TargetComparison
 from ..evaluation.result import Result
 
@@ -31,4 +33,6 @@ def compare(question: TargetComparison) -> Result:
         >>> result.difference("new", "naive").low > 0
         True
     """
-    return answered(question).comparing(question.against).with_facts(command=question.command("compare"))
+    bounds = bounds_of(question, arguments.source(question.log, question.columns), question.against)
+    found = answered(question).with_bounds(*bounds).comparing(question.against)
+    return found.with_facts(command=question.command("compare"))

@@ -55,7 +55,7 @@ class Demo(Printed):
         title = "Would two new rankers have earned more clicks than the old one?"
         steps = ["", f"The report: {self.report}", "Try it yourself:", *(f"  {line}" for line in self.next_steps)]
         again = Section("To try it yourself", code="\n".join(steps))
-        return Document(title, f"Asked of {size:,} simulated impressions.", (again,), answers)
+        return Document(title, f"From {size:,} simulated impressions.", (again,), answers)
 
     @property
     def next_steps(self) -> list[str]:
@@ -107,7 +107,7 @@ def demo(
     say(f"1. Simulating {world.impressions:,} impressions of {world.queries} queries to {log}")
     write(world, log)
     source = read_log(log)
-    say("2. Checking the log: are its propensities right, and how far can it see?")
+    say("2. Checking the log: are its propensities correct, and does it cover the target?")
     checked = check(source, logging=LOGGING, progress=progress)
     say(f"3. Evaluating a better and a worse ranker with {len(ESTIMATORS)} estimators, in one pass")
     evaluated = evaluate(source, TARGETS, LOGGING, ESTIMATORS, examination=list(world.examination), progress=progress)

@@ -38,7 +38,7 @@ def inspect(
     executor: Executor | None = None,
     progress: Progress | None = None,
 ) -> Inspection | UnreadTable:
-    """Describe a table before any evaluation: how it is read, what drew it, and what to ask next.
+    """Describe a table before any evaluation: how it is read, which policy generated it, and what to run next.
 
     A table that can be opened and is not read as a log yet gives an `UnreadTable`: its columns with their first values,
     what is open, and the options that settle it. Any other gives an `Inspection`, in a few passes: the role of each

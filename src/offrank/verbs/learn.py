@@ -42,7 +42,7 @@ def learn(
     progress: Progress | None = None,
     say: Say = silent,
 ) -> LearntPolicy:
-    """Learn a policy from one third of a log, choose its settings by another, and test it on the last.
+    """Learn a policy on one third of a log, select its settings on another, and test it on the last.
 
     Parameters:
         log: anything that `read_log` takes, with `features` beside the candidates.
@@ -80,7 +80,7 @@ def learn(
     splits.check(split)
     IntervalSpec("normal", confidence)
     if test and confidence <= 0.5:
-        raise UsageError(f"confidence is {confidence!r}", "give more than 0.5, or do not judge the policy: test=False")
+        raise UsageError(f"confidence is {confidence!r}", "give more than 0.5, or skip the test: test=False")
     target = policy_file(path, bits)
     refuse_outputs(path, log=log, read=[logging], overwrite=overwrite)
     search = search_of(method, epochs, criterion, confidence, seed, labels)
@@ -89,7 +89,7 @@ def learn(
     training = Training(search, split, bits, interactions, labels, overwrite)
     trained = training.run(source, drawn, target, executor, progress, say)
     if test:
-        say("3. Judging by the test third")
+        say("3. Testing on the held-out third")
         how: dict[str, Any] = {"confidence": confidence, "executor": executor, "progress": progress}
         tested = evaluate(splits.Split(source, "test", split), dict(trained.policies), *trained.tested_by(drawn), **how)
     return LearntPolicy.of(trained, tested)

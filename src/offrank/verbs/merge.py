@@ -21,7 +21,7 @@ def merge(
     state: str | PathLike[str] | None = None,
     overwrite: bool = False,
 ) -> Result:
-    """Finish the states that `evaluate` or `compare` has written with `state=`: the result of all their logs together.
+    """Combine the states that `evaluate` or `compare` wrote with `state=` into one result for all their logs.
 
     It is the result that one such job on all these logs with `state=` gives, up to the rounding of sums: estimates,
     intervals, the bootstrap included, and diagnostics. Rows are numbered within their files, so that no day needs to
@@ -49,7 +49,7 @@ def merge(
     given = [states] if isinstance(states, str | PathLike) else list(states)
     names = [path for one in given for path in sorted(glob.glob(fspath(one))) or [fspath(one)]]  # noqa: PTH207
     if not names:
-        raise UsageError("there are no states to merge", "name the files that evaluate has written")
+        raise UsageError("there are no states to merge", "name the state files that evaluate has written")
     refuse_outputs(state, log=(), read=names, overwrite=overwrite)
     with well_formed():
         found, job, asked = merged([State.load(Path(name)) for name in names])

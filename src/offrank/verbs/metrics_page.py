@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from ..errors import NoOverlapError
-from ..evaluation.pages.document import again, eyebrow, refusal
+from ..evaluation.pages.document import again, asked, eyebrow, refusal
 from ..folds.estimate import Interval
 from ..formatting import Span, count, finite, listing, nine_digits, percent, quote
 from ..metrics.measured import Measured, Measurements
@@ -26,7 +26,7 @@ def document(found: Measurements) -> Document:
     if found.facts["by"]:
         sections += [_by_group(found, name) for name in names]
     placed = ((one.caution, _place(one.model, one.metric, one.group), one.group is not None) for one in found.findings)
-    sections += [Section("What to know", findings=findings(placed)), again(found.facts)]
+    sections += [Section("Notes", findings=findings(placed)), again(found.facts)]
     level = f"{100 * found.facts['confidence']:g} % intervals."
     answers = tuple(_answer(name, each) for name, each in whole.items())
     lead = f"Slates drawn by {quote(found.facts['logging'])}; {level}"
@@ -37,6 +37,7 @@ def document(found: Measurements) -> Document:
         answers,
         (_forest(names[0], whole[names[0]]),),
         eyebrow(found.facts),
+        asked(found.facts),
     )
 
 
@@ -77,10 +78,12 @@ def _answer(metric: str, found: ByModel) -> Answer:
     clear = {name: not change.low <= 0 <= change.high for name, change in changes.items()}
     if best == first:
         close = [quote(name) for name, is_clear in clear.items() if not is_clear]
-        end = f", but not clearly better than {listing(close)}" if close else ", clearly before each other model"
+        end = (
+            f", but not clearly better than {listing(close)}" if close else (", clearly better than every other model")
+        )
     else:
         end = f"; its difference to {quote(first)} is {Span.of(changes[best]).text(signed=True)}"
-        end += "" if clear[best] else ", **not clearly different**"
+        end += "" if clear[best] else ", **no clear difference**"
     return Answer(f"{quote(best)} **agrees best with the clicks**: {value}{end}.", severity=severity)
 
 
@@ -98,7 +101,7 @@ def _section(metric: str, found: ByModel, drawn: bool) -> Section:
         forests.append(Forest(title, rows, 0.0, "no difference", better=_better(metric)))
     caption = metric
     if given := next((one for one in found.values() if isinstance(one, Measured)), None):
-        caption += f": {percent(given.rejected)} of the clicks rejected, worth {_size(given)} impressions"
+        caption += f": {percent(given.rejected)} of the clicks rejected, effective size {_size(given)} impressions"
     table = Figures(caption, _HEADER[:5], tuple(_cells(name, one)[:5] for name, one in found.items()))
     return Section(metric, forests=tuple(forests), tables=(table,))
 

@@ -16,7 +16,7 @@ from ..reward_models.fitting import fit_models
 
 @asks(EstimatorSelection)
 def select_estimators(question: EstimatorSelection) -> SelectedEstimators:
-    """Choose the estimator of least estimated error for a log and a target.
+    """Choose the estimator with the smallest estimated error for a log and a target.
 
     The bias of each candidate shows in its differences to estimates that assume less, for the target and for
     pseudo-targets that the log tells about more precisely; docs/concepts/selection.md has the rule and how often it is

@@ -38,7 +38,7 @@ def simulate(
     progress: Progress | None = None,
     say: Say = silent,
 ) -> Simulated:
-    """Write a log that a user clicked in a world of judged queries, and return the true value of policies there.
+    """Simulate a log of clicks in a world of judged queries, and return the true values of policies in it.
 
     Parameters:
         path: the file to write, Parquet or (by its suffix) Arrow, atomically.
@@ -84,5 +84,5 @@ def simulate(
     logging = world.policy(next(iter(by_name)))
     say(f"3. {sessions:,} sessions to {os.fspath(path)}")
     written = convert(SimulatedSource(world, sessions, logging, seed), path, overwrite=overwrite, progress=progress)
-    say("4. What policies earn in this world")
+    say("4. Values of policies in this world")
     return Simulated(written, world, logging, truths_of(world), left_out, notes_on(world))

@@ -83,7 +83,7 @@ def given(prior: object) -> Beta | None:
         return None
     if isinstance(prior, Sequence) and len(prior) == 2 and all(isinstance(x, int | float) and x > 0 for x in prior):
         return Beta(float(prior[0]), float(prior[1]))
-    raise UsageError(f"prior={prior!r} is no prior", "write fit, common, or two positive numbers such as [1, 5]")
+    raise UsageError(f"prior={prior!r} is not a prior", "use fit, common, or two positive numbers such as [1, 5]")
 
 
 Evidence = Callable[[Floats, Floats], tuple[float, Floats, Floats]]

@@ -128,7 +128,7 @@ class RecurrentModel(SessionModel, Network, ABC):
         info, cautions = _beside_ubm(self.name, partial(self.law, parameters), data, known, held)
         epochs, best = len(learnt), int(np.nanargmin(losses))
         info = {
-            "queries": queries or "none: the sessions have no queries",
+            "queries": queries or "skipped: the sessions have no queries",
             "epochs": epochs,
             "best epoch": best,
             "held-out log-loss by epoch": losses,
@@ -298,6 +298,6 @@ def _beside_ubm(
     ahead = float(np.average(away, weights=weight))
     # A session of weight w stands for w like it.
     error = float(np.sqrt(weight @ (away - ahead) ** 2) / weight.sum())
-    said = f"{ahead:+.4f} (standard error {error:.4f}) nats a session"
+    said = f"{ahead:+.4f} (standard error {error:.4f}) nats per session"
     evidence = NetworkEvidence(model=name, ahead=ahead, error=error, sessions=float(weight.sum()))
-    return {"held-out log-likelihood less that of ubm": said}, cautions_for(evidence)
+    return {"held-out log-likelihood minus that of ubm": said}, cautions_for(evidence)

@@ -24,7 +24,7 @@ def libraries() -> tuple[Any, Any]:
     Raises:
         MissingExtraError: they are not installed.
     """
-    needing = "neural click models learn with JAX and optax"
+    needing = "neural click models need JAX and optax"
     return optional("jax", needing, "neural"), optional("optax", needing, "neural")
 
 
@@ -183,7 +183,7 @@ def train(
 
     best, losses, learnt = _copy(state), [held_out()], list[float]()
     if not np.isfinite(losses[0]):
-        raise UsageError("the parameters to start from give no finite likelihood", "start without them")
+        raise UsageError("the initial parameters give no finite likelihood", "start without them")
     try:
         for epoch in range(1, epochs + 1):
             sums = []

@@ -64,11 +64,11 @@ class PI(Weighted):
 
     def __post_init__(self) -> None:
         if self.slots not in ("joint", "independent"):
-            raise UsageError(f"slots is {self.slots!r}", 'give "joint" or "independent" (each slot drawn on its own)')
+            raise UsageError(f"slots is {self.slots!r}", 'use "joint" or "independent" (each slot drawn independently)')
         if not isinstance(self.samples, int) or self.samples < 0:  # type: ignore[redundant-expr]
-            raise UsageError(f"samples is {self.samples!r}", "give a number of slates to draw, or 0 for exactly")
+            raise UsageError(f"samples is {self.samples!r}", "give a number of slates to draw, or 0 for exact results")
         if self.slots == "independent" and self.samples:
-            raise UsageError(f"{self!r}: nothing to sample", "with independent slots leave samples away")
+            raise UsageError(f"{self!r}: there is nothing to sample", "omit samples with independent slots")
 
     @property
     def requires_logging(self) -> Asked:
@@ -170,9 +170,9 @@ def _refuse_dependent(batch: LogBatch, logging: Propensities) -> None:
     possible = (logging.rank_law.written_out(batch.contexts.length) > _NEVER).sum(axis=2)
     if (possible > 1).any():
         raise AbilityError(
-            f"{logging.policy!r} did not draw each slot on its own: items that it shows could have stood at another "
-            "rank too, and no item stands in a slate twice",
-            "leave slots=independent away; that is for logs in which each slot has candidates of its own",
+            f"{logging.policy!r} did not draw each slot independently: its items could have been at another rank "
+            "too, and no item occurs twice in a slate",
+            "omit slots=independent, which is for logs in which each slot has its own candidates",
         )
 
 

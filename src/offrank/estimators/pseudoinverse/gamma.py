@@ -225,9 +225,9 @@ def _by_eigenvalues(scaled: Floats, root: Floats) -> tuple[Floats, Floats]:
     dropped = max(float(np.abs(values[~seen]).max(initial=0.0)), np.finfo(float).eps * len(values))
     if values[seen].min() < GAP * dropped:
         raise SupportError(
-            "the logging policy is so close to deterministic that what it can show cannot be told from what it "
-            f"cannot (eigenvalues {values[seen].min():.1e} and {dropped:.1e} of the scaled second moments)",
-            "judge a policy closer to the logging one with snips, or log more randomly",
+            "the logging policy is so close to deterministic that what it can show cannot be distinguished from "
+            f"what it cannot (eigenvalues {values[seen].min():.1e} and {dropped:.1e} of the scaled second moments)",
+            "use snips to evaluate a policy that is closer to the logging policy, or log more randomly",
         )
     null = _orthonormal(vectors[:, ~seen] / root[:, None])
     half = vectors[:, seen] / root[:, None]

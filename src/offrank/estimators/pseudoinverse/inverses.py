@@ -54,9 +54,9 @@ class CostLimit:
         self.each = min(self.each, (time.perf_counter() - started) / made)  # the first may have waited for a compiler
         if self.made > 2 and self.each * self.left > MOST_SECONDS:
             raise AbilityError(
-                f"{self.policy!r}: pair probabilities take {self.each:.2g} seconds for a context, and a batch of the "
-                f"log has {self.contexts:,} different ones: {self.each * self.contexts / 3600:.1f} hours",
-                "round the scores to fewer levels, so that contexts are alike; shorten the slates; or use snips",
+                f"{self.policy!r}: pair probabilities take {self.each:.2g} seconds per context, and a batch of the "
+                f"log has {self.contexts:,} different contexts: {self.each * self.contexts / 3600:.1f} hours",
+                "round the scores to fewer levels, so that fewer contexts differ; shorten the slates; or use snips",
             )
 
 

@@ -61,8 +61,7 @@ class Overlap:
         """
         if self.inclusion < 1:
             raise UsageError(
-                "Theorem 1 takes every impression as logged, and some rows were kept with probability "
-                f"{self.inclusion:g} only",
+                f"Theorem 1 needs every logged impression, but some rows were kept with probability {self.inclusion:g}",
                 Wording("use {}", Option("interval", "bernstein")),
             )
         if not 0 < confidence < 1:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from ...assumptions import as_model, in_words
+from ...bounds.ends import Bounds
 from ...findings.reasons import Reason
 from ...findings.verdict import ASSUMED, EXPLAINED, Decision, Trust, Verdict
 from ...folds.estimate import Estimate, Interval
@@ -13,7 +14,6 @@ from ...formatting import Span, count, listing, number, percent, plural, quote
 from ...report.document import Answer
 from ...wording import joined
 from ..ab_test import COMBINED
-from ..bounds import Bounds
 from ..differences import Difference
 from ..estimates import Found, ResultData
 from ..metadata import Status
@@ -36,10 +36,10 @@ def answers(found: ResultData) -> list[Answer]:
     if found.metadata.kind == "check":
         trust = TRUST[found.verdict.trust]
         return [replace(lines[0], text=f"**{trust}.** {lines[0].text}"), *lines[1:]]
+    told = [_between_ends(found, one) for each in found.bounds.values() for one in each]
     if found.comparisons:
-        told = [_winner(found), *(_compared(found, one) for one in found.comparisons)]
+        told += [_winner(found), *(_compared(found, one) for one in found.comparisons)]
         return lines + told + _untested([one.verdict for one in found.comparisons])
-    told = [_between_ends(found, name, one) for name, each in found.bounds.items() for one in each]
     if not found.bounds or found.verdicts:
         told += [_target(found, name, found.estimates.of(name)) for name in found.metadata.targets]
     return lines + told + _untested(list(found.verdicts.values()))
@@ -60,20 +60,32 @@ def _target(found: ResultData, target: str, estimates: Mapping[str, Found]) -> A
     return Answer(told, aside, SEVERITY_OF[verdict.trust], reasons, quote(target), verdict.decision)
 
 
-def _between_ends(found: ResultData, target: str, bounds: Bounds) -> Answer:
-    """Say between what values a target lies, and what that assumes; better or worse only where both ends say so."""
-    span = Interval(bounds.lower.value, bounds.lower.low, bounds.upper.high, 0.0)
-    (low, ends), (high, _) = _in_words(span), _in_words(replace(span, value=bounds.upper.value))
-    unit, confidence = found.metadata.unit or "clicks per impression", 100 * found.metadata.confidence
-    text = f"**{DECISIONS[bounds.decision]}.** The log allows {quote(target)} any value between **{low} and {high}** "
-    text += f"{unit} ({confidence:g} % interval {ends}), assuming {bounds.assumes_in_words}."
-    change = Interval(bounds.difference_lower.value, bounds.difference_lower.low, bounds.difference_upper.high, 0.0)
-    less, more = (
-        _in_words(replace(change, value=end), signed=True)[0] for end in (change.value, bounds.difference_upper.value)
+def _between_ends(found: ResultData, bounds: Bounds) -> Answer:
+    """Say between what values a target lies, or its difference to another; better or worse only if both ends say so."""
+    about, part, compares = found.metadata, bounds.part, found.metadata.kind == "compare"
+    target, against = quote(part.target), _named(found, part.against)
+    unit = about.unit or "clicks per impression"
+    low, high, ends = _ends(bounds.lower, bounds.upper)
+    less, more, around = _ends(bounds.difference_lower, bounds.difference_upper, signed=True)
+    if compares:
+        subject, said = f"{target} minus {against}", f"is between **{less} and {more}** {unit}"
+        aside = f"{target} alone would have earned between {low} and {high} ({ends})."
+    else:
+        subject, said = target, f"would have earned between **{low} and {high}** {unit}"
+        aside = f"The difference to {against} is between {less} and {more} ({around})."
+    text = f"**{DECISIONS[bounds.decision]}.** {subject} {said} ({100 * about.confidence:g} % interval "
+    text += f"{around if compares else ends}), assuming {bounds.assumes_in_words}."
+    aside = (
+        f"{TRUST[bounds.trust]}: the log contains the reward of {percent(bounds.shown)} of what {target} shows. {aside}"
     )
-    aside = f"{TRUST[bounds.trust]}: the log shows {percent(bounds.shown)} of what it displays. Against the logged "
-    aside += f"ranking between {less} and {more} ({_in_words(change, signed=True)[1]})."
-    return Answer(text, aside, SEVERITY_OF[bounds.trust], (), quote(target), bounds.decision)
+    return Answer(text, aside, SEVERITY_OF[bounds.trust], (), subject, bounds.decision)
+
+
+def _ends(lower: Interval, upper: Interval, signed: bool = False) -> tuple[str, str, str]:
+    """Format both ends, and the interval around them."""
+    span = Interval(lower.value, lower.low, upper.high, 0.0)
+    (low, ends), (high, _) = (_in_words(replace(span, value=one.value), signed) for one in (lower, upper))
+    return low, high, ends
 
 
 def _headline(verdict: Verdict) -> str:
@@ -128,7 +140,7 @@ def _compared(found: ResultData, compared: Difference) -> Answer:
     aside, several = _source(verdict), len(found.comparisons)
     if several > 1:
         each = "Both" if several == 2 else f"All {several}"
-        aside += f" {each} comparisons hold together at {100 * about.confidence:g} % (Bonferroni)."
+        aside += f" {each} comparisons hold jointly at {100 * about.confidence:g} % (Bonferroni)."
     return Answer(text, aside, severity, reasons, f"{names[0]} minus {names[1]}", verdict.decision)
 
 
@@ -139,14 +151,14 @@ def _of_means(found: ResultData, compared: Difference) -> str:
     for one in found.metadata.ab_test.compared:
         if (one.target, one.against) == (compared.target, compared.against):
             value, ends = _in_words(one.means, signed=True)
-            return f" The difference of means alone, which assumes nothing of users, is {value} ({ends})."
+            return f" The difference of means alone, which assumes nothing about users, is {value} ({ends})."
     return ""
 
 
 def _untested(verdicts: list[Verdict]) -> list[Answer]:
     """Name what the numbers rest on that no log can test: once for all of them."""
     every = tuple(dict.fromkeys(one for verdict in verdicts for one in verdict.assumptions))
-    return [Answer("No log can test what this also rests on:", severity="note", assumptions=every)] if every else []
+    return [Answer("Assumptions that no log can test:", severity="note", assumptions=every)] if every else []
 
 
 def _named(found: ResultData, against: str) -> str:
@@ -158,7 +170,7 @@ def _more_rows(needed: int | None) -> str:
     if needed is None:
         return ""
     rows = count(float(f"{needed:.1e}"))  # two digits
-    return f" If it is as large as that, a log of {rows} rows of this kind would tell, four times of five."
+    return f" If the true difference is this large, a log of {rows} such rows detects it with a power of 80 %."
 
 
 def _logged(found: ResultData, target: str, mean: Estimate) -> Answer:
@@ -166,7 +178,7 @@ def _logged(found: ResultData, target: str, mean: Estimate) -> Answer:
     text = f"The logged ranking earned {_amount(found, mean)}."
     if target in ("logged", found.metadata.logging):
         return Answer(text)
-    return Answer(text, f"What {quote(target)} would have earned was not asked: name an estimator such as `snips`.")
+    return Answer(text, f"The value of {quote(target)} was not estimated: name an estimator such as `snips`.")
 
 
 def _reason(reason: Reason) -> str:
@@ -205,7 +217,11 @@ def _against(verdict: Verdict) -> str:
 
 
 def _power(least: float | None) -> str:
-    return "" if least is None else f" A difference of {number(least)} would be seen in four of five such logs."
+    return (
+        ""
+        if least is None
+        else (f" The smallest difference that such a log detects with a power of 80 % is {number(least)}.")
+    )
 
 
 def _source(verdict: Verdict) -> str:
@@ -217,7 +233,7 @@ def _source(verdict: Verdict) -> str:
         return f"{text}."
     if verdict.estimator == COMBINED:
         return f"{text}."
-    span = "holds the interval" if verdict.spans else "was widened to hold the value"
+    span = "contains that" if verdict.spans else "was widened to contain the value"
     return f"{text}. The interval {span} of {quote(verdict.anchor_name)}, which assumes less."
 
 
@@ -236,7 +252,7 @@ def _checks(found: ResultData) -> list[Answer]:
         titles.setdefault(check.status, {})[check.title] = None
     if failed := titles.get("serious"):
         many = plural(len(failed), "check of the log fails", "checks of the log fail")
-        text = f"**{many}** ({listing(list(failed))}): read why before you believe a number."
+        text = f"**{many}** ({listing(list(failed))}): read why before you rely on any number."
         return [Answer(text, severity="serious")]
     if doubtful := titles.get("warning"):
         many = plural(len(doubtful), "check of the log warns", "checks of the log warn")
@@ -245,6 +261,6 @@ def _checks(found: ResultData) -> list[Answer]:
         return []
     made = plural(sum(check.status != "skipped" for check in checks), "check", "checks")
     if noted := titles.get("note"):
-        text = f"**No check of the log fails**: {made} made. But note what they say of {listing(list(noted))}."
+        text = f"**No check failed** ({made}). See the notes on {listing(list(noted))}."
         return [Answer(text, severity="note")]
-    return [Answer(f"**Nothing speaks against this log**: {made} made.")]
+    return [Answer(f"**All checks passed** ({made}).")]

@@ -27,7 +27,8 @@ from .estimates import mean_weight
 
 _NEAR = (Span(0.95, None, None), Span(1.05, None, None))
 """Mean weights that differ by less than this do not need a closer look."""
-_UNCLIPPED = "as it is"
+_LIGHTS = (("ok", "as expected"), ("warning", "warns"), ("serious", "fails"))
+_UNCLIPPED = "unclipped"
 
 
 def diagnostics(found: ResultData) -> Iterator[Section]:
@@ -47,7 +48,7 @@ def weights_forest(found: ResultData, target: str) -> Forest:
     """Plot the mean weight of each estimator that has one, around its expectation 1."""
     spans = {name: mean_weight(one) for name, one in found.estimates.of(target).items()}
     rows = tuple(ForestRow(name, span) for name, span in spans.items() if span.value is not None)
-    return Forest(f"Mean importance weight for {target}, which should be 1", rows, 1.0, "1", others=_NEAR)
+    return Forest(f"Mean importance weight for {target} (expected: 1)", rows, 1.0, "1", others=_NEAR)
 
 
 def forest_of_checks(metadata: ResultMetadata) -> Forest:
@@ -58,7 +59,7 @@ def forest_of_checks(metadata: ResultMetadata) -> Forest:
         for one in metadata.checks
         if one.expected == 1 and one.low is not None
     )
-    return Forest("Mean weights, which should be 1", rows, 1.0, "1", others=_NEAR)
+    return Forest("Mean weights (expected: 1)", rows, 1.0, "1", others=_NEAR, lights=_LIGHTS)
 
 
 def ranks_forest(metadata: ResultMetadata) -> Forest:
@@ -94,14 +95,14 @@ def _weights(found: ResultData) -> Section:
     each = {name: some for name, some in each.items() if some}
     charts = tuple(chart for name, some in each.items() if (chart := weights_chart(name, some)).series)
     tables = tuple(weights_table(name, some) for name, some in each.items())
-    prose = "If the logged propensities are right and the log covers the target, the mean weight is 1."
+    prose = "The mean weight is 1 if the logged propensities are correct and the log covers the target."
     return _folded("Importance weights", prose, forests, tables, charts)
 
 
 def clips_forest(path: Path[Clipped]) -> Forest:
     """Plot the estimate of a target under each clip, and without one."""
     rows = tuple(ForestRow(_clip(one), Span.of(one.estimate)) for one in path.rows)
-    title = f"{path.target} by {path.estimator}, no weight beyond"
+    title = f"{path.target} by {path.estimator}, largest weight"
     return Forest(title, rows, path.rows[-1].estimate.value, _UNCLIPPED)
 
 
@@ -111,18 +112,18 @@ def _clip(row: Clipped) -> str:
 
 def _clips(found: Sequence[Path[Clipped]], method: str) -> Section:
     prose = (
-        "A clip bounds every weight: less variance, more bias. Where the estimate moves as soon as it is clipped, a "
-        "few large weights carry it."
+        "Clipping bounds every weight: it lowers the variance and adds bias. If the estimate changes as soon as "
+        "weights are clipped, it depends on a few large weights."
     )
     if method in ("bernstein", "bootstrap"):
-        prose += f" These intervals are normal ones; that of the estimate as it is, is a {method} interval."
-    header, tables = ("no weight beyond", "rows clipped", "estimate", "interval"), []
+        prose += f" These intervals are normal; the unclipped estimate has a {method} interval."
+    header, tables = ("largest weight", "rows clipped", "estimate", "interval"), []
     for path in found:
         spans = [Span.of(one.estimate) for one in path.rows]
         each = zip(path.rows, spans, strict=True)
         rows = tuple((_clip(one), percent(one.clipped), span.number(), span.interval()) for one, span in each)
         tables.append(Figures(_caption(path), header, rows, folded=True))
-    return _folded("If weights were clipped", prose, tuple(map(clips_forest, found)), tuple(tables))
+    return _folded("Effect of clipping", prose, tuple(map(clips_forest, found)), tuple(tables))
 
 
 def windows_forest(path: Path[Windowed]) -> Forest:
@@ -134,17 +135,17 @@ def windows_forest(path: Path[Windowed]) -> Forest:
 
 def _windows(found: Sequence[Path[Windowed]]) -> Section:
     prose = (
-        "A wider window assumes more of users, a tighter bound leaves less of the weights, and both vary less. The "
-        "estimates agree within their intervals as far as the further assumption holds, or the weight that is removed "
-        "adds little; the interval of the answer spans more than that of the chosen one."
+        "A wider window assumes more about users, a tighter bound removes more weight, and both reduce the "
+        "variance. The estimates agree within their intervals as long as the further assumption holds or the "
+        "removed weight contributes little. The interval of the answer is wider than that of the chosen one alone."
     )
     return _folded("By window or bound", prose, tuple(map(windows_forest, found)))
 
 
 def _heaviest(found: Sequence[Path[Heavy]]) -> Section:
     prose = (
-        "The impressions of largest weight, the first row of the log being 0, and the share of all weighted rewards "
-        "that each brings. Where a few bring most, the estimate is what happened to a few."
+        "The impressions with the largest weights (the first row of the log is 0), and the share of all weighted "
+        "rewards that each contributes. If a few contribute most, the estimate depends on those few."
     )
     tables = []
     for path in found:
@@ -155,8 +156,8 @@ def _heaviest(found: Sequence[Path[Heavy]]) -> Section:
 
 def _overlap(found: Sequence[RankOverlap]) -> Section:
     prose = (
-        "How likely the displayed item is at its rank: a target without randomness shows it there or does not. Where "
-        "that hardly ever happens, the log says little of what the target shows."
+        "Probability of the displayed item at its rank under the target; a deterministic target has 0 or 1. If it "
+        "is almost always 0, the log says little about the target."
     )
     rows = tuple(
         (f"{one.target}, rank {one.rank}", percent(one.target_probability), percent(one.logging_probability))
@@ -185,8 +186,8 @@ def _rankings(found: Sequence[RankingsCompared]) -> Section:
     header = ("target", "changed", *(f"top {one.depth}" for one in found[0].overlap))
     rows = tuple((one.target, percent(one.changed), *(percent(top.share) for top in one.overlap)) for one in found)
     prose = (
-        f"Beside what was shown, over {count(found[0].rows)} random impressions: the share of lists that "
-        "the target would change, and of the items on the first ranks those that it too shows there."
+        f"Over {count(found[0].rows)} random impressions: the share of lists that the target would change, and the "
+        "share of the items on the first ranks that it would show there too."
     )
     return _folded("Rankings side by side", prose, tables=(Figures("", header, rows),))
 

@@ -105,7 +105,7 @@ def again(facts: Mapping[str, Any], *names: str) -> Section:
     """Return the call that made a result. names: facts that belong to the question."""
     asked = tuple(f"{name}: `{facts[name]}`" for name in names if facts.get(name))
     versions = ", ".join(f"{name} {version}" for name, version in facts["versions"].items())
-    prose = (f"Made on {facts['created']} with {versions}",)
+    prose = (f"Created on {facts['created']} with {versions}",)
     return Section("To repeat this", prose, items=asked, code=facts.get("command") or "", folded=True, printed=False)
 
 
@@ -120,6 +120,24 @@ _VERBS = {
     "estimator-selection": "select estimators",
 }
 """Commands whose results have a kind of another name."""
+
+
+def asked(facts: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
+    """Return what was asked of which log, for the first screen: of the facts those that are there."""
+    log, level = facts.get("log"), facts.get("confidence")
+    known = dict(log) if isinstance(log, Mapping) else {"source": log}
+    how = " ".join(filter(None, [facts.get("interval"), "" if level is None else f"{100 * level:g} %"]))
+    told = {
+        "Log": known.get("source") and quote(str(known["source"])),
+        "Impressions": known.get("impressions") and f"{known['impressions']:,}",
+        "Judged on": facts.get("other") and quote(str(facts["other"])),
+        "Drawn by": facts.get("logging") and quote(str(facts["logging"])),
+        "Target": facts.get("target") and quote(str(facts["target"])),
+        "Clusters": facts.get("cluster") and quote(str(facts["cluster"])),
+        "Groups": facts.get("by") and quote(str(facts["by"])),
+        "Intervals": how,
+    }
+    return tuple((name, str(value)) for name, value in told.items() if value)
 
 
 def eyebrow(facts: Mapping[str, Any]) -> str:

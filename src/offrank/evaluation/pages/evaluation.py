@@ -7,17 +7,19 @@ from dataclasses import dataclass, field, replace
 
 from ...checks.propensities import SlotsRow
 from ...errors import UsageError
+from ...estimators.registry import ESTIMATORS
 from ...findings.verdict import Verdict
 from ...formatting import MISSING, Span, count, listing, number, percent, quote
 from ...report.document import Document, Figures, Item, Section
+from ...report.picture import Picture
 from ...report.plots import Forest, ForestRow
-from ...report.svg import forest_svg
 from ...wording import joined
 from ..differences import Difference
 from ..estimates import ResultData
 from ..metadata import Check, Diagnoses, Path, R, ResultMetadata
 from .ab_test import ab_test
 from .answers import SEVERITY_OF, answers
+from .bounds import bounds_by_group
 from .diagnostics import clips_forest, diagnostics, forest_of_checks, ranks_forest, weights_forest, windows_forest
 from .document import again, by_days, eyebrow, findings_of, in_worth
 from .estimates import all_groups, estimates_forest, estimators, groups_forest, largest_groups
@@ -41,6 +43,7 @@ def document(result: ResultData) -> Document:
         every = findings_of(found)
         grave = tuple(one for one in every if one.severity != "note")
         notes = tuple(one for one in every if one.severity == "note")
+        sections += [bounds_by_group(found, target) for target in found.bounds]
         sections += [largest_groups(found, target) for target in about.targets]
         sections += [estimators(found, target) for target in about.targets]
         sections += [
@@ -51,7 +54,9 @@ def document(result: ResultData) -> Document:
     sections += [_checks(about.checks, folded=not checked), _slots(about.slots, folded=not checked)]
     sections += [*diagnostics(found), _log(found), again(vars(about))]
     drawn, made = tuple(one for one in pictures if one.rows), eyebrow(vars(about))
-    return Document(about.title, "", tuple(sections), tuple(lines), drawn, made, tuple(_asked(found)))
+    return Document(
+        about.title, "", tuple(sections), tuple(lines), drawn, made, tuple(_asked(found)), tuple(_estimators(found))
+    )
 
 
 def _asked(found: ResultData) -> Iterator[tuple[str, str]]:
@@ -59,7 +64,7 @@ def _asked(found: ResultData) -> Iterator[tuple[str, str]]:
     about, log = found.metadata, found.metadata.log
     decisions = found.decisions
     taken = dict.fromkeys(quote(one.estimator) for one in decisions.values() if one.estimator is not None)
-    least = {name: one.detectable for name, one in decisions.items() if one.detectable is not None}
+    least = [one.detectable for one in decisions.values() if one.detectable is not None]
     facts = {
         "Log": quote(log.source) if log.source else "",
         "Impressions": count(log.impressions),
@@ -68,11 +73,17 @@ def _asked(found: ResultData) -> Iterator[tuple[str, str]]:
         "Drawn by": quote(about.logging),
         "Estimator of the answer" if len(taken) < 2 else "Estimators of the answers": listing([*taken]),
         "Intervals": f"{about.interval} {100 * about.confidence:g} %",
-        "Minimum detectable effect": listing(
-            [number(one) + (f" ({quote(name)})" if len(least) > 1 else "") for name, one in least.items()]
-        ),
+        "Minimum detectable effect": " to ".join(dict.fromkeys(map(number, (min(least), max(least))))) if least else "",
     }
     yield from ((name, value) for name, value in facts.items() if value not in ("", MISSING))
+
+
+def _estimators(found: ResultData) -> Iterator[tuple[str, str]]:
+    """Yield what the estimators of a page do, each with the first line of its own documentation."""
+    for name in dict.fromkeys(name.partition("(")[0] for _, name in found.estimates.found):
+        if name in ESTIMATORS:
+            said = " ".join((ESTIMATORS[name].__doc__ or "").strip().partition("\n\n")[0].split())
+            yield name, f"Self-normalised: {said}" if name.startswith("sn") else said
 
 
 def _period(found: ResultData) -> str:
@@ -88,7 +99,7 @@ def forest(found: ResultData) -> Forest:
     rows = [] if earned is None else [ForestRow("what was logged", Span.of(earned))]
     rows += [_verdict(name, one, found.truths.get(name)) for name, one in found.verdicts.items()]
     band = Span.of(earned if len(rows) > 1 else None)
-    title = f"Earned, in {about.unit or 'clicks per impression'}"
+    title = f"Reward, in {about.unit or 'clicks per impression'}"
     return Forest(title, tuple(rows), band.value, "logged", band, better="right")
 
 
@@ -122,7 +133,7 @@ def _left_out(about: ResultMetadata) -> Section:
     """Report the rows that were left out while reading."""
     items = [f"{count(rows)} for `{rule}`" for rule, rows in about.log.skipped.items() if rows]
     if learnt := about.log.learnt_from:
-        items.append(f"{count(learnt)} impressions that the policy was learnt from")
+        items.append(f"{count(learnt)} impressions that the policy was trained on")
     return Section("Left out while reading", items=tuple(items))
 
 
@@ -160,12 +171,12 @@ def _log(found: ResultData) -> Section:
     facts = {
         "Source": quote(log.source) if log.source else "",
         "Impressions": count(log.impressions),
-        "Left out, learnt from": count(log.learnt_from),
+        "Left out: training rows": count(log.learnt_from),
         "Before sub-sampling": "" if log.estimated_impressions == log.impressions else count(log.estimated_impressions),
         "Logging policy": quote(about.logging),
         "Examination by rank": ", ".join(f"{one:g}" for one in about.examination or ()),
         "Intervals": f"{about.interval} {100 * about.confidence:g} %",
-        "Dependent rows": _dependent(found),
+        "Dependent rows": f"clustered by {clusters}" if (clusters := _dependent(found)) else "",
         "Worth of one unit of the log": count(about.worth),
     }
     items = tuple(f"{name}: {value}" for name, value in facts.items() if value not in ("", MISSING))
@@ -179,12 +190,12 @@ def _dependent(found: ResultData) -> str:
     parts = (found.estimates, *found.groups.values())
     effects = [one.design_effect for part in parts for one in part.given.values() if one.design_effect]
     widest = f" (design effect up to {max(effects):.1f})" if effects else ""
-    return f"taken together by {quote(found.metadata.cluster)}{widest}"
+    return f"{quote(found.metadata.cluster)}{widest}"
 
 
 @dataclass(frozen=True)
 class Plots:
-    """Plots of a result, as SVG text of this width; write it to a file, or show it in a notebook.
+    """Plots of a result, of this width in pixels: each is a `Picture`, which a notebook shows and `save` writes.
 
     Each raises UsageError if there is no such target or nothing to draw. target: by default the first.
     """
@@ -192,28 +203,28 @@ class Plots:
     result: ResultData = field(repr=False)
     width: int = 800
 
-    def forest(self, target: str | None = None) -> str:
+    def forest(self, target: str | None = None) -> Picture:
         """Plot the answer for every target beside the logged mean; for one target, all its estimates."""
         found = in_worth(self.result)
         return self._drawn(forest(found) if target is None else estimates_forest(found, self._known(target)))
 
-    def groups(self, target: str | None = None) -> str:
+    def groups(self, target: str | None = None) -> Picture:
         """Plot the difference to the logged mean in each of the largest groups."""
         return self._drawn(groups_forest(in_worth(self.result), self._known(target)))
 
-    def weights(self, target: str | None = None) -> str:
+    def weights(self, target: str | None = None) -> Picture:
         """Plot the mean weight of each estimator, whose expectation is 1."""
         return self._drawn(weights_forest(self.result, self._known(target)))
 
-    def clips(self, target: str | None = None) -> str:
+    def clips(self, target: str | None = None) -> Picture:
         """Plot the estimate behind the verdict under each clip of its weights."""
         return self._path(self._behind.clip_path, clips_forest, target)
 
-    def windows(self, target: str | None = None) -> str:
+    def windows(self, target: str | None = None) -> Picture:
         """Plot the estimate for each window, if the data chose one."""
         return self._path(self._behind.window_path, windows_forest, target)
 
-    def ranks(self) -> str:
+    def ranks(self) -> Picture:
         """Plot clicks per impression at each rank."""
         return self._drawn(ranks_forest(self.result.metadata))
 
@@ -221,7 +232,7 @@ class Plots:
     def _behind(self) -> Diagnoses:
         return in_worth(self.result).metadata.diagnoses or Diagnoses()
 
-    def _path(self, paths: Sequence[Path[R]], draw: Callable[[Path[R]], Forest], target: str | None) -> str:
+    def _path(self, paths: Sequence[Path[R]], draw: Callable[[Path[R]], Forest], target: str | None) -> Picture:
         name = self._known(target)
         return self._drawn(next((draw(one) for one in paths if one.target == name), Forest("", ())))
 
@@ -232,7 +243,7 @@ class Plots:
             raise UsageError(f"there is no target {target!r}", "name one of " + ", ".join(names))
         return found
 
-    def _drawn(self, plot: Forest) -> str:
+    def _drawn(self, plot: Forest) -> Picture:
         if not plot.rows:
-            raise UsageError("there is nothing to draw", "ask for what was estimated")
-        return forest_svg(plot, self.width)
+            raise UsageError("there is nothing to draw", "use an estimate of this result")
+        return Picture(plot, self.width)

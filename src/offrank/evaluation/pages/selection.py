@@ -11,16 +11,16 @@ from ...report.plots import Forest, ForestRow
 from ..simulated_selection import NEAR, SimulatedSelection
 
 _RULE = (
-    "The estimated error of a candidate is the root of its variance plus its squared bias. The bias shows in its "
-    "paired differences to estimates that assume less and are not refuted themselves, beyond the noise of these "
-    "differences: for the target, and for pseudo-targets of the same log, in proportion to their distance from the "
-    "logging policy. A standard error that rests on few rows counts twice. "
-    "The range says what the difference for the target alone allows (2 standard errors)."
+    "The estimated error of a candidate is the root of its variance plus its squared bias. The bias is estimated "
+    "from paired differences to estimates that assume less and are not contradicted, beyond the noise of these "
+    "differences: for the target, and for pseudo-targets of the same log in proportion to their distance from the "
+    "logging policy. A standard error that is based on few rows counts twice. The range is what the difference for "
+    "the target alone allows (2 standard errors)."
 )
 _LIGHTS = {"refuted": "serious", "unusable": "serious", "uncertain": "warning"}
 _OFF = 0.02
 """Simulated click rates that differ more from the log's are reported."""
-_PSEUDO = "none: the policies allow none, or not with these candidates and columns, or the target is the logging policy"
+_PSEUDO = "none: the policies allow none, these candidates and columns do not, or the target is the logging policy"
 
 
 def candidate_sections(rows: Sequence[Mapping[str, Any]], findings: tuple[Finding, ...]) -> Iterator[Section]:
@@ -30,20 +30,21 @@ def candidate_sections(rows: Sequence[Mapping[str, Any]], findings: tuple[Findin
     table = Figures("Estimated errors", header, cells, extra=(6,))
     unfit = [row for row in rows if row["message"] and (not row["chosen"] or row["status"] == "unusable")]
     yield Section("The candidates", tables=(table,), findings=findings)
-    yield Section("Not to be used", items=_reasons(row for row in unfit if row["status"] != "missing"))
-    yield Section("Cannot be had", items=_reasons(row for row in unfit if row["status"] == "missing"))
+    yield Section("Must not be used", items=_reasons(row for row in unfit if row["status"] != "missing"))
+    yield Section("Not available", items=_reasons(row for row in unfit if row["status"] == "missing"))
 
 
 def rule(pseudo: Sequence[str]) -> Section:
     """Return the section on how the candidates were judged. pseudo: the pseudo-targets."""
     items = tuple(map(quote, pseudo)) or (_PSEUDO,)
-    return Section("How they were judged", (_RULE,), items=items, folded=True, printed=False)
+    return Section("How candidates are compared", (_RULE,), items=items, folded=True, printed=False)
 
 
 def candidates_forest(rows: Sequence[Mapping[str, Any]]) -> Forest:
     """Plot the estimate of each candidate; the light says which is chosen and which must not be used."""
     each = (ForestRow(row["estimator"], _span(row), light=_light(row)) for row in rows)
-    return Forest("Estimate of each candidate, the least expected error first", tuple(each))
+    lights = ("ok", "chosen"), ("warning", "uncertain"), ("serious", "refuted, or not to be used")
+    return Forest("Estimate of each candidate, smallest estimated error first", tuple(each), lights=lights)
 
 
 def _light(row: Mapping[str, Any]) -> str:
@@ -76,7 +77,7 @@ def _short(number: float | None) -> str | None:
 
 def simulated_section(found: SimulatedSelection, given: Iterable[str]) -> Section:
     """Return the section about simulated choices. given: the candidates."""
-    title = "How often such a choice is right"
+    title = "How often the selection is right"
     if not (found.kinds or found.missing):
         return Section(title)
     if found.missing:
@@ -87,10 +88,11 @@ def simulated_section(found: SimulatedSelection, given: Iterable[str]) -> Sectio
         rates = "the mean number of clicks is the log's, equal at all ranks"
     off = f" Simulated click rates differ from the log's by up to {percent(found.off)}." if found.off > _OFF else ""
     told = (
-        f"In {found.logs} simulated logs of {found.rows:,} impressions the error of the chosen estimator was at most "
-        f"{near} above that of the best in {percent(found.right)} (standard error {percent(found.error)}). Always "
-        f"`{few[0][0]}`: {percent(few[0][1])}, the most of all fixed ones. Contexts are {found.contexts:,} of the "
-        f"log's, slates are drawn by its logging policy, and {rates}; users and what items are worth are not.{off}"
+        f"In {found.logs} simulated logs of {found.rows:,} impressions, the error of the chosen estimator was at "
+        f"most {near} above that of the best in {percent(found.right)} (standard error {percent(found.error)}). "
+        f"Always using `{few[0][0]}` achieves {percent(few[0][1])}, more than any other single estimator. Contexts "
+        f"are {found.contexts:,} of the log's, slates are drawn from its logging policy, and {rates}; users and the "
+        f"relevance of items are simulated.{off}"
     )
     names = [name for name, _ in few]
     rows = tuple(
@@ -98,6 +100,8 @@ def simulated_section(found: SimulatedSelection, given: Iterable[str]) -> Sectio
         for one in found.kinds
     )
     if left := [quote(name) for name in given if name not in found.kinds[0].errors]:
-        told += f" Not among the candidates there: {listing(left)}."
-    table = Figures("Errors as multiples of the best", ("users", "best", "right", "choice", *names), rows, folded=True)
+        told += f" Candidates missing there: {listing(left)}."
+    table = Figures(
+        "Error relative to the best candidate", ("users", "best", "right", "choice", *names), rows, folded=True
+    )
     return Section(title, (told,), tables=(table,))

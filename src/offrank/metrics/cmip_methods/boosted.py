@@ -30,7 +30,7 @@ def boosted(
     Raises:
         MissingExtraError: LightGBM is not installed.
     """
-    remedy = ", or take method='binned', which needs nothing more"
+    remedy = ", or use method='binned', which needs no other package"
     library = optional("lightgbm", "this method of CMIP trains LightGBM", "models", remedy)
     settings = {"objective": "binary", "verbose": -1, "seed": seed, **_STEADY, **options}
     train, watching = library.Dataset(*_labelled(own, exchanged)), dict[str, Any]()

@@ -40,7 +40,7 @@ def best_slates(scores: Floats, size: Integers, length: Integers, assignment: As
         row = int(wrong[0])
         raise UsageError(
             f"a slate of {length[row]} slots for {size[row]} candidates with scores for {scores.shape[2]} slots",
-            "shorten the slate, or learn from slates of as many slots",
+            "shorten the slate, or train on slates with as many slots",
         )
     if assignment == "greedy":
         return np.asarray(_kernels.greedy_slates(scores, size, length))

@@ -50,7 +50,9 @@ class TreeEnsemble:
         """[rows] score of each candidate, or [rows, slots]; features: [rows, width], an array or a CSR matrix."""
         rows, width = features.shape
         if width != self.width:
-            raise UsageError(f"there are {width} features for trees of {self.width}", "give the features learnt from")
+            raise UsageError(
+                f"there are {width} features, but the trees have {self.width}", "give the features used in training"
+            )
         out = np.empty((rows, max(self.slots, 1)))
         if not isinstance(features, np.ndarray):
             given = (features.indptr.astype(np.int64), features.indices.astype(np.int64), features.data)
@@ -82,7 +84,7 @@ def _parsed(text: str, width: int) -> tuple[Integers, Integers, Floats, Integers
     """
     found = [_tree(match[1], width) for match in _TREE.finditer(text)]
     if not found or "end of trees" not in text:
-        raise ValueError("it does not end where the trees end")
+        raise ValueError("it does not end after its trees")
     first = np.cumsum([(0, 0), *((len(tree[0]), len(tree[4])) for tree in found)], axis=0)
     feature, threshold, left, right, value = (np.concatenate(part) for part in zip(*found, strict=True))
     return first, feature, threshold, left, right, value
@@ -99,10 +101,10 @@ def _tree(text: str, width: int) -> tuple[Integers, Floats, Integers, Integers, 
     left, right = (np.array(child, np.int64) for child in children)
     nodes = np.arange(leaves - 1)
     if int(said["num_cat"]) or any(len(each) != leaves - 1 for each in (feature, threshold, left, right)):
-        raise ValueError("a tree has other splits than leaves")
+        raise ValueError("a tree has numbers of splits and leaves that do not match")
     if len(value) != leaves or not ((feature >= 0) & (feature < width)).all():
-        raise ValueError("a tree asks for a feature or a leaf that there is not")
+        raise ValueError("a tree refers to a feature or a leaf that does not exist")
     for child in (left, right):  # nodes are numbered downwards, so that no path is endless
         if not (((child > nodes) & (child < leaves - 1)) | ((child < 0) & (child >= -leaves))).all():
-            raise ValueError("a tree has a node that leads nowhere")
+            raise ValueError("a tree has a node without a leaf below it")
     return feature, threshold, left, right, value

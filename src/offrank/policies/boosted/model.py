@@ -79,8 +79,8 @@ class BoostedModel:
         """The law of the best slates of some contexts, by the scores of candidates in slots."""
         if contexts.slots > self.forest.slots:
             raise UsageError(
-                f"the policy was learnt from slates of {self.forest.slots} slots, and this log has {contexts.slots}",
-                "learn it again from slates of as many slots",
+                f"the policy was learnt from slates of {self.forest.slots} slots, but this log has {contexts.slots}",
+                "learn it again from slates with as many slots",
             )
         scores = widened(self.scores(self.encoding.lines(contexts)), contexts)[:, :, : contexts.slots]
         return Assigned(np.ascontiguousarray(scores), contexts.size, contexts.length, assignment)

@@ -59,7 +59,7 @@ class Boosted(Spelled, MaySort, Trained):
         if not self.temperature > 0:
             raise UsageError(f"temperature is {self.temperature}", "give a temperature above zero, or greedy=True")
         if self.assignment not in ASSIGNMENTS:
-            raise UsageError(f"assignment is {self.assignment!r}", "say " + " or ".join(ASSIGNMENTS))
+            raise UsageError(f"assignment is {self.assignment!r}", "use " + " or ".join(ASSIGNMENTS))
 
     @cached_property
     def model(self) -> BoostedModel:
@@ -71,12 +71,13 @@ class Boosted(Spelled, MaySort, Trained):
         found = BoostedModel.load(self.path)
         if found.forest.slots and (self.temperature != 1.0 or self.greedy):
             raise UsageError(
-                f"{self!r}: the file has a score per slot, and its slate is fixed",
-                "leave temperature and greedy away; assignment=exact is another way to choose the slate",
+                f"{self!r}: the file has one score per slot, so its slate is fixed",
+                "omit temperature and greedy; assignment=exact is another way to choose the slate",
             )
         if not found.forest.slots and self.assignment != "greedy":
             raise UsageError(
-                f"{self!r}: the file has a score per candidate, the same in every slot", "say greedy=True to sort by it"
+                f"{self!r}: the file has one score per candidate, the same in every slot",
+                "use greedy=True to sort by it",
             )
         return found
 

@@ -79,8 +79,8 @@ class Encoding:
         found = contexts.features
         if found is None:
             raise UsageError(
-                "a learnt policy needs the features of the candidates",
-                "give a log with a column `features`, or name it with columns={'features': ...}",
+                "a learnt policy needs features of the candidates",
+                "use a log with a column `features`, or name it with columns={'features': ...}",
             )
         given = (found.first, contexts.size, found.offsets, found.indices)
         offsets = _kernels.line_offsets(*given, self.bits, self.context, self.cross)

@@ -80,18 +80,18 @@ class PolicyFile:
         except UsageError as error:
             raise UsageError(f"{str(path)!r} cannot be used: {error.message}", error.remedy) from error
         except FileNotFoundError as error:
-            raise UsageError(f"there is no policy {str(path)!r}", "write one with `offrank learn`") from error
+            raise UsageError(f"there is no policy {str(path)!r}", "create one with `offrank learn`") from error
         except _DAMAGED as error:
-            remedy = "write one with `offrank learn`, and name it as that does: linear(...) or boosted(...)"
+            remedy = "create one with `offrank learn`, and name it as that command does: linear(...) or boosted(...)"
             raise UsageError(f"{str(path)!r} is not a learnt policy of this kind", remedy) from error
 
     @classmethod
     def _read(cls, found: Mapping[str, NDArray[Any]]) -> PolicyFile:
         if any(array.dtype.kind not in "biuf" or not np.isfinite(array).all() for array in found.values()):
-            raise ValueError("it holds what is no finite number")
+            raise ValueError("it contains a number that is not finite")
         version, bits, cross = (int(number) for number in found["format"])
         if version != _FORMAT:
-            raise UsageError(f"it is of format {version}", f"this offrank reads format {_FORMAT}")
+            raise UsageError(f"it has format {version}", f"this offrank reads format {_FORMAT}")
         plain = Encoding.plain(bits)
         plain.context[found["context"]] = True
         plain.scale[found["scaled"]] = found["scale"]

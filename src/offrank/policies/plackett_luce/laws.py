@@ -169,9 +169,11 @@ def weights_of(values: ArrayLike, name: str) -> Floats:
     """
     weights = np.asarray(values, dtype=np.float64)
     if weights.ndim not in {1, 2} or weights.shape[-1] == 0:
-        raise UsageError(f"{name} has shape {weights.shape}", "give [m] weights, or [n, m] for many contexts")
+        raise UsageError(f"{name} has shape {weights.shape}", "give [m] weights, or [n, m] for several contexts")
     if not (np.isfinite(weights) & (weights >= 0)).all():
-        raise UsageError(f"{name} holds a negative number or no number", "give Plackett-Luce weights, at least zero")
+        raise UsageError(
+            f"{name} contains a negative number or a missing one", "give Plackett-Luce weights of at least zero"
+        )
     return weights
 
 
@@ -202,7 +204,9 @@ def _over_the_largest(shown: Floats, rest: ArrayLike) -> tuple[Floats, Floats]:
     """Weights [n, l] of displayed items and the total [n] of the others, divided by each row's largest shown weight."""
     hidden = np.asarray(rest, dtype=np.float64)
     if np.isnan(hidden).any() or (hidden < 0).any():
-        raise UsageError("rest is negative or not a number", "give the total weight of the candidates not shown")
+        raise UsageError(
+            "rest is negative or not a number", "give the total weight of the candidates that are not shown"
+        )
     largest = shown.max(axis=1)
     scale = np.where(largest > 0, largest, 1.0)
     with np.errstate(over="ignore"):

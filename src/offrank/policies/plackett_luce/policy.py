@@ -88,8 +88,9 @@ class PlackettLuce(Spelled, PairProbs, OrderGivenSet, ItemWeights, FillsSlots):
             unable(
                 self,
                 "rank_probs",
-                f"{size:,} candidates at {length:,} ranks would take some {seconds.max():,.0f} seconds a row: shorten "
-                "the slates, or choose estimators that weigh slates or their beginnings, as snips or snrips",
+                f"{size:,} candidates at {length:,} ranks would take about {seconds.max():,.0f} seconds per row: "
+                "shorten the slates, or use estimators that weight whole slates or their beginnings, such as snips "
+                "or snrips",
             )
         return rank_law(self.log_weights(contexts), contexts.size, contexts.length, items, contexts.slots)
 

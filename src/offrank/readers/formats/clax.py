@@ -48,7 +48,7 @@ def clax(path: str | Path | Sequence[str | Path], *, invalid: Invalid = "raise")
     stored = ParquetTable(find(path, (".parquet",)))
     for column in ("query_doc_ids", "clicks"):
         if column not in stored.names:
-            raise ColumnError(f"{stored.describe()} has no column {column!r}", "give sessions in the layout of CLAX")
+            raise ColumnError(f"{stored.describe()} has no column {column!r}", "give sessions in CLAX's layout")
     return WideLog(ClaxTable(stored), {}, invalid)
 
 
@@ -109,8 +109,8 @@ class SessionPlaces:
         order = np.lexsort((self.position, self.row))
         self.at, self.row, self.position = self.at[order], self.row[order], self.position[order]
         twice = (np.diff(self.row) == 0) & (np.diff(self.position) == 0)
-        self._refuse(row[wrong], "a position is no whole number from 1 to 1,000")
-        self._refuse(self.row[1:][twice], "two documents have one position")
+        self._refuse(row[wrong], "a position is not a whole number from 1 to 1,000")
+        self._refuse(self.row[1:][twice], "two documents have the same position")
 
     def column(self, name: str, column: str) -> pa.Array:
         """Return a column of the wide layout."""
@@ -129,7 +129,9 @@ class SessionPlaces:
     def _flat(self, column: str) -> NDArray[np.float64]:
         """Return the values of a list column that stands beside the ids."""
         found = arrow.lists(self.piece.data.column(column), column)
-        self._refuse(np.flatnonzero(found.lengths != self.lengths), f"{column!r} is not as long as its query_doc_ids")
+        self._refuse(
+            np.flatnonzero(found.lengths != self.lengths), f"{column!r} does not have the length of its query_doc_ids"
+        )
         return arrow.numbers(found.values, column)
 
     @staticmethod
@@ -140,4 +142,4 @@ class SessionPlaces:
     def _refuse(self, rows: Integers, why: str) -> None:
         if len(rows):
             where = f"{self.piece.file}, row {int(self.piece.rows[rows.min()])} (the first is 0)"
-            raise LogError(f"{where}: {why}", "mend the session, or leave it out")
+            raise LogError(f"{where}: {why}", "correct the session, or remove it")

@@ -56,7 +56,7 @@ def criteo(
         LogError: there is no file; while reading, a line is not in the format.
     """
     if propensities not in get_args(Propensities):
-        raise UsageError(f"propensities is {propensities!r}", 'say "true" or "as-written"')
+        raise UsageError(f"propensities is {propensities!r}", 'use "true" or "as-written"')
     read = partial(_impressions, propensities == "true")
     return WideLog(TextTable(expand(path), _SCHEMA, read, _PARSED), {}, invalid)
 
@@ -142,7 +142,7 @@ def _features(values: bool, path: str, impressions: Sequence[list[_Line]]) -> pa
     wrong = none | (indices < 0) | (indices > _HIGHEST)
     if wrong.any():
         number, features = flat[int(np.searchsorted(np.cumsum(counts), wrong.argmax(), side="right"))]
-        raise malformed(path, number, features, "features as 'index:number'", "give the file as it was published")
+        raise malformed(path, number, features, "features as 'index:number'", "use the file as published")
     rows, stops = (np.append(0, np.cumsum(n)).astype(np.int32) for n in ([len(one) for one in impressions], counts))
     return pa.ListArray.from_arrays(rows, pa.ListArray.from_arrays(stops, held if values else indices.astype(np.int32)))
 
@@ -156,5 +156,5 @@ def _unexpected(path: str, number: int, line: str) -> LogError:
         number,
         line,
         "'id |l cost |p inverse_propensity |f ...' (cost 0.001 or 0.999), or 'id |f ...' below it",
-        "give the challenge's training file as it was published; its test file says nothing of clicks",
+        "use the challenge's training file as published; its test file contains no clicks",
     )

@@ -29,12 +29,12 @@ from .registry import READERS, Reader
 _NUMERIC = 2  # indices 0 and 1 are the numeric features 1 and 2; categories share the others
 _KEPT = 0.1  # share of the impressions without a click
 _FILE = 40  # bits for the row numbers of one file, so that they do not depend on the files before it
-_REMEDY = "give the log as it was published; whole impressions only"
+_REMEDY = "use the log as published, with whole impressions only"
 _EXPECTED = {
     _kernels.BAD_HEADER: "'example ID: hash click propensity slots candidates feature:value ...'",
     _kernels.BAD_SIZES: "at least one slot and as many candidates as slots",
-    _kernels.BAD_CANDIDATE: "'click exid:ID feature:value ...' with the ID of the impression, a line per candidate",
-    _kernels.BAD_CLICK: "no click on a product shown, as the header says that the banner was not clicked",
+    _kernels.BAD_CANDIDATE: "'click exid:ID feature:value ...' with the ID of the impression, one line per candidate",
+    _kernels.BAD_CLICK: "no click on a shown product, because the header says that the banner was not clicked",
     _kernels.BAD_FEATURE: "features as 'number:value'",
 }
 
@@ -58,7 +58,7 @@ def criteo_paper(path: str | Path | Sequence[str | Path], *, bits: int = 20, inv
         LogError: there is no file; while reading, a line is not in the format.
     """
     if not 8 <= bits <= 30:
-        raise UsageError(f"bits is {bits!r}", "give 8 to 30; 20 bits are a million feature indices")
+        raise UsageError(f"bits is {bits!r}", "give 8 to 30; 20 bits give a million feature indices")
     return WideLog(PaperTable(expand(path), bits), {}, invalid)
 
 

@@ -37,9 +37,9 @@ def diginetica(path: str | Path, *, invalid: Invalid = "raise") -> WideLog:
     queries, clicks = _files(Path(path))
     table = unfolded(open_table(queries), {"slate": "items"})
     if missing := _OWN - {*table.names}:
-        raise ColumnError(f"{queries} has no column {min(missing)!r}", f"give Diginetica's own {_QUERIES}")
+        raise ColumnError(f"{queries} has no column {min(missing)!r}", f"use Diginetica's own {_QUERIES}")
     kept = KeptRows(table, "is.test", ("FALSE", "false", "False"))
-    by = ItemKeys("queryId", "items"), ItemKeys("queryId", "itemId")
+    by = ItemKeys("queryId", "items", listed=True), ItemKeys("queryId", "itemId")
     joined = ClicksBeside(kept, open_table(clicks), *by, "clicks")
     return WideLog(joined, {"slate": "items", "session": "sessionId", "user": "userId"}, invalid)
 
@@ -60,5 +60,5 @@ def _files(path: Path) -> tuple[str, str]:
     found = [str(folder / name) for name in (_QUERIES, _CLICKS)]
     for one in found:
         if not Path(one).is_file():
-            raise LogError(f"there is no {one}", f"give the folder that has {_QUERIES} and {_CLICKS}")
+            raise LogError(f"there is no {one}", f"give the folder that contains {_QUERIES} and {_CLICKS}")
     return found[0], found[1]

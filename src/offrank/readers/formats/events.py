@@ -58,7 +58,7 @@ def events(
         UsageError: the options do not say what is an impression and what a click.
         ColumnError: there is no such column. LogError: no click is on an item that was shown.
     """
-    own = ItemKeys(impression, slate or item, time)
+    own = ItemKeys(impression, slate or item, time, listed=bool(slate))
     theirs = ItemKeys(click_impression or impression, click_item or item, time)
     impressions, clicking = _tables(source, clicks, (kind, shown, clicked), slate or position or "position")
     for table, wanted in (
@@ -126,8 +126,8 @@ def _tables(source: Any, clicks: str, kinds: tuple[str, str, str], rank: str) ->
     if column:
         if not shown:
             raise UsageError(
-                f"which rows of {column!r} are impressions is not said",
-                Wording("say so: {}", Option("format", f"events(kind={column}, shown=impression, clicked=click)")),
+                f"it is not clear which rows of {column!r} are impressions",
+                Wording("name them: {}", Option("format", f"events(kind={column}, shown=impression, clicked=click)")),
             )
         whole = _open(source)
         return (
@@ -138,7 +138,7 @@ def _tables(source: Any, clicks: str, kinds: tuple[str, str, str], rank: str) ->
         return _open(source), _open(clicks)
     first, second = _two(source)
     if rank in first.names and rank in second.names:
-        raise UsageError(f"both tables have a column {rank!r}", "give the impressions, and clicks= beside them")
+        raise UsageError(f"both tables have a column {rank!r}", "give the impressions, and the clicks as clicks=")
     return (first, second) if rank in first.names else (second, first)
 
 
@@ -152,7 +152,7 @@ def _two(source: Any) -> tuple[Table, Table]:
     if len(found) != 2:
         raise UsageError(
             "impressions and clicks are two tables, or rows of several kinds",
-            Wording("say where the clicks are: {}", Option("format", "events(clicks='clicks.parquet')")),
+            Wording("name the rows of clicks: {}", Option("format", "events(clicks='clicks.parquet')")),
         )
     return _open(found[0]), _open(found[1])
 

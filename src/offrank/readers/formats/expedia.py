@@ -39,11 +39,11 @@ def expedia(source: Any, *, searches: Searches = "random", gaps: Gaps = "close",
         UsageError: there is no such choice of searches. ColumnError: a column of `train.csv` is missing.
     """
     if searches not in get_args(Searches):
-        raise UsageError(f"searches is {searches!r}", 'say "random", "sorted" or "all"')
+        raise UsageError(f"searches is {searches!r}", 'use "random", "sorted" or "all"')
     table = open_table(source)
     for name in (*_COLUMNS.values(), _RANDOM):
         if name not in table.names:
-            raise ColumnError(f"{table.describe()} has no column {name!r}", "give Expedia's train.csv")
+            raise ColumnError(f"{table.describe()} has no column {name!r}", "use Expedia's train.csv")
     kept = KeptRows(table, _RANDOM, _KEPT[searches]) if searches != "all" else table
     logging = "uniform" if searches == "random" else ""
     return LongLog(kept, _COLUMNS, invalid, gaps=gaps, description=Description("long", logging=logging))

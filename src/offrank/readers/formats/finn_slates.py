@@ -21,7 +21,7 @@ from .registry import READERS, Reader
 
 _OWN = ("userId", "slate", "click", "slate_lengths")
 _PADDING, _NO_CLICK = 0, 1
-_REMEDY = "give data.npz of the Finn.no slates"
+_REMEDY = "use data.npz of the Finn.no slates"
 
 
 @READERS.register
@@ -47,7 +47,7 @@ def finn_slates(path: str | PathLike[str], *, invalid: Invalid = "raise") -> Wid
     try:
         table = _table(found)
     except (ValueError, IndexError) as error:
-        raise LogError(f"the arrays of {where} do not fit together: {error}", _REMEDY) from error
+        raise LogError(f"the arrays of {where} have inconsistent shapes: {error}", _REMEDY) from error
     return WideLog(MemoryTable(table, where), {"user": "userId"}, invalid, duplicates="first", clicks_as="items")
 
 

@@ -21,7 +21,7 @@ from .registry import READERS, Reader
 
 _RANDOM, _VIDEO = "is_rand", "video_id"
 _OWN = {"user_id", _VIDEO, "time_ms", "is_click", _RANDOM, "tab"}
-_REMEDY = "give log_random_*.csv, or the folder that holds it"
+_REMEDY = "give log_random_*.csv, or the folder that contains it"
 
 
 @READERS.register
@@ -58,7 +58,7 @@ def kuairand(source: Any, *, clicks: str = "is_click", invalid: Invalid = "raise
         )
     )
     if not len(pool):
-        raise LogError(f"no row of {table.describe()} was drawn at random: {_RANDOM} is never 1", _REMEDY)
+        raise LogError(f"no row of {table.describe()} was shown at random: {_RANDOM} is never 1", _REMEDY)
     computed: dict[str, Computed] = {
         "slate": one_each(_VIDEO),
         "candidates": always(pa.array(pool), _VIDEO),

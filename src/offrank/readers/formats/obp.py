@@ -60,7 +60,7 @@ def obp(source: Any, *, invalid: Invalid = "raise") -> WideLog:
         made = _slates(feedback, where) if "slate_id" in feedback else _rounds(feedback, where)
     except (TypeError, ValueError, IndexError, OverflowError, pa.ArrowException) as error:
         raise LogError(
-            f"the arrays of {where} do not fit together: {error}", "give obp's feedback unchanged"
+            f"the arrays of {where} have inconsistent shapes: {error}", "use obp's feedback unchanged"
         ) from error
     return WideLog(made, {}, invalid)
 
@@ -84,19 +84,21 @@ def _feedback(source: Any) -> tuple[Feedback, str]:
     if isinstance(source, Mapping):
         return {name: value for name, value in source.items() if value is not None}, "the feedback"
     if not isinstance(source, str | PathLike):
-        raise UsageError(f"{type(source).__name__} is no feedback of obp", "give its dict, or the path of one file")
+        raise UsageError(f"{type(source).__name__} is not feedback of obp", "give its dict, or the path of one file")
     path = fspath(source)
     try:
         head = _first(path)
         if head.startswith(b"\x80"):
-            raise LogError(f"{path} is a Python pickle, which could run anything", _SAVE)
+            raise LogError(f"{path} is a Python pickle, which could run arbitrary code", _SAVE)
         if head.startswith(b"PK"):
             return read_arrays(path, _NEEDED, _SAVE), path
         found = json.loads(Path(path).read_text("utf-8"))
     except (OSError, ValueError) as error:
         raise LogError(f"{path} cannot be read: {error}", "give a .npz or JSON file of obp's feedback") from error
     if not isinstance(found, dict):
-        raise LogError(f"{path} holds no JSON object", "give the feedback as one object, with an array for each name")
+        raise LogError(
+            f"{path} does not contain a JSON object", "give the feedback as one object, with an array for each name"
+        )
     return {name: value for name, value in found.items() if value is not None}, path
 
 
@@ -140,7 +142,7 @@ def _actions(feedback: Feedback, action: NDArray[Any]) -> int:
     if said is None:
         raise ValueError("n_actions is missing")
     if not np.issubdtype(action.dtype, np.integer) or (len(action) and not 0 <= action.min() <= action.max() < said):
-        raise ValueError(f"an action is not one of 0 to {said - 1}")
+        raise ValueError(f"an action is not between 0 and {said - 1}")
     return said
 
 

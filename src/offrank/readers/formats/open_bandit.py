@@ -47,7 +47,7 @@ def open_bandit(path: str | Path, *, n_items: int | None = None, invalid: Invali
     table = OpenBanditTable(CsvJsonTable(Files((str(log),)), "csv"), items)
     for column in (*_ROLES.values(), "position"):
         if column not in table.csv.names:
-            raise ColumnError(f"{log} has no column {column!r}", "give a campaign's log of Open Bandit Data")
+            raise ColumnError(f"{log} has no column {column!r}", "use a campaign's log of Open Bandit Data")
     return WideLog(table, {}, invalid)
 
 
@@ -110,19 +110,19 @@ def _log(path: Path) -> Path:
     found = [p for p in sorted(path.glob("*.csv*")) if suffix(p) == ".csv" and p.name != _ITEMS]
     if len(found) != 1:
         what = f"{len(found)} logs" if path.is_dir() else "no such file or folder"
-        raise LogError(f"{str(path)!r}: {what}", "give one campaign's CSV file, or the folder that holds it")
+        raise LogError(f"{str(path)!r}: {what}", "give one campaign's CSV file, or the folder that contains it")
     return found[0]
 
 
 def _items(path: Path) -> tuple[int, ...]:
     if not path.is_file():
         raise LogError(
-            f"there is no {_ITEMS} beside the log, so its candidates are unknown: {str(path)!r}",
-            Wording("put it there, or say how many items there are: {}", Option("format", "open_bandit(n_items=34)")),
+            f"{_ITEMS} is missing next to the log, so its candidates are unknown: {str(path)!r}",
+            Wording("add the file, or give the number of items: {}", Option("format", "open_bandit(n_items=34)")),
         )
     try:
         options = pyarrow.csv.ConvertOptions(include_columns=["item_id"], column_types={"item_id": pa.int64()})
         table = pyarrow.csv.read_csv(path, convert_options=options)
     except (pa.ArrowInvalid, pa.ArrowKeyError) as error:
-        raise LogError(f"{path} cannot be read: {error}", "give the campaign's own file, with item_id") from error
+        raise LogError(f"{path} cannot be read: {error}", "use the campaign's own file, with item_id") from error
     return tuple(table.column("item_id").to_pylist())

@@ -153,7 +153,7 @@ def _refuse_unlisted(table: Table, chosen: str, reward: str, propensity: str) ->
         return
     if lacks_options(rows, ChoiceColumns(chosen, reward, propensity, alone=True)):
         raise ColumnError(
-            f"{propensity!r} says that not every row of {table.describe()} had all options of {chosen!r}",
+            f"{propensity!r} shows that not every row of {table.describe()} had all options of {chosen!r}",
             f"name the column that lists the options of each row, format='router(chosen={chosen}, reward={reward}, "
             f"propensity={propensity}, candidates=NAME)'; if every row had all of them, the propensities are wrong",
         )
@@ -169,7 +169,7 @@ def _ever(table: Table, chosen: str) -> pa.Array:
         if value is not None
     }
     if len(found) > MOST_OPTIONS:
-        raise LogError(f"{len(found):,} different values of {chosen!r} were chosen", "name the column of the options")
+        raise LogError(f"{chosen!r} has {len(found):,} different values", "name the column of the options")
     return pa.array(sorted(found))
 
 

@@ -121,7 +121,7 @@ def _log(source: Any, form: ShopForm, invalid: Invalid) -> WideLog:
             raise ColumnError(f"{table.describe()} has no column {name!r}", f"it has {', '.join(table.names)}")
     views = ShopEvents(table, form, form.view)
     clicks = ClicksOnViews(views, ShopEvents(table, form, form.click))
-    keys = ItemKeys("impression", "slate"), ItemKeys("impression", "item")
+    keys = ItemKeys("impression", "slate", listed=True), ItemKeys("impression", "item")
     return WideLog(ClicksBeside(views, clicks, *keys, "clicks"), {}, invalid)
 
 
@@ -150,7 +150,7 @@ class ShopEvents:
         for piece in self.table.pieces(part, wanted):
             kind = arrow.plain(_at(piece.data, form.kind)).cast(pa.large_string())
             kept = pc.fill_null(pc.equal(kind, self.kind), False)
-            rows, made = piece.rows[np.asarray(kept)], self._made(piece.data.filter(kept))
+            rows, made = piece.rows[np.asarray(kept)], self._made(arrow.kept(piece.data, kept))
             if len(rows) or piece.skipped:
                 yield replace(piece, data=pa.record_batch({name: made[name] for name in columns}), rows=rows)
 

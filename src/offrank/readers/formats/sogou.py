@@ -71,7 +71,7 @@ def sogou(path: str | Path | Sequence[str | Path], *, encoding: str = "gb18030",
     try:
         "".encode(encoding)
     except LookupError as error:
-        raise UsageError(f"encoding is {encoding!r}", 'say "gb18030" or "utf-8"') from error
+        raise UsageError(f"encoding is {encoding!r}", 'use "gb18030" or "utf-8"') from error
     table = TextTable(expand(path), _SCHEMA, partial(_impressions, encoding))
     return WideLog(table, {}, invalid, duplicates="first")
 
@@ -114,7 +114,7 @@ def _clicks(encoding: str, path: str) -> Iterator[Click]:
         if match is None:
             expected = "'time TAB user TAB [query] TAB rank TAB order TAB url'"
             raise malformed(
-                path, number, line, expected, "mend the line, or name the encoding: sogou(encoding='utf-8')"
+                path, number, line, expected, "correct the line, or name the encoding: sogou(encoding='utf-8')"
             )
         time, user, query, rank, _, url = match.groups()
         yield Click(time, user, query.removeprefix("[").removesuffix("]"), int(rank), url)

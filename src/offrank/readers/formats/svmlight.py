@@ -54,14 +54,14 @@ def svmlight(path: str | PathLike[str], *, positions: str = "", invalid: Invalid
     beside = positions or where.removesuffix(".gz") + _POSITIONS
     if not Path(beside).is_file():
         raise LogError(
-            f"{where} has judged documents and no positions: nothing tells what was shown",
-            f"give the positions as {beside}, or simulate users on it: offrank simulate --data {where}",
+            f"{where} has judged documents but no positions, so it does not say what was shown",
+            f"give the positions as {beside}, or simulate users: offrank simulate --data {where}",
         )
     judged = read_svmlight(where)
     if not np.isin(judged.grade, (0, 1)).all():
         raise LogError(
-            f"{where} has labels other than 0 and 1: documents were judged, and clicks are missing",
-            f"give a file whose labels are clicks, or simulate users on it: offrank simulate --data {where}",
+            f"{where} has labels other than 0 and 1: they are judgements, and clicks are missing",
+            f"use a file whose labels are clicks, or simulate users: offrank simulate --data {where}",
         )
     table = _table(judged, _places(beside, judged.rows))
     return WideLog(MemoryTable(table, where), {}, invalid, description=Description("wide"))
@@ -79,7 +79,7 @@ def _places(path: str, rows: int) -> Any:
     for number, text in lines(path):
         if word := text.strip():
             if not (word.isascii() and word.isdigit()):
-                raise malformed(path, number, text, "a position, a whole number", "give one position a line")
+                raise malformed(path, number, text, "a position, a whole number", "give one position per line")
             found.append(int(word))
     if len(found) != rows:
         raise LogError(f"{path} has {len(found):,} positions for {rows:,} documents", "give one for each document")
@@ -92,7 +92,7 @@ def _table(judged: Judged, places: Any) -> pa.Table:
     again = (np.diff(places[order]) == 0) & (np.diff(judged.owner[order]) == 0)
     if again.any():
         query = judged.query[judged.owner[order[1:][again][0]]]
-        raise LogError(f"two documents of query {query} have one position", "give each document a position of its own")
+        raise LogError(f"two documents of query {query} have the same position", "give each document its own position")
     ends, columns = pa.array(judged.first, pa.int64()), {"slate": judged.document, "clicks": judged.grade}
     made = {name: pa.LargeListArray.from_arrays(ends, pa.array(of[order])) for name, of in columns.items()}
     width = judged.features.shape[1]

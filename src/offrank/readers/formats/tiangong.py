@@ -66,7 +66,7 @@ def _impressions(path: str) -> Iterator[Impression]:
                         yield _impression(path, session, interaction)
                     element.clear()
         except ET.ParseError as error:
-            raise LogError(f"{path} is no XML: {error}", "give the XML file of TianGong-ST") from error
+            raise LogError(f"{path} is not valid XML: {error}", "use the XML file of TianGong-ST") from error
 
 
 def _impression(path: str, session: str, interaction: ET.Element) -> Impression:
@@ -86,7 +86,7 @@ def _impression(path: str, session: str, interaction: ET.Element) -> Impression:
         clicked = []
     if query is None or not results or None in results.values():
         where = f"{path}, session {session}, interaction {interaction.get('num')}"
-        raise LogError(f"{where}: expected query_id, and results with rank and docid", "mend it, or leave it out")
+        raise LogError(f"{where}: expected query_id, and results with rank and docid", "correct it, or remove it")
     ranks = range(1, max(results) + 1)
     slate = [results.get(rank) for rank in ranks]
     clicks = [float(rank in clicked) if rank in results else None for rank in ranks]

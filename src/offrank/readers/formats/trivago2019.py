@@ -26,7 +26,7 @@ _ACTION, _CLICKOUT = "action_type", "clickout item"
 _OWN = ("reference", "impressions", "prices", "session_id", _ACTION)
 _ROLES = {"slate": "impressions", "user": "user_id", "session": "session_id"}
 
-_LACKS = "only lists with a click are there, so that no other ranking can be judged by them"
+_LACKS = "it contains only lists with a click, so no other ranking can be evaluated"
 
 
 @READERS.register
@@ -48,7 +48,7 @@ def trivago2019(source: Any, *, invalid: Invalid = "raise") -> WideLog:
     table = unfolded(open_table(source))
     for name in _OWN:
         if name not in table.names:
-            raise ColumnError(f"{table.describe()} has no column {name!r}", "give Trivago's train.csv of 2019")
+            raise ColumnError(f"{table.describe()} has no column {name!r}", "use Trivago's train.csv of 2019")
     kept = KeptRows(table, _ACTION, (_CLICKOUT,))
     return WideLog(ReferenceClicks(kept), _ROLES, invalid, description=Description("sessions", lacks=_LACKS))
 

@@ -62,7 +62,7 @@ def ubi(
     shown = DerivedTable(queries, made | {name: name for name in queries.names if name not in taken})
     kept = KeptRows(happened, "action_name", tuple(clicked.split("|")))
     clicks = DerivedTable(kept, {"query_id": "query_id", "object_id": _leading(clicked_id, happened)})
-    keys = ItemKeys("query_id", "slate"), ItemKeys("query_id", "object_id")
+    keys = ItemKeys("query_id", "slate", listed=True), ItemKeys("query_id", "object_id")
     return WideLog(ClicksBeside(shown, clicks, *keys, "clicks"), {}, invalid)
 
 
@@ -93,7 +93,7 @@ def _leading(path: str, table: Table) -> str:
     """
     if path not in table.names:
         raise ColumnError(
-            f"{table.describe()}: {path!r} leads nowhere",
+            f"{table.describe()}: there is no field {path!r}",
             f"name another field: clicked_id= one of {', '.join(table.names)}",
         )
     return path

@@ -13,7 +13,7 @@ from ..roles import names
 from ..wide import WideLog
 from .registry import READERS, Reader
 
-_LOG = "log what was shown: an id for every list, the position of each item and its click"
+_LOG = "log what was shown: an id for every list, and the position and click of each item"
 _MIND = re.compile(r"\d+\t\S+\t\d+/\d+/\d{4} [\d:]+ [AP]M\t(N\d+( N\d+)*)?\t(N\d+-[01]( N\d+-[01])*)")
 _RETAILROCKET = {"timestamp", "visitorid", "event", "itemid", "transactionid"}
 _FIELD = re.compile(r"(\w+):(token|float|token_seq|float_seq)")
@@ -33,10 +33,10 @@ def mind(source: Any, **_how: Any) -> WideLog:
     """
     _refuse(
         source,
-        "MIND's impressions were shuffled before they were published, so that the order in which their news were shown "
-        "is unknown: no other ranking can be judged by them",
+        "MIND's impressions were shuffled before publication, so the order in which news were shown is unknown: no "
+        "other ranking can be evaluated",
         Wording(
-            "take a log with positions; to read it all the same, in that order, say {}",
+            "use a log with positions; to read it in that order all the same, use {}",
             ColumnNames({"slate": "column_5.item", "clicks": "column_5.click"}),
         ),
     )
@@ -56,7 +56,7 @@ def retailrocket(source: Any, **_how: Any) -> WideLog:
     Raises:
         LogError: always.
     """
-    _refuse(source, "RetailRocket's events are views and purchases of items: no list that was shown", _LOG)
+    _refuse(source, "RetailRocket's events are views and purchases of items, not lists that were shown", _LOG)
 
 
 @retailrocket.recognised
@@ -75,7 +75,7 @@ def recbole(source: Any, **_how: Any) -> WideLog:
     Raises:
         LogError: always.
     """
-    _refuse(source, "RecBole's interactions are what users did: no list that was shown", _LOG)
+    _refuse(source, "RecBole's interactions are what users did, not lists that were shown", _LOG)
 
 
 @recbole.recognised
@@ -98,11 +98,11 @@ def snowplow_tsv(source: Any, **_how: Any) -> WideLog:
     """
     _refuse(
         source,
-        "these are Snowplow's enriched events, 131 columns without a header, whose views of lists and clicks are JSON "
-        "in the columns contexts and unstruct_event",
-        "export them as JSON lines by one of Snowplow's analytics SDKs (one object an event, with the keys "
+        "these are Snowplow's enriched events: 131 columns without a header, with views of lists and clicks as "
+        "JSON in the columns contexts and unstruct_event",
+        "export them as JSON lines with one of Snowplow's analytics SDKs (one object per event, with the keys "
         "unstruct_event_com_snowplowanalytics_snowplow_ecommerce_snowplow_ecommerce_action_1 and "
-        "contexts_com_snowplowanalytics_snowplow_ecommerce_product_1); that is read as `snowplow`",
+        "contexts_com_snowplowanalytics_snowplow_ecommerce_product_1); these are read as `snowplow`",
     )
 
 

@@ -49,7 +49,7 @@ def yandex(
         LogError: there is no file; while reading, a session is not in the format.
     """
     if repeats not in get_args(Repeats):
-        raise UsageError(f"repeats is {repeats!r}", 'say "once" or "count"')
+        raise UsageError(f"repeats is {repeats!r}", 'use "once" or "count"')
     return WideLog(TextTable(expand(path), _SCHEMA, partial(_impressions, repeats == "count")), {}, invalid)
 
 
@@ -76,7 +76,7 @@ def _impression(count: bool, path: str, number: int, text: str) -> Impression:
             number,
             text,
             "'query_region TAB document,document,... : clicked , clicked ;'",
-            "mend the session; ids of documents are numbers",
+            "correct the session; document ids are numbers",
         )
     query, shown, clicked = match.groups()
     slate = [int(document) for document in shown.split(",")]

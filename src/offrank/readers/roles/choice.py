@@ -32,7 +32,7 @@ class Roles:
         words: the role by whose words they are called, by default the role. least: how well a name must fit.
         """
         if role in self.said:
-            self.found[role] = RoleEvidence(self.said[role], "as you said")
+            self.found[role] = RoleEvidence(self.said[role], "as given")
             return self.said[role]
         free = [name for name in able if name not in self.taken]
         words = words or role
@@ -52,7 +52,7 @@ class Roles:
         free = sorted((name for name in able if name not in self.taken), key=lambda name: names.order(words, name))
         fits = [names.closeness(words, name) for name in free]
         if role in self.said or (free and (len(free) == 1 or fits[0] > fits[1])):
-            self.choose(role, free[:1], "it is called so", words=words)
+            self.choose(role, free[:1], "its name says so", words=words)
 
     def only(self, role: str, able: Sequence[str], words: str, why: str) -> bool:
         """Give a role to the one column that is called by some other words; whether there is one."""
@@ -64,7 +64,7 @@ class Roles:
 
     def alone(self, role: str, name: str) -> bool:
         """Give the role of the click to the only flag there is, and say so."""
-        why = "the only flag, seldom set, less often further down"
+        why = "the only flag, rarely set, less often further down"
         self.found[role], self.notes[role] = RoleEvidence(name, why), why
         return True
 

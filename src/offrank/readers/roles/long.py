@@ -20,16 +20,16 @@ from .columns import Column, alike, always_falls, is_constant, of_values, share_
 from .runs import Positioned, positioned, runs
 from .unnamed import like_clicks
 
-_NO_LISTS = "no column is an id that repeats with positions that run from 1 or 0 inside it"
-_LOG_LISTS = "log an id for every list that was shown, and the position of each of its items"
+_NO_LISTS = "no column is an id that repeats with positions from 1 or 0"
+_LOG_LISTS = "log an id for every list shown, and the position of each of its items"
 _LOG_CLICKS = "log 1 or 0 for each item shown"
-_NO_ITEM = "no column names the items: a value that comes once in each list"
-_LOWER = "positions in {!r} start at {} in every list, as those of a second page do"
+_NO_ITEM = "no column names the items: a value that occurs once in each list"
+_LOWER = "positions in {!r} start at {} in every list, as on a second page"
 _CLOSE = (
-    "say gaps='close' (--gaps close) to read them from the top, where a curve by rank does not hold of them; or log "
-    "the first page, too"
+    "use gaps='close' (--gaps close) to count them from the top, but then a curve by rank does not apply to them; "
+    "or log the first page too"
 )
-_ALONE = "no column tells the list that an item was shown in"
+_ALONE = "no column identifies the list in which an item was shown"
 
 
 def long_roles(rows: pa.Table, said: Mapping[str, str], *, closed: bool = False) -> Description:
@@ -43,7 +43,7 @@ def long_roles(rows: pa.Table, said: Mapping[str, str], *, closed: bool = False)
         return _by_names(roles, columns)
     run = _run(roles, found, columns)
     items = _items(columns, run, roles)
-    if roles.choose("item", items, "it comes once in each list") is None:
+    if roles.choose("item", items, "it occurs once in each list") is None:
         twice = _twice(columns, run, roles.taken)
         lacks, instead = (twice, DUPLICATE.remedy) if twice else (_NO_ITEM, "")
         return Description("none", roles.found, lacks=lacks, instead=instead)
@@ -59,7 +59,7 @@ def long_roles(rows: pa.Table, said: Mapping[str, str], *, closed: bool = False)
 def _run(roles: Roles, found: list[Positioned], columns: Mapping[str, Column]) -> Positioned:
     """Choose the position, then the id of the lists."""
     places = _one_each({run.position: columns[run.position].positions for run in found}, "position")
-    position = roles.choose("position", places, "it runs from the top in each list")
+    position = roles.choose("position", places, "it counts from the top of each list")
     of_it = {run.impression: run for run in found if run.position == position}
     ids = [best_named("impression", same) for same in alike(columns, list(of_it))]
     impression = roles.choose("impression", ids, "each of its values has a list of positions")
@@ -123,7 +123,7 @@ def _clicks(roles: Roles, columns: Mapping[str, Column], run: Positioned) -> boo
     if called:
         ranked = sorted(called, key=lambda name: (not len(columns[name].numbers), names.order("click", name)))
         able = _one_each({name: called[name] for name in ranked}, "click")
-        chosen = roles.choose("click", able, "it is called so, and is 0 or more where an item was shown")
+        chosen = roles.choose("click", able, "its name says so, and it is 0 or more where an item was shown")
         own = roles.found["click"]
         roles.found["click"] = RoleEvidence(own.column, own.why, (*own.rivals, *outcomes))
         note = _note(columns[str(chosen)])
@@ -133,7 +133,7 @@ def _clicks(roles: Roles, columns: Mapping[str, Column], run: Positioned) -> boo
     able = [name for name, numbers in held.items() if set(np.unique(numbers)) == {0.0, 1.0}]
     first = not_after_others({name: held[name] for name in able})
     if able and not (
-        roles.only("click", first, "used", "no other flag is called as what people do with an item")
+        roles.only("click", first, "used", "no other flag has the name of a user action on an item")
         or (len(able) == 1 and _behaves(roles, able[0], held[able[0]], columns, run))
     ):
         roles.ask("click", sorted(able, key=lambda name: (name not in first, *_unlikely_click(name, held[name]))))
@@ -156,8 +156,11 @@ def _no_click(columns: Mapping[str, Column], taken: set[str]) -> str:
         if name not in taken and names.closeness("click", name) >= 3 and conversions.is_text(column.data.type):
             odd = pc.filter(column.data, pc.equal(conversions.click_numbers(column.data), -1.0))
             if len(odd):
-                return f"{name!r} is called a click, and {odd[0].as_py()!r} in it is none: {_LOG_CLICKS}"
-    return f"no column tells what was clicked: {_LOG_CLICKS}"
+                return (
+                    f"{name!r} has the name of a click, but contains {odd[0].as_py()!r}, which is not one: "
+                    f"{_LOG_CLICKS}"
+                )
+    return f"no column says what was clicked: {_LOG_CLICKS}"
 
 
 def _unlikely_click(name: str, clicks: Floats) -> tuple[int, int, bool, float]:
@@ -173,7 +176,7 @@ def _counts(columns: Mapping[str, Column], taken: set[str]) -> str:
     clicked = [name for name in free if names.closeness("click", name) >= 2 and np.nanmax(free[name]) > 1]
     for name in shown:
         if any((free[name] >= np.nan_to_num(free[click])).all() for click in clicked):
-            return f"a row counts many impressions, in {name!r}: log each list that was shown, with its clicks"
+            return f"a row counts several impressions, in {name!r}: log each list shown, with its clicks"
     return ""
 
 
@@ -185,7 +188,7 @@ def _filled(numbers: Floats, run: Positioned) -> Floats:
 def _note(column: Column) -> str:
     """Return how clicks are written, if not as numbers."""
     if conversions.is_temporal(column.data.type):
-        return "a time where it was clicked"
+        return "a time if it was clicked"
     return "in words" if conversions.is_text(column.data.type) else ""
 
 
@@ -236,13 +239,13 @@ def _by_names(roles: Roles, columns: Mapping[str, Column]) -> Description:
         if role == "impression" and "position" in roles.found:  # what rows contradict is not asked for
             free = [name for name in free if _may_name_lists(columns, name, roles.found["position"].column)]
         if role in roles.said or free:
-            roles.choose(role, free[:1], "it is called so")
+            roles.choose(role, free[:1], "its name says so")
     places = [name for name in ("position",) if name in roles.found]
     if {"impression", "item", "position"} <= roles.found.keys():
         for role in roles.found.keys() - roles.said.keys():
             roles.ask(role, [roles.found[role].column])
         return Description("long", {}, unsettled=tuple(roles.unsettled))
-    alone = f"{_ALONE}, beside {roles.found['position'].column!r}" if places else _NO_LISTS
+    alone = f"{_ALONE}, next to {roles.found['position'].column!r}" if places else _NO_LISTS
     return Description("none", {}, lacks=f"{alone}: {_LOG_LISTS}")
 
 

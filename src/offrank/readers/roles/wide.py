@@ -25,7 +25,7 @@ from .columns import always_falls, by_first, of_values
 from .places import called_as_place, tops_of
 from .unnamed import like_clicks
 
-_NO_SLATE = "no column holds lists of distinct ids: the items that were shown"
+_NO_SLATE = "no column contains lists of distinct ids: the items shown"
 _FEW_CLICKED = 3.0
 """The largest mean number of ids in a list of what was clicked."""
 _FEW = 0.01
@@ -94,7 +94,7 @@ def wide_roles(rows: pa.Table, said: Mapping[str, str]) -> Description:
         lacks, instead = (twice, DUPLICATE.remedy) if twice else (_NO_SLATE, "")
         return Description("none", {}, lacks=lacks, instead=instead)
     if slate not in lists:
-        return Description("none", {}, lacks=f"no column {slate!r} holds lists of ids, the items that were shown")
+        return Description("none", {}, lacks=f"column {slate!r} does not contain lists of ids, the items shown")
     shown = lists[slate]
     places = {} if any(map(_runs, lists.values())) else _places(rows, shown)
     if said.get("clicks") in places and _ask_top(roles, said["clicks"], places):
@@ -171,7 +171,7 @@ def _slate(roles: Roles, ids: Mapping[str, ListColumn], beside: list[ListColumn]
     clicked = [name for name, one in ids.items() if any(each.beside(one) and each is not one for each in beside)]
     able = clicked or list(ids)
     smaller = [name for name in able if not any(_is_pool(ids[name], ids[one]) for one in able if one != name)]
-    return roles.choose("slate", smaller or able, "its ids are distinct in each row, and clicks stand beside it")
+    return roles.choose("slate", smaller or able, "its ids are distinct in each row, and clicks belong to them")
 
 
 def _twice(lists: Mapping[str, ListColumn]) -> str:
@@ -203,7 +203,7 @@ def _position(roles: Roles, lists: Mapping[str, ListColumn], shown: ListColumn) 
     beside = {n: one for n, one in lists.items() if one is not shown and one.beside(shown) and not _counts(one)}
     running = [name for name, one in beside.items() if _runs(one) and name not in roles.taken]
     if running:
-        roles.choose("position", running, "it runs from the top in each list")
+        roles.choose("position", running, "it counts from the top of each list")
         return
     whole = {n: one for n, one in beside.items() if one.distinct and one.ids and one.ids.kind == "whole numbers"}
     roles.if_sure("position", [name for name in whole if names.closeness("position", name) >= 2])
@@ -212,7 +212,9 @@ def _position(roles: Roles, lists: Mapping[str, ListColumn], shown: ListColumn) 
 def _runs(one: ListColumn) -> bool:
     """Whether the numbers of each list are 1, 2, 3 or 0, 1, 2 in some order, beside those that are missing."""
     row = np.repeat(np.arange(len(one.lists.starts)), one.lists.lengths)
-    known = ~np.isnan(one.numbers) if len(one.numbers) == len(row) else np.zeros(len(row), np.bool_)
+    if len(one.numbers) != len(row):
+        return False
+    known = ~np.isnan(one.numbers)
     numbers, row = one.numbers[known], row[known]
     order, counts = np.lexsort((numbers, row)), np.bincount(row, minlength=len(one.lists.starts))
     off = numbers[order] - np.arange(len(order)) + np.repeat(np.cumsum(counts) - counts, counts)
@@ -255,25 +257,31 @@ def _clicks(
     able = [name for name in clicks if lists[name] is not shown and lists[name].beside(shown)]
     called = [name for name in able if names.closeness("click", name) >= 2 or name == "clicks"]
     if called:
-        chosen = str(roles.choose("clicks", called, "numbers beside the slate, called so", words="click"))
+        chosen = str(
+            roles.choose("clicks", called, "numbers for each item of the slate, with that name", words="click")
+        )
         kind = lists[chosen].lists.values.type
         if conversions.is_temporal(kind):
-            roles.notes["clicks"] = "a time where it was clicked"
+            roles.notes["clicks"] = "a time if it was clicked"
         elif conversions.is_text(kind):
             roles.notes["clicks"] = "in words"
     elif clicked:
-        why = "its ids stand in the slate, and it is called so"
+        why = "its ids occur in the slate, and its name says so"
         if any(names.closeness("click", name) for name in clicked) or not roles.only("clicks", clicked, "used", why):
             roles.choose("clicks", clicked, why, words="click", least=1)
-        roles.notes["clicks"] = "the ids of what was clicked"
+        roles.notes["clicks"] = "the ids of clicked items"
     elif able:
         first = not_after_others({name: lists[name].numbers for name in able})
         if not (
-            roles.only("clicks", first, "used", "no other list is called as what people do with an item")
+            roles.only("clicks", first, "used", "no other list has the name of a user action on an item")
             or (len(able) == 1 and _behaves(lists[able[0]], shown) and roles.alone("clicks", able[0]))
         ):
             roles.ask("clicks", sorted(able, key=lambda name: (name not in first, -names.closeness("used", name))))
-    return "" if able or clicked else "no list beside the slate tells what was clicked: log 1 or 0 for each item shown"
+    return (
+        ""
+        if able or clicked
+        else ("no list says which items of the slate were clicked: log 1 or 0 for each item shown")
+    )
 
 
 def _behaves(one: ListColumn, shown: ListColumn) -> bool:
@@ -315,8 +323,8 @@ def _clicks_of_places(roles: Roles, places: Mapping[str, tuple[int, ...]], lacks
         ways = [spelled(name, top) for name in free for top in places[name]]
         roles.ask("clicks", ways)
     elif free and not _ask_top(roles, free[0], places):
-        roles.choose("clicks", [spelled(free[0], places[free[0]][0])], "its numbers are places of the slate")
-        roles.notes["clicks"] = "the places of what was clicked"
+        roles.choose("clicks", [spelled(free[0], places[free[0]][0])], "its numbers are positions in the slate")
+        roles.notes["clicks"] = "the positions of clicked items"
     return "" if free else lacks
 
 
@@ -326,7 +334,7 @@ def _ask_top(roles: Roles, name: str, places: Mapping[str, tuple[int, ...]]) -> 
         return False
     ways = tuple(Wording("{}", ColumnNames({"clicks": spelled(name, top)})) for top in places[name])
     tops = " or ".join(map(str, places[name]))
-    roles.unsettled.append(Unsettled(f"whether the places in {name!r} count from {tops}", ways))
+    roles.unsettled.append(Unsettled(f"whether positions in {name!r} count from {tops}", ways))
     return True
 
 

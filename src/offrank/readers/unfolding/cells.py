@@ -74,7 +74,7 @@ class Json:
                 kind = _wider(kind, pa.array([value]).type)
             except (ValueError, TypeError, OverflowError, RecursionError) as error:
                 broken = isinstance(error, ValueError) and not isinstance(error, pa.ArrowException)
-                wrong = "cannot be read" if broken else "holds another kind of value than the rows before it"
+                wrong = "cannot be read" if broken else "has another kind of value than the rows before it"
                 raise BadCell(index, name, wrong, _SAME) from None
             values.append(value)
         return pa.array(values, kind)
@@ -147,15 +147,15 @@ class Tokens:
                 at = int(np.argmin(np.asarray(fine)))
                 raise BadCell(int(np.searchsorted(offsets, at, "right")) - 1, name, wrong, _SAME)
 
-        refuse(pc.not_equal(values, ""), "has an empty place among its values")
+        refuse(pc.not_equal(values, ""), "has an empty entry among its values")
         if self.paired:
-            refuse(pc.match_substring_regex(values, PAIR), "holds a value without its click, 0 or 1")
+            refuse(pc.match_substring_regex(values, PAIR), "has a value without its click, 0 or 1")
             clicks = pc.utf8_slice_codeunits(values, -1).cast(pa.int64())
             values = pc.utf8_slice_codeunits(values, 0, stop=-2)
         if not pa.types.is_string(self.value):
             whole = pa.types.is_integer(self.value) and pc.all(pc.match_substring_regex(values, WHOLE)).as_py()
             if whole is False:
-                refuse(pc.match_substring_regex(values, NUMBER), "holds text, unlike the rows before it")
+                refuse(pc.match_substring_regex(values, NUMBER), "is text, unlike the rows before it")
             values = values.cast(pa.float64() if whole is False else self.value)
         if self.paired:
             values = pa.StructArray.from_arrays([values, clicks], [ITEM, CLICK])

@@ -9,6 +9,7 @@ from functools import partial
 import numpy as np
 import pyarrow as pa
 
+from ...errors import ColumnError
 from .. import arrow
 from ..derived import Computed, DerivedTable
 from ..roles import names
@@ -71,7 +72,11 @@ def _gathered(group: Sequence[str], shown: Sequence[str], rows: pa.RecordBatch) 
     columns = [arrow.plain(rows.column(name)) for name in group]
     kind = [column.type for column in columns]
     common = kind[0] if len({*kind}) == 1 else pa.float64() if all(map(_is_numeric, kind)) else pa.string()
-    values = pa.concat_arrays([column.cast(common) for column in columns])
+    try:
+        values = pa.concat_arrays([column.cast(common) for column in columns])
+    except pa.ArrowInvalid:
+        said = f"{group[0]!r} to {group[-1]!r} hold whole numbers beyond 2^53 beside fractions"
+        raise ColumnError(said, "write these columns in one type") from None
     order = np.arange(len(values)).reshape(len(group), len(rows)).T[there]
     ends = np.append(0, np.cumsum(there.sum(axis=1)))
     return pa.LargeListArray.from_arrays(pa.array(ends, pa.int64()), values.take(pa.array(order)))

@@ -127,7 +127,7 @@ class RankedTable:
         if not self.skip:
             raise error
         keep, skipped = faults.which == 0, dict(Counter(piece.skipped) + Counter(faults.counts()))
-        kept = replace(piece, data=piece.data.filter(pa.array(keep)), rows=piece.rows[keep], skipped=skipped)
+        kept = replace(piece, data=arrow.kept(piece.data, keep), rows=piece.rows[keep], skipped=skipped)
         return self._ordered(kept, columns)
 
     def _moved(self, names: Sequence[str]) -> list[str]:
@@ -158,7 +158,7 @@ class RankedTable:
             return None
         of_row = np.repeat(np.arange(len(lengths)), lengths)
         columns = {name: one.values for name, one in moved.items()} | {self.position: ranks, _ROW: of_row}
-        found = Rows(Piece(pa.record_batch(columns), piece.file, of_row), _ROW)
+        found = Rows(Piece(arrow.plain_columns(pa.record_batch(columns)), piece.file, of_row), _ROW)
         wrong = found.count(self.position, self.top, kept=self.gaps and not self.close, closed=self.close)
         rule = rules.BAD_RANK if self.gaps and not self.close else rules.BAD_POSITION
         faults.mark(np.bincount(of_row, wrong, len(lengths)) > 0, rule, self.position)

@@ -16,6 +16,10 @@ LONG_LAYOUT = ("impression", "item", "position", "click", "propensity", "inclusi
 """The roles of a long log here."""
 
 
+class Unwritable(Exception):  # noqa: N818
+    """A log cannot be written in a shape or a form, so that there is nothing to read."""
+
+
 @dataclass(frozen=True)
 class LogCase:
     """A log and a question.
@@ -24,6 +28,8 @@ class LogCase:
     - names: role -> what its column is called, where that is not the role.
     - types: role -> the Arrow type that it is written in, by a name of `forms.TYPES`.
     - form: how the table is given, a name of `forms.FORMS`. question: a name of `questions.QUESTIONS`.
+    - shape: how a stranger writes the log, a name of `strangers.SHAPES`; none for our own layout. said: further roles
+      that have to be said; format: the reader. told: whether anything is said of how it is read.
     - seed: what it was drawn from; it also settles choices that matter little.
     - changed: what was done to the log, in words.
     """
@@ -37,6 +43,10 @@ class LogCase:
     types: Mapping[str, str] = field(default_factory=dict)
     seed: str = ""
     changed: tuple[str, ...] = ()
+    shape: str = ""
+    said: Mapping[str, str] = field(default_factory=dict)
+    format: str | None = None
+    told: bool = True
 
     @property
     def rows(self) -> int:
@@ -49,5 +59,8 @@ class LogCase:
 
     @property
     def renamed(self) -> dict[str, str]:
-        """The roles whose columns have another name; scores have none."""
-        return {role: name for role, name in self.names.items() if role in self.columns and role not in ("old", "new")}
+        """The roles whose columns have another name, as they are said; scores have none."""
+        if not self.told:
+            return {}
+        named = {role: name for role, name in self.names.items() if role in self.columns and role not in ("old", "new")}
+        return named if self.format else {**named, **self.said}

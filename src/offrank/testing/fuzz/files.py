@@ -17,9 +17,10 @@ import offrank
 
 from ...policies import Uniform
 from . import logs
+from .answers import Wrong, in_json
 from .cases import LogCase
 from .forms import FORMS
-from .questions import Asked, Wrong, ask_read, in_json
+from .questions import Asked, ask_read
 from .values import ODD_NUMBERS, ODD_TEXTS
 
 _TOKENS: tuple[bytes, ...] = (

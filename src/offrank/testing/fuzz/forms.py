@@ -6,8 +6,11 @@ import bz2
 import gzip
 import json
 import random
+import re
 import sqlite3
 from collections.abc import Callable
+from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,13 +20,10 @@ import pyarrow.feather
 import pyarrow.orc
 import pyarrow.parquet as pq
 
-from .cases import LogCase
+from .cases import LogCase, Unwritable
+from .strangers import SHAPES
 
 ArrowErrors = (pa.ArrowException, TypeError, ValueError, OverflowError, NotImplementedError)
-
-
-class Unwritable(Exception):  # noqa: N818
-    """A table cannot be written in a form, so that there is nothing to read."""
 
 
 def _flat(make: Callable[[], pa.DataType]) -> Callable[[Any], pa.DataType]:
@@ -184,9 +184,51 @@ def _folder(case: LogCase, folder: Path) -> Any:
 
 def _border(case: LogCase) -> int:
     """Return a row in the middle at which no impression goes on: none goes on in another file."""
+    if {"session", "position"} <= case.columns.keys():  # which are impressions together
+        return case.rows
     cells = case.columns.get("impression", range(case.rows))
     borders = [row for row in range(case.rows + 1) if not {*map(repr, cells[:row])} & {*map(repr, cells[row:])}]
     return borders[len(borders) // 2]
+
+
+def by_query(case: LogCase) -> LogCase:
+    """Return a log with a query, its rows in the order of it, as folders of it are read."""
+    if "query" not in case.columns:
+        return replace(case, columns={**case.columns, "query": ["a"] * case.rows})
+    order = sorted(range(case.rows), key=case.columns["query"].__getitem__)
+    return replace(case, columns={role: [cells[row] for row in order] for role, cells in case.columns.items()})
+
+
+def _hive(case: LogCase, folder: Path) -> Any:
+    """Write the rows of each query into a folder that is called so, as any kind of file."""
+    queries, kind = case.columns.get("query", []), random.Random(case.seed).choice(["parquet", "csv", "json lines"])
+    if (
+        not queries
+        or not all(isinstance(one, str) and _IN_PATH.fullmatch(one) for one in queries)
+        or sorted(queries) != queries
+    ):
+        raise Unwritable("a query that cannot be a folder")
+    others = {role: cells for role, cells in case.columns.items() if role != "query"}
+    for query in dict.fromkeys(queries):
+        rows = [row for row, one in enumerate(queries) if one == query]
+        place = folder / f"{case.name('query')}={query}"
+        place.mkdir()
+        columns = {role: [cells[row] for row in rows] for role, cells in others.items()}
+        FORMS[kind](replace(case, columns=columns), place)
+    return folder
+
+
+_IN_PATH = re.compile(r"[^/\0=%*?\[\]]{1,60}")
+
+
+def _duckdb(case: LogCase, folder: Path) -> Any:
+    import duckdb
+
+    path, rows = folder / "log.duckdb", table(case)
+    with closing(duckdb.connect(path)) as base:
+        base.register("rows", rows)
+        base.execute("create table log as from rows")
+    return f"{path}:log" if random.Random(case.seed).random() < 0.5 else path
 
 
 def _sqlite(case: LogCase, folder: Path) -> Any:
@@ -261,7 +303,9 @@ FORMS: dict[str, Callable[[LogCase, Path], Any]] = {
     "feather": _feather,
     "orc": _orc,
     "folder": _folder,
+    "hive": _hive,
     "sqlite": _sqlite,
+    "duckdb": _duckdb,
     "csv": _csv(",", "csv"),
     "tsv": _csv("\t", "tsv"),
     "semicolons": _csv(";", "csv"),
@@ -281,14 +325,29 @@ TEXTUAL = frozenset({form for form in FORMS if "csv" in form or "json" in form o
 
 
 def written(case: LogCase, folder: Path) -> Any:
-    """Write a case in its form.
+    """Write a case in its shape and form.
 
     Raises:
-        Unwritable: that form cannot hold it.
+        Unwritable: they cannot hold it.
     """
     try:
-        return FORMS[case.form](case, folder)
+        if not case.shape:
+            return FORMS[case.form](case, folder)
+        return _of_stranger(case, folder)
     except Unwritable:
         raise
     except Exception as error:  # each library that writes has errors of its own
         raise Unwritable(str(error)) from error
+
+
+def _of_stranger(case: LogCase, folder: Path) -> Any:
+    """Write the tables of a shape, each in the form of the case; of several, a list."""
+    shape = SHAPES[case.shape]
+    if shape.forms and case.form not in shape.forms:
+        raise Unwritable("a form that the shape is not written in")
+    found = []
+    for number, columns in enumerate(shape.tables(case)):
+        place = folder / f"table{number}"
+        place.mkdir()
+        found.append(FORMS[case.form](LogCase(case.layout, columns, case.form, seed=case.seed), place))
+    return found[0] if len(found) == 1 else found

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
-import math
+import random
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -19,18 +19,16 @@ from ...errors import NoOverlapError, OffrankError
 from ...log.batch import LogBatch
 from ...log.source import Needs, Source
 from ...policies import PlackettLuce, Top, Uniform
-from . import oracle
+from ...spelling import spell
+from . import answers, oracle
+from .answers import Wrong, clean, in_json, no_nan
 from .cases import LONG_LAYOUT, LogCase
 from .oracle import Expected, Row
 
-_CLOSE = 1e-9
 _LONG = 200
 """Items of a slate beyond which its probability is not recomputed."""
 _NAMED = frozenset({"clicks", "candidates", "reward", "propensity", "inclusion"})
-
-
-class Wrong(Exception):  # noqa: N818
-    """An answer that is not the oracle's, or that holds what no answer may."""
+_ALL = _NAMED | {"old", "new"}
 
 
 @dataclass(frozen=True)
@@ -43,7 +41,8 @@ class Asked:
 
     def source(self) -> Source:
         """Open the log."""
-        return offrank.read_log(self.log, self.case.renamed or None, invalid=self.case.invalid)
+        case = self.case
+        return offrank.read_log(self.log, case.renamed or None, format=case.format, invalid=case.invalid)
 
     def expected(self, roles: frozenset[str]) -> Expected | None:
         """Return how the log must be read."""
@@ -61,6 +60,11 @@ class Asked:
         if self.case.invalid == "raise" and "broken" in known.standings:
             raise Wrong("read, though a row breaks a rule")
         return known.rows
+
+    def sound(self) -> tuple[Row, ...] | None:
+        """Return the rows if they keep every rule that any job knows; None otherwise."""
+        known = self.expected(_ALL)
+        return known.rows if known and {*known.standings} == {"fine"} else None
 
 
 def ask_read(asked: Asked) -> None:
@@ -128,10 +132,11 @@ def ask_evaluate(asked: Asked) -> None:
     new, old = asked.case.name("new"), asked.case.name("old")
     targets: dict[str, Any] = {"top": Top(new), "uniform": Uniform(), "drawn": PlackettLuce(old)}
     result = offrank.evaluate(asked.source(), targets, estimators=["ips", "snips"], cluster=None)
-    in_json(result.to_json())
-    rows = asked.rows(_NAMED | {"old", "new"})
-    if rows is None or any(len(row.slate) > _LONG or min(row.scores["old"]) <= 0 for row in rows):
+    told = in_json(result.to_json())
+    rows = asked.rows(_ALL)
+    if rows is None or not _few(rows):
         return
+    answers.about_log(told, rows)
     laws = {
         "top": oracle.top_probability,
         "uniform": oracle.uniform_probability,
@@ -142,6 +147,11 @@ def ask_evaluate(asked: Asked) -> None:
             _same_estimate(result, name, estimator, value, len(rows))
 
 
+def _few(rows: tuple[Row, ...]) -> bool:
+    """Whether the probabilities of all slates can be recomputed."""
+    return not any(len(row.slate) > _LONG or min(row.scores["old"]) <= 0 for row in rows)
+
+
 def _same_estimate(result: Any, target: str, estimator: str, value: float, n: int) -> None:
     try:
         found = result[target, estimator]
@@ -149,8 +159,7 @@ def _same_estimate(result: Any, target: str, estimator: str, value: float, n: in
         return
     if found.n != n:
         raise Wrong(f"{target}, {estimator}: {found.n} rows of {n}")
-    if not math.isclose(found.value, value, rel_tol=_CLOSE, abs_tol=1e-12):
-        raise Wrong(f"{target}, {estimator}: {found.value!r}, not {value!r}")
+    answers.same(found.value, value, f"{target}, {estimator}")
 
 
 def ask_convert(asked: Asked) -> None:
@@ -173,95 +182,183 @@ def ask_inspect(asked: Asked) -> None:
     """Look at the table, and count its rows."""
     case = asked.case
     log: Any = asked.log if case.invalid == "raise" else asked.source()
-    seen = offrank.inspect(log, case.renamed or None) if case.invalid == "raise" else offrank.inspect(log)
+    seen = offrank.inspect(log, case.renamed or None, format=case.format) if log is asked.log else offrank.inspect(log)
     in_json(json.dumps(seen.to_dict()))
-    _clean(str(seen))
+    clean(str(seen))
 
 
 def ask_check(asked: Asked) -> None:
-    """Check the log against a target."""
-    result = offrank.check(asked.source(), target=Top(asked.case.name("new")))
-    in_json(result.to_json())
+    """Check the log against a target, and compare what is said of its rows."""
+    told = in_json(offrank.check(asked.source(), target=Top(asked.case.name("new"))).to_json())
+    rows = asked.sound()
+    if rows is not None:
+        answers.about_log(told, rows)
 
 
 def ask_compare(asked: Asked) -> None:
-    """Compare two targets."""
+    """Compare two targets: what each earns, and the difference."""
     targets: dict[str, Any] = {"new": Top(asked.case.name("new")), "old": PlackettLuce(asked.case.name("old"))}
     result = offrank.compare(asked.source(), targets, "logged", "snips", cluster=None)
-    in_json(result.to_json())
+    told = in_json(result.to_json())
+    rows = asked.sound()
+    if rows is None or not _few(rows):
+        return
+    answers.about_log(told, rows)
+    new, old = (oracle.ips(rows, law)[1] for law in (oracle.top_probability, oracle.plackett_luce_probability))
+    _same_estimate(result, "new", "snips", new, len(rows))
+    _same_estimate(result, "old", "snips", old, len(rows))
+    [found] = told["comparisons"]
+    if found["difference"]["value"] is not None:
+        answers.same(found["difference"]["value"], old - new, "the difference")
 
 
 def ask_others(asked: Asked) -> None:
-    """Ask for more estimators and groups, by another logging policy, on a page and in a frame."""
-    old = PlackettLuce(asked.case.name("old"))
-    result = offrank.evaluate(asked.source(), old, Uniform(), ["ips", "ipm", "rips", "dr(mean)", "interpol(window=2)"])
-    in_json(result.to_json())
+    """Ask for more estimators, by another logging policy, on a page and in a frame."""
+    old = asked.case.name("old")
+    estimators = ["ips", "ipm", "rips", f"dr(column={spell(old)})", "interpol(window=2)", "clip(snips, 10)"]
+    looks = [1 / rank for rank in range(1, _LONG + 1)]
+    how: dict[str, Any] = {"examination": looks, "cluster": None}
+    result = offrank.evaluate(asked.source(), PlackettLuce(old), Uniform(), estimators, **how)
+    told = in_json(result.to_json())
     result.save_html(asked.folder / "page.html")
-    _no_nan((asked.folder / "page.html").read_text(encoding="utf-8"))
+    no_nan((asked.folder / "page.html").read_text(encoding="utf-8"))
+    rows = asked.sound()
+    if rows is not None and _few(rows):
+        answers.about_log(told, rows)
 
 
 def ask_grouped(asked: Asked) -> None:
-    """Ask by group, with clusters and the bootstrap."""
+    """Ask by group, with clusters and the bootstrap; the groups are counted."""
     query = asked.case.name("query")
     result = offrank.evaluate(
         asked.source(), Uniform(), "uniform", "ips", by=query, cluster=query, interval="bootstrap"
     )
-    in_json(result.to_json())
+    told, rows = in_json(result.to_json()), asked.sound()
+    if rows is not None:
+        answers.about_log(told, rows)
+        answers.about_groups(told, asked.case, len(rows))
 
 
 def ask_measure(asked: Asked) -> None:
-    """Measure rankings by their metrics."""
-    in_json(offrank.measure(asked.source(), asked.case.name("new"), "uniform").to_json())
+    """Measure rankings by their metrics, and count the clicks."""
+    told = in_json(offrank.measure(asked.source(), asked.case.name("new"), "uniform").to_json())
+    rows = asked.sound()
+    if rows is not None:
+        answers.about_metrics(told, rows)
 
 
 def ask_clicks(asked: Asked) -> None:
     """Fit a click model, evaluate it, judge and predict with it."""
-    path = asked.folder / "model.json"
-    in_json(offrank.fit_clicks(asked.source(), "pbm", path).to_json())
+    path, rows = asked.folder / "model.json", asked.sound()
+    model = random.Random(asked.case.seed).choice(["pbm", "pbm", "dbn", "ubm", "rctr"])
+    told = in_json(offrank.fit_clicks(asked.source(), model, path).to_json())
+    if rows is not None and told["sessions"] != len(rows):
+        raise Wrong(f"{told['sessions']} sessions of {len(rows)}")
     in_json(path.read_text(encoding="utf-8"))
-    in_json(offrank.evaluate_clicks(asked.source(), str(path)).to_json())
-    offrank.judge_clicks(path, asked.folder / "judged.csv")
+    told = in_json(offrank.evaluate_clicks(asked.source(), str(path)).to_json())
+    if rows is not None:
+        answers.about_clicks(told, rows)
     offrank.predict_clicks(asked.source(), path, asked.folder / "predicted.csv")
+    answers.predicted(asked.folder / "predicted.csv", rows)
+    offrank.judge_clicks(path, asked.folder / "judged.csv")
+    answers.judged(asked.folder / "judged.csv")
 
 
 def ask_harvest(asked: Asked) -> None:
     """Estimate an examination curve."""
-    in_json(json.dumps(offrank.harvest_clicks(asked.source(), replicates=10).to_dict()))
+    found = offrank.harvest_clicks(asked.source(), replicates=20)
+    answers.about_curve(in_json(json.dumps(found.to_dict())))
 
 
 def ask_select(asked: Asked) -> None:
-    """Choose an estimator."""
-    target = Top(asked.case.name("new"))
-    in_json(offrank.select_estimators(asked.source(), target, "uniform", ["ips", "snips"], worlds=0).to_json())
+    """Choose an estimator, one of those that were given."""
+    given = ["ips", "snips", "ipm"]
+    result = offrank.select_estimators(asked.source(), PlackettLuce(asked.case.name("old")), "uniform", given, worlds=0)
+    told = in_json(result.to_json())
+    if [one["estimator"] for one in told["candidates"] if one["chosen"]] != [told["chosen"]]:
+        raise Wrong(f"chosen is {told['chosen']!r} of {told['candidates']}")
 
 
 def ask_states(asked: Asked) -> None:
-    """Write a state, and merge it alone: the same answer."""
-    path = asked.folder / "log.state"
-    found = offrank.evaluate(asked.source(), Uniform(), "uniform", "ips", cluster=None, state=path)
-    merged = offrank.merge(path)
-    if found["ips"].value != merged["ips"].value:
-        raise Wrong(f"merged {merged['ips'].value!r}, not {found['ips'].value!r}")
+    """Write the states of two halves, and merge them: the answer of the whole."""
+    how: dict[str, Any] = {"target": Uniform(), "logging": "uniform", "estimators": ["ips", "snips"], "cluster": None}
+    path, whole = asked.folder / "whole.state", offrank.evaluate(asked.source(), **how, state=asked.folder / "a.state")
+    in_json(offrank.merge(asked.folder / "a.state", state=path).to_json())
+    answers.same_answer(offrank.merge(path), whole, 0.0)
+    rows = asked.sound()
+    if rows is None or len(rows) < 2:
+        return
+    half, names = len(rows) // 2, []
+    for name, some in (("first", rows[:half]), ("second", rows[half:])):
+        written = [answers.as_dict(row) for row in some]
+        names.append(asked.folder / f"{name}.state")
+        (asked.folder / f"{name}.jsonl").write_text("".join(f"{json.dumps(one)}\n" for one in written))
+        offrank.evaluate(asked.folder / f"{name}.jsonl", **how, state=names[-1])
+    answers.same_answer(offrank.merge(names), whole, answers.CLOSE)
+
+
+def ask_learn(asked: Asked) -> None:
+    """Learn a policy from the rows, with their scores as features, and evaluate it."""
+    rows = asked.sound()
+    if rows is None:
+        return
+    pairs = [list(map(list, zip(row.scores["old"], row.scores["new"], strict=True))) for row in rows]
+    written = [{**answers.as_dict(row), "features": each} for row, each in zip(rows, pairs, strict=True)]
+    path, method = (
+        asked.folder / "policy.npz",
+        random.Random(asked.case.seed).choice(["regression", "poem", "snpoem", "plackett-luce"]),
+    )
+    offrank.learn(written, method, path, logging="uniform", split="hash", test=False, epochs=2)
+    result = offrank.evaluate(written, f"linear({str(path)!r})", Uniform(), ["ips", "snips"], cluster=None)
+    answers.about_log(in_json(result.to_json()), rows)
+
+
+def ask_simulate(asked: Asked) -> None:
+    """Simulate a log of a few sessions, and read what was written."""
+    rng, path = random.Random(asked.case.seed), asked.folder / "simulated.parquet"
+    sessions, documents = rng.randint(1, 40), rng.randint(1, 6)
+    slots, user = rng.randint(0, documents), rng.choice(["pbm", "dcm", "dbn"])
+    offrank.simulate(
+        path,
+        sessions=sessions,
+        documents=documents,
+        slots=slots,
+        queries=rng.randint(1, 5),
+        user=user,
+        temperature=rng.choice([0.0, 0.1, 2.0]),
+        seed=rng.randint(0, 99),
+    )
+    rows = _found(offrank.read_log(path), frozenset({"clicks", "candidates"}), ())
+    if len(rows) != sessions or any(len(row["slate"]) > documents for row in rows):
+        raise Wrong(f"{len(rows)} sessions of {sessions}")
+    if any(click not in (0.0, 1.0) for row in rows for click in row["clicks"]):
+        raise Wrong("a click that is no flag")
+    in_json(offrank.evaluate(path, "uniform", "uniform", "ips").to_json())
 
 
 def ask_command(asked: Asked) -> None:
     """Ask on the command line: an exit code that is documented, and JSON."""
-    if callable(asked.log) or not isinstance(asked.log, str | Path):
+    logs = asked.log if isinstance(asked.log, list) else [asked.log]
+    if not logs or not all(isinstance(log, str | Path) for log in logs):
         return
     case, out = asked.case, asked.folder / "out" / "result.json"
     out.parent.mkdir()
-    words = ["evaluate", str(asked.log), "--target", repr(Top(case.name("new"))), "-e", "snips", "--json", str(out)]
+    words = ["evaluate", *map(str, logs), "--target", repr(Top(case.name("new"))), "-e", "snips", "--json", str(out)]
     words += [word for role, name in case.renamed.items() for word in ("--column", f"{role}={name}")]
+    words += ["--format", case.format] if case.format else []
     done = CliRunner().invoke(main, [*words, "--quiet", *(["--skip-invalid"] if case.invalid == "skip" else [])])
     if done.exception is not None and not isinstance(done.exception, SystemExit):
         raise done.exception
-    if done.exit_code not in (0, 1, 2, 3, 4) or "Traceback" in done.output:
+    if done.exit_code not in range(5) or "Traceback" in done.output:
         raise Wrong(f"exit code {done.exit_code}: {done.output[-300:]}")
     if done.exit_code == 0 and out.exists():
-        in_json(out.read_text(encoding="utf-8"))
+        told, rows = in_json(out.read_text(encoding="utf-8")), asked.sound()
+        if rows is not None and _few(rows):
+            answers.about_log(told, rows)
 
 
-_OFTEN = {ask_read: 60.0, ask_convert: 10.0, ask_evaluate: 8.0, ask_inspect: 2.0, ask_harvest: 0.3, ask_select: 0.3}
+_OFTEN = {ask_read: 60.0, ask_convert: 10.0, ask_evaluate: 8.0, ask_inspect: 2.0}
+_OFTEN |= {ask_harvest: 0.3, ask_select: 0.3, ask_learn: 0.3, ask_simulate: 0.1}
 _SELDOM = (ask_check, ask_compare, ask_others, ask_grouped, ask_measure, ask_clicks, ask_states, ask_command)
 QUESTIONS: dict[str, tuple[Callable[[Asked], None], float]] = {
     ask.__name__.removeprefix("ask_"): (ask, often)
@@ -278,37 +375,10 @@ def judge_refusal(case: Any, error: OffrankError) -> None:
     """
     if not error.message.strip() or not error.remedy.strip():
         raise Wrong(f"an error without a remedy: {error!r}")
-    if case.question in ("read", "convert") and not case.changed and not _ODD.search(str(case.columns)):
+    told = not isinstance(case, LogCase) or case.told
+    if case.question in ("read", "convert") and told and not case.changed and not _ODD.search(str(case.columns)):
         raise Wrong(f"refused, though it keeps every rule: {error}")
 
 
 _ODD = re.compile(r"\\x00|['\"][\[{]")
 """Ids with a NUL, which text has not, or that begin like JSON, which may be objects: such a log may be refused."""
-
-
-def in_json(text: str) -> None:
-    """Refuse what no JSON may hold."""
-    json.loads(text, parse_constant=_constant)
-
-
-def _constant(name: str) -> None:
-    raise Wrong(f"{name} in JSON")
-
-
-_NO_NUMBER = re.compile(r"(?<![\w.])[+-]?(nan|inf)(?![\w.])")
-
-
-def _no_nan(page: str) -> None:
-    found = _NO_NUMBER.search(re.sub(r"<script.*?</script>|<style.*?</style>", "", page, flags=re.DOTALL))
-    if found:
-        raise Wrong(f"{found[0]} on a page: {page[max(found.start() - 80, 0) : found.end() + 40]!r}")
-
-
-_CONTROL: Sequence[str] = ("\0", "\x1b", "\x07", "\u202e")
-
-
-def _clean(text: str) -> None:
-    """Refuse control characters where people read."""
-    found = [repr(one) for one in _CONTROL if one in text]
-    if found:
-        raise Wrong(f"{', '.join(found)} in the words for a terminal")

@@ -35,7 +35,7 @@ def predictors(given: Models) -> dict[str, Predictor]:
         given = [given]
     pairs = list(given.items()) if isinstance(given, Mapping) else [(_name(one), one) for one in given]
     if not pairs:
-        raise UsageError("there is no model", "give a file that `offrank clicks fit` has written")
+        raise UsageError("there is no model", "give a file written by `offrank clicks fit`")
     names = [str(name) for name, _ in pairs]
     if twice := [name for name in names if names.count(name) > 1]:
         raise UsageError(f"two models are called {twice[0]!r}", "give each a name: --model NAME=FILE")
@@ -49,7 +49,9 @@ def fitted(one: Any) -> Fitted:
         UsageError: it is not one.
     """
     if not isinstance(one, Fitted):
-        raise UsageError(f"{one!r} is no fitted click model", "fit it first: PBM().fit(log), or `offrank clicks fit`")
+        raise UsageError(
+            f"{one!r} is not a fitted click model", "fit it first: PBM().fit(log), or `offrank clicks fit`"
+        )
     return one
 
 
@@ -61,7 +63,7 @@ def query_column(found: Mapping[str, Fitted], by: str | None = None) -> str:
     """
     known = {model.documents.by for model in found.values()} - {None}
     if by is None and len(known) != 1:
-        what = "know documents by different columns" if known else "know items by themselves, not by query"
+        what = "identify documents by different columns" if known else "identify documents by item alone, not by query"
         raise UsageError(f"the models {what}", Wording("name the column of the queries: {}", Option("by", "query")))
     return by or str(known.pop())
 

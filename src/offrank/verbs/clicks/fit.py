@@ -82,7 +82,7 @@ class ClickFit(Delivered):
         """Say whether the fit has converged, and the examination probability of the last rank."""
         curve = pages.curve_of(self.fitted, self.confidence)
         known = formatting.plural(len(self.fitted.documents), "document", "documents")
-        said = f"**is learnt** for {known}" if self.fitted.learnt.converged else "**stopped before it settled**"
+        said = f"**was fitted** to {known}" if self.fitted.learnt.converged else "**did not converge**"
         seen = "" if curve is None or len(curve) < 2 else f" {pages.looked_at(curve)}"
         return Answer(f"{formatting.quote(repr(self.fitted))} {said}.{seen}", severity=self.severity)
 
@@ -100,7 +100,7 @@ def fit_clicks(
     progress: Progress | None = None,
     say: Say = silent,
 ) -> ClickFit:
-    """Learn a click model from a log, and write it to a file.
+    """Fit a click model to a log, and write it to a file.
 
     Parameters:
         log: from `read_log`, or anything that it takes, with slates and clicks.
@@ -130,10 +130,10 @@ def fit_clicks(
     kind, source = click_model(model), arguments.source(log, columns)
     IntervalSpec("normal", confidence)  # raises for an invalid level
     if not os.access(Path(path).parent, os.W_OK):
-        raise UsageError(f"there is no folder {str(Path(path).parent)!r} to write to", "make it first")
+        raise UsageError(f"there is no folder {str(Path(path).parent)!r} to write to", "create it first")
     refuse_outputs(path, log=[log, source], read=(), overwrite=overwrite)
     grouping(source, by)  # report missing columns before reading anything
     fitted = kind.fit(source, by=by, executor=executor, progress=progress, say=say)
     fitted.save(path, overwrite)
-    made = facts("click-model", f"{kind!r}, learnt from {source.describe()}", source, spelling=repr(kind))
+    made = facts("click-model", f"{kind!r}, fitted to {source.describe()}", source, spelling=repr(kind))
     return ClickFit(fitted, str(path), confidence, facts=made)

@@ -80,7 +80,9 @@ class Graded:
         if several and by == "error":
             raise LogError(
                 f"{several:,} documents have more than one grade",
-                Wording("give a document one grade per query, or say what counts: {}", Option("grades_by", "median")),
+                Wording(
+                    "give a document one grade per query, or choose which counts: {}", Option("grades_by", "median")
+                ),
             )
         weight, document = self.sums[:, 0], np.cumsum(np.append(True, np.diff(self.key) != 0)) - 1
         if by == "majority":  # of equals the lowest, which stands first
@@ -96,7 +98,7 @@ class Graded:
         """Return the numbers of documents and queries, and what is to be said of documents with several grades."""
         found: dict[str, Any] = {"documents": len(self), "queries": len(np.unique(self.query))}
         if self.disputed:
-            found["grades"] = f"{self.disputed:,} of {len(self):,} documents have several grades; their {by} counts"
+            found["grades"] = f"{self.disputed:,} of {len(self):,} documents have several grades; their {by} is used"
         return found
 
     def _merged(self, rows: Integers, sums: Floats) -> Graded:
@@ -134,7 +136,7 @@ class GradedFold(MappedFold):
 
     def __post_init__(self) -> None:
         if self.grades_by not in get_args(GradesBy):
-            raise UsageError(f"grades_by is {self.grades_by!r}", 'say "median", "majority" or "error"')
+            raise UsageError(f"grades_by is {self.grades_by!r}", 'use "median", "majority" or "error"')
 
     def needs(self) -> Needs:
         """Return the columns to read: grades, queries, and those that the models and the policy need."""
@@ -177,7 +179,7 @@ class GradedFold(MappedFold):
         if not len(found):
             raise EmptyLogError(f"{source.describe()} has no documents", "give a log with at least one impression")
         if found.grade.min() < 0:
-            raise LogError(f"a grade in {self.grades!r} is below 0", "write grades from 0, the least relevant, upwards")
+            raise LogError(f"a grade in {self.grades!r} is below 0", "use grades from 0, the least relevant, upwards")
         return found.settled(self.grades_by)
 
     def _ranks(self, contexts: Contexts, items: Integers, batch: LogBatch, place: Integers) -> Floats:

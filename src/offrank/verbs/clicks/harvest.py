@@ -42,7 +42,7 @@ class Curve(Delivered):
         """
         if np.isnan(self.found.curve).any():
             (caution,) = (one for one in self.found.cautions if one.code == "unlinked-ranks")
-            raise UsageError(f"the harvested curve has holes: {caution.message}", caution.remedy)
+            raise UsageError(f"the harvested curve has gaps: {caution.message}", caution.remedy)
         return self.found.curve
 
     @property
@@ -70,14 +70,14 @@ class Curve(Delivered):
         found, curve = self.found, pages.numbers(self.found.curve, self.found.low, self.found.high)
         table = Figures("", _HEADER, tuple(self._rows(curve)))
         how = "In `offrank evaluate`, with -e pbm or -e 'interpol(window=1)':"
-        how = how if self.option else "The curve has holes: pbm and interpol cannot use it."
+        how = how if self.option else "The curve has gaps, so pbm and interpol cannot use it."
         parts = (
             Section("Examination", charts=(pages.examination({found.method: curve}),), tables=(table,)),
             known(self.findings_by_code(), found.tally),
             Section("How to use it", (how,), code=self.option),
             again(self.facts, "log", "by", "weigh", "seed"),
         )
-        answer = Answer("**This log cannot say** how likely its ranks are looked at.", severity="serious")
+        answer = Answer("**This log does not determine** the examination of its ranks.", severity="serious")
         if np.isfinite(found.curve).sum() > 1:
             answer = Answer(pages.looked_at(curve), severity=self.severity)
         return self._page(
@@ -138,5 +138,5 @@ def harvest_clicks(
     given: dict[str, Any] = {"by": by, "weigh": weigh, "confidence": confidence, "seed": seed}
     how: dict[str, Any] = {**given, "replicates": replicates, "executor": executor, "progress": progress}
     found = harvest(source, method, **how)
-    title = f"How likely each rank of {source.describe()} is looked at"
+    title = f"Examination of each rank of {source.describe()}"
     return Curve(found, facts=facts("examination", title, source, **given))

@@ -87,7 +87,7 @@ class ClickJudgements(Delivered):
         said = f"{name} **judges {self._documents()}**"
         if np.isfinite(found.certainty).all():
             sure = formatting.percent(float((found.certainty >= _SURE).mean()))
-            said += f"; the grade of **{sure}** of them is sure (a posterior probability of {_SURE:.0%} or more)"
+            said += f"; the grade of **{sure}** of them is certain (posterior probability of {_SURE:.0%} or more)"
         return Answer(f"{said}.", severity=self.severity)
 
     def _documents(self) -> str:
@@ -150,6 +150,6 @@ def judge_clicks(
     found = fitted.judgements(confidence, grades, seed=seed)
     if path is not None:
         write_table(path, found.to_arrow().combine_chunks().to_batches())
-    title = f"What {fitted!r}, learnt from {fitted.source}, makes of its documents"
+    title = f"Judgements by {fitted!r}, fitted to {fitted.source}"
     made = facts("click-judgements", title, fitted.source, model=name, seed=seed)
     return ClickJudgements(fitted, found, None if path is None else str(path), facts=made)

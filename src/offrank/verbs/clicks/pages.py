@@ -33,7 +33,7 @@ def looked_at(curve: Numbers) -> str:
     """Say how much less the last known rank is examined than the first."""
     known = [(rank, one) for rank, one in enumerate(curve, 1) if math.isfinite(one.value)]
     (first, _), (last, one) = known[0], known[-1]
-    said = f"Rank {last} is looked at **{formatting.percent(one.value)}** as often as rank {first}"
+    said = f"Rank {last} is examined **{formatting.percent(one.value)}** as often as rank {first}"
     if math.isinf(one.high):
         return f"{said} ({formatting.percent(one.low)} or more: no upper bound)."
     bounded = math.isfinite(one.low) and math.isfinite(one.high)
@@ -58,11 +58,11 @@ def answer(found: Evaluations, severity: str) -> Answer:
     if best != first:
         change = differences[best]
         said += f"; its difference to {formatting.quote(first)} is {with_half(change, signed=True)}"
-        said += "" if change.high < 0 else ", **not clearly different**"
+        said += "" if change.high < 0 else ", **no clear difference**"
     elif close := [formatting.quote(name) for name, change in differences.items() if not change.low > 0]:
         said += f", but not clearly better than {formatting.listing(close)}"
-    doubtful = "**Do not use.** By this log " if severity == "serious" else ""
-    return Answer(f"{doubtful}{said}. 1 is perfect, 2 is a coin.", severity=severity)
+    doubtful = "**Do not use.** On this log, " if severity == "serious" else ""
+    return Answer(f"{doubtful}{said}. A perplexity of 1 is perfect, 2 is a coin toss.", severity=severity)
 
 
 def quantities(found: Evaluations, ranked: Ranked | None, title: str) -> Iterator[Section]:
@@ -106,13 +106,13 @@ def curves(models: Mapping[str, Fitted], confidence: float) -> Iterator[Section]
         most = max(map(len, found.values()))
         rows = tuple((str(at + 1), *(_at_rank(curve, at) for curve in found.values())) for at in range(most))
         table = Figures("", ("rank", *found), rows)
-        prose = "How likely each rank is looked at, as a share of rank 1: clicks tell no more."
+        prose = "Examination relative to rank 1. Only the ratio can be learnt from clicks."
         yield Section("Examination", (prose,), charts=(examination(found),), tables=(table,))
 
 
 def examination(found: Mapping[str, Numbers]) -> Chart:
     """Plot the examination curves by name."""
-    return _chart("How likely each rank is looked at", "examination", found)
+    return _chart("Examination by rank", "examination", found)
 
 
 def measured(here: Evaluations, ranked: Ranked, cmip: Mapping[str, Cmip]) -> Section:
@@ -125,8 +125,10 @@ def measured(here: Evaluations, ranked: Ranked, cmip: Mapping[str, Cmip]) -> Sec
         for name, found in ((name, above(one)) for name, one in cmip.items())
     )
     floored = any(found.draws > 1 for found in cmip.values())
-    what = "CMIP above that of a right model (nats)" if floored else "CMIP (nats)"
-    chart = Chart("Both lower is better: clicks predicted, policy forgotten", "perplexity", what, points)
+    what = "CMIP above that of an unbiased model (nats)" if floored else "CMIP (nats)"
+    chart = Chart(
+        "Lower is better on both axes: prediction of clicks, independence of the policy", "perplexity", what, points
+    )
     rows = []
     for index, (name, found) in enumerate(cmip.items()):
         debiased, floor = Interval(found.value, found.low, found.high, found.standard_error), found.floor
@@ -139,13 +141,13 @@ def measured(here: Evaluations, ranked: Ranked, cmip: Mapping[str, Cmip]) -> Sec
         "model",
         "perplexity",
         "nDCG",
-        "CMIP above a right model's",
+        "CMIP above an unbiased model's",
         "direction",
         "CMIP (nats)",
-        "a right model's",
+        "an unbiased model's",
     )
     table = Figures("Measured", heading, tuple(rows), extra=(5, 6))
-    return Section("What was measured", charts=(chart,), forests=_directions(cmip), tables=(table,))
+    return Section("Measurements", charts=(chart,), forests=_directions(cmip), tables=(table,))
 
 
 def above(found: Cmip) -> Interval:
@@ -162,10 +164,10 @@ def _directions(cmip: Mapping[str, Cmip]) -> tuple[Forest, ...]:
     rows = []
     for name, found in cmip.items():
         if found.direction is not None:
-            floor = "" if found.floor is None else f"of a right model {ends(found.floor.direction, '+.2f')}"
+            floor = "" if found.floor is None else f"of an unbiased model {ends(found.floor.direction, '+.2f')}"
             text = with_half(found.direction, signed=True)
             rows.append(ForestRow(name, Span.of(found.direction), text, aside=floor))
-    title = "Direction: rank correlation of relevance with the policy, among documents of one grade"
+    title = "Direction: rank correlation of relevance with the policy, among documents of the same grade"
     return (Forest(title, tuple(rows), 0.0, "neither"),) if rows else ()
 
 
@@ -176,7 +178,7 @@ def forests(found: Evaluations, first: str | None = None) -> tuple[Forest, ...]:
         title, line, label = heading.capitalize(), None, ""
         each = {name: getattr(one, quantity) for name, one in found.items()}
         if first is not None:
-            title, line, label = f"{title}, less {first}", 0.0, "no difference"
+            title, line, label = f"{title}, minus {first}", 0.0, "no difference"
             each = {name: found.difference(name, first, quantity) for name in found if name != first}
         rows = (ForestRow(name, Span.of(one), with_half(one, signed)) for name, one in each.items())
         made.append(Forest(title, tuple(rows), line, label, better="left"))

@@ -48,7 +48,7 @@ class PredictedClicks(Delivered):
     def to_document(self) -> Document:
         slots = formatting.plural(self.rows, "slot", "slots")
         said = f"{formatting.quote(repr(self.fitted))} **predicts {slots}**"
-        said += f": {formatting.percent(self.clicked)} are clicked."
+        said += f": {formatting.percent(self.clicked)} of them clicked."
         parts = (known(self.findings_by_code()), again(self.facts, "log", "model"))
         return self._page(f"{slots}, written to {self.path}", parts, Answer(said, severity=self.severity))
 
@@ -97,5 +97,5 @@ def predict_clicks(
             yield batch
 
     rows = write_table(path, summed())
-    made = facts("click-predictions", f"What {fitted!r} predicts of {source.describe()}", source, model=name)
+    made = facts("click-predictions", f"Predictions of {fitted!r} for {source.describe()}", source, model=name)
     return PredictedClicks(fitted, str(path), rows, total[0] / rows, facts=made)

@@ -82,7 +82,7 @@ class Selected(Delivered):
         read = f"{self.facts['sessions']:,} sessions, {self.facts['queries']:,} queries"
         lead = f"{read}, {self.facts['documents']:,} graded documents; {100 * self.facts['confidence']:g} % intervals."
         answer, tally = self.selection.answer(self.severity), next(iter(self.here.values())).tally
-        doubts = Section("What could have come out otherwise", answers=(answer,), printed=False)
+        doubts = Section("Uncertainty of the choice", answers=(answer,), printed=False)
         parts = [pages.measured(self.here, self.ranked, self.cmip), doubts, self.selection.chosen()]
         parts.append(known(self.findings_by_code(), tally, note=self.facts.get("grades")))
         parts += (replace(one, folded=True, printed=False) for one in pages.quantities(self.here, None, "Perplexity"))
@@ -159,7 +159,7 @@ def select_clicks(
         name: (*one.cautions, *counted, *here[name].cautions, *debiased[name].warnings) for name, one in found.items()
     }
     asked = {**how, "method": method, "labels": labels, "logging": str(logging)}
-    title, sessions = f"Which click model, judged on {source.describe()}?", next(iter(here.values())).sessions
+    title, sessions = f"Which click model is best on {source.describe()}?", next(iter(here.values())).sessions
     made = facts("click-selection", title, source, **graded.counted(grades_by), sessions=sessions, **asked)
     points = [name for name, some in seen.items() if len(some) == 1]
     measured = _measured(here, ranked, debiased, points, cautions)
