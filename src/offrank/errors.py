@@ -12,7 +12,7 @@ Catch the root or any branch:
     |   `-- EmptyLogError       no impressions
     |-- StateError              a saved state is damaged, or does not fit the others
     |-- SupportError            the log cannot answer the question
-    |   |-- NoOverlapError      the target never does what was logged (also a KeyError: no result holds it)
+    |   |-- NoOverlapError      the target never shows what was logged (also a KeyError: no result holds it)
     |   `-- ImpossibleSlateError  the logging policy says a logged slate cannot happen
     `-- MissingExtraError       an optional library is not installed (also an ImportError)
 """
@@ -146,7 +146,7 @@ class SupportError(OffrankError):
 
 
 class NoOverlapError(SupportError, KeyError):
-    """The target never does what was logged, so the log says nothing about it."""
+    """The target never shows what was logged, so the log says nothing about it."""
 
     code = "no-overlap"
 

@@ -85,7 +85,8 @@ def checked() -> Document:
 def by_day() -> Document:
     """Twelve days of one target."""
     key, one = ("better", "ipm"), sample.answer("better")
-    return sample.only({key: one}, {f"2026-09-{day:02}": {key: one} for day in range(1, 13)}, by="day").to_document()
+    found = sample.only({key: one}, {f"2026-09-{day:02}": {key: one} for day in range(1, 13)}, by="day")
+    return replace(found, cumulative=found.groups).to_document()
 
 
 def models() -> Document:

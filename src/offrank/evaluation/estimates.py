@@ -91,6 +91,7 @@ class ResultData(Mapping[Key, Estimate], Tabular):
     group_bounds: Mapping[str, NamedBounds] = field(default_factory=dict)
     comparisons: tuple[Difference, ...] = ()
     winner: str | None = None
+    cumulative: Mapping[str, Estimates] = field(default_factory=dict)
 
     headings = (
         *("status", "title", "target", "against", "estimator", "group", "value", "difference", "relative", "truth"),

@@ -7,6 +7,8 @@ from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import Any
 
+import numpy as np
+
 from ..checks.item_names import named
 from ..checks.rows import Impressions
 from ..errors import NoOverlapError, SupportError, UsageError
@@ -23,10 +25,14 @@ from .diagnostics import Diagnostics, window_path
 from .differences import Difference, Pair
 from .estimates import Estimates
 from .metadata import LogRead, ResultMetadata
-from .reduction import Pass, listed
+from .pages.document import are_days
+from .reduction import Pass, group_fold, listed
 from .refutation import judged_group, judged_log
 from .release_rule import released
 from .result import Result, Side
+
+MOST_STEPS = 14
+"""The most days up to which estimates are made of all rows before."""
 
 
 @dataclass(frozen=True)
@@ -121,6 +127,21 @@ class LogCounts:
         parts = {name: judged_group(self.job.counts(part, **known), self.copies) for name, part in self.groups.items()}
         return {name: (part, self.job.rows(part, len(parts))) for name, part in parts.items()}
 
+    @cached_property
+    def cumulative(self) -> dict[str, Estimates]:
+        """Return the estimates of all rows up to and with each of some days, if the groups are days."""
+        if not are_days(self.groups):
+            return {}
+        fold, found = group_fold(self.job.spec, self.job.layout, self.job.products), {}
+        known = {**self.known, "group": len(self.groups), "losses": not self.summary.nonnegative}
+        days, state = sorted(self.groups), fold.empty()
+        shown = {days[round(at)] for at in np.linspace(0, len(days) - 1, MOST_STEPS)}
+        for name in days:
+            state = fold.merge(state, self.groups[name])  # the results of these folds are their states
+            if name in shown:
+                found[name] = listed(self.job.rows(self.job.counts(state, **known), len(shown)))
+        return found
+
     def _verdict(self, target: str) -> Verdict | None:
         """Return the verdict on a target; None if only logged quantities were requested."""
         known, rows = self.summary, list(self.rows[target].values())
@@ -133,7 +154,15 @@ class LogCounts:
         every = {name: self._verdict(name) for name in self.rows}
         verdicts = {name: one for name, one in every.items() if one is not None}
         metadata = self._metadata(estimates, verdicts)
-        return Result(estimates, metadata, groups, about_log=about_log, verdicts=verdicts, reduced=self)
+        return Result(
+            estimates,
+            metadata,
+            groups,
+            about_log=about_log,
+            verdicts=verdicts,
+            cumulative=self.cumulative,
+            reduced=self,
+        )
 
     def at(self, confidence: float) -> Result:
         """Return the same reduced log at another confidence level."""

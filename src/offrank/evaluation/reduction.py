@@ -252,14 +252,19 @@ def listed(rows: Mapping[str, Rows]) -> Estimates:
 
 def inner_fold(spec: IntervalSpec, layout: Layout, products: Products = (), *, grouped: bool = False) -> Tee:
     """Return the fold that computes the sums of the estimates; for many groups a smaller one, without histograms."""
+    histogram = {"histogram": HistogramFold(tuple(one.weight for one in layout.pairs))}
+    whole = {**spec.folds(layout.columns, products, blocks=layout.blocks), **_always(layout, keep=1024), **histogram}
+    return with_groups(Tee(whole), group_fold(spec, layout, products) if grouped else None)
+
+
+def group_fold(spec: IntervalSpec, layout: Layout, products: Products = ()) -> Tee:
+    """Return the fold of a group: its result is its state, so that groups can be merged."""
+    each = spec.folds(layout.columns, products, BUCKETS_OF_A_GROUP, layout.blocks)
+    return Tee({**each, **_always(layout, keep=256)})
+
+
+def _always(layout: Layout, keep: int) -> dict[str, Any]:
+    """Return the folds that the whole log and its groups have. keep: how many of the largest weights and rewards."""
     weights = tuple(one.weight for one in layout.pairs)
-    third = layout.blocks
-    always = {"worth": SumsFold(layout.effective_sizes.columns), "marks": MarksFold(MARKS)}
-    whole = {**spec.folds(layout.columns, products, blocks=third), **always, "histogram": HistogramFold(weights)}
-    each = {**spec.folds(layout.columns, products, BUCKETS_OF_A_GROUP, third), **always}
-    groups = Tee({**each, **_largest(layout, weights, keep=256)}) if grouped else None
-    return with_groups(Tee({**whole, **_largest(layout, weights, keep=1024)}), groups)
-
-
-def _largest(layout: Layout, weights: tuple[int, ...], keep: int) -> dict[str, LargestFold]:
-    return {"largest": LargestFold(weights, keep), "earned": largest_rewards(layout, keep)}
+    sums = {"worth": SumsFold(layout.effective_sizes.columns), "marks": MarksFold(MARKS)}
+    return {**sums, "largest": LargestFold(weights, keep), "earned": largest_rewards(layout, keep)}

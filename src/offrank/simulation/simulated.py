@@ -88,7 +88,7 @@ class Simulated(Printed, Plain):
         notes = tuple(f"note: {note}." for note in self.notes)
         steps = "\n".join(["", "Try:", *(f"  {line}" for line in self.next_steps)])
         return Document(
-            "A log of a world whose truth is known",
+            "A simulated log whose true values are known",
             f"{self.written}: {len(self.world):,} queries of {self.world.documents} documents{left_out}.",
             (Section("Values of policies", notes, tables=(table,)), Section("What to try", code=steps)),
             (Answer(answer),),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import fields, is_dataclass, replace
 from typing import Any
 
@@ -19,6 +19,7 @@ _AMOUNTS = {
     *("metadata", "estimates", "groups", "found", "verdicts", "comparisons", "verdict", "diagnoses"),
     *("clip_path", "window_path", "bounds", "lower", "upper", "difference_lower", "difference_upper"),
     *("estimate", "rows", "value", "low", "high", "standard_error", "difference", "logged", "detectable", "truths"),
+    "cumulative",
 }
 """Fields that hold amounts in the unit of the log."""
 _NUMBERS = re.compile(r"([0-9]+)")
@@ -58,9 +59,9 @@ def groups(found: ResultData, target: str, most: int | None = None) -> dict[str,
     return {name: every[name] for name in (sorted(kept, key=_natural) if all(map(_NUMBERS.search, kept)) else kept)}
 
 
-def by_days(found: ResultData) -> bool:
-    """Whether the groups are days, by their names: 2026-09-01, also with a time of midnight."""
-    return len(found.groups) > 1 and all(map(_DAY.fullmatch, found.groups))
+def are_days(groups: Collection[str]) -> bool:
+    """Whether groups are days, by their names: 2026-09-01, also with a time of midnight."""
+    return len(groups) > 1 and all(map(_DAY.fullmatch, groups))
 
 
 def _natural(name: str) -> list[tuple[bool, int, str]]:

@@ -14,7 +14,7 @@ from ...frames import cautions
 from ...report.document import Cell, Codes, Figures, Section
 from ...report.plots import Forest, ForestRow
 from ..estimates import Found, ResultData
-from .document import by_days, groups, is_sound, known, refusal, severity
+from .document import are_days, groups, is_sound, known, refusal, severity
 
 MOST_GROUPS = 10
 _MOST_DAYS = 92
@@ -62,7 +62,7 @@ def groups_forest(found: ResultData, target: str) -> Forest:
 
 def most_groups(found: ResultData) -> int:
     """Return how many groups a plot shows: of days, three months."""
-    return _MOST_DAYS if by_days(found) else MOST_GROUPS
+    return _MOST_DAYS if are_days(found.groups) else MOST_GROUPS
 
 
 def grouped_estimator(found: ResultData, target: str) -> str:
@@ -83,9 +83,24 @@ def largest_groups(found: ResultData, target: str) -> Section:
     prose = [_test(each, by)]
     if (hidden := len(every) - len(shown)) > 0:
         prose.append(f"The {len(shown)} largest are shown; {plural(hidden, 'smaller one is', 'smaller ones are')} not.")
+    if found.cumulative:
+        prose.append("An interval holds at one look: of many looks, day after day, more of them miss the truth.")
     table = _table(f"{target} by {estimator}", by, rows)
-    forest = groups_forest(found, target)
-    return Section(f"By {by}: {quote(target)}", tuple(prose), forests=(forest,), tables=(table,))
+    forests = (groups_forest(found, target), cumulative_forest(found, target))
+    drawn = tuple(one for one in forests if one.rows)
+    return Section(f"By {by}: {quote(target)}", tuple(prose), forests=drawn, tables=(table,))
+
+
+def cumulative_forest(found: ResultData, target: str) -> Forest:
+    """Plot the difference to the logged mean of all rows up to each of some days, the last among them."""
+    estimator, rows = grouped_estimator(found, target), []
+    for day, each in found.cumulative.items():
+        one = each.of(target)[estimator]
+        change = Span.of(getattr(one, "difference", None))
+        label = f"to {day[:10]}"
+        rows.append(ForestRow(label, change, refusal(one) or change.text(signed=True), severity=severity(one)))
+    title = f"{target} against what was logged, of all days up to each ({estimator})"
+    return Forest(title, tuple(rows), 0.0, "no difference", better="right")
 
 
 def all_groups(found: ResultData, target: str) -> Section:

@@ -21,7 +21,7 @@ from .ab_test import ab_test
 from .answers import SEVERITY_OF, answers
 from .bounds import bounds_by_group
 from .diagnostics import clips_forest, diagnostics, forest_of_checks, ranks_forest, weights_forest, windows_forest
-from .document import again, by_days, eyebrow, findings_of, in_worth
+from .document import again, are_days, eyebrow, findings_of, in_worth
 from .estimates import all_groups, estimates_forest, estimators, groups_forest, largest_groups
 
 _ORDER = ("serious", "warning", "note", "ok", "skipped")
@@ -88,7 +88,7 @@ def _estimators(found: ResultData) -> Iterator[tuple[str, str]]:
 
 def _period(found: ResultData) -> str:
     """Return the first and the last day, where the rows are grouped by days."""
-    days = sorted(found.groups) if by_days(found) else []
+    days = sorted(found.groups) if are_days(found.groups) else []
     return " to ".join(dict.fromkeys((days[0][:10], days[-1][:10]))) if days else ""
 
 
