@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import importlib.metadata
 import json
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -33,13 +36,32 @@ def test_a_wrong_answer_is_said_and_fails(monkeypatch: pytest.MonkeyPatch) -> No
 def test_an_extra_that_is_missing_is_named_with_what_installs_it(monkeypatch: pytest.MonkeyPatch) -> None:
     def version(name: str) -> str:
         if name == "duckdb":
-            raise module.importlib.metadata.PackageNotFoundError(name)
+            raise importlib.metadata.PackageNotFoundError(name)
         return "1.0"
 
-    monkeypatch.setattr(module.importlib.metadata, "version", version)
+    monkeypatch.setattr(importlib.metadata, "version", version)
     assert "duckdb        missing: pip install 'offrank[duckdb]'" in call("doctor").stdout
 
 
 def test_where_compiled_code_is_kept_is_what_numba_says(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(config, "CACHE_DIR", str(tmp_path))
     assert str(tmp_path) in module._kept()
+
+
+def test_what_is_known_is_printed_before_the_self_test_begins(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """In a new installation it compiles for some time: who waits sees what for."""
+    printed = list[str]()
+
+    def slow() -> Iterator[dict[str, Any]]:
+        for what in ("one", "two"):
+            printed.append(capsys.readouterr().out)
+            yield {"what": what, "value": 1.0, "known": 1.0, "right": True, "seconds": 0.0}
+
+    monkeypatch.setattr(module, "_self_test", slow)
+    module.doctor.callback(as_json=False)
+    first, second = printed
+    assert "numpy" in first
+    assert first.splitlines()[-1] == "Self-test (the first on a machine compiles loops: some ten seconds or more)"
+    assert second.split() == ["one", "right:", "1,", "by", "hand", "1", "(0.0", "s)"]

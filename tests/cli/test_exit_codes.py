@@ -86,7 +86,10 @@ def test_no_overlap_is_an_error_and_what_can_be_said_is_said(tmp_path: Path) -> 
     something = call("evaluate", path, "--target", "ranking(best)", "-e", "ips", "-e", "snips", "-e", "logged")
     assert something.exit_code == 1
     assert "no overlap" in something.stdout
-    lines = something.stderr.splitlines()
+    assert something.stderr == "error: 2 of 3 estimates cannot be given; the output says why\n"  # nothing is told twice
+    quiet = call("evaluate", path, "--target", "ranking(best)", "-e", "ips", "-e", "snips", "-e", "logged", "--quiet")
+    lines = quiet.stderr.splitlines()
+    assert (quiet.exit_code, quiet.stdout) == (1, "")
     assert [line.split(":")[0].strip() for line in lines] == ["error", "error", "what to do"]
     found = call("check", path, "--target", "ranking(best)")
     assert (found.exit_code, found.stderr) == (0, "")

@@ -44,13 +44,17 @@ def doctor(*, as_json: bool) -> None:
 
     Nothing is sent anywhere. Exit code 1 if an answer is wrong.
     """
-    found: dict[str, Any] = {
-        "installation": _installation(),
-        "libraries": dict(_libraries()),
-        "self-test": list(_self_test()),
-    }
-    click.echo(json.dumps(found, indent=2) if as_json else "\n".join(_lines(found)))
-    if not all(one["right"] for one in found["self-test"]):
+    found: dict[str, Any] = {"installation": _installation(), "libraries": dict(_libraries())}
+    if not as_json:
+        click.echo("\n".join(_lines(found)))
+    tested = []
+    for one in _self_test():  # the slow part: what is known is printed at once
+        tested.append(one)
+        if not as_json:
+            click.echo(_line(one))
+    if as_json:
+        click.echo(json.dumps({**found, "self-test": tested}, indent=2))
+    if not all(one["right"] for one in tested):
         sys.exit(1)
 
 
@@ -115,13 +119,16 @@ def _self_test() -> Iterator[dict[str, Any]]:
 
 
 def _lines(found: dict[str, Any]) -> Iterator[str]:
-    """Yield what is printed."""
+    """Yield what is printed before the self-test."""
     for name, said in found["installation"].items():
         yield f"{name:<16}{said}"
     yield "\nLibraries"
     for name, said in found["libraries"].items():
         yield f"  {name:<14}{said}"
-    yield "\nSelf-test"
-    for one in found["self-test"]:
-        said = "right" if one["right"] else "WRONG"
-        yield f"  {one['what']:<26}{said}: {one['value']:.12g}, by hand {one['known']:.12g} ({one['seconds']:.1f} s)"
+    yield "\nSelf-test (the first on a machine compiles loops: some ten seconds or more)"
+
+
+def _line(one: dict[str, Any]) -> str:
+    """Return what is printed of one answer."""
+    said = "right" if one["right"] else "WRONG"
+    return f"  {one['what']:<26}{said}: {one['value']:.12g}, by hand {one['known']:.12g} ({one['seconds']:.1f} s)"

@@ -171,7 +171,7 @@ def deliver(result: Any, options: dict[str, Any]) -> None:
     given = {name: options[name] for name in ("title", "unit", "worth") if options.get(name) is not None}
     result = result.with_facts(command=shlex.join(["offrank", *words]), **given)
     tell(result, options)
-    if refused := _refusals(result):
+    if refused := _refusals(result, printed=not options["quiet"] and options.get("json") != "-"):
         click.echo("\n".join(refused), err=True)
         sys.exit(1)
     gate(result, options)
@@ -198,10 +198,16 @@ def tell(made: Any, options: dict[str, Any]) -> None:
         made.to_json(json, style=_STYLE, overwrite=options.get("overwrite", False))
 
 
-def _refusals(result: Any) -> list[str]:
-    """Return the requested estimates that cannot be given; for a check that is a finding, not a failure."""
+def _refusals(result: Any, *, printed: bool) -> list[str]:
+    """Return the requested estimates that cannot be given; for a check that is a finding, not a failure.
+
+    printed: whether the result was, which has the reasons and what to do; nothing is told twice.
+    """
     if result.facts.get("kind") == "check" or not hasattr(result, "estimates"):
         return []
     refused = list(result.estimates.refused.values())
+    if refused and printed:
+        every = len(refused) + len(result.estimates)
+        return [f"error: {len(refused)} of {every} estimates cannot be given; the output says why"]
     remedies = dict.fromkeys(f"  what to do: {worded(error.remedy, _STYLE)}" for error in refused)
     return [*(f"error: {worded(error.message, _STYLE)}" for error in refused), *remedies]
