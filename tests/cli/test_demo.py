@@ -71,7 +71,7 @@ def test_the_same_seed_gives_the_same_json(tmp_path: Path) -> None:
         assert done.stdout.count("In this simulated world the truth is known") <= 2
         assert len(done.stdout.splitlines()) <= 28  # one screen
         written = [(tmp_path / folder / name).read_text() for name in ("report.html", "result.json")]
-        assert all("then --cluster none takes rows" in text for text in written)  # advice for who typed the command
+        assert all("--cluster none treats rows" in text for text in written)  # advice for who typed the command
         document = json.loads(written[1])
         return {name: document[name] for name in document.keys() - {"created", "command", "log"}}
 

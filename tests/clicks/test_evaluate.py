@@ -198,11 +198,11 @@ def test_repeated_clicks_count_once_and_are_told() -> None:
 @pytest.mark.parametrize(
     ("broken", "kind", "words"),
     [
-        (lambda: evaluate(TRUE, log(clicks=[[0.5] * len(clicks) for clicks in CLICKS])), UsageError, "whole number"),
+        (lambda: evaluate(TRUE, log(clicks=[[0.5] * len(clicks) for clicks in CLICKS])), UsageError, "is not whole"),
         (lambda: evaluate(TRUE, log().drop_columns(["clicks"])), ColumnError, "clicks"),
         (lambda: several({}, log()), UsageError, "no model"),
-        (lambda: evaluate(Reader, log()), UsageError, "no fitted click model"),
-        (lambda: evaluate(TRUE, log(), labels="grade"), UsageError, "no fitted click model"),
+        (lambda: evaluate(Reader, log()), UsageError, "not a fitted click model"),
+        (lambda: evaluate(TRUE, log(), labels="grade"), UsageError, "not a fitted click model"),
         (lambda: evaluate(TRUE, log(), confidence=95), UsageError, "confidence"),
         (lambda: evaluate(TRUE, log(), cluster="persn"), ColumnError, "persn"),
         (lambda: several({"a": TRUE}, log()).difference("a", "b"), UsageError, "no model is called 'b'"),

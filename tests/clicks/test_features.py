@@ -262,7 +262,7 @@ def test_a_shuffled_log_gives_the_same_model(train: pa.Table, models: dict[str, 
 
 BAD = {
     "not a kind of regression": lambda: PBM(attraction="forest"),  # type: ignore[arg-type]
-    "say also attraction=linear": lambda: PBM(features="first"),
+    "set also attraction=linear": lambda: PBM(features="first"),
     "names no columns": lambda: PBM(attraction="linear", features=()),
     "each once": lambda: PBM(attraction="linear", features=("first", "first")),
     "nothing for features": lambda: UBM(attraction="linear", prior=(1, 2)),

@@ -208,7 +208,7 @@ def test_a_model_without_ids_is_refused(tmp_path: Path) -> None:
     assert old.learnt.parameters["rate"] == pytest.approx(fitted().learnt.parameters["rate"])
     with pytest.raises(UsageError, match="no document ids"):
         old.judgements()
-    with pytest.raises(UsageError, match="no ids"):
+    with pytest.raises(UsageError, match="no document ids"):
         replace(fitted(), documents=replace(fitted().documents, texts=None)).judgements()
 
 

@@ -87,7 +87,7 @@ def test_clicks_are_counted_once_and_repetitions_told() -> None:
 
 def test_a_click_in_pieces_is_an_error() -> None:
     table = pa.table({"slate": [["a", "b"], ["a", "b"]], "clicks": [[1.0, 0.0], [0.0, 0.5]]})
-    with pytest.raises(UsageError, match=r"row 1.*not a whole number") as caught:
+    with pytest.raises(UsageError, match=r"row 1.*is not whole") as caught:
         DBN().fit(read_log(table))
     assert "0 or 1" in caught.value.remedy
 

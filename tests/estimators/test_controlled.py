@@ -95,7 +95,7 @@ def test_spellings() -> None:
     assert estimator("clip(controlled(pi), 10)") == made
     with pytest.raises(UsageError, match="already"):
         estimator("controlled(snips)")
-    with pytest.raises(UsageError, match="expectation of 1"):
+    with pytest.raises(UsageError, match="no self-normalised form"):
         estimator("controlled(pbm)")
 
 

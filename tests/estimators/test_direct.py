@@ -198,9 +198,9 @@ def test_nothing_known_is_no_estimate() -> None:
         (lambda: SelfNormalised(Direct(RIGHT), controlled=True), "no self-normalised form"),
         (lambda: Direct(RIGHT, draws=0), "draws is 0"),
         (lambda: DoublyRobust(RIGHT, draws=1.5), "draws is 1.5"),  # type: ignore[arg-type]
-        (lambda: DoublyRobust(RIGHT, residual=Direct(RIGHT)), "no single weighting"),  # type: ignore[arg-type]
-        (lambda: DoublyRobust(RIGHT, residual=SelfNormalised(IPS())), "no single weighting"),  # type: ignore[arg-type]
-        (lambda: DoublyRobust(RIGHT, residual=InterpolWindows(window="slope")), "no single weighting"),
+        (lambda: DoublyRobust(RIGHT, residual=Direct(RIGHT)), "not a single weighting"),  # type: ignore[arg-type]
+        (lambda: DoublyRobust(RIGHT, residual=SelfNormalised(IPS())), "not a single weighting"),  # type: ignore[arg-type]
+        (lambda: DoublyRobust(RIGHT, residual=InterpolWindows(window="slope")), "not a single weighting"),
         (lambda: Direct("no-such-file.json").reward_model, "no click model"),
     ],
 )

@@ -285,7 +285,7 @@ def test_what_is_remembered_for_a_target_weighs_as_its_inverse(monkeypatch: pyte
 def test_hours_are_refused_with_their_number(monkeypatch: pytest.MonkeyPatch) -> None:
     logging, batch = policy("plackett_luce(new)"), world("top").batch(policy("plackett_luce(new)"))
     monkeypatch.setattr(inverses, "MOST_SECONDS", 1e-9)
-    with pytest.raises(AbilityError, match="has 4 different ones") as error:
+    with pytest.raises(AbilityError, match="has 4 different contexts") as error:
         weights(batch, logging, policy("top(old)"))
     assert "round the scores" in error.value.remedy
 

@@ -196,6 +196,9 @@ LOGS: dict[str, Callable[[Any], Any]] = {
     "checks.arms.ArmsFold": lambda kind: kind("device", (policy("top(old)"), policy("top(tied)"))),
     "checks.arms.UnitsFold": lambda kind: kind("device", ("session", "query")),
     "policies.balanced._SharesFold": lambda kind: kind(policy("by(device, {phone: top(old), desk: uniform})")),
+    "estimators.history.ArmRowsFold": lambda kind: kind(
+        policy("by(device, {phone: top(old), desk: top(tied)})"), most=40
+    ),
     "checks.written.CertainFold": lambda kind: kind(),
     "bounds.cells.CellsFold": lambda kind: Whole(kind("query")),
     "bounds.slates.SlatesFold": lambda kind: Whole(kind("query", -50, 50)),

@@ -261,7 +261,7 @@ def test_bad_input_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
         offrank.learn(rows, "pi-opt", tmp_path / "folder.npz", bits=4)
     with pytest.raises(UsageError, match=r"sup\(target=relevance\)"):
         offrank.learn([{**row, "grade": [40] * len(row["candidates"])} for row in rows], "sup", path, labels="grade")
-    with pytest.raises(UsageError, match="up to 10,000 candidates"):
+    with pytest.raises(UsageError, match="at most 10,000 candidates"):
         fit_ranks(np.zeros((10_001, 1)), np.zeros(10_001), np.array([10_001]), TreeSettings(1))
     with pytest.raises(LogError, match="no candidate has any feature"):
         offrank.learn([{**row, "features": [[]] * len(row["candidates"])} for row in rows], "pi-opt", path, bits=4)

@@ -26,7 +26,7 @@ def test_the_reward_is_what_was_logged_or_the_sum_of_the_clicks() -> None:
     clicks, outcome = np.array([[1.0, 0.0], [2.0, 3.0]]), np.array([0.5, -1.0])
     assert batch(clicks).reward.tolist() == [1, 5]
     assert batch(clicks, outcome).reward.tolist() == [0.5, -1]
-    with pytest.raises(ValueError, match="no reward"):
+    with pytest.raises(ValueError, match="has no outcome"):
         _ = batch().reward
 
 

@@ -145,7 +145,7 @@ def test_a_written_law_is_taken_where_it_speaks_of_the_order_alone() -> None:
 
 
 def test_a_deterministic_policy_leaves_nothing_to_compare() -> None:
-    with pytest.raises(NoOverlapError, match="anything else"):
+    with pytest.raises(NoOverlapError, match="no other item"):
         metrics.counterfactual_disagreement(world("top", "slate").source(Top("old")), "new", Top("old"))
 
 

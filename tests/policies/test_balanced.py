@@ -79,7 +79,7 @@ def test_shares_are_of_the_rankers_and_add_up_to_one(shares: Any, why: str) -> N
 
 
 def test_only_rankers_that_a_column_tells_are_balanced() -> None:
-    with pytest.raises(UsageError, match=re.escape("not of top(a)")):
+    with pytest.raises(UsageError, match=re.escape("not top(a)")):
         policy("balanced(top(a))")
 
 

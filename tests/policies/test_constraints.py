@@ -71,7 +71,7 @@ def test_a_rank_below_the_slots_hides_a_candidate_and_a_rank_without_others_leav
 
 @pytest.mark.parametrize(
     ("ranks", "why"),
-    [([2, 0, 2], "two candidates are pinned at rank 2, of item 2"), ([0, 1.5, 0], "1.5 is no rank, of item 1")],
+    [([2, 0, 2], "two candidates are pinned at rank 2, of item 2"), ([0, 1.5, 0], "1.5 is not a rank, of item 1")],
 )
 def test_ranks_are_whole_numbers_and_of_one_candidate_each(ranks: list[float], why: str) -> None:
     here = contexts(3, 3, score=[3, 2, 1], ad=ranks)

@@ -224,7 +224,7 @@ def test_our_own_names_are_read_without_a_look() -> None:
 def test_a_text_that_is_no_position_breaks_a_rule_in_its_row() -> None:
     table = pa.table({**_long(clk=EVERY), "spot": ["1", "2", "third", *["1", "2", "3"] * 39]})
     log = offrank.read_log(table, {"impression": "reqNo", "item": "thing", "position": "spot", "click": "clk"})
-    with pytest.raises(offrank.errors.RowError, match=r"row 2 .*'spot': 'third' breaks"):
+    with pytest.raises(offrank.errors.RowError, match=r"row 2 .*'spot': 'third' interrupts"):
         offrank.evaluate(log, "uniform", "uniform", "ips")
 
 

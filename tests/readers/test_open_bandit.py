@@ -60,7 +60,7 @@ def test_the_file_itself_packed_or_not(folder: Path) -> None:
 
 def test_the_number_of_items_may_be_said(folder: Path) -> None:
     (folder / "item_context.csv").unlink()
-    with pytest.raises(LogError, match=r"no item_context\.csv beside.*") as caught:
+    with pytest.raises(LogError, match=r"item_context\.csv is missing next to the log.*") as caught:
         open_bandit(folder)
     assert "n_items" in caught.value.remedy
     assert rows(open_bandit(folder, n_items=5), NEEDED)[0]["candidates"] == [0, 1, 2, 3, 4]

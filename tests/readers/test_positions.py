@@ -87,7 +87,7 @@ def test_lists_beside_the_positions_must_fit() -> None:
     names = {"slate": "i", "clicks": "c", "position": "r"}
     for column in ("c", "r"):
         log = [{"i": ["a", "b"], "c": [1, 0], "r": [2, 1]}, {"i": ["a", "b"], "c": [1, 0], "r": [2, 1], column: [1]}]
-        with pytest.raises(RowError, match=f"row 1 .*column '{column}'.*another length"):
+        with pytest.raises(RowError, match=f"row 1 .*column '{column}'.*does not have the length"):
             contents(offrank.read_log(log, names))
     with pytest.raises(RowError, match=r"row 1 .*column 'c'.*is null"):
         contents(offrank.read_log([{"i": ["a"], "c": [1], "r": [1]}, {"i": ["a"], "c": None, "r": [1]}], names))

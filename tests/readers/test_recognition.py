@@ -71,7 +71,7 @@ def test_a_column_that_is_not_there_is_told(role: str, logs: Callable[[str], Pat
 
 def test_the_option_that_is_to_be_left_out_is_one_that_there_is(logs: Callable[[str], Path]) -> None:
     done = call("evaluate", logs("yandex"), "--format", "yandex", "--column", "slate=a", "--target", "uniform")
-    assert "leave out --column\n" in done.stderr
+    assert "omit --column\n" in done.stderr
 
 
 def test_a_reader_takes_invalid_rows_and_a_format_is_a_reader(tmp_path: Path) -> None:

@@ -110,7 +110,7 @@ def test_a_run_and_its_judgments_give_a_command_that_runs(
     run, qrels = judged_files(tmp_path, documents)
     for given in ([run, qrels], [qrels, run], str(tmp_path)):
         found = offrank.inspect(given)
-        assert f"a run of TREC of 10 queries with up to {documents} documents each, with judgments" in found.why
+        assert f"a TREC run of 10 queries with up to {documents} documents each, with judgments" in found.why
         words = shlex.split(found.command)
         assert words == ["offrank", "simulate", "--data", run, "--qrels", qrels, "-o", "simulated.parquet", *said]
         assert found.command in " ".join(str(found).split())
@@ -143,9 +143,9 @@ def test_judgments_need_a_run(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "words"),
     [
-        ("run.txt", "a run of TREC of 2 queries with up to 2 documents each, without clicks"),
+        ("run.txt", "a TREC run of 2 queries with up to 2 documents each, without clicks"),
         ("qrels.txt", "these are judgments of TREC, without clicks"),
-        ("run.tsv", "a run of TREC of 2 queries"),
+        ("run.tsv", "a TREC run of 2 queries"),
     ],
 )
 def test_every_verb_says_what_it_is(name: str, words: str, tmp_path: Path) -> None:

@@ -254,7 +254,7 @@ SHORT_AT_5 = [[1.0] * (3 if row == 5 else 4) for row in range(ROWS)]
         ({}, Direct(Always(np.ones(2))), (UsageError, ValueError), "shape"),
         ({"inclusion": [0.5, *[1.0] * (ROWS - 1)]}, Direct(Always(1.0)), UsageError, "takes no sample_weight"),
         ({"pred": NAN_AT_3}, "direct(column=pred)", RowError, r"row 3 .*'pred'.*not a finite number"),
-        ({"pred": SHORT_AT_5}, "dr(column=pred)", RowError, r"row 5 .*'pred'.*another length"),
+        ({"pred": SHORT_AT_5}, "dr(column=pred)", RowError, r"row 5 .*'pred'.*does not have the length"),
         ({}, "direct(column=prde)", ColumnError, "nearest name is 'pred'"),
         ({}, "direct(column=reward)", OffrankError, "reward"),
         ({"features": [[[99_999]] * 4] * ROWS, "feature_values": None}, "direct(lasso)", UsageError, "200,000 columns"),
@@ -277,7 +277,7 @@ def test_bad_input(change: dict[str, Any], asked: Any, error: Any, words: str) -
         ("direct(lasso(folds=1))", "folds is 1"),
         ("direct(lasso(by=[]))", "by is"),
         ("direct(lasso(penalty=inf))", "penalty is inf"),
-        ("dr(lasso, residual=logged)", "no single weighting"),
+        ("dr(lasso, residual=logged)", "not a single weighting"),
         ("clip(logged, 3)", "logged has no weights"),
         ("controlled(auto)", "'auto' is not an estimator"),
         ("direct(lasso(penalty=-1))", "penalty is -1"),
@@ -294,7 +294,7 @@ def test_what_is_no_model_is_refused() -> None:
     for given in (3, Memory):
         with pytest.raises(UsageError, match="not a reward model"):
             Direct(given)
-    with pytest.raises(UsageError, match="was not learnt"):
+    with pytest.raises(UsageError, match="has not been fitted"):
         LassoRegression().needs(Top("new"))
 
 

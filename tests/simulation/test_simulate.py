@@ -90,7 +90,7 @@ def test_a_fitted_model_clicks(tmp_path: Path) -> None:
     assert max(map(max, clicks)) == 1
     assert made.notes == ()
     other = offrank.simulate(tmp_path / "other.parquet", user=str(model), **(FEW | {"queries": 60}))
-    assert "never seen" in other.notes[0]
+    assert "unknown to the model" in other.notes[0]
 
 
 def test_judged_queries_of_ones_own(tmp_path: Path) -> None:

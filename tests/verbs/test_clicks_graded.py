@@ -132,7 +132,7 @@ def test_models_are_named(tmp_path: object) -> None:
     fitted.save(f"{tmp_path}/a.json")
     assert list(models(f"{tmp_path}/a.json")) == ["a"]
     assert load(f"{tmp_path}/a.json").tally == fitted.tally
-    with pytest.raises(UsageError, match="no fitted click model"):
+    with pytest.raises(UsageError, match="not a fitted click model"):
         models({"a": GCTR()})
     with pytest.raises(UsageError, match="there is no model"):
         models([])

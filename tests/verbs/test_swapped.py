@@ -1,4 +1,4 @@
-"""Arguments in each other's place, and words of the command line in Python: one meaning, or a clear error."""
+"""Arguments swapped, and words of the command line in Python: one meaning, or a clear error."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ NEW = "plackett_luce(new_score)"
 def test_check_refuses_target_and_logging_policy_in_each_other_s_place(target: str) -> None:
     log = replaced(search(), propensity=None)
     assert offrank.check(log, target, LOGGING).about_log == ()
-    with pytest.raises(offrank.OffrankError, match="in each other's place") as caught:
+    with pytest.raises(offrank.OffrankError, match="swapped") as caught:
         offrank.check(log, LOGGING, target)
     assert target == TARGET or f'target="{target}"' in caught.value.remedy
 
@@ -30,7 +30,7 @@ def test_a_wrong_logging_policy_is_no_swap() -> None:
 
 
 def test_what_was_logged_is_no_target_of_a_wrong_policy() -> None:
-    with pytest.raises(UsageError, match="in each other's place"):
+    with pytest.raises(UsageError, match="swapped"):
         offrank.check(search(), "logged", NEW)
 
 
@@ -39,7 +39,7 @@ def test_evaluate_does_not_answer_a_swapped_question() -> None:
         offrank.evaluate(search(), LOGGING, TARGET, "ips")
     found = offrank.evaluate(search(), LOGGING, NEW, "ips")
     assert not found.verdict.usable
-    assert "each other's place" in found.about_log[0].remedy
+    assert "are swapped" in found.about_log[0].remedy
 
 
 VERBS: dict[str, Any] = {

@@ -143,7 +143,11 @@ class ArmRowsFold:
         return self._cut(both) if sum(map(len, pieces)) > 2 * self.most else both
 
     def finish(self, state: ArmRowsState) -> ArmRowsState:
-        return self._cut(state) if state.pieces else state
+        if not state.pieces:
+            return state
+        kept = self._cut(state)
+        (rows,) = kept.pieces
+        return replace(kept, pieces=(rows.take(np.argsort(rows.key)),))  # the same in whatever order they came
 
     def _cut(self, state: ArmRowsState) -> ArmRowsState:
         """The same with the rows of the smallest hashes only, in one piece."""

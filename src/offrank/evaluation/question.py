@@ -213,7 +213,7 @@ class WithBounds(Question):
     reward_range: Sequence[float] | None = argument(
         "The smallest and the largest possible reward of a slate, for `bounds`.",
         default=None,
-        more="Then bounds that assume nothing of users come first; a log of rewards without clicks needs it.",
+        more="Then bounds that assume nothing about users come first; a log of rewards without clicks needs it.",
         part="call",
         ready="limits",
         metavar="LEAST,MOST",
