@@ -85,7 +85,7 @@ def test_predictions_are_those_of_the_model(suffix: str, model: Path, tmp_path: 
     mean = found.column("click_probability").to_numpy().mean()
     assert mean == pytest.approx(expected.column("click_probability").to_numpy().mean())
     told = " ".join(done.output.split())
-    said = re.search(r"predicts 120 slots: (\d+) % are clicked", told)
+    said = re.search(r"predicts 120 slots: (\d+) % of them clicked", told)
     assert said
     assert float(said[1]) == pytest.approx(100 * mean, abs=0.51)
 

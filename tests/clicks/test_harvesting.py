@@ -148,7 +148,7 @@ def test_ranks_that_nothing_links() -> None:
     assert found.curve[:2] == pytest.approx([1, 1], abs=1e-3)
     assert np.isnan(found.curve[2:]).all()
     assert [one.code for one in found.cautions] == ["unlinked-ranks", "open-intervals"]  # two documents compare 1 and 2
-    assert "ranks 3, 4 with the first" in str(curve)
+    assert "ranks 3, 4 to rank 1" in " ".join(str(curve).split())
     with pytest.raises(UsageError, match=r"holes.*ranks 3, 4"):
         curve.examination()
     with pytest.raises(UsageError, match="holes"):
