@@ -83,3 +83,21 @@ def swapped(n: int, slots: int, rng: np.random.Generator, stay: float = 0.9, mat
         return table(columns | {"rank_propensity": squares(law)})
     base = np.broadcast_to(items, (n, slots)) + first
     return table(columns | {"base": lists(base.astype(np.int64)), "base_score": lists((-slate).astype(np.float32))})
+
+
+def matrix(log: pa.Table, name: str) -> np.ndarray:
+    """[n, k] a list column, without copying."""
+    column = log.column(name).combine_chunks()
+    return column.flatten().to_numpy().reshape(len(column), -1)
+
+
+def narrow(log: pa.Table) -> pa.Table:
+    """The same log with numbers of fewer bytes."""
+    kinds = {"slate": np.int32, "old_score": np.float32, "new_score": np.float32, "clicks": np.uint8}
+    return table({name: lists(matrix(log, name).astype(kind)) for name, kind in kinds.items()})
+
+
+def scaled(log: pa.Table, factor: float) -> pa.Table:
+    """The same log with its scores multiplied, which changes no probability."""
+    scores = {name: lists(matrix(log, name) * np.float32(factor)) for name in ("old_score", "new_score")}
+    return table({name: log.column(name).combine_chunks() for name in log.column_names} | scores)

@@ -1,19 +1,24 @@
 """An A/B test of two rankers that sort: how many sessions the combination saves, and how often it is right.
 
-Six kinds of users, three likenesses of the rankers. Every log is compared as anyone would, each row its own cluster;
-the truth is counted on many sessions of both rankers. `interpol(window=5)` has the curve of the position-based users,
-whoever clicks.
+Six kinds of users, and two that no step but the means is right for; three likenesses of the rankers. Every log is
+compared as anyone would, each row its own cluster; the truth is counted on many sessions of both rankers.
+`interpol(window=5)` has the curve of the position-based users, whoever clicks.
 
-    python benchmarks/ab_tests.py [--logs 200] [--sessions 2000] [--seed 1] [--write docs/how-to/you-have-an-ab-test.md]
+    python benchmarks/ab_tests.py [--logs 200] [--sessions 2000] [--seed 1] [--keep FOLDER] [--only alike,near]
+                                  [--write docs/how-to/you-have-an-ab-test.md]
+
+In FOLDER stands what each log said, so that a run goes on where another ended, and several can share the kinds.
 """
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+import json
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -33,8 +38,10 @@ TRUTH = 1_000_000
 """Sessions of each ranker from which the truth is counted, in parts."""
 PARTS = 5
 LOGGING = "by(arm, {A: top(a_score), B: top(b_score)})"
-ASKED = ["snips", "snrips", "snipm", "interpol(window=5)"]
-NAMES = ("difference of means", *ASKED, "combined")
+ASKED = ["snips", "snrips", "interpol(window=5)"]
+MEANS, COMBINED, CURVED, HISTORY = "difference of means", "combined", "interpol(window=5)", "history"
+TOGETHER = 10
+"""Logs of a kind after which what they said is kept."""
 
 
 @dataclass(frozen=True)
@@ -105,6 +112,21 @@ def mixture(shown: Floats, rng: np.random.Generator) -> Clicks:
     return np.where(rng.random((len(shown), 1)) < 0.5, position(shown, rng), USERS["DBN"](shown, rng))
 
 
+def comparing(shown: Floats, rng: np.random.Generator) -> Clicks:
+    """Users who look at the next item before they click: they do not read from the top."""
+    below = np.concatenate([shown[:, 1:], np.zeros((len(shown), 1))], axis=1)
+    return rng.random(shown.shape) < CURVE * shown * (1 - 0.7 * below)
+
+
+def bored(shown: Floats, rng: np.random.Generator) -> Clicks:
+    """Users who leave at a poor item."""
+    clicked, reads = np.zeros(shown.shape, np.bool_), np.ones(len(shown), np.bool_)
+    for rank in range(SLOTS):
+        clicked[:, rank] = reads & (rng.random(len(shown)) < shown[:, rank])
+        reads &= rng.random(len(shown)) < np.where(clicked[:, rank], 0.95, 0.45 + 0.5 * shown[:, rank])
+    return clicked
+
+
 USERS: dict[str, Callable[[Floats, np.random.Generator], Clicks]] = {
     "PBM": position,
     "DBN": partial(cascade, after_click=lambda _, shown: 0.65 - 0.6 * shown, goes_on=0.88),
@@ -112,6 +134,8 @@ USERS: dict[str, Callable[[Floats, np.random.Generator], Clicks]] = {
     "UBM": browsing,
     "trust-biased": trust,
     "mixture": mixture,
+    "comparing": comparing,
+    "bored": bored,
 }
 
 
@@ -142,87 +166,101 @@ def table(world: World, users: str, sessions: int, seed: int) -> pa.Table:
             ("b_score", world.scores[1][query]),
         )
     }
-    return pa.table({"arm": np.where(arm, "B", "A"), **made})
+    return pa.table({"query": query, "arm": np.where(arm, "B", "A"), **made})
 
 
-@dataclass
+@dataclass(frozen=True)
 class Found:
-    """Values and standard errors of one estimator, and whether its interval held the truth."""
+    """Values less the truth, standard errors, whether the interval held the truth [n], and shares, of one answer."""
 
-    values: list[float] = field(default_factory=list)
-    held: list[bool] = field(default_factory=list)
-    widths: list[float] = field(default_factory=list)
+    away: Floats
+    errors: Floats
+    held: NDArray[np.bool_]
+    taken: NDArray[np.bool_]
 
-    def add(self, one: offrank.Interval, true: float) -> None:
-        """Add what one log says."""
-        self.values.append(one.value - true)
-        self.held.append(one.low <= true <= one.high)
-        self.widths.append(one.standard_error)
+    @classmethod
+    def of(cls, logs: Sequence[dict[str, Any]], name: str, true: float) -> Found:
+        """Of the logs in which it was sound."""
+        kept = np.array([one[name] for one in logs if name in one], float).reshape(-1, 5)
+        value, low, high, error, taken = kept.T
+        return cls(value - true, error, (low <= true) & (true <= high), taken > 0)
 
     @property
     def error(self) -> float:
         """The root mean squared error."""
-        return float(np.sqrt(np.mean(np.square(self.values))))
+        return float(np.sqrt(np.mean(np.square(self.away))))
 
 
-def cell(world: World, users: str, true: float, logs: int, sessions: int, seed: int) -> dict[str, Found]:
-    """All logs of one kind."""
-    found = {name: Found() for name in NAMES}
-    for log in range(logs):
-        made = table(world, users, sessions, 1000 * seed + log)
-        test = offrank.compare(made, None, LOGGING, ASKED, examination=CURVE, cluster=None).metadata.ab_test
-        assert test is not None
-        [one] = test.compared
-        found["difference of means"].add(one.means, true)
-        found["combined"].add(one.combined, true)
-        for step in one.steps:
-            found[step.estimator].add(step.difference, true)
-    return found
+def said(made: pa.Table) -> dict[str, list[float]]:
+    """What each answer says of a log: value, ends, standard error, and whether it is taken."""
+    test = offrank.compare(made, None, LOGGING, ASKED, examination=CURVE, cluster=None).metadata.ab_test
+    assert test is not None
+    [one] = test.compared
+
+    def numbers(found: offrank.Interval, taken: bool) -> list[float]:
+        return [found.value, found.low, found.high, found.standard_error, float(taken)]
+
+    steps = {step.estimator: numbers(step.difference, bool(step.share)) for step in one.steps}
+    return {MEANS: numbers(one.means, taken=True), COMBINED: numbers(one.combined, taken=True), **steps}
 
 
-def rows(logs: int, sessions: int, seed: int) -> Iterator[str]:
+def cell(world: World, kind: tuple[str, str], logs: int, sessions: int, seed: int, keep: Path | None) -> dict[str, Any]:
+    """The truth of one kind, and what all its logs said. kind: likeness and users. keep: see above."""
+    likeness, users = kind
+    place = None if keep is None else keep / f"{likeness}-{users}-{sessions}-{seed}.json"
+    known: dict[str, Any] = {"logs": []}
+    if place is not None and place.exists():
+        known = json.loads(place.read_text(encoding="utf-8"))
+    if "truth" not in known:
+        known["truth"] = truth(world, users)
+    while len(known["logs"]) < logs:
+        known["logs"].append(said(table(world, users, sessions, 1000 * seed + len(known["logs"]))))
+        if place is not None and (len(known["logs"]) % TOGETHER == 0 or len(known["logs"]) == logs):
+            place.parent.mkdir(parents=True, exist_ok=True)
+            place.write_text(json.dumps(known), encoding="utf-8")
+    return {**known, "logs": known["logs"][:logs]}
+
+
+def rows(asked: argparse.Namespace) -> Iterator[str]:
     """The table, a line at a time."""
-    yield f"{logs} logs of {sessions:,} sessions of each kind. Held: by the printed interval at 95 %."
+    yield f"{asked.logs} logs of {asked.sessions:,} sessions of each kind. Held: by the printed interval at 95 %."
     yield ""
     yield (
         "| rankers | both show | users | truth | error of means | held | combined | held | error / means "
-        "| sessions saved | by `interpol` |"
+        "| sessions saved | `history` taken | by `interpol` |"
     )
-    yield "|---|--:|---|--:|--:|--:|--:|--:|--:|--:|--:|"
-    for likeness in LIKENESS:
+    yield "|---|--:|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|"
+    for likeness in asked.only:
         for users in USERS:
             world = World.of(likeness)
-            true = truth(world, users)
-            found = cell(world, users, true, logs, sessions, seed)
-            means, both, curve = (found[name] for name in ("difference of means", "combined", "interpol(window=5)"))
-            saved, more = ((np.median(means.widths) / np.median(one.widths)) ** 2 for one in (both, curve))
-            words = (
+            known = cell(world, (likeness, users), asked.logs, asked.sessions, asked.seed, asked.keep)
+            true = known["truth"]
+            means, both, curve, by = (Found.of(known["logs"], one, true) for one in (MEANS, COMBINED, CURVED, HISTORY))
+            saved, more = ((np.median(means.errors) / np.median(one.errors)) ** 2 for one in (both, curve))
+            yield (
                 f"| {likeness} | {world.shared:.0%} | {users} | {true:+.4f} "
                 f"| {means.error:.4f} | {np.mean(means.held):.1%} | {both.error:.4f} | {np.mean(both.held):.1%} "
-                f"| {both.error / means.error:.2f} | {saved:.1f} | {more:.1f}, held {np.mean(curve.held):.1%} |"
+                f"| {both.error / means.error:.2f} | {saved:.1f} | {np.mean(by.taken):.0%} "
+                f"| {more:.1f}, held {np.mean(curve.held):.1%} |"
             )
-            yield words
-
-
-def tabulate(rows: Callable[[int, int, int], Iterator[str]], name: str, script: str, says: str | None) -> None:
-    """Print a table of logs, sessions and a seed, line by line, or write it into a page. says: of the script."""
-    parser = argparse.ArgumentParser(description=says)
-    parser.add_argument("--logs", type=int, default=200)
-    parser.add_argument("--sessions", type=int, default=2000)
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--write", type=Path)
-    asked = parser.parse_args()
-    found = []
-    for line in rows(asked.logs, asked.sessions, asked.seed):
-        print(line, flush=True)
-        found.append(line)
-    if asked.write is not None:
-        generated(asked.write, name, found, script)
 
 
 def main() -> None:
     """Print the table, or write it into a page."""
-    tabulate(rows, "ab tests", "benchmarks/ab_tests.py", __doc__)
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--logs", type=int, default=200)
+    parser.add_argument("--sessions", type=int, default=2000)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--keep", type=Path)
+    parser.add_argument("--only", type=lambda text: text.split(","), default=list(LIKENESS))
+    parser.add_argument("--write", type=Path)
+    asked = parser.parse_args()
+    found = []
+    for line in rows(asked):
+        print(line, flush=True)
+        found.append(line)
+    if asked.write is not None:
+        generated(asked.write, "ab tests", found, "benchmarks/ab_tests.py")
 
 
 if __name__ == "__main__":

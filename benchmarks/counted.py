@@ -24,9 +24,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 from _page import generated
-from _worlds import lists, reranked
+from _worlds import lists, narrow, reranked
 from _worlds import table as table_of
-from scale import matrix
 from selecting import Here
 from side_by_side import measured, pyarrow_alone
 from side_by_side import write as write_slates
@@ -64,10 +63,7 @@ def write_contexts(path: Path, rows: int) -> Path:
 
 def write_scores(path: Path, rows: int) -> Path:
     """Write slates of 5 beside the scores that drew them, and those of another policy."""
-    log = reranked(rows, 5)
-    narrow = {"slate": np.int32, "old_score": np.float32, "new_score": np.float32, "clicks": np.uint8}
-    columns = {name: lists(matrix(log, name, 5).astype(kind)) for name, kind in narrow.items()}
-    pq.write_table(table_of(columns), path, compression="zstd", row_group_size=250_000)
+    pq.write_table(narrow(reranked(rows, 5)), path, compression="zstd", row_group_size=250_000)
     return path
 
 

@@ -1,9 +1,12 @@
-"""The same log by other threads, batches, row groups, files, orders, hash seeds, locales: how far do the numbers move?
+"""The same log by other threads, files, orders, hash seeds, locales, processors and so on: how far do the numbers move?
 
-Each verb writes its JSON in a process of its own. Its numbers, floats and whole ones, are compared with those of a base
-run (one thread, one file, one row group): |a - b| / max(|a|, |b|, 1e-9), so that the rounding of a zero is none.
+All verbs write their JSON under each change. Its numbers, floats and whole ones, are compared with those of a base run
+(one thread, one file, row groups of 500): |a - b| / max(|a|, |b|, 1e-9), so that the rounding of a zero is none. The
+places of rows in the log are compared only where no row changes its place.
 
-    python -m benchmarks.same_bits [--rows 6000] [--write docs/reference/reliability.md]
+    python -m benchmarks.same_bits [--rows 2000] [--write docs/reference/reliability.md]
+
+An older processor is that of scripts/as-older-processor, for which every loop is compiled anew: some minutes.
 """
 
 from __future__ import annotations
@@ -14,7 +17,8 @@ import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -23,6 +27,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+import offrank
 from benchmarks._page import generated
 
 LOGGED = ["--logging", "plackett_luce(old_score)"]
@@ -53,19 +58,34 @@ VERBS: dict[str, list[str]] = {
 ROUNDED = 1e-9
 """A number below this counts as one of this size: of a zero the rounding is all there is."""
 UNEQUAL = 1e-12
+ROOT = Path(__file__).resolve().parent.parent
 IGNORED = frozenset({"created", "seconds", "command", "versions", "log", "sources", "file", "files", "path"})
 RUN = """
-import os, sys
+import concurrent.futures as futures, json, multiprocessing, sys
 import offrank.readers.tables as tables
-tables._MOST_VALUES = int(os.environ.get("SAME_BITS_VALUES", tables._MOST_VALUES))
+import offrank.running.executors
 from offrank.cli import main
-main(sys.argv[1:])
+
+class Processes(futures.ProcessPoolExecutor):
+    def __init__(self, workers):
+        super().__init__(workers, multiprocessing.get_context("spawn"))
+
+if __name__ == "__main__":
+    usual, threads, codes = tables._MOST_VALUES, futures.ThreadPoolExecutor, set()
+    for words, values, processes in json.loads(sys.stdin.read()):
+        tables._MOST_VALUES = values or usual
+        futures.ThreadPoolExecutor = Processes if processes else threads  # --workers makes these
+        try:
+            main(words)
+        except SystemExit as ended:
+            codes.add(ended.code)
+    sys.exit(not codes <= {0, 3, None})
 """
 Written = Callable[[pa.Table, Path], Any]
 
 
-def in_groups(rows: int | None) -> Written:
-    return lambda table, folder: pq.write_table(table, folder / "log.parquet", row_group_size=rows or len(table))
+def in_groups(rows: int) -> Written:
+    return lambda table, folder: pq.write_table(table, folder / "log.parquet", row_group_size=rows)
 
 
 def in_files(count: int, *, backwards: bool = False) -> Written:
@@ -78,45 +98,64 @@ def in_files(count: int, *, backwards: bool = False) -> Written:
     return write
 
 
+USUAL = in_groups(500)
+
+
 def shuffled(table: pa.Table, folder: Path) -> None:
     order = np.random.default_rng(0).permutation(len(table))
-    pq.write_table(table.take(order), folder / "log.parquet")
+    USUAL(table.take(order), folder)
 
 
-WHOLE = in_groups(None)
-CHANGES: dict[str, tuple[Written, dict[str, str], list[str]]] = {
-    "2 threads": (in_groups(500), {}, ["--workers", "2"]),
-    "16 threads": (in_groups(500), {}, ["--workers", "16"]),
-    "batches of 64 rows": (WHOLE, {"SAME_BITS_VALUES": "64"}, []),
-    "batches of 1,000 rows": (WHOLE, {"SAME_BITS_VALUES": "20000"}, []),
-    "row groups of 7": (in_groups(7), {}, []),
-    "row groups of 1,000": (in_groups(1000), {}, []),
-    "5 files": (in_files(5), {}, []),
-    "5 files, last first": (in_files(5, backwards=True), {}, []),
-    "rows shuffled": (shuffled, {}, []),
-    "hash seed 1": (WHOLE, {"PYTHONHASHSEED": "1"}, []),
-    "hash seed random": (WHOLE, {"PYTHONHASHSEED": "random"}, []),
-    "another locale": (WHOLE, {"LC_ALL": "C.utf8"}, []),
-    "another time zone": (WHOLE, {"TZ": "Asia/Kathmandu"}, []),
+@dataclass(frozen=True)
+class Change:
+    """How a log is written, and how it is read. values: of a batch; before: words of a command that runs the verbs."""
+
+    write: Written = USUAL
+    workers: int = 1
+    values: int | None = None
+    processes: bool = False
+    environment: tuple[str, ...] = ()
+    before: tuple[str, ...] = ()
+
+
+CHANGES: dict[str, Change] = {
+    "2 threads": Change(workers=2),
+    "16 threads": Change(workers=16),
+    "2 processes": Change(workers=2, processes=True),
+    "batches of 64 values": Change(values=64),
+    "batches of 20,000 values": Change(values=20_000),
+    "one row group": Change(in_groups(1_000_000)),
+    "row groups of 7": Change(in_groups(7)),
+    "5 files": Change(in_files(5)),
+    "5 files, last first": Change(in_files(5, backwards=True)),
+    "rows shuffled": Change(shuffled),
+    "a random hash seed": Change(environment=("PYTHONHASHSEED=random",)),
+    "another locale": Change(environment=("LC_ALL=C.utf8",)),
+    "another time zone": Change(environment=("TZ=Asia/Kathmandu",)),
+    "an older processor": Change(before=(str(ROOT / "scripts/as-older-processor"),)),
 }
+MOVED = ("5 files, last first", "rows shuffled")
+"""Changes that give rows another place."""
+PLACES = frozenset({"row"})
+"""What says where a row stands in the log."""
 
 
-def numbers(found: Any, place: str = "") -> Iterator[tuple[str, float]]:
+def numbers(found: Any, ignored: frozenset[str], place: str = "") -> Iterator[tuple[str, float]]:
     """Every number of a result with its place, without times, versions and names of files."""
     if isinstance(found, dict):
         for name, part in found.items():
-            if name not in IGNORED:
-                yield from numbers(part, f"{place}/{name}")
+            if name not in ignored:
+                yield from numbers(part, ignored, f"{place}/{name}")
     elif isinstance(found, list):
         for number, part in enumerate(found):
-            yield from numbers(part, f"{place}/{number}")
+            yield from numbers(part, ignored, f"{place}/{number}")
     elif isinstance(found, int | float) and not isinstance(found, bool):
         yield place, float(found)
 
 
-def furthest(base: Any, other: Any) -> tuple[float, str]:
+def furthest(base: Any, other: Any, *, moved: bool = False) -> tuple[float, str]:
     """The largest relative difference of all numbers and its place; infinite where one has a number more."""
-    one, two = dict(numbers(base)), dict(numbers(other))
+    one, two = (dict(numbers(found, IGNORED | (PLACES if moved else set()))) for found in (base, other))
     if one.keys() != two.keys():
         return np.inf, min(one.keys() ^ two.keys())
     away = {at: abs(a - two[at]) / max(abs(a), abs(two[at]), ROUNDED) for at, a in one.items()}
@@ -124,51 +163,66 @@ def furthest(base: Any, other: Any) -> tuple[float, str]:
     return away[place], place
 
 
-def answer(verb: str, folder: Path, change: tuple[Written, dict[str, str], list[str]], table: pa.Table) -> Any:
-    """What a verb says of a log that is written and read so."""
-    write, environment, workers = change
-    log = folder / "log"
-    log.mkdir()
-    write(table, log)
-    places = {"LOG": str(log), "OUT": "out.json", "FITTED": "fitted.json", "POLICY": "policy.npz"}
-    words = [places.get(word, word) for word in VERBS[verb]] + ["--quiet", *(workers or ["--workers", "1"])]
-    known = {**os.environ, "PYTHONHASHSEED": "0", "LC_ALL": "C", "TZ": "UTC", **environment}
-    run = [sys.executable, "-c", RUN, *words]
-    done = subprocess.run(run, cwd=folder, env=known, capture_output=True, text=True, check=False)
-    if done.returncode not in (0, 3):
-        raise SystemExit(f"{verb}: {done.stderr[-2000:]}")
-    return [json.loads(path.read_text()) for path in sorted(folder.glob("*.json"))]
-
-
-def compared(verb: str, table: pa.Table, names: list[str]) -> Iterator[tuple[str, float, str]]:
-    """The furthest number of each change from the base run, and its place."""
-    found = {}
-    for name, change in {"base": (WHOLE, {}, []), **{name: CHANGES[name] for name in names}}.items():
+def answers(table: pa.Table, changes: Mapping[str, Change], verbs: Iterable[str]) -> dict[str, dict[str, Any]]:
+    """What each verb says of a log under each change; changes of one environment share a process."""
+    alike: dict[tuple[tuple[str, ...], tuple[str, ...]], list[str]] = {}
+    for name, change in changes.items():
+        alike.setdefault((change.environment, change.before), []).append(name)
+    found: dict[str, dict[str, Any]] = {name: {} for name in changes}
+    for (environment, before), names in alike.items():
         with tempfile.TemporaryDirectory() as made:
-            found[name] = answer(verb, Path(made), change, table)
-    yield from ((name, *furthest(found["base"], found[name])) for name in names)
+            asked, outputs = [], {}
+            for number, name in enumerate(names):
+                (folder := Path(made) / str(number) / "log").mkdir(parents=True)
+                changes[name].write(table, folder)
+                for verb in verbs:
+                    outputs[name, verb] = [folder.parent / f"{verb}-{number}.json" for number in range(2)]
+                    asked.append(job(verb, folder, outputs[name, verb], changes[name]))
+            answered(Path(made), asked, environment, before)
+            for (name, verb), paths in outputs.items():
+                found[name][verb] = [json.loads(path.read_text()) for path in paths if path.exists()]
+    return found
+
+
+def answered(folder: Path, asked: list[Any], environment: tuple[str, ...], before: tuple[str, ...]) -> None:
+    """Run the verbs in a process of their own."""
+    (folder / "run.py").write_text(RUN)
+    known = {**os.environ, "PYTHONHASHSEED": "0", "LC_ALL": "C", "TZ": "UTC", "PYTHON": sys.executable}
+    known |= {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+    run = ["env", *environment, *before, sys.executable, str(folder / "run.py")]
+    done = subprocess.run(
+        run, cwd=folder, env=known, input=json.dumps(asked), capture_output=True, text=True, check=False
+    )
+    if done.returncode:
+        raise SystemExit(done.stderr[-3000:])
+
+
+def job(verb: str, log: Path, outputs: list[Path], change: Change) -> list[Any]:
+    """The words of a verb's command with names of files, and how it reads."""
+    places = {"LOG": log, "OUT": outputs[0], "FITTED": outputs[1], "POLICY": log.parent / "policy.npz"}
+    words = [str(places.get(word, word)) for word in VERBS[verb]]
+    return [[*words, "--quiet", "--workers", str(change.workers)], change.values, change.processes]
 
 
 def lines(told: dict[str, dict[str, float]]) -> Iterator[str]:
-    yield "| change | " + " | ".join(f"`{verb}`" for verb in told) + " |"
-    yield "|---|" + "--:|" * len(told)
-    for name in CHANGES:
-        cells = [said(told[verb][name]) for verb in told]
-        yield f"| {name} | " + " | ".join(cells) + " |"
+    """The table, from the distances of each change and verb."""
+    yield "| change | " + " | ".join(f"`{verb}`" for verb in VERBS) + " |"
+    yield "|---|" + "--:|" * len(VERBS)
+    for name, away in told.items():
+        yield f"| {name} | " + " | ".join(said(away[verb]) for verb in VERBS) + " |"
 
 
 def said(away: float) -> str:
     if away == 0:
         return "0"
-    text = "other rows" if away == np.inf else f"{away:.0e}"
+    text = "another" if away == np.inf else f"{away:.0e}"
     return f"**{text}**" if away > UNEQUAL else text
 
 
 def logged(rows: int) -> pa.Table:
     """The log of the demo, with features that `learn` reads."""
     with tempfile.TemporaryDirectory() as made:
-        words = ["demo", made, "--impressions", str(rows), "--overwrite", "--quiet"]
-        subprocess.run([sys.executable, "-c", RUN, *words], check=True, capture_output=True)
+        offrank.demo(made, impressions=rows, overwrite=True)
         table = pq.read_table(Path(made) / "log.parquet")
     features = pa.array([[[int(item) % 97] for item in items] for items in table["candidates"].to_pylist()])
     return table.append_column("features", features)
@@ -176,17 +230,17 @@ def logged(rows: int) -> pa.Table:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--rows", type=int, default=6000)
-    parser.add_argument("--only", help="one verb")
+    parser.add_argument("--rows", type=int, default=2000)
+    parser.add_argument("--only", default="", metavar="TEXT", help="changes whose name holds it")
     parser.add_argument("--write", type=Path, help="the page that includes the table")
     given = parser.parse_args()
     table, told = logged(given.rows), {}
-    for verb in VERBS:
-        if given.only in (None, verb):
-            found = list(compared(verb, table, list(CHANGES)))
-            told[verb] = {name: away for name, away, _ in found}
-            for name, away, place in found:
-                print(f"{verb}: {name}: {away:.1e} {place}", flush=True)
+    chosen = {name: change for name, change in CHANGES.items() if given.only in name}
+    found = answers(table, {"base": Change(), **chosen}, VERBS)
+    for name in chosen:
+        away = {verb: furthest(found["base"][verb], found[name][verb], moved=name in MOVED) for verb in VERBS}
+        told[name] = {verb: far for verb, (far, _) in away.items()}
+        print(f"{name}:", *(f"{verb} {far:.1e} {place};" for verb, (far, place) in away.items()), flush=True)
     print(*lines(told), sep="\n")
     if given.write:
         generated(given.write, "same bits", list(lines(told)), "benchmarks/same_bits.py")

@@ -28,13 +28,11 @@ from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 from _page import drawn, generated
 from _timing import alone
-from _worlds import lists, reranked
-from _worlds import table as table_of
+from _worlds import narrow, reranked, scaled
 
 import offrank
 from offrank.report.charts import Chart, Series
@@ -134,33 +132,13 @@ def files(run: Run, folder: Path) -> list[str]:
     first = [folder / f"{run.slots}-small.parquet"]
     paths = [folder / f"{run.slots}-{number:03}.parquet" for number in range(run.rows // FILE)] or first
     missing = [path for path in paths if not path.exists()]
-    base = million(run.slots).slice(0, run.rows) if missing else pa.table({})
+    base = narrow(reranked(FILE, run.slots)).slice(0, run.rows) if missing else pa.table({})
     for path in missing:
         unfinished = path.with_suffix(".unfinished")
         options = {"compression": "zstd", "use_dictionary": ["slate.list.element", "clicks.list.element"]}
         pq.write_table(scaled(base, 1 + paths.index(path) / 1024), unfinished, row_group_size=GROUP, **options)
         unfinished.rename(path)
     return list(map(str, paths))
-
-
-def million(slots: int) -> pa.Table:
-    """A million slates, with 32-bit numbers."""
-    log = reranked(FILE, slots)
-    narrow = {"slate": np.int32, "old_score": np.float32, "new_score": np.float32, "clicks": np.uint8}
-    return table_of({name: lists(matrix(log, name, slots).astype(kind)) for name, kind in narrow.items()})
-
-
-def scaled(log: pa.Table, factor: float) -> pa.Table:
-    """The same log with its scores multiplied."""
-    slots = len(log.column("slate")[0])
-    columns = {name: log.column(name).combine_chunks() for name in log.column_names}
-    scores = {name: lists(matrix(log, name, slots) * np.float32(factor)) for name in ("old_score", "new_score")}
-    return table_of(columns | scores)
-
-
-def matrix(log: pa.Table, name: str, slots: int) -> np.ndarray:
-    """[n, k] a list column, without copying."""
-    return log.column(name).combine_chunks().flatten().to_numpy().reshape(-1, slots)
 
 
 def evaluated(log: object, workers: int | None) -> int:

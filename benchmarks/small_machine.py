@@ -32,7 +32,7 @@ import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet as pq
 from _page import generated
-from _worlds import draw, lists, reranked, table
+from _worlds import draw, lists, matrix, narrow, reranked, scaled, table
 
 import offrank
 from offrank.errors import OffrankError
@@ -78,7 +78,7 @@ class Used:
 def one_row_group(rows: int, path: Path) -> None:
     """Slates of ten in one row group. An Arrow file is mapped, so that writing needs little memory."""
     beside = path.with_suffix(".arrow")
-    parts = scaled(narrow(reranked(min(rows, PART), 10)), rows)
+    parts = repeated(narrow(reranked(min(rows, PART), 10)), rows)
     first = next(parts)
     with pa.ipc.new_file(beside, first.schema) as writer:
         writer.write_table(first)
@@ -90,25 +90,10 @@ def one_row_group(rows: int, path: Path) -> None:
     beside.unlink()
 
 
-def narrow(log: pa.Table) -> pa.Table:
-    """The same log with numbers of fewer bytes."""
-    kinds = {"slate": np.int32, "old_score": np.float32, "new_score": np.float32, "clicks": np.uint8}
-    return table({name: lists(matrix(log, name).astype(kind)) for name, kind in kinds.items()})
-
-
-def matrix(log: pa.Table, name: str) -> np.ndarray:
-    """[n, k] a list column."""
-    column = log.column(name).combine_chunks()
-    return column.flatten().to_numpy().reshape(len(column), -1)
-
-
-def scaled(log: pa.Table, rows: int) -> Iterator[pa.Table]:
-    """The log again and again up to so many rows; each time its scores are multiplied, which changes no probability."""
+def repeated(log: pa.Table, rows: int) -> Iterator[pa.Table]:
+    """The log again and again up to so many rows, each time with other scores."""
     for start in range(0, rows, len(log)):
-        factor = np.float32(1 + start / len(log))
-        scores = {name: lists(matrix(log, name) * factor) for name in ("old_score", "new_score")}
-        others = {name: log.column(name).combine_chunks() for name in log.column_names}
-        yield table(others | scores).slice(0, rows - start)
+        yield scaled(log, 1 + start / len(log)).slice(0, rows - start)
 
 
 def with_key(rows: int, path: Path, *, key: str, text: bool) -> None:
@@ -145,7 +130,7 @@ def lines(rows: int, path: Path) -> None:
     """A text log with a line an item, five to a list."""
     written, drawn = 0, reranked(min(rows, PART), 5)
     with path.open("wb") as file:
-        for part in scaled(drawn, rows):
+        for part in repeated(drawn, rows):
             n = len(part)
             columns = {
                 "impression": np.repeat(np.arange(written, written + n), 5),

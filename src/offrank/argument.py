@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import inspect
+import re
 import textwrap
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -23,6 +24,7 @@ K = TypeVar("K")
 Part = Literal["question", "call", "run"]
 """What an argument belongs to: the question, only the call that repeats the job, or only this run of it."""
 _KEY = "argument"
+_SECTION = re.compile(r"^(?=(?:Returns|Raises|Examples):)", re.MULTILINE)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -156,9 +158,9 @@ def asks(kind: Callable[P, A]) -> Callable[[Callable[[A], R]], Callable[P, R]]:
                 raise TypeError(f"{verb.__name__}() {error}") from None
             return verb(kind(*bound.args, **bound.kwargs))
 
-        told, raises, rest = inspect.cleandoc(str(verb.__doc__)).partition("\nRaises:")
-        rows = (textwrap.fill(f"- {name}: {says}", 110, subsequent_indent="  ") for name, says, _ in rows_of(kind))
-        asked.__doc__ = "\n".join([f"{told.rstrip()}\n", *rows, f"{raises}{rest}"])
+        told, *rest = _SECTION.split(inspect.cleandoc(str(verb.__doc__)), maxsplit=1)
+        rows = (textwrap.fill(f"    {name}: {says}", 110, subsequent_indent=" " * 8) for name, says, _ in rows_of(kind))
+        asked.__doc__ = "\n".join([f"{told.rstrip()}\n\nParameters:", *rows, "", *rest])
         asked.__signature__ = signature  # type: ignore[attr-defined]
         return asked
 

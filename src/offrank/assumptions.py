@@ -10,6 +10,7 @@ ADDITIVE_MODEL = "additive reward model"
 CLIPPED = "clipped weight"
 LOGGED = "earns what was logged"
 LISTS_ALONE = "arms differ in their lists alone"
+HISTORY = "clicks by history"
 _NEAR = "examination within "
 _AS = "clicks as "
 _FARTHEST = 99
@@ -29,6 +30,7 @@ _WORDS = {
     CLIPPED: "the clipped weight contributes little",
     LOGGED: "the policy earns the logged rewards",
     LISTS_ALONE: "the arms differ only in the lists that they show",
+    HISTORY: "clicks depend on the clicks above as the model says",
 }
 _IMPLIED = {
     OWN_ITEM: {FROM_TOP, ADDITIVE},

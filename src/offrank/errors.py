@@ -12,7 +12,7 @@ Catch the root or any branch:
     |   `-- EmptyLogError       no impressions
     |-- StateError              a saved state is damaged, or does not fit the others
     |-- SupportError            the log cannot answer the question
-    |   |-- NoOverlapError      the target never does what was logged (also a KeyError: no result holds it)
+    |   |-- NoOverlapError      the target never shows what was logged (also a KeyError: no result holds it)
     |   `-- ImpossibleSlateError  the logging policy says a logged slate cannot happen
     `-- MissingExtraError       an optional library is not installed (also an ImportError)
 """
@@ -46,7 +46,11 @@ __all__ = [
 
 
 class OffrankError(Exception):
-    """The base class of all errors, with a `message` (what happened) and a `remedy` (how to fix it).
+    """The base class of all errors, with what happened and how to fix it.
+
+    Parameters:
+        message: what happened.
+        remedy: how to fix it.
 
     Examples:
         >>> try:
@@ -142,7 +146,7 @@ class SupportError(OffrankError):
 
 
 class NoOverlapError(SupportError, KeyError):
-    """The target never does what was logged, so the log says nothing about it."""
+    """The target never shows what was logged, so the log says nothing about it."""
 
     code = "no-overlap"
 

@@ -44,6 +44,18 @@ def examination(text: str | None) -> list[float] | str | None:
         raise UsageError(f"--examination {text!r}", "separate numbers with commas: 1,.5,.33") from error
 
 
+def two_numbers(text: str | None) -> list[float] | None:
+    """Parse two numbers: `0,1`.
+
+    Raises:
+        UsageError: the numbers cannot be parsed.
+    """
+    try:
+        return None if text is None else [float(word) for word in split(text)]
+    except ValueError as error:
+        raise UsageError(f"--reward-range {text!r}", "write two numbers with a comma: 0,1") from error
+
+
 def totals(text: str | None) -> dict[str, float] | None:
     """Parse numbers by name: `clicked=1200,all=50000`.
 

@@ -35,8 +35,13 @@ __all__ = ["Served", "draw"]
 class Served:
     """A list that was drawn, and its propensities, to be written in a log; see `log_row`.
 
-    slate: the items shown, top first. propensity: P(the slate). slot_propensity: [k] P(each slot's item given those
-    above). rank_propensity: [k][k] P(each shown item at each rank).
+    Parameters:
+        slate: the items shown, top first.
+        propensity: P(the slate).
+        slot_propensity: [k] P(each slot's item given those above).
+        rank_propensity: [k][k] P(each shown item at each rank).
+        candidates: the ids of all candidates.
+        columns: the columns that the policy names.
     """
 
     slate: list[Any]
@@ -57,9 +62,16 @@ def draw(
 ) -> Served:
     """Draw a list by a policy, and return it with its exact propensities.
 
-    policy: the spelling of `uniform`, `top`, `shuffled`, `plackett_luce`, `thompson`, `noisy`, or of an `epsilon` or
-    `mixture` of these. slots: how many items are shown. candidates: their ids, by default 0, 1, ... columns: those that
-    the policy names, each a number per candidate.
+    Parameters:
+        policy: the spelling of `uniform`, `top`, `shuffled`, `plackett_luce`, `thompson`, `noisy`, or of an
+            `epsilon` or `mixture` of these.
+        slots: how many items are shown.
+        rng: NumPy's generator, which draws.
+        candidates: their ids, by default 0, 1, ...
+        columns: those that the policy names, each a number per candidate.
+
+    Returns:
+        The list, and its propensities.
 
     Raises:
         SpellingError: no such policy here.

@@ -49,7 +49,7 @@ def test_what_the_page_says_of_arms(arms: str, told: bool) -> None:
         share = f"{np.mean(which == number):.0%}"
         sentence = f"arm = {number} ({share} of the impressions): every slate is sorted by top({name.lower()})."
         assert (sentence in said) == told
-    assert ("Rankers without randomness, told by arm:" in said) == told
+    assert ("Deterministic rankers, identified by arm:" in said) == told
     assert ("offrank compare" in said) == told
 
 

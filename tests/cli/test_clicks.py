@@ -33,7 +33,7 @@ def test_fit_prints_what_was_learnt(folder: Path, tmp_path: Path) -> None:
     done = call("clicks", "fit", folder / "train.parquet", "--model", "dbn", "-o", tmp_path / "m.json")
     assert done.exit_code == 0
     assert f"6,000 sessions, {QUERIES * ITEMS} documents (pairs of query and item)" in done.output
-    assert "dbn is learnt for" in done.output
+    assert "dbn was fitted to" in done.output
     found = re.search(r"continuation: (\S+) \((\S+) to (\S+)\)", done.output)
     value, low, high = map(float, found.groups())
     assert low - 0.01 < 0.8 < high + 0.01

@@ -42,7 +42,9 @@ def test_what_is_printed_and_written(model: Path, tmp_path: Path) -> None:
     done = call("clicks", "judge", model, "-o", tmp_path / "t.csv", "--grades", 3, *files)
     told = " ".join(done.output.split())
     judgements = load(model).judgements(grades=3)
-    found = re.search(r"dctr\(\[1, 3\]\) judges 8 documents of 2 queries; the grade of (\d+) % of them is sure", told)
+    found = re.search(
+        r"dctr\(\[1, 3\]\) judges 8 documents of 2 queries; the grade of (\d+) % of them is certain", told
+    )
     assert found
     assert float(found[1]) == pytest.approx(100 * (judgements.certainty >= 0.9).mean(), abs=0.51)
     best = judgements.take((-judgements.relevance).argsort()[:1]).records()[0]

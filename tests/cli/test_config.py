@@ -87,7 +87,7 @@ def test_a_verb_passes_over_what_it_has_no_use_for(log: Path, tmp_path: Path) ->
 
 
 WRONG = {
-    'loging = "uniform"': "unknown key 'loging'; did you mean logging? Known are bounds, by, checkpoint, cluster,",
+    'loging = "uniform"': "unknown key 'loging'; did you mean logging? Known are bounds, by, checkpoint, click_model,",
     'estimators = "ips"': "unknown key 'estimators'; did you mean estimator?",
     'path = "x"': "unknown key 'path'",
     "columns = 3": "columns is 3; write a table of names",

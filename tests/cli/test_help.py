@@ -11,7 +11,7 @@ from click.testing import CliRunner
 
 from offrank.argument import arguments_of
 from offrank.cli import main
-from offrank.evaluation.question import TargetEvaluation
+from offrank.evaluation.question import WithBounds
 from offrank.inference import INTERVALS
 
 HEADINGS = ["Question", "Log", "Uncertainty", "Output", "Running"]
@@ -91,7 +91,7 @@ def test_nothing_is_cut_and_nothing_is_too_wide(words: tuple[str, ...], width: i
 def test_the_help_of_evaluate_has_the_words_and_the_uses_of_its_arguments() -> None:
     """No second list: what an argument says of itself is what stands in the help, under its use."""
     found = {name: flat(text) for name, text in sections(help_of(("evaluate",), 100)).items()}
-    for known in arguments_of(TargetEvaluation).values():
+    for known in arguments_of(WithBounds).values():
         if known.part != "run":
             assert flat(known.says) in found[known.use.capitalize()]
     assert "[default: ips, snips]" in found["Question"]
@@ -100,7 +100,7 @@ def test_the_help_of_evaluate_has_the_words_and_the_uses_of_its_arguments() -> N
 
 def test_the_kinds_of_intervals_are_all_named() -> None:
     *some, last = sorted(INTERVALS)
-    assert arguments_of(TargetEvaluation)["interval"].says == f"{', '.join(some)} or {last}."
+    assert arguments_of(WithBounds)["interval"].says == f"{', '.join(some)} or {last}."
 
 
 def test_an_example_can_be_copied_at_any_width() -> None:

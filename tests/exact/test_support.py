@@ -108,7 +108,7 @@ def test_a_logged_slate_that_cannot_happen_is_an_error(name: str) -> None:
 @pytest.mark.parametrize("name", ["ips", "snips", "rips", "ipm"])
 def test_no_overlap_is_an_error(name: str) -> None:
     here = World((Situation(4, 2, {}, {"shown": (0, 1), "listed": (2, 3)}),), TOP_TWO.clicks)
-    with pytest.raises(NoOverlapError, match="never does what was logged"):
+    with pytest.raises(NoOverlapError, match="never shows what was logged"):
         evaluate(here.source(policy("ranking(shown)")), "ranking(listed)", "ranking(shown)", [name])
 
 

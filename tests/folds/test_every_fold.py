@@ -17,11 +17,12 @@ import numpy as np
 import pytest
 
 import offrank
+from offrank.bounds.cells import CellsFold
+from offrank.bounds.items import OwnItem
 from offrank.clicks import click_model
 from offrank.clicks.covariates import FeatureColumns
 from offrank.estimators import estimator
 from offrank.estimators.fold import Layout, TermsFold
-from offrank.evaluation.cells import CellsFold
 from offrank.folds import BucketsFold, MomentsFold
 from offrank.folds.base import MappedFold, Sample
 from offrank.folds.fingerprint import Content
@@ -196,9 +197,14 @@ LOGS: dict[str, Callable[[Any], Any]] = {
     "checks.arms.UnitsFold": lambda kind: kind("device", ("session", "query")),
     "policies.balanced._SharesFold": lambda kind: kind(policy("by(device, {phone: top(old), desk: uniform})")),
     "checks.written.CertainFold": lambda kind: kind(),
-    "evaluation.cells.CellsFold": lambda kind: Whole(kind("query")),
-    "evaluation.bounding.BoundsFold": lambda kind: kind(
-        cells(), (policy("top(new)"), policy("plackett_luce(tied)")), np.ones(9), IntervalSpec(cluster="query")
+    "bounds.cells.CellsFold": lambda kind: Whole(kind("query")),
+    "bounds.slates.SlatesFold": lambda kind: Whole(kind("query", -50, 50)),
+    "bounds.fold.BoundsFold": lambda kind: kind(
+        (OwnItem(cells()), OwnItem(cells(), np.ones(9))),
+        (policy("top(new)"), policy("plackett_luce(tied)")),
+        IntervalSpec(cluster="query"),
+        policy("top(old)"),
+        "device",
     ),
     "checks.duplicates.ContentsFold": lambda kind: kind(kept=40),
     "checks.kept.KeptFold": lambda kind: kind(),

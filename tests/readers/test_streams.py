@@ -77,7 +77,7 @@ def test_what_is_read(kind: str) -> None:
     if kind in AGAIN:
         assert contents(log, NEEDED) == expected()
     else:
-        with pytest.raises(UsageError, match=r"(?s)once only, and it was read before.*lambda.*Parquet"):
+        with pytest.raises(UsageError, match=r"(?s)only once, but it was read before.*lambda.*Parquet"):
             contents(log, NEEDED)
 
 
@@ -270,7 +270,7 @@ def test_two_passes_of_a_function() -> None:
 
 def test_the_long_layout_is_read_twice() -> None:
     table = pa.Table.from_pylist(LONG)
-    with pytest.raises(UsageError, match=r"once only, and the order of the rows of the long layout"):
+    with pytest.raises(UsageError, match=r"only once, but the order of the rows of the long layout"):
         contents(offrank.read_log(table.to_reader()), NEEDED)
     assert contents(offrank.read_log(lambda: table.to_reader(2)), NEEDED) == expected()
 

@@ -102,6 +102,13 @@ ANSWERED = {
         shape="lists and clicks",
         format="events(impression=request, slate=slate, click_item=sku)",
     ),
+    "folders whose files have other types": LogCase(
+        "wide",
+        {"slate": [[1], [1]], "clicks": [[0.5], [1]], "query": ["a", "b"], "further": [1.5, None]},
+        "hive",
+        "convert",
+        seed="4",
+    ),
     "views of texts": LogCase("wide", {"candidates": [["a"], ["b"]]}, "polars", "inspect"),
 }
 REFUSED = {
@@ -122,6 +129,12 @@ REFUSED = {
         question="inspect",
         names={"slate": "item", "clicks": "click"},
         shape="numbered",
+    ),
+    "folders whose files have types that do not fit": LogCase(
+        "wide", {"slate": [[1], [1]], "clicks": [[1], [0.5]], "query": ["a", "b"]}, "hive", "convert", seed="4"
+    ),
+    "bytes in lists, and nothing else": LogCase(
+        "wide", {"candidates": [[";"]]}, question="convert", types={"candidates": "binary"}
     ),
     "an infinite position": long("clicks", position=[1, float("inf")]),
     "a click model trained by another column": FileCase("dbn", (Edit("value", 721102, b'"other"'),)),

@@ -17,12 +17,12 @@ import offrank
 from benchmarks._page import table_of
 from offrank.argument import argument, arguments, asks, rows_of
 from offrank.cli.options import options_of
-from offrank.evaluation.question import EstimatorSelection, LogCheck, Question, TargetComparison, TargetEvaluation
+from offrank.evaluation.question import EstimatorSelection, LogCheck, Question, TargetComparison, WithBounds
 from offrank.metrics_arguments import MetricsQuestion
 from tests.verbs.logs import LOGGING, TARGET, search
 
 KINDS = {
-    offrank.evaluate: TargetEvaluation,
+    offrank.evaluate: WithBounds,
     offrank.compare: TargetComparison,
     offrank.check: LogCheck,
     offrank.select_estimators: EstimatorSelection,
@@ -51,7 +51,7 @@ def test_a_field_alone_is_an_argument_with_its_default() -> None:
     assert sharpen(search(), TARGET, LOGGING, depth=3) == 3
     assert inspect.signature(sharpen).parameters["depth"].default == 10
     told = str(sharpen.__doc__)
-    assert told.index("Ask for more.") < told.index("- depth: The last rank that counts.") < told.index("Raises:")
+    assert told.index("Ask for more.") < told.index("    depth: The last rank that counts.") < told.index("Raises:")
     with pytest.raises(TypeError, match=r"sharpen\(\) got an unexpected keyword argument 'deep'"):
         sharpen(search(), TARGET, deep=3)  # type: ignore[call-arg]
     with pytest.raises(TypeError, match=r"sharpen\(\) missing a required argument: 'target'"):
@@ -124,7 +124,7 @@ def test_verbs_have_the_signature_of_their_questions() -> None:
     for verb, kind in KINDS.items():
         rows = [name for name, _, _ in rows_of(kind)]
         assert list(inspect.signature(verb).parameters) == rows
-        assert all(f"- {name}: " in str(verb.__doc__) for name in rows)
+        assert all(f"\n    {name}: " in str(verb.__doc__) for name in rows)
 
 
 def script() -> ModuleType:

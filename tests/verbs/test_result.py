@@ -47,7 +47,7 @@ def test_weights_too_small_to_count_are_not_called_impossible() -> None:
     """Each of 25 slots is e^-20 less likely under the target: the weights are about e^-500."""
     items = [f"i{number}" for number in range(25)]
     row = {"slate": items, "candidates": items, "clicks": [1] * 25, "worse": [20 * number for number in range(25)]}
-    with pytest.raises(NoOverlapError, match="never, or too seldom to count, does what was logged"):
+    with pytest.raises(NoOverlapError, match="never, or almost never, shows what was logged"):
         offrank.evaluate([row] * 4, "plackett_luce(worse, log=True)", "uniform", ["snips"])
 
 

@@ -25,7 +25,7 @@ def settled(inspect: Look, said: Mapping[str, str]) -> Any:
     by = found.logging
     if by is None or by.policy is None or by.status not in _OPEN:
         return found
-    return inspect(columns, by.policy) if click.confirm(f"Was the log drawn by {by.policy}?") else found
+    return inspect(columns, by.policy) if click.confirm(f"Did {by.policy} generate this log?") else found
 
 
 def _answer(found: Any, asked: Any) -> Mapping[str, str]:

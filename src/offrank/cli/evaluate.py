@@ -15,7 +15,7 @@ from .running import run_verb
 
 @click.command(
     cls=QuestionCommand,
-    question="evaluation.question:TargetEvaluation",
+    question="evaluation.question:WithBounds",
     more=(
         worth_options,
         require,

@@ -122,18 +122,22 @@ def ranks_of(table: Floats) -> int:
 class FitResult:
     """Parameters, and how they were found.
 
-    - parameters: tables by name. A table of documents has one entry more than there are documents: the last is
-      the expectation for an unseen document.
-    - loadings: [*shape of the table, r] what all entries have in common, such as the doubt of an examination curve and
-      what it does to documents: with r independent standard normal z, the same for all tables, the logit of an entry
-      is moved by loadings @ z.
-    - priors: Beta(a, b) of each seen document [d], by table; and those of other tables under which they are the
-      posterior mode, where the uniform prior does not lead to them. Not saved.
-    - features: what the regressions of a model with features predict unseen documents by, see `features`.
-    - strength: for tables of probabilities, the effective sample size of each entry given z: its posterior is close to
-      Beta(v s, (1 - v) s) for value v and strength s. A table with neither is taken as known.
-    - trace: the log-posterior (without prior: the log-likelihood) during learning.
-    - info: further results (fitted priors, rounds) as plain numbers and words.
+    Parameters:
+        parameters: tables by name. A table of documents has one entry more than there are documents: the last is
+            the expectation for an unseen document.
+        strength: for tables of probabilities, the effective sample size of each entry given z: its posterior is
+            close to Beta(v s, (1 - v) s) for value v and strength s. A table with neither is taken as known.
+        trace: the log-posterior (without prior: the log-likelihood) during learning.
+        rounds: iterations that were run.
+        converged: whether they ended before the limit.
+        info: further results (fitted priors, rounds) as plain numbers and words.
+        cautions: reasons to doubt the numbers.
+        loadings: [*shape of the table, r] what all entries have in common, such as the doubt of an examination
+            curve and what it does to documents: with r independent standard normal z, the same for all tables, the
+            logit of an entry is moved by loadings @ z.
+        features: what the regressions of a model with features predict unseen documents by, see `features`.
+        priors: Beta(a, b) of each seen document [d], by table; and those of other tables under which they are the
+            posterior mode, where the uniform prior does not lead to them. Not saved.
     """
 
     parameters: Parameters

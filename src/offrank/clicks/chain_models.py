@@ -32,7 +32,12 @@ class CM(Chain):
     It rules out a second click: it learns from sessions down to their first click (caution
     `impossible-clicks` where that leaves clicks out), and gives probability 0 to every click below one.
 
-    tolerance: learning stops when no probability changes by more than this in one step.
+    Parameters:
+        attraction: columns that the prior of the attraction depends on; by default on the rank alone.
+        features: settings of the regression on those columns.
+        tolerance: learning stops when no probability changes by more than this in one step.
+        prior: the Beta prior of the tables of documents: "fit" (depends on the mean logged rank of a document),
+            "common" (fitted, the same for all), or (a, b).
     """
 
     name: ClassVar[str] = "cascade"
@@ -55,7 +60,13 @@ class DCM(Continuing):
     the last click, or went on and clicked nothing, is summed out; usual counts take every last click for a stop. The
     last rank's continuation is never observed.
 
-    tolerance: learning stops when no probability changes by more than this in one step.
+    Parameters:
+        attraction: columns that the prior of the attraction depends on; by default on the rank alone.
+        features: settings of the regression on those columns.
+        tolerance: learning stops when no probability changes by more than this in one step.
+        prior: the Beta prior of the tables of documents: "fit" (depends on the mean logged rank of a document),
+            "common" (fitted, the same for all), or (a, b).
+        continuation: probabilities of going on; "fit": learnt from the log.
     """
 
     name: ClassVar[str] = "dcm"
@@ -76,7 +87,13 @@ class CCM(Continuing):
     An examined document is clicked with its relevance r (`attraction`). The user then goes on with probability
     alpha_1 after a skip, and alpha_2 (1 - r) + alpha_3 r after a click: `continuation` is (alpha_1, alpha_2, alpha_3).
 
-    tolerance: learning stops when no probability changes by more than this in one step.
+    Parameters:
+        attraction: columns that the prior of the attraction depends on; by default on the rank alone.
+        features: settings of the regression on those columns.
+        tolerance: learning stops when no probability changes by more than this in one step.
+        prior: the Beta prior of the tables of documents: "fit" (depends on the mean logged rank of a document),
+            "common" (fitted, the same for all), or (a, b).
+        continuation: probabilities of going on; "fit": learnt from the log.
     """
 
     name: ClassVar[str] = "ccm"
@@ -153,7 +170,14 @@ class DBN(Continuing, Satisfying):
     session. A user who is not satisfied, or has not clicked, goes on with probability gamma (`continuation`).
     Whether a user without further clicks has left is hidden, and is summed out. Relevance is a s.
 
-    tolerance: learning stops when no probability changes by more than this in one step.
+    Parameters:
+        attraction: columns that the prior of the attraction depends on; by default on the rank alone.
+        features: settings of the regression on those columns.
+        tolerance: learning stops when no probability changes by more than this in one step.
+        prior: the Beta prior of the tables of documents: "fit" (depends on the mean logged rank of a document),
+            "common" (fitted, the same for all), or (a, b).
+        satisfaction: columns that the prior of the satisfaction depends on; by default on the rank alone.
+        continuation: probabilities of going on; "fit": learnt from the log.
     """
 
     name: ClassVar[str] = "dbn"
@@ -176,7 +200,13 @@ class SDBN(Satisfying):
     Learnt by exact EM: whether a last click satisfied, or nothing below it attracted, is summed out. The usual counts
     ignore what is below a last click and take that click for satisfaction, which makes both tables too high.
 
-    tolerance: learning stops when no probability changes by more than this in one step.
+    Parameters:
+        attraction: columns that the prior of the attraction depends on; by default on the rank alone.
+        features: settings of the regression on those columns.
+        tolerance: learning stops when no probability changes by more than this in one step.
+        prior: the Beta prior of the tables of documents: "fit" (depends on the mean logged rank of a document),
+            "common" (fitted, the same for all), or (a, b).
+        satisfaction: columns that the prior of the satisfaction depends on; by default on the rank alone.
     """
 
     name: ClassVar[str] = "sdbn"

@@ -29,10 +29,20 @@ _BLOCK = 8
 class ClickCounts:
     """Impressions shown[i] and clicks clicked[i] of document[i] in cell[i], each divided by its inclusion probability.
 
-    All [c], one entry per distinct (document, cell), sorted by both. documents: their number; ranks: the
-    longest session's number of ranks. browsing: a cell is a rank and a last clicked rank, see `browsing_cell`;
-    otherwise it is a rank; with values of a context, value * ranks + rank. query: [documents] index of each document's
-    query, where it is known. covariates: table of documents -> [documents, q] what its priors depend on, besides ranks.
+    All [c], one entry per distinct (document, cell), sorted by both.
+
+    Parameters:
+        document: [c] index of the document.
+        cell: [c] index of the cell: the rank, or what `browsing` and `values` say.
+        shown: [c] impressions.
+        clicked: [c] clicks.
+        documents: their number.
+        ranks: the longest session's number of ranks.
+        browsing: a cell is a rank and a last clicked rank, see `browsing_cell`; otherwise it is a rank; with values
+            of a context, value * ranks + rank.
+        query: [documents] index of each document's query, where it is known.
+        covariates: table of documents -> [documents, q] what its priors depend on, besides ranks.
+        values: of a context, of which each cell has one; None without.
     """
 
     document: Integers
@@ -106,7 +116,15 @@ class ClickCounts:
 
 
 def browsing_cell(rank: Integers, last: Integers) -> Integers:
-    """The cell of a rank (from 0) and the last clicked rank above it (`last`, from 1; 0 for none): last <= rank."""
+    """The cell of a rank (from 0) and the last clicked rank above it (`last`, from 1; 0 for none): last <= rank.
+
+    Parameters:
+        rank: ranks, from 0.
+        last: the last clicked rank above each, from 1; 0 for none.
+
+    Returns:
+        The index of each cell, of the shape of `rank`.
+    """
     return rank * (rank + 1) // 2 + last
 
 

@@ -24,10 +24,12 @@ UNSEEN = -1
 class SlateDocuments:
     """The documents of slates, as a model sees them.
 
-    document: [n, k] index into the tables of parameters; UNSEEN (-1) for documents that the training log lacked:
-    the last entry of a table is the expectation for such a document. shown: [n, k] whether there is an item
-    at all; pads and holes are False. query: [n] index of the query, UNSEEN likewise; None: that of the documents.
-    context: [n] row of the tables by value of a context, the last one where None.
+    Parameters:
+        document: [n, k] index into the tables of parameters; UNSEEN (-1) for documents that the training log
+            lacked: the last entry of a table is the expectation for such a document.
+        shown: [n, k] whether there is an item at all; pads and holes are False.
+        query: [n] index of the query, UNSEEN likewise; None: that of the documents.
+        context: [n] row of the tables by value of a context, the last one where None.
     """
 
     document: Integers

@@ -57,15 +57,21 @@ class Predictor(Protocol):
 class Evaluated:
     """How well a click model, or a simulated user, predicts the clicks of a log, each number with an interval.
 
-    - log_likelihood: mean per session, in nats, of the log-probability of all its clicks together; -inf where the model
-      rules some session out.
-    - perplexity: mean over ranks of 2^(mean loss in bits at the rank), each click predicted without knowing any other
-      of its session (Eq. 2 and 3 of paper cmip-debiasedness). 1 is perfect, 2 is a coin toss.
-    - conditional_perplexity: the same, each click predicted given the clicks above it.
-    - perplexity_at_rank, conditional_perplexity_at_rank: [k] of each rank, over the sessions that have it.
-    - sessions: read; sessions_at_rank: [k] that have this rank, each divided by its inclusion probability.
-    - unseen: share of the shown documents that the training log lacked; None where the model learns no documents.
-    - impossible: sessions to which the model gives probability 0. confidence: level of the intervals.
+    Parameters:
+        log_likelihood: mean per session, in nats, of the log-probability of all its clicks together; -inf where the
+            model rules some session out.
+        perplexity: mean over ranks of 2^(mean loss in bits at the rank), each click predicted without knowing any
+            other of its session (Eq. 2 and 3 of paper cmip-debiasedness). 1 is perfect, 2 is a coin toss.
+        conditional_perplexity: the same, each click predicted given the clicks above it.
+        perplexity_at_rank: [k] of each rank, over the sessions that have it.
+        conditional_perplexity_at_rank: [k] of each rank, over the sessions that have it.
+        sessions: read.
+        sessions_at_rank: [k] that have this rank, each divided by its inclusion probability.
+        unseen: share of the shown documents that the training log lacked; None where the model learns no documents.
+        impossible: sessions to which the model gives probability 0.
+        tally: what was left out, counted.
+        cautions: reasons to doubt the numbers.
+        confidence: level of the intervals.
     """
 
     log_likelihood: Interval
@@ -91,7 +97,12 @@ class Evaluated:
 
 @dataclass(frozen=True, repr=False)
 class Evaluations(Mapping[str, Evaluated]):
-    """Several models on the same sessions, by name; `difference` compares two of them."""
+    """Several models on the same sessions, by name; `difference` compares two of them.
+
+    Parameters:
+        found: what was measured, by model.
+        spread: the sums that differences are made of.
+    """
 
     found: Mapping[str, Evaluated]
     spread: Inference = field(repr=False)

@@ -44,10 +44,18 @@ from .summary import known, learnt_section
 class Fitted:
     """A click model with its parameters: predicts clicks, estimates relevance, draws clicks.
 
-    contexts and slates are those of a log's batches: n slates [n, k] of indices into m candidates, -1 for none.
-    A fitted model equals only itself, and prints as its kind does. training: the sessions that it was learnt from;
-    None if not recorded. rank_rates: [k] click rates by rank of these sessions, which is all that `rctr` would have
-    learnt from them; None likewise.
+    contexts and slates are those of a log's batches: n slates [n, k] of indices into m candidates, -1 for none. A
+    fitted model equals only itself, and prints as its kind does.
+
+    Parameters:
+        model: the settings.
+        documents: the ids that its tables are of.
+        learnt: the tables, and how they were found.
+        tally: what was left out of the log, counted.
+        source: the log that it was learnt from, in words.
+        training: the sessions that it was learnt from; None if not recorded.
+        rank_rates: [k] click rates by rank of these sessions, which is all that `rctr` would have learnt from them;
+            None likewise.
     """
 
     model: ModelSpec

@@ -56,12 +56,18 @@ _FARTHEST = 15.0
 class Harvested:
     """How likely each rank is examined, relative to the first.
 
-    - curve, low, high: [k], with the ends of its interval; NaN where nothing links a rank to the first. high is
-      infinite where the log sets no upper bound (caution `open-intervals`). Of a rank without clicks it is the
-      examination that would leave as many views without a click in (1 - confidence) / 2 of all logs.
-    - documents: [k, k] number that were shown at both ranks.
-    - clicks: [k] at each rank, on documents that were shown at another rank too.
-    - impressions: number read. tally: what was left out.
+    Parameters:
+        curve: [k], with the ends of its interval; NaN where nothing links a rank to the first. high is infinite
+            where the log sets no upper bound (caution `open-intervals`). Of a rank without clicks it is the
+            examination that would leave as many views without a click in (1 - confidence) / 2 of all logs.
+        low: [k] lower end of its interval.
+        high: [k] upper end.
+        documents: [k, k] number that were shown at both ranks.
+        clicks: [k] at each rank, on documents that were shown at another rank too.
+        impressions: number read.
+        method: how it was estimated.
+        cautions: reasons to doubt the numbers.
+        tally: what was left out.
     """
 
     curve: Floats

@@ -35,11 +35,18 @@ _WIDE = 2
 class Judgements(Tabular):
     """A row per document [d], sorted by query and then by relevance, the highest first.
 
-    - query, item: ids as in the log; query is null where documents are items alone.
-    - relevance, low, high: with the credible interval; the ends are NaN where the model has no posterior of it.
-    - sessions: how often the log showed the document, each time divided by its inclusion probability; NaN if unknown.
-    - grade: from 0, by `cuts` [grades - 1]: the number of cuts that the relevance reaches. certainty: the posterior
-      probability of this grade, with the cuts held fixed.
+    Parameters:
+        query: ids as in the log; query is null where documents are items alone.
+        item: [d] ids as in the log.
+        relevance: with the credible interval; the ends are NaN where the model has no posterior of it.
+        low: [d] lower end of the credible interval.
+        high: [d] upper end.
+        sessions: how often the log showed the document, each time divided by its inclusion probability; NaN if
+            unknown.
+        grade: from 0, by `cuts` [grades - 1]: the number of cuts that the relevance reaches.
+        certainty: the posterior probability of this grade, with the cuts held fixed.
+        cuts: [grades - 1] the relevances from which on grades 1, 2 ... are given.
+        confidence: level of the credible intervals.
 
     Examples:
         >>> model = offrank.clicks.DCTR(prior=(1, 1)).fit([{"slate": ["a", "b"], "clicks": [1, 0]}])

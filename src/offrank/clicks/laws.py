@@ -41,7 +41,11 @@ def log_probs(law: ClickLaw, clicks: Floats) -> Floats:
 
 @dataclass(frozen=True)
 class Independent:
-    """Independent clicks: P(C_k = 1) = chance [n, k], whatever else is clicked."""
+    """Independent clicks: P(C_k = 1) = chance [n, k], whatever else is clicked.
+
+    Parameters:
+        chance: [n, k] probability of each click.
+    """
 
     chance: Floats
 
@@ -59,8 +63,10 @@ class Independent:
 class Browsing:
     """P(C_k = 1 | clicks above) = examination[k, last] attraction[n, k]: the user browsing model.
 
-    attraction: [n, k], 0 on pads. examination: [k, k + 1]; `last` is 0 before the first click, else the number of the
-    last clicked rank, counted from 1. Entries with last > rank are never read.
+    Parameters:
+        attraction: [n, k], 0 on pads.
+        examination: [k, k + 1]; `last` is 0 before the first click, else the number of the last clicked rank,
+            counted from 1. Entries with last > rank are never read.
     """
 
     attraction: Floats
@@ -84,6 +90,11 @@ class Cascading:
     once this one was clicked, or examined and not clicked. Examination is hidden: its posterior probability is
     e_1 = 1; after a click e_{k+1} = after_click; after none, by Bayes' rule,
     e_{k+1} = after_skip e_k (1 - a_k) / (1 - e_k a_k).
+
+    Parameters:
+        attraction: [n, k] probability of a click on an examined result; 0 on pads and holes.
+        after_click: [n, k] probability of going on after a click.
+        after_skip: [n, k] probability of going on after an examined result that was not clicked.
     """
 
     attraction: Floats
@@ -103,7 +114,13 @@ class Cascading:
 
 @dataclass(frozen=True)
 class Upward:
-    """As `Cascading`, but users read from the bottom up; `conditional` still conditions on the clicks above."""
+    """As `Cascading`, but users read from the bottom up; `conditional` still conditions on the clicks above.
+
+    Parameters:
+        attraction: [n, k] as of `Cascading`.
+        after_click: [n, k] probability of going on after a click.
+        after_skip: [n, k] probability of going on without one.
+    """
 
     attraction: Floats
     after_click: Floats
@@ -126,7 +143,12 @@ class Upward:
 
 @dataclass(frozen=True)
 class Mixed:
-    """A mixture: session i follows laws[c] with probability weight[i, c] (or weight[c] for all); c is not observed."""
+    """A mixture: session i follows laws[c] with probability weight[i, c] (or weight[c] for all); c is not observed.
+
+    Parameters:
+        laws: the law of each component c.
+        weight: [n, c] or [c] probability of each component.
+    """
 
     laws: Sequence[ClickLaw]
     weight: Floats

@@ -65,7 +65,12 @@ class Mixture(SessionModel):
     otherwise. The interval of the weights is that of their profile likelihood over all tables, wider by what the method
     itself was found to err by.
 
-    tolerance: sessions are divided until no share, and no weight, changes by more than this in one step.
+    Parameters:
+        components: the click models.
+        tolerance: sessions are divided until no share, and no weight, changes by more than this in one step.
+
+    Raises:
+        UsageError: fewer than two models, or one that cannot learn from shares of sessions.
     """
 
     components: tuple[ClickModel, ...]

@@ -268,7 +268,15 @@ def _evidence(data: Sessions | ClickCounts) -> FitEvidence:
 
 
 def of_documents(table: Floats, slots: SlateDocuments) -> Floats:
-    """[n, k] each document's entry of a table; 0 where nothing is shown."""
+    """[n, k] each document's entry of a table; 0 where nothing is shown.
+
+    Parameters:
+        table: [d + 1] or [d + 1, k] a number per document, the last of an unseen one.
+        slots: the documents of slates.
+
+    Returns:
+        [n, k] the numbers, 0 where nothing is shown.
+    """
     return np.where(slots.shown, table[slots.document], 0.0)
 
 
@@ -279,12 +287,26 @@ def rank_rates(data: Sessions | ClickCounts) -> Floats:
 
 
 def of_ranks(curve: Floats, ranks: int) -> Floats:
-    """[..., ranks] the entries of curves [..., k], whose last is repeated below the lowest rank learnt from."""
+    """[..., ranks] the entries of curves [..., k], whose last is repeated below the lowest rank learnt from.
+
+    Parameters:
+        curve: [..., k] a number per rank.
+        ranks: how many ranks to return.
+
+    Returns:
+        [..., ranks] the numbers.
+    """
     return np.asarray(curve[..., np.minimum(np.arange(ranks), curve.shape[-1] - 1)])
 
 
 def click_model(spelling: str | ClickModel) -> ClickModel:
     """The click model with this spelling: `dbn`, `ubm(tolerance=1e-6)`, `mixture(pbm, dbn)`; or a click model as it is.
+
+    Parameters:
+        spelling: a text such as `dbn`, or a click model.
+
+    Returns:
+        The click model.
 
     Raises:
         SpellingError: not a click model's spelling. UsageError: not a click model.
@@ -297,6 +319,12 @@ def click_model(spelling: str | ClickModel) -> ClickModel:
 
 def load(path: str | os.PathLike[str]) -> Fitted:
     """Read a model that `Fitted.save` wrote, exactly as it was. Nothing in the file is executed.
+
+    Parameters:
+        path: the file.
+
+    Returns:
+        The fitted model.
 
     Raises:
         UsageError: no such file, not a click model, a damaged one, or one of a later format.

@@ -29,11 +29,18 @@ _LEVEL = 4.0
 class PBM(Examined):
     """P(click) = examination of the rank x attraction of the document (Craswell et al. 2008).
 
-    examination_by: a column of the context, such as the device, each value of which has a curve of its own. A value
-    that the training log lacked has the mean of these curves. Documents link the curves, also to each other.
-
     Relevance is attraction. Ranks below the lowest one seen are examined like that one. See `Examined` for how it
     learns, and for its settings.
+
+    Parameters:
+        prior: the Beta prior of the tables of documents: "fit" (depends on the mean logged rank of a document),
+            "common" (fitted, the same for all), or (a, b).
+        tolerance: learning stops when no parameter changes by more than this in one step.
+        attraction: columns that the prior of the attraction depends on; by default on the rank alone.
+        features: settings of the regression on those columns.
+        examination_by: a column of the context, such as the device, each value of which has a curve of its own. A
+            value that the training log lacked has the mean of these curves. Documents link the curves, also to each
+            other.
     """
 
     examination_by: str | None = field(default=None, kw_only=True)

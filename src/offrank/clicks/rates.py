@@ -80,6 +80,10 @@ class DCTR(WithPrior):
     A rate is the posterior mean (clicked + a) / (shown + a + b) under a prior Beta(a, b), which depends on the mean
     logged rank of the document (`prior="common"`: on nothing) and is fitted to all documents by the likelihood of the
     beta-binomial, unless it is given. Unseen documents have the mean of all priors.
+
+    Parameters:
+        prior: the Beta prior of the tables of documents: "fit" (depends on the mean logged rank of a document),
+            "common" (fitted, the same for all), or (a, b).
     """
 
     name: ClassVar[str] = "dctr"
@@ -120,6 +124,10 @@ class RDCTR(WithPrior):
     there; a document that was not has the mean of that prior. Ranks below the lowest one seen have its rates.
     Relevance is sum_k ctr[d, k] / ctr[k] (Eq. 3 of reference [17] of paper cmip-debiasedness) over the ranks where
     anything was clicked. Parameters take documents x ranks.
+
+    Parameters:
+        prior: the Beta prior of the tables of documents: "fit" (depends on the mean logged rank of a document),
+            "common" (fitted, the same for all), or (a, b).
     """
 
     name: ClassVar[str] = "rdctr"

@@ -24,10 +24,13 @@ from .documents import Documents, shown_keys
 class Sessions:
     """Distinct sessions: document [n, k] int32, index at each rank, -1 for pads and holes; click [n, k] uint8, 0 or 1.
 
-    weight: [n] number of sessions of the log like this one, each divided by its inclusion probability.
-    documents: their number; tables of parameters have `documents` + 1 entries. query: [documents] index of each
-    document's query, where it is known. covariates: table of documents -> [documents, q] what its priors depend on,
-    besides ranks.
+    Parameters:
+        document: [n, k] int32, index at each rank, -1 for pads and holes.
+        click: [n, k] uint8, 0 or 1.
+        weight: [n] number of sessions of the log like this one, each divided by its inclusion probability.
+        documents: their number; tables of parameters have `documents` + 1 entries.
+        query: [documents] index of each document's query, where it is known.
+        covariates: table of documents -> [documents, q] what its priors depend on, besides ranks.
     """
 
     document: NDArray[np.int32]

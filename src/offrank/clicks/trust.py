@@ -56,6 +56,11 @@ class TrustBias(WithPrior):
     out. A fitted prior is a Beta between the lowest attraction, which is learnt too, and 1: so the origin of a does not
     hang on the shape of the prior. Where documents hardly move, clicks of trust are not told from the worth of
     documents: then intervals are wide, and `trust-unknown` says so.
+
+    Parameters:
+        prior: the Beta prior of the tables of documents: "fit" (depends on the mean logged rank of a document),
+            "common" (fitted, the same for all), or (a, b).
+        tolerance: learning stops when no parameter changes by more than this in one step.
     """
 
     tolerance: float = 1e-5

@@ -35,6 +35,13 @@ class UBM(Examined):
     `Examined` for how it learns, and for its settings. The table `examination` is ordered by (rank, last clicked
     rank), (0, 0), (1, 0), (1, 1), (2, 0) ...: ranks from 0; the last click's from 1, with 0 for none. The first is 1,
     unless another is clearly larger: then that one is.
+
+    Parameters:
+        prior: the Beta prior of the tables of documents: "fit" (depends on the mean logged rank of a document),
+            "common" (fitted, the same for all), or (a, b).
+        tolerance: learning stops when no parameter changes by more than this in one step.
+        attraction: columns that the prior of the attraction depends on; by default on the rank alone.
+        features: settings of the regression on those columns.
     """
 
     name: ClassVar[str] = "ubm"

@@ -33,6 +33,12 @@ class Bounded(Weighted):
 
     done: what it does to weights, in a word. grid: the parameters that `auto` chooses from, the one that bounds least
     first.
+
+    Parameters:
+        base: the estimator whose weights are bounded.
+
+    Raises:
+        UsageError: a base without weights, or a bound that is not above 0.
     """
 
     done: ClassVar[str] = "Bounding"

@@ -16,7 +16,12 @@ from .wrappers import SelfNormalised, wrapped
 
 @dataclass(frozen=True, repr=False)
 class Clip(Bounded):
-    """The base estimator with absolute weights of at most `maximum`: less variance, some bias."""
+    """The base estimator with absolute weights of at most `maximum`: less variance, some bias.
+
+    Parameters:
+        base: the estimator whose weights are bounded.
+        maximum: the largest absolute weight; `auto`: left to the data.
+    """
 
     name: ClassVar[str] = "clip"
     done: ClassVar[str] = "Clipping"

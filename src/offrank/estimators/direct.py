@@ -24,11 +24,12 @@ class Direct(ModelBased):
     Unbiased if the model is right. The interval reflects how contexts differ and, by draws from the
     posterior of a click model, how well its numbers are known; not whether the model is right.
 
-    - model: a regression (`lasso`, `tree`, `boosted`, or anything with `fit` and `predict`), which is learnt from
-      the log and cross-fitted; a fitted click model, or the file that it was saved to.
-    - column: instead of a model, a column beside the candidates with the predicted reward of each.
-    - draws: slates per row of a stochastic target, where the prediction depends on more than each
-      item and its rank, and the slates are too many to enumerate (over 120).
+    Parameters:
+        model: a regression (`lasso`, `tree`, `boosted`, or anything with `fit` and `predict`), which is learnt from
+            the log and cross-fitted; a fitted click model, or the file that it was saved to.
+        column: instead of a model, a column beside the candidates with the predicted reward of each.
+        draws: slates per row of a stochastic target, where the prediction depends on more than each item and its
+            rank, and the slates are too many to enumerate (over 120).
 
     Examples:
         >>> offrank.estimators.estimator("dm(lasso(penalty=0.1, by=old_score))")

@@ -37,8 +37,11 @@ class DoublyRobust(ModelBased):
     The interval needs no doubt of the model from another log: the residuals tell of its errors, and their variance
     counts (benchmarks/direct_coverage.py).
 
-    - model, column, draws: as in `direct`. A click model must be learnt from another log.
-    - residual: the weighting. A regression of whole slates needs one of whole slates: ips, pi, clip(ips, 100).
+    Parameters:
+        model: as in `direct`. A click model must be learnt from another log.
+        column: as in `direct`.
+        residual: the weighting. A regression of whole slates needs one of whole slates: ips, pi, clip(ips, 100).
+        draws: as in `direct`.
 
     Raises:
         UsageError: a residual that is no single weighting, or one of items with a regression of whole slates.

@@ -25,6 +25,12 @@ class InterpolWindows(Weighted):
 
     The windows are 0, 1, ... up to the last rank of the examination curve. It can be wrapped like any estimator,
     but only its members have weights: see `family`.
+
+    Parameters:
+        window: `slope`: the data choose it.
+        form: "paper", or "windowed": divide by the expected examination within the window.
+        examination: [k] probability that each rank is examined, relative to the first; by default that of the
+            question.
     """
 
     name: ClassVar[str] = "interpol"

@@ -25,6 +25,7 @@ from ..policies.ties import sorts
 from . import _kernels, _kernels_slots
 from .base import Asked, Estimator, Reference, Terms, refuse_impossible, terms_of
 from .effective_size import BLOCKS, EffectiveSizeLayout, EffectiveSizeTerms, blocks
+from .history import ArmsHistory
 from .marks import marks
 from .wrappers import weights_of
 
@@ -54,11 +55,11 @@ class Layout:
     `places`. Then the values by draws from the posteriors of models: `drawn_places`. Then for each block of slots (the
     last one holds all slots from rank `BLOCKS` on) the number of slots, and a pair for each target and estimator of
     `per_slot`: `slot_places`. Before those of slots, three for each arm of an experiment: ROWS, REWARD and CLICKS of
-    the rows that it served. Then, where there is a control, its own column, and it times the weight of each pair and
-    times each arm's ROWS: `controls`.
+    the rows that it served. Then what a model of the history of clicks says of each arm, if there is one. Then, where
+    there is a control, its own column, and it times the weight of each pair and times each arm's ROWS: `controls`.
 
     references: estimators added implicitly, which therefore reject no row. arms: which ranker served a row, if known.
-    control: a column that was known before the impression.
+    control: a column that was known before the impression. history: what was learnt of the clicks of an experiment.
     """
 
     targets: tuple[AnyPolicy, ...]
@@ -67,6 +68,7 @@ class Layout:
     references: tuple[Reference, ...] = ()
     arms: By | None = None
     control: str | None = None
+    history: ArmsHistory | None = None
 
     @property
     def columns(self) -> int:
@@ -76,12 +78,17 @@ class Layout:
     @property
     def before_control(self) -> int:
         """Number of columns before those of the control."""
+        return self.before_history + (0 if self.history is None else self.served_by)
+
+    @property
+    def before_history(self) -> int:
+        """Number of columns before those of the model of the history of clicks."""
         return self.before_arms + 3 * self.served_by
 
     @cached_property
     def controlled(self) -> tuple[int, ...]:
         """The columns that are multiplied by the control: the weights of all pairs, and the ROWS of arms."""
-        arms = range(self.before_arms, self.before_control, 3)
+        arms = range(self.before_arms, self.before_history, 3)
         return (*(one.weight for one in self.pairs), *arms)
 
     def excess(self, weight: int, denominator: int) -> ControlExcess | None:
@@ -183,6 +190,10 @@ class Layout:
         first = self.before_arms + 3 * arm
         return Ratio(first + outcome, first + ROWS)
 
+    def history_mean(self, arm: int) -> Ratio:
+        """The mean of what the model of the history of clicks says of an arm."""
+        return Ratio(self.before_history + arm, ROWS)
+
     def logged(self, estimator: Estimator) -> Ratio:
         """The mean of the logging policy, in the outcome that the estimator estimates."""
         return Ratio(REWARD if estimator.outcome == "reward" else CLICKS, ROWS)
@@ -227,13 +238,7 @@ class TermsFold(MappedFold):
         for (target, estimator), columns in layout.drawn_places.items():
             for column, one in zip(columns, estimator.drawn, strict=True):
                 values[:, column] = terms_of(one, batch, self.logging, target).value
-        if layout.arms is not None:
-            if layout.tells_lists:
-                own = propensities(layout.arms, batch)
-                refuse_impossible(batch, np.isneginf(own.log_prob), own)
-            served = layout.arms.arms(batch.contexts)[:, None] == np.arange(layout.served_by)
-            each = served[:, :, None] * values[:, None, : CLICKS + 1]
-            values[:, layout.before_arms : layout.before_control] = each.reshape(len(batch), -1)
+        self._arms(values, batch)
         self._control(values, batch)
         if layout.per_slot:
             self._slots(values, batch, every)
@@ -247,6 +252,19 @@ class TermsFold(MappedFold):
             raise self._beyond(batch, row, column, values[row])
         groups = None if self.by is None else self.by(batch)
         return Sample(values, batch.row, batch.dependent(self.clusters), summed, groups, counted)
+
+    def _arms(self, values: Floats, batch: LogBatch) -> None:
+        """Fill the columns of the arms."""
+        layout = self.layout
+        if layout.arms is not None:
+            if layout.tells_lists:
+                own = propensities(layout.arms, batch)
+                refuse_impossible(batch, np.isneginf(own.log_prob), own)
+            served = layout.arms.arms(batch.contexts)[:, None] == np.arange(layout.served_by)
+            each = served[:, :, None] * values[:, None, : CLICKS + 1]
+            values[:, layout.before_arms : layout.before_history] = each.reshape(len(batch), -1)
+        if layout.history is not None:
+            values[:, layout.before_history : layout.before_control] = layout.history.terms(batch)
 
     def _control(self, values: Floats, batch: LogBatch) -> None:
         """Fill the columns of the control."""
@@ -315,6 +333,8 @@ def needs(layout: Layout, logging: AnyPolicy) -> Needs:
         found.append(Needs(numbers=frozenset([layout.control])))
     if layout.arms is not None:
         found.append(layout.arms.needs("log_prob") if layout.tells_lists else layout.arms.reads)
+    if layout.history is not None:
+        found.append(layout.history.needs)
     return reduce(Needs.__or__, found)
 
 

@@ -55,6 +55,15 @@ class Interpol(Weighted):
     window=0 is the item-position model; a window as wide as the slate, where all candidates are
     shown, the position-based one. `form="windowed"` divides by the expected examination inside the
     window instead. Unbiased under the position-based model with the right examination.
+
+    Parameters:
+        window: ranks on either side of the logged one at which a click counts.
+        form: "paper", or "windowed": divide by the expected examination within the window.
+        examination: [k] probability that each rank is examined, relative to the first; by default that of the
+            question.
+
+    Raises:
+        UsageError: a window that is no number of ranks, or an unknown form.
     """
 
     name: ClassVar[str] = "interpol"
@@ -126,6 +135,10 @@ class PositionBased(Weighted):
 
     Needs no logging policy. Unbiased under the position-based model with the right examination, where
     the logged slates hold every item that the target would show.
+
+    Parameters:
+        examination: [k] probability that each rank is examined, relative to the first; by default that of the
+            question.
     """
 
     name: ClassVar[str] = "pbm"

@@ -21,6 +21,10 @@ class Shrink(Bounded):
     Weights far below sqrt(lambda) stay as they are. The largest that is left is sqrt(lambda) / 2, of w = sqrt(lambda);
     larger w are left less and less. As the residual of `dr` it is the optimistic shrinkage, DRos, of Su,
     Dimakopoulou, Krishnamurthy and Dudik 2020 (Doubly robust off-policy evaluation with shrinkage).
+
+    Parameters:
+        base: the estimator whose weights are bounded.
+        strength: lambda, above 0; `auto`: left to the data.
     """
 
     name: ClassVar[str] = "shrink"

@@ -21,6 +21,10 @@ class Switch(Bounded):
     By itself it drops the rewards of such rows or slots. As the residual of `dr` it is the SWITCH-DR estimator of
     Wang, Agarwal and Dudik 2017 (Optimal and adaptive off-policy evaluation in contextual bandits): there
     the estimate rests on the model's prediction alone.
+
+    Parameters:
+        base: the estimator whose weights are bounded.
+        threshold: the largest absolute weight that is kept; `auto`: left to the data.
     """
 
     name: ClassVar[str] = "switch"

@@ -27,9 +27,12 @@ class SelfNormalised(Spelled):
     reduced by the multiple of (mean weight - 1) that minimises the variance: between the plain and the
     divided form, or beyond. The bias of both is only of order 1 / n.
 
-    normaliser: of weights that differ by slot (`ipm`, `rips`). "slot" divides the clicks of each slot by the mean
-    weight of that slot: sum_k (share of impressions with slot k) (sum w_k c_k) / (sum w_k). "pooled" divides all by
-    the mean weight over slots, as other weights are in any case.
+    Parameters:
+        base: the estimator, whose weights have expectation 1.
+        controlled: subtract a multiple of the mean weight instead of dividing by it.
+        normaliser: of weights that differ by slot (`ipm`, `rips`). "slot" divides the clicks of each slot by the
+            mean weight of that slot: sum_k (share of impressions with slot k) (sum w_k c_k) / (sum w_k). "pooled"
+            divides all by the mean weight over slots, as other weights are in any case.
 
     Raises:
         UsageError: the base has no weights of expectation 1, or "pooled" has no weights that differ by slot.

@@ -7,12 +7,12 @@ combined with it, by the shares of least variance, only if their paired differen
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ..assumptions import FROM_TOP, LISTS_ALONE
+from ..assumptions import FROM_TOP, HISTORY, LISTS_ALONE
 from ..estimators.fold import REWARD, ROWS
 from ..findings import cautions_for
 from ..findings.evidence_rows import ArmsEvidence, ControlEvidence
@@ -30,8 +30,10 @@ MEANS, COMBINED = "difference of means", "combined"
 CONTRADICTS = 3.0
 """Deviates of the paired difference to what assumes less, from which an estimator is not combined with it. If it is
 right, that happens to 3 of 1,000."""
-ADMITTED = frozenset({FROM_TOP})
-"""What an estimator may assume of users to be combined: no more than all usual click models do."""
+ADMITTED = frozenset({FROM_TOP, HISTORY})
+"""What may be assumed of users in a combination: no more than all usual click models do, or nearly all."""
+BY_HISTORY = "history"
+"""The name of the step by a model of the history of clicks."""
 _ROUNDED_ALIKE = 1e-6
 """Of a standard error: two estimators that differ by less are the same in this log."""
 
@@ -86,11 +88,15 @@ class ArmsCompared:
 
 @dataclass(frozen=True)
 class ABTest:
-    """The arms of a log, and their differences. column: which tells the arm of a row."""
+    """The arms of a log, and their differences.
+
+    column: which tells the arm of a row. left_out: why there is no step by the history of clicks, where there is none.
+    """
 
     column: str
     arms: tuple[Arm, ...]
     compared: tuple[ArmsCompared, ...]
+    left_out: str | None = None
 
 
 @dataclass(frozen=True)
@@ -125,13 +131,9 @@ class ArmsPair:
     def combined(self) -> tuple[tuple[Combination, Combination], tuple[Step, ...]]:
         """The combination for each of the two, and the estimators that were looked at, what assumes least first."""
         sides: tuple[Sequence[tuple[Mean, float]], ...] = tuple([(one, 1.0)] for one in self.means)
-        steps, names = [], [one for one in self.rows[0] if one in self.rows[1]]
-        for name in sorted(names, key=lambda one: (len(self.rows[0][one].assumes), one)):
-            rows = [some[name] for some in self.rows]
-            if not all(row.sound and row.of_target and row.outcome == "reward" for row in rows):
-                continue
-            means = [self.summary.mean(*pair) for pair in zip(self.targets, [r.estimator for r in rows], strict=True)]
-            step = self._step(rows[0], _minus(*means), _minus(*map(_combination, sides)))
+        steps = []
+        for name, assumes, means in self._further():
+            step = self._step(name, assumes, _minus(*means), _minus(*map(_combination, sides)))
             share = step.share or 0.0
             steps.append(step)
             sides = tuple(
@@ -140,16 +142,30 @@ class ArmsPair:
             )
         return (_combination(sides[0]), _combination(sides[1])), tuple(steps)
 
-    def _step(self, row: EstimateRow[AnyEstimator], own: Mean, less: Mean) -> Step:
+    def _further(self) -> Iterator[tuple[str, frozenset[str], tuple[Mean, Mean]]]:
+        """What assumes more than the means, the least first: its name, assumptions, and its mean of both."""
+        names = [one for one in self.rows[0] if one in self.rows[1]]
+        for name in sorted(names, key=lambda one: (len(self.rows[0][one].assumes), one)):
+            mine, theirs = (some[name] for some in self.rows)
+            if all(row.sound and row.of_target and row.outcome == "reward" for row in (mine, theirs)):
+                both = zip(self.targets, (mine.estimator, theirs.estimator), strict=True)
+                one, other = (self.summary.mean(*pair) for pair in both)
+                yield mine.name, mine.assumes, (one, other)
+        layout = self.summary.layout
+        if layout.history is not None and not self.summary.group and self.summary.clicks_alone:
+            one, other = map(layout.history_mean, self.arms)
+            yield BY_HISTORY, ADMITTED, (one, other)
+
+    def _step(self, name: str, assumed: frozenset[str], own: Mean, less: Mean) -> Step:
         """What one estimator adds to the combination of those that assume less, and its share of least variance."""
         inference, nothing = self.summary.inference, Combination(((less, 0.0),))
         difference, before = (inference.difference(one, nothing) for one in (own, less))
         contrast = inference.difference(own, less)
         same = contrast.standard_error <= _ROUNDED_ALIKE * before.standard_error
-        admitted = row.assumes <= ADMITTED and (same or contrast.deviation(0.0) <= CONTRADICTS)
+        admitted = assumed <= ADMITTED and (same or contrast.deviation(0.0) <= CONTRADICTS)
         share = (0.0 if same else _least_variance(before, difference, contrast)) if admitted else None
-        assumes = tuple(sorted(row.assumes | {LISTS_ALONE}))
-        return Step(row.name, assumes, difference, contrast, share, saved(self.plain, difference))
+        assumes = tuple(sorted(assumed | {LISTS_ALONE}))
+        return Step(name, assumes, difference, contrast, share, saved(self.plain, difference))
 
     def compared(self, names: tuple[str, str], confidence: float) -> ArmsCompared:
         """The whole comparison. confidence: the level of its intervals."""

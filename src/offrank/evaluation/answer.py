@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+from ..estimators.history import NO_HISTORY, OF_STATE, LearntHistory, learnt_history
 from ..inference.spec import IntervalSpec
 from ..learning.splits import kept_apart
 from ..log.batch import RunCache
@@ -59,4 +60,14 @@ def pass_of(question: Question, source: Source, cache: RunCache) -> Pass:
     families, picks = picked(ready, targets, selector)
     spec = question.spec.with_clusters_of(source)
     job = Pass(targets, logging, families, spec, question.by, examined, picks=picks)
-    return replace(job, totals=question.true_totals, control=question.control_column).referenced(source)
+    job = replace(job, totals=question.true_totals, control=question.control_column)
+    return replace(job, history=_history(question, job, source)).referenced(source)
+
+
+def _history(question: Question, job: Pass, source: Source) -> LearntHistory:
+    """Learn how clicks depend on those above in an A/B test of rankers that sort, or say why not; else None."""
+    if not question.compares or job.layout.arms is None or not job.layout.tells_lists:
+        return NO_HISTORY
+    if question.state is not None:
+        return OF_STATE
+    return learnt_history(job.layout.arms, source, question.executor, question.progress)

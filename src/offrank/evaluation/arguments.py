@@ -8,6 +8,8 @@ from numbers import Real
 from os import PathLike
 from typing import Protocol, runtime_checkable
 
+import numpy as np
+
 from ..clicks.fitted import Fitted
 from ..clicks.model import load
 from ..errors import UsageError
@@ -78,6 +80,33 @@ def totals(given: Mapping[str, float] | None) -> dict[str, float] | None:
             f"totals is {given!r}", Wording("give the numbers of impressions, clicked and in all: {}", example)
         )
     return {name: given[name] for name in TOTALS if name in given}
+
+
+def reward_range(given: object) -> tuple[float, float] | None:
+    """Return the smallest and the largest possible reward.
+
+    Raises:
+        UsageError: not two numbers, the smaller first.
+    """
+    if given is None:
+        return None
+    numbers = [*given] if np.iterable(given) else []
+    real = all(isinstance(one, Real) and math.isfinite(one) for one in numbers)
+    if len(numbers) != 2 or not real or not numbers[0] < numbers[1]:
+        raise UsageError(f"reward_range is {given!r}", "give the smallest and the largest possible reward: [0, 1]")
+    return float(numbers[0]), float(numbers[1])
+
+
+def fitted_model(given: object) -> Fitted | None:
+    """Return a fitted click model, as given or from its file.
+
+    Raises:
+        UsageError: it is neither.
+    """
+    found = load(given) if isinstance(given, str | PathLike) else given
+    if found is not None and not isinstance(found, Fitted):
+        raise UsageError(f"{given!r} is no fitted click model", "give what `offrank.clicks.DBN().fit(log)` returns")
+    return found
 
 
 def policy(given: str | AnyPolicy) -> AnyPolicy:

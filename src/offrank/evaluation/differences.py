@@ -25,9 +25,11 @@ _ORDER = {"serious": 0, "warning": 1, "note": 2}
 class Difference:
     """Whether one target earns more than another.
 
-    - target, against: their names; `logged` for the logged mean.
-    - verdict: on the difference, with its interval, absolute and relative; with trust `none` no claim is made.
-    - rows: impressions that were read.
+    Parameters:
+        target: the name of the one.
+        against: the name of the other; `logged` for the logged mean.
+        verdict: on the difference, with its interval, absolute and relative; with trust `none` no claim is made.
+        rows: impressions that were read.
     """
 
     target: str

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ..assumptions import in_words
+from ..bounds.ends import NamedBounds
 from ..errors import NoOverlapError, OffrankError, UsageError
 from ..estimators.base import Estimator
 from ..estimators.named import estimator as named_estimator
@@ -17,7 +18,6 @@ from ..formatting import finite
 from ..frames import Given, Tabular, cautions, plain
 from ..policies.base import Policy
 from ..policies.named import policy as named_policy
-from .bounds import Bounds
 from .differences import Difference
 from .metadata import ResultMetadata
 
@@ -87,7 +87,8 @@ class ResultData(Mapping[Key, Estimate], Tabular):
     truths: Mapping[str, float] = field(default_factory=dict)
     about_log: tuple[Caution, ...] = ()
     verdicts: Mapping[str, Verdict] = field(default_factory=dict)
-    bounds: Mapping[str, tuple[Bounds, ...]] = field(default_factory=dict)
+    bounds: NamedBounds = field(default_factory=dict)
+    group_bounds: Mapping[str, NamedBounds] = field(default_factory=dict)
     comparisons: tuple[Difference, ...] = ()
     winner: str | None = None
     cumulative: Mapping[str, Estimates] = field(default_factory=dict)
@@ -115,7 +116,8 @@ class ResultData(Mapping[Key, Estimate], Tabular):
             compared = list(map(comparison_row, self.comparisons))
             facts |= {"winner": self.winner, "comparisons": compared}
         if self.bounds:
-            facts |= {"bounds": [one.to_dict() for each in self.bounds.values() for one in each]}
+            every = (self.bounds, *self.group_bounds.values())
+            facts |= {"bounds": [one.to_dict() for named in every for each in named.values() for one in each]}
         return facts
 
     @property

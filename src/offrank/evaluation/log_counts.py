@@ -118,7 +118,7 @@ class LogCounts:
             return None
         found = ((names, pair_of(self.summary, targets, self.rows, names)) for names in pairs)
         compared = tuple(one.compared(names, confidence) for names, one in found if one is not None)
-        return ABTest(known.column, arms(self.summary, self.job.designed_shares), compared)
+        return ABTest(known.column, arms(self.summary, self.job.designed_shares), compared, self.job.history.left_out)
 
     @cached_property
     def by_group(self) -> dict[str, tuple[Counts, dict[str, Rows]]]:

@@ -6,10 +6,10 @@ that repeats the job and the comparison of two states are all made from these fi
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from os import PathLike
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from .. import from_text
 from ..argument import Arguments, argument, arguments
@@ -17,9 +17,11 @@ from ..errors import UsageError
 from ..interval_arguments import Clustered, Intervals
 from ..registry import Later
 from ..spelling import listed
+from ..wording import Option, Wording
 from .usual import CANDIDATES
 
 if TYPE_CHECKING:
+    from ..clicks.fitted import Fitted
     from ..estimators import wrappers
     from ..policies import balanced, ties
     from ..policies.base import Policy
@@ -161,6 +163,9 @@ class Question(Intervals, WithTotals, WithExamination, WithTarget):
         part="run",
     )
 
+    compares: ClassVar[bool] = False
+    """Whether targets are compared with each other."""
+
     def __post_init__(self) -> None:
         _ = self.drawn_by, self.spec, self.targets, self.estimator_list, self.trained
         _ = self.true_totals, self.control_column
@@ -195,7 +200,7 @@ class Question(Intervals, WithTotals, WithExamination, WithTarget):
 
 
 @arguments
-class TargetEvaluation(Question):
+class WithBounds(Question):
     """A question with bounds: the arguments of `evaluate`."""
 
     bounds: bool = argument(
@@ -205,23 +210,58 @@ class TargetEvaluation(Question):
         "named.",
         part="call",
     )
+    reward_range: Sequence[float] | None = argument(
+        "The smallest and the largest possible reward of a slate, for `bounds`.",
+        default=None,
+        more="Then bounds that assume nothing of users come first; a log of rewards without clicks needs it.",
+        part="call",
+        ready="limits",
+        metavar="LEAST,MOST",
+        read=from_text.two_numbers,
+    )
+    click_model: Any = argument(
+        "A fitted click model, or its file, for `bounds`: what it has not seen may be anything.",
+        default=None,
+        more="pbm, trust, cascade, dcm, dbn or sdbn; one that was learnt from another log.",
+        part="call",
+        metavar="MODEL",
+    )
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        lost = [name for name in ("state", "held_out", "by", "control") if getattr(self, name) is not None]
+        lost = [name for name in ("state", "held_out", "control") if getattr(self, name) is not None]
         if self.bounds and lost:
             raise UsageError(f"bounds need a whole log that is read here, without {lost[0]}", f"omit {lost[0]}")
+        idle = [name for name in ("reward_range", "click_model") if getattr(self, name) is not None]
+        if idle and not self.bounds:
+            raise UsageError(f"{idle[0]} is for bounds only", Wording("use {} too", Option("bounds", True)))
+        _ = self.limits, self.users
+
+    @cached_property
+    def limits(self) -> tuple[float, float] | None:
+        """The range of rewards."""
+        return checked.reward_range(self.reward_range)
+
+    @cached_property
+    def users(self) -> Fitted | None:
+        """The fitted click model."""
+        return checked.fitted_model(self.click_model)
+
+    def bounded(self, estimators: Any, default: Any) -> list[AnyEstimator]:
+        """Return the estimators; with bounds by default the logged mean, which needs no propensities."""
+        unnamed = estimators is None or (isinstance(estimators, list | tuple) and (*estimators,) == default)
+        return checked.estimators(
+            result.LOGGED if self.bounds and unnamed else default if estimators is None else estimators
+        )
 
     @cached_property
     def estimator_list(self) -> list[AnyEstimator]:
-        """The estimators; with bounds by default the logged mean, which needs no propensities."""
-        default, named = type(self).__dataclass_fields__["estimators"].default, self.estimators
-        unnamed = isinstance(named, list | tuple) and (*named,) == default
-        return checked.estimators(result.LOGGED if self.bounds and unnamed else named)
+        """The estimators; with bounds by default the logged mean."""
+        return self.bounded(self.estimators, type(self).__dataclass_fields__["estimators"].default)
 
 
 @arguments
-class TargetComparison(Question):
+class TargetComparison(WithBounds):
     """A question with a baseline: the arguments of `compare`."""
 
     target: Any = argument(
@@ -254,6 +294,8 @@ class TargetComparison(Question):
         metavar="NAME",
     )
 
+    compares: ClassVar[bool] = True
+
     def __post_init__(self) -> None:
         super().__post_init__()
         _ = self.against
@@ -278,7 +320,7 @@ class TargetComparison(Question):
         """The estimators in the given order."""
         arms = balanced.arms_of(self.drawn_by)
         usual = ("ips", "snips") if arms is None or not ties.sorts(arms) else ("snips", "snrips", "snipm")
-        return checked.estimators(usual if self.estimators is None else self.estimators)
+        return self.bounded(self.estimators, usual)
 
     @property
     def against(self) -> str:

@@ -14,6 +14,7 @@ from ..estimators.base import Estimator, Reference
 from ..estimators.design import design_fold
 from ..estimators.family import Family
 from ..estimators.fold import Layout, TermsFold, needs
+from ..estimators.history import NO_HISTORY, LearntHistory
 from ..estimators.marks import MARKS
 from ..estimators.named import REFERENCES
 from ..estimators.tails import largest_rewards
@@ -54,7 +55,8 @@ class Pass:
 
     estimators: by their spelling. references: less assuming weightings that the user did not request. picks: by
     spelling and target, what was chosen before. totals: true numbers of impressions, by which rows are tested.
-    control: a column that was known before the impression.
+    control: a column that was known before the impression. history: what was learnt of the clicks of an experiment, or
+    why nothing was.
     """
 
     targets: Mapping[str, AnyPolicy]
@@ -67,6 +69,7 @@ class Pass:
     picks: Picks = field(default_factory=dict)
     totals: Mapping[str, float] | None = None
     control: str | None = None
+    history: LearntHistory = NO_HISTORY
 
     def referenced(self, source: Source) -> Pass:
         """Add less assuming estimators than those requested, if the log and the policies support them.
@@ -111,7 +114,8 @@ class Pass:
         weighed, targets = dict.fromkeys(map(without_normalisation, self.members)), dict.fromkeys(self.targets.values())
         per_slot = dict.fromkeys(without_normalisation(e) for e in self.members if e.normalisation == "slot")
         every = (*weighed, *self.references)
-        return Layout(tuple(targets), every, tuple(per_slot), self.references, arms_of(self.logging), self.control)
+        known = self.references, arms_of(self.logging), self.control
+        return Layout(tuple(targets), every, tuple(per_slot), *known, self.history.found)
 
     @property
     def designed_shares(self) -> Mapping[str, float] | None:

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
+from ..bounds.ends import NamedBounds, at_level
 from ..errors import UsageError
 from ..findings.release import Release
 from ..folds.estimate import Interval
@@ -15,7 +16,6 @@ from ..policies.named import policy as named_policy
 from ..report.document import Document
 from ..report.printable import Printed
 from .ab_test import ABTest
-from .bounds import Bounds
 from .differences import Difference, winner
 from .estimates import Asked, Named, ResultData, among
 from .pages import evaluation
@@ -54,16 +54,20 @@ class Result(Printed, ResultData):
 
     A mapping of the available estimates, as `estimates` is; `result.estimates.refused` has the others.
 
-    - estimates: of the whole log.
-    - groups: the same for each value of the `by` column.
-    - about_log: problems of the log that affect every estimate.
-    - metadata: everything else in the reports, `facts` as plain values (see `to_dict`).
-    - verdicts: by target name, what is decided, how far to trust it, and the answer; for `check`, by `the log`.
-    - bounds: by target name, between what values it lies, without and with an examination curve; see `bounds=True`.
-    - comparisons: of `compare`, whether one target earns more than another; winner: who earns more than all others.
-    - cumulative: where groups are days, the estimates of all rows up to and with each of at most 14 days.
-    - reduced: the part of the log that is kept for other levels and for differences.
-    - read: the files that it was made of, which it is never written over.
+    Parameters:
+        estimates: of the whole log.
+        metadata: everything else in the reports, `facts` as plain values (see `to_dict`).
+        groups: the same for each value of the `by` column.
+        truths: by target name, the true value, where a simulation knows it.
+        about_log: problems of the log that affect every estimate.
+        verdicts: by target name, what is decided, how far to trust it, and the answer; for `check`, by `the log`.
+        bounds: by target name, between what values it lies, under ever stronger assumptions; see `bounds=True`.
+        group_bounds: the same for each value of the `by` column.
+        comparisons: of `compare`, whether one target earns more than another.
+        winner: who earns more than all others.
+        cumulative: where groups are days, the estimates of all rows up to and with each of at most 14 days.
+        reduced: the part of the log that is kept for other levels and for differences.
+        read: the files that it was made of, which it is never written over.
 
     Examples:
         >>> log, drawn_by = "offrank-demo/log.parquet", "plackett_luce(old_score)"
@@ -89,9 +93,10 @@ class Result(Printed, ResultData):
         found = found.comparing(self.metadata.baseline) if self.comparisons else found
         new: dict[str, Any] = {name: getattr(found.metadata, name) for name in _OF_LEVEL}
         command = f"{self.metadata.command or 'result'}.at({confidence!r})"
-        bounds = {name: tuple(one.at(confidence) for one in each) for name, each in self.bounds.items()}
+        bounds = at_level(self.bounds, confidence)
+        by_group = {group: at_level(each, confidence) for group, each in self.group_bounds.items()}
         metadata = replace(self.metadata, **new, command=command)
-        return replace(found, truths=self.truths, bounds=bounds, metadata=metadata, read=self.read)
+        return replace(found, truths=self.truths, metadata=metadata, read=self.read).with_bounds(bounds, by_group)
 
     def difference(
         self,
@@ -154,9 +159,9 @@ class Result(Printed, ResultData):
             raise UsageError(f"the level is {level!r}", "give a level above 0.5 and below 1, such as 0.95")
         return self._kept().release(self._side(target, None)[0], level, largest)
 
-    def with_bounds(self, bounds: Mapping[str, tuple[Bounds, ...]]) -> Result:
-        """Return the same result with the bounds of its targets."""
-        return replace(self, bounds=bounds)
+    def with_bounds(self, whole: NamedBounds, groups: Mapping[str, NamedBounds]) -> Result:
+        """Return the same result with the bounds of its targets, in the whole log and in each group."""
+        return replace(self, bounds=whole, group_bounds=groups)
 
     def with_truths(self, truths: Mapping[str, float]) -> Result:
         """Return the same result with the true values of its targets, which only simulations know."""
@@ -179,10 +184,11 @@ class Result(Printed, ResultData):
         against = compared_with(targets, baseline)
         others = [name for name in targets if name != against]
         level = 1 - (1 - self.metadata.confidence) / len(others)
-        found = tuple(self._kept().comparison(name, against, level) for name in others)
+        alone = bool(self.bounds) and not self.verdicts  # bounds of differences, and no estimates
+        found = () if alone else tuple(self._kept().comparison(name, against, level) for name in others)
         pairs = math.comb(len(others) + 1, 2)
         jointly = 1 - (1 - self.metadata.confidence) / pairs
-        best = winner(found, lambda one, other: self._kept().comparison(one, other, jointly))
+        best = None if alone else winner(found, lambda one, other: self._kept().comparison(one, other, jointly))
         kind = {"kind": "compare", "title": "Which ranking earns more?", "baseline": against}
         arms = self._kept().ab_test([(name, against) for name in others], level)
         return replace(self.with_facts(**kind, simultaneous=level, ab_test=arms), comparisons=found, winner=best)

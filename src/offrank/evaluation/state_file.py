@@ -12,6 +12,7 @@ from typing import Any
 
 from ..errors import OffrankError, StateError, UsageError
 from ..estimators.family import family
+from ..estimators.history import OF_STATE
 from ..estimators.wrappers import is_estimator, without_normalisation
 from ..files import atomic_write
 from ..folds.fingerprint import Fingerprint
@@ -107,7 +108,8 @@ def _pass_of(question: Question, learnt: Fingerprint | None, source: Source) -> 
     targets, logging, trained = question.targets, question.drawn_by, Provenance(curve, learnt)
     job = Pass(targets, logging, families, spec, question.by, trained)
     job = replace(job, totals=question.true_totals, control=question.control_column)
-    return job.referenced(source)
+    known = question.compares and job.layout.tells_lists
+    return replace(job, history=OF_STATE if known else job.history).referenced(source)
 
 
 def refuse_learnt(question: Question) -> None:

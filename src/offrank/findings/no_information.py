@@ -11,5 +11,5 @@ def no_information(_: CmipEvidence) -> Statement:
     return Statement(
         "serious",
         "Within every grade, the model or the logging policy gives all documents the same relevance: CMIP is 0.",
-        "This does not speak for the model: check nDCG, and use another model.",
+        "This does not mean that the model is good: check nDCG, and use another model.",
     )

@@ -131,22 +131,26 @@ class EstimateRow(Generic[E]):
 class Verdict:
     """The verdict on the answer to one question.
 
-    - decision: `better`, `worse` or `no clear difference` (to what was logged, or to the other target), or `unknown`.
-    - trust: `sound`, `with care`, or `none`; then the decision is `unknown` and there are no numbers.
-    - target: its name; `the log` for a verdict on a log, of which nothing is decided.
-    - estimator, assumes: the source of the answer, and its assumptions about users.
-    - value, logged, difference, relative: the target's mean per impression, the logged mean, the difference,
-      and that relative to the logged mean, each with its interval.
-    - detectable: the smallest difference to the log detected with a power of 0.8; None where not known.
-    - anchor: the answer under fewer assumptions, which the interval was widened to contain; anchor_name: its estimator.
-      spans: whether it contains the anchor's whole interval, not only its value.
-    - reasons: at most three, the worst first, each cause once.
-    - assumptions: what the answer rests on that no log can test.
+    Parameters:
+        decision: `better`, `worse`, `no clear difference` (to what was logged or another target) or `unknown`.
+        trust: `sound`, `with care`, or `none`; then the decision is `unknown` and there are no numbers.
+        target: its name; `the log` for a verdict on a log, of which nothing is decided.
+        estimator: the source of the answer.
+        assumes: what that estimator assumes of users.
+        value: the target's mean per impression with its interval.
+        logged: the mean of what was logged.
+        difference: between the two.
+        relative: the difference over the logged mean.
+        detectable: the smallest difference to the log detected with a power of 0.8; None where not known.
+        anchor_name: the estimator of the anchor.
+        anchor: the answer under fewer assumptions, which the interval was widened to contain.
+        spans: whether the interval contains the anchor's whole interval, not only its value.
+        reasons: at most three, the worst first, each cause once.
+        assumptions: what the answer rests on that no log can test.
 
     Examples:
-        >>> log, drawn_by = "offrank-demo/log.parquet", "plackett_luce(old_score)"
-        >>> verdict = offrank.evaluate(log, "top(new_score)", drawn_by, "ipm").verdict
-        >>> verdict.decision, verdict.trust, verdict.estimator
+        >>> found = offrank.evaluate("offrank-demo/log.parquet", "top(new_score)", "plackett_luce(old_score)", "ipm")
+        >>> found.verdict.decision, found.verdict.trust, found.verdict.estimator
         ('better', 'sound', 'ipm')
     """
 
@@ -220,9 +224,8 @@ def verdict(
     off = [("", one) for one in own.cautions if own.outcome != wanted and has_cause(one, "outcome")]
     said = [*_binding(own, of_log), *([] if checked else [_assumed(own, found, anchor)]), *reasons(off)]
     told = dict.fromkeys([*([] if known is None else [known]), *said])
-    doubts = tuple(sorted(told, key=lambda one: "logging policy" not in causes_of(one.code)))[
-        :MOST_REASONS
-    ]  # all else rests on that
+    ranked = sorted(told, key=lambda one: "logging policy" not in causes_of(one.code))  # all else rests on that
+    doubts = tuple(ranked[:MOST_REASONS])
     found = replace(
         found,
         decision=_decided(found.difference) if known is None else "no clear difference",

@@ -15,9 +15,14 @@ Severity = Literal["note", "warning", "serious"]
 class Caution:
     """A reason to doubt a number: a stable code, what it means and what to do.
 
-    missing: the share of what the target shows that the value may lack, where the direction of the error is known:
-    above 0 the value is likely too low, below 0 too high; infinite where nobody knows by how much, nan where the value
-    may be off in either direction.
+    Parameters:
+        code: its name, which does not change between versions.
+        severity: `note`, `warning` or `serious`.
+        message: what was found.
+        remedy: what to do.
+        missing: the share of what the target shows that the value may lack, where the direction of the error is
+            known: above 0 the value is likely too low, below 0 too high; infinite where nobody knows by how much,
+            nan where the value may be off in either direction.
 
     Examples:
         >>> log, drawn_by = "offrank-demo/log.parquet", "plackett_luce(old_score)"
@@ -53,7 +58,13 @@ class Caution:
 class PlacedCaution:
     """A caution and the number of a result that it is about: None where it is about all.
 
-    target, estimator: of estimates. model, metric: of ranking metrics and click models. group: of the `by` column.
+    Parameters:
+        caution: the caution.
+        target: of an estimate.
+        estimator: of an estimate.
+        model: of a ranking metric or a click model.
+        metric: of a ranking metric or a click model.
+        group: of the `by` column.
     """
 
     caution: Caution
@@ -81,8 +92,13 @@ class PlacedCaution:
 class Interval:
     """A value with its confidence interval and standard error.
 
-    freedom: the degrees of freedom of that error. skewness: of the value, from the sample: third central moment
-    over the error cubed.
+    Parameters:
+        value: the number, in its own unit.
+        low: lower end.
+        high: upper end.
+        standard_error: of the value.
+        freedom: the degrees of freedom of that error.
+        skewness: of the value, from the sample: third central moment over the error cubed.
     """
 
     value: float
@@ -142,21 +158,28 @@ class Design:
 class Estimate:
     """The estimated reward of a policy per impression, with diagnostics of how far to trust it.
 
-    - value, low, high, standard_error: in units of the reward.
-    - n: impressions read.
-    - ess: effective sample size: the number of impressions of the target itself whose mean would have this standard
-      error. nan where nothing is weighted; (sum of weights)^2 / sum of squared weights if rewards do not vary.
-    - mean_weight: should be 1 within mean_weight_interval; None where the weights have no expectation of 1.
-    - max_weight_share: the largest weight as a share of the sum.
-    - tail_index: Pareto index of the weights, None if too few.
-    - difference: to the logged mean on the same rows, paired.
-    - chosen: the spelling of the estimator selected by the data, where there was a choice.
-    - cluster: the column whose values are clusters of dependent rows, None where rows are independent.
-    - design_effect: the variance by clusters over that of independent rows.
-    - effective_clusters: the equivalent number of clusters of equal size.
-    - design: the moments of the weights under the policies alone; None where these are not available.
-    - detectable: the smallest true difference to the log that such a log detects with a power of .8.
-    - about_log: cautions about the log that concern all estimates; the result lists them once.
+    Parameters:
+        value: the estimate, in units of the reward per impression, as the three below are.
+        low: lower end of its confidence interval.
+        high: upper end.
+        standard_error: of the value.
+        n: impressions read.
+        ess: effective sample size: the number of impressions of the target itself whose mean would have this
+            standard error. nan where nothing is weighted; (sum of weights)^2 / sum of squared weights if rewards do
+            not vary.
+        mean_weight: should be 1 within mean_weight_interval; None where the weights have no expectation of 1.
+        max_weight_share: the largest weight as a share of the sum.
+        tail_index: Pareto index of the weights, None if too few.
+        mean_weight_interval: where the mean weight lies if the propensities are right.
+        difference: to the logged mean on the same rows, paired.
+        warnings: reasons to doubt this estimate.
+        chosen: the spelling of the estimator selected by the data, where there was a choice.
+        cluster: the column whose values are clusters of dependent rows, None where rows are independent.
+        design_effect: the variance by clusters over that of independent rows.
+        effective_clusters: the equivalent number of clusters of equal size.
+        design: the moments of the weights under the policies alone; None where these are not available.
+        detectable: the smallest true difference to the log that such a log detects with a power of .8.
+        about_log: cautions about the log that concern all estimates; the result lists them once.
 
     Examples:
         >>> estimate = offrank.evaluate("offrank-demo/log.parquet", "uniform", "plackett_luce(old_score)", "ips")["ips"]

@@ -20,6 +20,34 @@ from .mapping_file import write_mapping
 class Inspection(Inspected, Printed, Plain):
     """How a log is read, and which policies may have generated it; see `Inspected` for its fields.
 
+    Parameters:
+        source: where the log is, in words.
+        layout: wide (a row per impression), long (a row per item), or that of a named standard.
+        renamed: role -> column.
+        columns: with their types and uses.
+        rows: impressions read.
+        skipped: rule -> rows that break it.
+        overview: slots, candidates, distinct values, mean reward, design effects by column.
+        ties: score -> share of the impressions whose order it does not determine.
+        written: roles of the probabilities that were logged.
+        about: problems of the log, the worst first.
+        copies: lower bound on the share of duplicate rows.
+        drawn: the fitted policies, those that fit first.
+        logging: what drew the log, and how far that is known.
+        clicked: whether clicks were logged.
+        agreement: between the logged propensities and the law that fits best.
+        next: the suggested question; None if the log cannot answer one yet.
+        declined: why no question is suggested.
+        path: the file or files.
+        format: an option of reading it, as `gaps` and `top_k` are.
+        gaps: see `read_log`.
+        top_k: see `read_log`.
+        given: role -> column, as it was said.
+        read_as: how the table was understood, in words, where that was not said.
+        checksums: whether its files carry them; None of no file, or if it is not told.
+        sample: how the rows were chosen that all of this is of; None if it is of every row.
+        only_clicks: whether every item that was shown was clicked: such a log can judge no ranking.
+
     Examples:
         >>> found = offrank.inspect("offrank-demo/log.parquet")
         >>> found.logging.policy, found.logging.status

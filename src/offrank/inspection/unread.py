@@ -27,9 +27,17 @@ from .mapping_file import write_mapping
 class UnreadTable(Printed, Plain):
     """The result of `inspect` for a table that can be opened but cannot be read as a log yet.
 
-    - source, path: where it is. layout: its shape as far as it is known. columns: with their types and first values.
-    - why: what stands against reading it, or what it lacks. unsettled: what is open, and the options that settle it.
-    - given: role -> column, as far as it was said; roles: those that are known. command: what to run next, if anything.
+    Parameters:
+        source: where it is.
+        columns: with their types and first values.
+        why: what stands against reading it, or what it lacks.
+        unsettled: what is open, and the options that settle it.
+        layout: its shape as far as it is known.
+        path: see `source`.
+        given: role -> column, as far as it was said.
+        roles: those that are known.
+        command: what to run next, if anything.
+        logging: the policy that drew the log, where that is known.
 
     Examples:
         >>> found = offrank.inspect([{"user": 1, "movie": 7, "rating": 5}])

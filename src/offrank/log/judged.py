@@ -16,9 +16,12 @@ from .batch import Floats, Integers
 class Judged:
     """Judged documents grouped by query; q queries, d features. A row is a document of one query.
 
-    query: [q] ids, each once. first: [q + 1] offsets; the rows first[i] up to first[i + 1] belong to query i.
-    grade: [rows] as judged, usually 0 to 4. features: [rows, d], 0.0 where none was given.
-    document: [rows] ids that stay with a row through `take`; a running number where a file has none.
+    Parameters:
+        query: [q] ids, each once.
+        first: [q + 1] offsets; the rows first[i] up to first[i + 1] belong to query i.
+        grade: [rows] as judged, usually 0 to 4.
+        features: [rows, d], 0.0 where none was given.
+        document: [rows] ids that stay with a row through `take`; a running number where a file has none.
     """
 
     query: Integers

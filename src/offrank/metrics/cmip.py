@@ -67,14 +67,21 @@ class Floor:
 class Cmip:
     """Conditional mutual information with the logging policy, in nats, and how far to trust it.
 
-    - value: the estimate, which may be below 0 although the true value cannot.
-    - low, high, standard_error: interval at level `confidence`, not cut at 0.
-    - n: documents used. grades: those of each, also of grades left out (value None and a warning).
-    - null: None if no permutations were requested.
-    - draws: of the relevance, whose values are averaged; 1 also for a relevance that is a number.
-    - direction: rank correlation (Spearman) of relevance with the policy within grades, + where the model finds
-      relevant what the policy shows high. None if nothing was measured.
-    - floor: what a model that is right would show; None if not asked for.
+    Parameters:
+        value: the estimate, which may be below 0 although the true value cannot.
+        low: lower end of the interval at level `confidence`, not cut at 0.
+        high: upper end.
+        standard_error: of the value, in nats.
+        n: documents used.
+        method: how it was estimated.
+        confidence: level of the intervals, between 0 and 1.
+        grades: those of each, also of grades left out (value None and a warning).
+        null: None if no permutations were requested.
+        warnings: reasons to doubt it.
+        draws: of the relevance, whose values are averaged; 1 also for a relevance that is a number.
+        direction: rank correlation (Spearman) of relevance with the policy within grades, + where the model finds
+            relevant what the policy shows high. None if nothing was measured.
+        floor: what a model that is right would show; None if not asked for.
     """
 
     value: float
@@ -195,19 +202,27 @@ def cmip(
     0 for a model whose relevance of a document is independent of where the logging policy placed it, given its
     true grade. Increasing transformations of either relevance change nothing.
 
-    - relevance [d] or [d, draws]: of each document by the model, by one number or by draws from its posterior, over
-      which CMIP is averaged; of a fitted click model see `cmip_of`.
-    - logging [d]: by the logging policy; the paper takes the expected rank, small where it shows a document high. The
-      direction expects that: of a score give the negative. grade [d]: by people. Grades are names without order.
-    - method: `binned` (quantile bins, needs nothing more), `classifier` (cross-fitted trees) or `paper` (as published;
-      both need the extra `models`), or one of `offrank.metrics.cmip_methods` with other settings.
-    - permutations: of logging relevance within grades (and clusters), for the p-value; by default as many as the method
-      can afford (200, 40 and none). 0: no test.
-    - cluster [d]: groups of dependent documents, such as those of a query. The interval draws whole clusters;
-      the p-value permutes within them, which is exact where documents of one grade and cluster are exchangeable,
-      however much clusters differ.
-    - floor [d, worlds]: relevance by a right model in other logs like this one; CMIP and direction are judged by those
-      of each.
+    Parameters:
+        relevance: [d] or [d, draws] of each document by the model, by one number or by draws from its posterior,
+            over which CMIP is averaged; of a fitted click model see `cmip_of`.
+        logging: [d] by the logging policy; the paper takes the expected rank, small where it shows a document high.
+            The direction expects that: of a score give the negative.
+        grade: [d] by people. Grades are names without order.
+        method: `binned` (quantile bins, needs nothing more), `classifier` (cross-fitted trees) or `paper` (as
+            published; both need the extra `models`), or one of `offrank.metrics.cmip_methods` with other settings.
+        seed: seed of what is random: the same seed gives the same result.
+        permutations: of logging relevance within grades (and clusters), for the p-value; by default as many as the
+            method can afford (200, 40 and none). 0: no test.
+        confidence: level of the intervals, between 0 and 1.
+        cluster: [d] groups of dependent documents, such as those of a query. The interval draws whole clusters; the
+            p-value permutes within them, which is exact where documents of one grade and cluster are exchangeable,
+            however much clusters differ.
+        floor: [d, worlds] relevance by a right model in other logs like this one; CMIP and direction are judged by
+            those of each.
+        progress: called with (parts done, all parts) of the log, as they are read.
+
+    Returns:
+        The CMIP in nats, with its interval, p-value and direction.
 
     Raises:
         UsageError: unlike lengths, a value that is not finite, an unknown method or other arguments that cannot work.

@@ -52,9 +52,15 @@ class Balanced(Spelled, MixedPolicy):
     the rankers often shows has a large one. Veach and Guibas (1995), Optimally combining sampling techniques for Monte
     Carlo rendering.
 
-    shares: value -> its share of the impressions, by default counted in the log. Intervals take counted shares as
-    known, and so are wider than they need be: where the arm is drawn by chance, counting takes from an estimate what
-    varies between the arms, and leaves what varies within them.
+    Parameters:
+        arms: the policies by value of a column: a `By`.
+        shares: value -> its share of the impressions, by default counted in the log. Intervals take counted shares
+            as known, and so are wider than they need be: where the arm is drawn by chance, counting takes from an
+            estimate what varies between the arms, and leaves what varies within them.
+        counted: the shares that were counted in the log; not given by hand.
+
+    Raises:
+        UsageError: `arms` is no `By`, or the shares are not those of its values.
 
     Examples:
         >>> offrank.Balanced(offrank.By("arm", {"A": offrank.Top("a_score"), "B": offrank.Top("b_score")}))

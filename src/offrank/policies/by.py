@@ -29,7 +29,13 @@ from .registry import POLICIES
 class By(Spelled, ShownPolicy, PairProbs, RefusesRows):
     """A policy for each value of a column, where the column says which ranker served a row.
 
-    policies: value -> policy. Values are words, whole numbers, or True and False. A row with another value is refused.
+    Parameters:
+        column: whose value says which policy served a row.
+        policies: value -> policy. Values are words, whole numbers, or True and False. A row with another value is
+            refused.
+
+    Raises:
+        UsageError: two policies for one value.
 
     Examples:
         >>> offrank.By("arm", {"A": offrank.Top("a_score"), "B": offrank.Top("b_score")})

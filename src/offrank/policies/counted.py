@@ -22,8 +22,10 @@ from .registry import POLICIES
 class Counted(Spelled, Fits):
     """P(item at rank | context) as the share of the context's impressions that showed it there.
 
-    by: the column whose values are the contexts. Must read the log once before use.
-    The propensities are estimates: rare contexts look more deterministic than they are.
+    Parameters:
+        by: the column whose values are the contexts. Must read the log once before use. The propensities are
+            estimates: rare contexts look more deterministic than they are.
+        counts: what was counted; filled by the first pass over the log.
 
     Examples:
         >>> offrank.Counted(by="query")

@@ -35,9 +35,14 @@ from .sorting import MaySort, Sorting
 class Distinct(Spelled, PairProbs, MaySort, FillsSlots):
     """The base policy without repeats of a category: an item is dropped if its category is shown above it.
 
-    base: a policy that sorts, or that draws one item after the other, such as `top`, `ranking`, `uniform` or
-    `plackett_luce`. column: a number beside each candidate, equal for those of one category. Where there are fewer
-    categories than slots, the last slots stay empty.
+    Parameters:
+        base: a policy that sorts, or that draws one item after the other, such as `top`, `ranking`, `uniform` or
+            `plackett_luce`.
+        column: a number beside each candidate, equal for those of one category. Where there are fewer categories
+            than slots, the last slots stay empty.
+
+    Raises:
+        UsageError: a base that neither sorts nor draws one item after the other.
 
     Examples:
         >>> offrank.Distinct(offrank.PlackettLuce("old_score"), "brand")

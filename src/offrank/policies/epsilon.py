@@ -21,6 +21,13 @@ from .top import Top
 class EpsilonUniform(Spelled, UniformMixture):
     """With probability epsilon a uniform slate, else the base policy; paper criteo-test-bed, Eq. 9.
 
+    Parameters:
+        base: the policy of the other slates.
+        epsilon: the share of uniform slates, from 0 to 1.
+
+    Raises:
+        UsageError: an epsilon outside [0, 1].
+
     Examples:
         >>> offrank.EpsilonUniform(offrank.Top("new_score"), 0.1)
         epsilon(top(new_score), 0.1)

@@ -23,6 +23,10 @@ class Filtered(Spelled, Restricted):
     `top`, `ranking`, `uniform` and `plackett_luce` do, and mixtures of these. Where too few items are left, the last
     slots stay empty.
 
+    Parameters:
+        base: a policy that sorts, or that draws one item after the other.
+        column: a number beside each candidate; those above 0 may be shown.
+
     Examples:
         >>> offrank.Filtered(offrank.Top("new_score"), "in_stock")
         filtered(top(new_score), in_stock)

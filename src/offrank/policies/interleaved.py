@@ -39,6 +39,14 @@ class Interleaved(Spelled, SlotBySlot, MaySort, FillsSlots):
 
     Where one ranking has no more items, the other fills the slots.
 
+    Parameters:
+        a: a policy that sorts.
+        b: another one.
+        method: one of those above.
+
+    Raises:
+        UsageError: a ranking that does not sort, or an unknown method.
+
     Examples:
         >>> offrank.Interleaved(offrank.Top("a_score"), offrank.Top("b_score"), method="balanced")
         interleaved(top(a_score), top(b_score), method=balanced)

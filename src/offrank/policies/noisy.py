@@ -23,9 +23,14 @@ from .registry import POLICIES
 class Noisy(Spelled, Racing):
     """The candidates sorted by their score plus independent noise with mean the same for all.
 
-    sd: the standard deviation of the noise, a number, or a column with a list of numbers beside the candidates.
-    noise: `gaussian` or `gumbel`. With Gumbel noise of one size it is Plackett-Luce with weights
-    exp(score / temperature), temperature = sd sqrt(6) / pi, and is computed as such.
+    Parameters:
+        scores: a column of numbers beside the candidates.
+        sd: the standard deviation of the noise, a number, or a column with a list of numbers beside the candidates.
+        noise: `gaussian` or `gumbel`. With Gumbel noise of one size it is Plackett-Luce with weights exp(score /
+            temperature), temperature = sd sqrt(6) / pi, and is computed as such.
+
+    Raises:
+        UsageError: an sd that is not above 0, or an unknown noise.
 
     Examples:
         >>> offrank.Noisy("score", sd=0.3)

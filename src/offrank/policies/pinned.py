@@ -22,6 +22,10 @@ class Pinned(Spelled, Restricted):
 
     A candidate that is pinned below the last slot is not shown.
 
+    Parameters:
+        base: the policy that ranks the other candidates.
+        column: a rank beside each candidate, 1 at the top; 0: not pinned.
+
     Examples:
         >>> offrank.Pinned(offrank.PlackettLuce("old_score"), "ad_rank")
         pinned(plackett_luce(old_score), ad_rank)

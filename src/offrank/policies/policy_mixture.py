@@ -25,6 +25,9 @@ _ROUNDING = 1e-9
 class PolicyMixture(Spelled, MixedPolicy):
     """A mixture of policies with shares: for each impression one is drawn at random and shows its slate.
 
+    Parameters:
+        parts: policy -> its share; the shares sum to 1.
+
     Examples:
         >>> offrank.PolicyMixture({offrank.Top("old_score"): 0.9, offrank.Top("new_score"): 0.1})
         mixture({top(old_score): 0.9, top(new_score): 0.1})

@@ -27,7 +27,12 @@ ShownAbility = Literal["log_prob", "slot_probs", "rank_law"]
 
 
 class Propensities(ABC):
-    """Probabilities of the shown slates of one batch, each computed once."""
+    """Probabilities of the shown slates of one batch, each computed once.
+
+    Parameters:
+        policy: whose probabilities they are.
+        batch: some rows of a log.
+    """
 
     def __init__(self, policy: AnyPolicy, batch: LogBatch) -> None:
         self.policy, self.batch = policy, batch

@@ -22,6 +22,9 @@ from .sorting import Sorting
 class Ranking(Spelled, Sorting, FillsSlots):
     """The first items of a list column of ids, as many as the row has slots.
 
+    Parameters:
+        column: a list of ids, the first at the top.
+
     Examples:
         >>> offrank.Ranking("new_ranking")
         ranking(new_ranking)

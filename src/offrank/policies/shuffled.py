@@ -29,11 +29,18 @@ from .sorting import Sorting
 class Shuffled(Spelled, PairProbs, FillsSlots):
     """The slate of `base`, which sorts, with the order of its ranks drawn uniformly within blocks of `block` ranks.
 
-    method: which blocks. `blocks`: the ranks one block after the other, from the top. `top`: the first block alone.
-    `fair_pairs`: as `blocks`, from a place drawn uniformly among the first `block` ranks on; with block = 2 it is
-    Radlinski and Joachims (2006), Minimally invasive randomization for collecting unbiased preferences from
-    clickthrough logs. `window`: a single block at a place drawn uniformly; with block = 2 a random adjacent pair, which
-    is swapped half of the time. Blocks end with the slots: other items than those of `base` are never shown.
+    Parameters:
+        base: a policy that sorts.
+        block: ranks in a block, 2 or more.
+        method: which blocks. `blocks`: the ranks one block after the other, from the top. `top`: the first block
+            alone. `fair_pairs`: as `blocks`, from a place drawn uniformly among the first `block` ranks on; with
+            block = 2 it is Radlinski and Joachims (2006), Minimally invasive randomization for collecting unbiased
+            preferences from clickthrough logs. `window`: a single block at a place drawn uniformly; with block = 2
+            a random adjacent pair, which is swapped half of the time. Blocks end with the slots: other items than
+            those of `base` are never shown.
+
+    Raises:
+        UsageError: a base that does not sort, a block below 2, or an unknown method.
 
     Examples:
         >>> offrank.Shuffled(offrank.Top("score"), 3, method="top")

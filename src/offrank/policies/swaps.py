@@ -23,6 +23,13 @@ class Swaps(Spelled, UniformMixture):
     The paper gives these marginals but no law over permutations. This is the simplest law that has
     them: the base ranking, or, with probability b = (1 - stay) m / (m - 1), a uniform permutation.
 
+    Parameters:
+        base: a policy that sorts.
+        stay: the probability that an item keeps its rank.
+
+    Raises:
+        UsageError: a `stay` that is not above 0 and at most 1.
+
     Examples:
         >>> offrank.Swaps(offrank.Top("new_score"), 0.9)
         swaps(top(new_score), 0.9)

@@ -18,10 +18,14 @@ from .registry import POLICIES
 class Thompson(Spelled, Racing):
     """Every candidate draws a key from Beta(alpha, beta) or Normal(mean, sd); the largest keys are shown in order.
 
-    alpha, beta: columns with a list of counts beside the candidates, the prior's included. mean, sd: the same of
-    Gaussian posteriors, instead. Each row holds what the bandit knew when it drew. With one slot, P(an arm) is the
-    probability that its key is the largest; Thompson (1933), On the likelihood that one unknown probability exceeds
-    another.
+    Each row holds what the bandit knew when it drew. With one slot, P(an arm) is the probability that its key is the
+    largest; Thompson (1933), On the likelihood that one unknown probability exceeds another.
+
+    Parameters:
+        alpha: column with a list of counts beside the candidates, the prior's included.
+        beta: the same of failures.
+        mean: instead of counts, column with the means of Gaussian posteriors.
+        sd: column with their standard deviations.
 
     Examples:
         >>> offrank.Thompson("alpha", "beta")

@@ -22,7 +22,9 @@ from .sorting import Sorting
 class Top(Spelled, Sorting, FillsSlots):
     """The candidates of highest score, best first; those of equal score share their ranks equally.
 
-    - scores: a column of numbers beside the candidates. ascending: the lowest comes first, as for a price.
+    Parameters:
+        scores: a column of numbers beside the candidates.
+        ascending: the lowest comes first, as for a price.
 
     Examples:
         >>> offrank.Top("new_score")

@@ -22,8 +22,13 @@ from .registry import POLICIES
 class Unconfirmed(Spelled, ShownPolicy):
     """The policy `base`, which a log does not contradict: its probabilities, and a warning in every verdict.
 
-    departure: the smallest share of rows that follow a fixed order instead, which the log would have shown; 1 where
-    it shows nothing. Who knows that the log was drawn by `base` names that alone.
+    Parameters:
+        base: the policy that the log does not contradict.
+        departure: the smallest share of rows that follow a fixed order instead, which the log would have shown; 1
+            where it shows nothing. Who knows that the log was drawn by `base` names that alone.
+
+    Raises:
+        UsageError: a departure outside [0, 1].
 
     Examples:
         >>> offrank.Unconfirmed(offrank.PlackettLuce("old_score", temperature=0.8), departure=0.05)

@@ -81,10 +81,14 @@ class Logged(Spelled, WrittenPolicy):
 class Written(Spelled, WrittenPolicy):
     """A policy whose probabilities of the shown slates are in columns of the log, for a ranker of any kind.
 
-    - slate: a number per row, the probability of the shown slate; for ips.
-    - slots: a list beside the slate, the probability of each item given those above it; for rips, and by its product
-      for ips.
-    - ranks: a list of lists, the probability of each displayed item at each rank; for ipm, interpol, pbm.
+    Parameters:
+        slate: a number per row, the probability of the shown slate; for ips.
+        slots: a list beside the slate, the probability of each item given those above it; for rips, and by its
+            product for ips.
+        ranks: a list of lists, the probability of each displayed item at each rank; for ipm, interpol, pbm.
+
+    Raises:
+        UsageError: no column is named.
 
     Examples:
         >>> offrank.Written(slate="new_propensity")

@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
-from ..errors import EmptyLogError, UsageError
+from ..errors import EmptyLogError, LogError, UsageError
 from ..files import atomic_write
 from ..log.schema import ROLES, Columns
 from ..log.source import Needs
@@ -41,7 +41,12 @@ ARROW_SUFFIXES = (".arrow", ".feather", ".ipc")
 class Converted:
     """Result of `convert`: rows written, and rule -> rows (or clicks) left out.
 
-    checksums: whether what was read carries checksums, as what is written does; None of no file, or if it is not told.
+    Parameters:
+        path: the file that was written.
+        rows: impressions written.
+        skipped: rule -> rows (or clicks) left out.
+        checksums: whether what was read carries checksums, as what is written does; None of no file, or if it is
+            not told.
     """
 
     path: Path
@@ -66,14 +71,18 @@ def convert(
 ) -> Converted:
     """Write a log in the wide layout: columns under their roles' names, with every rule checked.
 
-    - log: from `read_log`, or anything that it takes; or a `SimulatedSource`.
-    - path: Parquet, compressed, for keeping and sharing; or, by the suffix `.arrow`, an Arrow IPC file, which is
-      several times larger and many times faster to read, since it is memory-mapped. Written under another
-      name first, so that no partial file remains.
-    - overwrite: replace a file that is there.
-    - scores: in the long layout, the columns with a value per item; all others are per impression.
-    - progress: called with (parts done, total parts).
-    - columns: role -> the log's own name of that column, as `read_log` takes them.
+    Parameters:
+        log: from `read_log`, or anything that it takes; or a `SimulatedSource`.
+        path: Parquet, compressed, for keeping and sharing; or, by the suffix `.arrow`, an Arrow IPC file, which is
+            several times larger and many times faster to read, since it is memory-mapped. Written under another
+            name first, so that no partial file remains.
+        columns: role -> the log's own name of that column, as `read_log` takes them.
+        scores: in the long layout, the columns with a value per item; all others are per impression.
+        overwrite: replace a file that is there.
+        progress: called with (parts done, total parts).
+
+    Returns:
+        What was written: the path, the rows, and what was left out.
 
     Raises:
         UsageError: the log is not from `read_log`, the suffix names neither format, `path` is a file of the log,
@@ -120,7 +129,7 @@ def _write(log: WideLog, path: Path, progress: Callable[[int, int], None] | None
     schema, rows = pa.schema(list(zip(names, kinds, strict=True))), 0
     with _writer(path, schema) as write:
         for group in _groups(first, found):
-            table = group.rename_columns(names).cast(schema).combine_chunks()
+            table = _as_first(group, first.schema, schema)
             write(table)
             rows += table.num_rows
     return rows, skipped
@@ -259,13 +268,32 @@ def _read_lists(column: pa.Array, name: str, kind: pa.DataType | None, ids: set[
     return from_json(column, name, None if name in ids else held) if first.startswith("[") else column
 
 
-def _groups(first: pa.RecordBatch, others: Iterator[pa.RecordBatch]) -> Iterator[pa.Table]:
+def _as_first(group: Sequence[pa.RecordBatch], first: pa.Schema, written: pa.Schema) -> pa.Table:
+    """Return record batches as a table in the types that are written, which are those of the first.
+
+    Raises:
+        LogError: other files have other types, which do not fit these.
+    """
+    try:
+        tables = [pa.Table.from_batches([data]) for data in group]
+        whole = pa.concat_tables(tables, promote_options="permissive").rename_columns(written.names)
+        return whole.cast(written).combine_chunks()
+    except pa.ArrowException as error:
+        for data in group:
+            for one, other in zip(first, data.schema, strict=True):
+                if one.type != other.type:
+                    said = f"column {one.name!r} holds {one.type} in the first rows and {other.type} later"
+                    raise LogError(said, "write one type in all files") from error
+        raise
+
+
+def _groups(first: pa.RecordBatch, others: Iterator[pa.RecordBatch]) -> Iterator[list[pa.RecordBatch]]:
     """Combine record batches into row groups."""
     waiting = [first]
     for data in others:
         if sum(map(len, waiting)) >= _GROUP_ROWS or sum(arrow.size(one) for one in waiting) >= _GROUP_BYTES:
-            yield pa.Table.from_batches(waiting)
+            yield waiting
             waiting = []
         waiting.append(data)
     if waiting:
-        yield pa.Table.from_batches(waiting)
+        yield waiting

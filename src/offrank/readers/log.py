@@ -43,27 +43,35 @@ def read_log(
 ) -> Source:
     """Open a log for lazy reading: only names are read until a job needs columns.
 
-    - source: a Parquet, Arrow IPC, ORC, CSV or JSON file, a folder of them (`key=value` folders give columns), a glob,
-      an address such as `s3://bucket/folder`, or a list of those; `-` for standard input; a table of a DuckDB or SQLite
-      file, `"FILE:TABLE"`; `"duckdb:select ..."`; a pandas, Polars or Arrow table; a list of dicts; a
-      `pyarrow.dataset.Dataset`, a Polars LazyFrame, a DuckDB relation, an Ibis table; a Spark DataFrame or
-      `"spark:TABLE"`; a stream that can be read once and is never held: a `pyarrow.RecordBatchReader`, an iterator of
-      batches, tables or dicts; or a function that opens such a stream.
-    - columns: role -> the log's own name of that column, `{"slate": "shown"}`.
-    - format: the kind of files (`parquet`, `arrow`, `orc`, `csv`, `tsv`, `json`), by default told by what is in them;
-      or a reader of a public data set with its options, `open_bandit(n_items=34)`, as an object or spelled.
-    - gaps: "close" uses the positions of the long layout as an order only, if some are missing; by default that is an
-      error. Click models read the gaps themselves.
-    - top_k: keep the first slots of each slate, and all candidates. The log then has shorter slates: a column of
-      the whole slate (`propensity`, `reward`) is refused, and targets fill as many slots.
-    - duplicates: how click models read an item that stands in a slate twice. "first": only its first place counts; the
-      others are empty ranks, and clicks there are left out. "each": each place is an impression of it. Both are
-      counted. By default ("raise") that is an error, as it always is where slates have propensities.
-    - invalid: "raise" at the first row that breaks a rule, or "skip" such rows and count them.
-    - skip_broken_files: leave out each file that cannot be read, with all of its rows, and count it, not raise. For
-      this every file is read once, whole, before anything else; the answer is that of the other files alone.
-
     The layout is wide (a row per impression) with a column `slate`, long (a row per item) with `impression` and `item`.
+
+    Parameters:
+        source: a Parquet, Arrow IPC, ORC, CSV or JSON file, a folder of them (`key=value` folders give columns), a
+            glob, an address such as `s3://bucket/folder`, or a list of those; `-` for standard input; a table of a
+            DuckDB or SQLite file, `"FILE:TABLE"`; `"duckdb:select ..."`; a pandas, Polars or Arrow table; a list of
+            dicts; a `pyarrow.dataset.Dataset`, a Polars LazyFrame, a DuckDB relation, an Ibis table; a Spark
+            DataFrame or `"spark:TABLE"`; a stream that can be read once and is never held: a
+            `pyarrow.RecordBatchReader`, an iterator of batches, tables or dicts; or a function that opens such a
+            stream.
+        columns: role -> the log's own name of that column, `{"slate": "shown"}`.
+        format: the kind of files (`parquet`, `arrow`, `orc`, `csv`, `tsv`, `json`), by default told by what is in
+            them; or a reader of a public data set with its options, `open_bandit(n_items=34)`, as an object or
+            spelled.
+        invalid: "raise" at the first row that breaks a rule, or "skip" such rows and count them.
+        gaps: "close" uses the positions of the long layout as an order only, if some are missing; by default that
+            is an error. Click models read the gaps themselves.
+        top_k: keep the first slots of each slate, and all candidates. The log then has shorter slates: a column of
+            the whole slate (`propensity`, `reward`) is refused, and targets fill as many slots.
+        duplicates: how click models read an item that stands in a slate twice. "first": only its first place
+            counts; the others are empty ranks, and clicks there are left out. "each": each place is an impression
+            of it. Both are counted. By default ("raise") that is an error, as it always is where slates have
+            propensities.
+        skip_broken_files: leave out each file that cannot be read, with all of its rows, and count it, not raise.
+            For this every file is read once, whole, before anything else; the answer is that of the other files
+            alone.
+
+    Returns:
+        A source: what every verb takes as a log. Its rows are read when a verb asks for them.
 
     Raises:
         UsageError: the source cannot be read. EmptyLogError: there are no rows.

@@ -48,9 +48,17 @@ def read_svmlight(
       index requires, and at least `features`.
     - Memory use is that of the result and some megabytes.
 
-    group: files of query sizes, one size per line, one file for each data file, for data without `qid:`; by default
-    those beside the data, of the same name plus `.query` or `.group`. Such queries are numbered 0, 1, ...
-    progress: called with (bytes read, total bytes).
+    Parameters:
+        path: the files.
+        group: files of query sizes, one size per line, one file for each data file, for data without `qid:`; by
+            default those beside the data, of the same name plus `.query` or `.group`. Such queries are numbered 0,
+            1, ...
+        base: the first index, 0 or 1; by default found out.
+        features: the least number of columns.
+        progress: called with (bytes read, total bytes).
+
+    Returns:
+        The judged documents.
 
     Raises:
         UsageError: not a path; a base other than 0 and 1; sizes for data with `qid:`, or for other files.
@@ -77,6 +85,10 @@ def write_svmlight(judged: Judged, path: str | Path) -> None:
 
     Every feature is written, zeros too, with enough digits to read the same number again. The
     documents' ids are not written: a reader renumbers them.
+
+    Parameters:
+        judged: the documents.
+        path: the file to write.
 
     Raises:
         UsageError: a query id is below 0, which readers of the format refuse.

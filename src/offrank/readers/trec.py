@@ -41,6 +41,13 @@ def read_trec(run: str | Path, qrels: str | Path) -> TrecJudged:
     A document that is not judged has grade 0, as one below 0 has. The one feature is the score. Queries are
     numbered by their names if those are whole numbers, else in the order of the run.
 
+    Parameters:
+        run: the file of the run.
+        qrels: the file of the judgments.
+
+    Returns:
+        The judged documents, with their names.
+
     Raises:
         LogError: a line that is not in the format; a document twice for a query; no query of the run is judged.
     """
@@ -94,6 +101,13 @@ def write_trec(judged: Judged, run: str | Path, qrels: str | Path, tag: str = "o
     """Write judged documents as a run of TREC, by one of their features, and its judgments, each atomically.
 
     Queries and documents have their names if they were read by `read_trec`, else their numbers. Grades are rounded.
+
+    Parameters:
+        judged: the documents.
+        run: the file of the run to write.
+        qrels: the file of the judgments to write.
+        tag: the name of the run.
+        feature: the column of the score, from 0.
     """
     queries, names = _names(judged)
     with atomic_write(run) as first, atomic_write(qrels) as second:

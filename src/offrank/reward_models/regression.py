@@ -123,8 +123,13 @@ class SlateRegression(Spelled, RewardModel, Fits):
 class LassoRegression(SlateRegression):
     """Linear regression with an L1 penalty, by scikit-learn; features are not scaled, as published.
 
-    penalty: alpha in |reward - prediction|^2 / (2 rows) + alpha |weights|_1; by default that of 10, 1, 0.1 and 0.01
-    with the smallest error in a 3-fold cross-validation.
+    Parameters:
+        by: columns beside the candidates: `features`, or names of scores.
+        folds: parts of the queries (of the rows, without queries); each is predicted by what was learnt from the
+            others.
+        learnt: the regressors, once they are fitted to a log.
+        penalty: alpha in |reward - prediction|^2 / (2 rows) + alpha |weights|_1; by default that of 10, 1, 0.1 and
+            0.01 with the smallest error in a 3-fold cross-validation.
     """
 
     name: ClassVar[str] = "lasso"
@@ -146,7 +151,12 @@ class LassoRegression(SlateRegression):
 class TreeRegression(SlateRegression):
     """One regression tree, by scikit-learn.
 
-    depth: by default that of 3, 6, 9 and 12 with the smallest error in a 3-fold cross-validation.
+    Parameters:
+        by: columns beside the candidates: `features`, or names of scores.
+        folds: parts of the queries (of the rows, without queries); each is predicted by what was learnt from the
+            others.
+        learnt: the regressors, once they are fitted to a log.
+        depth: by default that of 3, 6, 9 and 12 with the smallest error in a 3-fold cross-validation.
     """
 
     name: ClassVar[str] = "tree"
@@ -167,7 +177,12 @@ class TreeRegression(SlateRegression):
 class BoostedRegression(SlateRegression):
     """100 boosted trees at a learning rate of 0.1, by LightGBM in one thread.
 
-    leaves: of each tree; by default that of 7 and 31 with the smallest error in a 3-fold cross-validation.
+    Parameters:
+        by: columns beside the candidates: `features`, or names of scores.
+        folds: parts of the queries (of the rows, without queries); each is predicted by what was learnt from the
+            others.
+        learnt: the regressors, once they are fitted to a log.
+        leaves: of each tree; by default that of 7 and 31 with the smallest error in a 3-fold cross-validation.
     """
 
     name: ClassVar[str] = "boosted"
@@ -192,7 +207,16 @@ class OwnRegression(SlateRegression):
     Copies of it are fitted, with `sample_weight` if rows were sub-sampled. With folds=0, or without a `fit`, it is
     used as it is: it must have been learnt from another log, which nothing here can check.
 
-    slots: of the slates that it was fitted to elsewhere; by default those of the longest slate of the log.
+    Parameters:
+        regressor: an object with `fit` and `predict`.
+        by: columns beside the candidates: `features`, or names of scores.
+        folds: parts of the queries (of the rows, without queries); each is predicted by what was learnt from the
+            others.
+        learnt: the regressors, once they are fitted to a log.
+        slots: of the slates that it was fitted to elsewhere; by default those of the longest slate of the log.
+
+    Raises:
+        UsageError: columns or folds that cannot work.
     """
 
     name: ClassVar[str] = "regression"

@@ -32,7 +32,7 @@ SCHEMA = 4
 _HOMES = {
     "ActionSums": "learning.action_rewards",
     "Actions": "checks.actions",
-    "Cells": "evaluation.cells",
+    "Cells": "bounds.cells",
     "CellCounts": "checks.own_clicks",
     "Chunk": "clicks.sessions",
     "ClusterSums": "folds.buckets",
@@ -53,6 +53,7 @@ _HOMES = {
     "RepeatRows": "checks.repeats",
     "SampledRows": "folds.sampled",
     "Sessions": "clicks.sessions",
+    "Slates": "bounds.slates",
     "SparseFeatures": "log.batch",
     "Sums": "clicks.covariates",
     "Survey": "learning.preparation",

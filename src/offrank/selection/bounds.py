@@ -13,7 +13,12 @@ _ROUNDING = 1e-9
 
 @dataclass(frozen=True)
 class LeastError:
-    """A choice from estimates with ever tighter bounds. index: of the chosen one; biases: the estimated ones."""
+    """A choice from estimates with ever tighter bounds.
+
+    Parameters:
+        index: of the chosen one.
+        biases: the estimated ones.
+    """
 
     index: int
     biases: tuple[float, ...]
@@ -29,7 +34,14 @@ def least_error(
     (abs(value - last value) + standard error of this difference) / (kept - last kept). The last one takes the
     largest of these. Estimates without an error (no reward has a weight) are chosen only if all have none.
 
-    - errors: their standard errors. kept: mean weights. apart: standard errors of value - last value, paired.
+    Parameters:
+        values: [m] the estimates, the one that is bounded least first.
+        errors: their standard errors.
+        kept: mean weights.
+        apart: standard errors of value - last value, paired.
+
+    Returns:
+        The index of the choice, and the estimated biases.
 
     Raises:
         ValueError: no estimates, unequal lengths or a value that is not a number.

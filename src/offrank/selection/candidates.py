@@ -33,9 +33,16 @@ Number = float | Doubted
 class MeasuredModel:
     """A click model: its in-distribution perplexity, nDCG and CMIP, as numbers or with their intervals.
 
-    None: not measured; strategies that need it cannot be used. points: whether the CMIP is of point estimates because
-    the model has no posterior, while that of others is of posterior draws. convicted: codes of the findings for which
-    the model is not chosen by default, such as `carries-policy`.
+    None: not measured; strategies that need it cannot be used.
+
+    Parameters:
+        name: of the model.
+        perplexity: on rankings of the logging policy; 1 is perfect.
+        ndcg: of its relevance against grades, from 0 to 1.
+        cmip: in nats.
+        points: whether the CMIP is of point estimates because the model has no posterior, while that of others is
+            of posterior draws.
+        convicted: codes of the findings for which the model is not chosen by default, such as `carries-policy`.
     """
 
     name: str

@@ -50,7 +50,13 @@ class ModelChoice:
 def choose(models: Sequence[MeasuredModel], by: str | Strategy = BEST, preset: Preset = "paper") -> ModelChoice:
     """Return the model that a strategy chooses; among models tied in the last step, the first one.
 
-    preset: what remains if no model is in every top: `paper` all models, `published-code` the first top.
+    Parameters:
+        models: the candidates.
+        by: a strategy such as `top-4 cmip, top-4 ppl: ndcg`.
+        preset: what remains if no model is in every top: `paper` all models, `published-code` the first top.
+
+    Returns:
+        The chosen model, with the reasons.
 
     Raises:
         UsageError: the strategy cannot be read, or a model lacks a metric that it needs.
@@ -177,7 +183,13 @@ def select(table: Any, by: str | Strategy | None = None, preset: Preset = "paper
     The nine choose among the models that nothing convicts (`MeasuredModel.convicted`); where every one is, none is
     chosen. A strategy that is asked for by name is applied to all models, and what convicts its choice is said.
 
-    table: `MeasuredModel`s, rows or an Arrow table; see `candidates`.
+    Parameters:
+        table: `MeasuredModel`s, rows or an Arrow table; see `candidates`.
+        by: a strategy; by default the paper's nine.
+        preset: what remains if no model is in every top: `paper` all models, `published-code` the first top.
+
+    Returns:
+        The candidates, and the choice of each strategy.
 
     Raises:
         UsageError: as for `choose`; for the nine strategies, only if none can be used.

@@ -25,6 +25,15 @@ def regret(
 ) -> float:
     """Return the out-of-distribution perplexity of the chosen model minus that of the best model.
 
+    Parameters:
+        models: the candidates.
+        out_of_distribution: perplexity on rankings of another policy, by model.
+        by: the strategy.
+        preset: as for `choose`.
+
+    Returns:
+        The regret, in units of the perplexity.
+
     Raises:
         UsageError: as for `choose`; a model's out-of-distribution perplexity is missing.
     """
@@ -41,6 +50,16 @@ def average_regret(
 ) -> float:
     """Return the mean `regret` over all subsets of these sizes: 29 of 7 (paper cmip-debiasedness, Table 2, / 1000).
 
+    Parameters:
+        models: the candidates.
+        out_of_distribution: perplexity on rankings of another policy, by model.
+        by: the strategy.
+        sizes: of the subsets.
+        preset: as for `choose`.
+
+    Returns:
+        The mean regret, in units of the perplexity.
+
     Raises:
         UsageError: as for `regret`; there is no subset of these sizes.
     """
@@ -56,6 +75,16 @@ def average_regrets(
     preset: Preset = "paper",
 ) -> Floats:
     """Return `average_regret` of t tables at once [t]; metrics: [t, m] by table and model, as out_of_distribution.
+
+    Parameters:
+        metrics: [t, m] each metric by table and model.
+        out_of_distribution: [t, m] perplexity on rankings of another policy.
+        by: the strategy.
+        sizes: of the subsets.
+        preset: as for `choose`.
+
+    Returns:
+        [t] the mean regret of each table.
 
     Raises:
         UsageError: there is no subset of these sizes, or a metric that the strategy needs is missing.

@@ -15,9 +15,11 @@ _ROUNDING = 1e-9
 class Choice:
     """The choice from a family of estimates, and the reason why the search stopped.
 
-    - index: of the chosen estimate.
-    - refuted: the first whose interval does not meet all intervals before it; None if all meet.
-    - low, high: the intersection of the intervals before `refuted`.
+    Parameters:
+        index: of the chosen estimate.
+        refuted: the first whose interval does not meet all intervals before it; None if all meet.
+        low: the intersection of the intervals before `refuted`.
+        high: upper end of that intersection.
     """
 
     index: int
@@ -37,6 +39,14 @@ def slope(values: Sequence[float], half_widths: Sequence[float], multiple: float
     times the least possible sum of both (with multiple = 2).
 
     An infinite half-width marks an estimate without information: it contradicts none and is chosen only if all are so.
+
+    Parameters:
+        values: [m] the estimates.
+        half_widths: [m] half the width of each interval, in the unit of the estimates.
+        multiple: by which half-widths are multiplied.
+
+    Returns:
+        The index of the choice, and why the search stopped.
 
     Raises:
         ValueError: no estimates, unequal lengths, a value that is not a number or a negative half-width.

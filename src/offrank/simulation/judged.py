@@ -56,6 +56,15 @@ def stratified(judged: Judged, documents: int = 10, seed: int = 0, *, preset: Pr
     - preset "published-code": a grade gets its share rounded to a whole number; if the sum is too large, documents
       of the lowest grades are left out, and if it is too small, the query is dropped.
 
+    Parameters:
+        judged: the judged queries.
+        documents: how many each query keeps.
+        seed: of the sample.
+        preset: "paper", or "published-code": as the code that was published with it.
+
+    Returns:
+        The queries with so many documents each, and the number of queries that were dropped.
+
     Raises:
         UsageError: fewer than 1 document, or no such preset.
         EmptyLogError: no query is left.
@@ -100,14 +109,22 @@ def _rounded(counts: Integers, sizes: Integers, documents: int) -> Integers:
 def mslr_like(queries: int = 1000, documents: tuple[int, int] | None = None, seed: int = 0) -> Judged:
     """Generate judged documents with 136 features of different scales and grades 0 to 4 in about MSLR's proportions.
 
-    The shares of the grades are 52, 32.3, 13, 1.8 and .9 %, up to rounding. documents: the minimum and the maximum
-    per query, with uniform sizes; by default MSLR's sizes, about 120 on average, few below 10, up to 1,000.
+    The shares of the grades are 52, 32.3, 13, 1.8 and .9 %, up to rounding.
 
     A document has latent aspects, in part those of its query; its relevance depends on them, on their interactions
     and on factors in no feature (noise, and the query's supply of relevant documents); each feature depends on two of
     the aspects and on noise. So a ranker can learn much but not all: LambdaMART trained on 1,000 queries has
     an nDCG@10 near .5 on others, a random order .23. Other seeds give other queries of the
     same distribution, so that models trained on one set apply to the others.
+
+    Parameters:
+        queries: how many.
+        documents: the minimum and the maximum per query, with uniform sizes; by default MSLR's sizes, about 120 on
+            average, few below 10, up to 1,000.
+        seed: of everything.
+
+    Returns:
+        The judged documents.
 
     Raises:
         UsageError: no queries, or invalid sizes.

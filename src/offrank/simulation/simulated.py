@@ -26,8 +26,13 @@ from .worlds import JudgedWorld
 class Simulated(Printed, Plain):
     """The simulated log, and its true values.
 
-    truths: policy -> expected clicks per session. logging: the policy that drew the log. left_out: queries with too
-    few documents. notes: what a reader should know about the world.
+    Parameters:
+        written: the file that was written, and its rows.
+        world: the world that the log is of.
+        logging: the policy that drew the log.
+        truths: policy -> expected clicks per session.
+        left_out: queries with too few documents.
+        notes: what a reader should know about the world.
     """
 
     written: Converted
@@ -83,7 +88,7 @@ class Simulated(Printed, Plain):
         notes = tuple(f"note: {note}." for note in self.notes)
         steps = "\n".join(["", "Try:", *(f"  {line}" for line in self.next_steps)])
         return Document(
-            "A log of a world whose truth is known",
+            "A simulated log whose true values are known",
             f"{self.written}: {len(self.world):,} queries of {self.world.documents} documents{left_out}.",
             (Section("Values of policies", notes, tables=(table,)), Section("What to try", code=steps)),
             (Answer(answer),),

@@ -34,7 +34,15 @@ class SimulatedSource:
     slate, clicks, candidates, propensity and rank_propensity (both exact, computed only if needed), query,
     and the scores beside the candidates: grade and each ranker's.
 
-    logging: the policy that draws the slates; by default that of the world's first ranker.
+    Parameters:
+        world: the queries and the user.
+        sessions: number of impressions.
+        logging: the policy that draws the slates; by default that of the world's first ranker.
+        seed: seed of what is random: the same seed gives the same result.
+        needed: the columns that are computed; set when it is read.
+
+    Raises:
+        UsageError: fewer than 1 session, or a seed below 0.
     """
 
     world: JudgedWorld

@@ -27,10 +27,13 @@ _MOST_DOCUMENTS = 13  # documents in sets: the time doubles with each
 
 @dataclass(frozen=True)
 class Truth:
-    """Expected clicks per session. standard_error: from drawn slates, 0 if none were drawn.
+    """Expected clicks per session.
 
-    how: "rank probabilities" (clicks are independent), "one slate per query", "sets of documents" (users
-    read one by one), "every slate", or "drawn slates", each of which counts by its exact expectation of clicks.
+    Parameters:
+        value: expected clicks per session.
+        standard_error: from drawn slates, 0 if none were drawn.
+        how: "rank probabilities" (clicks are independent), "one slate per query", "sets of documents" (users read
+            one by one), "every slate", or "drawn slates", each of which counts by its exact expectation of clicks.
     """
 
     value: float

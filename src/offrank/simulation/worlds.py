@@ -29,11 +29,19 @@ class JudgedWorld:
     Paper cmip-debiasedness, section 5.1: a session picks a query uniformly, a policy draws a ranking of its
     documents, the user clicks.
 
-    - query: [q] ids. document: [q, m] ids. grade: [q, m] as judged. scores: name -> [q, m], of each ranker.
-    - slots: how many documents are shown, by default all.
-    - temperature: of the Plackett-Luce policies that draw rankings from the scores.
-    - preset: "paper", or "published-code" where expected ranks, test policies and the order of the results are
-      those of the code published with the paper. The user has a preset of its own.
+    Parameters:
+        query: [q] ids.
+        document: [q, m] ids.
+        grade: [q, m] as judged.
+        scores: name -> [q, m], of each ranker.
+        user: who examines and clicks.
+        slots: how many documents are shown, by default all.
+        temperature: of the Plackett-Luce policies that draw rankings from the scores.
+        preset: "paper", or "published-code" where expected ranks, test policies and the order of the results are
+            those of the code published with the paper. The user has a preset of its own.
+
+    Raises:
+        UsageError: slots, a temperature, grades or names of rankers that cannot be.
     """
 
     query: Integers

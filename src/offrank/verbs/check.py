@@ -21,6 +21,9 @@ def check(question: LogCheck) -> Result:
 
     `result.facts["checks"]` holds the findings; each check that was impossible is listed with the reason.
 
+    Returns:
+        What was looked at, and the verdict on the log: `trustworthy`, `findings`, `facts`.
+
     Raises:
         LogError: the log breaks a rule.
         UsageError: arguments that cannot work.

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from ..argument import asks
+from ..evaluation import arguments
 from ..evaluation.answer import answered
+from ..evaluation.bounding import bounds_of
 from ..evaluation.question import TargetComparison
 from ..evaluation.result import Result
 
@@ -17,6 +19,9 @@ def compare(question: TargetComparison) -> Result:
     interval, absolute and relative; all of them hold together at level `confidence` (Bonferroni: of k comparisons each
     interval is at level 1 - (1 - confidence) / k). `result.difference("b", "a")` gives that of any two.
 
+    Returns:
+        The estimates, and in `comparisons` the paired differences to the baseline, each with its verdict.
+
     Raises:
         UsageError: arguments that cannot work, such as a baseline that is not a target.
         LogError: the log breaks a rule.
@@ -28,4 +33,6 @@ def compare(question: TargetComparison) -> Result:
         >>> result.difference("new", "naive").low > 0
         True
     """
-    return answered(question).comparing(question.against).with_facts(command=question.command("compare"))
+    bounds = bounds_of(question, arguments.source(question.log, question.columns), question.against)
+    found = answered(question).with_bounds(*bounds).comparing(question.against)
+    return found.with_facts(command=question.command("compare"))

@@ -82,12 +82,17 @@ def demo(
 ) -> Demo:
     """Simulate a log, check it, evaluate a better and a worse ranker, and write the report.
 
-    - folder: where `log.parquet`, `report.html` and `result.json` go. overwrite: replace files of these names that
-      are not of a demo.
-    - impressions, seed: size of the log, and seed of the simulation.
-    - say: called with a description of each step.
-    - progress: called with (parts done, total parts).
-    - style: whether advice in the report names arguments or command-line options ("command line").
+    Parameters:
+        folder: where `log.parquet`, `report.html` and `result.json` go.
+        impressions: size of the log.
+        seed: of the simulation.
+        overwrite: replace files of these names that are not of a demo.
+        say: called with a description of each step.
+        progress: called with (parts done, total parts).
+        style: whether advice in the report names arguments or command-line options ("command line").
+
+    Returns:
+        The paths of the log and the report, the check and the evaluation.
 
     Examples:
         >>> offrank.demo("small-demo", impressions=5000).report.name

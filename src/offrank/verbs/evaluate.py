@@ -6,13 +6,16 @@ from ..argument import asks
 from ..evaluation import arguments
 from ..evaluation.answer import answered
 from ..evaluation.bounding import bounds_of
-from ..evaluation.question import TargetEvaluation
+from ..evaluation.question import WithBounds
 from ..evaluation.result import Result
 
 
-@asks(TargetEvaluation)
-def evaluate(question: TargetEvaluation) -> Result:
+@asks(WithBounds)
+def evaluate(question: WithBounds) -> Result:
     """Estimate what target policies would have earned per impression, in one pass over the log.
+
+    Returns:
+        The estimates by target and estimator, each with its interval in units of the reward, and the verdict.
 
     Raises:
         UsageError: arguments that cannot work, or a policy that lacks what an estimator requires.
@@ -23,5 +26,5 @@ def evaluate(question: TargetEvaluation) -> Result:
         >>> print(result.verdict)
         better: top(new_score) 0.8187 (0.7594 to 0.8777) by snips; trust: sound
     """
-    bounds = bounds_of(question, arguments.source(question.log, question.columns)) if question.bounds else {}
-    return answered(question).with_bounds(bounds).with_facts(command=question.command("evaluate"))
+    bounds = bounds_of(question, arguments.source(question.log, question.columns))
+    return answered(question).with_bounds(*bounds).with_facts(command=question.command("evaluate"))

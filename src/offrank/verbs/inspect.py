@@ -52,11 +52,21 @@ def inspect(
     repeat what they show as often as it says. What that proves is `result.logging`: its policy and its status. Columns
     that follow what was shown, such as bookings, are not tried. The command is tried before it is suggested.
 
-    - log, columns, format, gaps, top_k, skip_broken_files: as `read_log` takes them; public data sets are
-      recognised by their content.
-    - logging: the policy that drew the log, where a person knows it; by default it is looked for.
-    - sample_above: bytes of files above which all that is found is of a sample of whole lists; None: all rows are
-      read. Impressions and clicks that are joined are always read whole.
+    Parameters:
+        log: as `read_log` takes them; public data sets are recognised by their content.
+        columns: role -> the log's own name of that column.
+        format: the kind of files, or a reader of a public data set.
+        gaps: what to do with missing positions.
+        top_k: keep the first slots of each slate.
+        skip_broken_files: leave out files that cannot be read, and count them.
+        logging: the policy that drew the log, where a person knows it; by default it is looked for.
+        sample_above: bytes of files above which all that is found is of a sample of whole lists; None: all rows are
+            read. Impressions and clicks that are joined are always read whole.
+        executor: what reads the log: any `concurrent.futures.Executor`; by default threads, one per core.
+        progress: called with (parts done, all parts) of the log, as they are read.
+
+    Returns:
+        An `Inspection`, or an `UnreadTable` where the table is no log yet.
 
     Raises:
         UsageError: the argument cannot be read. ColumnError: a column was said that is not there.

@@ -44,18 +44,30 @@ def learn(
 ) -> LearntPolicy:
     """Learn a policy on one third of a log, select its settings on another, and test it on the last.
 
-    - log: anything that `read_log` takes, with `features` beside the candidates.
-    - method: random, regression, ips, dro, poem, snpoem, dr-poem, plackett-luce or pl-rank, which are linear; pi-opt,
-      sup or lambdamart, which boost trees; or a spelling such as `sup(target=relevance)`.
-    - path: the `.npz` file to write. overwrite: replace a file that is there, also one that offrank did not write.
-    - logging: the policy that drew the log, by default known by its propensities.
-    - criterion: what settings are chosen by: `ips` (the default), `snips`, `lower`, the lower end of the interval of
-      IPS, `pi`, the pseudoinverse (default of pi-opt), or `ipm`, by items at their ranks (of pl-rank).
-    - labels: the column of the candidates' grades, for sup and lambdamart. bits: weights are a table of 2^bits.
-    - split: by `turn` or `hash` of the rows. interactions: cross the features of the context with the candidates'.
-    - epochs: the most passes, or trees. confidence: of intervals, and that a policy which is released is better.
-    - seed: the same one gives the same bits. say: called with a description of each step.
-    - columns: role -> the log's own name of that column, as `read_log` takes them.
+    Parameters:
+        log: anything that `read_log` takes, with `features` beside the candidates.
+        method: random, regression, ips, dro, poem, snpoem, dr-poem, plackett-luce or pl-rank, which are linear;
+            pi-opt, sup or lambdamart, which boost trees; or a spelling such as `sup(target=relevance)`.
+        path: the `.npz` file to write.
+        columns: role -> the log's own name of that column, as `read_log` takes them.
+        logging: the policy that drew the log, by default known by its propensities.
+        criterion: what settings are chosen by: `ips` (the default), `snips`, `lower`, the lower end of the interval
+            of IPS, `pi`, the pseudoinverse (default of pi-opt), or `ipm`, by items at their ranks (of pl-rank).
+        split: by `turn` or `hash` of the rows.
+        interactions: cross the features of the context with the candidates'.
+        epochs: the most passes, or trees.
+        bits: weights are a table of 2^bits.
+        confidence: of intervals, and that a policy which is released is better.
+        seed: the same one gives the same bits.
+        test: another log to test on, instead of the last third.
+        labels: the column of the candidates' grades, for sup and lambdamart.
+        overwrite: replace a file that is there, also one that offrank did not write.
+        executor: what reads the log: any `concurrent.futures.Executor`; by default threads, one per core.
+        progress: called with (parts done, all parts) of the log, as they are read.
+        say: called with a description of each step.
+
+    Returns:
+        The policy, the settings that were chosen, and the verdict of the test: `usable` says whether to ship it.
 
     Raises:
         UsageError: arguments that cannot work, or a method that cannot learn from this log.

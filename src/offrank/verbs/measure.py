@@ -18,6 +18,9 @@ from . import metrics_page
 def measure(question: MetricsQuestion) -> MetricsReport:
     """Compute any number of metrics of any number of models, in one pass over the log.
 
+    Returns:
+        The metrics by model, each with its interval, and their differences to the first model.
+
     Raises:
         UsageError: arguments that cannot work, or a logging policy that lacks what a metric requires.
         LogError: the log breaks a rule.

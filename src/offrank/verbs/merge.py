@@ -27,9 +27,13 @@ def merge(
     intervals, the bootstrap included, and diagnostics. Rows are numbered within their files, so that no day needs to
     know of another. States are refused if they are of different questions, or if two hold the same rows.
 
-    - states: the files, a glob, or a list; in the order of the logs.
-    - state: where to write the merged state, to be merged again: a quarter from its months.
-    - overwrite: replace a file there that offrank did not write.
+    Parameters:
+        states: the files, a glob, or a list; in the order of the logs.
+        state: where to write the merged state, to be merged again: a quarter from its months.
+        overwrite: replace a file there that offrank did not write.
+
+    Returns:
+        The result of all logs together.
 
     Raises:
         UsageError: there is no such file, or the merged state would replace one of them.

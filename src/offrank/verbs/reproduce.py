@@ -44,11 +44,18 @@ def reproduce(
 
     It needs the package offrank-papers: `pip install offrank-papers`.
 
-    name: of the reproduction; `offrank reproduce --help` lists them. folder: by default `reproduce-<name>`.
-    log: for those that take one, from `read_log` or anything that it takes; for those of judged queries their folder or
-    file; by default a simulated one. scale: 1 or "full" for the published size, "small" or a smaller number for a
-    quick look. overwrite: replace files there that are not of a reproduction. say: called with a description of each
-    step.
+    Parameters:
+        name: of the reproduction; `offrank reproduce --help` lists them.
+        folder: by default `reproduce-<name>`.
+        log: for those that take one, from `read_log` or anything that it takes; for those of judged queries their
+            folder or file; by default a simulated one.
+        scale: 1 or "full" for the published size, "small" or a smaller number for a quick look.
+        seed: of everything that is drawn.
+        overwrite: replace files there that are not of a reproduction.
+        say: called with a description of each step.
+
+    Returns:
+        The reproduction: its document, its folder and its page.
 
     Raises:
         MissingExtraError: offrank-papers is not installed.

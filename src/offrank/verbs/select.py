@@ -22,6 +22,9 @@ def select_estimators(question: EstimatorSelection) -> SelectedEstimators:
     pseudo-targets that the log tells about more precisely; docs/concepts/selection.md has the rule and how often it is
     right. `evaluate(..., "auto")` uses the choice.
 
+    Returns:
+        The chosen estimator, and the estimated errors of all candidates in units of the reward.
+
     Raises:
         UsageError: arguments that cannot work. LogError: the log breaks a rule.
         NoOverlapError: no candidate has an estimate.

@@ -40,17 +40,28 @@ def simulate(
 ) -> Simulated:
     """Simulate a log of clicks in a world of judged queries, and return the true values of policies in it.
 
-    - path: the file to write, Parquet or (by its suffix) Arrow, atomically. overwrite: replace it if it is there.
-    - user: its spelling, or the file of a fitted click model, `MODEL.json`, which then draws the clicks.
-    - rankers: their spellings; the first draws the log by Plackett-Luce at this temperature (0: sorted by score), the
-      scores of all are in the log, and those of `noisy_oracle` and `uniform` always.
-    - data: SVMlight files, or "generated" for data that resemble MSLR, or a run of TREC where its judgments are
-      given: qrels. queries: how many of them, by default all, or 1,000 generated. documents: how many each, sampled
-      by grade; by default 10, and 25 for a carousel.
-    - slots: how many documents are shown, by default all.
-    - preset: "paper" or "published-code", for all settings at once, see the page on simulation.
-    - world_seed: determines the documents and the rankers' scores; seed: the sessions. Two seeds of one world give
-      a log to learn from and one to test on.
+    Parameters:
+        path: the file to write, Parquet or (by its suffix) Arrow, atomically.
+        sessions: number of impressions.
+        user: its spelling, or the file of a fitted click model, `MODEL.json`, which then draws the clicks.
+        rankers: their spellings; the first draws the log by Plackett-Luce at this temperature (0: sorted by score),
+            the scores of all are in the log, and those of `noisy_oracle` and `uniform` always.
+        temperature: of the Plackett-Luce policy that draws the log; 0 sorts by score.
+        data: SVMlight files, or "generated" for data that resemble MSLR, or a run of TREC where its judgments are
+            given: qrels.
+        qrels: judgments of TREC; `data` is then a run of TREC.
+        queries: how many of them, by default all, or 1,000 generated.
+        documents: how many each, sampled by grade; by default 10, and 25 for a carousel.
+        slots: how many documents are shown, by default all.
+        preset: "paper" or "published-code", for all settings at once, see the page on simulation.
+        seed: determines the sessions. Two seeds of one world give a log to learn from and one to test on.
+        world_seed: determines the documents and the rankers' scores.
+        overwrite: replace the file if it is there.
+        progress: called with (parts done, all parts) of the log, as they are read.
+        say: called with a description of each step.
+
+    Returns:
+        The file, the world, the logging policy, and the true clicks per session of policies.
 
     Raises:
         UsageError: arguments that cannot work.

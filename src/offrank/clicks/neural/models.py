@@ -175,10 +175,23 @@ class RecurrentModel(SessionModel, Network, ABC):
 class NCM(RecurrentModel):
     """The neural click model (Borisov et al. 2016): a recurrent network whose state gives the click.
 
-    It reads the query, then each document with the last click above it. embedding: numbers per query and per document;
-    click_embedding: per click above. The first step reads the query alone, all others see zeros for the query; above
-    the first document there is no click, for which zeros stand, in training as in `relevance`: the click probability
-    of a document at the top of the list (Borisov et al.).
+    It reads the query, then each document with the last click above it.
+
+    Parameters:
+        hidden: size of the recurrent state.
+        batch: sessions per step.
+        rate: learning rate.
+        epochs: most passes over the log.
+        patience: learning stops after so many passes in a row that were no better on held-out sessions.
+        validation: share of the sessions that is held out.
+        prior: the Beta prior of the tables of documents: "fit" (depends on the mean logged rank of a document),
+            "common" (fitted, the same for all), or (a, b).
+        dropped: share of the inputs that is dropped while learning.
+        seed: seed of what is random: the same seed gives the same result.
+        embedding: numbers per query and per document.
+        click_embedding: per click above. The first step reads the query alone, all others see zeros for the query;
+            above the first document there is no click, for which zeros stand, in training as in `relevance`: the
+            click probability of a document at the top of the list (Borisov et al.).
     """
 
     name: ClassVar[str] = "ncm"
@@ -216,10 +229,23 @@ class CACM(RecurrentModel):
     """The context-aware click model (Chen et al. 2020), in the variant without its knowledge graph.
 
     Examination from a recurrent network over ranks and clicks above, times the relevance of each document.
-    embedding: numbers per rank; click_embedding: per click above. The click is the product of both, as in Eq. 14 of
-    Deffayet et al. 2022, whom paper cmip-debiasedness follows. Ranks below the lowest one learnt from are treated
-    like that one. relevance = sigmoid(common level + level of the query + the document's own level): single numbers,
-    hence the wider prior. A new document has the level of its query.
+
+    Parameters:
+        hidden: size of the recurrent state.
+        batch: sessions per step.
+        rate: learning rate.
+        epochs: most passes over the log.
+        patience: learning stops after so many passes in a row that were no better on held-out sessions.
+        validation: share of the sessions that is held out.
+        prior: the Beta prior of the tables of documents: "fit" (depends on the mean logged rank of a document),
+            "common" (fitted, the same for all), or (a, b).
+        dropped: share of the inputs that is dropped while learning.
+        seed: seed of what is random: the same seed gives the same result.
+        embedding: numbers per rank.
+        click_embedding: per click above. The click is the product of both, as in Eq. 14 of Deffayet et al. 2022,
+            whom paper cmip-debiasedness follows. Ranks below the lowest one learnt from are treated like that one.
+            relevance = sigmoid(common level + level of the query + the document's own level): single numbers, hence
+            the wider prior. A new document has the level of its query.
     """
 
     name: ClassVar[str] = "cacm"

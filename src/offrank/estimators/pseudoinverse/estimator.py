@@ -45,9 +45,14 @@ class PI(Weighted):
     the slate's reward only. Uniform logging has a closed form (Prop. 4); other policies must give
     pair probabilities, from which Gamma is inverted once for each distinct context.
 
-    slots: "independent" where the logging policy drew each slot on its own (Prop. 2): needs only the
-    probability of each shown item in its slot. samples: average the target over so many drawn slates
-    instead of exactly, for policies without rank probabilities.
+    Parameters:
+        slots: "independent" where the logging policy drew each slot on its own (Prop. 2): needs only the
+            probability of each shown item in its slot.
+        samples: average the target over so many drawn slates instead of exactly, for policies without rank
+            probabilities.
+
+    Raises:
+        UsageError: unknown slots, or samples that are no number of slates.
     """
 
     name: ClassVar[str] = "pi"

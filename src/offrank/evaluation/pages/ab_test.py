@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from ...formatting import MISSING, Span, count, percent
 from ...report.document import Figures, Section
-from ..ab_test import COMBINED, MEANS, ABTest, ArmsCompared, saved
+from ..ab_test import BY_HISTORY, COMBINED, MEANS, ABTest, ArmsCompared, saved
 
 
 def ab_test(found: ABTest | None) -> Iterator[Section]:
@@ -25,7 +25,8 @@ def ab_test(found: ABTest | None) -> Iterator[Section]:
     ]
     header = (found.column, "impressions", "share", "mean", "interval")
     arms = Figures("", header, tuple(cells), extra=(2,))
-    yield Section("A/B test", tables=(arms, *map(_by_each, found.compared)))
+    left_out = () if found.left_out is None else (f"The step `{BY_HISTORY}` is left out: {found.left_out}.",)
+    yield Section("A/B test", left_out, tables=(arms, *map(_by_each, found.compared)))
 
 
 def _by_each(found: ArmsCompared) -> Figures:

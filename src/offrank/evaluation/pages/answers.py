@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from ...assumptions import as_model, in_words
+from ...bounds.ends import Bounds
 from ...findings.reasons import Reason
 from ...findings.verdict import ASSUMED, EXPLAINED, Decision, Trust, Verdict
 from ...folds.estimate import Estimate, Interval
@@ -13,7 +14,6 @@ from ...formatting import Span, count, listing, number, percent, plural, quote
 from ...report.document import Answer
 from ...wording import joined
 from ..ab_test import COMBINED
-from ..bounds import Bounds
 from ..differences import Difference
 from ..estimates import Found, ResultData
 from ..metadata import Status
@@ -36,10 +36,10 @@ def answers(found: ResultData) -> list[Answer]:
     if found.metadata.kind == "check":
         trust = TRUST[found.verdict.trust]
         return [replace(lines[0], text=f"**{trust}.** {lines[0].text}"), *lines[1:]]
+    told = [_between_ends(found, one) for each in found.bounds.values() for one in each]
     if found.comparisons:
-        told = [_winner(found), *(_compared(found, one) for one in found.comparisons)]
+        told += [_winner(found), *(_compared(found, one) for one in found.comparisons)]
         return lines + told + _untested([one.verdict for one in found.comparisons])
-    told = [_between_ends(found, name, one) for name, each in found.bounds.items() for one in each]
     if not found.bounds or found.verdicts:
         told += [_target(found, name, found.estimates.of(name)) for name in found.metadata.targets]
     return lines + told + _untested(list(found.verdicts.values()))
@@ -60,22 +60,32 @@ def _target(found: ResultData, target: str, estimates: Mapping[str, Found]) -> A
     return Answer(told, aside, SEVERITY_OF[verdict.trust], reasons, quote(target), verdict.decision)
 
 
-def _between_ends(found: ResultData, target: str, bounds: Bounds) -> Answer:
-    """Say between what values a target lies, and what that assumes; better or worse only where both ends say so."""
-    span = Interval(bounds.lower.value, bounds.lower.low, bounds.upper.high, 0.0)
-    (low, ends), (high, _) = _in_words(span), _in_words(replace(span, value=bounds.upper.value))
-    unit, confidence = found.metadata.unit or "clicks per impression", 100 * found.metadata.confidence
-    text = (
-        f"**{DECISIONS[bounds.decision]}.** According to the log, {quote(target)} earns between **{low} and {high}** "
+def _between_ends(found: ResultData, bounds: Bounds) -> Answer:
+    """Say between what values a target lies, or its difference to another; better or worse only if both ends say so."""
+    about, part, compares = found.metadata, bounds.part, found.metadata.kind == "compare"
+    target, against = quote(part.target), _named(found, part.against)
+    unit = about.unit or "clicks per impression"
+    low, high, ends = _ends(bounds.lower, bounds.upper)
+    less, more, around = _ends(bounds.difference_lower, bounds.difference_upper, signed=True)
+    if compares:
+        subject, said = f"{target} minus {against}", f"is between **{less} and {more}** {unit}"
+        aside = f"{target} alone would have earned between {low} and {high} ({ends})."
+    else:
+        subject, said = target, f"would have earned between **{low} and {high}** {unit}"
+        aside = f"The difference to {against} is between {less} and {more} ({around})."
+    text = f"**{DECISIONS[bounds.decision]}.** {subject} {said} ({100 * about.confidence:g} % interval "
+    text += f"{around if compares else ends}), assuming {bounds.assumes_in_words}."
+    aside = (
+        f"{TRUST[bounds.trust]}: the log contains the reward of {percent(bounds.shown)} of what {target} shows. {aside}"
     )
-    text += f"{unit} ({confidence:g} % interval {ends}), assuming {bounds.assumes_in_words}."
-    change = Interval(bounds.difference_lower.value, bounds.difference_lower.low, bounds.difference_upper.high, 0.0)
-    less, more = (
-        _in_words(replace(change, value=end), signed=True)[0] for end in (change.value, bounds.difference_upper.value)
-    )
-    aside = f"{TRUST[bounds.trust]}: the log contains {percent(bounds.shown)} of what it shows. Relative to the logged "
-    aside += f"ranking, between {less} and {more} ({_in_words(change, signed=True)[1]})."
-    return Answer(text, aside, SEVERITY_OF[bounds.trust], (), quote(target), bounds.decision)
+    return Answer(text, aside, SEVERITY_OF[bounds.trust], (), subject, bounds.decision)
+
+
+def _ends(lower: Interval, upper: Interval, signed: bool = False) -> tuple[str, str, str]:
+    """Format both ends, and the interval around them."""
+    span = Interval(lower.value, lower.low, upper.high, 0.0)
+    (low, ends), (high, _) = (_in_words(replace(span, value=one.value), signed) for one in (lower, upper))
+    return low, high, ends
 
 
 def _headline(verdict: Verdict) -> str:

@@ -19,6 +19,7 @@ from ..estimates import ResultData
 from ..metadata import Check, Diagnoses, Path, R, ResultMetadata
 from .ab_test import ab_test
 from .answers import SEVERITY_OF, answers
+from .bounds import bounds_by_group
 from .diagnostics import clips_forest, diagnostics, forest_of_checks, ranks_forest, weights_forest, windows_forest
 from .document import again, are_days, eyebrow, findings_of, in_worth
 from .estimates import all_groups, estimates_forest, estimators, groups_forest, largest_groups
@@ -42,6 +43,7 @@ def document(result: ResultData) -> Document:
         every = findings_of(found)
         grave = tuple(one for one in every if one.severity != "note")
         notes = tuple(one for one in every if one.severity == "note")
+        sections += [bounds_by_group(found, target) for target in found.bounds]
         sections += [largest_groups(found, target) for target in about.targets]
         sections += [estimators(found, target) for target in about.targets]
         sections += [

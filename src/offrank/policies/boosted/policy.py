@@ -28,13 +28,20 @@ from .model import BoostedModel, widened
 class Boosted(Spelled, MaySort, Trained):
     """Boosted trees that `offrank learn` wrote: drawn by Plackett-Luce, sorted, or assigned to slots.
 
-    - path: the file. If it has a score per candidate: Plackett-Luce with weights exp(score / temperature), or sorting
-      by score with `greedy`, where candidates that tie share their ranks equally.
-    - If it has a score per candidate and slot (`pi-opt`): the slate takes the pair of highest score first, then the
-      next one among the free candidates and slots; `assignment=exact` maximises the sum of the scores instead. The
-      slate is fixed, but that candidates with the same scores share their slots equally.
+    With a score per candidate it is Plackett-Luce, or sorts. With a score per candidate and slot (`pi-opt`) the slate
+    takes the pair of highest score first, then the next one among the free candidates and slots, or maximises the sum
+    of the scores. The slate is fixed, but that candidates with the same scores share their slots equally.
 
     The order in which a log lists its candidates never decides.
+
+    Parameters:
+        path: the file.
+        temperature: above 0; the weights of Plackett-Luce are exp(score / temperature).
+        greedy: sort by score instead of drawing; candidates that tie share their ranks equally.
+        assignment: `greedy`, or `exact`: the slate with the largest sum of scores.
+
+    Raises:
+        UsageError: a temperature that is not above 0, or an unknown assignment.
 
     Examples:
         >>> offrank.Boosted("policy.npz", assignment="exact")

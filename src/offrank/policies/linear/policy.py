@@ -27,9 +27,15 @@ from .scored import ranker, scored
 class Linear(Spelled, MaySort, Trained):
     """Plackett-Luce with weights exp(features . w / temperature), or sorting by score with `greedy`.
 
-    - path: a file that `offrank learn` wrote.
-    - greedy: sort by score. Candidates that tie share their ranks equally, so that the order in which a log
-      lists the candidates (often the shown ones first) cannot decide.
+    Parameters:
+        path: a file that `offrank learn` wrote.
+        temperature: the weights are exp(score / temperature), or score^(1 / temperature): the lower, the nearer to
+            sorted.
+        greedy: sort by score. Candidates that tie share their ranks equally, so that the order in which a log lists
+            the candidates (often the shown ones first) cannot decide.
+
+    Raises:
+        UsageError: a temperature that is not above 0.
 
     Examples:
         >>> offrank.Linear("policy.npz", temperature=2.0)

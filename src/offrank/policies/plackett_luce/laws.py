@@ -28,7 +28,14 @@ def rank_probs(scores: ArrayLike, length: int, way: Way | None = None) -> Floats
 
     The items race: T_i ~ Exp(w_i), P(a at j) = int w_a exp(-w_a t) P(j of the others have arrived by t) dt.
     Relative error below 1e-12 for any scores, ties and zeros; a zero comes after every positive score.
-    way: `sets` or `quadrature`, by default the faster one.
+
+    Parameters:
+        scores: [m] or [n, m] weights, not negative.
+        length: number of ranks, from 1 to m.
+        way: `sets` or `quadrature`, by default the faster one.
+
+    Returns:
+        [m, length] or [n, m, length] probabilities.
 
     Raises:
         UsageError: negative scores, or a length that is not between 1 and m.
@@ -64,11 +71,13 @@ def rank_seconds(size: Integers, length: Integers) -> Floats:
 def order_given_set(shown: ArrayLike, rest: ArrayLike, way: Way | None = None) -> Floats:
     """[l, l] P(shown item i at rank j | the displayed set), exact; [n, l, l] for shown [n, l] and rest [n].
 
-    shown: Plackett-Luce weights of the displayed items, in any order. rest: total weight of the
-    candidates not shown. P(order | set) is proportional to prod_j 1 / (rest + w(items from j down)): not
-    Plackett-Luce unless rest = 0, and uniform as rest grows (paper non-shuffled-traffic, appendix A). Sums over sets up
-    to 18 items (Lemmas 1-2), quadrature beyond, or as `way` says. A shown weight of zero is the limit of small ones;
-    with rest = 0 it comes after every positive one.
+    Parameters:
+        shown: [l] or [n, l] weights of the displayed items, in any order.
+        rest: total weight of the candidates not shown; [n] for shown [n, l].
+        way: how it is computed; by default the faster way. Both give the same.
+
+    Returns:
+        [l, l] or [n, l, l] probabilities.
 
     Raises:
         UsageError: negative weights.
@@ -94,6 +103,15 @@ def sample(scores: ArrayLike, length: int, n: int, rng: np.random.Generator) -> 
 
     Items of weight zero come after all others, in uniform order.
 
+    Parameters:
+        scores: [m] weights, not negative.
+        length: number of ranks, from 1 to m.
+        n: number of slates.
+        rng: NumPy's generator, which draws.
+
+    Returns:
+        [n, length] indices of items, top first.
+
     Raises:
         UsageError: negative scores, or a length that is not between 1 and m.
     """
@@ -110,6 +128,15 @@ def sample_order_given_set(shown: ArrayLike, rest: float, n: int, rng: np.random
     proportional to exp(-rest u) prod_i (1 - exp(-w_i u)), log-concave in log u; given u the shown
     items arrive independently, as exponentials cut off at u. This answers the question that
     paper non-shuffled-traffic leaves open (section 3.3).
+
+    Parameters:
+        shown: [l] weights of the displayed items.
+        rest: total weight of the candidates not shown.
+        n: number of orders.
+        rng: NumPy's generator, which draws.
+
+    Returns:
+        [n, l] indices into `shown`, top first.
 
     Raises:
         UsageError: negative weights.

@@ -28,9 +28,17 @@ def pair_probs(
 ) -> Floats:
     """[m, length, m, length] P(item a at rank j and item b at rank k) under Plackett-Luce, exact.
 
-    Where a = b and j = k it is `rank_probs`; where only one of the two agrees it is zero. Sums over the sets that can
-    be above, where candidates of equal score are one type; if those are too many, double quadrature.
-    way: `types` or `quadrature`, by default the faster one.
+    Where a = b and j = k it is `rank_probs`; where only one of the two agrees it is zero. Sums over the sets that
+    can be above, where candidates of equal score are one type; if those are too many, double quadrature.
+
+    Parameters:
+        scores: [m] weights, not negative.
+        length: number of ranks, from 1 to m.
+        most_seconds: the estimated cost, in seconds, above which it is refused.
+        way: `types` or `quadrature`, by default the faster one.
+
+    Returns:
+        [m, length, m, length] probabilities.
 
     Raises:
         UsageError: negative scores, a length that is not between 1 and m, or an estimated cost
@@ -62,7 +70,15 @@ PAIR_REMEDY = "round the scores to fewer levels (ties are cheap), shorten the sl
 
 
 def pair_seconds(scores: ArrayLike, length: int) -> float:
-    """Estimated seconds that `pair_probs` takes on one core; infinite if memory does not suffice."""
+    """Estimated seconds that `pair_probs` takes on one core; infinite if memory does not suffice.
+
+    Parameters:
+        scores: [m] weights, not negative.
+        length: number of ranks, from 1 to m.
+
+    Returns:
+        Seconds; infinite if memory does not suffice.
+    """
     weights = weights_of(scores, "scores")
     slots = slots_of(length, len(weights))
     if _too_large(len(weights), slots):

@@ -30,6 +30,14 @@ class PlackettLuce(Spelled, PairProbs, OrderGivenSet, ItemWeights, FillsSlots):
     P(slate) = prod_j w_j / (sum of the weights not above slot j); paper criteo-test-bed, Eq. 1.
     An item of weight zero is never drawn before one of positive weight.
 
+    Parameters:
+        scores: a column of numbers beside the candidates.
+        temperature: the lower, the nearer to sorted by score.
+        log: whether the scores are logarithms of weights, as a neural ranker's logits are.
+
+    Raises:
+        UsageError: a temperature that is not above 0.
+
     Examples:
         >>> offrank.PlackettLuce("old_score", temperature=0.5)
         plackett_luce(old_score, temperature=0.5)

@@ -212,7 +212,9 @@ def _position(roles: Roles, lists: Mapping[str, ListColumn], shown: ListColumn) 
 def _runs(one: ListColumn) -> bool:
     """Whether the numbers of each list are 1, 2, 3 or 0, 1, 2 in some order, beside those that are missing."""
     row = np.repeat(np.arange(len(one.lists.starts)), one.lists.lengths)
-    known = ~np.isnan(one.numbers) if len(one.numbers) == len(row) else np.zeros(len(row), np.bool_)
+    if len(one.numbers) != len(row):
+        return False
+    known = ~np.isnan(one.numbers)
     numbers, row = one.numbers[known], row[known]
     order, counts = np.lexsort((numbers, row)), np.bincount(row, minlength=len(one.lists.starts))
     off = numbers[order] - np.arange(len(order)) + np.repeat(np.cumsum(counts) - counts, counts)

@@ -75,7 +75,7 @@ def _gathered(group: Sequence[str], shown: Sequence[str], rows: pa.RecordBatch) 
     try:
         values = pa.concat_arrays([column.cast(common) for column in columns])
     except pa.ArrowInvalid:
-        said = f"{group[0]!r} to {group[-1]!r} hold whole numbers beyond 2^53 beside fractions"
+        said = f"{group[0]!r} to {group[-1]!r} mix whole numbers beyond 2^53 with fractions"
         raise ColumnError(said, "write these columns in one type") from None
     order = np.arange(len(values)).reshape(len(group), len(rows)).T[there]
     ends = np.append(0, np.cumsum(there.sum(axis=1)))

@@ -19,6 +19,10 @@ class PBMUser(GradeReader):
 
     R = .1 + .9 (2^g - 1) / (2^highest - 1); paper cmip-debiasedness, section 5.1.4. Both presets are the same.
     highest: the largest possible grade.
+
+    Parameters:
+        highest: the highest possible grade.
+        preset: "paper", or "published-code": as the code that was published with it.
     """
 
     name: ClassVar[str] = "pbm"
@@ -43,6 +47,10 @@ class TrustUser(GradeReader):
     e+_k = 1 - (min(k, 20) + 1) / 100 and e-_k = .65 / min(k, 10) are the values in simulations that follow Vardasbi
     et al. (CIKM 2020); paper cmip-debiasedness has no such user. paper: R = .1 + .9 (2^g - 1) / (2^highest - 1).
     published-code: the same without the .1, R = (2^g - 1) / (2^highest - 1).
+
+    Parameters:
+        highest: the highest possible grade.
+        preset: "paper", or "published-code": as the code that was published with it.
     """
 
     name: ClassVar[str] = "trust"

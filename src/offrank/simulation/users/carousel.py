@@ -22,11 +22,19 @@ class CarouselUser(GradeReader):
     """Results are in rows of `columns`, the first ranks in the first row; clicks come from within a row.
 
     paper: exactly one of r rows is read, row i with probability proportional to (mean R in row i) / i; within it
-    the user behaves as `dbn`, with gamma .8. The paper shows 25 documents in five rows.
-    published-code: every row is read independently, with gamma .75. Attraction has noise as for `mixture_dbn`, and a
-    result satisfies with its drawn attraction as probability. The code multiplies clicks in row i by i^-.5; clicks are
-    integers here, so that each is logged with that probability, which has the same expectation.
-    gamma: None for the preset's own, .8 or .75.
+    the user behaves as `dbn`, with gamma .8. The paper shows 25 documents in five rows. published-code: every row
+    is read independently, with gamma .75. Attraction has noise as for `mixture_dbn`, and a result satisfies with
+    its drawn attraction as probability. The code multiplies clicks in row i by i^-.5; clicks are integers here, so
+    that each is logged with that probability, which has the same expectation.
+
+    Parameters:
+        columns: results in a row of the carousel.
+        gamma: None for the preset's own, .8 or .75.
+        highest: the highest possible grade.
+        preset: "paper", or "published-code": as the code that was published with it.
+
+    Raises:
+        UsageError: fewer than 1 column, or settings that cannot be.
     """
 
     name: ClassVar[str] = "carousel"

@@ -25,6 +25,11 @@ class DBNUser(GradeReader):
     satisfying one the user continues with probability gamma, which the paper leaves open and the code sets to .8.
     published-code: attraction max(g / highest, .1), satisfaction g / (2 highest), and nobody leaves: each rank has
     gamma times the attention of the one above, times 1 - satisfaction after a click.
+
+    Parameters:
+        gamma: probability of going on without satisfaction.
+        highest: the highest possible grade.
+        preset: "paper", or "published-code": as the code that was published with it.
     """
 
     name: ClassVar[str] = "dbn"
@@ -56,6 +61,12 @@ class MixtureDBNUser(GradeReader):
     within [.1, 1], satisfaction is (2^g - 1) / (2^highest - 1), nobody leaves, and the results are in another
     order, see `placement`.
     gamma: None for the preset's own, .8 or .7.
+
+    Parameters:
+        downward: probability of reading from the top.
+        gamma: probability of going on without satisfaction; None: the preset's own, .8 or .7.
+        highest: the highest possible grade.
+        preset: "paper", or "published-code": as the code that was published with it.
     """
 
     name: ClassVar[str] = "mixture_dbn"

@@ -138,7 +138,9 @@ def about_curve(told: Mapping[str, Any]) -> None:
 
 
 def predicted(path: Path, rows: Sequence[Row] | None) -> None:
-    """Judge the file of a prediction: a row for each item that was shown, in order, with probabilities.
+    """Judge the file of a prediction: a row for each item that was shown, with probabilities.
+
+    Impressions of other lengths may stand in another order.
 
     Raises:
         Wrong: it is something else.
@@ -150,7 +152,7 @@ def predicted(path: Path, rows: Sequence[Row] | None) -> None:
     if rows is None:
         return
     wanted = [(item, rank) for row in rows for rank, item in enumerate(row.slate, 1)]
-    found = [(line["item"], int(line["rank"])) for line in lines]
+    found = [(line["item"], int(line["rank"])) for line in sorted(lines, key=lambda line: int(line["row"]))]
     if found != [(str(item), rank) for item, rank in wanted]:
         raise Wrong(f"predictions of {found[:5]}, not of {wanted[:5]}")
 

@@ -184,6 +184,8 @@ def _folder(case: LogCase, folder: Path) -> Any:
 
 def _border(case: LogCase) -> int:
     """Return a row in the middle at which no impression goes on: none goes on in another file."""
+    if {"session", "position"} <= case.columns.keys():  # which are impressions together
+        return case.rows
     cells = case.columns.get("impression", range(case.rows))
     borders = [row for row in range(case.rows + 1) if not {*map(repr, cells[:row])} & {*map(repr, cells[row:])}]
     return borders[len(borders) // 2]

@@ -28,7 +28,7 @@ SECONDS, BYTES = 60.0, 2 << 30
 """The most that a case may take, of the time of the processor."""
 _IN_MEMORY = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None  # noqa: S108  small files, removed at once
 """Where cases are written: where removing a folder takes no disk, if there is such a place."""
-_OF_BYTES, _WIDE, _STRANGE = 0.1, 0.65, 0.3
+_OF_BYTES, _WIDE, _STRANGE = 0.17, 0.65, 0.3
 """The share of cases that are files with edited bytes; and of the others, those with a row per impression, and those
 that are written as strangers write."""
 Outcome = Literal["answered", "refused", "unwritable", "failed"]
@@ -47,7 +47,8 @@ class CaseOutcome:
     def kind(self) -> str:
         """The failure without its particulars: the type of the error and the line that raised it, or what is wrong."""
         if not self.where:
-            return re.sub(r"'.*?'|[\d.+-]+(e[\d+-]+)?", "_", self.why.partition("\n")[0])[:60]
+            said = re.sub(r"/\S*/log/", "", self.why.partition("\n")[0])
+            return re.sub(r"'.*?'|[\d.+-]+(e[\d+-]+)?", "_", said)[:60]
         return f"{self.why.partition(':')[0]} at {self.where.rpartition('/offrank/')[2].partition(', in')[0]}"
 
 
@@ -70,6 +71,8 @@ def _of_stranger(case: LogCase, rng: random.Random) -> LogCase:
     """Return a log as a stranger writes it; of a third nothing is said, so that it is known by its shape."""
     names = [name for name, shape in strangers.SHAPES.items() if shape.layout == case.layout]
     case = replace(strangers.shaped(case, rng.choice(names)), told=rng.random() < 0.7)
+    if not case.told:
+        case = replace(case, invalid="raise")  # else rows that are read in another way would be left out
     able = strangers.SHAPES[case.shape].forms or [*forms.FORMS]
     form = case.form if case.form in able else rng.choice(sorted(able))
     return strangers.in_its_names(changed(replace(case, form=form), rng))

@@ -137,6 +137,8 @@ def clicked_ids(case: LogCase) -> Tables:
     clicked = [[item for item, _ in row] for row in _clicked(case)]
     if not any(clicked) or not all(isinstance(item, str) for cell in case.columns["slate"] for item in cell):
         raise Unwritable("ids that may be places, or none")
+    if all(len(some) == len(cell) for some, cell in zip(clicked, case.columns["slate"], strict=True)):
+        raise Unwritable("as many clicks as items")
     return [{**_others(case, ("clicks",)), "clicked": clicked}]
 
 

@@ -12,8 +12,8 @@ from typing import Any
 
 from .judging import SECONDS, CaseOutcome, draw_case, judge_case, smallest
 
-_HANGS = 3 * SECONDS
-"""After so long without a word a worker is ended."""
+_HANGS = 20 * SECONDS
+"""After so long without a word a worker is ended: the machine may be busy."""
 _SHOWN = 3
 """Failures of one kind whose seeds are shown."""
 

@@ -89,12 +89,22 @@ def evaluate_clicks(
 ) -> ClickEvaluation:
     """Measure perplexity and likelihood of click models on a log and on another one; nDCG if there are grades.
 
-    - log: from `read_log`, or anything that it takes. other: a log of another policy, by the same users.
-    - model: fitted models, their files or simulated users: one, a list, or by name; differences are to the first.
-    - labels: a column of grades beside the candidates (or the slate). by: the column of the queries, for nDCG.
-    - grades_by: the grade of a document that was given several, weighed by rows: the lower `median`, or the `majority`.
-    - cluster: a column whose equal values mark dependent sessions.
-    - columns: role -> the log's own name of that column, as `read_log` takes them.
+    Parameters:
+        log: from `read_log`, or anything that it takes.
+        model: fitted models, their files or simulated users: one, a list, or by name; differences are to the first.
+        columns: role -> the log's own name of that column, as `read_log` takes them.
+        other: a log of another policy, by the same users.
+        labels: a column of grades beside the candidates (or the slate).
+        by: the column of the queries, for nDCG.
+        grades_by: the grade of a document that was given several, weighed by rows: the lower `median`, or the
+            `majority`.
+        confidence: level of the intervals, between 0 and 1.
+        cluster: a column whose equal values mark dependent sessions.
+        executor: what reads the log: any `concurrent.futures.Executor`; by default threads, one per core.
+        progress: called with (parts done, all parts) of the log, as they are read.
+
+    Returns:
+        Perplexity, log-likelihood (nats per session) and nDCG by model, each with its interval.
 
     Raises:
         UsageError: arguments that cannot work. LogError: a log breaks a rule, or lacks a column.

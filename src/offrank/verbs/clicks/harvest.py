@@ -107,13 +107,22 @@ def harvest_clicks(
 ) -> Curve:
     """Estimate the examination curve of a log: anything that `read_log` takes, with slates and clicks.
 
-    - method: `all_pairs` compares every two ranks, by maximum likelihood; `adjacent_chain` each rank with the next,
-      `pivot_one` each with the first. The last two use less of the log.
-    - by: the column of the queries, as for click models; a document is a pair of query and item.
-    - weigh: the weight of a document shown n and n' times at two ranks: n n' / (n + n') for `views`, or 1 as
-      published (`equal`). Both are unbiased; the first has less variance.
-    - confidence, replicates, seed: of the intervals, a bootstrap of the documents.
-    - columns: role -> the log's own name of that column, as `read_log` takes them.
+    Parameters:
+        log: anything that `read_log` takes, with slates and clicks.
+        method: `all_pairs` compares every two ranks, by maximum likelihood; `adjacent_chain` each rank with the
+            next, `pivot_one` each with the first. The last two use less of the log.
+        columns: role -> the log's own name of that column, as `read_log` takes them.
+        by: the column of the queries, as for click models; a document is a pair of query and item.
+        weigh: the weight of a document shown n and n' times at two ranks: n n' / (n + n') for `views`, or 1 as
+            published (`equal`). Both are unbiased; the first has less variance.
+        confidence: of the intervals, a bootstrap of the documents.
+        replicates: of the bootstrap.
+        seed: of the bootstrap.
+        executor: what reads the log: any `concurrent.futures.Executor`; by default threads, one per core.
+        progress: called with (parts done, all parts) of the log, as they are read.
+
+    Returns:
+        Examination by rank, relative to the first, each with its interval.
 
     Raises:
         UsageError: an unknown method, or clicks that are not whole numbers.

@@ -123,11 +123,16 @@ def judge_clicks(
 ) -> ClickJudgements:
     """Judge every document of a click model's log: query, item, relevance with its interval, sessions and a grade.
 
-    - model: a fitted click model, or a file that `clicks fit` has written.
-    - path: where to write the table, `.parquet` or `.csv`; by default it is only returned. overwrite: replace a file
-      that is there.
-    - grades: how many, or the relevances from which on grades 1, 2 ... are given; see `Fitted.judgements`.
-    - seed: of the draws for models whose relevance is made of several tables.
+    Parameters:
+        model: a fitted click model, or a file that `clicks fit` has written.
+        path: where to write the table, `.parquet` or `.csv`; by default it is only returned.
+        grades: how many, or the relevances from which on grades 1, 2 ... are given; see `Fitted.judgements`.
+        confidence: level of the intervals, between 0 and 1.
+        seed: of the draws for models whose relevance is made of several tables.
+        overwrite: replace a file that is there.
+
+    Returns:
+        A row per query and item; see `offrank.clicks.Judgements`.
 
     Raises:
         UsageError: no such model, one without ids, or a path of another kind.

@@ -67,9 +67,16 @@ def predict_clicks(
     It is read and written batch by batch, so that memory does not grow with the log; rows of slates of very different
     length may stand in another order than in the log. See `Fitted.predict`.
 
-    - log: from `read_log`, or anything that it takes. model: a fitted click model, or a file of one.
-    - path: `.parquet` or `.csv`. overwrite: replace a file that is there.
-    - columns: role -> the log's own name of that column, as `read_log` takes them.
+    Parameters:
+        log: from `read_log`, or anything that it takes.
+        model: a fitted click model, or a file of one.
+        path: `.parquet` or `.csv`.
+        columns: role -> the log's own name of that column, as `read_log` takes them.
+        overwrite: replace a file that is there.
+        progress: called with (parts done, all parts) of the log, as they are read.
+
+    Returns:
+        The path of the table, its rows, and cautions.
 
     Raises:
         UsageError: no such model, or a path of another kind. LogError: the log breaks a rule, or is empty.

@@ -110,16 +110,31 @@ def select_clicks(
 ) -> Selected:
     """Choose among click models by perplexity, nDCG and CMIP: off-policy selection of paper cmip-debiasedness.
 
-    - log: from `read_log`, or anything that it takes; best one not of their rows. columns: as there.
-    - model: fitted models or files of such, in a list or by name.
-    - strategy: such as `top-4 cmip, top-4 ppl: ndcg`, which chooses among all models, as published. By default all nine
-      of the paper, which choose among the models that no finding convicts (`carries-policy`, `no-information`,
-      `impossible-clicks`); where each is convicted, the choice is None.
-    - method, seed: of CMIP. relevance: CMIP of `draws` from each model's posterior, less what a right model would show
-      (`Cmip.excess`), or of its `means`, as in the paper; see `offrank.metrics.cmip_of`.
-    - labels: a column of grades beside the candidates (or the slate). by: the column of the queries. grades_by: of
-      several grades of a document the lower `median`, or the `majority`; by default they are an error.
-    - logging: the policy that drew the training log. CMIP uses its expected ranks; if it has none, the logged ranks.
+    Parameters:
+        log: from `read_log`, or anything that it takes; best one not of their rows.
+        model: fitted models or files of such, in a list or by name.
+        labels: a column of grades beside the candidates (or the slate).
+        logging: the policy that drew the training log. CMIP uses its expected ranks; if it has none, the logged
+            ranks.
+        columns: as there.
+        strategy: such as `top-4 cmip, top-4 ppl: ndcg`, which chooses among all models, as published. By default
+            all nine of the paper, which choose among the models that no finding convicts (`carries-policy`,
+            `no-information`, `impossible-clicks`); where each is convicted, the choice is None.
+        method: of CMIP.
+        relevance: CMIP of `draws` from each model's posterior, less what a right model would show (`Cmip.excess`),
+            or of its `means`, as in the paper; see `offrank.metrics.cmip_of`.
+        by: the column of the queries.
+        grades_by: of several grades of a document the lower `median`, or the `majority`; by default they are an
+            error.
+        confidence: level of the intervals, between 0 and 1.
+        cluster: a column whose equal values mark dependent sessions.
+        seed: of CMIP.
+        executor: what reads the log: any `concurrent.futures.Executor`; by default threads, one per core.
+        progress: called with (parts done, all parts) of the log, as they are read.
+
+    Returns:
+        The choice of each strategy, with the metrics of all models: `choice` is None where no model may be chosen.
+
     Raises:
         UsageError: arguments that cannot work. LogError: the log breaks a rule, or lacks a column.
 

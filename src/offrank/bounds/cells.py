@@ -98,7 +98,9 @@ class CellsFold:
         return Cells(np.empty(0, np.uint64), none, none, none, none)
 
     def add(self, state: Cells, batch: LogBatch) -> Cells:
-        refuse_unbounded(batch)
+        refuse_sampled(batch)
+        if (batch.click_kinds == PRICED).any():
+            raise LogError("bounds need clicks that are 0 or 1", "give clicks instead of prices")
         assert batch.clicks is not None
         row, slot = np.nonzero(batch.slates >= 0)
         item = batch.contexts.candidates[row, batch.slates[row, slot]]
@@ -130,13 +132,11 @@ class CellsFold:
         return state
 
 
-def refuse_unbounded(batch: LogBatch) -> None:
-    """Raise where clicks are no yes or no, or rows are missing: then nothing bounds what was not shown.
+def refuse_sampled(batch: LogBatch) -> None:
+    """Raise where rows are missing: then nothing bounds what was not shown.
 
     Raises:
         LogError: see above.
     """
-    if (batch.click_kinds == PRICED).any():
-        raise LogError("bounds need clicks that are 0 or 1", "give clicks instead of prices")
     if batch.sampled:
         raise LogError("bounds need every impression, but this log keeps only a sample of its rows", "give all rows")

@@ -12,8 +12,8 @@ import pyarrow.parquet
 import pytest
 
 import offrank
+from offrank.bounds.ends import Bounds
 from offrank.errors import LogError, UsageError
-from offrank.evaluation.bounds import Bounds
 from tests.cli.commands import call
 
 ITEMS, RANKS, QUERIES = 4, 3, 12
@@ -135,7 +135,7 @@ def test_printed_saved_and_at_another_level(tmp_path: Any) -> None:
     pa.parquet.write_table(World(0, position_based=False).table(50), path)
     found = call("evaluate", str(path), "--target", "top(new)", "--bounds", "--json", str(tmp_path / "out.json"))
     said = " ".join(found.output.split())
-    assert "Unknown. According to the log, top(new) earns between " in said
+    assert "Unknown. top(new) would have earned between " in said
     assert "assuming that rows of one query are alike and a click depends on its own item and rank only." in said
     (saved,) = json.loads((tmp_path / "out.json").read_text())["bounds"]
     assert saved["trust"] == "with care"
@@ -152,8 +152,8 @@ def test_refusals() -> None:
     table = World(0, position_based=False).table(3)
     with pytest.raises(UsageError, match="contexts that repeat"):
         bounds(table.drop(["query"]))
-    with pytest.raises(UsageError, match="without by"):
-        bounds(table, by="query")
+    with pytest.raises(UsageError, match="without control"):
+        bounds(table, control="old")
     with pytest.raises(UsageError, match="has 2 ranks, but the slates have 3"):
         bounds(table, examination=[1, 0.5])
     with pytest.raises(LogError, match="0 or 1"):

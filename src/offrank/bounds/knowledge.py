@@ -1,0 +1,56 @@
+"""What a log tells of its contexts under one assumption, and between what values that leaves a target."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..log.batch import Floats, LogBatch
+from ..log.source import Needs
+from ..policies.propensities import AnyPolicy
+
+
+class Ends(NamedTuple):
+    """The least and the largest reward [n] of a target in each row, and of what it displays how much is known."""
+
+    lower: Floats
+    upper: Floats
+    known: Floats
+    displayed: Floats
+
+
+class Gap(NamedTuple):
+    """The least and the largest [n] of how much more one target earns than another in each row."""
+
+    lower: Floats
+    upper: Floats
+
+
+class Knowledge(ABC):
+    """What is known under one assumption; `drawn` has the same by draws from the posterior of a model, if there is one.
+
+    - says: the assumption as a clause. limits: between which values a row's reward is, whatever is shown.
+    """
+
+    says: str
+    limits: tuple[float, float] | None = None
+    drawn: tuple[Knowledge, ...] = ()
+
+    @abstractmethod
+    def needs(self, target: AnyPolicy) -> Needs:
+        """Return the columns to read."""
+
+    @abstractmethod
+    def earned(self, batch: LogBatch) -> Floats:
+        """Return the logged reward [n]."""
+
+    @abstractmethod
+    def ends(self, batch: LogBatch, context: NDArray[np.uint64], target: AnyPolicy) -> Ends:
+        """Return both ends of a target's reward; context: [n] codes."""
+
+    @abstractmethod
+    def gap(self, batch: LogBatch, context: NDArray[np.uint64], target: AnyPolicy, against: AnyPolicy) -> Gap:
+        """Return both ends of the difference of two targets: what both share counts once, whatever it earns."""

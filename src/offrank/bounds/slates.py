@@ -1,0 +1,170 @@
+"""What rewards of whole slates tell: that of each slate which a context showed is known, any other is in its range."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import RowError
+from ..log.batch import Floats, Integers, LogBatch
+from ..log.source import Needs
+from ..policies.propensities import AnyPolicy, law, law_needs
+from ..policies.ties import certain, shown_slates
+from .cells import refuse_sampled
+from .knowledge import Ends, Gap, Knowledge
+
+
+@dataclass(frozen=True, eq=False)
+class Slates:
+    """Pairs of context and slate that were shown, ascending. shown, earned: how often, and what it earned [s].
+
+    items: [s, w] codes by slot, 0 where none stood. filled: [s, w] whether one did.
+    """
+
+    context: NDArray[np.uint64]
+    items: Integers
+    filled: NDArray[np.bool_]
+    shown: Integers
+    earned: Floats
+
+    @cached_property
+    def _contexts(self) -> tuple[NDArray[np.uint64], Integers, Integers]:
+        """Each context, its first slate, and how many it has."""
+        return np.unique(self.context, return_index=True, return_counts=True)
+
+    def of(self, context: NDArray[np.uint64], batch: LogBatch) -> Iterator[tuple[Integers, Integers, Integers]]:
+        """Yield rows, a slate that their context showed, and that as indices into the rows' candidates [r, k].
+
+        A row that lacks one of its items, or has another number of slots, cannot show it, and is left out.
+        """
+        known, first, many = self._contexts
+        at = np.minimum(np.searchsorted(known, context), max(len(known) - 1, 0))
+        here = known[at] == context if len(known) else np.zeros(len(context), np.bool_)
+        for nth in range(int(many[at[here]].max(initial=0))):
+            rows = np.flatnonzero(here & (many[at] > nth))
+            slate = first[at[rows]] + nth
+            same = self.items[slate][:, :, None] == batch.contexts.candidates[rows][:, None, :]
+            same &= np.arange(same.shape[2]) < batch.contexts.size[rows, None, None]
+            filled, slots = self.filled[slate], batch.contexts.slots
+            can = (same.any(axis=2) == filled).all(axis=1) & (filled.sum(axis=1) == batch.contexts.length[rows])
+            found = np.full((len(rows), slots), -1)
+            width = min(slots, filled.shape[1])
+            found[:, :width] = np.where(filled, same.argmax(axis=2), -1)[:, :width]
+            yield rows[can], slate[can], found[can]
+
+
+@dataclass(frozen=True)
+class SlatesFold:
+    """Reduces batches to `Slates`. context: the column of the contexts. least, most: the range of rewards.
+
+    Raises:
+        RowError: a reward outside of the range. LogError: rows that were kept at different rates.
+    """
+
+    context: str
+    least: float
+    most: float
+
+    @property
+    def needs(self) -> Needs:
+        """Return the columns to read."""
+        return Needs(frozenset(["reward"]), clusters=frozenset([self.context]))
+
+    def empty(self) -> Slates:
+        none = np.empty(0, np.int64)
+        return Slates(np.empty(0, np.uint64), np.empty((0, 0), np.int64), np.empty((0, 0), np.bool_), none, np.empty(0))
+
+    def add(self, state: Slates, batch: LogBatch) -> Slates:
+        refuse_sampled(batch)
+        if len(outside := np.flatnonzero((batch.reward < self.least) | (batch.reward > self.most))):
+            row, said = outside[0], f"a reward of {batch.reward[outside[0]]:g}"
+            said += f" is outside of the range from {self.least:g} to {self.most:g}"
+            remedy = "give the smallest and the largest reward that are possible as `reward_range`"
+            raise RowError(batch.file, int(batch.row[row]) - batch.base, "reward", "reward-range", said, remedy)
+        filled = batch.slates >= 0
+        items = np.take_along_axis(batch.contexts.candidates, np.maximum(batch.slates, 0), axis=1)
+        context = batch.dependent([self.context])[self.context]
+        ones = np.ones(len(batch), np.int64)
+        return self.merge(state, Slates(context, np.where(filled, items, 0), filled, ones, batch.reward))
+
+    def merge(self, left: Slates, right: Slates) -> Slates:
+        slots = max(left.items.shape[1], right.items.shape[1])
+        items, filled = (
+            np.concatenate([np.pad(one, ((0, 0), (0, slots - one.shape[1]))) for one in both])
+            for both in ((left.items, right.items), (left.filled, right.filled))
+        )
+        context = np.concatenate([left.context, right.context])
+        shown, earned = np.append(left.shown, right.shown), np.append(left.earned, right.earned)
+        order = np.lexsort((*items.T[::-1], *filled.T[::-1], context))
+        context, items, filled = context[order], items[order], filled[order]
+        new = (np.diff(context) != 0) | (np.diff(items, axis=0) != 0).any(axis=1)
+        first = np.flatnonzero(np.append(len(order) > 0, new | (filled[1:] != filled[:-1]).any(axis=1)))
+        sums = np.add.reduceat(shown[order], first), np.add.reduceat(earned[order], first)
+        return Slates(context[first], items[first], filled[first], *sums)
+
+    def finish(self, state: Slates) -> Slates:
+        return state
+
+
+@dataclass(frozen=True, eq=False)
+class WholeSlates(Knowledge):
+    """Nothing is assumed of users: a slate that its context never showed earns anything in the range `limits`."""
+
+    slates: Slates
+    limits: tuple[float, float]
+
+    @property
+    def says(self) -> str:  # type: ignore[override]
+        """Return the assumption."""
+        return "a slate earns from {:g} to {:g}".format(*self.limits)
+
+    def needs(self, target: AnyPolicy) -> Needs:
+        """Return the columns to read.
+
+        Raises:
+            AbilityError: the target does not tell how likely a slate is.
+        """
+        return Needs(frozenset(["reward"])) | law_needs(target, "log_prob")
+
+    def earned(self, batch: LogBatch) -> Floats:
+        return batch.reward
+
+    def ends(self, batch: LogBatch, context: NDArray[np.uint64], target: AnyPolicy) -> Ends:
+        known, sure = self._known(batch, context, target)
+        least, most = (sure + (1 - known) * end for end in self.limits)
+        return Ends(least, most, known, np.ones(len(batch)))
+
+    def gap(self, batch: LogBatch, context: NDArray[np.uint64], target: AnyPolicy, against: AnyPolicy) -> Gap:
+        """Return both ends of the difference. Sharp where one of the targets sorts; else never too narrow."""
+        (known, sure), (other, less) = (self._known(batch, context, one) for one in (target, against))
+        both = np.minimum(self._shared(batch, context, target, against), np.minimum(1 - known, 1 - other))
+        more, fewer = np.maximum(1 - known - both, 0.0), np.maximum(1 - other - both, 0.0)
+        least, most = self.limits
+        return Gap(sure - less + more * least - fewer * most, sure - less + more * most - fewer * least)
+
+    def _known(self, batch: LogBatch, context: NDArray[np.uint64], target: AnyPolicy) -> tuple[Floats, Floats]:
+        """Return P(a slate that the context showed) under the target, and what these slates earn."""
+        known, earned = np.zeros(len(batch)), np.zeros(len(batch))
+        policy, means = law(target, "log_prob"), self.slates.earned / self.slates.shown
+        for rows, slate, shown in self.slates.of(context, batch):
+            if len(rows):
+                chance = np.exp(policy.log_prob(batch.contexts.take(rows), shown))
+                known[rows] += chance
+                earned[rows] += chance * means[slate]
+        return known, earned
+
+    def _shared(self, batch: LogBatch, context: NDArray[np.uint64], target: AnyPolicy, against: AnyPolicy) -> Floats:
+        """Return the probability that both targets give to slates that were never shown, where one of them sorts."""
+        if target == against:
+            return np.ones(len(batch))
+        shared = np.zeros(len(batch))
+        for one, other in ((target, against), (against, target)):
+            if len(rows := np.flatnonzero(certain(one, batch.contexts))):
+                contexts = batch.contexts.take(rows)
+                slates = shown_slates(one, contexts)
+                shared[rows] = np.exp(law(other, "log_prob").log_prob(contexts, slates))
+        return shared
