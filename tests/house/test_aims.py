@@ -41,7 +41,7 @@ AIMS = [
     Aim("modules that offrank evaluate imports", of_row("modules", "--cli"), 507, 515, 250),
     Aim("files of verbs/ and evaluation/", lambda: len(within(*WAIST)), 60, 61, 34),
     Aim("lines of verbs/ and evaluation/", lambda: measures.lines(within(*WAIST)), 9149, 9249, 5500),
-    Aim("files of the package", lambda: len(SOURCE), 640, 650, 450),
+    Aim("files of the package", lambda: len(SOURCE), 658, 665, 450),
     Aim("lines of the package", lambda: measures.lines(SOURCE), 79890, 80690, 47000),
     Aim("functions with two homes", lambda: len(measures.with_two_homes(measures.functions_defined)), 93, 95, 15),
     Aim("constants with two homes", lambda: len(measures.with_two_homes(measures.constants_defined)), 61, 62, 30),
