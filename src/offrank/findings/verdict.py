@@ -46,7 +46,7 @@ class EstimateRow(Generic[E]):
     """What one estimator says of one target: an estimate that may be the answer, or a reference that was not requested.
 
     - name, estimator: its spelling, and the estimator or the one selected for it. assumes: its assumptions about users.
-    - found: the estimate, or the refusal. logged, relative: the logged mean, and the target's relative difference to it.
+    - found: the estimate, or the refusal. logged, relative: the logged mean, and the relative difference to it.
     - outcome: of which outcome; only estimates of one are compared. requires_logging: whether it depends on the logging
       policy, and so on its faults. of_target: whether it says anything of the target; the logged mean does not.
     - held_to, holds: the estimator whose interval it contains, if the data chose it, and what that one assumes; None
