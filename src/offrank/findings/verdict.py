@@ -5,7 +5,6 @@ answers if its interval of the difference to the log is no wider than `SHARP` of
 the first answers that assumes more and is sharp, or the sharpest of all, in an interval widened to contain the anchor's
 value. Only widths and assumptions choose, never whether an estimate decides: that would be a search for differences
 (how many are found in vain: benchmarks/decisions.py).
-
 No interval valid under the weaker assumption alone can be shorter everywhere (Low 1997), so assuming more may narrow
 the answer only as far as the paired difference to the anchor allows (Hausman 1978; SLOPE: Su and others 2020).
 """
@@ -46,15 +45,13 @@ SHARP = 0.25
 class EstimateRow(Generic[E]):
     """What one estimator says of one target: an estimate that may be the answer, or a reference that was not requested.
 
-    - name, estimator: its spelling, and the estimator itself or the one that was selected for it.
-    - assumes: its assumptions about users.
-    - found: the estimate or, if the log cannot give it, the refusal.
-    - logged, relative: the logged mean, and the relative difference of the target to it, on the same rows.
+    - name, estimator: its spelling, and the estimator or the one selected for it. assumes: its assumptions about users.
+    - found: the estimate, or the refusal. logged, relative: the logged mean, and the relative difference to it.
     - outcome: of which outcome; only estimates of one are compared. requires_logging: whether it depends on the logging
       policy, and so on its faults. of_target: whether it says anything of the target; the logged mean does not.
     - held_to, holds: the estimator whose interval it contains, if the data chose it, and what that one assumes; None
       if that one has warnings.
-    - considered: all estimators that it was selected from, by their spelling, with their estimates.
+    - considered: all that it was selected from, by spelling, with their estimates.
     - tested: whether it was combined from what assumes less and more, as far as their differences allow.
     - scale: the logged mean that widths are compared with. most: the largest outcome of a logged impression.
     """
@@ -149,9 +146,9 @@ class Verdict:
         assumptions: what the answer rests on that no log can test.
 
     Examples:
-        >>> found = offrank.evaluate("offrank-demo/log.parquet", "top(new_score)", "plackett_luce(old_score)", "ipm")
-        >>> found.verdict.decision, found.verdict.trust, found.verdict.estimator
-        ('better', 'sound', 'ipm')
+        >>> log, drawn_by = "offrank-demo/log.parquet", "plackett_luce(old_score)"
+        >>> offrank.evaluate(log, "top(new_score)", drawn_by, "ipm").verdict.trust
+        'sound'
     """
 
     decision: Decision
