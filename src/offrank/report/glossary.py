@@ -53,7 +53,9 @@ def _pattern(term: str) -> str:
 
 
 _NAMES = sorted(TERMS, key=len, reverse=True)
-_FOUND = re.compile(r"(?<![\w-])(?:" + "|".join(f"({_pattern(one)})" for one in _NAMES) + r")(?![\w=-])")  # an argument is no term
+_FOUND = re.compile(
+    r"(?<![\w-])(?:" + "|".join(f"({_pattern(one)})" for one in _NAMES) + r")(?![\w=-])"
+)  # an argument is no term
 
 
 def explained(text: str, told: set[str] | None = None) -> Markup:
