@@ -149,7 +149,7 @@ def test_ranks_that_nothing_links() -> None:
     assert np.isnan(found.curve[2:]).all()
     assert [one.code for one in found.cautions] == ["unlinked-ranks", "open-intervals"]  # two documents compare 1 and 2
     assert "ranks 3, 4 to rank 1" in " ".join(str(curve).split())
-    with pytest.raises(UsageError, match=r"holes.*ranks 3, 4"):
+    with pytest.raises(UsageError, match=r"gaps.*ranks 3, 4"):
         curve.examination()
     with pytest.raises(UsageError, match="holes"):
         offrank.evaluate(rows, "uniform", "uniform", "pbm", examination=curve)

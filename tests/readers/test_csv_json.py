@@ -116,7 +116,7 @@ def test_partitions(suffix: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", ["log.avro", "log.orc", "log.csv"])
 def test_avro_is_left_out(name: str, tmp_path: Path) -> None:
     (tmp_path / name).write_bytes(b"Obj\x01")
-    with pytest.raises(UsageError, match=r"(?s)is not read.*export Parquet"):
+    with pytest.raises(UsageError, match=r"(?s)not supported.*export it as Parquet"):
         offrank.read_log(tmp_path / name)
 
 

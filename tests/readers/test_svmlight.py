@@ -166,7 +166,7 @@ def test_a_line_that_is_not_in_the_format(text: Path, line: str, said: str) -> N
 def test_a_query_that_comes_back(text: Path, tmp_path: Path) -> None:
     with pytest.raises(LogError, match=r"line 6: query 10 continues after other queries; it began in .*, line 2"):
         read_svmlight(write(tmp_path / "scattered.txt", LETOR + "1 qid:10 1:1\n"))
-    with pytest.raises(LogError, match=r"b.txt, line 1: query 9 comes back .* it began in .*set.txt, line 5"):
+    with pytest.raises(LogError, match=r"b.txt, line 1: query 9 continues .* it began in .*set.txt, line 5"):
         read_svmlight([text, write(tmp_path / "b.txt", "1 qid:9 1:1\n")])
 
 

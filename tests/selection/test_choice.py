@@ -126,7 +126,7 @@ def test_where_no_window_can_be_trusted_the_first_answers() -> None:
     )["interpol(window=slope)"]
     assert found.chosen == "interpol(window=0)"
     assert not found.trustworthy
-    assert "none of 2 estimates can be trusted" in found.warnings[-1].message
+    assert "none of the 2 estimates can be trusted" in found.warnings[-1].message
 
 
 def weighted(estimate: offrank.Estimate) -> float:

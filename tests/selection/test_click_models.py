@@ -203,7 +203,7 @@ def test_regret_by_hand() -> None:
     assert regret(MODELS, OUTCOME, "ppl") == pytest.approx(1.30 - 1.22)
     assert regret(MODELS, OUTCOME, BEST) == 0
     assert regret(MODELS[:3], OUTCOME, "ndcg") == pytest.approx(1.30 - 1.25)
-    with pytest.raises(UsageError, match="perplexity of F"):
+    with pytest.raises(UsageError, match="F has no out-of-distribution perplexity"):
         regret(MODELS, {name: OUTCOME[name] for name in "ABCDE"}, "ppl")
     with pytest.raises(UsageError, match="no choice"):
         average_regret(MODELS, OUTCOME, "ppl", sizes=[7])

@@ -22,12 +22,11 @@ from ..policies.fit import fitted
 from ..running.checkpoint import CheckpointFolder
 from ..running.executors import Executor, run
 from ..wording import Option, Wording
+from . import arguments as checked
 from .question import WithBounds
 
 
-def bounds_of(
-    question: WithBounds, source: Source, against: str | None = None
-) -> tuple[NamedBounds, Mapping[str, NamedBounds]]:
+def bounds_of(question: WithBounds, against: str | None = None) -> tuple[NamedBounds, Mapping[str, NamedBounds]]:
     """Return the bounds of each target, by name and in each group, under ever stronger assumptions; none if not asked.
 
     The log is read once more for each kind of knowledge. against: the target that others are compared with.
@@ -38,6 +37,7 @@ def bounds_of(
     """
     if not question.bounds:
         return {}, {}
+    source = checked.source(question.log, question.columns)  # not before: what can be read once is read by others
     context, executor = _context_of(question, source), question.executor
     executor = executor.executor if isinstance(executor, CheckpointFolder) else executor
     spec = replace(question.spec, cluster=context)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from ..argument import asks
-from ..evaluation import arguments
 from ..evaluation.answer import answered
 from ..evaluation.bounding import bounds_of
 from ..evaluation.question import TargetComparison
@@ -33,6 +32,6 @@ def compare(question: TargetComparison) -> Result:
         >>> result.difference("new", "naive").low > 0
         True
     """
-    bounds = bounds_of(question, arguments.source(question.log, question.columns), question.against)
+    bounds = bounds_of(question, question.against)
     found = answered(question).with_bounds(*bounds).comparing(question.against)
     return found.with_facts(command=question.command("compare"))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from ..argument import asks
-from ..evaluation import arguments
 from ..evaluation.answer import answered
 from ..evaluation.bounding import bounds_of
 from ..evaluation.question import WithBounds
@@ -26,5 +25,5 @@ def evaluate(question: WithBounds) -> Result:
         >>> print(result.verdict)
         better: top(new_score) 0.8187 (0.7594 to 0.8777) by snips; trust: sound
     """
-    bounds = bounds_of(question, arguments.source(question.log, question.columns))
+    bounds = bounds_of(question)
     return answered(question).with_bounds(*bounds).with_facts(command=question.command("evaluate"))
