@@ -84,7 +84,7 @@ def test_without_queries_none_is_read() -> None:
     pytest.importorskip("optax")
     fitted = replace(KINDS["ncm"], epochs=1).fit(log())
     assert fitted.learnt.parameters["query_embedding"].shape[0] == 1
-    assert "queries: none" in str(fitted)
+    assert "queries: skipped" in str(fitted)
     assert fitted.examination() is None
 
 

@@ -58,7 +58,11 @@ def test_of_obp_a_pickle_is_refused(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("wrong", "said"),
-    [({"pscore": np.ones(3)}, "expected length 300 but got length 3"), ({"action": np.full(N, K)}, "between 0 and 4"), ({"n_actions": None}, "n_actions")],
+    [
+        ({"pscore": np.ones(3)}, "expected length 300 but got length 3"),
+        ({"action": np.full(N, K)}, "between 0 and 4"),
+        ({"n_actions": None}, "n_actions"),
+    ],
 )
 def test_of_obp_arrays_that_do_not_fit_are_refused(wrong: dict[str, Any], said: str) -> None:
     with pytest.raises(LogError, match=said):

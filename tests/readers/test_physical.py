@@ -196,7 +196,7 @@ def test_tables_of_databases(make: Callable[..., Path], plain, tmp_path: Path) -
         assert contents(offrank.read_log(f"{path}:{table}"), NEEDED) == plain["wide"]
     with pytest.raises(UsageError, match=r"(?s)has \d tables.*the tables are a.*, log, seen"):
         open_table(path)
-    with pytest.raises(UsageError, match=r"(?s)has no table 'nix'.*there are a"):
+    with pytest.raises(UsageError, match=r"(?s)has no table 'nix'.*the tables are a"):
         open_table(f"{path}:nix")
     single = make(tmp_path / "single", views=False)
     assert contents(offrank.read_log(single), NEEDED) == plain["wide"]

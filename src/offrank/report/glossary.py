@@ -53,9 +53,10 @@ def _pattern(term: str) -> str:
 
 
 _NAMES = sorted(TERMS, key=len, reverse=True)
-_FOUND = re.compile(
-    r"(?<![\w-])(?:" + "|".join(f"({_pattern(one)})" for one in _NAMES) + r")(?![\w=-])"
-)  # an argument is no term
+_FOUND = re.compile(r"(?<![\w-])(?:" + "|".join(f"({_pattern(one)})" for one in _NAMES) + r")(?![\w=-])")
+"""Each term, unless it is the name of an argument: `interval=...`."""
+_OPTION = re.compile(r"""(?:=["']|--[\w-]+ )$""")
+"""What stands before the value of an option: such a value is to be typed, and no term."""
 
 
 def explained(text: str, told: set[str] | None = None) -> Markup:
@@ -63,7 +64,7 @@ def explained(text: str, told: set[str] | None = None) -> Markup:
     told, parts, at = set() if told is None else told, [], 0
     for found in _FOUND.finditer(text):
         term = _NAMES[(found.lastindex or 1) - 1]
-        if term not in told:
+        if term not in told and not _OPTION.search(text, 0, found.start()):
             told.add(term)
             parts += [Markup("{}").format(text[at : found.start()]), _line(found.group(), TERMS[term])]
             at = found.end()
