@@ -1,8 +1,7 @@
 """For whoever serves: draw a list, and get its exact propensities in the same call, with NumPy alone.
 
 `draw("thompson(alpha, beta)", 1, rng, alpha=[3, 1], beta=[40, 25])` is what a bandit or a router does for one request.
-The policy is spelled as `evaluate` reads it, so that the log can be judged later: by the propensities written
-in it (`logging="logged"`), or by the policy, from the same columns.
+The policy is spelled as `evaluate` reads it: the log can be judged by the propensities written in it, or by the policy.
 """
 
 from __future__ import annotations
@@ -29,8 +28,7 @@ _FEW = 50
 """The most candidates of which what follows from their numbers is kept for the next request."""
 _TINY = 1e-250
 """A weight, beside the largest, of which products and quotients are still exact."""
-_FEWEST = 6
-"""The most candidates of which all sets are looked at, for the ranks of Plackett-Luce."""
+_FEWEST = 6  # The most candidates of which all sets are enumerated, for the ranks of Plackett-Luce.
 
 __all__ = ["Served", "draw"]
 
@@ -67,8 +65,7 @@ def draw(
     """Draw a list by a policy, and return it with its exact propensities.
 
     Parameters:
-        policy: the spelling of `uniform`, `top`, `shuffled`, `plackett_luce`, `thompson`, `noisy`, or of an
-            `epsilon` or `mixture` of these.
+        policy: `uniform`, `top`, `shuffled`, `plackett_luce`, `thompson`, `noisy`; `epsilon` or `mixture` of these.
         slots: how many items are shown.
         rng: NumPy's generator, which draws.
         candidates: their ids, by default 0, 1, ...
@@ -79,7 +76,7 @@ def draw(
 
     Raises:
         SpellingError: no such policy here.
-        UsageError: a column is missing, of another length, or holds a number that the policy cannot use.
+        UsageError: a column is missing, has another length, or a number that the policy cannot use.
     """
     law = _law(policy)
     numbers = {name: np.asarray(values, np.float64) for name, values in columns.items()}
@@ -87,9 +84,7 @@ def draw(
     for name in law.positive | law.columns:
         _refuse(name, numbers, wide, positive=name in law.positive)
     if not 1 <= slots <= wide:
-        raise UsageError(
-            f"there are {slots} slots for {wide} candidates", "show at least one and at most all candidates"
-        )
+        raise UsageError(f"there are {slots} slots for {wide} candidates", "show at least one, at most all")
     slate = law.draw(numbers, wide, slots, rng)
     begins, ranks = law.probs(numbers, wide, slate)
     given = begins / np.append(1.0, begins[:-1])

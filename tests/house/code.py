@@ -62,5 +62,10 @@ def _module(path: Path) -> Module:
 
 
 def length(function: Function) -> int:
-    """Lines from `def` to the end, docstring and all."""
-    return (function.end_lineno or function.lineno) - function.lineno + 1
+    """Lines from `def` to the end, without the docstring: parameters are described however many there are."""
+    begins = function.body[0]
+    told = (
+        isinstance(begins, ast.Expr) and isinstance(begins.value, ast.Constant) and isinstance(begins.value.value, str)
+    )
+    docstring = (begins.end_lineno or begins.lineno) - begins.lineno + 1 if told else 0
+    return (function.end_lineno or function.lineno) - function.lineno + 1 - docstring
