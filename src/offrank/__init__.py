@@ -73,7 +73,7 @@ if TYPE_CHECKING:  # for type checkers; `_HOMES` and `_MODULES` say the same at 
     from .verbs.select import select_estimators as select_estimators
     from .verbs.simulate import simulate as simulate
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 # Loaded on first use, so that `import offrank` and `offrank --help` stay instant.
 _HOMES = {
