@@ -13,6 +13,7 @@ import pytest
 import offrank
 from offrank.estimators.history import WIDER, ArmRowsFold, ArmRowsState, ArmsHistory, history_of
 from offrank.log.batch import LogBatch
+from offrank.log.hashing import hashed
 from tests.verbs.test_ab_test import columns
 
 ARMS = offrank.By("arm", {"A": offrank.Top("a_score"), "B": offrank.Top("b_score")})
