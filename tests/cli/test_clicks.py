@@ -64,7 +64,7 @@ def test_a_log_without_a_click_is_told(tmp_path: Path) -> None:
     for model in ("pbm", "dbn", "mixture(pbm, dbn)"):
         done = call("clicks", "fit", tmp_path / "log.parquet", "--model", model, "-o", tmp_path / "m.json")
         assert done.exit_code == 0
-        assert "no-clicks (serious)\nNothing was clicked" in done.output
+        assert "no-clicks (serious)\nNo session has a click" in done.output
         assert load(tmp_path / "m.json").cautions[0].code == "no-clicks"
 
 

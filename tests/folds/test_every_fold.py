@@ -100,6 +100,25 @@ class Whole:
         return self.fold.finish(state)
 
 
+@dataclass(frozen=True)
+class Finished:
+    """A fold whose states are pieces until they are finished, which may be done at any time."""
+
+    fold: Any
+
+    def empty(self) -> Any:
+        return self.fold.empty()
+
+    def add(self, state: Any, batch: LogBatch) -> Any:
+        return self.fold.finish(self.fold.add(state, batch))
+
+    def merge(self, left: Any, right: Any) -> Any:
+        return self.fold.finish(self.fold.merge(left, right))
+
+    def finish(self, state: Any) -> Any:
+        return self.fold.finish(state)
+
+
 def cells() -> Any:
     """What the batch shows of each query."""
     fold = Whole(CellsFold("query"))
@@ -196,8 +215,8 @@ LOGS: dict[str, Callable[[Any], Any]] = {
     "checks.arms.ArmsFold": lambda kind: kind("device", (policy("top(old)"), policy("top(tied)"))),
     "checks.arms.UnitsFold": lambda kind: kind("device", ("session", "query")),
     "policies.balanced._SharesFold": lambda kind: kind(policy("by(device, {phone: top(old), desk: uniform})")),
-    "estimators.history.ArmRowsFold": lambda kind: kind(
-        policy("by(device, {phone: top(old), desk: top(tied)})"), most=40
+    "estimators.history.ArmRowsFold": lambda kind: Finished(
+        kind(policy("by(device, {phone: top(old), desk: top(tied)})"), most=40)
     ),
     "checks.written.CertainFold": lambda kind: kind(),
     "bounds.cells.CellsFold": lambda kind: Whole(kind("query")),

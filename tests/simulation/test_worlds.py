@@ -362,7 +362,7 @@ def test_a_world_of_judged_documents() -> None:
 
 def test_worlds_that_cannot_be_are_refused() -> None:
     ragged = Judged(np.array([1, 2]), np.array([0, 1, 3]), np.zeros(3), np.zeros((3, 1)), np.arange(3))
-    with pytest.raises(UsageError, match="no table"):
+    with pytest.raises(UsageError, match="does not make a table"):
         JudgedWorld.of(ragged)
     with pytest.raises(UsageError, match="slots"):
         replace(small(), slots=9)

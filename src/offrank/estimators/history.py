@@ -147,9 +147,8 @@ class ArmRowsFold:
             return state
         kept = self._cut(state)
         (rows,) = kept.pieces
-        return replace(
-            kept, pieces=(rows.take(np.argsort(rows.key, kind="stable")),)
-        )  # the same in whatever order they came
+        in_order = np.argsort(rows.key, kind="stable")  # the same in whatever order they came
+        return replace(kept, pieces=(rows.take(in_order),))
 
     def _cut(self, state: ArmRowsState) -> ArmRowsState:
         """The same with the rows of the smallest hashes only, in one piece."""

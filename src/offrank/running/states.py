@@ -32,6 +32,8 @@ SCHEMA = 4
 _HOMES = {
     "ActionSums": "learning.action_rewards",
     "Actions": "checks.actions",
+    "ArmRows": "estimators.history",
+    "ArmRowsState": "estimators.history",
     "Cells": "bounds.cells",
     "CellCounts": "checks.own_clicks",
     "Chunk": "clicks.sessions",
