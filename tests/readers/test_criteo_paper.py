@@ -142,7 +142,7 @@ BROKEN = {
     "underscores in a number": ("0.12345678901234567890", "0.1_2", 5, "a number"),
     "no slots": ("1.102191e-01 2 3", "1.102191e-01 0 3", 1, "at least one slot"),
     "more slots than candidates": ("1.102191e-01 2 3", "1.102191e-01 4 3", 1, "at least one slot"),
-    "a candidate too few": ("1.102191e-01 2 3", "1.102191e-01 2 4", 5, "a line per candidate"),
+    "a candidate too few": ("1.102191e-01 2 3", "1.102191e-01 2 4", 5, "one line per candidate"),
     "a candidate too many": ("1.102191e-01 2 3", "1.102191e-01 2 2", 4, "example ID"),
     "another impression's candidate": ("0 exid:32343877 11:0", "0 exid:1 11:0", 3, "with the ID"),
     "a click that the header denies": ("0 exid:32343877 11:0", "1 exid:32343877 11:0", 3, "no click"),
@@ -150,7 +150,7 @@ BROKEN = {
     "a feature without a number": ("12:1 13:0", "x:1 13:0", 3, "number:value"),
     "a feature without a colon": ("12:1 13:0", "12 13:0", 3, "number:value"),
     "a size that is none": ("1:300", "1:wide", 1, "a number, found 'wide'"),
-    "the end of the file": ("\n1 exid:32343878\n", "", 6, "a line per candidate, found 'the end'"),
+    "the end of the file": ("\n1 exid:32343878\n", "", 6, "one line per candidate, found 'the end'"),
 }
 
 

@@ -46,7 +46,7 @@ def test_labels_beside_our_own_slate_are_clicks_where_they_behave_so() -> None:
 def test_labels_that_do_not_behave_as_clicks_are_asked_about() -> None:
     found = offrank.inspect(pa.table({"slate": SLATES.tolist(), "labels": CLICKS[:, ::-1].tolist()}))
     assert "clicks" not in found.to_dict()["mapping"]["columns"]
-    assert "if labels is the clicks, say columns={'clicks': 'labels'}" in " ".join(str(found).replace('"', "'").split())
+    assert "if labels is the clicks, use columns={'clicks': 'labels'}" in " ".join(str(found).replace('"', "'").split())
 
 
 @pytest.mark.parametrize("lists", [False, True])

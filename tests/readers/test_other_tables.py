@@ -167,4 +167,4 @@ def test_a_folder_of_a_run_and_its_judgments_is_described(tmp_path: Path) -> Non
     (tmp_path / "qrels.txt").write_text("q1 0 d1 1\nq1 0 d2 0\n", encoding="utf-8")
     found = offrank.inspect(tmp_path)
     assert found.layout == "pairs"
-    assert "run of TREC" in str(found)
+    assert "TREC run" in str(found)
