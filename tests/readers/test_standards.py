@@ -92,7 +92,7 @@ def test_of_svmlight_what_is_no_click_log_is_refused(tmp_path: Path) -> None:
     assert offrank.inspect(path).layout == "pairs"
     beside.write_text("1\n2\n", encoding="utf-8")
     path.write_text("3 qid:1 1:0.5\n0 qid:1 1:0.25\n", encoding="utf-8")
-    with pytest.raises(LogError, match="judged"):
+    with pytest.raises(LogError, match="judgements"):
         offrank.read_log(path)
 
 
