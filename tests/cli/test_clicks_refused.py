@@ -60,7 +60,7 @@ REFUSED: dict[str, tuple[Callable[[Path, Path], list[object]], str]] = {
         lambda made, new: [
             "clicks", "fit", broken(new, clicks=[[0.5] * ITEMS] * 50), "--model", "dbn", "-o", new / "m.json",
         ],
-        "not a whole number",
+        "is not whole",
     ),
     "no such queries": (
         lambda made, new: [

@@ -151,7 +151,7 @@ def test_ranks_that_nothing_links() -> None:
     assert "ranks 3, 4 to rank 1" in " ".join(str(curve).split())
     with pytest.raises(UsageError, match=r"gaps.*ranks 3, 4"):
         curve.examination()
-    with pytest.raises(UsageError, match="holes"):
+    with pytest.raises(UsageError, match="gaps"):
         offrank.evaluate(rows, "uniform", "uniform", "pbm", examination=curve)
 
 

@@ -208,7 +208,7 @@ WRONG = {
     "a click": ("read", other("clicks", [[1, 0], [0, 1], [0, 1]]), "clicks"),
     "a score": ("read", other("new", [[1.0, 2.0], [0.5, 1.0], [2.0, 0.5]]), "score"),
     "an item": ("read", other("slate", [[1, 2], [2, 1], [2, 1]]), "item"),
-    "a click of an estimate": ("evaluate", other("clicks", [[1, 0], [0, 1], [1, 0]]), "ips"),
+    "a click of an estimate": ("evaluate", other("clicks", [[1, 0], [0, 0], [0, 1]]), "ips"),
     "a row": ("convert", lambda case, _: forms.table(case).slice(1), "impressions were read of"),
 }
 

@@ -86,7 +86,7 @@ def test_auto_is_the_choice_and_its_interval_spans_the_least_assuming() -> None:
     assert (auto.low, auto.high) == pytest.approx(ends, rel=1e-9)
     [said] = [one for one in auto.warnings if one.code == "chosen-estimator"]
     assert said.severity == "note"
-    assert f"This is {chosen}, chosen from" in said.message.replace("`", "")
+    assert f"This is {chosen}: its estimated error of" in said.message.replace("`", "")
     assert result.facts["window_path"] == []
 
 
