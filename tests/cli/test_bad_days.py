@@ -164,7 +164,7 @@ def test_names_with_spaces_quotes_line_ends_and_any_script(folder: Path) -> None
     assert {f"{odd}.json", f"s {odd}", f"k {odd}"} <= {path.name for path in folder.iterdir()}
     before = Path(log).read_bytes()
     assert call("evaluate", log, *ASKED[1:], "--json", f"./{log}", "--overwrite").exit_code == 2
-    with pytest.raises(UsageError, match="is read"):
+    with pytest.raises(UsageError, match="is an input"):
         offrank.merge([log], state=f"./{log}", overwrite=True)
     assert Path(log).read_bytes() == before
 

@@ -131,4 +131,4 @@ def test_a_network_behind_ubm_says_so() -> None:
     mine, theirs = (log_probs(law, click.astype(float))[held > 0] for law in laws)
     assert ahead == pytest.approx((mine - theirs).mean(), abs=1e-4)
     assert error == pytest.approx((mine - theirs).std() / math.sqrt(len(mine)), abs=1e-4)
-    assert f"On {len(mine):,} held-out sessions ncm is {-ahead:.4f}" in caution.message
+    assert f"On {len(mine):,} held-out sessions, the log-likelihood of ncm is {-ahead:.4f}" in caution.message

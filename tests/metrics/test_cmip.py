@@ -283,7 +283,7 @@ def test_the_printed_answer_says_what_was_tested() -> None:
 @pytest.mark.parametrize(
     ("change", "told"),
     [
-        ({"relevance": [0.1] * 99}, "unlike lengths"),
+        ({"relevance": [0.1] * 99}, "different lengths"),
         ({"relevance": [math.nan] + [0.1] * 99}, "relevance is nan at document 0"),
         ({"logging": [0.1] * 99 + [math.inf]}, "logging is inf at document 99"),
         ({"grade": ["good"] * 100}, "grade does not hold numbers"),
