@@ -41,7 +41,7 @@ def test_an_item_that_was_shown_too_often_has_its_own_name(verb: str, name: Any)
 def test_a_log_that_is_counted_by_days_names_it_too(tmp_path: Path) -> None:
     pq.write_table(log(lambda item: f"shoe-{item}"), tmp_path / "day.parquet")
     found = offrank.evaluate(tmp_path / "day.parquet", "uniform", "plackett_luce(score)", state=tmp_path / "day.state")
-    assert f"item shoe-{LOADED} stood" in found.about_log[0].message
+    assert f"item shoe-{LOADED} was shown" in found.about_log[0].message
 
 
 def test_a_stream_that_is_read_once_is_judged_all_the_same() -> None:
