@@ -14,7 +14,8 @@ import pytest
 import offrank
 from offrank.clicks import load
 from tests.cli.clicked import folder_of
-from tests.report.test_browser import chromium, framed, run  # noqa: F401  a fixture
+from tests.report.conftest import chromium  # noqa: F401  a fixture
+from tests.report.test_browser import framed, run
 
 # One worker: what these tests share is made once.
 pytestmark = pytest.mark.xdist_group("clicks pages")
