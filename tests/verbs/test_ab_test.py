@@ -182,3 +182,20 @@ def test_the_command_that_inspect_names_for_arms_runs(tmp_path: Path) -> None:
 def test_another_log_needs_a_target() -> None:
     with pytest.raises(UsageError, match="there is no target"):
         compared(columns(), "logged")
+
+
+def test_of_what_was_shown_alone_the_means_answer() -> None:
+    """The candidates are those that the row's own ranker has shown: the other one would have shown others."""
+    made = columns()
+    kept = [[int(item) for item in slate] for slate in made["slate"]]
+    scores = {
+        name: [[row[item] for item in own] for row, own in zip(made[name], kept, strict=True)]
+        for name in ("a_score", "b_score")
+    }
+    found, whole = compared({**made, "candidates": made["slate"], **scores}), compared(made)
+    refused = "The log does not fit these rankers (not-random): only the difference of means"
+    assert refused in " ".join(str(found).split())
+    assert "does not fit these rankers" not in str(whole)
+    assert found.comparisons[0].verdict.estimator == "difference of means"
+    [pair] = found.metadata.ab_test.compared
+    assert pair.means == whole.metadata.ab_test.compared[0].means

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
-from ...formatting import MISSING, Span, count, percent
+from ...checks.log import of_rows
+from ...folds.estimate import Caution
+from ...formatting import MISSING, Span, count, listing, percent, quote
 from ...report.document import Figures, Section
 from ..ab_test import BY_HISTORY, COMBINED, MEANS, ABTest, ArmsCompared, saved
 
 
-def ab_test(found: ABTest | None) -> Iterator[Section]:
-    """Yield the section; nothing for another log."""
+def ab_test(found: ABTest | None, about_log: Sequence[Caution] = ()) -> Iterator[Section]:
+    """Yield the section; nothing for another log. about_log: problems of the log."""
     if found is None:
         return
     cells = [
@@ -25,8 +27,12 @@ def ab_test(found: ABTest | None) -> Iterator[Section]:
     ]
     header = (found.column, "impressions", "share", "mean", "interval")
     arms = Figures("", header, tuple(cells), extra=(2,))
-    left_out = () if found.left_out is None else (f"The step `{BY_HISTORY}` is left out: {found.left_out}.",)
-    yield Section("A/B test", left_out, tables=(arms, *map(_by_each, found.compared)))
+    said = [] if found.left_out is None else [f"The step `{BY_HISTORY}` is left out: {found.left_out}."]
+    unfit = [one.code for one in about_log if one.severity == "serious" and one not in of_rows(about_log)]
+    if unfit:
+        why = listing([quote(code) for code in unfit])
+        said.append(f"The log does not fit these rankers ({why}): only the {MEANS} can be used.")
+    yield Section("A/B test", tuple(said), tables=(arms, *map(_by_each, found.compared)))
 
 
 def _by_each(found: ArmsCompared) -> Figures:
