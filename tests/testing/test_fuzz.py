@@ -40,7 +40,13 @@ def test_cases_drawn_at_random_keep_the_promises() -> None:
     assert f'"cases": {CASES}' in done.stdout
 
 
+ONE_SHOWN = {"slate": [[43]], "clicks": [[1]], "candidates": [[22, 43, 4]]}
+"""One item of three is shown, so that its position is the only one of the list."""
 ANSWERED = {
+    "one position of a list": LogCase("wide", {**ONE_SHOWN}, "table", shape="ranked", told=False),
+    "a position beside a score that runs": LogCase(
+        "wide", {**ONE_SHOWN, "new": [[3.0, 2.0, 1.0]]}, "table", names={"new": "items.new"}, shape="ranked", told=False
+    ),
     "a Parquet column with a dot in its name": wide("read", "parquet", names={"new": "s.core"}),
     "texts of empty objects": wide("inspect", a=["{}"] * 3),
     "clicks whose squares are none": wide("inspect", clicks=[[5e-324, 0], [0, 0], [0, 0]], query=["a", "b", "a"]),

@@ -201,16 +201,22 @@ def _single(rows: pa.Table) -> dict[str, ListColumn]:
 def _position(roles: Roles, lists: Mapping[str, ListColumn], shown: ListColumn) -> None:
     """Give the role of the position to a list beside the slate that tells of another order, by shape or by name."""
     beside = {n: one for n, one in lists.items() if one is not shown and one.beside(shown) and not _counts(one)}
+    called = {name: one for name, one in beside.items() if names.closeness("position", name) >= 2}
+    whole = (one.distinct and one.ids and one.ids.kind == "whole numbers" for one in called.values())
+    few = (_runs(one, least=1) for one in called.values())  # of all candidates, one or two may have been shown
+    named = [name for name, fit, run in zip(called, whole, few, strict=True) if fit or run]
     running = [name for name, one in beside.items() if _runs(one) and name not in roles.taken]
-    if running:
+    if running and (not named or {*named} & {*running}):
         roles.choose("position", running, "it counts from the top of each list")
         return
-    whole = {n: one for n, one in beside.items() if one.distinct and one.ids and one.ids.kind == "whole numbers"}
-    roles.if_sure("position", [name for name in whole if names.closeness("position", name) >= 2])
+    roles.if_sure("position", named)  # a score of a short log may run, too
 
 
-def _runs(one: ListColumn) -> bool:
-    """Whether the numbers of each list are 1, 2, 3 or 0, 1, 2 in some order, beside those that are missing."""
+def _runs(one: ListColumn, least: int = _PAIR + 1) -> bool:
+    """Whether the numbers of each list are 1, 2, 3 or 0, 1, 2 in some order, beside those that are missing.
+
+    least: how many numbers some list must have.
+    """
     row = np.repeat(np.arange(len(one.lists.starts)), one.lists.lengths)
     if len(one.numbers) != len(row):
         return False
@@ -218,7 +224,7 @@ def _runs(one: ListColumn) -> bool:
     numbers, row = one.numbers[known], row[known]
     order, counts = np.lexsort((numbers, row)), np.bincount(row, minlength=len(one.lists.starts))
     off = numbers[order] - np.arange(len(order)) + np.repeat(np.cumsum(counts) - counts, counts)
-    clear = bool(len(off)) and int(counts.max()) > _PAIR
+    clear = bool(len(off)) and int(counts.max()) >= least
     return clear and off[0] in (0, 1) and float(np.mean(off == off[0])) >= 1 - _FEW
 
 
