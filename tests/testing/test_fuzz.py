@@ -43,6 +43,13 @@ def test_cases_drawn_at_random_keep_the_promises() -> None:
 ONE_SHOWN = {"slate": [[43]], "clicks": [[1]], "candidates": [[22, 43, 4]]}
 """One item of three is shown, so that its position is the only one of the list."""
 ANSWERED = {
+    "items by number that end early": LogCase(
+        "wide",
+        {"slate": [[5], [5, 4]], "clicks": [[0], [0, 1]]},
+        "pandas",
+        names={"slate": "item", "clicks": "click"},
+        shape="numbered",
+    ),
     "one position of a list": LogCase("wide", {**ONE_SHOWN}, "table", shape="ranked", told=False),
     "a position beside a score that runs": LogCase(
         "wide", {**ONE_SHOWN, "new": [[3.0, 2.0, 1.0]]}, "table", names={"new": "items.new"}, shape="ranked", told=False
@@ -130,6 +137,9 @@ ANSWERED = {
     "views of texts": LogCase("wide", {"candidates": [["a"], ["b"]]}, "polars", "inspect"),
 }
 REFUSED = {
+    "hits that are lists": LogCase(
+        "wide", {"slate": [[[","]]], "clicks": [[0]], "query": ["b"]}, "json array", "read", shape="ubi", told=False
+    ),
     "positions that are views of texts": LogCase(
         "long", {"position": [3, None]}, question="read", types={"position": "string_view"}
     ),

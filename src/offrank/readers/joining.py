@@ -165,7 +165,8 @@ class ClicksBeside:
 
     def _codes(self, column: pa.Array, name: str) -> NDArray[np.uint64]:
         column = arrow.plain(column)
-        return arrow.codes(column.cast(pa.large_string()) if self._texts else column, name).view(np.uint64)
+        in_texts = self._texts and not pa.types.is_nested(column.type)  # lists are no ids, which is told
+        return arrow.codes(column.cast(pa.large_string()) if in_texts else column, name).view(np.uint64)
 
     def _marked(self, data: pa.RecordBatch, found: NDArray[np.bool_], early: NDArray[np.bool_]) -> pa.Array:
         """Return the clicks beside the items of some rows, and note which clicks were found, and which came early."""

@@ -79,7 +79,18 @@ def _gathered(group: Sequence[str], shown: Sequence[str], rows: pa.RecordBatch) 
         raise ColumnError(said, "write these columns in one type") from None
     order = np.arange(len(values)).reshape(len(group), len(rows)).T[there]
     ends = np.append(0, np.cumsum(there.sum(axis=1)))
-    return pa.LargeListArray.from_arrays(pa.array(ends, pa.int64()), values.take(pa.array(order)))
+    found = values.take(pa.array(order))
+    return pa.LargeListArray.from_arrays(pa.array(ends, pa.int64()), _as_ids(found) if group == shown else found)
+
+
+def _as_ids(values: pa.Array) -> pa.Array:
+    """Return whole numbers as integers: with places that have no item, other libraries make fractions of them."""
+    if not pa.types.is_floating(values.type):
+        return values
+    try:
+        return values.cast(pa.int64())
+    except pa.ArrowInvalid:  # fractions, which are no ids
+        return values
 
 
 def _is_numeric(kind: pa.DataType) -> bool:
