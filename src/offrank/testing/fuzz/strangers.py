@@ -92,7 +92,8 @@ def ranked(case: LogCase) -> Tables:
     slates, shown = _lists(columns, "slate"), []
     for index, candidates in enumerate(_lists(columns, "candidates")):
         slate = slates[index]
-        if len({*map(repr, candidates)}) < len(candidates) or any(item not in candidates for item in slate):
+        twice = any(len({*map(repr, items)}) < len(items) for items in (candidates, slate))
+        if twice or any(item not in candidates for item in slate):
             raise Unwritable("items without a rank of their own")
         at = [slate.index(item) if item in slate else None for item in candidates]
         shown.append([None if rank is None else rank + top for rank in at])
