@@ -137,6 +137,13 @@ ANSWERED = {
     "views of texts": LogCase("wide", {"candidates": [["a"], ["b"]]}, "polars", "inspect"),
 }
 REFUSED = {
+    "whole numbers beyond 2^53 in one file and fractions in another": LogCase(
+        "wide",
+        {"slate": [["a"], ["a"]], "clicks": [[2**63 - 1], [0.0]], "query": ["a", "c"]},
+        "hive",
+        "evaluate",
+        invalid="raise",
+    ),
     "hits that are lists": LogCase(
         "wide", {"slate": [[[","]]], "clicks": [[0]], "query": ["b"]}, "json array", "read", shape="ubi", told=False
     ),

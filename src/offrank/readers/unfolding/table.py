@@ -174,7 +174,10 @@ def first_rows(table: Table, columns: tuple[str, ...], rows: int = _ROWS) -> pa.
         pass
     tables = [pa.Table.from_batches([data]) for data in found]
     empty = pa.table({name: pa.array([], pa.null()) for name in columns})
-    return pa.concat_tables(tables, promote_options="permissive").slice(0, rows) if tables else empty
+    try:
+        return pa.concat_tables(tables, promote_options="permissive").slice(0, rows) if tables else empty
+    except pa.ArrowInvalid:  # numbers that no type of all files holds
+        return tables[0].slice(0, rows)
 
 
 def _pieces(table: Table, columns: tuple[str, ...]) -> Iterator[Piece]:
