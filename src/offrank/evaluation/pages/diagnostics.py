@@ -27,7 +27,7 @@ from .estimates import mean_weight
 
 _NEAR = (Span(0.95, None, None), Span(1.05, None, None))
 """Mean weights that differ by less than this do not need a closer look."""
-_LIGHTS = (("ok", "as expected"), ("warning", "warns"), ("serious", "fails"))
+_LIGHTS = (("ok", "as expected"), ("warning", "differs, see the findings"), ("serious", "fails"))
 _UNCLIPPED = "unclipped"
 
 
@@ -53,7 +53,8 @@ def weights_forest(found: ResultData, target: str) -> Forest:
 
 def forest_of_checks(metadata: ResultMetadata) -> Forest:
     """Plot the measured values of the checks whose expectation is 1."""
-    lights = {"ok": "ok", "note": "ok", "warning": "warning", "serious": "serious"}
+    # A note is on a mean weight that differs, and whose cause is told elsewhere: no green light for it.
+    lights = {"ok": "ok", "note": "warning", "warning": "warning", "serious": "serious"}
     rows = tuple(
         ForestRow(_short(one.title), Span.of(one), light=lights.get(one.status, ""))
         for one in metadata.checks
