@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from ..checks.logged_by import CONTRADICTED
-from ..formatting import plural, quote
+from ..formatting import Span, plural, quote
 from ..log import rules
 from ..readers.described import LogColumn
 from ..report.document import Answer, Document, Figures, Item, Section
@@ -170,7 +170,7 @@ def _sizes(found: Inspected) -> Iterator[Item]:
     items = _counted(distinct["item"], "different item")
     yield Item(f"{_spread(overview.candidates)}, {items}", status="candidates")
     if (earned := overview.earned) is not None:
-        yield Item(f"{earned.value:.3g} per impression ({earned.low:.3g} to {earned.high:.3g})", status="earned")
+        yield Item(f"{Span.of(earned).number()} per impression ({Span.of(earned).interval()})", status="earned")
     else:
         yield Item("unknown: the log has neither clicks nor a reward", status="earned")
     for name, effect in overview.effects.items():

@@ -289,5 +289,5 @@ def _shown(one: MeasuredModel, metric: Metric) -> str | None:
     if not one.measured(metric):
         return None
     low, high = one.ends(metric)
-    value = f"{one.value(metric):.4f}"
-    return value if low == high else f"{value} ({low:.4f} to {high:.4f})"
+    span = formatting.Span(one.value(metric), low, high)
+    return span.number() if low == high else span.text()

@@ -9,7 +9,7 @@ from ...checks.propensities import SlotsRow
 from ...errors import UsageError
 from ...estimators.registry import ESTIMATORS
 from ...findings.verdict import Verdict
-from ...formatting import MISSING, Span, count, listing, number, percent, quote
+from ...formatting import MISSING, Span, count, listing, number, quote
 from ...report.document import Document, Figures, Item, Section
 from ...report.picture import Picture
 from ...report.plots import Forest, ForestRow
@@ -111,8 +111,7 @@ def _comparisons(found: Sequence[Difference]) -> Section:
         change, part = Span.of(verdict.difference), Span.of(verdict.relative)
         doubt, text = SEVERITY_OF[verdict.trust], change.text(signed=True)
         rows.append(ForestRow(name, change, text, part.share(), verdict.decision, severity=doubt))
-        shares = (percent(part.value, signed=True), part.percents())
-        numbers = (change.number(signed=True), change.interval(signed=True), *shares)
+        numbers = (change.number(signed=True), change.interval(signed=True), *part.percents())
         cells.append((name, verdict.estimator, *numbers, verdict.decision, verdict.trust))
     header = ("compared", "estimator", "difference", "interval", "relative", "interval", "decision", "trust")
     plot = Forest("Paired differences, on the same impressions", tuple(rows), 0.0, "no difference", better="right")
