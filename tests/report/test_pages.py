@@ -215,7 +215,7 @@ def test_a_table_that_is_too_wide_is_shown_in_pieces() -> None:
     assert max(map(len, text.splitlines())) <= 80
     assert text.count("-0.00061 \u00b1 0.00026") == 18  # whole
     assert text.count("model a") == 3  # beside each piece
-    narrow = Figures("All", header, rows, extra=tuple(range(2, 10)))
+    narrow = Figures("All", header, rows, extra=tuple((place,) for place in range(2, 10)))
     assert render_text(Document("", "", (Section("", tables=(narrow,)),)), 80).count("\u00b1") == 2
 
 

@@ -162,7 +162,7 @@ class Selection(Tabular):
         left = tuple(f"not used: {name} ({why})" for name, why in self.left_out.items())
         left += tuple(f"must not be chosen: {name} ({', '.join(why)})" for name, why in self.excluded.items())
         reasons = () if self.choice is None else self.choice.reasons
-        table = Figures("Strategies", ("strategy", "chooses", "kept for the last step"), rows, extra=(2,))
+        table = Figures("Strategies", ("strategy", "chooses", "kept for the last step"), rows, extra=((2,),))
         return Section("The choice", items=(*reasons, *left), tables=(table,) if rows else ())
 
     def to_document(self) -> Document:

@@ -115,7 +115,9 @@ def _comparisons(found: Sequence[Difference]) -> Section:
         cells.append((name, verdict.estimator, *numbers, verdict.decision, verdict.trust))
     header = ("compared", "estimator", "difference", "interval", "relative", "interval", "decision", "trust")
     plot = Forest("Paired differences, on the same impressions", tuple(rows), 0.0, "no difference", better="right")
-    return Section("Which is better?", forests=(plot,), tables=(Figures("", header, tuple(cells), extra=(1, 4, 5)),))
+    return Section(
+        "Which is better?", forests=(plot,), tables=(Figures("", header, tuple(cells), extra=((4, 5), (1,))),)
+    )
 
 
 def _verdict(name: str, verdict: Verdict, truth: float | None) -> ForestRow:

@@ -148,7 +148,7 @@ def measured(here: Evaluations, ranked: Ranked, cmip: Mapping[str, Cmip]) -> Sec
         "CMIP (nats)",
         "an unbiased model's",
     )
-    table = Figures("Measured", heading, tuple(rows), extra=(5, 6))
+    table = Figures("Measured", heading, tuple(rows), extra=((5,), (6,)))
     return Section("Measurements", charts=(chart,), forests=_directions(cmip), tables=(table,))
 
 
