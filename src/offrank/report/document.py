@@ -45,7 +45,7 @@ Cell = str | float | int | None | Codes
 class Figures:
     """A table: a caption, a header, and rows of equal length; the first cell names the row.
 
-    - extra: groups of columns to show only if there is space, the most important first.
+    - extra: groups of columns to omit if space is short, the last first.
     - folded: whether a page hides it behind its caption.
     """
 

@@ -92,7 +92,7 @@ def _answer(answer: Answer, console: Console) -> Text:
 
 
 def _table(figures: Figures, marks: dict[str, int], width: int) -> RenderableType:
-    """Render a line per row; if space is short, omit extra columns, then split the table."""
+    """Render a line per row; if space is short, omit the last extra columns, then split the table."""
     columns = [[_words(cell, marks) for cell in column] for column in figures.aligned(" ")]
     widths = [
         max([len(name), *(part.cell_len for part in column)])
@@ -107,7 +107,9 @@ def _table(figures: Figures, marks: dict[str, int], width: int) -> RenderableTyp
     known, kept = kept, [place for place in kept if all(place not in group for group in figures.extra)]
     for group in figures.extra:
         more = sorted([*kept, *(place for place in group if place in known)])
-        kept = more if needed(more, 2) <= width else kept
+        if needed(more, 2) > width:
+            break
+        kept = more
     if needed(kept, 1) > width:
         first = min(first, max(_NAMES, width - sum(widths[place] + 1 for place in kept[1:])))
     pieces = [[0]]

@@ -23,7 +23,7 @@ _DIFFER = 0.05
 """Groups are said to differ where the test has a smaller p-value."""
 _WORD = re.compile("[a-z]{3,}")
 _HEADER = ("estimator", "value", "interval", "change", "interval", "ESS", "weight", "largest", "tail", "truth", "see")
-_SPARE = ("interval", "truth", "largest", "tail")
+_SPARE = ("truth", "interval", "largest", "tail")
 """Columns that a narrow terminal leaves out, the last first; the interval is that of the change."""
 
 
