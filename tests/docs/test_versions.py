@@ -74,3 +74,19 @@ def test_equal_versions_are_tried_once(tmp_path, monkeypatch):
         known[f"{python} {asked}"] = versions.tried(python, asked, tmp_path, "0", known)
     assert [one["came"] for one in known.values()] == ["9 passed", "the versions of newest: 9 passed", "9 passed"]
     assert not any(versions.failing(one["came"]) for one in known.values())
+
+
+def test_a_folder_keeps_what_was_tried(tmp_path, monkeypatch, capsys):
+    ran = []
+    monkeypatch.setattr(versions.os, "nice", lambda _: None)
+    monkeypatch.setattr(versions, "pythons", lambda: [("3.12", "python3.12")])
+    answers = {"oldest": {"came": "9 passed"}, "newest": {"came": "1 failed, 8 passed"}}
+    monkeypatch.setattr(versions, "tried", lambda _, asked, *__: ran.append(asked) or answers[asked])
+    monkeypatch.setattr(versions.sys, "argv", ["versions", "--folder", str(tmp_path)])
+    for _ in range(2):
+        with pytest.raises(SystemExit) as ended:
+            versions.main()
+        assert ended.value.code is True
+    assert ran == ["oldest", "newest"]
+    assert capsys.readouterr().out == "3.12 oldest 9 passed\n3.12 newest 1 failed, 8 passed\n" * 2
+    assert versions.kept(tmp_path)["3.12 oldest"]["came"] == "9 passed"
