@@ -179,6 +179,7 @@ CASES = [
     Case("slates of 10,000, `check`", 200, partial(long_slates, slots=10_000), checked),
     Case("slates of 10,000, `ipm`", 200, partial(long_slates, slots=10_000), partial(evaluated, estimators=["ipm"])),
     Case("a CSV file", int(3e9 / BYTES_OF_LINE / 5), lines, evaluated, "csv"),
+    Case("a CSV file, `inspect`", int(3e9 / BYTES_OF_LINE / 5), lines, offrank.inspect, "csv"),
     Case("a CSV file, `convert`", int(3e9 / BYTES_OF_LINE / 5), lines, converted, "csv"),
 ]  # fmt: skip
 
