@@ -189,7 +189,7 @@ def largest(kept: Floats, values: Floats, *, absolute: bool) -> Floats:
     """[keep] the largest of `kept`, descending, and of the values [n]; absolute: whether signs do not count.
 
     Many values are equal (weights of 0), at which a selection by partition of all of them is slow: those above the
-    least so far are collected, and selected from when the space is full. Compiled, `partition` alone takes five seconds.
+    least so far are collected, and selected from when the space is full. `partition` takes five seconds to compile.
     """
     keep, least, row = len(kept), kept[-1], 0
     both = np.concatenate([kept, np.empty(3 * keep)])
