@@ -51,7 +51,7 @@ def confidence(level: Any) -> float:
     Raises:
         UsageError: it is none.
     """
-    if isinstance(level, Real) and 0 < level < 1:
+    if isinstance(level, Real) and 0 < float(level) < 1:
         return float(level)
     raise UsageError(f"confidence is {level!r}", "give a level between 0 and 1, such as 0.95")
 
