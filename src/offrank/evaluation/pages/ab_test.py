@@ -41,7 +41,7 @@ def _by_each(found: ArmsCompared) -> Figures:
     rows = [(MEANS, *_change(Span.of(plain)), MISSING, MISSING, "1.0 times")]
     if found.plain is not None:
         adjusted = _sessions(saved(plain, found.means))
-        rows.append((f"{MEANS}, with the control", *_change(Span.of(found.means)), MISSING, MISSING, adjusted))
+        rows.append((f"{MEANS} with control", *_change(Span.of(found.means)), MISSING, MISSING, adjusted))
     rows += [
         (
             one.estimator,
