@@ -72,8 +72,8 @@ def test_the_table_names_what_ran_and_what_did_not():
     assert list(versions.table(known)) == [
         "| Python | set | libraries | readers | engines | numbers | models | the rest | commit |",
         "|---|---|---|---|---|---|---|---|---|",
-        "| 3.11 | pre | not to be installed: no wheel of numba | – | – | – | – | – | 12345678 |",
-        "| 3.13 | oldest | numpy 2.1.0, numba 0.61.0 | 9 passed | – | – | 1 failed, 3 passed | – | 12345678 |",
+        "| 3.11 | pre | not to be installed: no wheel of numba | | | | | | 12345678 |",
+        "| 3.13 | oldest | numpy 2.1.0, numba 0.61.0 | 9 passed | | | 1 failed, 3 passed | | 12345678 |",
         "| 3.13 | pre | those of 3.13 newest | | | | | | 12345678 |",
         "",
         "Not tried: Python 3.12, 3.14.",
