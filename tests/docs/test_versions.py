@@ -44,49 +44,83 @@ def test_a_set_in_the_words_of_uv(asked, arguments):
         ("2550 passed, 2 errors", True),
         ("3 skipped", True),
         ("exit 4", True),
-        ("not to be installed: no wheels of numba, 3 passed over", True),
     ],
 )
 def test_what_fails(came, failing):
     assert versions.failing(came) is failing
 
 
+def test_each_core_test_is_of_one_part():
+    files = [one for part in versions.PARTS for one in versions.core(part)]
+    fast = (SCRIPTS.parent / "tests/fast.txt").read_text(encoding="utf-8").split()
+    assert sorted(files) == sorted([*versions.DOORS, *(one for one in fast if not one.startswith("tests/house/"))])
+    assert all(versions.core(part) for part in versions.PARTS)
+    assert "tests/running/test_engines.py" in versions.core("engines")
+    assert "tests/test_spelling.py" in versions.core("the rest")
+
+
 def test_the_table_names_what_ran_and_what_did_not():
-    pair = {"versions": {"NumPy": "2.1.0", "numba": "0.61.0", "pluggy": "1"}, "commit": "12345678"}
     known = {
-        "3.13 oldest": pair | {"came": "9 passed"},
-        "3.11 pre": {"versions": {}, "commit": "12345678", "came": "not to be installed: no wheel"},
+        "3.13 oldest": {
+            "versions": {"NumPy": "2.1.0", "numba": "0.61.0", "pluggy": "1"},
+            "commit": "12345678",
+            "parts": {"readers": "9 passed", "models": "1 failed, 3 passed"},
+        },
+        "3.11 pre": {"versions": {}, "commit": "12345678", "failed": "no wheel of numba", "parts": {}},
+        "3.13 pre": {"versions": {}, "commit": "12345678", "same": "3.13 newest", "parts": {}},
     }
-    assert list(versions.table(known))[2:] == [
-        "| 3.11 | pre |  | not to be installed: no wheel | 12345678 |",
-        "| 3.13 | oldest | numpy 2.1.0, numba 0.61.0 | 9 passed | 12345678 |",
+    assert list(versions.table(known)) == [
+        "| Python | set | libraries | readers | engines | numbers | models | the rest | commit |",
+        "|---|---|---|---|---|---|---|---|---|",
+        "| 3.11 | pre | not to be installed: no wheel of numba | | | | | | 12345678 |",
+        "| 3.13 | oldest | numpy 2.1.0, numba 0.61.0 | 9 passed | | | 1 failed, 3 passed | | 12345678 |",
+        "| 3.13 | pre | those of 3.13 newest | | | | | | 12345678 |",
         "",
         "Not tried: Python 3.12, 3.14.",
     ]
 
 
-def test_equal_versions_are_tried_once(tmp_path, monkeypatch):
+@pytest.fixture
+def run(tmp_path, monkeypatch):
+    """Run the script on Python 3.12 with a folder; `ran` has the parts that were not there yet."""
+    ran = []
+    came = {"readers": "9 passed", "engines": "8 passed"}
+    monkeypatch.setattr(versions.os, "nice", lambda _: 0)
+    monkeypatch.setattr(versions, "pythons", lambda: [("3.12", "python3.12")])
     monkeypatch.setattr(versions, "made", lambda *_: (tmp_path, ""))
     monkeypatch.setattr(versions, "installed", lambda _: {"numpy": "2.1"})
-    monkeypatch.setattr(versions, "passed", lambda *_: "9 passed")
-    known = {}
-    for python, asked in (("python3.11", "newest"), ("python3.11", "pre"), ("python3.12", "pre")):
-        known[f"{python} {asked}"] = versions.tried(python, asked, tmp_path, "0", known)
-    assert [one["came"] for one in known.values()] == ["9 passed", "the versions of newest: 9 passed", "9 passed"]
-    assert not any(versions.failing(one["came"]) for one in known.values())
+    monkeypatch.setattr(versions, "passed", lambda own, part, _: ran.append((own.name, part)) or came[part])
 
-
-def test_a_folder_keeps_what_was_tried(tmp_path, monkeypatch, capsys):
-    ran = []
-    monkeypatch.setattr(versions.os, "nice", lambda _: None)
-    monkeypatch.setattr(versions, "pythons", lambda: [("3.12", "python3.12")])
-    answers = {"oldest": {"came": "9 passed"}, "newest": {"came": "1 failed, 8 passed"}}
-    monkeypatch.setattr(versions, "tried", lambda _, asked, *__: ran.append(asked) or answers[asked])
-    monkeypatch.setattr(versions.sys, "argv", ["versions", "--folder", str(tmp_path)])
-    for _ in range(2):
+    def again(*arguments):
+        ran.clear()
+        monkeypatch.setattr(versions.sys, "argv", ["versions", "--folder", str(tmp_path), *arguments])
         with pytest.raises(SystemExit) as ended:
             versions.main()
-        assert ended.value.code is True
-    assert ran == ["oldest", "newest"]
-    assert capsys.readouterr().out == "3.12 oldest 9 passed\n3.12 newest 1 failed, 8 passed\n" * 2
-    assert versions.kept(tmp_path)["3.12 oldest"]["came"] == "9 passed"
+        return list(ran), ended.value.code, versions.kept(tmp_path)
+
+    again.came = came
+    return again
+
+
+def test_what_was_tried_is_not_tried_again(run):
+    parts = ("--part", "readers", "--part", "engines")
+    assert run("--set", "oldest", "--part", "readers")[:2] == ([("3-12-oldest", "readers")], False)
+    run.came["engines"] = "1 failed, 7 passed"
+    ran, code, known = run("--set", "oldest", *parts)
+    assert (ran, code) == ([("3-12-oldest", "engines")], True)
+    assert known["3.12 oldest"]["parts"] == {"readers": "9 passed", "engines": "1 failed, 7 passed"}
+    assert run("--set", "oldest", *parts)[:2] == ([], True)
+
+
+def test_equal_versions_are_tried_once(run):
+    parts = ("--part", "readers", "--part", "engines")
+    ran, code, known = run("--set", "newest", "--set", "pre", *parts)
+    assert (ran, code) == ([("3-12-newest", "readers"), ("3-12-newest", "engines")], False)
+    assert known["3.12 pre"]["same"] == "3.12 newest"
+
+
+def test_what_cannot_be_installed_fails(run, monkeypatch):
+    monkeypatch.setattr(versions, "made", lambda *_: (None, "Resolving\nno wheel of numba"))
+    ran, code, known = run("--set", "oldest")
+    assert (ran, code) == ([], True)
+    assert known["3.12 oldest"]["failed"] == "no wheel of numba"
