@@ -134,6 +134,9 @@ ANSWERED = {
         "hive",
         seed="4",
     ),
+    "a check without clicks and rewards": LogCase(
+        "wide", {"slate": [[1]], "propensity": [0.5], "new": [[1.0]]}, "table", "check"
+    ),
     "views of texts": LogCase("wide", {"candidates": [["a"], ["b"]]}, "polars", "inspect"),
 }
 REFUSED = {
