@@ -33,6 +33,10 @@ def test_every_number_is_whole_and_fits(width: int) -> None:
 
 def test_wide_terminals_show_the_interval_of_the_difference() -> None:
     assert "+0.02889 to +0.03725" in line_of(render_text(sample.result(), 120), "pbm")
+    middle = line_of(render_text(sample.result(), 100), "pbm")
+    assert "0.41180" in middle  # the truth
+    assert "+0.02889" not in middle
+    assert "0.073 %" not in middle  # would fit, but the interval comes first
     assert "+0.02889" not in render_text(sample.result(), 80)
 
 
