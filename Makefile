@@ -19,8 +19,8 @@ demo: $(VENV)/.installed ## Simulate a log, judge two new rankers from it, write
 	$(BIN)/offrank demo
 
 test: $(VENV)/.installed-dev ## Everything that CI checks, the tests last
-	$(MAKE) --no-print-directory -j2 lint docs
-	$(MAKE) --no-print-directory pytest older
+	$(MAKE) --no-print-directory -j3 --output-sync=target lint docs older
+	$(MAKE) --no-print-directory pytest
 
 fast: lint ## While you work: style, types, layers and the tests that matter most, in a minute
 	$(BIN)/pytest -q -n 2 -m "not slow and not browser" @tests/fast.txt

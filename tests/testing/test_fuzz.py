@@ -24,6 +24,8 @@ WIDE: dict[str, list[Any]] = {"slate": SLATE, "clicks": CLICKS, "candidates": SL
 LONG: dict[str, list[Any]] = {"impression": [0, 0], "item": [7, 9], "position": [1, 2], "click": [1, 0]}
 MANY = list(range(200))
 
+pytestmark = pytest.mark.xdist_group("fuzz")  # large groups are begun first: it does not end the run alone
+
 
 def wide(question: str, form: str = "table", *, types: Any = None, names: Any = None, **columns: Any) -> LogCase:
     return LogCase("wide", {**WIDE, **columns}, form, question, types=types or {}, names=names or {})
