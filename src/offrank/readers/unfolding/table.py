@@ -181,7 +181,7 @@ def first_rows(table: Table, columns: tuple[str, ...], rows: int = _ROWS) -> pa.
 
 
 def _pieces(table: Table, columns: tuple[str, ...], rows: int = 1) -> Iterator[Piece]:
-    """Yield the first pieces of a table; of one that can be read once, so many rows, and of one that is called, more."""
+    """Yield the first pieces of a table; of one that can be read once, so many rows; of one that is called, more."""
     if isinstance(table, UnfoldedTable):
         folded = tuple(dict.fromkeys(table.taken[name][0] for name in columns))
         for piece in _pieces(table.folded, folded):
