@@ -142,6 +142,9 @@ ANSWERED = {
     "views of texts": LogCase("wide", {"candidates": [["a"], ["b"]]}, "polars", "inspect"),
 }
 REFUSED = {
+    "texts in run ends, and nothing else": LogCase(
+        "wide", {"query": ["b"]}, question="read", types={"query": "run ends"}
+    ),
     "whole numbers beyond 2^53 in one file and fractions in another": LogCase(
         "wide",
         {"slate": [["a"], ["a"]], "clicks": [[2**63 - 1], [0.0]], "query": ["a", "c"]},

@@ -125,6 +125,7 @@ def _lists(rows: pa.Table) -> dict[str, ListColumn]:
     for name in rows.column_names:
         column = rows.column(name).combine_chunks()
         column = pa.concat_arrays(column.chunks) if isinstance(column, pa.ChunkedArray) else column
+        column = arrow.plain(column) if pa.types.is_run_end_encoded(column.type) else column
         kind = column.type
         if pa.types.is_nested(kind) and hasattr(kind, "value_type") and not pa.types.is_map(kind):
             found[name] = ListColumn(name, arrow.lists(column, name))
