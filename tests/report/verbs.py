@@ -17,17 +17,6 @@ NAMES = (
     *("inspect", "fit", "harvest", "evaluate clicks", "judge", "predict", "select clicks"),
     *("select", "measure", "learn"),
 )
-    "inspect",
-    "fit",
-    "harvest",
-    "evaluate clicks",
-    "judge",
-    "predict",
-    "select clicks",
-    "select",
-    "measure",
-    "learn",
-)
 LOG = "world.parquet"
 
 
