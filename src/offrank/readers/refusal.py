@@ -10,8 +10,10 @@ from ..errors import ColumnError, OffrankError
 from ..wording import ColumnNames, Option, Wording, joined, nearest
 from . import arrow
 from .beginning import Beginning
+from .column_sets import headed, in_words, one_of, sets_of
 from .description import Description
 from .lacking import lacks_lists
+from .tables import Table
 
 _DESCRIBED, _SHORT = 12, 60
 """Columns, and characters of their first values, that are shown of such a table."""
@@ -46,6 +48,11 @@ def not_joined(beginning: Beginning, error: OffrankError) -> OffrankError:
         tables = beginning.opened.tables if isinstance(error, ColumnError) else []
     except OffrankError:
         return error
+    files = [table for table in tables if hasattr(table, "files")]
+    if len(tables) > 2 or _alike(tables):
+        sets = sets_of((path, table.names) for table in files for path in table.files.paths)
+        told = len(files) == len(tables) and len(sets) > 1 and headed(sets)
+        return ColumnError(in_words(sets), one_of(sets)) if told else error
     if len(tables) != 2:
         return error
     said = [f"{table.describe()} has {', '.join(table.names)}" for table in tables]
@@ -56,6 +63,14 @@ def not_joined(beginning: Beginning, error: OffrankError) -> OffrankError:
             "give the impressions and their clicks, and name the columns that join them: {}", Option("format", join)
         ),
     )
+
+
+def _alike(tables: Sequence[Table]) -> bool:
+    """Whether two tables have half of their columns in common: they are two logs, not impressions and their clicks."""
+    if len(tables) != 2:
+        return False
+    one, other = ({*table.names} for table in tables)
+    return 2 * len(one & other) >= max(len(one), len(other))
 
 
 def _near(names: Sequence[str]) -> bool:
