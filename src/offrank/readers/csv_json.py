@@ -14,10 +14,11 @@ import pyarrow.json
 
 from ..errors import EmptyLogError, LogError
 from . import _kernels_json
+from .column_sets import refuse_missing
 from .dialect import Dialect
 from .files import Files, describe, partition
 from .json_text import parsed
-from .stored import reading, refuse_missing, with_columns
+from .stored import reading, with_columns
 from .tables import Piece, bounded, numbered, refuse_twice
 from .text_types import cell_error, csv_type, exact, json_types, naming, whole_numbers, with_fractions
 
@@ -156,7 +157,7 @@ class CsvJsonTable:
         folders = partition(path)
         own = [one for one in self.names if one not in folders] if self.files.held else self._names_in(path)
         constant = {name: value for name, value in folders.items() if name in columns and name not in own}
-        refuse_missing(path, [*own, *constant], columns, self.files.paths[0])
+        refuse_missing(path, [*own, *constant], columns, self.files.paths, self._names_in)
         wanted, rows = pa.schema([self.schema.field(name) for name in columns if name not in constant]), 0
         # CSV errors name the row; JSON errors count from the beginning of a block.
         json = self.kind == "json"
