@@ -50,10 +50,10 @@ mutants: $(VENV)/.installed-dev ## Change a line of the code at a time: do its t
 fuzz: $(VENV)/.installed-dev ## Judge N=100000 random logs on all cores, beside an oracle (10,000 in some two minutes); SEED=2 draws others
 	$(BIN)/python -m offrank.testing.fuzz --cases $(N) --seed $(SEED)
 
-versions: ## Do the core tests pass with the oldest and the newest libraries, on each Python that is here? (an hour)
+versions: java ## Do the core tests pass with the oldest and the newest libraries, on each Python that is here? (an hour)
 	scripts/versions
 
-canary: ## The same with pre-releases of everything
+canary: java ## The same with pre-releases of everything
 	scripts/versions --set pre
 
 bench: $(VENV)/.installed-dev ## Run each script in benchmarks/ (minutes)

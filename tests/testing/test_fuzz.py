@@ -136,9 +136,15 @@ ANSWERED = {
         "hive",
         seed="4",
     ),
+    "a check without clicks and rewards": LogCase(
+        "wide", {"slate": [[1]], "propensity": [0.5], "new": [[1.0]]}, "table", "check"
+    ),
     "views of texts": LogCase("wide", {"candidates": [["a"], ["b"]]}, "polars", "inspect"),
 }
 REFUSED = {
+    "texts in run ends, and nothing else": LogCase(
+        "wide", {"query": ["b"]}, question="read", types={"query": "run ends"}
+    ),
     "whole numbers beyond 2^53 in one file and fractions in another": LogCase(
         "wide",
         {"slate": [["a"], ["a"]], "clicks": [[2**63 - 1], [0.0]], "query": ["a", "c"]},

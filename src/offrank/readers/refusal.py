@@ -6,12 +6,13 @@ from collections.abc import Mapping, Sequence
 
 import pyarrow as pa
 
-from ..errors import ColumnError, OffrankError
+from ..errors import ColumnError, OffrankError, UsageError
 from ..wording import ColumnNames, Option, Wording, joined, nearest
 from . import arrow
-from .beginning import Beginning
+from .beginning import Beginning, first_rows
 from .description import Description
 from .lacking import lacks_lists
+from .roles.wide import wide_roles
 
 _DESCRIBED, _SHORT = 12, 60
 """Columns, and characters of their first values, that are shown of such a table."""
@@ -43,10 +44,14 @@ def not_joined(beginning: Beginning, error: OffrankError) -> OffrankError:
     if without is not None:
         return ColumnError(without.lacks, without.remedy)
     try:
-        tables = beginning.opened.tables if isinstance(error, ColumnError) else []
+        tables = beginning.opened.tables if isinstance(error, ColumnError | UsageError) else []
+        if len(tables) != 2:
+            return error
+        for table in tables:
+            found = wide_roles(first_rows(table), {})
+            if found.instead:
+                return ColumnError(f"{table.describe()}: {found.lacks}", found.remedy)
     except OffrankError:
-        return error
-    if len(tables) != 2:
         return error
     said = [f"{table.describe()} has {', '.join(table.names)}" for table in tables]
     join = "events(impression=NAME, item=NAME, position=NAME, click_impression=NAME, click_item=NAME)"
