@@ -158,7 +158,7 @@ def checked(path: Path) -> object:
 
 
 def converted(path: Path) -> object:
-    return convert(str(path), path.with_suffix(".wide.parquet"))
+    return convert(str(path), path.with_suffix(".wide.parquet"), scores=["old_score", "new_score"])
 
 
 CASES = [
@@ -179,7 +179,8 @@ CASES = [
     Case("slates of 10,000, `check`", 200, partial(long_slates, slots=10_000), checked),
     Case("slates of 10,000, `ipm`", 200, partial(long_slates, slots=10_000), partial(evaluated, estimators=["ipm"])),
     Case("a CSV file", int(3e9 / BYTES_OF_LINE / 5), lines, evaluated, "csv"),
-    Case("a CSV file, `convert`", int(3e9 / BYTES_OF_LINE / 5), lines, converted, "csv"),
+    Case("a CSV file, `inspect`", int(3e9 / BYTES_OF_LINE / 5), lines, offrank.inspect, "csv"),
+    Case("a CSV file, `convert --score`", int(3e9 / BYTES_OF_LINE / 5), lines, converted, "csv"),
 ]  # fmt: skip
 
 

@@ -13,6 +13,8 @@ from functools import partial
 from pathlib import Path
 from unittest.mock import patch
 
+import pyarrow.parquet as pq
+
 import offrank
 from benchmarks import damage
 from offrank.errors import LogError
@@ -50,13 +52,30 @@ def main(folder: Path, trials: int) -> None:
         for trial in range(trials):
             path.write_bytes(damage.damaged(content, random.Random(f"{name} {trial}")))
             print(name, trial, end=" ", flush=True)
-            try:
-                found = rows(offrank.read_log(path), NEEDED)
-            except LogError as error:
-                print("error", "named" if name in str(error) else f"not named: {error}")
-            else:
-                print("same" if json.dumps(found) == json.dumps(truth) else "other")
+            print(how_read(path, truth))
+
+
+def how_read(path: Path, truth: object) -> str:
+    """How a damaged file is read."""
+    try:
+        found = rows(offrank.read_log(path), NEEDED)
+    except LogError as error:
+        return "error named" if path.name in str(error) else f"error not named: {error}"
+    return "same" if json.dumps(found) == json.dumps(truth) else "other"
+
+
+def footers(path: Path) -> None:
+    """Set each byte of the footer of a Parquet file to zero, one after another."""
+    pq.write_table(log(), path)
+    content, truth = path.read_bytes(), rows(offrank.read_log(path), NEEDED)
+    for at in range(len(content) - 8 - int.from_bytes(content[-8:-4], "little"), len(content)):
+        path.write_bytes(content[:at] + b"\0" + content[at + 1 :])
+        print(path.name, at, end=" ", flush=True)
+        print(how_read(path, truth))
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]), int(sys.argv[2]))
+    if sys.argv[2] == "footers":
+        footers(Path(sys.argv[1]) / "log.parquet")
+    else:
+        main(Path(sys.argv[1]), int(sys.argv[2]))

@@ -30,7 +30,11 @@ TRIALS = 70
 @pytest.fixture(scope="module")
 def outcomes(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Counter[str]]:
     """Format -> how reading ended, over many damaged files."""
-    words = [sys.executable, "-m", "tests.readers.damage", str(tmp_path_factory.mktemp("damage")), str(TRIALS)]
+    return read_apart(tmp_path_factory.mktemp("damage"), str(TRIALS))
+
+
+def read_apart(folder: Path, how: str) -> dict[str, Counter[str]]:
+    words = [sys.executable, "-m", "tests.readers.damage", str(folder), how]
     done = subprocess.run(words, capture_output=True, text=True, check=False)
     assert done.returncode == 0, (done.stdout[-200:], done.stderr[-2000:])
     found: dict[str, Counter[str]] = {}
@@ -45,6 +49,13 @@ def test_damage_ends_in_an_error_that_names_the_file(name: str, outcomes: dict[s
     assert outcomes[name].total() == TRIALS
     assert outcomes[name].keys() <= {"same", "other", "error named"}
     assert outcomes[name]["error named"] > TRIALS / 4
+
+
+def test_no_byte_of_a_footer_ends_the_process(tmp_path: Path) -> None:
+    """A column of another type than the footer's schema says ends it where statistics are asked for."""
+    found = read_apart(tmp_path, "footers")["log.parquet"]
+    assert found.keys() <= {"same", "other", "error named"}
+    assert found["error named"] > found.total() / 4
 
 
 @pytest.mark.parametrize("name", ["converted.arrow", "converted.parquet"])

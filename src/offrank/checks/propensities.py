@@ -6,14 +6,16 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..errors import AbilityError
-from ..folds.base import MappedFold, Sample, TotalFold
+from ..folds.base import MappedFold, Sample, TotalFold, total
 from ..folds.group_by import GroupBy, by_slots
 from ..folds.moments import Moments, MomentsFold
 from ..log.batch import Floats, LogBatch
 from ..log.source import Needs
-from ..policies.propensities import AnyPolicy, complete, is_law, law_needs, propensities, shown_needs
+from ..policies.base import all_shown, slots_filled
+from ..policies.propensities import AnyPolicy, complete, is_law, law, law_needs, propensities, shown_needs
 from ..policies.uniform import Uniform
 from ..policies.written import Logged
 from ..wording import Option, Wording
@@ -159,10 +161,14 @@ class SupportFold(MappedFold):
     reducer: ClassVar = TotalFold((0, 2))
 
     def mapped(self, batch: LogBatch) -> Floats:
-        h = 1 / batch.inclusion[:, None, None]
-        wanted, drawn = (self._rank_probs(policy, batch) for policy in (self.target, self.logging))
-        never = wanted * (drawn == 0)
-        return np.stack([(never * h).sum(axis=(0, 1)), (wanted * h).sum(axis=(0, 1))], axis=1)
+        known = self._supported(batch)
+        if not known.any():
+            return self._sums(batch)
+        here = batch.take(np.flatnonzero(known))
+        slots = np.arange(batch.contexts.slots) < here.contexts.length[:, None]
+        wanted = (slots / here.inclusion[:, None]).sum(axis=0)
+        found = np.stack([np.zeros(len(wanted)), wanted], axis=1)
+        return found if known.all() else total(found, self._sums(batch.take(np.flatnonzero(~known))))
 
     def result(self, found: Floats) -> Floats:
         """Return the share without support at each rank [k]."""
@@ -171,6 +177,20 @@ class SupportFold(MappedFold):
     @property
     def _of_any_slate(self) -> bool:
         return is_law(self.target) and is_law(self.logging)
+
+    def _supported(self, batch: LogBatch) -> NDArray[np.bool_]:
+        """Return where all of the target's mass certainly has support [n], which no law is needed for."""
+        if not self._of_any_slate:
+            return np.zeros(len(batch), np.bool_)
+        target, logging = (law(policy, "rank_probs") for policy in (self.target, self.logging))
+        filled = slots_filled(target, batch.contexts)
+        return all_shown(logging, batch.contexts) & (False if filled is None else filled)
+
+    def _sums(self, batch: LogBatch) -> Floats:
+        h = 1 / batch.inclusion[:, None, None]
+        wanted, drawn = (self._rank_probs(policy, batch) for policy in (self.target, self.logging))
+        never = wanted * (drawn == 0)
+        return np.stack([(never * h).sum(axis=(0, 1)), (wanted * h).sum(axis=(0, 1))], axis=1)
 
     def _rank_probs(self, policy: AnyPolicy, batch: LogBatch) -> Floats:
         """Return [n, q, k] of every candidate, in the same order for both policies."""

@@ -29,7 +29,7 @@ from ..log.batch import RunCache
 from ..log.source import Source
 from ..policies.epsilon import EpsilonUniform
 from ..policies.fit import counts, fitted
-from ..policies.propensities import AnyPolicy, ShownAbility, is_law, shown_needs
+from ..policies.propensities import AnyPolicy, ShownAbility, is_law, remembering, shown_needs
 from ..policies.uniform import Uniform
 from ..policies.written import is_logged
 from ..running.executors import Executor, Progress
@@ -93,7 +93,8 @@ class CheckPass:
         spec: IntervalSpec,
         totals: dict[str, float] | None,
     ) -> None:
-        self.source, self.logging, self.target, self.spec, self.totals = source, logging, target, spec, totals
+        self.source, self.target, self.spec, self.totals = source, target, spec, totals
+        self.logging = logging = remembering(logging)  # its laws of the samples are asked for several times
         self.counted = counts(logging)
         self.tried, log = Quantities(source), LogFold.of(source, logging)
         self.tried.add(log.needs(), impressions=ImpressionsFold(), log=log)

@@ -139,7 +139,10 @@ BAD_RANK = Rule(
     "give each shown item of an impression a rank; numbers may be skipped",
 )
 NOT_CONSTANT = Rule(
-    "not-constant", "differs within one impression", "repeat the impression's own value on each of its rows"
+    "not-constant",
+    "differs within one impression",
+    "repeat the impression's own value on each of its rows; a value of each item is named as a score: scores=[...] "
+    "(--score NAME) of convert",
 )
 
 

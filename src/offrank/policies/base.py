@@ -110,6 +110,14 @@ class FillsSlots(ABC):
         """[n] whether it does."""
 
 
+class ShowsAll(ABC):
+    """A policy that knows where it certainly may show every candidate at every rank."""
+
+    @abstractmethod
+    def shows_all(self, contexts: Contexts) -> NDArray[np.bool_]:
+        """[n] whether no candidate has the probability 0 at a rank of the slate."""
+
+
 def shuffles(policy: object) -> bool:
     """Whether all slates of the same candidates are equally likely."""
     return isinstance(policy, Shuffles)
@@ -128,6 +136,11 @@ def order_where_known(policy: object, contexts: Contexts, slates: Integers) -> F
 def slots_filled(policy: object, contexts: Contexts) -> NDArray[np.bool_] | None:
     """[n] whether a policy certainly shows a candidate in every slot; None if it does not know."""
     return policy.fills_slots(contexts) if isinstance(policy, FillsSlots) else None
+
+
+def all_shown(policy: object, contexts: Contexts) -> NDArray[np.bool_]:
+    """[n] whether a policy certainly may show every candidate at every rank."""
+    return policy.shows_all(contexts) if isinstance(policy, ShowsAll) else np.zeros(len(contexts), np.bool_)
 
 
 def all_items(contexts: Contexts) -> Integers:

@@ -9,12 +9,13 @@ from operator import or_
 from typing import Any, final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..errors import UsageError
 from ..log.batch import Contexts, Floats, Integers, LogBatch
 from ..log.source import Needs
 from . import _kernels
-from .base import Ability
+from .base import Ability, ShowsAll
 from .propensities import AnyPolicy, Propensities, ShownAbility, ShownPolicy, is_law, law, propensities, shown_needs
 from .rank_law import RankLaw
 from .uniform import Uniform
@@ -95,7 +96,7 @@ class MixedPolicy(ShownPolicy):
         return _mean(self.mixed_shares(contexts), map(of, self.mixed))
 
 
-class UniformMixture(MixedPolicy):
+class UniformMixture(MixedPolicy, ShowsAll):
     """A policy that shows a uniform slate with some probability, else what its base shows."""
 
     base: AnyPolicy
@@ -108,6 +109,11 @@ class UniformMixture(MixedPolicy):
     @final
     def mixed(self) -> tuple[AnyPolicy, ...]:
         return self.base, _UNIFORM
+
+    @final
+    def shows_all(self, contexts: Contexts) -> NDArray[np.bool_]:
+        """As `ShowsAll.shows_all`: wherever there are uniform slates."""
+        return np.asarray(self.uniform_share(contexts) > 0)
 
     @final
     def mixed_shares(self, contexts: Contexts) -> Floats:

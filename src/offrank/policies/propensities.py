@@ -151,6 +151,11 @@ def law_needs(policy: AnyPolicy, ability: Ability) -> Needs:
     return law(policy, ability).needs(ability)
 
 
+def remembering(policy: AnyPolicy) -> AnyPolicy:
+    """The same policy, which keeps the laws of the last rows where these take long."""
+    return policy.remembering() if isinstance(policy, PlackettLuce) else policy
+
+
 class _OfLaw(Propensities):
     """The propensities of a law on the shown slates."""
 

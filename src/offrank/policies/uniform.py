@@ -11,14 +11,14 @@ from numpy.typing import NDArray
 from ..log.batch import Contexts, Floats, Integers
 from ..log.source import Needs
 from ..spelling import Spelled
-from .base import Ability, FillsSlots, OrderGivenSet, Shuffles, log_product
+from .base import Ability, FillsSlots, OrderGivenSet, ShowsAll, Shuffles, log_product
 from .plackett_luce.laws import sample_rows
 from .registry import POLICIES
 
 
 @POLICIES.register
 @dataclass(frozen=True, repr=False)
-class Uniform(Spelled, Shuffles, FillsSlots, OrderGivenSet):
+class Uniform(Spelled, Shuffles, FillsSlots, ShowsAll, OrderGivenSet):
     """Items drawn uniformly without replacement: P(slate) = (m - k)! / m!.
 
     Examples:
@@ -33,6 +33,8 @@ class Uniform(Spelled, Shuffles, FillsSlots, OrderGivenSet):
 
     def fills_slots(self, contexts: Contexts) -> NDArray[np.bool_]:
         return np.ones(len(contexts), np.bool_)
+
+    shows_all = fills_slots
 
     def sample(self, contexts: Contexts, rng: np.random.Generator) -> Integers:
         return sample_rows(np.zeros(contexts.candidates.shape), contexts, rng)

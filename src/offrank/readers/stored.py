@@ -182,6 +182,11 @@ class ParquetTable(StoredTable):
         leaves = [leaf for leaf, path in enumerate(paths) if path in columns or path.startswith(inside)]
         if self.files.local and leaves:  # a damaged footer ends the process where only metadata are asked for
             list(file.reader.iter_batches(0, [number], column_indices=leaves, use_threads=False))
+        group = file.metadata.row_group(number)
+        for leaf in leaves:  # nor does pyarrow raise an error for the statistics of a column of another type
+            told, wanted = group.column(leaf).physical_type, file.schema.column(leaf).physical_type
+            if told != wanted:
+                raise pa.ArrowInvalid(f"{paths[leaf]!r} is of type {wanted}, but of type {told} in row group {number}")
         return leaves
 
     def _schema(self, path: str) -> pa.Schema:

@@ -27,7 +27,7 @@ def candidate_sections(rows: Sequence[Mapping[str, Any]], findings: tuple[Findin
     """Yield the estimated errors, and the candidates that must not be used or cannot be had."""
     cells = tuple(_cells(row) for row in rows if row["value"] is not None)
     header = ("estimator", "status", "value", "bias", "against", "expected error", "range")
-    table = Figures("Estimated errors", header, cells, extra=(6,))
+    table = Figures("Estimated errors", header, cells, extra=((6,),))
     unfit = [row for row in rows if row["message"] and (not row["chosen"] or row["status"] == "unusable")]
     yield Section("The candidates", tables=(table,), findings=findings)
     yield Section("Must not be used", items=_reasons(row for row in unfit if row["status"] != "missing"))

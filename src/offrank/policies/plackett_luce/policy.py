@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from copy import copy
 from dataclasses import dataclass, field
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,19 +13,32 @@ from ...errors import UsageError
 from ...log.batch import Contexts, Floats, Integers
 from ...log.source import Needs
 from ...spelling import Spelled
-from ..base import Ability, FillsSlots, ItemWeights, OrderGivenSet, PairProbs, log_product, refuse_no_column, unable
+from ..base import (
+    Ability,
+    FillsSlots,
+    ItemWeights,
+    OrderGivenSet,
+    PairProbs,
+    ShowsAll,
+    log_product,
+    refuse_no_column,
+    unable,
+)
 from ..registry import POLICIES
 from . import _kernels_sets
+from .known import KnownLaws
 from .laws import order_given_set, rank_law, rank_seconds, sample_rows
 from .pairs import pair_laws
 
 MOST_SECONDS = 1.0
 """Of one row for the probabilities of its candidates at all ranks: of 550 candidates at as many ranks."""
+_LEAST = -600.0
+"""Logarithm of a probability that is certainly no zero, with room for all that is computed on the way."""
 
 
 @POLICIES.register
 @dataclass(frozen=True, repr=False)
-class PlackettLuce(Spelled, PairProbs, OrderGivenSet, ItemWeights, FillsSlots):
+class PlackettLuce(Spelled, PairProbs, OrderGivenSet, ItemWeights, FillsSlots, ShowsAll):
     """Plackett-Luce with weights score^(1 / temperature), or exp(score / temperature) with `log=True`.
 
     P(slate) = prod_j w_j / (sum of the weights not above slot j); paper criteo-test-bed, Eq. 1.
@@ -47,6 +61,7 @@ class PlackettLuce(Spelled, PairProbs, OrderGivenSet, ItemWeights, FillsSlots):
     scores: str
     temperature: float = field(default=1.0, kw_only=True)
     log: bool = field(default=False, kw_only=True)
+    _known: KnownLaws | None = field(default=None, init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         refuse_no_column(self, self.scores)
@@ -60,6 +75,27 @@ class PlackettLuce(Spelled, PairProbs, OrderGivenSet, ItemWeights, FillsSlots):
 
     def fills_slots(self, contexts: Contexts) -> NDArray[np.bool_]:
         return np.ones(len(contexts), np.bool_)
+
+    def shows_all(self, contexts: Contexts) -> NDArray[np.bool_]:
+        """As `ShowsAll.shows_all`, from the sums of the smallest weights.
+
+        Whichever i others are left, an item is not drawn with a probability of at least S / (largest weight + S), where
+        S is the sum of the i smallest weights; at its rank it is drawn with at least its share of all of them.
+        """
+        weights, size, m = self._weights(contexts), contexts.size, contexts.candidates.shape[1]
+        rising = np.sort(np.where(np.arange(m) < size[:, None], weights, np.inf), axis=1)
+        left, smallest = np.arange(1, m + 1), np.cumsum(rising, axis=1)
+        passed = (left > (size - contexts.length)[:, None]) & (left < size[:, None])
+        with np.errstate(divide="ignore", invalid="ignore"):  # where a weight is zero, or all are
+            surely = -np.log1p(1 / smallest).sum(axis=1, where=passed)
+            surely += np.log(rising[:, :1].sum(axis=1)) - np.log(weights.sum(axis=1))
+        return np.asarray(surely > _LEAST)
+
+    def remembering(self) -> PlackettLuce:
+        """The same policy, which keeps the laws of the last rows that took long."""
+        made: Any = copy(self)
+        object.__setattr__(made, "_known", KnownLaws())
+        return made
 
     def sample(self, contexts: Contexts, rng: np.random.Generator) -> Integers:
         return sample_rows(self.log_weights(contexts), contexts, rng)
@@ -92,7 +128,8 @@ class PlackettLuce(Spelled, PairProbs, OrderGivenSet, ItemWeights, FillsSlots):
                 "shorten the slates, or use estimators that weight whole slates or their beginnings, such as snips "
                 "or snrips",
             )
-        return rank_law(self.log_weights(contexts), contexts.size, contexts.length, items, contexts.slots)
+        law = rank_law if self._known is None else self._known.rank_law
+        return law(self.log_weights(contexts), contexts.size, contexts.length, items, contexts.slots)
 
     def pair_probs(self, contexts: Contexts) -> Floats:
         """As `PairProbs.pair_probs`, exact; equal contexts are solved once.

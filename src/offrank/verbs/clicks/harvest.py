@@ -15,6 +15,7 @@ from ...evaluation import arguments
 from ...evaluation.pages.document import again
 from ...evaluation.reproducibility import Delivered, facts
 from ...folds.estimate import Caution
+from ...formatting import Span
 from ...frames import plain
 from ...log.batch import Floats
 from ...report.document import Answer, Cell, Document, Figures, Section
@@ -87,7 +88,7 @@ class Curve(Delivered):
     def _rows(self, curve: pages.Numbers) -> Iterator[tuple[Cell, ...]]:
         """Return per rank: number, examination, interval, documents (at it and the best-linked rank), and clicks."""
         for rank, one in enumerate(curve):
-            shown = (f"{one.value:.3f}", pages.ends(one, ".3f")) if np.isfinite(one.value) else ("-", "-")
+            shown = (Span.of(one).number(), pages.ends(one)) if np.isfinite(one.value) else ("-", "-")
             compared, clicks = f"{self.found.documents[rank].max(initial=0):,}", f"{self.found.clicks[rank]:,.0f}"
             yield str(rank + 1), *shown, compared, clicks
 
