@@ -47,19 +47,16 @@ def not_joined(beginning: Beginning, error: OffrankError) -> OffrankError:
         return ColumnError(without.lacks, without.remedy)
     try:
         tables = beginning.opened.tables if isinstance(error, ColumnError | UsageError) else []
-        for table in tables if len(tables) == 2 else []:
+        if len(tables) != 2:
+            return _of_sets(tables, error)
+        for table in tables:
             found = wide_roles(first_rows(table), {})
             if found.instead:
                 return ColumnError(f"{table.describe()}: {found.lacks}", found.remedy)
     except OffrankError:
         return error
-    files = [table for table in tables if hasattr(table, "files")]
-    if len(tables) > 2 or _alike(tables):
-        sets = sets_of((path, table.names) for table in files for path in table.files.paths)
-        told = len(files) == len(tables) and len(sets) > 1 and headed(sets)
-        return ColumnError(in_words(sets), one_of(sets)) if told else error
-    if len(tables) != 2:
-        return error
+    if _alike(*tables):
+        return _of_sets(tables, error)
     said = [f"{table.describe()} has {', '.join(table.names)}" for table in tables]
     join = "events(impression=NAME, item=NAME, position=NAME, click_impression=NAME, click_item=NAME)"
     return ColumnError(
@@ -70,12 +67,18 @@ def not_joined(beginning: Beginning, error: OffrankError) -> OffrankError:
     )
 
 
-def _alike(tables: Sequence[Table]) -> bool:
+def _alike(one: Table, other: Table) -> bool:
     """Whether two tables have half of their columns in common: they are two logs, not impressions and their clicks."""
-    if len(tables) != 2:
-        return False
-    one, other = ({*table.names} for table in tables)
-    return 2 * len(one & other) >= max(len(one), len(other))
+    mine, theirs = {*one.names}, {*other.names}
+    return 2 * len(mine & theirs) >= max(len(mine), len(theirs))
+
+
+def _of_sets(tables: Sequence[Table], error: OffrankError) -> OffrankError:
+    """Return the error about files whose columns differ; of other tables what failed first."""
+    files = [table for table in tables if hasattr(table, "files")]
+    sets = sets_of((path, table.names) for table in files for path in table.files.paths)
+    told = isinstance(error, ColumnError) and len(files) == len(tables) and len(sets) > 1 and headed(sets)
+    return ColumnError(in_words(sets), one_of(sets)) if told else error
 
 
 def _near(names: Sequence[str]) -> bool:
