@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import io
 import os
 import re
@@ -79,6 +80,20 @@ def test_files_of_arrays_are_refused_before_they_fill_the_memory(
         with small(), pytest.raises(UsageError, match=r"a\.npz"):
             _ = policy(str(path)).model
     assert [each.name for each in tmp_path.iterdir()] == ["a.npz"]
+
+
+@pytest.mark.parametrize("name", ["log.jsonl.gz", "log.csv.gz"])
+def test_a_line_without_end_in_a_small_archive_is_refused(name: str, tmp_path: Path) -> None:
+    first = {"log.jsonl.gz": '{"slate": [0], "clicks": [0]}\n{"slate": ["', "log.csv.gz": 'slate,clicks\n"[0]","[0]"\n'}
+    with gzip.open(tmp_path / name, "wb", 1) as file:
+        file.write(first[name].encode())
+        for _ in range(100):
+            file.write(b"1" * 2**20)
+    assert (tmp_path / name).stat().st_size < 2**20
+    start = time.process_time()
+    with pytest.raises(LogError, match=name.replace(".", r"\.")):
+        offrank.evaluate(str(tmp_path / name), "uniform", "logged", "ips")
+    assert time.process_time() - start < 1.0
 
 
 MODELS = {
