@@ -19,8 +19,8 @@ demo: $(VENV)/.installed ## Simulate a log, judge two new rankers from it, write
 	$(BIN)/offrank demo
 
 test: $(VENV)/.installed-dev ## Everything that CI checks, the tests last
-	$(MAKE) --no-print-directory -j2 lint docs
-	$(MAKE) --no-print-directory pytest older
+	$(MAKE) --no-print-directory -j3 --output-sync=target lint docs older
+	$(MAKE) --no-print-directory pytest
 
 fast: lint ## While you work: style, types, layers and the tests that matter most, in a minute
 	$(BIN)/pytest -q -n 2 -m "not slow and not browser" @tests/fast.txt
@@ -50,10 +50,10 @@ mutants: $(VENV)/.installed-dev ## Change a line of the code at a time: do its t
 fuzz: $(VENV)/.installed-dev ## Judge N=100000 random logs on all cores, beside an oracle (10,000 in some two minutes); SEED=2 draws others
 	$(BIN)/python -m offrank.testing.fuzz --cases $(N) --seed $(SEED)
 
-versions: ## Do the core tests pass with the oldest and the newest libraries, on each Python that is here? (an hour)
+versions: java ## Do the core tests pass with the oldest and the newest libraries, on each Python that is here? (an hour)
 	scripts/versions
 
-canary: ## The same with pre-releases of everything
+canary: java ## The same with pre-releases of everything
 	scripts/versions --set pre
 
 bench: $(VENV)/.installed-dev ## Run each script in benchmarks/ (minutes)

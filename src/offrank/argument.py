@@ -34,7 +34,7 @@ class Argument:
     - says: what it is, in the docs and in the help of its option. more: what only the docs add.
     - part: see `Part`. ready: the attribute that has the checked value, by default the field itself.
     - use: what it is used for: the "question", the "log", "uncertainty" or "output"; the help groups options by it.
-      spells: "policy" or "estimator", where its text spells one.
+      spells: "policy", "estimator", "kind of interval" or "column", where its text spells one.
     - flags: of the option, by default its name after two dashes; no option for a part of the run. metavar, type: of the
       option. many: whether the option may be given several times. read: makes the value from the option's text.
       output: whether it names a file to write.

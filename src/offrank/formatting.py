@@ -11,6 +11,8 @@ from .folds.estimate import Interval
 
 MISSING = "-"
 _WIDEST = 1e9
+_FINEST = 9
+"""Numbers from `_WIDEST` on, and those that need more decimals, are written in powers of ten."""
 _MINUS = re.compile(r"(?<![\w.)-])-(?=[\d.]|inf)|(?<=\de)-(?=\d)")
 _TOGETHER = re.compile(
     r"(?<=\d) (?=%|to [-+\d]|\u00b1)|(?<=\d %) (?=to [-+\d])|(?<=\bto) (?=[-+]?\d)|(?<=\u00b1) (?=\d)"
@@ -64,13 +66,18 @@ class Span:
         ends = self.interval(signed)
         return self.number(signed) if ends == MISSING else f"{self.number(signed)} ({ends})"
 
-    def percents(self, signed: bool = True) -> str:
-        """Format the ends as percentages."""
-        return MISSING if self.low is None else f"{percent(self.low, signed)} to {percent(self.high, signed)}"
+    def percents(self, signed: bool = True) -> tuple[str, str]:
+        """Format a share and its ends as percentages, as "+2.41 %" and "+1.02 % to +3.79 %"."""
+        value, low, high, error = (
+            None if one is None else 100 * one for one in (self.value, self.low, self.high, self.scale)
+        )
+        places = decimals(value, error)
+        of_value, *ends = (f"{number(one, places, signed)} %" for one in (value, low, high))
+        return MISSING if value is None else of_value, MISSING if None in (low, high) else " to ".join(ends)
 
     def share(self) -> str:
         """Format a relative change with its interval; empty if there is none."""
-        return "" if self.value is None else f"{percent(self.value, signed=True)} ({self.percents()})"
+        return "" if self.value is None else "{} ({})".format(*self.percents())
 
 
 def finite(value: float | None) -> float | None:
@@ -84,21 +91,18 @@ def nine_digits(value: float) -> float:
 
 
 def decimals(value: float | None, error: float | None) -> int:
-    """Return the number of decimals for a value with this standard error.
+    """Return the number of decimals for a value with this standard error; negative above the decimal point.
 
-    Two significant digits of the error where it starts below 3.55, else one (the rule of the Particle Data
-    Group), at most six significant digits of the value, and never so few that a nonzero value reads as
-    zero. Without an error: three significant digits of the value.
+    Three significant digits of the error, at most seven of the value, and never so few that a nonzero value
+    reads as zero. Without an error: three significant digits of the value. Nothing else counts, such as the other
+    rows of a plot or a table: a number reads the same wherever it stands, and never has more digits than it is
+    known to.
     """
     size = _exponent(value)
     if error is None or not math.isfinite(error) or error <= 0:
-        return max(0, 2 - size)
-    power = _exponent(error)
-    digits = 2 if error / 10.0**power < 3.55 else 1
-    wanted = digits - 1 - power
-    if value:
-        wanted = max(min(wanted, 5 - size), -size)
-    return max(0, wanted)
+        return 2 - size
+    wanted = 2 - _exponent(float(f"{error:.2e}"))  # an error of 0.00999999 has the decimals of 0.01
+    return max(min(wanted, 6 - size), -size) if value else wanted
 
 
 def number(value: float | None, places: int | None = None, signed: bool = False) -> str:
@@ -110,9 +114,9 @@ def number(value: float | None, places: int | None = None, signed: bool = False)
         return MISSING
     places = decimals(value, None) if places is None else places
     sign = "+" if signed else ""
-    if abs(value) >= _WIDEST or places > 8:
-        return f"{value:{sign}.2e}"
-    text = f"{value:{sign},.{places}f}"
+    if abs(value) >= _WIDEST or places > _FINEST:
+        return f"{value:{sign}.{min(6, max(0, places + _exponent(value)))}e}"
+    text = f"{value:{sign},.{max(0, places)}f}"
     return text.lstrip("-+") if float(text.replace(",", "")) == 0 else text
 
 
@@ -132,17 +136,22 @@ def with_half(found: Interval, signed: bool = False) -> str:
     """`1.2342 ± 0.0021`, rounded to the precision of the error."""
     if not math.isfinite(found.value):
         return "-inf" if found.value < 0 else MISSING
-    half = (found.high - found.low) / 2
-    places = decimals(found.value, doubt(found.low, found.high))
-    text = number(found.value, places, signed)
-    return f"{text} ± {number(half, places)}" if math.isfinite(half) else text
+    half, span = (found.high - found.low) / 2, Span.of(found)
+    text = span.number(signed)
+    return f"{text} ± {number(half, span.places)}" if math.isfinite(half) else text
+
+
+def with_error(value: float, error: float, signed: bool = False) -> tuple[str, str]:
+    """Format a value and its standard error, with the same number of decimals."""
+    places = decimals(value, error)
+    return number(value, places, signed), number(error, places)
 
 
 def with_ends(found: Interval) -> str:
     """`0.803 (0.799 to 0.806)`; the value alone if it is given, not learnt."""
     if not math.isfinite(found.high - found.low) or found.high - found.low <= 1e-6 * abs(found.value):
         return f"{found.value:.4g}"
-    return Span(found.value, found.low, found.high).text()
+    return Span.of(found).text()
 
 
 def count(value: float | None) -> str:

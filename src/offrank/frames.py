@@ -309,5 +309,4 @@ def _literal(cell: str) -> str:
 
 
 def _span(found: Record) -> str:
-    low, high = (math.nan if found.get(end) is None else found[end] for end in ("low", "high"))
-    return with_ends(Interval(found["value"], low, high, math.nan))
+    return with_ends(Interval(*(math.nan if found.get(one) is None else found[one] for one in _ENDS)))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from . import from_text
 from .argument import Arguments, argument, arguments
 from .registry import Later
 
@@ -23,7 +24,7 @@ class Clustered(Arguments):
         default="auto",
         more="auto takes the one of them, with at least five values, that has the strongest dependence.",
         ready="cluster_column",
-        metavar="COLUMN",
+        spells="column",
         use="uncertainty",
     )
 
@@ -37,17 +38,19 @@ class Clustered(Arguments):
 class Intervals(Clustered):
     """The method and the level of intervals, the clusters of dependent rows, and groups."""
 
-    confidence: float = argument("Level of the intervals.", default=0.95, use="uncertainty")
+    confidence: float = argument("Level of the intervals.", default=0.95, read=from_text.confidence, use="uncertainty")
     interval: str = argument(
         "bernstein, bootstrap, normal or studentised.",
         default="studentised",
         more="studentised is the delta method corrected for skewness (Hall 1992), normal the delta method, bootstrap "
         "draws Poisson replicates, bernstein is the empirical Bernstein bound.",
+        spells="kind of interval",
+        metavar="KIND",
         use="uncertainty",
     )
     replicates: int = argument("Replicates of the bootstrap.", default=200, use="uncertainty")
     seed: int = argument("Seed of the bootstrap.", default=0, use="uncertainty")
-    by: str | None = argument("A table per value of this column.", default=None, metavar="COLUMN")
+    by: str | None = argument("A table per value of this column.", default=None, spells="column")
 
     @cached_property
     def spec(self) -> specs.IntervalSpec:

@@ -20,7 +20,7 @@ class MetricsQuestion(Intervals):
     """How well models agree with clicks, by which metrics: the arguments of `measure`."""
 
     score: Models = argument(
-        "A model's scores; differences are to the first.", kw_only=False, many=True, metavar="SCORE"
+        "A model's scores; differences are to the first.", kw_only=False, many=True, spells="column", metavar="SCORE"
     )
     logging: str | AnyPolicy = argument(
         "The policy that drew the log.",

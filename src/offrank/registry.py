@@ -27,6 +27,8 @@ _PART = re.compile(
     r"^(?P<decorators>(?:@.*\n)*@[A-Z_]+\.register\n(?:@.*\n)*)(?P<kind>class|def) (?P<name>\w+)", re.MULTILINE
 )
 """How a part is registered in the text of its file."""
+_REGISTERED = re.compile(r'^@[a-z]\w*\("(\w+)"', re.MULTILINE)
+"""How a function is registered under another name than its own, such as a kind of interval."""
 _NAME, _PREFIX = (re.compile(rf'^    {one}: ClassVar\[str\] = "(\w+)"', re.MULTILINE) for one in ("name", "prefix"))
 
 
@@ -116,6 +118,7 @@ def names_written(package: str) -> set[str]:
 
 
 def _names_in(text: str) -> Iterator[str]:
+    yield from _REGISTERED.findall(text)
     for found in _PART.finditer(text):
         named = _NAME.search(text, found.end()) if found["kind"] == "class" else None
         name = named[1] if named else found["name"]

@@ -150,18 +150,41 @@ def listed(texts: Iterable[str]) -> list[str]:
     return [spelling for text in texts for spelling in split(text)]
 
 
-def refuse_unknown(text: str, names: Callable[[], Iterable[str]], what: str, open_ended: Callable[[], bool]) -> None:
+def refuse_unknown(
+    text: str, names: Callable[[], Iterable[str]], what: str, open_ended: Callable[[], bool], *, within: bool
+) -> None:
     """Raise if a spelling begins with a name that is not known; whether the rest can be read is not tried.
 
     names: makes the names, if they are needed. open_ended: whether there may be others, so that nothing is refused.
+    within: whether whatever has brackets in it, such as the base of `epsilon(top(score), 0.1)`, is of these names too.
 
     Raises:
         SpellingError: it does.
     """
-    node = _tree(text) if len(text) <= _LONGEST else None
+    node = _readable(text)
     begins = node.func if isinstance(node, ast.Call) else node
-    if isinstance(begins, ast.Name) and begins.id not in (known := list(names())) and not open_ended():
-        raise _unknown(begins.id, known, what)
+    calls = [one.func for one in ast.walk(node) if isinstance(one, ast.Call)] if node is not None and within else []
+    known = list(names())
+    for one in [begins, *calls]:
+        if isinstance(one, ast.Name) and one.id not in known and not open_ended():
+            raise _unknown(one.id, known, what)
+
+
+def words_within(text: str) -> Iterator[str]:
+    """Yield the bare words that a spelling gives by position: of a policy, its columns, or policies without options."""
+    node = _readable(text)
+    calls = [one for one in ast.walk(node) if isinstance(one, ast.Call)] if node is not None else []
+    for call in calls:
+        yield from (given.id for given in call.args if isinstance(given, ast.Name))
+
+
+def _readable(text: str) -> ast.expr | None:
+    """Return the syntax tree of a text that is short enough."""
+    try:
+        _refuse_outsized(text, "")
+    except SpellingError:
+        return None
+    return _tree(text)
 
 
 def example(makers: Iterable[str]) -> str:

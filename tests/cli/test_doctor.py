@@ -63,5 +63,5 @@ def test_what_is_known_is_printed_before_the_self_test_begins(
     module.doctor.callback(as_json=False)
     first, second = printed
     assert "numpy" in first
-    assert first.splitlines()[-1] == "Self-test (the first on a machine compiles loops: some ten seconds or more)"
+    assert first.splitlines()[-1] == "Self-test (the first on a machine compiles loops, for some ten seconds)"
     assert second.split() == ["one", "right:", "1,", "by", "hand", "1", "(0.0", "s)"]

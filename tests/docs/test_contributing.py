@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 
-from tests.docs.test_examples import demo  # noqa: F401  a fixture
 from tests.house.code import ROOT
 
 PAGE = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
@@ -19,7 +18,7 @@ BLOCK = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 pytestmark = pytest.mark.xdist_group("docs")
 
 
-def test_every_part_that_is_added_works(demo: Path, tmp_path: Path) -> None:  # noqa: F811
+def test_every_part_that_is_added_works(demo: Path, tmp_path: Path) -> None:
     (tmp_path / "offrank-demo").symlink_to(demo / "offrank-demo")
     done = subprocess.run(
         [sys.executable, "-W", "error", "-c", "\n".join(BLOCK.findall(PAGE))],

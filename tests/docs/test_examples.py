@@ -107,14 +107,6 @@ EXAMPLES = Sybil(
 )
 
 
-@pytest.fixture(scope="session")
-def demo(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder as `offrank demo` leaves it."""
-    folder = tmp_path_factory.mktemp("demo")
-    run("offrank demo --quiet", folder=folder)
-    return folder
-
-
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
 def test_examples(page: Path, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     examples = list(EXAMPLES.parse(page))

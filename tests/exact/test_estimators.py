@@ -57,6 +57,7 @@ ESTIMATORS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "shrink(snrips, 1e30)": (("cascade",), ("slate",)),
     "switch(sninterpol(window=2), 1e9)": (("position",), ("item",)),
 }
+SHAPES = ("full", "top")
 EXACT = 1e-9
 SEES_ALL_ONLY = {"pbm"}  # counts what was not shown as earning nothing
 BY_THE_LOG = [name for name in ESTIMATORS if "rips" not in name]  # the log has no slot propensities
@@ -94,7 +95,7 @@ def shared(*values: str, shape: str, logging: str) -> Any:
 CASES = [
     shared(name, shape, logging, shape=shape, logging=logging)
     for name in ESTIMATORS
-    for shape in ("full", "top")
+    for shape in SHAPES
     for logging in (*LOGGING, "logged")
     if not (shape == "top" and name in SEES_ALL_ONLY) and not (logging == "logged" and name not in BY_THE_LOG)
 ]
@@ -126,17 +127,27 @@ def test_items_that_were_not_shown_are_missed(name: str, logging: str) -> None:
     assert "unseen-items" in [caution.code for caution in result["uniform", name].warnings]
 
 
-@pytest.mark.parametrize("drawn", LOGGING)
-@pytest.mark.parametrize("shape", ["full", "top"])
-@pytest.mark.parametrize("name", ["ipm", "snipm", "interpol(window=1)", "sninterpol(window=2, form='windowed')"])
+COUNTING = ("ipm", "snipm", "interpol(window=1)", "sninterpol(window=2, form='windowed')")
+
+
+@cache
+def counted(shape: str, drawn: str) -> Result:
+    """The estimators that ask for probabilities of ranks only, which are counted in the whole log."""
+    here = world(shape, "position")
+    return evaluate(here.source(policy(drawn)), "plackett_luce(new)", "counted", COUNTING, examination=EXAMINATION)
+
+
+@pytest.mark.parametrize(
+    ("name", "shape", "drawn"),
+    [shared(name, shape, one, shape=shape, logging=one) for name in COUNTING for shape in SHAPES for one in LOGGING],
+)
 def test_counting_a_whole_log_finds_its_rank_probabilities(name: str, shape: str, drawn: str) -> None:
-    here, target = world(shape, "position"), policy("plackett_luce(new)")
-    found = evaluate(here.source(policy(drawn)), target, "counted", [name], examination=EXAMINATION)
-    assert found[repr(estimator(name))].value == pytest.approx(here.value(target), rel=EXACT)
+    truth = world(shape, "position").value(policy("plackett_luce(new)"))
+    assert counted(shape, drawn)[repr(estimator(name))].value == pytest.approx(truth, rel=EXACT)
 
 
 @pytest.mark.parametrize("logging", LOGGING)
-@pytest.mark.parametrize("shape", ["full", "top"])
+@pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize("users", ["slate", "reward"])
 def test_the_logged_mean_is_what_logging_earns(shape: str, users: str, logging: str) -> None:
     here = world(shape, users)
@@ -150,7 +161,7 @@ def test_the_logged_mean_is_what_logging_earns(shape: str, users: str, logging: 
 
 @pytest.mark.parametrize(
     ("shape", "logging"),
-    [shared(shape, one, shape=shape, logging=one) for shape in ("full", "top") for one in (*LOGGING, "logged")],
+    [shared(shape, one, shape=shape, logging=one) for shape in SHAPES for one in (*LOGGING, "logged")],
 )
 def test_weights_have_expectation_one(shape: str, logging: str) -> None:
     drawn = "plackett_luce(old)" if logging == "logged" else logging

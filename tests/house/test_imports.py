@@ -73,8 +73,14 @@ MISTAKES = {
     "a policy": (["evaluate", __file__, "--target", "tpo(a)"], "did you mean top?"),
     "a named policy": (["compare", __file__, "--target", "new=tpo(a)"], "did you mean top?"),
     "a logging policy": (["check", __file__, "--logging", "placket_luce(a)"], "did you mean plackett_luce?"),
+    "a policy in a policy": (["evaluate", __file__, "--target", "epsilon(tpo(a), 0.1)"], "did you mean top?"),
     "an estimator": (["evaluate", __file__, "--target", "top(a)", "-e", "ips, snps"], "did you mean snips?"),
     "a number": (["evaluate", __file__, "--target", "top(a)", "--confidence", "much"], "much"),
+    "a level": (["check", __file__, "--confidence", "2"], "confidence is 2.0"),
+    "an interval": (["evaluate", __file__, "--target", "top(a)", "--interval", "nomral"], "did you mean normal?"),
+    "totals": (["check", __file__, "--totals", "clickd=3"], "clickd"),
+    "a range": (["evaluate", __file__, "--target", "top(a)", "--reward-range", "1,0"], "[1.0, 0.0]"),
+    "a role": (["check", __file__, "--column", "clikcs=c"], "did you mean 'clicks'?"),
     "a folder": (["check", __file__, "--json", "/no/such/folder/a.json"], "/no/such/folder"),
 }
 

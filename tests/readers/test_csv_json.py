@@ -54,6 +54,17 @@ def test_packed_csv(suffix: str, tmp_path: Path) -> None:
     assert contents(offrank.read_log(path), NEEDED) == expected()
 
 
+def test_fractions_in_a_later_file_of_json(tmp_path: Path) -> None:
+    rows = [{"slate": [2**53 + 1, 2**53 + 2], "clicks": [0, 1]}, {"slate": [2**53 + 1], "clicks": [0.5]}]
+    for number, row in enumerate(rows):
+        (tmp_path / f"{number}.jsonl").write_text(json.dumps(row))
+    found = contents(offrank.read_log(tmp_path), Needs(frozenset({"clicks"})))
+    assert [one["clicks"] for one in found] == [[0.0, 1.0], [0.5]]
+    (tmp_path / "2.jsonl").write_text('{"slate": [1, 2], "clicks": [0.5, 9007199254740993]}')
+    with pytest.raises(LogError, match=r"2\.jsonl, after row 0 cannot be read as JSON"):
+        contents(offrank.read_log(tmp_path), Needs(frozenset({"clicks"})))
+
+
 @given(
     st.lists(
         st.text(st.characters(codec="utf-8"), max_size=12) | st.sampled_from(['"', "\\", '\\"],[{', "a,b", "[", "}"])

@@ -67,6 +67,21 @@ def test_two_tables_are_joined(text: bool, tmp_path: Path) -> None:
     assert value(tmp_path / "shown.parquet", format=spelled) == pytest.approx(expected, rel=1e-12)
 
 
+def test_a_stream_of_clicks_may_have_no_rows() -> None:
+    lists = pa.table({"request": [1, 2], "slate": [["a", "b"], ["b", "a"]]})
+    none = pa.table({"request": pa.array([], pa.int64()), "sku": pa.array([], pa.string())})
+    assert value(
+        [lists.to_reader, none.to_reader], format="events(impression=request, slate=slate, click_item=sku)"
+    ) == (0.0, 2)
+
+
+def test_a_used_stream_of_clicks_is_not_one_without_rows() -> None:
+    lists, clicks = pa.table({"request": [1], "slate": [["a", "b"]]}), pa.table({"request": [1], "sku": ["a"]})
+    used = clicks.to_reader()
+    with pytest.raises(UsageError, match="has no rows when called again"):
+        value([lists, lambda: used], format="events(impression=request, slate=slate, click_item=sku)")
+
+
 def test_a_row_may_hold_the_whole_list() -> None:
     made = world()
     lists = pa.table({"request": range(ROWS), "shown": made["slates"], "candidates": [made["items"]] * ROWS})

@@ -62,6 +62,22 @@ def test_an_item_twice_is_named_with_its_rule_row_and_item(lists: bool) -> None:
         offrank.read_log(wide if lists else long(slates=slates))
 
 
+BESIDE: dict[str, dict[str, Any]] = {
+    "in a table of their own": {},
+    "as ids": {"clicked": [[one] if flag else [] for one, flag in zip("abab", [1, 0, 1, 1], strict=True)]},
+}
+
+
+@pytest.mark.parametrize("clicks", BESIDE)
+def test_candidates_are_not_taken_for_a_slate_with_an_item_twice(clicks: str) -> None:
+    slates = [["a", "b"], ["b", "b"], ["a", "c"], ["b", "a"]]
+    lists = {"request": ["r1", "r2", "r3", "r4"], "slate": slates, "candidates": [["a", "b", "c"]] * 4}
+    table = pa.table(lists | BESIDE[clicks])
+    log = [table, pa.table({"request": ["r1", "r3"], "sku": ["a", "c"]})] if not BESIDE[clicks] else table
+    with pytest.raises(ColumnError, match=r"'slate' contains an item twice \(duplicate-item\): row 1 has 'b'"):
+        offrank.read_log(log)
+
+
 @pytest.mark.parametrize("own", [False, True])
 def test_positions_of_a_second_page_alone_are_asked_about(own: bool) -> None:
     table = long("position", 11)

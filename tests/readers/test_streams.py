@@ -268,6 +268,12 @@ def test_two_passes_of_a_function() -> None:
     assert list(map(sum, calls)) == [len(WIDE)] * 2
 
 
+def test_packed_texts_of_a_function_are_told_from_more_than_its_first_batch() -> None:
+    table = pa.table({"impressions": ["N1-0", "N2-0 N1-0", "N2-1 N1-0"]})
+    found = offrank.evaluate(lambda: table.to_reader(1), "uniform", "uniform", "ips", cluster=None)["ips"]
+    assert (found.value, found.n) == (pytest.approx(1 / 3), 3)
+
+
 def test_the_long_layout_is_read_twice() -> None:
     table = pa.Table.from_pylist(LONG)
     with pytest.raises(UsageError, match=r"only once, but the order of the rows of the long layout"):

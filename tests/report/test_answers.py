@@ -41,11 +41,11 @@ def said(value: float, error: float, difference: tuple[float, float, float], **f
 
 def test_the_headline_is_the_verdict_with_all_its_intervals() -> None:
     found = said(0.412, 0.0036, (0.031, 0.024, 0.038))
-    # 0.031 / 0.3812 = 8.13 %, 0.024 / 0.3812 = 6.30 %, 0.038 / 0.3812 = 9.97 %
+    # 0.031 / 0.3812 = 8.1322 %, 0.024 / 0.3812 = 6.2959 %, 0.038 / 0.3812 = 9.9685 %
     assert found.text == (
-        "**Better: +8.1 %** (+6.3 % to +10 %). "
-        "`t` would have earned **0.412** clicks per impression (95 % interval 0.405 to 0.419); "
-        "the logged ranking earned 0.3812 (0.3784 to 0.3840): 0.0310 more (+0.0240 to +0.0380)."
+        "**Better: +8.132 %** (+6.296 % to +9.969 %). "
+        "`t` would have earned **0.41200** clicks per impression (95 % interval 0.40480 to 0.41920); "
+        "the logged ranking earned 0.38120 (0.37840 to 0.38400): 0.03100 more (+0.02400 to +0.03800)."
     )
     assert (found.aside, found.severity) == ("Sound: by `snips`, which assumes nothing about users.", "ok")
     assert found.decision == "better"
@@ -53,14 +53,14 @@ def test_the_headline_is_the_verdict_with_all_its_intervals() -> None:
 
 def test_a_loser_is_called_one_before_anything_else() -> None:
     found = said(0.35, 0.0036, (-0.031, -0.038, -0.024))
-    assert found.text.startswith("**Worse: -8.1 %** (-10 % to -6.3 %). `t` would have earned **0.350** clicks")
-    assert found.text.endswith(": 0.0310 less (-0.0380 to -0.0240).")
+    assert found.text.startswith("**Worse: -8.132 %** (-9.969 % to -6.296 %). `t` would have earned **0.35000** clicks")
+    assert found.text.endswith(": 0.03100 less (-0.03800 to -0.02400).")
     assert found.decision == "worse"
 
 
 def test_without_a_share_the_difference_leads() -> None:
     assert said(0.412, 0.0036, (0.031, 0.024, 0.038), relative=None).text.startswith(
-        "**Better: +0.0310** (+0.0240 to +0.0380). `t` would"
+        "**Better: +0.03100** (+0.02400 to +0.03800). `t` would"
     )
 
 
@@ -93,8 +93,8 @@ def test_a_difference_around_zero_is_not_called_one(ends: tuple[float, float], c
 
 def test_where_nothing_is_clear_it_says_what_would_be_seen() -> None:
     text = said(0.412, 0.0036, (-0.001, -0.008, 0.006), detectable=0.0103).text
-    assert text.startswith("**No clear difference: -0.26 %** (-2.1 % to +1.6 %). `t` would")
-    assert ": a difference of -0.0010 (-0.0080 to +0.0060)." in text
+    assert text.startswith("**No clear difference: -0.262 %** (-2.099 % to +1.574 %). `t` would")
+    assert ": a difference of -0.00100 (-0.00800 to +0.00600)." in text
     assert text.endswith("The smallest difference that such a log detects with a power of 80 % is 0.0103.")
     assert "with a power" not in said(0.412, 0.0036, (0.031, 0.024, 0.038), detectable=0.0103).text
 
@@ -102,13 +102,13 @@ def test_where_nothing_is_clear_it_says_what_would_be_seen() -> None:
 def test_an_end_that_is_zero_is_called_zero() -> None:
     estimate = plain(0.02, 0.02, low=0.0)
     [found] = only(estimate, verdicts={"t": sample.verdict(estimate, "snips")})
-    assert "interval 0 to 0.060)" in found.text
+    assert "interval 0 to 0.0600)" in found.text
 
 
 def test_care_says_why_and_what_the_interval_was_held_to() -> None:
     assumed: dict[str, Any] = {"assumes": frozenset({ADDITIVE}), "anchor_name": "ips"}
     found = said(0.412, 0.0036, (0.031, 0.024, 0.038), trust="with care", reasons=[FEW], **assumed)
-    assert found.text.startswith("**Better: +8.1 %** (+6.3 % to +10 %). `t` would")
+    assert found.text.startswith("**Better: +8.132 %** (+6.296 % to +9.969 %). `t` would")
     assert found.aside == (
         "With care: by `snips`, which assumes that a slate's reward is a sum over its items. "
         "The interval was widened to contain the value of `ips`, which assumes less."
@@ -137,7 +137,7 @@ def test_a_known_truth_is_said_to_be_inside_or_outside() -> None:
     estimate = plain(0.412, 0.0035)
     for truth, where in ((0.406, "inside"), (0.404, "outside")):
         [found] = only(estimate, truths={"t": truth}, verdicts={"t": sample.verdict(estimate, "snips")})
-        assert found.aside.endswith(f"the truth is known: {truth:.4f}, {where} the interval.")
+        assert found.aside.endswith(f"the truth is known: {truth:.5f}, {where} the interval.")
 
 
 def test_groups_are_those_of_the_estimator_that_answers() -> None:
@@ -147,7 +147,9 @@ def test_groups_are_those_of_the_estimator_that_answers() -> None:
 
 def test_the_logged_mean_alone_is_said_to_be_that_of_the_logged_ranking() -> None:
     [found] = only(plain(0.412, 0.0036), "logged")
-    assert found.text == "The logged ranking earned **0.412** clicks per impression (95 % interval 0.405 to 0.419)."
+    assert (
+        found.text == "The logged ranking earned **0.41200** clicks per impression (95 % interval 0.40480 to 0.41920)."
+    )
     assert found.severity == "ok"
     assert found.aside == "The value of `t` was not estimated: name an estimator such as `snips`."
     assert not only(plain(0.412, 0.0036), "logged", logging="t")[0].aside

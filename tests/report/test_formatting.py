@@ -4,28 +4,64 @@ from __future__ import annotations
 
 import pytest
 
-from offrank.formatting import count, decimals, interval, listing, number, percent, printable, quote, shorten
+from offrank.folds.estimate import Interval
+from offrank.formatting import (
+    Span,
+    count,
+    decimals,
+    interval,
+    listing,
+    number,
+    percent,
+    printable,
+    quote,
+    shorten,
+    with_error,
+    with_half,
+)
 
 
 @pytest.mark.parametrize(
     ("value", "error", "shown"),
     [
-        (0.41234, 0.0036, "0.412"),  # one digit of an error that starts above 3.55
-        (0.41234, 0.0022, "0.4123"),  # two digits below it
-        (0.004, 0.002, "0.0040"),
-        (0.004, 0.4, "0.004"),  # the error says 0.0, which would be a lie
+        (0.412349, 0.00347, "0.41235"),  # three digits of the error: 0.00347
+        (0.412349, 0.0022, "0.41235"),
+        (0.412349, 0.00999, "0.41235"),
+        (0.412349, 0.00999999, "0.4123"),  # which reads as 0.0100
+        (0.412349, 0.01, "0.4123"),
+        (0.004, 0.002, "0.00400"),
+        (0.004, 0.4, "0.004"),
+        (0.0004, 0.4, "0.0004"),  # the error says 0.000, which would be a lie
         (0.0041, None, "0.00410"),
         (0.0, 0.0, "0.00"),
-        (12.3, 45.0, "12"),
+        (12.34, 45.0, "12.3"),
         (1234567.0, 890.0, "1,234,567"),
-        (1.0, 1e-12, "1.00000"),  # at most six digits of the value
-        (3.2e10, 1e9, "3.20e+10"),
+        (1.0, 1e-12, "1.000000"),  # at most seven digits of the value
+        (0.0004123512, 1e-7, "0.000412351"),
+        (3.2e10, 1e9, "3.200e+10"),
+        (3.2e10, 1e3, "3.200000e+10"),
         (-0.0004, 0.3, "-0.0004"),
         (5e-13, None, "5.00e-13"),
+        (4.1235e-13, 3.47e-15, "4.1235e-13"),
     ],
 )
 def test_digits_come_from_the_standard_error(value: float, error: float | None, shown: str) -> None:
     assert number(value, decimals(value, error)) == shown
+
+
+def test_the_ends_and_the_error_have_the_decimals_of_the_value() -> None:
+    span = Span(0.412349, 0.405549, 0.419149, 0.00347)
+    assert span.text() == "0.41235 (0.40555 to 0.41915)"
+    assert with_half(Interval(0.412349, 0.405549, 0.419149, 0.00347)) == "0.41235 ± 0.00680"
+    assert with_error(0.412349, 0.00347) == ("0.41235", "0.00347")
+
+
+def test_a_relative_change_has_the_decimals_of_its_own_error() -> None:
+    assert Span(0.0241, 0.0102, 0.0379, 0.00706).share() == "+2.410 % (+1.020 % to +3.790 %)"
+    assert Span(-0.5, -0.7, -0.3, 0.102).share() == "-50.0 % (-70.0 % to -30.0 %)"
+    assert Span(0.2, 0.19, 0.21).percents(signed=False) == ("20.000 %", "19.000 % to 21.000 %")  # of 0.005 in all
+    assert Span(0.0, 0.0, 0.0, 0.0).share() == "0.00 % (0.00 % to 0.00 %)"
+    assert Span(None, None, None).percents() == ("-", "-")
 
 
 def test_a_rounded_zero_has_no_sign() -> None:

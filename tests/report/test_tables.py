@@ -10,6 +10,7 @@ from rich.console import Console
 from offrank import Result
 from offrank.report import print_document
 from offrank.report import render_text as render_sheet
+from offrank.report.document import Document, Figures, Section
 from tests.report import sample
 
 
@@ -26,13 +27,17 @@ def test_every_number_is_whole_and_fits(width: int) -> None:
     text = render_text(sample.result(), width)
     assert max(map(len, text.splitlines())) <= width
     assert "\u2026" not in text
-    assert line_of(text, "interpol(window=2)").split()[1:6] == ["0.413", "0.406", "to", "0.420", "+0.032"]
-    assert line_of(text, "pbm").split()[:5] == ["pbm", "0.4143", "0.4100", "to", "0.4186"]
+    assert line_of(text, "interpol(window=2)").split()[1:6] == ["0.41304", "0.40559", "to", "0.42048", "+0.03184"]
+    assert line_of(text, "pbm").split()[:5] == ["pbm", "0.41427", "0.40996", "to", "0.41858"]
 
 
 def test_wide_terminals_show_the_interval_of_the_difference() -> None:
-    assert "+0.0289 to +0.0373" in line_of(render_text(sample.result(), 120), "pbm")
-    assert "+0.0289" not in render_text(sample.result(), 80)
+    assert "+0.02889 to +0.03725" in line_of(render_text(sample.result(), 120), "pbm")
+    middle = line_of(render_text(sample.result(), 100), "pbm")
+    assert "0.41180" in middle  # the truth
+    assert "+0.02889" not in middle
+    assert "0.073 %" not in middle  # would fit, but the interval comes first
+    assert "+0.02889" not in render_text(sample.result(), 80)
 
 
 def test_warnings_are_said_once_each() -> None:
@@ -40,14 +45,14 @@ def test_warnings_are_said_once_each() -> None:
     for code in ("low-ess", "heavy-tail", "no-overlap"):
         assert text.count(code) == 1
     assert text.count("What to do: ") == 3
-    assert line_of(text, "snips                           no overlap").endswith("!! 3")
+    assert line_of(text, "snips                              no overlap").endswith("!! 3")
 
 
 def test_groups_and_checks_are_there() -> None:
     text = render_text(sample.result(), 80)
     assert "better by ipm" in text
-    assert line_of(text, "garden & home").split()[3:5] == ["0.399", "0.368"]
-    assert "serious Sub-sampling corrected twice: 9.97 (9.81 to 10.13), expected 1" in text
+    assert line_of(text, "garden & home").split()[3:5] == ["0.3986", "0.3685"]
+    assert "serious Sub-sampling corrected twice: 9.9700 (9.8100 to 10.1300), expected 1" in text
     assert "The set of slates is not fixed." in text
 
 
@@ -73,3 +78,13 @@ def test_names_cannot_command_the_terminal() -> None:
     assert "\x07" not in text
     assert "[red]t" in text
     assert "[bold]ipm" in text
+
+
+def test_decimal_points_stand_below_each_other() -> None:
+    rows = (("a", "0.3962", "0.38 to 0.41"), ("b", "12.41098", "9.405 to 14.417"), ("c", "-0.282", "-1 to 1"))
+    page = Document("", "", (Section("", tables=(Figures("", ("name", "value", "interval"), rows),)),))
+    lines = [line_of(render_sheet(page, 80), f"{name} ") for name in "abc"]
+    assert len({line.index(".") for line in lines}) == 1
+    assert lines[0].rindex(".") == lines[1].rindex(".") > lines[0].index("to")
+    assert "<td>0.3962\u2007</td><td>0.38 to 0.41\u2007</td>" in page.render()
+    assert "<td>\u22120.282\u2007\u2007</td>" in page.render()

@@ -24,6 +24,8 @@ WIDE: dict[str, list[Any]] = {"slate": SLATE, "clicks": CLICKS, "candidates": SL
 LONG: dict[str, list[Any]] = {"impression": [0, 0], "item": [7, 9], "position": [1, 2], "click": [1, 0]}
 MANY = list(range(200))
 
+pytestmark = pytest.mark.xdist_group("fuzz")  # large groups are begun first: it does not end the run alone
+
 
 def wide(question: str, form: str = "table", *, types: Any = None, names: Any = None, **columns: Any) -> LogCase:
     return LogCase("wide", {**WIDE, **columns}, form, question, types=types or {}, names=names or {})
@@ -134,9 +136,15 @@ ANSWERED = {
         "hive",
         seed="4",
     ),
+    "a check without clicks and rewards": LogCase(
+        "wide", {"slate": [[1]], "propensity": [0.5], "new": [[1.0]]}, "table", "check"
+    ),
     "views of texts": LogCase("wide", {"candidates": [["a"], ["b"]]}, "polars", "inspect"),
 }
 REFUSED = {
+    "texts in run ends, and nothing else": LogCase(
+        "wide", {"query": ["b"]}, question="read", types={"query": "run ends"}
+    ),
     "whole numbers beyond 2^53 in one file and fractions in another": LogCase(
         "wide",
         {"slate": [["a"], ["a"]], "clicks": [[2**63 - 1], [0.0]], "query": ["a", "c"]},

@@ -160,4 +160,4 @@ def test_the_command_says_what_the_control_saves(tmp_path: Path) -> None:
     ]
     path.write_text("\n".join(["impression,arm,past,item,position,click,a_score,b_score", *rows]))
     said = call("compare", str(path), "--logging", ARMS, "--cluster", "none", "--control", "past").output
-    assert "difference of means, with the control" in said
+    assert "difference of means with control" in said

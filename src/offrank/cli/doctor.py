@@ -25,12 +25,13 @@ _COLUMNS = {
     "slate": [["a", "b"], ["a", "c"], ["b", "a"]],
     "clicks": [[1, 0], [0, 1], [1, 1]],
     "candidates": [["a", "b", "c"], ["b", "c", "a"], ["a", "b", "c"]],
-    "old": [[3.0, 2.0, 1.0], [1.0, 1.0, 2.0], [3.0, 2.0, 1.0]],
     "new": [[3.0, 2.0, 1.0], [1.0, 2.0, 3.0], [3.0, 2.0, 1.0]],
+    "slot_propensity": [[1 / 2, 2 / 3], [1 / 2, 1 / 2], [1 / 3, 3 / 4]],
+    "propensity": [1 / 3, 1 / 4, 1 / 4],
 }
 """Three impressions. `top(new)` would have shown the first two as they are and the third the other way round.
 
-By `plackett_luce(old)` the first has the probability 3/6 * 2/3 = 1/3, its first slot 1/2; the second 2/4 * 1/2 = 1/4.
+The probabilities are written into the log: the loops of a named logging policy take longer to compile than the others.
 """
 _KNOWN = {"ips": (3 * 1 + 4 * 1 + 0) / 3, "rips": (2 * 1 + 4 * 1 + 0) / 3}
 """The click of the first impression was in its first slot, that of the second in its second."""
@@ -110,7 +111,7 @@ def _self_test() -> Iterator[dict[str, Any]]:
         pq.write_table(table, path)
         for where, log in (("a table in memory", table), ("a Parquet file", path)):
             begun = time.perf_counter()
-            result = offrank.evaluate(log, target="top(new)", logging="plackett_luce(old)", estimators=list(_KNOWN))
+            result = offrank.evaluate(log, target="top(new)", estimators=list(_KNOWN))
             seconds = time.perf_counter() - begun
             for name, known in _KNOWN.items():
                 value = result[name].value
@@ -125,7 +126,7 @@ def _lines(found: dict[str, Any]) -> Iterator[str]:
     yield "\nLibraries"
     for name, said in found["libraries"].items():
         yield f"  {name:<14}{said}"
-    yield "\nSelf-test (the first on a machine compiles loops: some ten seconds or more)"
+    yield "\nSelf-test (the first on a machine compiles loops, for some ten seconds)"
 
 
 def _line(one: dict[str, Any]) -> str:

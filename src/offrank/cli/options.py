@@ -13,12 +13,16 @@ import click
 
 import offrank
 
+from .. import from_text
 from ..argument import Argument, Arguments, arguments_of
 from ..errors import UsageError
-from ..from_text import one_or_several
+from ..log.schema import check_renamed
+from ..registry import Later
 from .config import COLUMNS, config_option
 from .layout import VerbCommand, option
-from .spelled import LogType, SpelledType
+from .spelled import ColumnType, LogType, SpelledType
+
+opening, formatting = Later("..readers.opening", __package__), Later("..formatting", __package__)
 
 Decorator = Callable[[Callable[..., None]], Callable[..., None]]
 Callback = Callable[[click.Context, click.Parameter, Any], Any]
@@ -56,7 +60,8 @@ def _option(field: dataclasses.Field[Any], known: Argument) -> Decorator:
     settings: dict[str, Any] = {"help": known.says, "metavar": known.metavar, "type": known.type, "use": known.use}
     settings |= {"multiple": known.many, "required": required}
     if known.spells:
-        settings |= {"type": SpelledType(known.spells), "metavar": known.spells.upper()}
+        spelled: Any = ColumnType() if known.spells == "column" else SpelledType(known.spells)
+        settings |= {"type": spelled, "metavar": known.metavar or known.spells.upper()}
     if not required:
         settings |= {"default": default, "show_default": _shown(default)}
     if default is False:
@@ -80,7 +85,9 @@ def _columns(context: click.Context, _option: click.Parameter, texts: tuple[str,
     for text, (role, _, name) in zip(texts, pairs, strict=True):
         if not (role and name):
             raise UsageError(f"--column {text!r}", "write --column role=name, such as --column slate=shown")
-    return context.meta.get(COLUMNS, {}) | {role: name for role, _, name in pairs}
+    columns: dict[str, str] = context.meta.get(COLUMNS, {}) | {role: name for role, _, name in pairs}
+    check_renamed(columns)
+    return columns
 
 
 def output(metavar: str) -> Decorator:
@@ -91,7 +98,8 @@ def output(metavar: str) -> Decorator:
 
 def confidence(level: float = 0.95) -> Decorator:
     """Return the option of the confidence level."""
-    return option("--confidence", default=level, show_default=True, help="Level of the intervals.", use="uncertainty")
+    known: dict[str, Any] = {"default": level, "show_default": True, "callback": read_by(from_text.confidence)}
+    return option("--confidence", help="Level of the intervals.", use="uncertainty", **known)
 
 
 workers = option("--workers", type=click.IntRange(1), help="Threads; by default one per core.", use="run")
@@ -110,7 +118,11 @@ logging_option = option(
     help="The policy that drew the log.",
 )
 sessions_cluster = option(
-    "--cluster", metavar="COLUMN", help="Sessions with the same value depend on each other.", use="uncertainty"
+    "--cluster",
+    type=ColumnType(),
+    metavar="COLUMN",
+    help="Sessions with the same value depend on each other.",
+    use="uncertainty",
 )
 models_option = option(
     "--model",
@@ -123,6 +135,7 @@ models_option = option(
 queries_option = option(
     "--by",
     default="auto",
+    type=ColumnType(),
     metavar="COLUMN",
     callback=read_by(column_or_none),
     help="The queries; `query` where there is one. none: items alone.",
@@ -140,7 +153,9 @@ grades_option = option(
     show_default=True,
     help="The grade of a document that was given several.",
 )
-graded_by = option("--by", metavar="COLUMN", help="The queries of the grades; by default those of the models.")
+graded_by = option(
+    "--by", type=ColumnType(), metavar="COLUMN", help="The queries of the grades; by default those of the models."
+)
 
 
 def with_options(*options: Decorator) -> Decorator:
@@ -155,7 +170,9 @@ def with_options(*options: Decorator) -> Decorator:
 
 
 written_options = with_options(
-    click.argument("log", nargs=-1, required=True, callback=read_by(one_or_several), type=LogType(), metavar="LOG..."),
+    click.argument(
+        "log", nargs=-1, required=True, callback=read_by(from_text.one_or_several), type=LogType(), metavar="LOG..."
+    ),
     config_option,
     option(
         "--column",
@@ -280,10 +297,19 @@ def source(log: str | list[str], options: dict[str, Any]) -> Any:
     found = offrank.read_log(log, **how, **reading_of(options))
     for what in () if options.get("quiet") else getattr(found, "left_out", ()):
         click.echo(f"left out: {what}", err=True)
+    tell_unread(log, options)
     described = getattr(found, "description", None)
     if described is not None and not options.get("quiet"):
         click.echo(described.said, err=True)
     return found
+
+
+def tell_unread(log: str | list[str], options: dict[str, Any]) -> None:
+    """Print which files of a folder are not read."""
+    unread = [] if options.get("quiet") else opening.passed_over(log, options["format"])
+    if unread:
+        files = formatting.plural(len(unread), "file that is no table", "files that are no tables")
+        click.echo(f"left out: {files} of this log: {formatting.listing(unread)}", err=True)
 
 
 def reading_of(options: dict[str, Any]) -> dict[str, Any]:

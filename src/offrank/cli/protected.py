@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from ..outputs import inputs_in, refuse_inside, refuse_output
+from .columns import refuse_misspelt
 from .config import CONFIG
 from .options import QuestionCommand, overwrite, writable
 
@@ -25,6 +26,7 @@ def protected(verb: click.Command) -> click.Command:
     @wraps(inner)
     def checked(*given: Any, **options: Any) -> Any:
         _check(click.get_current_context())
+        refuse_misspelt(click.get_current_context())
         return inner(*given, **options)
 
     verb.callback = checked

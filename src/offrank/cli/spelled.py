@@ -11,17 +11,17 @@ from ..from_text import named
 from ..registry import extended, names_written
 from ..spelling import refuse_unknown, split
 
-_PACKAGES = {"policy": ("policies",), "estimator": ("estimators", "reward_models")}
-_ALIASES = {"policy": (), "estimator": ("dm",)}
+_PACKAGES = {"policy": ("policies",), "estimator": ("estimators", "reward_models"), "kind of interval": ("inference",)}
+_ALIASES = {"estimator": ("dm",)}
 
 
 def names_of(kind: str) -> list[str]:
-    """Return the names that a spelling of this kind may begin with: of a policy or an estimator."""
-    return sorted({*(name for one in _PACKAGES[kind] for name in names_written(one)), *_ALIASES[kind]})
+    """Return the names that a spelling of this kind may begin with: of a policy, an estimator, a kind of interval."""
+    return sorted({*(name for one in _PACKAGES[kind] for name in names_written(one)), *_ALIASES.get(kind, ())})
 
 
 class SpelledType(click.ParamType):  # type: ignore[type-arg]  # no generic type before click 8.4
-    """The type of an option that spells a policy or an estimator. many: several in one text, `ips, snips`."""
+    """The type of an option that spells a policy, an estimator (or several, `ips, snips`), or a kind of interval."""
 
     def __init__(self, kind: str) -> None:
         self.name, self._many = kind, kind == "estimator"
@@ -34,13 +34,19 @@ class SpelledType(click.ParamType):  # type: ignore[type-arg]  # no generic type
         """
         whole = str(value)
         for text in split(whole) if self._many else [named(whole, whole)[1]]:
-            refuse_unknown(text, lambda: names_of(self.name), self.name, extended)
+            refuse_unknown(text, lambda: names_of(self.name), self.name, extended, within=self.name == "policy")
         return whole
 
     def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
         """Return the names that begin so."""
         name, equals, begun = incomplete.rpartition("=")
         return [CompletionItem(f"{name}{equals}{one}") for one in names_of(self.name) if one.startswith(begun)]
+
+
+class ColumnType(click.ParamType):  # type: ignore[type-arg]
+    """The type of an option that names a column of the log: see `columns.refuse_misspelt`."""
+
+    name = "column"
 
 
 class LogType(click.ParamType):  # type: ignore[type-arg]  # no generic type before click 8.4

@@ -59,13 +59,16 @@ def add_sessions(slots, keys, counts, used, row, candidates, slates, clicks, que
 @_exact
 def add_blocks(slots, keys, counts, used, more_keys, more_counts):
     """Add the counts of another table, for which there must be room; returns the number of blocks used."""
-    for other in range(len(more_keys)):
+    for other in range(len(more_keys)):  # loops: rows of unknown shapes take long to compile
         at = _slot(slots, keys, more_keys[other, 0], more_keys[other, 1])
         if slots[at] < 0:
             slots[at] = used
-            keys[used] = more_keys[other]
+            for part in range(keys.shape[1]):
+                keys[used, part] = more_keys[other, part]
             used += 1
-        counts[slots[at]] += more_counts[other]
+        for cell in range(counts.shape[1]):
+            for kind in range(counts.shape[2]):
+                counts[slots[at], cell, kind] += more_counts[other, cell, kind]
     return used
 
 

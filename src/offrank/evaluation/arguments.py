@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Mapping, Sequence
-from numbers import Real
 from os import PathLike
 from typing import Protocol, runtime_checkable
-
-import numpy as np
 
 from ..clicks.fitted import Fitted
 from ..clicks.model import load
@@ -22,11 +18,8 @@ from ..policies.mixture import is_policy
 from ..policies.named import policy as named_policy
 from ..policies.propensities import AnyPolicy
 from ..readers.log import opened
-from ..wording import Option, Wording
 from .provenance import Provenance
 
-TOTALS = ("clicked", "all")
-"""The true numbers of impressions that can be told: with a click, and in all. Both test which rows were kept."""
 Target = str | AnyPolicy | Mapping[str, str | AnyPolicy] | list[str | AnyPolicy]
 Estimators = str | Estimator | SelfNormalised | Sequence[str | Estimator | SelfNormalised]
 
@@ -61,40 +54,6 @@ def control(column: str | None, renamed: Mapping[str, str] | None) -> str | None
             "name a column whose value was known before it, such as the user's past click rate",
         )
     return column
-
-
-def totals(given: Mapping[str, float] | None) -> dict[str, float] | None:
-    """Return true numbers of impressions, as given.
-
-    Raises:
-        UsageError: others than `clicked` and `all`, or impossible numbers.
-    """
-    if given is None:
-        return None
-    numbers = list(given.values()) if hasattr(given, "values") else [None]
-    real = all(isinstance(one, Real) and not isinstance(one, bool) and 0 <= one < math.inf for one in numbers)
-    known = real and len(numbers) > 0 and set(given) <= set(TOTALS)
-    if not known or given.get("clicked", 0) > given.get("all", math.inf):
-        example = Option("totals", {"clicked": 1200, "all": 50000})
-        raise UsageError(
-            f"totals is {given!r}", Wording("give the numbers of impressions, clicked and in all: {}", example)
-        )
-    return {name: given[name] for name in TOTALS if name in given}
-
-
-def reward_range(given: object) -> tuple[float, float] | None:
-    """Return the smallest and the largest possible reward.
-
-    Raises:
-        UsageError: not two numbers, the smaller first.
-    """
-    if given is None:
-        return None
-    numbers = [*given] if np.iterable(given) else []
-    real = all(isinstance(one, Real) and math.isfinite(one) for one in numbers)
-    if len(numbers) != 2 or not real or not numbers[0] < numbers[1]:
-        raise UsageError(f"reward_range is {given!r}", "give the smallest and the largest possible reward: [0, 1]")
-    return float(numbers[0]), float(numbers[1])
 
 
 def fitted_model(given: object) -> Fitted | None:

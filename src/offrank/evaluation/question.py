@@ -18,6 +18,7 @@ from ..interval_arguments import Clustered, Intervals
 from ..registry import Later
 from ..spelling import listed
 from ..wording import Option, Wording
+from . import numbers_given
 from .usual import CANDIDATES
 
 if TYPE_CHECKING:
@@ -97,13 +98,13 @@ class WithTotals(Arguments):
         ready="true_totals",
         metavar="clicked=N,all=N",
         use="log",
-        read=from_text.totals,
+        read=numbers_given.read_totals,
     )
 
     @cached_property
     def true_totals(self) -> dict[str, float] | None:
         """The true numbers, checked."""
-        return checked.totals(self.totals)
+        return numbers_given.totals(self.totals)
 
 
 @arguments
@@ -137,7 +138,7 @@ class Question(Intervals, WithTotals, WithExamination, WithTarget):
         more="Such as the user's past rate. Takes from each estimate, and from the difference of means, what the "
         "column tells of the reward; not from estimators whose weights are cut off or come from a model.",
         ready="control_column",
-        metavar="COLUMN",
+        spells="column",
         use="uncertainty",
     )
     held_out: str | PathLike[str] | None = argument(
@@ -217,7 +218,7 @@ class WithBounds(Question):
         part="call",
         ready="limits",
         metavar="LEAST,MOST",
-        read=from_text.two_numbers,
+        read=numbers_given.read_range,
     )
     click_model: Any = argument(
         "A fitted click model, or its file, for `bounds`: what it has not seen may be anything.",
@@ -240,7 +241,7 @@ class WithBounds(Question):
     @cached_property
     def limits(self) -> tuple[float, float] | None:
         """The range of rewards."""
-        return checked.reward_range(self.reward_range)
+        return numbers_given.reward_range(self.reward_range)
 
     @cached_property
     def users(self) -> Fitted | None:
@@ -343,7 +344,7 @@ class LogCheck(WithTotals, WithTarget):
         ready="wanted",
         spells="policy",
     )
-    confidence: float = argument("Level of the intervals.", default=0.99, use="uncertainty")
+    confidence: float = argument("Level of the intervals.", default=0.99, read=from_text.confidence, use="uncertainty")
 
 
 @arguments

@@ -37,12 +37,12 @@ from ..policies.fit import counts
 from ..policies.propensities import AnyPolicy
 from ..policies.ties import sorts
 from ..running.quantities import Quantities
-from .arguments import TOTALS
 from .candidates import Pick, Rows, compared, contradicted, named, references, requested, selected
 from .counts import AnyEstimator, Counts
 from .diagnostics import Diagnostics
 from .estimates import Estimates
 from .metadata import ModelOf, WeightsOf
+from .numbers_given import TOTALS
 from .provenance import NOTHING, Provenance
 
 if TYPE_CHECKING:

@@ -2,6 +2,7 @@
 
 import math
 
+from ..formatting import with_error
 from .evidence_clicks import PredictionEvidence
 from .registry import Statement, finding
 
@@ -23,9 +24,10 @@ def behind(message: str, perhaps: str, remedy: str) -> Statement:
 @finding("behind-rctr", "Behind click rates by rank", _behind, cause="click model")
 def behind_rctr(found: PredictionEvidence) -> Statement:
     assert found.ahead is not None
+    away, error = with_error(-found.ahead.value, found.ahead.standard_error)
     return behind(
-        f"The model's log-likelihood is {-found.ahead.value:.4f} nats per session (standard error "
-        f"{found.ahead.standard_error:.4f}) below that of the click rates by rank in its training log",
+        f"The model's log-likelihood is {away} nats per session (standard error {error}) "
+        "below that of the click rates by rank in its training log",
         "" if found.ahead.high < 0 else "chance alone could explain the difference",
         "To predict clicks on rankings by this log's own policy, use rctr. To judge documents or other rankings, "
         "train on a log with more sessions per document.",

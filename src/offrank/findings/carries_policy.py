@@ -1,5 +1,6 @@
 """`carries-policy`: a click model's relevance depends on the logging policy beyond the noise that clicks leave."""
 
+from ..formatting import Span
 from .evidence import CmipEvidence
 from .registry import Statement, finding
 
@@ -19,13 +20,14 @@ def carries_policy(found: CmipEvidence) -> Statement:
     assert found.floor is not None
     assert found.direction is not None
     (value, direction), own = found.floor, found.direction.value
+    said = Span.of(found.direction).number(signed=True)
     what = (
         "prefers documents that the policy showed high" if own > 0 else ("prefers documents that the policy showed low")
     )
     return Statement(
         "warning",
-        f"Among documents of the same grade, the model {what}: the rank correlation is {own:+.2f}, and an unbiased "
-        f"model would have {direction.low:+.2f} to {direction.high:+.2f}. CMIP is {found.value:.3f}, above the "
+        f"Among documents of the same grade, the model {what}: the rank correlation is {said}, and an unbiased "
+        f"model would have {Span.of(direction).interval(signed=True)}. CMIP is {found.value:.3f}, above the "
         f"{value.high:.3f} that noise explains.",
         "Do not use the model for rankings by another policy, unless the policy knows more about relevance than "
         "the grades do.",

@@ -1,6 +1,7 @@
 """`mean-weight`: weights whose mean is not 1."""
 
 from ..folds.estimate import Interval
+from ..formatting import Span
 from ..wording import Verb, Wording
 from .double_subsampling import counted_twice
 from .evidence import EstimateEvidence, LawEvidence, LogEvidence
@@ -101,8 +102,8 @@ def _said(mean: Interval, away: float) -> str:
     low, far = mean.value < 1, f"{away:.1f}" if away < 1000 else "over 1,000"
     factor = 1 / mean.value if low else mean.value
     return (
-        f"{mean.value:.4g} ({far} standard errors from 1): on average, the propensities are {factor:.3g} times too "
-        f"{'large' if low else 'small'}"
+        f"{Span.of(mean).number()} ({far} standard errors from 1): on average, the propensities are {factor:.3g} "
+        f"times too {'large' if low else 'small'}"
     )
 
 
@@ -117,15 +118,15 @@ def of_uniform(log: LogEvidence) -> Statement | None:
     if high is not None:
         return Statement(
             "serious" if high > refuting() else "warning",
-            f"The mean weight of the uniform policy is {mean.value:.4g} ({far} standard errors above 1): on "
-            f"average, the propensities are {mean.value:.4g} times too small.",
+            f"The mean weight of the uniform policy is {Span.of(mean).number()} ({far} standard errors above 1): on "
+            f"average, the propensities are {Span.of(mean).number()} times too small.",
             "Check that the propensities are those of the slates shown, and that they contain no sub-sampling "
             "factor. A plain estimate is off by about this factor; a self-normalised one hides it.",
         )
     if log.fit is None and mean.value <= 1 - NEAR and away > IMPOSSIBLE and log.ess >= KNOWN * log.rows:
         return Statement(
             "warning",
-            f"The mean weight of the uniform policy is {mean.value:.4g} ({far} standard errors below 1): the "
+            f"The mean weight of the uniform policy is {Span.of(mean).number()} ({far} standard errors below 1): the "
             f"propensities are {1 / mean.value:.3g} times too large, or the logging policy never shows some slates.",
             "Check that the propensities are those of the slates shown.",
         )

@@ -21,6 +21,7 @@ from typing import Any
 
 from ..assumptions import in_words
 from ..folds.estimate import Interval
+from ..formatting import Span, number
 from .reasons import Reason
 from .verdict import Verdict
 
@@ -68,7 +69,7 @@ class Release:
         if self.released and away is not None:
             given = f" if {in_words(self.assumes)}" if self.assumes else ""
             care = f" Use with care: {codes}." if codes else ""
-            said = f"{away.value:+.4g} per impression, at least {away.low:+.4g}, by {self.estimator}"
+            said = f"{_signed(away)} per impression, at least {_signed(away, away.low)}, by {self.estimator}"
             return f"Better than the logged policy with probability {self.level:g}{given}: {said}.{care}"
         if away is None:
             return (
@@ -76,7 +77,8 @@ class Release:
                 f"({codes})."
             )
         how = "worse" if away.high < 0 else "not shown to be better"
-        said = f"{away.value:+.4g} per impression, from {away.low:+.4g} to {away.high:+.4g}, by {self.estimator}"
+        ends = Span.of(away).interval(signed=True)
+        said = f"{_signed(away)} per impression, from {ends}, by {self.estimator}"
         return f"Do not ship: {how} than the logged policy with probability {self.level:g}: {said} ({codes})."
 
     def to_dict(self) -> dict[str, Any]:
@@ -131,6 +133,11 @@ def nothing_earned(estimator: str, rows: float, expected: float) -> Reason:
     return Reason(NOTHING_EARNED, text, remedy, (estimator,))
 
 
+def _signed(away: Interval, end: float | None = None) -> str:
+    """Format a difference, or an end of its interval."""
+    return number(away.value if end is None else end, Span.of(away).places, signed=True)
+
+
 def _against(level: float, verdict: Verdict, away: Interval, rewarded: float, missing: Interval | None) -> list[Reason]:
     """The reasons not to release a policy with a usable verdict."""
     names, found = (str(verdict.estimator),), []
@@ -138,7 +145,8 @@ def _against(level: float, verdict: Verdict, away: Interval, rewarded: float, mi
         least = verdict.detectable
         more = f" The smallest difference that such a log detects with a power of 0.8 is {least:.3g}." if least else ""
         text = (
-            f"With probability {level:g}, the difference is only known to exceed {away.low:+.4g} per impression.{more}"
+            f"With probability {level:g}, the difference is only known to exceed {_signed(away, away.low)} per "
+            f"impression.{more}"
         )
         code = WORSE if away.high < 0 else UNDECIDED
         found.append(Reason(code, text, "Log more, or learn a policy that is further ahead.", names))
@@ -149,7 +157,7 @@ def _against(level: float, verdict: Verdict, away: Interval, rewarded: float, mi
         text = (
             "The log does not show everything that the policy shows, and the missing part may earn less than the "
             "rest: if it earned the smallest logged reward, the difference is only known to exceed "
-            f"{missing.low:+.4g}."
+            f"{_signed(missing, missing.low)}."
         )
         remedy = "Log more randomly, name the logging policy, or learn a policy closer to it."
         found.append(Reason(MISSING, text, remedy, names))

@@ -1,5 +1,6 @@
 """`sample-ratio`: an arm has another share of the impressions than was designed."""
 
+from ..formatting import Span
 from .evidence_rows import ArmsEvidence
 from .registry import Statement, finding
 
@@ -16,10 +17,11 @@ def sample_ratio(found: ArmsEvidence) -> Statement | None:
     if worst is None or not away[worst] > MISMATCHED:
         return None
     share, said = found.shares[worst]
+    value, ends = Span.of(share).percents(signed=False)
     return Statement(
         "serious",
-        f"Arm `{worst}` of `{found.column}` has {100 * share.value:.4g} % of the impressions ({100 * share.low:.4g} "
-        f"to {100 * share.high:.4g}) instead of the planned {100 * said:.4g} %: one arm has lost or gained rows, so "
+        f"Arm `{worst}` of `{found.column}` has {value} of the impressions ({ends}) "
+        f"instead of the planned {100 * said:.4g} %: one arm has lost or gained rows, so "
         "the arms no longer differ by chance alone.",
         "Find out where the rows went, such as crashes, redirects, bots or filters that affect one arm more than "
         "another; or correct the planned shares.",

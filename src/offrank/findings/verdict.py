@@ -19,7 +19,7 @@ from typing import Any, Generic, Literal, NoReturn, TypeVar
 from ..assumptions import in_words
 from ..errors import NoOverlapError
 from ..folds.estimate import Caution, Estimate, Interval
-from ..formatting import nine_digits
+from ..formatting import Span, nine_digits
 from ..frames import cautions
 from .reasons import MOST_REASONS, Reason, against_all, reasons
 from .registry import SEVERITIES, causes_of, has_cause
@@ -183,7 +183,7 @@ class Verdict:
     def __str__(self) -> str:
         said = f"{self.decision}: {self.target}"
         if self.value is not None:
-            said += f" {self.value.value:.4g} ({self.value.low:.4g} to {self.value.high:.4g}) by {self.estimator}"
+            said += f" {Span.of(self.value).text()} by {self.estimator}"
         return "\n".join([f"{said}; trust: {self.trust}", *(f"- {reason}" for reason in self.reasons)])
 
 
@@ -389,7 +389,7 @@ def _assumed(own: EstimateRow[Any], found: Verdict, anchor: EstimateRow[Any]) ->
             ASSUMED, f"{message} No sound estimate that assumes less is available to check this.", _CHECK, names
         )
     less = f"that {in_words(anchor.assumes)}" if anchor.assumes else "nothing about users"
-    beside = f"`{anchor.name}`, which assumes {less}, says {other.value:.4g} ({other.low:.4g} to {other.high:.4g})."
+    beside = f"`{anchor.name}`, which assumes {less}, says {Span.of(other).text()}."
     remedy = _CHECK if anchor.assumes else "Only a larger log can check this more closely."
     return Reason(ASSUMED, f"{message} {beside}", remedy, names)
 

@@ -186,25 +186,29 @@ def half_octaves(counts, values, columns):
 
 
 def largest(kept: Floats, values: Floats, *, absolute: bool) -> Floats:
-    """[keep] the largest of `kept`, descending, and of the values [n]; absolute: whether signs do not count."""
-    both = np.empty(4 * len(kept))
-    return np.sort(both[: _largest(kept, values, absolute, both)])[::-1][: len(kept)].copy()
+    """[keep] the largest of `kept`, descending, and of the values [n]; absolute: whether signs do not count.
+
+    Many values are equal (weights of 0), at which a selection by partition of all of them is slow: those above the
+    least so far are collected, and selected from when the space is full. `partition` takes five seconds to compile.
+    """
+    keep, least, row = len(kept), kept[-1], 0
+    both = np.concatenate([kept, np.empty(3 * keep)])
+    count = keep
+    while row < len(values):
+        row, count = _above(values, row, least, absolute, both, count)
+        if count == len(both):
+            both[:keep] = np.partition(both, count - keep)[count - keep :]
+            count, least = keep, both[:keep].min()
+    return np.sort(both[:count])[::-1][:keep].copy()
 
 
 @numba.njit(cache=True, nogil=True)
-def _largest(kept, values, absolute, both):
-    """Write to `both` what may be among the largest, and return the number; `both` is longer than `kept`.
-
-    Many values are equal (weights of 0), at which a selection by partition of all of them is slow.
-    """
-    keep = len(kept)
-    both[:keep], count, least = kept, keep, kept[keep - 1]
-    for value in values:
-        size = abs(value) if absolute else value
+def _above(values, row, least, absolute, both, count):
+    """Write values from this row on to `both` from `count` on, if they are above the least; stop where it is full."""
+    while row < len(values) and count < len(both):
+        size = abs(values[row]) if absolute else values[row]
         if size > least:
             both[count] = size
             count += 1
-            if count == len(both):
-                both[:] = np.partition(both, count - keep)
-                both[:keep], count, least = both[count - keep :].copy(), keep, both[count - keep]
-    return count
+        row += 1
+    return row, count

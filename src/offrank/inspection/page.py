@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from ..checks.logged_by import CONTRADICTED
-from ..formatting import plural, quote
+from ..formatting import Span, plural, quote
 from ..log import rules
 from ..readers.described import LogColumn
 from ..report.document import Answer, Document, Figures, Item, Section
@@ -29,7 +29,7 @@ _RULES = {
 def document(seen: Inspected) -> Document:
     """Return the page: the answer, the next command and what would make the log better; then what was found."""
     columns = [(one.name, one.type, ", ".join(one.samples), _use(one, seen)) for one in seen.columns]
-    read = Figures("How columns are read", ("column", "type", "first values", "read as"), tuple(columns), extra=(1,))
+    read = Figures("How columns are read", ("column", "type", "first values", "read as"), tuple(columns), extra=((1,),))
     sections = [
         Section("Next", (_asking(seen),), code=f"  {seen.command}") if seen.command else None,
         Section("How to improve the log", items=tuple(better_logs(seen))),
@@ -170,7 +170,7 @@ def _sizes(found: Inspected) -> Iterator[Item]:
     items = _counted(distinct["item"], "different item")
     yield Item(f"{_spread(overview.candidates)}, {items}", status="candidates")
     if (earned := overview.earned) is not None:
-        yield Item(f"{earned.value:.3g} per impression ({earned.low:.3g} to {earned.high:.3g})", status="earned")
+        yield Item(f"{Span.of(earned).number()} per impression ({Span.of(earned).interval()})", status="earned")
     else:
         yield Item("unknown: the log has neither clicks nor a reward", status="earned")
     for name, effect in overview.effects.items():

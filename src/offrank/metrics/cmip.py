@@ -16,6 +16,7 @@ from ..errors import UsageError
 from ..findings import cautions_for
 from ..findings.evidence import CmipEvidence
 from ..folds.estimate import Caution, Interval
+from ..formatting import Span
 from ..frames import plain, plain_fields
 from ..log.batch import Floats
 from .cmip_methods import Binned, Classifier, CmiMethod, Paper
@@ -150,19 +151,19 @@ class Cmip:
     def _lines(self) -> Iterator[str]:
         level = f"{100 * self.confidence:g} %"
         averaged = f", mean of {self.draws} draws" if self.draws > 1 else ""
-        own, of = f"{self.value:.4f} nats ({level}: {self.low:.4f} to {self.high:.4f})", f"{self.n:,} documents"
+        said, of = Span.of(self), f"{self.n:,} documents"
+        own = f"{said.number()} nats ({level}: {said.interval()})"
         if (excess := self.excess) is None or self.floor is None:
             yield f"CMIP {own}, {of}, method {self.method}{averaged}"
         else:
-            above = f"{excess.value:+.4f} nats ({level}: {_ends(excess, '+.4f')})"
+            above = f"{Span.of(excess).number(signed=True)} nats ({level}: {Span.of(excess).interval(signed=True)})"
             yield f"CMIP above an unbiased model's: {above}, {of}, method {self.method}{averaged}"
             yield f"  CMIP {own}"
-            yield (
-                f"  of an unbiased model on this log: {self.floor.value.value:.4f} ({_ends(self.floor.value, '.4f')})"
-            )
+            yield f"  of an unbiased model on this log: {Span.of(self.floor.value).text()}"
         if self.direction is not None:
-            floor = "" if self.floor is None else f"; of an unbiased model {_ends(self.floor.direction, '+.2f')}"
-            yield f"  direction {self.direction.value:+.2f} ({_ends(self.direction, '+.2f')}){floor}"
+            floor = "" if self.floor is None else Span.of(self.floor.direction).interval(signed=True)
+            beside = floor and f"; of an unbiased model {floor}"
+            yield f"  direction {Span.of(self.direction).text(signed=True)}{beside}"
         yield f"  {self._verdict()}"
         held = ", ".join(f"{one.grade:g}: {one.documents:,}" for one in self.grades)
         yield f"  documents by grade: {held}"
@@ -178,10 +179,6 @@ class Cmip:
         if self.dependent():
             return f"{found}: relevance or its noise depends on the policy"
         return f"{found}: no evidence of dependence on the policy"
-
-
-def _ends(found: Interval, digits: str) -> str:
-    return f"{found.low:{digits}} to {found.high:{digits}}"
 
 
 def cmip(

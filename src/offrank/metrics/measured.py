@@ -9,7 +9,7 @@ from typing import Any
 
 from ..errors import NoOverlapError, UsageError
 from ..folds.estimate import Caution, Interval, PlacedCaution
-from ..formatting import finite
+from ..formatting import Span, finite
 from ..frames import Given, cautions, plain
 
 Key = tuple[str, str]
@@ -70,10 +70,7 @@ class Measurements(Given[Measured]):
         return matching[0]
 
     def __str__(self) -> str:
-        given = (
-            f"{name} of {model}: {one.value:.4f} ({one.low:.4f} to {one.high:.4f})"
-            for (model, name), one in self.given.items()
-        )
+        given = (f"{name} of {model}: {Span.of(one).text()}" for (model, name), one in self.given.items())
         return "\n".join([*given, *(f"error: {error}" for error in dict.fromkeys(map(str, self.refused.values())))])
 
     __repr__ = __str__

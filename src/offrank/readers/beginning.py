@@ -146,4 +146,9 @@ def first_rows(table: Table, columns: Sequence[str] | None = None) -> pa.Table:
                     return
 
     found = [pa.Table.from_batches([one]) for one in batches()]
-    return pa.concat_tables(found, promote_options="permissive") if found else pa.table({name: [] for name in names})
+    try:
+        return (
+            pa.concat_tables(found, promote_options="permissive") if found else pa.table({name: [] for name in names})
+        )
+    except pa.ArrowInvalid:  # numbers that no type of all files holds
+        return found[0]

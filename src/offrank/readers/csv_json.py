@@ -14,12 +14,13 @@ import pyarrow.json
 
 from ..errors import EmptyLogError, LogError
 from . import _kernels_json
+from .column_sets import refuse_missing
 from .dialect import Dialect
 from .files import Files, describe, partition
 from .json_text import parsed
-from .stored import reading, refuse_missing, with_columns
+from .stored import reading, with_columns
 from .tables import Piece, bounded, numbered, refuse_twice
-from .text_types import cell_error, csv_type, json_types, naming, whole_numbers
+from .text_types import cell_error, csv_type, exact, json_types, naming, whole_numbers, with_fractions
 
 _NULLS = ["", "NA", "null", "NULL", "nan", "NaN", "\\N"]
 _BLOCK = 1 << 20
@@ -158,7 +159,7 @@ class CsvJsonTable:
         folders = partition(path)
         own = [one for one in self.names if one not in folders] if self.files.held else self._names_in(path)
         constant = {name: value for name, value in folders.items() if name in columns and name not in own}
-        refuse_missing(path, [*own, *constant], columns, self.files.paths[0])
+        refuse_missing(path, [*own, *constant], columns, self.files.paths, self._names_in)
         wanted, rows = pa.schema([self.schema.field(name) for name in columns if name not in constant]), 0
         # CSV errors name the row; JSON errors count from the beginning of a block.
         json = self.kind == "json"
@@ -227,7 +228,28 @@ def _json_rows(lines: bytes, wanted: pa.Schema | None) -> list[pa.RecordBatch]:
 def _json(stream: Any, wanted: pa.Schema) -> Iterator[pa.RecordBatch]:
     """Read the columns of JSON that are wanted."""
     for lines in _lines(stream):
-        yield from _json_rows(lines, wanted)
+        try:
+            found = _json_rows(lines, wanted)
+        except pa.ArrowInvalid as error:
+            found = _with_fractions(lines, wanted, error)
+        yield from found
+
+
+def _with_fractions(lines: bytes, wanted: pa.Schema, error: pa.ArrowInvalid) -> list[pa.RecordBatch]:
+    """Read lines of JSON with fractions in columns that had whole numbers so far; raise the error if that is not it."""
+    kinds = wanted
+    for at, one in enumerate(wanted):
+        try:
+            _json_rows(lines, pa.schema([one]))
+        except pa.ArrowInvalid:
+            kinds = kinds.set(at, one.with_type(with_fractions(one.type)))
+    try:
+        found = _json_rows(lines, kinds)
+    except pa.ArrowInvalid:
+        raise error from None
+    if not all(exact(batch.column(at)) for batch in found for at in range(len(kinds)) if kinds[at] != wanted[at]):
+        raise error
+    return found
 
 
 def _lines(stream: Any) -> Iterator[bytes]:

@@ -7,7 +7,8 @@ from dataclasses import replace
 from functools import partial
 from typing import Any, get_args
 
-from ..errors import EmptyLogError, OffrankError, UsageError
+from ..errors import ColumnError, EmptyLogError, OffrankError, UsageError
+from ..log.rules import DUPLICATE
 from ..log.schema import ROLES, Columns, check_renamed
 from ..log.source import Source
 from ..spelling import parse
@@ -126,7 +127,9 @@ def _detected(
         log = _by_columns(beginning, {**found.columns, **renamed}, gaps=gaps, **how)
         return replace(log, description=found)
     if not isinstance(opened, OffrankError):
-        return opened
+        if found is None or found.instead != DUPLICATE.remedy or how["invalid"] == "skip" or how["duplicates"]:
+            return opened
+        opened = ColumnError(found.lacks, found.instead)
     if beginning.rows is not None and not beginning.rows.num_rows:
         raise EmptyLogError(f"{beginning.named} has no rows", "give a log with at least one impression") from opened
     opened = not_joined(beginning, opened)

@@ -14,11 +14,11 @@ from .csv_json import CsvJsonTable
 from .databases import DATABASES, database, open_database
 from .dataset import DatasetTable
 from .dialect import Dialect
-from .files import Files, expand, find, is_paths, suffix
+from .files import Files, expand, find, folders_in, is_paths, suffix, unread
 from .spark import SPARK, SparkTable
 from .stored import ArrowTable, OrcTable, ParquetTable
 from .streams import SQL, CallTable, IbisTable, LazyTable, OnceTable, QueryTable, RelationTable
-from .tables import MemoryTable, Table, arrow_table, refuse_twice, table_of_dicts
+from .tables import MemoryTable, Table, arrow_table, refuse_twice, rows_of, table_of_dicts
 from .unfolding import documents
 
 SUFFIXES = {
@@ -41,7 +41,8 @@ _STORED: Mapping[str, Callable[[Files], Table]] = {"parquet": ParquetTable, "arr
 def open_table(source: Any, kind: Any = None, *, empty: bool = False) -> Table:
     """Open what `read_log` takes as a plain table, whatever its columns; a table is returned as it is.
 
-    kind: the kind of files, by default, and if it is none, told by what is in them. empty: whether files may be empty.
+    kind: the kind of files, by default, and if it is none, told by what is in them. empty: whether files may be empty,
+    and streams have no rows.
 
     Raises:
         OffrankError: it cannot be read, or is not a table. LogError: two columns have the same name.
@@ -96,16 +97,22 @@ def _table(source: Any, kind: str | None = None, empty: bool = False) -> Table:
     for names, table in _KINDS:
         if all(hasattr(source, name) for name in names):
             return table(source)
-    if isinstance(source, Iterator):
-        return OnceTable.of(source)
+    if isinstance(source, Iterator) or hasattr(source, "__arrow_c_stream__"):
+        return OnceTable.of(source, empty=empty)
     if isinstance(source, Sequence) and all(isinstance(item, Mapping) for item in source):
         return MemoryTable(table_of_dicts(source), "list")
     if callable(source):
-        return CallTable(source, _table)
+        return _called(source) if empty else CallTable(source, _table)
     raise UsageError(
         f"cannot read a log from {type(source).__name__}",
         "give a path, a glob, a table (pandas, Polars, Arrow), a list of dicts, or a stream",
     )
+
+
+def _called(source: Callable[[], Any]) -> Table:
+    """Return what a function returns, which is not called again where that has no rows."""
+    first = _table(source(), empty=True)
+    return CallTable(source, _table, [first]) if rows_of(first) != 0 else first
 
 
 def _spelled(source: str) -> Table | None:
@@ -144,7 +151,6 @@ _KINDS: tuple[tuple[tuple[str, ...], Callable[[Any], Table]], ...] = (
     (("sql_query", "project"), RelationTable),
     (("to_pyarrow_batches", "select"), IbisTable),
     (("__arrow_c_stream__", "__len__"), _in_memory),
-    (("__arrow_c_stream__",), OnceTable.of),
 )
 """How an object of another library is read, by what it has; the first that fits."""
 
@@ -170,10 +176,19 @@ def _files(source: Any, kind: str | None, empty: bool) -> Table:
     return CsvJsonTable(files, chosen, dialect=Dialect.of(files.head(files.paths[0]), chosen))
 
 
+def passed_over(source: Any, kind: Any = None) -> list[str]:
+    """Return the files in the folders that `source` names that are no part of the log: notes, or not of its kind.
+
+    kind: the format that was said, if any.
+    """
+    told = kind if kind in (None, *SUFFIXES.values()) else "that of a reader"
+    return unread(source, _found(source, told, True).paths) if folders_in(source) else []
+
+
 def tables_of(source: Any) -> Sequence[Table]:
     """Return the tables of a source that holds several; none where it is a single table, or of too many files.
 
-    Files with the same columns are one table, and so is each table of a list.
+    Files with the same columns are one table, and so is each table of a list, with or without rows.
 
     Raises:
         OffrankError: one cannot be read.
@@ -182,7 +197,7 @@ def tables_of(source: Any) -> Sequence[Table]:
         return source.tables
     if not is_paths(source):
         each = [*source] if isinstance(source, Sequence) and not any(isinstance(one, Mapping) for one in source) else []
-        return [open_table(one) for one in each] if len(each) > 1 else []
+        return [open_table(one, empty=not is_paths(one)) for one in each] if len(each) > 1 else []
     each = [source] if isinstance(source, str | Path) else [*source]
     spelled = {one: table for one in map(str, each) if (table := _spelled(one)) is not None}
     paths = expand([one for one in map(str, each) if one not in spelled]) if len(spelled) < len(each) else ()

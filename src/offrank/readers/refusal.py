@@ -6,12 +6,15 @@ from collections.abc import Mapping, Sequence
 
 import pyarrow as pa
 
-from ..errors import ColumnError, OffrankError
+from ..errors import ColumnError, OffrankError, UsageError
 from ..wording import ColumnNames, Option, Wording, joined, nearest
 from . import arrow
-from .beginning import Beginning
+from .beginning import Beginning, first_rows
+from .column_sets import headed, in_words, one_of, sets_of
 from .description import Description
 from .lacking import lacks_lists
+from .roles.wide import wide_roles
+from .tables import Table
 
 _DESCRIBED, _SHORT = 12, 60
 """Columns, and characters of their first values, that are shown of such a table."""
@@ -43,9 +46,18 @@ def not_joined(beginning: Beginning, error: OffrankError) -> OffrankError:
     if without is not None:
         return ColumnError(without.lacks, without.remedy)
     try:
-        tables = beginning.opened.tables if isinstance(error, ColumnError) else []
+        tables = beginning.opened.tables if isinstance(error, ColumnError | UsageError) else []
+        for table in tables if len(tables) == 2 else []:
+            found = wide_roles(first_rows(table), {})
+            if found.instead:
+                return ColumnError(f"{table.describe()}: {found.lacks}", found.remedy)
     except OffrankError:
         return error
+    files = [table for table in tables if hasattr(table, "files")]
+    if len(tables) > 2 or _alike(tables):
+        sets = sets_of((path, table.names) for table in files for path in table.files.paths)
+        told = len(files) == len(tables) and len(sets) > 1 and headed(sets)
+        return ColumnError(in_words(sets), one_of(sets)) if told else error
     if len(tables) != 2:
         return error
     said = [f"{table.describe()} has {', '.join(table.names)}" for table in tables]
@@ -56,6 +68,14 @@ def not_joined(beginning: Beginning, error: OffrankError) -> OffrankError:
             "give the impressions and their clicks, and name the columns that join them: {}", Option("format", join)
         ),
     )
+
+
+def _alike(tables: Sequence[Table]) -> bool:
+    """Whether two tables have half of their columns in common: they are two logs, not impressions and their clicks."""
+    if len(tables) != 2:
+        return False
+    one, other = ({*table.names} for table in tables)
+    return 2 * len(one & other) >= max(len(one), len(other))
 
 
 def _near(names: Sequence[str]) -> bool:

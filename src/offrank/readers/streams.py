@@ -13,11 +13,11 @@ from typing import Any, ClassVar
 
 import pyarrow as pa
 
-from ..errors import ColumnError, EmptyLogError, LogError, UsageError, optional
+from ..errors import ColumnError, EmptyLogError, LogError, OffrankError, UsageError, optional
 from ..log.source import read_once
 from . import arrow
 from .stored import reading
-from .tables import MOST_ROWS, Piece, Table, arrow_table, bounded, numbered, table_of_dicts
+from .tables import MOST_ROWS, MemoryTable, Piece, Table, arrow_table, bounded, numbered, table_of_dicts
 
 SQL = "duckdb:"
 """The beginning of an SQL query that is a log."""
@@ -203,16 +203,21 @@ class OnceTable(StreamTable):
     batches: list[Iterator[pa.RecordBatch]] = field(repr=False)
 
     @classmethod
-    def of(cls, source: Any) -> OnceTable:
+    def of(cls, source: Any, *, empty: bool = False) -> Table:
         """Build a table from a reader, any object with `__arrow_c_stream__`, or an iterator of tables or dicts.
+
+        empty: whether it may have no rows, if it says its columns.
 
         Raises:
             EmptyLogError: it has no rows.
             UsageError: it gives neither tables nor dicts.
         """
+        columns = getattr(source, "schema", None)
         found = _of_one_schema(_record_batches(source))
         first = next(found, None)
         if first is None:
+            if empty and isinstance(columns, pa.Schema):
+                return MemoryTable(columns.empty_table(), "stream")
             raise EmptyLogError("the stream has no rows", "give a log with at least one impression")
         return cls(first.schema, [chain([first], found)])
 
@@ -228,15 +233,28 @@ class OnceTable(StreamTable):
             raise read_once(self.describe(), "it was read before")
         yield from self.batches.pop()
 
-    def first(self, columns: tuple[str, ...]) -> Iterator[Piece]:
-        """Yield its first rows, which are read again with the others."""
+    def first(self, columns: tuple[str, ...], rows: int = 1) -> Iterator[Piece]:
+        """Yield its first rows, at least so many if it has them, which are read again with the others."""
         if self.batches:
-            data = next(self.batches[0])
-            self.batches[0] = chain([data], self.batches[0])
-            yield from numbered([data.select(list(columns))], self.describe())
+            seen: list[pa.RecordBatch] = []
+            rest = self.batches[0]
+            try:
+                while sum(map(len, seen)) < rows and sum(map(arrow.size, seen)) < _BYTES:
+                    seen.append(next(rest))
+            except StopIteration:
+                pass
+            except OffrankError as error:  # which is told when the rows are read
+                rest = _raising(error)
+            self.batches[0] = chain(seen, rest)
+            yield from numbered([data.select(list(columns)) for data in seen], self.describe())
 
     def __getstate__(self) -> Any:
         raise _unsendable(self.describe(), "use threads, or save it as Parquet and read that")
+
+
+def _raising(error: OffrankError) -> Iterator[pa.RecordBatch]:
+    raise error
+    yield
 
 
 def _unsendable(where: str, remedy: str) -> UsageError:
@@ -323,7 +341,7 @@ class CallTable:
 
     @cached_property
     def names(self) -> tuple[str, ...]:
-        self.held[:] = [self.opened(self.call())]
+        self.held[:] = self.held or [self.opened(self.call())]
         return self.held[0].names
 
     def parts(self) -> int:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
 from ..folds.estimate import Caution
-from ..formatting import listing, plural, quote
+from ..formatting import MISSING, listing, plural, quote
 from . import page
 from .charts import Chart
 from .plots import Forest
@@ -35,6 +35,11 @@ class Codes:
 _FORMULA = re.compile(r"[=@\t\r]|[-+](?!\d[\d.,]*(?:e[-+]?\d+)?\s?%?$)")
 """How a text begins that a spreadsheet would compute; -12.3 % is a number."""
 
+_NUMBER = re.compile("(at least |< )?[-+]?([0-9]|inf)")
+"""How a cell that is a number begins."""
+_DECIMALS = re.compile(r"(?<=\d)(\.\d+)?$")
+"""The decimals with which a cell ends."""
+
 Cell = str | float | int | None | Codes
 
 
@@ -42,13 +47,14 @@ Cell = str | float | int | None | Codes
 class Figures:
     """A table: a caption, a header, and rows of equal length; the first cell names the row.
 
-    - extra: columns to omit if space is short. folded: whether a page hides it behind its caption.
+    - extra: groups of columns to omit if space is short, the last first.
+    - folded: whether a page hides it behind its caption.
     """
 
     caption: str
     header: tuple[str, ...]
     rows: tuple[tuple[Cell, ...], ...]
-    extra: tuple[int, ...] = ()
+    extra: tuple[tuple[int, ...], ...] = ()
     folded: bool = False
 
     @property
@@ -56,9 +62,14 @@ class Figures:
         """Return which columns hold names rather than numbers."""
         columns = [[row[place] for row in self.rows] for place in range(len(self.header))]
         return tuple(
-            not place or any(isinstance(one, Codes) for one in cells) or not any(map(_has_digits, cells))
+            not place or any(isinstance(one, Codes) for one in cells) or not _are_numbers(cells)
             for place, cells in enumerate(columns)
         )
+
+    def aligned(self, space: str) -> list[list[Cell]]:
+        """Return the columns, with the decimal points of each below each other. space: as wide as a digit."""
+        columns = [[row[place] for row in self.rows] for place in range(len(self.header))]
+        return [column if named else _padded(column, space) for column, named in zip(columns, self.named, strict=True)]
 
     def to_csv(self) -> str:
         """Return the header and the rows as CSV with all digits; no text in it is a formula of a spreadsheet."""
@@ -67,6 +78,16 @@ class Figures:
         writer.writerow(self.header)
         writer.writerows([[_harmless(cell) for cell in row] for row in self.rows])
         return written.getvalue()
+
+
+def _padded(column: list[Cell], space: str) -> list[Cell]:
+    """Return a column of numbers with space for the decimals that others have and a number has not."""
+    found = [_DECIMALS.search(cell) if isinstance(cell, str) else None for cell in column]
+    most = max((len(one[0]) for one in found if one), default=0)
+    return [
+        cell if one is None else f"{cell}{space * (most - len(one[0]))}"
+        for cell, one in zip(column, found, strict=True)
+    ]
 
 
 def _harmless(cell: Cell) -> Cell:
@@ -239,8 +260,10 @@ class Document:
         return page.first_screen(self)
 
 
-def _has_digits(value: Cell) -> bool:
-    return any(letter.isdigit() for letter in str(value))
+def _are_numbers(cells: list[Cell]) -> bool:
+    """Whether at least half of what is in a column are numbers; the others may say why there is none."""
+    said = [str(one) for one in cells if one not in (None, "", MISSING)]
+    return 0 < len(said) <= 2 * sum(bool(_NUMBER.match(one)) for one in said)
 
 
 def worst(severities: Iterable[str]) -> str:

@@ -6,7 +6,6 @@ import io
 import shutil
 import sys
 from collections.abc import Iterator, Sequence
-from typing import Literal
 
 from rich import box
 from rich.console import Console, Group, RenderableType
@@ -93,8 +92,8 @@ def _answer(answer: Answer, console: Console) -> Text:
 
 
 def _table(figures: Figures, marks: dict[str, int], width: int) -> RenderableType:
-    """Render a line per row; if space is short, omit the extra columns, then split the table."""
-    columns = [[_words(row[place], marks) for row in figures.rows] for place in range(len(figures.header))]
+    """Render a line per row; if space is short, omit the last extra columns, then split the table."""
+    columns = [[_words(cell, marks) for cell in column] for column in figures.aligned(" ")]
     widths = [
         max([len(name), *(part.cell_len for part in column)])
         for name, column in zip(figures.header, columns, strict=True)
@@ -105,8 +104,12 @@ def _table(figures: Figures, marks: dict[str, int], width: int) -> RenderableTyp
     def needed(places: Sequence[int], gap: int) -> int:
         return first + sum(widths[place] + gap for place in places[1:])
 
-    if needed(kept, 2) > width:
-        kept = [place for place in kept if place not in figures.extra]
+    known, kept = kept, [place for place in kept if all(place not in group for group in figures.extra)]
+    for group in figures.extra:
+        more = sorted([*kept, *(place for place in group if place in known)])
+        if needed(more, 2) > width:
+            break
+        kept = more
     if needed(kept, 1) > width:
         first = min(first, max(_NAMES, width - sum(widths[place] + 1 for place in kept[1:])))
     pieces = [[0]]
@@ -126,8 +129,12 @@ def _piece(
     table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, gap - 1, 0, 0))
     for place in places:
         name, most = Text(printable(figures.header[place])), None if place else first
-        justify: Literal["left", "right"] = "left" if figures.named[place] else "right"
-        table.add_column(name, justify=justify, no_wrap=bool(place), overflow="fold", max_width=most)
+        if not figures.named[place]:  # here, since a column that is justified loses the space behind a number
+            every = [name, *columns[place]]
+            widest = max(one.cell_len for one in every)
+            for one in every:
+                one.align("right", widest)
+        table.add_column(name, no_wrap=bool(place), overflow="fold", max_width=most)
     for row, cells in zip(figures.rows, zip(*columns, strict=True), strict=True):
         severity = next((one.severity for one in row if isinstance(one, Codes)), "ok")
         table.add_row(*(cells[place] for place in places), style=_STYLES[severity])

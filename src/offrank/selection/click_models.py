@@ -162,7 +162,7 @@ class Selection(Tabular):
         left = tuple(f"not used: {name} ({why})" for name, why in self.left_out.items())
         left += tuple(f"must not be chosen: {name} ({', '.join(why)})" for name, why in self.excluded.items())
         reasons = () if self.choice is None else self.choice.reasons
-        table = Figures("Strategies", ("strategy", "chooses", "kept for the last step"), rows, extra=(2,))
+        table = Figures("Strategies", ("strategy", "chooses", "kept for the last step"), rows, extra=((2,),))
         return Section("The choice", items=(*reasons, *left), tables=(table,) if rows else ())
 
     def to_document(self) -> Document:
@@ -244,14 +244,15 @@ def _last(chosen: MeasuredModel, kept: Sequence[MeasuredModel], asked: Strategy)
     degree = "highest" if SIGNS[asked.metric] < 0 else "lowest"
     among = f"of those {chosen.name}" if asked.tops else chosen.name
     if len(kept) == 1:
-        return f"only {chosen.name} is left ({WORDS[asked.metric]} {chosen.value(asked.metric):.4f})"
-    return f"{among} has the {degree} {WORDS[asked.metric]} {chosen.value(asked.metric):.4f}"
+        return f"only {chosen.name} is left ({WORDS[asked.metric]} {_number(chosen, asked.metric)})"
+    return f"{among} has the {degree} {WORDS[asked.metric]} {_number(chosen, asked.metric)}"
 
 
 def _doubts_of_top(given: Sequence[MeasuredModel], best: Sequence[MeasuredModel], top: Keep) -> Iterator[str]:
     dropped = [one for one in given if one not in best]
     if not dropped:
-        yield f"`{top}` keeps all {len(given)} models, so {WORDS[top.metric]} decides nothing"
+        every = f"all {len(given)} models" if len(given) > 1 else "the only model"
+        yield f"`{top}` keeps {every}, so {WORDS[top.metric]} decides nothing"
     for one in dropped:
         near = [other for other in best if _overlap(one, other, top.metric)]
         if near:
@@ -289,5 +290,10 @@ def _shown(one: MeasuredModel, metric: Metric) -> str | None:
     if not one.measured(metric):
         return None
     low, high = one.ends(metric)
-    value = f"{one.value(metric):.4f}"
-    return value if low == high else f"{value} ({low:.4f} to {high:.4f})"
+    return _number(one, metric) if low == high else formatting.Span(one.value(metric), low, high).text()
+
+
+def _number(one: MeasuredModel, metric: Metric) -> str:
+    """Format the value; to four decimals if it was given without an interval."""
+    value, (low, high) = one.value(metric), one.ends(metric)
+    return f"{value:.4f}" if low == high else formatting.Span(value, low, high).number()

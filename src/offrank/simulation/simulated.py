@@ -79,10 +79,10 @@ class Simulated(Printed, Plain):
         """Return the page: the best policy, the true value of each policy, and next steps."""
         best, most = max(self.truths.items(), key=lambda one: nine_digits(one[1].value))
         left_out = f"; left out: {self.left_out:,} with fewer documents" if self.left_out else ""
-        answer = f"{quote(best)} **has the highest value in this world**: {most.value:.4f} clicks per session."
+        answer = f"{quote(best)} **has the highest value in this world**: {most.said} clicks per session."
         drawn = self.truths.get(repr(self.logging))
         if drawn is not None:
-            answer += f" {quote(repr(self.logging))}, which generated the log, has {drawn.value:.4f}."
+            answer += f" {quote(repr(self.logging))}, which generated the log, has {drawn.said}."
         rows = tuple((name, str(truth)) for name, truth in self.truths.items())
         table = Figures("", ("policy", "clicks per session"), rows)
         notes = tuple(f"note: {note}." for note in self.notes)

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..clicks.laws import Cascading, ClickLaw, Independent, Mixed, Upward
+from ..formatting import with_error
 from ..log.batch import Contexts, Floats, Integers
 from ..policies.base import Policy, all_items, item_weights, shuffles
 from ..policies.ties import certain
@@ -45,8 +46,15 @@ class Truth:
         """Whether no slates were drawn."""
         return self.how != "drawn slates"
 
+    @property
+    def said(self) -> str:
+        """The value in words: to six decimals if it is exact, else to the precision of its standard error."""
+        return f"{self.value:.6f}" if self.exact else with_error(self.value, self.standard_error)[0]
+
     def __str__(self) -> str:
-        return f"{self.value:.6f}, exactly" if self.exact else f"{self.value:.6f} +- {self.standard_error:.1g}"
+        return (
+            f"{self.said}, exactly" if self.exact else "{} +- {}".format(*with_error(self.value, self.standard_error))
+        )
 
 
 def truth(user: User, contexts: Contexts, policy: Policy, draws: int | None = None, seed: int = 0) -> Truth:

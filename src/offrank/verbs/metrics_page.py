@@ -113,7 +113,7 @@ def _by_group(found: Measurements, metric: str) -> Section:
         for group, part in found.groups.items()
         for name, one in _of(part, metric).items()
     )
-    return Section(f"{metric} by {by}", tables=(Figures(f"{metric} by {by}", header, rows, (4, 6)),))
+    return Section(f"{metric} by {by}", tables=(Figures(f"{metric} by {by}", header, rows, ((4,), (6,))),))
 
 
 def _cells(label: str, one: Measured | NoOverlapError) -> tuple[Cell, ...]:

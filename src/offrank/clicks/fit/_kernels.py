@@ -287,7 +287,8 @@ def expect_tails(first, document, cell, weight, attraction, after_click, after_s
     tail's first place on, unless it is empty.
     """
     missed, examined = np.ones(len(attraction) + 1), np.zeros(len(attraction) + 1)  # the last of holes, which are -1
-    missed[:-1] = 1.0 - attraction
+    for d in range(len(attraction)):
+        missed[d] = 1.0 - attraction[d]
     on, off = np.zeros(len(after_click)), np.zeros(len(after_click))
     passed, left, log_likelihood, product, stop = 0.0, 0.0, 0.0, 1.0, 1.0 - after_skip
     # By place and tail: P(no click here | examined), P(no click from here on | examined), P(examined | tail). Below a

@@ -14,6 +14,7 @@ from ...errors import UsageError
 from ...findings import cautions_for
 from ...findings.evidence_clicks import NetworkEvidence
 from ...folds.estimate import Caution
+from ...formatting import with_error
 from ...log.batch import Floats, Integers
 from ...steps import Say, silent
 from ..base import FitResult, Parameters, Role, Roles
@@ -298,6 +299,6 @@ def _beside_ubm(
     ahead = float(np.average(away, weights=weight))
     # A session of weight w stands for w like it.
     error = float(np.sqrt(weight @ (away - ahead) ** 2) / weight.sum())
-    said = f"{ahead:+.4f} (standard error {error:.4f}) nats per session"
+    said = "{} (standard error {}) nats per session".format(*with_error(ahead, error, signed=True))
     evidence = NetworkEvidence(model=name, ahead=ahead, error=error, sessions=float(weight.sum()))
     return {"held-out log-likelihood minus that of ubm": said}, cautions_for(evidence)

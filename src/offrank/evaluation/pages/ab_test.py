@@ -26,7 +26,7 @@ def ab_test(found: ABTest | None, about_log: Sequence[Caution] = ()) -> Iterator
         for one in found.arms
     ]
     header = (found.column, "impressions", "share", "mean", "interval")
-    arms = Figures("", header, tuple(cells), extra=(2,))
+    arms = Figures("", header, tuple(cells), extra=((2,),))
     said = [] if found.left_out is None else [f"The step `{BY_HISTORY}` is left out: {found.left_out}."]
     unfit = [one.code for one in about_log if one.severity == "serious" and one not in of_rows(about_log)]
     if unfit:
@@ -41,7 +41,7 @@ def _by_each(found: ArmsCompared) -> Figures:
     rows = [(MEANS, *_change(Span.of(plain)), MISSING, MISSING, "1.0 times")]
     if found.plain is not None:
         adjusted = _sessions(saved(plain, found.means))
-        rows.append((f"{MEANS}, with the control", *_change(Span.of(found.means)), MISSING, MISSING, adjusted))
+        rows.append((f"{MEANS} with control", *_change(Span.of(found.means)), MISSING, MISSING, adjusted))
     rows += [
         (
             one.estimator,
@@ -53,7 +53,7 @@ def _by_each(found: ArmsCompared) -> Figures:
         for one in found.steps
     ]
     rows.append((COMBINED, *_change(Span.of(found.combined)), MISSING, MISSING, _sessions(found.saved)))
-    return Figures(f"{found.target} minus {found.against}", header, tuple(rows), extra=(3, 4))
+    return Figures(f"{found.target} minus {found.against}", header, tuple(rows), extra=((3,), (4,)))
 
 
 def _change(found: Span) -> tuple[str, str]:

@@ -98,8 +98,7 @@ def _headline(verdict: Verdict) -> str:
     if change.low == change.high == 0:
         return "**No difference.**"
     if verdict.relative is not None:
-        share = Span.of(verdict.relative)
-        value, ends = percent(share.value, signed=True), share.percents()
+        value, ends = Span.of(verdict.relative).percents()
     else:
         value, ends = _in_words(verdict.difference, signed=True)
     if any(one.code == EXPLAINED for one in verdict.reasons):

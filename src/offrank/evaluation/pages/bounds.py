@@ -33,7 +33,7 @@ def bounds_by_group(found: ResultData, target: str) -> Section:
     )
     assumed = [f"{count(place)}. {one.assumes_in_words}" for place, one in enumerate(next(iter(every.values())), 1)]
     prose = ("Assuming " + "; or ".join(assumed) + ".",)
-    table = Figures(hidden, header, tuple(rows[:_MOST_LINES]), extra=(3, 4, 5, 6))
+    table = Figures(hidden, header, tuple(rows[:_MOST_LINES]), extra=((4, 5), (3,), (6,)))
     return Section(f"Between what values, by {found.metadata.by}: {quote(target)}", prose, tables=(table,))
 
 

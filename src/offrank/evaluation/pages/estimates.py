@@ -23,8 +23,8 @@ _DIFFER = 0.05
 """Groups are said to differ where the test has a smaller p-value."""
 _WORD = re.compile("[a-z]{3,}")
 _HEADER = ("estimator", "value", "interval", "change", "interval", "ESS", "weight", "largest", "tail", "truth", "see")
-_SPARE = (4, 7, 8)
-"""Columns that a narrow terminal leaves out: the interval of the change, the largest share and the tail index."""
+_SPARE = ("truth", "interval", "largest", "tail")
+"""Columns that a narrow terminal leaves out, the last first; the interval is that of the change."""
 
 
 def estimators(found: ResultData, target: str) -> Section:
@@ -169,7 +169,9 @@ def _table(caption: str, first: str, rows: list[tuple[Cell, ...]]) -> Figures:
     header = (first, *_HEADER[1:])
     kept = [place for place, name in enumerate(header) if name != "truth" or any(row[place] for row in rows)]
     cells = tuple(tuple(row[place] for place in kept) for row in rows)
-    return Figures(caption, tuple(header[place] for place in kept), cells, _SPARE, folded=True)
+    names = tuple(header[place] for place in kept)
+    spare = tuple((max(at for at, name in enumerate(names) if name == one),) for one in _SPARE if one in names)
+    return Figures(caption, names, cells, spare, folded=True)
 
 
 def _cells(one: Found, label: str, truth: float | None) -> tuple[Cell, ...]:

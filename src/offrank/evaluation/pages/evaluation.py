@@ -9,7 +9,7 @@ from ...checks.propensities import SlotsRow
 from ...errors import UsageError
 from ...estimators.registry import ESTIMATORS
 from ...findings.verdict import Verdict
-from ...formatting import MISSING, Span, count, listing, number, percent, quote
+from ...formatting import MISSING, Span, count, listing, number, quote
 from ...report.document import Document, Figures, Item, Section
 from ...report.picture import Picture
 from ...report.plots import Forest, ForestRow
@@ -111,12 +111,13 @@ def _comparisons(found: Sequence[Difference]) -> Section:
         change, part = Span.of(verdict.difference), Span.of(verdict.relative)
         doubt, text = SEVERITY_OF[verdict.trust], change.text(signed=True)
         rows.append(ForestRow(name, change, text, part.share(), verdict.decision, severity=doubt))
-        shares = (percent(part.value, signed=True), part.percents())
-        numbers = (change.number(signed=True), change.interval(signed=True), *shares)
+        numbers = (change.number(signed=True), change.interval(signed=True), *part.percents())
         cells.append((name, verdict.estimator, *numbers, verdict.decision, verdict.trust))
     header = ("compared", "estimator", "difference", "interval", "relative", "interval", "decision", "trust")
     plot = Forest("Paired differences, on the same impressions", tuple(rows), 0.0, "no difference", better="right")
-    return Section("Which is better?", forests=(plot,), tables=(Figures("", header, tuple(cells), extra=(1, 4, 5)),))
+    return Section(
+        "Which is better?", forests=(plot,), tables=(Figures("", header, tuple(cells), extra=((4, 5), (1,))),)
+    )
 
 
 def _verdict(name: str, verdict: Verdict, truth: float | None) -> ForestRow:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from ...formatting import Span, listing, percent, quote
+from ...formatting import Span, listing, number, percent, quote
 from ...report.document import Figures, Finding, Section
 from ...report.plots import Forest, ForestRow
 from ..simulated_selection import NEAR, SimulatedSelection
@@ -27,7 +27,7 @@ def candidate_sections(rows: Sequence[Mapping[str, Any]], findings: tuple[Findin
     """Yield the estimated errors, and the candidates that must not be used or cannot be had."""
     cells = tuple(_cells(row) for row in rows if row["value"] is not None)
     header = ("estimator", "status", "value", "bias", "against", "expected error", "range")
-    table = Figures("Estimated errors", header, cells, extra=(6,))
+    table = Figures("Estimated errors", header, cells, extra=((6,),))
     unfit = [row for row in rows if row["message"] and (not row["chosen"] or row["status"] == "unusable")]
     yield Section("The candidates", tables=(table,), findings=findings)
     yield Section("Must not be used", items=_reasons(row for row in unfit if row["status"] != "missing"))
@@ -71,8 +71,8 @@ def _cells(row: Mapping[str, Any]) -> tuple[Any, ...]:
     return row["estimator"], status, _span(row).number(), bias, row["against"], error, ends
 
 
-def _short(number: float | None) -> str | None:
-    return None if number is None else f"{number:.2g}"
+def _short(value: float | None) -> str | None:
+    return None if value is None else number(value)
 
 
 def simulated_section(found: SimulatedSelection, given: Iterable[str]) -> Section:

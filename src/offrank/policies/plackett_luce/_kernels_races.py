@@ -176,7 +176,10 @@ def _race_ranks(logs, depth, law):
             s = -75.0 - logs[arrived] - start  # nothing changes until the next one may arrive
             continue
         product(p, q, 0, depth, poly)
-        if poly[:, 0].sum() < 1e-18:
+        alive = 0.0
+        for j in range(depth):
+            alive += poly[j, 0]
+        if alive < 1e-18:
             break
         for lane in range(LANES):
             slope = step * (1.0 + np.exp(-(s + lane * step)))
@@ -204,15 +207,22 @@ def _row_law(logs, depth, law):
     positive = 0
     while positive < m and logs[order[positive]] > -np.inf:
         positive += 1
-    law[:m, :depth] = 0.0
+    for item in range(m):
+        for rank in range(depth):
+            law[item, rank] = 0.0
     reached = min(depth, positive)
     if reached == 1:
-        weights = np.exp(logs[order[:positive]] - logs[order[0]])
+        total = 0.0
         for index in range(positive):
-            law[order[index], 0] = weights[index] / weights.sum()
+            law[order[index], 0] = np.exp(logs[order[index]] - logs[order[0]])
+            total += law[order[index], 0]
+        for index in range(positive):
+            law[order[index], 0] /= total
     elif reached > 1:
-        part = np.empty((positive, reached))
-        _race_ranks(logs[order[:positive]], reached, part)
+        part, heaviest = np.empty((positive, reached)), np.empty(positive)
+        for index in range(positive):
+            heaviest[index] = logs[order[index]]
+        _race_ranks(heaviest, reached, part)
         for index in range(positive):
             for rank in range(reached):
                 law[order[index], rank] = max(part[index, rank], 0.0)
@@ -248,7 +258,6 @@ def rank_rows(logs, size, length, items, order, out):
         if not same:
             _row_law(logs[row, :m], depth, law)
         last = row
-        out[row] = 0.0
         for j in range(items.shape[1]):
-            if items[row, j] >= 0:
-                out[row, j, :depth] = law[items[row, j], :depth]
+            for rank in range(out.shape[2]):
+                out[row, j, rank] = law[items[row, j], rank] if items[row, j] >= 0 and rank < depth else 0.0

@@ -171,8 +171,14 @@ def _set_factors(weights, rest, drawn, factor):
     size = len(weights)
     lightest = np.empty(size + 1)
     lightest[0] = rest
-    for count, weight in enumerate(np.sort(weights)):
-        lightest[count + 1] = lightest[count] + weight
+    for item in range(size):  # sorted by insertion: np.sort of a few weights takes longer to compile than all else here
+        place = item
+        while place > 0 and lightest[place] > weights[item]:
+            lightest[place + 1] = lightest[place]
+            place -= 1
+        lightest[place + 1] = weights[item]
+    for count in range(size):
+        lightest[count + 1] += lightest[count]
     factor[0] = 0.0
     for item in range(size):
         for below in range(1 << item):

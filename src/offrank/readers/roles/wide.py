@@ -89,8 +89,9 @@ def wide_roles(rows: pa.Table, said: Mapping[str, str]) -> Description:
     clicked = _clicked(_single(rows) | lists, ids)
     ids = {name: one for name, one in ids.items() if name not in clicked}
     slate = _slate(roles, ids, [lists[name] for name in clicks])
-    if slate is None:
-        twice = _twice(lists)
+    passed_over = slate is not None and slate != "slate" and "slate" not in said
+    twice = _twice({name: one for name, one in lists.items() if slate is None or name == "slate"})
+    if slate is None or (passed_over and twice):
         lacks, instead = (twice, DUPLICATE.remedy) if twice else (_NO_SLATE, "")
         return Description("none", {}, lacks=lacks, instead=instead)
     if slate not in lists:
@@ -124,6 +125,7 @@ def _lists(rows: pa.Table) -> dict[str, ListColumn]:
     for name in rows.column_names:
         column = rows.column(name).combine_chunks()
         column = pa.concat_arrays(column.chunks) if isinstance(column, pa.ChunkedArray) else column
+        column = arrow.plain(column) if pa.types.is_run_end_encoded(column.type) else column
         kind = column.type
         if pa.types.is_nested(kind) and hasattr(kind, "value_type") and not pa.types.is_map(kind):
             found[name] = ListColumn(name, arrow.lists(column, name))

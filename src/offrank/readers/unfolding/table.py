@@ -180,16 +180,16 @@ def first_rows(table: Table, columns: tuple[str, ...], rows: int = _ROWS) -> pa.
         return tables[0].slice(0, rows)
 
 
-def _pieces(table: Table, columns: tuple[str, ...]) -> Iterator[Piece]:
-    """Yield the first pieces of a table; of one that can be read once, those that are held."""
+def _pieces(table: Table, columns: tuple[str, ...], rows: int = 1) -> Iterator[Piece]:
+    """Yield the first pieces of a table; of one that can be read once, so many rows, and called ones, more."""
     if isinstance(table, UnfoldedTable):
         folded = tuple(dict.fromkeys(table.taken[name][0] for name in columns))
         for piece in _pieces(table.folded, folded):
             yield replace(piece, data=table.unfold(piece, columns))
     elif isinstance(table, CallTable) and table.held:
-        yield from _pieces(table.held[0], columns)
+        yield from _pieces(table.held[0], columns, _ROWS)
     elif isinstance(table, OnceTable):
-        yield from table.first(columns)
+        yield from table.first(columns, rows)
     else:
         for part in range(table.parts()):
             yield from table.pieces(part, columns)

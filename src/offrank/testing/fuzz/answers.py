@@ -81,7 +81,10 @@ def about_log(told: Mapping[str, Any], rows: Sequence[Row]) -> None:
     same(told["log"]["estimated_impressions"], math.fsum(kept), "estimated impressions")
     earned = math.fsum(k * (row.reward or 0.0) for k, row in zip(kept, rows, strict=True))
     logged = (told.get("logged") or {}).get("value")
-    if logged is not None or not any("reward" in row.numbers for row in rows):  # else it may be clicks for some
+    if all(row.reward is None for row in rows):
+        if logged is not None:
+            raise Wrong(f"{logged!r} was logged, without clicks and rewards")
+    elif logged is not None or not any("reward" in row.numbers for row in rows):  # else it may be clicks for some
         same(logged, earned / math.fsum(kept), "what was logged")
     for one in told.get("ranks", ()):
         place = one["rank"] - 1

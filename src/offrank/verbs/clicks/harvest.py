@@ -15,6 +15,7 @@ from ...evaluation import arguments
 from ...evaluation.pages.document import again
 from ...evaluation.reproducibility import Delivered, facts
 from ...folds.estimate import Caution
+from ...formatting import Span
 from ...frames import plain
 from ...log.batch import Floats
 from ...report.document import Answer, Cell, Document, Figures, Section
@@ -69,7 +70,7 @@ class Curve(Delivered):
     def to_document(self) -> Document:
         found, curve = self.found, pages.numbers(self.found.curve, self.found.low, self.found.high)
         table = Figures("", _HEADER, tuple(self._rows(curve)))
-        how = "In `offrank evaluate`, with -e pbm or -e 'interpol(window=1)':"
+        how = "In `offrank evaluate`, with `-e pbm` or `-e 'interpol(window=1)'`:"
         how = how if self.option else "The curve has gaps, so pbm and interpol cannot use it."
         parts = (
             Section("Examination", charts=(pages.examination({found.method: curve}),), tables=(table,)),
@@ -87,7 +88,7 @@ class Curve(Delivered):
     def _rows(self, curve: pages.Numbers) -> Iterator[tuple[Cell, ...]]:
         """Return per rank: number, examination, interval, documents (at it and the best-linked rank), and clicks."""
         for rank, one in enumerate(curve):
-            shown = (f"{one.value:.3f}", pages.ends(one, ".3f")) if np.isfinite(one.value) else ("-", "-")
+            shown = (Span.of(one).number(), pages.ends(one)) if np.isfinite(one.value) else ("-", "-")
             compared, clicks = f"{self.found.documents[rank].max(initial=0):,}", f"{self.found.clicks[rank]:,.0f}"
             yield str(rank + 1), *shown, compared, clicks
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -11,7 +12,7 @@ from ... import formatting
 from ...clicks.evaluation import QUANTITIES, Evaluations
 from ...clicks.fitted import Fitted
 from ...folds.estimate import Interval
-from ...formatting import Span, with_ends, with_half
+from ...formatting import MISSING, Span, number, with_ends, with_half
 from ...log.batch import Floats
 from ...metrics.cmip import Cmip
 from ...report.charts import Chart, Series
@@ -33,18 +34,19 @@ def looked_at(curve: Numbers) -> str:
     """Say how much less the last known rank is examined than the first."""
     known = [(rank, one) for rank, one in enumerate(curve, 1) if math.isfinite(one.value)]
     (first, _), (last, one) = known[0], known[-1]
-    said = f"Rank {last} is examined **{formatting.percent(one.value)}** as often as rank {first}"
+    value, between = Span.of(one).percents(signed=False)
+    said = f"Rank {last} is examined **{value}** as often as rank {first}"
     if math.isinf(one.high):
         return f"{said} ({formatting.percent(one.low)} or more: no upper bound)."
-    bounded = math.isfinite(one.low) and math.isfinite(one.high)
-    return f"{said} ({formatting.percent(one.low)} to {formatting.percent(one.high)})." if bounded else f"{said}."
+    return f"{said}." if between == MISSING else f"{said} ({between})."
 
 
-def ends(found: Interval, digits: str) -> str:
+def ends(found: Interval, signed: bool = False) -> str:
     """Format the ends of an interval; an infinite end is open."""
+    span = Span.of(found)
     if math.isinf(found.high):
-        return f"{found.low:{digits}} or more" if found.low > 0 else "not identified"
-    return f"{found.low:{digits}} to {found.high:{digits}}"
+        return f"{number(found.low, span.places, signed)} or more" if found.low > 0 else "not identified"
+    return span.interval(signed)
 
 
 def answer(found: Evaluations, severity: str) -> Answer:
@@ -112,7 +114,7 @@ def curves(models: Mapping[str, Fitted], confidence: float) -> Iterator[Section]
 
 def examination(found: Mapping[str, Numbers]) -> Chart:
     """Plot the examination curves by name."""
-    return _chart("Examination by rank", "examination", found)
+    return replace(_chart("Examination by rank", "examination", found), zero_y=True)
 
 
 def measured(here: Evaluations, ranked: Ranked, cmip: Mapping[str, Cmip]) -> Section:
@@ -125,7 +127,7 @@ def measured(here: Evaluations, ranked: Ranked, cmip: Mapping[str, Cmip]) -> Sec
         for name, found in ((name, above(one)) for name, one in cmip.items())
     )
     floored = any(found.draws > 1 for found in cmip.values())
-    what = "CMIP above that of an unbiased model (nats)" if floored else "CMIP (nats)"
+    what = "CMIP above unbiased (nats)" if floored else "CMIP (nats)"
     chart = Chart(
         "Lower is better on both axes: prediction of clicks, independence of the policy", "perplexity", what, points
     )
@@ -134,7 +136,7 @@ def measured(here: Evaluations, ranked: Ranked, cmip: Mapping[str, Cmip]) -> Sec
         debiased, floor = Interval(found.value, found.low, found.high, found.standard_error), found.floor
         numbers = map(with_half, (here[name].perplexity, ranked.of(index)))
         excess = None if found.excess is None else with_half(found.excess, signed=True)
-        noise = None if floor is None else f"{max(floor.value.low, 0.0):.3f} to {floor.value.high:.3f}"
+        noise = None if floor is None else Span.of(replace(floor.value, low=max(floor.value.low, 0.0))).interval()
         towards = None if found.direction is None else with_half(found.direction, signed=True)
         rows.append((name, *numbers, excess, towards, with_half(debiased), noise))
     heading = (
@@ -146,7 +148,7 @@ def measured(here: Evaluations, ranked: Ranked, cmip: Mapping[str, Cmip]) -> Sec
         "CMIP (nats)",
         "an unbiased model's",
     )
-    table = Figures("Measured", heading, tuple(rows), extra=(5, 6))
+    table = Figures("Measured", heading, tuple(rows), extra=((5,), (6,)))
     return Section("Measurements", charts=(chart,), forests=_directions(cmip), tables=(table,))
 
 
@@ -164,7 +166,7 @@ def _directions(cmip: Mapping[str, Cmip]) -> tuple[Forest, ...]:
     rows = []
     for name, found in cmip.items():
         if found.direction is not None:
-            floor = "" if found.floor is None else f"of an unbiased model {ends(found.floor.direction, '+.2f')}"
+            floor = "" if found.floor is None else f"an unbiased model: {ends(found.floor.direction, signed=True)}"
             text = with_half(found.direction, signed=True)
             rows.append(ForestRow(name, Span.of(found.direction), text, aside=floor))
     title = "Direction: rank correlation of relevance with the policy, among documents of the same grade"
@@ -219,4 +221,4 @@ def _at_rank(curve: Numbers, rank: int) -> Cell:
     if rank >= len(curve) or not math.isfinite(curve[rank].value):
         return None
     one = curve[rank]
-    return f"{one.value:.3g} ({ends(one, '.3g')})" if math.isinf(one.high) else with_ends(one)
+    return f"{Span.of(one).number()} ({ends(one)})" if math.isinf(one.high) else with_ends(one)
