@@ -96,6 +96,14 @@ def test_a_line_without_end_in_a_small_archive_is_refused(name: str, tmp_path: P
     assert time.process_time() - start < 1.0
 
 
+def test_a_row_without_end_in_a_small_file_is_refused(tmp_path: Path) -> None:
+    endless = pa.ListArray.from_arrays(pa.array([0, 2**24]), pa.array(np.zeros(2**24, np.int8)))
+    pq.write_table(pa.table({"slate": endless, "clicks": endless, "propensity": [0.5]}), tmp_path / "log.parquet")
+    assert (tmp_path / "log.parquet").stat().st_size < 10_000
+    with small(), pytest.raises(LogError, match=r"log\.parquet.* row group 0 has [\d,]+ values in 1 rows"):
+        offrank.evaluate(str(tmp_path / "log.parquet"), "uniform", "logged", "ips")
+
+
 MODELS = {
     "deep": "[" * 200_000,
     "a number of megabytes": '{"offrank": ' + "9" * 5_000_000 + "}",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import io
 import json
+import locale
 import os
 import shutil
 import subprocess
@@ -258,3 +259,30 @@ def test_as_nobody_without_a_home_or_a_folder_for_compiled_code(made: Path) -> N
         [found] = json.loads((Path(folder) / "out.json").read_text())["estimates"]
         assert found["value"] == pytest.approx(expected, rel=1e-9)
         assert Path(folder, "out.html").stat().st_uid == Path(folder, "kept").stat().st_uid == 65534
+
+
+def told(folder: Path) -> tuple[str, dict[str, object], bytes]:
+    """What an evaluation prints and writes, and a file of predicted clicks."""
+    said = call("evaluate", *ASKED, "--json", "out.json", "--html", "out.html").output
+    call("clicks", "predict", "log.parquet", "--model", "pbm.json", "-o", "out.csv", "--overwrite")
+    facts = json.loads((folder / "out.json").read_text())
+    return said, {name: facts[name] for name in ("estimates", "verdicts", "checks")}, (folder / "out.csv").read_bytes()
+
+
+@pytest.mark.parametrize("name", ["de_DE", "tr_TR"])
+def test_another_locale_gives_the_same(name: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Germans and Turks write 0,5; the capital of a Turkish i has a dot."""
+    expected = told(folder)
+    if (make := shutil.which("localedef")) is not None:
+        subprocess.run([make, "-i", name, "-f", "UTF-8", f"./{name}.UTF-8"], check=False, capture_output=True)
+    monkeypatch.setenv("LOCPATH", str(folder))
+    before = locale.setlocale(locale.LC_ALL)
+    try:
+        locale.setlocale(locale.LC_ALL, f"{name}.UTF-8")
+    except locale.Error:
+        pytest.skip("this system cannot make the locale")
+    try:
+        assert locale.localeconv()["decimal_point"] == ","
+        assert told(folder) == expected
+    finally:
+        locale.setlocale(locale.LC_ALL, before)

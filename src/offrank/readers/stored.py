@@ -38,6 +38,8 @@ _WANTED = {
 """The name of each file format, and the remedy if a file cannot be read."""
 _MAGIC = b"ARROW1"
 """The beginning of an Arrow file, which has its record batches listed at its end; a stream has none."""
+_MOST_VALUES = 1 << 24
+"""Values that rows of a Parquet file may have on average: one row of a kilobyte may fill the memory."""
 
 
 @contextmanager
@@ -203,6 +205,8 @@ class ParquetTable(StoredTable):
         leaves = self._leaves(file, number, columns)
         group = file.metadata.row_group(number)
         values = sum(group.column(leaf).num_values for leaf in leaves)
+        if values > _MOST_VALUES * group.num_rows:
+            raise pa.ArrowInvalid(f"row group {number} has {values:,} values in {group.num_rows:,} rows")
         rows = rows_for(values // max(group.num_rows, 1))
         read = 0
         for data in file.iter_batches(rows, row_groups=[number], columns=columns, use_threads=False):
