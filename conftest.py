@@ -9,6 +9,10 @@ import threading
 from collections.abc import Iterator
 from pathlib import Path
 
+# Inherited by the workers and by every process that is started: where these share the cores, the threads of a small
+# matrix wait for each other, and burn many times what they compute. Tests of numbers of threads set their own.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
 import pytest
 from hypothesis import HealthCheck, settings
 

@@ -8,7 +8,8 @@ resident (VmHWM), which counts the pages of a mapped file; the system takes thos
         [--write docs/reference/reliability.md]
 
 At `--scale 1` the largest file has over 5 GB. One file stands on the disk at a time. Measurements stay in the folder: a
-run that was killed goes on; delete FOLDER/small-machine.json to measure again.
+run that was killed goes on; delete FOLDER/small-machine.json to measure again. Lines of the table that are not measured
+stay as they are.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet as pq
-from _page import generated
+from _page import generated, table_of
 from _worlds import draw, lists, matrix, narrow, reranked, scaled, table
 
 import offrank
@@ -256,11 +257,13 @@ def told(name: str, used: Used) -> str:
     return f"| {name} | {used.rows:,} | {file} | {said} | {peaks} | {used.cpu:,.1f} | {used.wall:,.1f} |"
 
 
-def page(found: dict[str, Used]) -> Iterator[str]:
+def page(found: dict[str, Used], before: Path) -> Iterator[str]:
+    """The table. before: the table whose other lines stay as they are."""
+    kept = {one.split("|")[1].strip(): one for one in before.read_text().splitlines() if one.startswith("| ")}
     yield "| log | rows | file GB | result | private GiB | resident GiB | CPU s | wall s |"
     yield "|---|--:|--:|---|--:|--:|--:|--:|"
-    for name, used in found.items():
-        yield told(name, used)
+    lines = kept | {name: told(name, used) for name, used in found.items()}
+    yield from (lines[case.name] for case in CASES if case.name in lines)
 
 
 def main() -> None:
@@ -282,7 +285,7 @@ def main() -> None:
                 print(told(case.name, Used(**known[case.name])), flush=True)
     found = {case.name: Used(**known[case.name]) for case in CASES if case.name in known}
     if given.write:
-        generated(given.write, MARK, list(page(found)), SCRIPT)
+        generated(given.write, MARK, list(page(found, table_of(given.write, MARK))), SCRIPT)
 
 
 if __name__ == "__main__":

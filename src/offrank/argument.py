@@ -100,6 +100,13 @@ class Arguments:
         return f"offrank.{verb}({', '.join(words)})"
 
 
+class Unwritten(str):
+    """What stands in a call for an object that no text can give again, such as a fitted model: it has no quotes."""
+
+    __slots__ = ()
+    __repr__ = str.__str__
+
+
 def plain(value: Any) -> Any:
     """Return a value as numbers, texts, lists and dicts; objects as their spelling."""
     if value is None or isinstance(value, str | int | float):

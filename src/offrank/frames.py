@@ -198,8 +198,10 @@ class Tabular(Plain):
     def _repr_html_(self) -> str:
         """Return the same table as HTML, for notebooks."""
         names, rows = self._cells()
-        head = "".join(f"<th>{escape(name)}</th>" for name in names)
-        body = "".join("<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>" for row in rows)
+        head = "".join(f"<th>{escape(printable(name))}</th>" for name in names)
+        body = "".join(
+            "<tr>" + "".join(f"<td>{escape(printable(cell))}</td>" for cell in row) + "</tr>" for row in rows
+        )
         lead = "".join(f"<p>{escape(printable(line))}</p>" for line in self._lead())
         return f"{lead}<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
@@ -35,6 +36,15 @@ def clicked(slate: tuple[int, ...], attraction: list[float], after_click: list[f
         total += reached * attraction[item]
         reached *= attraction[item] * after_click[item] + (1 - attraction[item]) * after_skip
     return total
+
+
+def test_a_call_does_not_name_a_model_in_memory_as_if_it_were_a_file(tmp_path: Path) -> None:
+    log = table()
+    model = offrank.clicks.click_model("dbn").fit(log)
+    model.save(tmp_path / "dbn.json")
+    for given, said in ((model, "<fitted dbn>"), (str(tmp_path / "dbn.json"), f"'{tmp_path}/dbn.json'")):
+        found = offrank.evaluate(log, "top(new)", bounds=True, click_model=given)
+        assert found.metadata.command.endswith(f"bounds=True, click_model={said})")
 
 
 @pytest.mark.parametrize("name", ["dbn", "sdbn", "cascade"])

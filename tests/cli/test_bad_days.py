@@ -9,7 +9,9 @@ import os
 import shutil
 import subprocess
 import sys
+import tempfile
 import threading
+from contextlib import suppress
 from pathlib import Path
 
 import pyarrow as pa
@@ -218,3 +220,41 @@ def test_where_compiled_code_can_be_kept_nowhere_it_works_and_says_so(tmp_path: 
     assert done.stderr.count("\n") == 1
     assert "set NUMBA_CACHE_DIR" in done.stderr
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.slow
+def test_as_nobody_without_a_home_or_a_folder_for_compiled_code(made: Path) -> None:
+    """With a Python that anybody may start, and the libraries of this one."""
+    if os.name != "posix" or os.geteuid():
+        pytest.skip("only root may become nobody")
+    with tempfile.TemporaryDirectory() as folder:
+        shutil.copytree(made, folder, dirs_exist_ok=True)
+        os.chown(folder, 65534, 65534)
+        how = {"cwd": folder, "user": 65534, "group": 65534, "extra_groups": [], "capture_output": True, "text": True}
+        env = {"PATH": os.defpath, "TMPDIR": folder, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+        version = f"python{sys.version_info.major}.{sys.version_info.minor}"
+        words = [
+            "-m",
+            "offrank",
+            "evaluate",
+            *ASKED,
+            "--json",
+            "out.json",
+            "--html",
+            "out.html",
+            "--checkpoint",
+            "kept",
+        ]
+        for python in (sys.executable, *filter(None, [shutil.which(version, path=os.defpath)])):
+            with suppress(PermissionError):
+                done = subprocess.run([python, *words, "--quiet"], env=env, check=False, **how)
+                break
+        else:
+            pytest.skip("nobody may start this Python")
+        assert (done.returncode, done.stdout) == (0, "")
+        assert done.stderr.count("\n") == 1
+        assert "set NUMBA_CACHE_DIR" in done.stderr
+        expected = offrank.evaluate(made / "log.parquet", TARGET[1], LOGGING[1], "snips")["snips"].value
+        [found] = json.loads((Path(folder) / "out.json").read_text())["estimates"]
+        assert found["value"] == pytest.approx(expected, rel=1e-9)
+        assert Path(folder, "out.html").stat().st_uid == Path(folder, "kept").stat().st_uid == 65534

@@ -1,6 +1,7 @@
 """scripts/versions: what it installs, what it makes of a run, and what the page says of the runs that were made."""
 
 import re
+import subprocess
 import tomllib
 
 import pytest
@@ -124,3 +125,27 @@ def test_what_cannot_be_installed_fails(run, monkeypatch):
     ran, code, known = run("--set", "oldest")
     assert (ran, code) == ([], True)
     assert known["3.12 oldest"]["failed"] == "no wheel of numba"
+
+
+@pytest.mark.parametrize(("code", "said", "came"), [(0, "..\n9 passed in 3.1s", "9 passed"), (2, "", "exit 2")])
+def test_the_last_line_of_pytest_is_what_came_of_a_part(tmp_path, monkeypatch, code, said, came):
+    ends(monkeypatch, code, said)
+    assert versions.passed(tmp_path, "the rest", "0") == came
+
+
+def test_tests_that_were_killed_are_no_answer(tmp_path, monkeypatch):
+    ends(monkeypatch, -15, "....")
+    with pytest.raises(SystemExit, match="engines were ended by signal 15"):
+        versions.passed(tmp_path, "engines", "0")
+
+
+def ends(monkeypatch, code, said):
+    """Let pytest say this and end so."""
+
+    def run(command, stdout, **_):
+        stdout.write(said)
+        return subprocess.CompletedProcess(command, code)
+
+    monkeypatch.setattr(versions.subprocess, "run", run)
+    for name in ("copytree", "copy"):
+        monkeypatch.setattr(versions.shutil, name, lambda *_, **__: None)

@@ -62,15 +62,17 @@ class Asked:
 
     @cached_property
     def alone(self) -> dict[str, Leaves]:
-        """What each estimator answers when asked alone: for all targets at once, or one by one if it refuses any."""
-        here, found = changed(self.shape), {}
-        for one in self._every(here):
-            every = self._of(here, [one], self.targets)
-            if "refused" in every:
-                each = [self._of(here, [one], [target]) for target in self.targets]
-                every = {where: leaf for answer in each if "refused" not in answer for where, leaf in answer.items()}
-            found[repr(one)] = every
-        return found
+        """What each estimator answers when asked alone: for all targets that it does not refuse."""
+        here = changed(self.shape)
+        return {repr(one): self._answered(here, one, self.targets) for one in self._every(here)}
+
+    def _answered(self, given: Changed, one: Any, targets: Sequence[str]) -> Leaves:
+        """What an estimator answers for all targets at once, or for each half of them if it refuses any."""
+        found = self._of(given, [one], targets)
+        if "refused" not in found:
+            return found
+        half = len(targets) // 2
+        return self._answered(given, one, targets[:half]) | self._answered(given, one, targets[half:]) if half else {}
 
     def parted(self) -> dict[Pair, str]:
         """The combinations that are answered otherwise in company; but for findings about the company."""

@@ -63,7 +63,7 @@ def test_packed_files_and_several_files_are_one_log(path: Path) -> None:
     assert rows(criteo(packed), NEEDED) == rows(criteo(path), NEEDED)
     both = criteo([path, packed])
     assert [row["row"] for row in rows(both, NEEDED)] == list(range(6))
-    assert both.describe() == f"{path} and 1 more"
+    assert both.describe() == f"{path} (with 1 more file)"
 
 
 def test_read_log_knows_the_format(path: Path) -> None:

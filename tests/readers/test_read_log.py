@@ -247,7 +247,7 @@ def test_describe(tmp_path: Path) -> None:
     assert offrank.read_log(parquet(tmp_path)).describe() == str(tmp_path / "log.parquet")
     assert offrank.read_log(LOG).describe() == "list in memory"
     (tmp_path / "parts").mkdir()
-    assert offrank.read_log(parts(tmp_path / "parts")).describe().endswith("part-0.parquet and 3 more")
+    assert offrank.read_log(parts(tmp_path / "parts")).describe().endswith("part-0.parquet (with 3 more files)")
 
 
 REFUSED: dict[str, tuple[Callable[[Path], Any], dict[str, Any], type[Exception], str]] = {

@@ -12,7 +12,7 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from functools import cache
+from functools import cache, partial
 from html import escape, unescape
 from pathlib import Path
 from typing import Any
@@ -24,7 +24,7 @@ from offrank.findings.verdict import Verdict
 from offrank.folds.estimate import Interval
 from offrank.report.charts import Chart, Series
 from offrank.report.document import Answer, Codes, Document, Figures, Item, Section
-from tests.report import sample
+from tests.report import sample, verbs
 from tests.report.conftest import FLAGS, browser
 
 KEPT = Path(__file__).with_name("layout.json")
@@ -116,6 +116,7 @@ PAGES: dict[str, Callable[[], Document]] = {
     "check": checked,
     "days": by_day,
     "models": models,
+    **{name: partial(lambda name: verbs.every()[name], name) for name in verbs.NAMES},
 }
 
 
@@ -170,7 +171,7 @@ def test_everything_stands_where_it_stood(chromium: str, name: str) -> None:
 def test_nothing_overlaps_and_nothing_is_beyond_the_edge(chromium: str, name: str) -> None:
     seen = everything(chromium)[name]
     assert seen["over"] == []
-    assert seen["needed"] <= int(name.split()[1])
+    assert seen["needed"] <= int(name.rsplit(maxsplit=1)[-1])
 
 
 #: A change of the page, in words: what is replaced, and by what.
@@ -196,7 +197,7 @@ def test_what_spoils_a_page_is_seen(chromium: str) -> None:
     kept = json.loads(KEPT.read_text(encoding="utf-8"))
     spoiled = {}
     for what, (old, new, name) in SPOILED.items():
-        page, width = name.split()
+        page, width = name.rsplit(" ", 1)
         text, times = re.subn(old, new, PAGES[page]().render(), flags=re.DOTALL)
         assert times, what
         spoiled[what] = text, kept[name], WIDTHS.index(int(width))

@@ -109,6 +109,14 @@ def test_why_it_is_left_out(tmp_path: Path) -> None:
     assert "The step history is left out: it needs clicks by rank" in " ".join(str(found).split())
 
 
+def test_groups_say_that_they_are_without_it() -> None:
+    made = columns(rows=1200)
+    table = pa.table({**made, "device": ["phone", "desk"] * 600})
+    told = "In groups of device, the step history is left out: one model of clicks serves all groups."
+    assert told in " ".join(str(offrank.compare(table, None, ARMS, by="device")).split())
+    assert "In groups" not in str(offrank.compare(table, None, ARMS))
+
+
 @pytest.mark.parametrize("relation", RELATIONS.values(), ids=RELATIONS)
 def test_what_must_not_change_a_comparison_of_arms(relation: Relation) -> None:
     log = LogTable(pa.table(columns(rows=1500)), beside=("a_score", "b_score"))

@@ -11,7 +11,7 @@ import offrank
 
 from .asking import settled
 from .layout import command, option
-from .options import FILE, json, quiet, read_by, reading_of, workers, writable, written_options
+from .options import FILE, json, quiet, read_by, reading_of, tell_unread, workers, writable, written_options
 from .running import reading, tell
 from .spelled import SpelledType
 
@@ -44,6 +44,7 @@ def inspect(log: str | list[str], **options: Any) -> None:
     offrank inspect log.parquet --save mapping.toml
     """
     how = reading_of(options)
+    tell_unread(log, options)
 
     def look(columns: Mapping[str, str], logging: str | None) -> Any:
         asked = how | {"columns": columns, "logging": logging, **options["sample_above"]}

@@ -17,9 +17,12 @@ from .. import from_text
 from ..argument import Argument, Arguments, arguments_of
 from ..errors import UsageError
 from ..log.schema import check_renamed
+from ..registry import Later
 from .config import COLUMNS, config_option
 from .layout import VerbCommand, option
 from .spelled import ColumnType, LogType, SpelledType
+
+opening, formatting = Later("..readers.opening", __package__), Later("..formatting", __package__)
 
 Decorator = Callable[[Callable[..., None]], Callable[..., None]]
 Callback = Callable[[click.Context, click.Parameter, Any], Any]
@@ -294,10 +297,19 @@ def source(log: str | list[str], options: dict[str, Any]) -> Any:
     found = offrank.read_log(log, **how, **reading_of(options))
     for what in () if options.get("quiet") else getattr(found, "left_out", ()):
         click.echo(f"left out: {what}", err=True)
+    tell_unread(log, options)
     described = getattr(found, "description", None)
     if described is not None and not options.get("quiet"):
         click.echo(described.said, err=True)
     return found
+
+
+def tell_unread(log: str | list[str], options: dict[str, Any]) -> None:
+    """Print which files of a folder are not read."""
+    unread = [] if options.get("quiet") else opening.passed_over(log, options["format"])
+    if unread:
+        files = formatting.plural(len(unread), "file that is no table", "files that are no tables")
+        click.echo(f"left out: {files} of this log: {formatting.listing(unread)}", err=True)
 
 
 def reading_of(options: dict[str, Any]) -> dict[str, Any]:

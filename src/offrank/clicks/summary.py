@@ -51,7 +51,7 @@ def learnt_section(learnt: FitResult, roles: Roles, ends: Ends, confidence: floa
             rows = tuple((str(rank), *row) for rank, row in enumerate(cells, 1))
             tables.append(Figures(name, ("rank", *learnt.info[CODES], "any other"), rows))
         elif role in _CURVES and role is not Role.RANK_AND_LAST_CLICK and len(values) <= _LONGEST:
-            heading = f"{100 * confidence:g} % interval" if name in learnt.strength else "value"
+            heading = f"value ({100 * confidence:g} % interval)" if name in learnt.strength else "value"
             rows = tuple((str(place), entry) for place, entry in enumerate(_entries(learnt, name, ends), 1))
             tables.append(Figures(name.replace("_", " "), ("rank" if role.by_rank else "", heading), rows))
         else:

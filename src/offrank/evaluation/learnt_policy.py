@@ -8,7 +8,7 @@ from typing import Any
 
 from ..findings.release import Release
 from ..findings.verdict import Verdict
-from ..formatting import quote
+from ..formatting import number, quote
 from ..frames import Plain
 from ..learning.search import Criterion, Trial
 from ..learning.training import ESTIMATED, TrainedPolicy, interval_text, settings
@@ -108,10 +108,11 @@ class LearntPolicy(Printed, Plain):
     def to_document(self) -> Document:
         """Return the page: whether the policy is better, how it was tested, and which settings were tried."""
         found = Document("", "", ()) if self.tested is None else self.tested.to_document()
+        made_with = {} if self.tested is None else self.tested.facts
         severity = next((one.severity for one in found.answers if one.about == quote(self._used)), "note")
         names = tuple(name for name in ESTIMATED if getattr(self.tried[0], name) is not None)
         rows: tuple[tuple[Cell, ...], ...] = tuple(
-            (settings(one), *(interval_text(getattr(one, name)) for name in names), one.mean_weight)
+            (settings(one), *(interval_text(getattr(one, name)) for name in names), number(one.mean_weight, 3))
             for one in self.tried
         )
         table = Figures("", ("settings", *names, "mean weight"), rows)
@@ -123,7 +124,7 @@ class LearntPolicy(Printed, Plain):
             f"The best of {len(self.tried)} by {self.criterion} comes first: its value is too high, as it was chosen.",
             same + (f", {use}." if self.ignored else "."),
         )
-        tried = Section("Candidates on the validation third", prose, tables=(table,))
+        tried = Section("Candidates on the validation third", prose, tables=(table,), folded=len(rows) > 10)
         lead = f"{quote(repr(self.policy))}, learnt by {self.method}."
-        answer, made = Answer(self.headline, severity=severity), eyebrow({"kind": "learn"})
+        answer, made = Answer(self.headline, severity=severity), eyebrow({**made_with, "kind": "learn"})
         return Document("A learnt policy", lead, (tried, *found.sections), (answer,), found.forests, made, found.facts)

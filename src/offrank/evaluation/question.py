@@ -12,7 +12,7 @@ from os import PathLike
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from .. import from_text
-from ..argument import Arguments, argument, arguments
+from ..argument import Arguments, Unwritten, argument, arguments
 from ..errors import UsageError
 from ..interval_arguments import Clustered, Intervals
 from ..registry import Later
@@ -225,6 +225,7 @@ class WithBounds(Question):
         default=None,
         more="pbm, trust, cascade, dcm, dbn or sdbn; one that was learnt from another log.",
         part="call",
+        ready="_model_written",
         metavar="MODEL",
     )
 
@@ -247,6 +248,14 @@ class WithBounds(Question):
     def users(self) -> Fitted | None:
         """The fitted click model."""
         return checked.fitted_model(self.click_model)
+
+    @property
+    def _model_written(self) -> Any:
+        return (
+            self.click_model
+            if isinstance(self.click_model, str | PathLike | None)
+            else Unwritten(f"<fitted {self.users!r}>")
+        )
 
     def bounded(self, estimators: Any, default: Any) -> list[AnyEstimator]:
         """Return the estimators; with bounds by default the logged mean, which needs no propensities."""

@@ -1,6 +1,6 @@
 """`chosen-estimator`: which estimator `auto` chose for a target, and why."""
 
-from ..formatting import quote
+from ..formatting import number, quote
 from .advice import CLOSER
 from .evidence import SelectorEvidence
 from .registry import Statement, finding
@@ -12,7 +12,9 @@ def chosen_estimator(found: SelectorEvidence) -> Statement:
     if found.error is None:
         message = f"This is {name}, which assumes the least: none of the {found.among} estimates can be used."
         return Statement("warning", message, f"Log more, or {CLOSER}.")
-    message = f"This is {name}: its estimated error of {found.error:.2g} is the smallest of {found.among} candidates"
+    message = (
+        f"This is {name}: its estimated error of {number(found.error)} is the smallest of {found.among} candidates"
+    )
     refuted = "".join(f" {quote(one)} disagrees with {quote(other)}." for one, other in found.refuted)
     if found.trusted is None:
         why = "Its standard error is based on few rows"
@@ -23,7 +25,7 @@ def chosen_estimator(found: SelectorEvidence) -> Statement:
     if found.trusted == found.chosen:
         message += ", and it assumes the least of the reliable ones"
     else:
-        least = f"the reliable candidate that assumes the least, has {found.trusted_error:.2g}"
+        least = f"the reliable candidate that assumes the least, has {number(found.trusted_error)}"
         message += f"; {trusted}, {least}"
     unchecked = f" The assumptions of {trusted} are not checked." if found.unchecked else ""
     return Statement(

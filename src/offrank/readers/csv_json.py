@@ -14,15 +14,18 @@ import pyarrow.json
 
 from ..errors import EmptyLogError, LogError
 from . import _kernels_json
+from .column_sets import refuse_missing
 from .dialect import Dialect
 from .files import Files, describe, partition
 from .json_text import parsed
-from .stored import reading, refuse_missing, with_columns
+from .stored import reading, with_columns
 from .tables import Piece, bounded, numbered, refuse_twice
 from .text_types import cell_error, csv_type, exact, json_types, naming, whole_numbers, with_fractions
 
 _NULLS = ["", "NA", "null", "NULL", "nan", "NaN", "\\N"]
 _BLOCK = 1 << 20
+_MOST_BLOCKS = 64
+"""Blocks that one line of JSON may fill: a small archive may hold a line that fills the memory."""
 """Bytes that are read at a time. The first block tells the types of the columns."""
 _BLANK = b"\xef\xbb\xbf \t\r\n"
 
@@ -156,7 +159,7 @@ class CsvJsonTable:
         folders = partition(path)
         own = [one for one in self.names if one not in folders] if self.files.held else self._names_in(path)
         constant = {name: value for name, value in folders.items() if name in columns and name not in own}
-        refuse_missing(path, [*own, *constant], columns, self.files.paths[0])
+        refuse_missing(path, [*own, *constant], columns, self.files.paths, self._names_in)
         wanted, rows = pa.schema([self.schema.field(name) for name in columns if name not in constant]), 0
         # CSV errors name the row; JSON errors count from the beginning of a block.
         json = self.kind == "json"
@@ -251,7 +254,7 @@ def _with_fractions(lines: bytes, wanted: pa.Schema, error: pa.ArrowInvalid) -> 
 
 def _lines(stream: Any) -> Iterator[bytes]:
     """Yield whole lines with an object each, many at a time."""
-    rest, array, state = b"", None, np.zeros(3, np.int64)
+    rest, array, state = list[bytes](), None, np.zeros(3, np.int64)
     while block := stream.read(_BLOCK):
         if array is None:
             block = block.lstrip(_BLANK)
@@ -260,12 +263,15 @@ def _lines(stream: Any) -> Iterator[bytes]:
             data = np.frombuffer(block, np.uint8).copy()
             _kernels_json.into_lines(data, state)
             block = data.tobytes()
-        rest += block
-        end = rest.rfind(b"\n") + 1
-        if rest[:end].strip():
-            yield rest[:end]
-            rest = rest[end:]
+        if end := block.rfind(b"\n") + 1:
+            whole = b"".join([*rest, block[:end]])
+            if whole.strip():
+                yield whole
+            rest = []
+        rest.append(block[end:])
+        if len(rest) > _MOST_BLOCKS:
+            raise OSError(f"a line has more than {_MOST_BLOCKS * _BLOCK:,} bytes")
     if state.any():
         raise OSError("its array is not closed")
-    if rest.strip():
-        yield rest
+    if (last := b"".join(rest)).strip():
+        yield last

@@ -9,8 +9,9 @@ from typing import Any
 
 import numpy as np
 
+from .column_sets import refuse_missing
 from .files import describe
-from .stored import reading, refuse_missing
+from .stored import reading
 from .tables import MOST_ROWS, Piece
 
 
@@ -58,4 +59,5 @@ class DatasetTable:
         # pyarrow.dataset imports pandas; whoever has a data set has imported it.
         told = importlib.import_module("pyarrow.dataset").get_partition_keys(fragment.partition_expression)
         here = getattr(fragment, "path", "data set")
-        refuse_missing(here, [*fragment.physical_schema.names, *told], columns, self._paths[0])
+        own = [*fragment.physical_schema.names, *told]
+        refuse_missing(here, own, columns, self._paths[:1], lambda _: columns)

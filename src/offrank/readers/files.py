@@ -23,6 +23,11 @@ from .spooled import KEPT, spooled
 
 DAMAGED = "copy it again: it may be cut off or damaged"
 """The remedy for a file that cannot be unpacked."""
+_NOTE = re.compile(
+    r"(readme|source|licen[cs]e|notice|copying|citation|authors|changelog)([-_. ].*)?(?<!\.csv|\.tsv|\.tab|\.orc|json)"
+    r"|.*\.(md|rst|pdf|html?|docx?)",
+    re.IGNORECASE,
+)
 _OPTIONS = re.compile(r"(.*?)(\?\w+=[^/?]*)?", re.DOTALL)
 
 
@@ -115,6 +120,7 @@ def _remote(address: str, suffixes: Collection[str] | None, empty: bool) -> File
         pattern = path + address[len(folder) :]
         files = {name: one for name, one in files.items() if fnmatch.fnmatch(name, pattern)}
     kept = [name for name in sorted(files) if name == path or _belongs(PurePosixPath(name).relative_to(path), suffixes)]
+    kept = [name for name in kept if name == path or not _is_note(PurePosixPath(name))] or kept
     if not kept:
         raise LogError(f"there is no log at {address!r}", "check the address, or quote the glob")
     _refuse_empty(name for name in kept if files[name].size == 0 and not empty)
@@ -183,14 +189,38 @@ def refuse_too_long(source: Any) -> None:
 def describe(paths: Sequence[str]) -> str:
     """Describe the files in a few words."""
     first = "standard input" if PurePath(paths[0]).name == KEPT else paths[0]
-    return first if len(paths) == 1 else f"{first} and {len(paths) - 1} more"
+    more = f"with {len(paths) - 1:,} more file{'s' if len(paths) > 2 else ''}"
+    return first if len(paths) == 1 else f"{first} ({more})"
 
 
 def _files(path: Path, suffixes: Collection[str] | None) -> list[Path]:
-    """List the file itself, or the files of a folder without marker files (`_SUCCESS`) and hidden ones."""
+    """List the file itself, or the files of a folder without marker files (`_SUCCESS`), hidden ones and notes."""
     if not path.is_dir():
         return [path]
-    return [p for p in sorted(path.rglob("*")) if p.is_file() and _belongs(p.relative_to(path), suffixes)]
+    found = [p for p in sorted(path.rglob("*")) if p.is_file() and _belongs(p.relative_to(path), suffixes)]
+    return [p for p in found if not _is_note(p)] or found
+
+
+def _is_note(path: PurePath) -> bool:
+    """Whether a file by its name tells people of the others: `README.md`, `SOURCE.txt`."""
+    return _NOTE.fullmatch(path.name) is not None
+
+
+def folders_in(source: Any) -> list[Path]:
+    """Return the folders that `source` names."""
+    each = ([source] if isinstance(source, str | Path) else source) if is_paths(source) else ()
+    return [Path(one) for one in each if "://" not in str(one) and Path(one).is_dir()]
+
+
+def unread(source: Any, read: Collection[str]) -> list[str]:
+    """Return the files in the folders that `source` names that are not read, without markers and hidden ones."""
+    there = (
+        path
+        for folder in folders_in(source)
+        for path in sorted(folder.rglob("*"))
+        if path.is_file() and _belongs(path.relative_to(folder), None)
+    )
+    return [str(path) for path in there if str(path) not in read]
 
 
 def _belongs(path: PurePath, suffixes: Collection[str] | None) -> bool:

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-import zipfile
-import zlib
 from collections.abc import Iterable
 from pathlib import Path
-from typing import IO
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ..arrays import DAMAGED, load_arrays
 from ..errors import LogError
 from .beginning import Beginning
-
-_DAMAGED = (OSError, ValueError, EOFError, zipfile.BadZipFile, zlib.error, NotImplementedError)
 
 
 def array_names(beginning: Beginning) -> set[str]:
@@ -24,7 +20,7 @@ def array_names(beginning: Beginning) -> set[str]:
     try:
         with Path(beginning.paths[0]).open("rb") as file, np.load(file, allow_pickle=False) as arrays:
             return {*arrays.files}
-    except _DAMAGED:
+    except DAMAGED:
         return set()
 
 
@@ -34,24 +30,11 @@ def read_arrays(path: str, needed: Iterable[str], remedy: str) -> dict[str, NDAr
     Raises:
         LogError: it cannot be read, or a needed array is a pickle.
     """
-    found = {}
     try:
-        with Path(path).open("rb") as file, np.load(_zipped(file), allow_pickle=False) as arrays:
-            for name in arrays.files:
-                try:
-                    found[name] = arrays[name]
-                except ValueError as error:
-                    if name in needed:
-                        raise LogError(
-                            f"{path}: {name} is a Python pickle, which could run arbitrary code", remedy
-                        ) from error
-    except _DAMAGED as error:
+        found = load_arrays(path)
+    except DAMAGED as error:
         raise LogError(f"{path} cannot be read: {error}", remedy) from error
-    return found
-
-
-def _zipped(file: IO[bytes]) -> IO[bytes]:
-    if not zipfile.is_zipfile(file):
-        raise zipfile.BadZipFile("it is not a complete zip archive, as .npz files are")
-    file.seek(0)
-    return file
+    for name in needed:
+        if name in found and found[name] is None:
+            raise LogError(f"{path}: {name} is a Python pickle, which could run arbitrary code", remedy)
+    return {name: array for name, array in found.items() if array is not None}

@@ -14,7 +14,7 @@ from .csv_json import CsvJsonTable
 from .databases import DATABASES, database, open_database
 from .dataset import DatasetTable
 from .dialect import Dialect
-from .files import Files, expand, find, is_paths, suffix
+from .files import Files, expand, find, folders_in, is_paths, suffix, unread
 from .spark import SPARK, SparkTable
 from .stored import ArrowTable, OrcTable, ParquetTable
 from .streams import SQL, CallTable, IbisTable, LazyTable, OnceTable, QueryTable, RelationTable
@@ -174,6 +174,15 @@ def _files(source: Any, kind: str | None, empty: bool) -> Table:
     if chosen in _STORED:
         return _STORED[chosen](files)
     return CsvJsonTable(files, chosen, dialect=Dialect.of(files.head(files.paths[0]), chosen))
+
+
+def passed_over(source: Any, kind: Any = None) -> list[str]:
+    """Return the files in the folders that `source` names that are no part of the log: notes, or not of its kind.
+
+    kind: the format that was said, if any.
+    """
+    told = kind if kind in (None, *SUFFIXES.values()) else "that of a reader"
+    return unread(source, _found(source, told, True).paths) if folders_in(source) else []
 
 
 def tables_of(source: Any) -> Sequence[Table]:

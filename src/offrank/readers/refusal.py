@@ -10,9 +10,11 @@ from ..errors import ColumnError, OffrankError, UsageError
 from ..wording import ColumnNames, Option, Wording, joined, nearest
 from . import arrow
 from .beginning import Beginning, first_rows
+from .column_sets import headed, in_words, one_of, sets_of
 from .description import Description
 from .lacking import lacks_lists
 from .roles.wide import wide_roles
+from .tables import Table
 
 _DESCRIBED, _SHORT = 12, 60
 """Columns, and characters of their first values, that are shown of such a table."""
@@ -46,13 +48,15 @@ def not_joined(beginning: Beginning, error: OffrankError) -> OffrankError:
     try:
         tables = beginning.opened.tables if isinstance(error, ColumnError | UsageError) else []
         if len(tables) != 2:
-            return error
+            return _of_sets(tables, error)
         for table in tables:
             found = wide_roles(first_rows(table), {})
             if found.instead:
                 return ColumnError(f"{table.describe()}: {found.lacks}", found.remedy)
     except OffrankError:
         return error
+    if _alike(*tables):
+        return _of_sets(tables, error)
     said = [f"{table.describe()} has {', '.join(table.names)}" for table in tables]
     join = "events(impression=NAME, item=NAME, position=NAME, click_impression=NAME, click_item=NAME)"
     return ColumnError(
@@ -61,6 +65,20 @@ def not_joined(beginning: Beginning, error: OffrankError) -> OffrankError:
             "give the impressions and their clicks, and name the columns that join them: {}", Option("format", join)
         ),
     )
+
+
+def _alike(one: Table, other: Table) -> bool:
+    """Whether two tables have half of their columns in common: they are two logs, not impressions and their clicks."""
+    mine, theirs = {*one.names}, {*other.names}
+    return 2 * len(mine & theirs) >= max(len(mine), len(theirs))
+
+
+def _of_sets(tables: Sequence[Table], error: OffrankError) -> OffrankError:
+    """Return the error about files whose columns differ; of other tables what failed first."""
+    files = [table for table in tables if hasattr(table, "files")]
+    sets = sets_of((path, table.names) for table in files for path in table.files.paths)
+    told = isinstance(error, ColumnError) and len(files) == len(tables) and len(sets) > 1 and headed(sets)
+    return ColumnError(in_words(sets), one_of(sets)) if told else error
 
 
 def _near(names: Sequence[str]) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
@@ -15,9 +15,10 @@ import pyarrow as pa
 import pyarrow.ipc
 import pyarrow.parquet as pq
 
-from ..errors import ColumnError, LogError, UsageError
+from ..errors import LogError, UsageError
 from .arrow import of_bytes
 from .checksums import lengths, verify, verify_footer
+from .column_sets import refuse_missing
 from .files import DAMAGED, Files, describe, partition
 from .tables import Piece, bounded, numbered, rows_for
 
@@ -116,7 +117,7 @@ class StoredTable(ABC):
         with reading(path, self.kind):
             own = self._schema(path).names
             constant = {name: value for name, value in partition(path).items() if name in columns and name not in own}
-            refuse_missing(path, [*own, *constant], columns, self.files.paths[0])
+            refuse_missing(path, [*own, *constant], columns, self.files.paths, lambda one: self._schema(one).names)
             found = self._batches(path, number, [name for name in columns if name not in constant])
             yield from numbered((with_columns(data, constant) for data in found), path, first, base)
 
@@ -322,10 +323,3 @@ def with_columns(data: pa.RecordBatch, constant: Mapping[str, str | None]) -> pa
     for name, value in constant.items():
         data = data.append_column(name, pa.repeat(pa.scalar(value, pa.string()), len(data)))
     return data
-
-
-def refuse_missing(path: str, names: Sequence[str], columns: tuple[str, ...], first: str) -> None:
-    """Raise if a file lacks a column of the first file."""
-    missing = [name for name in columns if name not in names]
-    if missing:
-        raise ColumnError(f"{path} has no column {missing[0]!r}, but {first} has one", "correct the file")

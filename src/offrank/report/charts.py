@@ -64,7 +64,7 @@ def chart_svg(chart: Chart, width: int | None = None) -> str:
 
     width: of a drawing that stands alone, in pixels; it brings its own paper. Within a page it takes the room there is.
     """
-    name = escape(chart.title)
+    name = escape(printable(chart.title))
     content = _frame(chart)
     if chart.diagonal:
         content += _diagonal(chart)

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
 from ..folds.estimate import Caution
-from ..formatting import listing, plural, quote
+from ..formatting import MISSING, listing, plural, quote
 from . import page
 from .charts import Chart
 from .plots import Forest
@@ -35,6 +35,8 @@ class Codes:
 _FORMULA = re.compile(r"[=@\t\r]|[-+](?!\d[\d.,]*(?:e[-+]?\d+)?\s?%?$)")
 """How a text begins that a spreadsheet would compute; -12.3 % is a number."""
 
+_NUMBER = re.compile("(at least |< )?[-+]?([0-9]|inf)")
+"""How a cell that is a number begins."""
 _DECIMALS = re.compile(r"(?<=\d)(\.\d+)?$")
 """The decimals with which a cell ends."""
 
@@ -60,7 +62,7 @@ class Figures:
         """Return which columns hold names rather than numbers."""
         columns = [[row[place] for row in self.rows] for place in range(len(self.header))]
         return tuple(
-            not place or any(isinstance(one, Codes) for one in cells) or not any(map(_has_digits, cells))
+            not place or any(isinstance(one, Codes) for one in cells) or not _are_numbers(cells)
             for place, cells in enumerate(columns)
         )
 
@@ -258,8 +260,10 @@ class Document:
         return page.first_screen(self)
 
 
-def _has_digits(value: Cell) -> bool:
-    return any(letter.isdigit() for letter in str(value))
+def _are_numbers(cells: list[Cell]) -> bool:
+    """Whether at least half of what is in a column are numbers; the others may say why there is none."""
+    said = [str(one) for one in cells if one not in (None, "", MISSING)]
+    return 0 < len(said) <= 2 * sum(bool(_NUMBER.match(one)) for one in said)
 
 
 def worst(severities: Iterable[str]) -> str:

@@ -7,6 +7,7 @@ from collections.abc import Collection
 from contextlib import suppress
 from functools import cache
 from importlib import metadata
+from textwrap import dedent
 from typing import Any
 
 from jinja2 import Environment, PackageLoader, Template
@@ -60,6 +61,7 @@ def _template(name: str) -> Template:
         loader=PackageLoader("offrank.report", "templates"), autoescape=True, trim_blocks=True, lstrip_blocks=True
     )
     environment.filters |= {"prose": prose, "cell": cell, "drawn": _drawn, "printable": printable, "header": header}
+    environment.filters["dedent"] = dedent
     return environment.get_template(f"{name}.html.jinja")
 
 

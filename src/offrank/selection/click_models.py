@@ -251,7 +251,8 @@ def _last(chosen: MeasuredModel, kept: Sequence[MeasuredModel], asked: Strategy)
 def _doubts_of_top(given: Sequence[MeasuredModel], best: Sequence[MeasuredModel], top: Keep) -> Iterator[str]:
     dropped = [one for one in given if one not in best]
     if not dropped:
-        yield f"`{top}` keeps all {len(given)} models, so {WORDS[top.metric]} decides nothing"
+        every = f"all {len(given)} models" if len(given) > 1 else "the only model"
+        yield f"`{top}` keeps {every}, so {WORDS[top.metric]} decides nothing"
     for one in dropped:
         near = [other for other in best if _overlap(one, other, top.metric)]
         if near:

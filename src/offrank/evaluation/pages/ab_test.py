@@ -11,8 +11,8 @@ from ...report.document import Figures, Section
 from ..ab_test import BY_HISTORY, COMBINED, MEANS, ABTest, ArmsCompared, saved
 
 
-def ab_test(found: ABTest | None, about_log: Sequence[Caution] = ()) -> Iterator[Section]:
-    """Yield the section; nothing for another log. about_log: problems of the log."""
+def ab_test(found: ABTest | None, about_log: Sequence[Caution] = (), by: str | None = None) -> Iterator[Section]:
+    """Yield the section; nothing for another log. about_log: problems of the log. by: the column of the groups."""
     if found is None:
         return
     cells = [
@@ -28,6 +28,8 @@ def ab_test(found: ABTest | None, about_log: Sequence[Caution] = ()) -> Iterator
     header = (found.column, "impressions", "share", "mean", "interval")
     arms = Figures("", header, tuple(cells), extra=((2,),))
     said = [] if found.left_out is None else [f"The step `{BY_HISTORY}` is left out: {found.left_out}."]
+    if by is not None and any(one.estimator == BY_HISTORY for each in found.compared for one in each.steps):
+        said.append(f"In groups of `{by}`, the step `{BY_HISTORY}` is left out: one model of clicks serves all groups.")
     unfit = [one.code for one in about_log if one.severity == "serious" and one not in of_rows(about_log)]
     if unfit:
         why = listing([quote(code) for code in unfit])

@@ -38,7 +38,7 @@ def document(result: ResultData) -> Document:
     if found.comparisons:
         compared = _comparisons(found.comparisons)
         pictures.insert(0, compared.forests[0])
-        sections += [replace(compared, forests=()), *ab_test(about.ab_test, found.about_log)]
+        sections += [replace(compared, forests=()), *ab_test(about.ab_test, found.about_log, about.by)]
     if not checked:
         every = findings_of(found)
         grave = tuple(one for one in every if one.severity != "note")

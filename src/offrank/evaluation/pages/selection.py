@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from ...formatting import Span, listing, percent, quote
+from ...formatting import Span, listing, number, percent, quote
 from ...report.document import Figures, Finding, Section
 from ...report.plots import Forest, ForestRow
 from ..simulated_selection import NEAR, SimulatedSelection
@@ -71,8 +71,8 @@ def _cells(row: Mapping[str, Any]) -> tuple[Any, ...]:
     return row["estimator"], status, _span(row).number(), bias, row["against"], error, ends
 
 
-def _short(number: float | None) -> str | None:
-    return None if number is None else f"{number:.2g}"
+def _short(value: float | None) -> str | None:
+    return None if value is None else number(value)
 
 
 def simulated_section(found: SimulatedSelection, given: Iterable[str]) -> Section:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import zipfile
-import zlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeVar
@@ -13,8 +11,9 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from ...arrays import DAMAGED, load_arrays
 from ...errors import UsageError
-from ...files import atomic_write, refuse_bomb
+from ...files import atomic_write
 from ...folds.fingerprint import Fingerprint
 from ...outputs import refuse_output
 from .encoding import Encoding
@@ -23,8 +22,8 @@ T = TypeVar("T")
 
 _FORMAT = 1
 _DAMAGED = (
-    *(AttributeError, KeyError, IndexError, TypeError, ValueError, OverflowError, MemoryError),
-    *(zipfile.BadZipFile, zlib.error, EOFError, OSError, NotImplementedError),
+    *DAMAGED,
+    *(AttributeError, KeyError, IndexError, TypeError, OverflowError),
 )
 """What reading another file, or a damaged one, raises."""
 
@@ -72,11 +71,7 @@ class PolicyFile:
             UsageError: no such file, or not a saved model of this kind.
         """
         try:
-            with zipfile.ZipFile(path) as packed:
-                sizes = [(one.compress_size, one.file_size) for one in packed.infolist()]
-            refuse_bomb(*(sum(each) for each in zip(*sizes, strict=True)))
-            with np.load(path, allow_pickle=False) as found:
-                return build(cls._read(dict(found)))
+            return build(cls._read(load_arrays(path)))
         except UsageError as error:
             raise UsageError(f"{str(path)!r} cannot be used: {error.message}", error.remedy) from error
         except FileNotFoundError as error:
@@ -86,7 +81,7 @@ class PolicyFile:
             raise UsageError(f"{str(path)!r} is not a learnt policy of this kind", remedy) from error
 
     @classmethod
-    def _read(cls, found: Mapping[str, NDArray[Any]]) -> PolicyFile:
+    def _read(cls, found: Mapping[str, Any]) -> PolicyFile:
         if any(array.dtype.kind not in "biuf" or not np.isfinite(array).all() for array in found.values()):
             raise ValueError("it contains a number that is not finite")
         version, bits, cross = (int(number) for number in found["format"])

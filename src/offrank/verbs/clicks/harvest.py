@@ -70,7 +70,7 @@ class Curve(Delivered):
     def to_document(self) -> Document:
         found, curve = self.found, pages.numbers(self.found.curve, self.found.low, self.found.high)
         table = Figures("", _HEADER, tuple(self._rows(curve)))
-        how = "In `offrank evaluate`, with -e pbm or -e 'interpol(window=1)':"
+        how = "In `offrank evaluate`, with `-e pbm` or `-e 'interpol(window=1)'`:"
         how = how if self.option else "The curve has gaps, so pbm and interpol cannot use it."
         parts = (
             Section("Examination", charts=(pages.examination({found.method: curve}),), tables=(table,)),

@@ -87,7 +87,8 @@ class ClickJudgements(Delivered):
         said = f"{name} **judges {self._documents()}**"
         if np.isfinite(found.certainty).all():
             sure = formatting.percent(float((found.certainty >= _SURE).mean()))
-            said += f"; the grade of **{sure}** of them is certain (posterior probability of {_SURE:.0%} or more)"
+            least = f"posterior probability of {formatting.percent(_SURE)} or more"
+            said += f"; the grade of **{sure}** of them is certain ({least})"
         return Answer(f"{said}.", severity=self.severity)
 
     def _documents(self) -> str:

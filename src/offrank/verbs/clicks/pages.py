@@ -114,7 +114,7 @@ def curves(models: Mapping[str, Fitted], confidence: float) -> Iterator[Section]
 
 def examination(found: Mapping[str, Numbers]) -> Chart:
     """Plot the examination curves by name."""
-    return _chart("Examination by rank", "examination", found)
+    return replace(_chart("Examination by rank", "examination", found), zero_y=True)
 
 
 def measured(here: Evaluations, ranked: Ranked, cmip: Mapping[str, Cmip]) -> Section:
@@ -127,7 +127,7 @@ def measured(here: Evaluations, ranked: Ranked, cmip: Mapping[str, Cmip]) -> Sec
         for name, found in ((name, above(one)) for name, one in cmip.items())
     )
     floored = any(found.draws > 1 for found in cmip.values())
-    what = "CMIP above that of an unbiased model (nats)" if floored else "CMIP (nats)"
+    what = "CMIP above unbiased (nats)" if floored else "CMIP (nats)"
     chart = Chart(
         "Lower is better on both axes: prediction of clicks, independence of the policy", "perplexity", what, points
     )
@@ -166,7 +166,7 @@ def _directions(cmip: Mapping[str, Cmip]) -> tuple[Forest, ...]:
     rows = []
     for name, found in cmip.items():
         if found.direction is not None:
-            floor = "" if found.floor is None else f"of an unbiased model {ends(found.floor.direction, signed=True)}"
+            floor = "" if found.floor is None else f"an unbiased model: {ends(found.floor.direction, signed=True)}"
             text = with_half(found.direction, signed=True)
             rows.append(ForestRow(name, Span.of(found.direction), text, aside=floor))
     title = "Direction: rank correlation of relevance with the policy, among documents of the same grade"

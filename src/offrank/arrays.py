@@ -1,0 +1,47 @@
+"""Files of NumPy arrays (`.npz`): arrays of objects are pickles, and none is longer than the bytes that are there."""
+
+from __future__ import annotations
+
+import math
+import os
+import zipfile
+import zlib
+from typing import IO, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .files import refuse_bomb
+
+DAMAGED = (OSError, ValueError, EOFError, RuntimeError, MemoryError, zipfile.BadZipFile, zlib.error)
+"""What reading another file, or a damaged one, raises."""
+
+
+def load_arrays(path: str | os.PathLike[str]) -> dict[str, NDArray[Any] | None]:
+    """Return the arrays of a file by name, and None in place of those of objects.
+
+    Raises:
+        OSError, ValueError, ...: see `DAMAGED`; also where it would fill the memory.
+    """
+    found = {}
+    with zipfile.ZipFile(path) as packed:
+        members = packed.infolist()
+        refuse_bomb(sum(one.compress_size for one in members), sum(one.file_size for one in members))
+        for one in members:
+            name = one.filename.removesuffix(".npy")
+            with packed.open(one) as member:
+                found[name] = _array(member, one.file_size, name)
+    return found
+
+
+def _array(member: IO[bytes], size: int, name: str) -> NDArray[Any] | None:
+    version = np.lib.format.read_magic(member)
+    header = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
+    shape, _, kind = header(member)
+    if kind.hasobject:
+        return None
+    if math.prod(shape) * kind.itemsize > size:
+        raise ValueError(f"{name} of shape {shape} is longer than the {size:,} bytes that are there")
+    member.seek(0)
+    found: NDArray[Any] = np.lib.format.read_array(member, allow_pickle=False)
+    return found

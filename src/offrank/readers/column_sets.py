@@ -1,0 +1,83 @@
+"""Files that were given as one log and have different columns: which sets there are, and how to give one of them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from fnmatch import fnmatch
+from itertools import takewhile
+from pathlib import PurePath
+
+from ..errors import ColumnError
+from ..formatting import listing
+from .files import describe
+
+_LOOKED_AT = 100
+"""The most files whose columns are compared."""
+_SHOWN, _LONGEST = 5, 60
+"""Columns that are shown of a set; characters of the name of a column."""
+
+Sets = Mapping[frozenset[str], tuple[Sequence[str], list[str]]]
+"""The columns of each set in their order, and the files that have them."""
+
+
+def sets_of(files: Iterable[tuple[str, Sequence[str]]]) -> Sets:
+    """Return the sets of columns of files. files: the path and the columns of each."""
+    found: dict[frozenset[str], tuple[Sequence[str], list[str]]] = {}
+    for path, names in files:
+        found.setdefault(frozenset(names), (names, []))[1].append(path)
+    return found
+
+
+def headed(sets: Sets) -> bool:
+    """Whether the columns have names: of a text without a header, the first line would be taken for them."""
+    return all(len(name) <= _LONGEST for names in sets for name in names)
+
+
+def in_words(sets: Sets) -> str:
+    """Return which columns only some of the files have, and which these are."""
+    shared = frozenset.intersection(*sets)
+    beside = [name for name in next(iter(sets.values()))[0] if name in shared and name]
+    own = [[name for name in names if name and name not in shared] for names, _ in sets.values()]
+    files = [describe(paths) for _, paths in sets.values()]
+    said = [f"{listing(each, _SHOWN) or 'no others'} in {where}" for each, where in zip(own, files, strict=True)]
+    all_have = f"; all have {listing(beside, _SHOWN)}" if beside else ""
+    return f"the files have {len(sets)} sets of columns: {'; '.join(said)}{all_have}"
+
+
+def one_of(sets: Sets) -> str:
+    """Return how the files of one set can be given: by their folder where there are several, or by a glob."""
+    each = [paths for _, paths in sets.values()]
+    first, others = each[0], [path for paths in each[1:] for path in paths]
+    folders = {PurePath(path).parent for paths in each for path in paths}
+    if len(folders) > 1:
+        return f"give one folder, such as {os.fspath(PurePath(first[0]).parent)!r}, or the files of one set"
+    glob = f"{_common(first)}*{_common([path[::-1] for path in first])[::-1]}"
+    single = first[0] if len(first) == 1 else glob
+    fits = len(first) == 1 or not any(fnmatch(path, glob) for path in others)
+    return f"give the files of one set, such as {single!r}" if fits else "give the files of one set as a list"
+
+
+def _common(texts: Sequence[str]) -> str:
+    """Return how all of the texts begin."""
+    return "".join(letters[0] for letters in takewhile(lambda each: len({*each}) == 1, zip(*texts, strict=False)))
+
+
+def refuse_missing(
+    path: str,
+    names: Sequence[str],
+    columns: Iterable[str],
+    files: Sequence[str],
+    names_of: Callable[[str], Sequence[str]],
+) -> None:
+    """Raise if a file lacks a column of the first file. files: all of them; names_of: the columns of each.
+
+    Raises:
+        ColumnError: it does, with the columns of all files and how to choose among them.
+    """
+    missing = [name for name in columns if name not in names]
+    if missing:
+        sets = sets_of((one, names_of(one)) for one in files[:_LOOKED_AT])
+        more = f"; {in_words(sets)}" if len(sets) > 1 else ""
+        remedy = f"correct the file, or {one_of(sets)}" if len(sets) > 1 else "correct the file"
+        raise ColumnError(f"{path} has no column {missing[0]!r}, but {files[0]} has one{more}", remedy)

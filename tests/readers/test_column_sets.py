@@ -1,0 +1,108 @@
+"""Folders that hold more than one table: notes are passed over and told, different columns are told with what to do."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.csv
+import pyarrow.parquet as pq
+import pytest
+
+import offrank
+from offrank.errors import ColumnError
+from offrank.readers.opening import passed_over
+from tests.cli.commands import call
+
+WIDE = {"slate": [["a", "b"]], "clicks": [[1, 0]], "propensity": [0.5]}
+LONG = {"impression": [1, 1], "item": ["a", "b"], "position": [1, 2], "click": [1, 0], "propensity": [0.5, 0.5]}
+
+
+def log(path: Path, **more: object) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    if path.suffix == ".csv":
+        pyarrow.csv.write_csv(pa.table(LONG | more), path)
+    else:
+        pq.write_table(pa.table(WIDE | more), path)
+    return path
+
+
+def test_notes_beside_files_of_no_suffix_are_not_read(tmp_path: Path) -> None:
+    text = log(tmp_path / "long.csv").read_text()
+    (tmp_path / "long.csv").rename(tmp_path / "part")
+    for name in ("SOURCE.txt", "readme", "LICENSE-data", "about.md"):
+        (tmp_path / name).write_text("from the archive\n")
+    (tmp_path / "part").write_text(text)
+    assert offrank.read_log(tmp_path).describe() == str(tmp_path / "part")
+    assert passed_over(tmp_path) == [str(tmp_path / n) for n in ("LICENSE-data", "SOURCE.txt", "about.md", "readme")]
+
+
+@pytest.mark.parametrize("name", ["source.csv", "sourcing.txt", "readmes"])
+def test_a_table_that_is_called_nearly_so_is_read(tmp_path: Path, name: str) -> None:
+    (tmp_path / name).write_text(log(tmp_path / "a.csv").read_text())
+    (tmp_path / "a.csv").rename(tmp_path / ("a.csv" if name.endswith("csv") else "a"))
+    assert (
+        offrank.read_log(tmp_path).describe()
+        == f"{tmp_path / 'a'}{name[-4:] if name[-4:] == '.csv' else ''} (with 1 more file)"
+    )
+    assert passed_over(tmp_path) == []
+
+
+def test_where_there_are_only_notes_they_are_the_log(tmp_path: Path) -> None:
+    (tmp_path / "source.txt").write_text(log(tmp_path / "a.csv").read_text())
+    (tmp_path / "a.csv").unlink()
+    assert offrank.read_log(tmp_path).describe() == str(tmp_path / "source.txt")
+
+
+def test_the_command_line_counts_and_names_what_is_not_read(tmp_path: Path) -> None:
+    log(tmp_path / "log.parquet")
+    for name in ("SOURCE.txt", "photo.png"):
+        (tmp_path / name).write_text("no rows\n")
+    said = call("check", tmp_path).stderr
+    source, photo = tmp_path / "SOURCE.txt", tmp_path / "photo.png"
+    assert f"left out: 2 files that are no tables of this log: {source} and {photo}\n" in said
+    assert "left out" not in call("check", tmp_path, "--quiet").stderr
+
+
+@pytest.mark.parametrize("kind", ["parquet", "csv"])
+def test_two_sets_of_columns_are_named_with_their_files_and_a_glob(tmp_path: Path, kind: str) -> None:
+    scores = {"parquet": [[2.0, 1.0]], "csv": [2.0, 1.0]}[kind]
+    for name in ("may-1", "may-2"):
+        log(tmp_path / f"{name}.{kind}", old=scores)
+    log(tmp_path / f"summer.{kind}", new=scores)
+    with pytest.raises(ColumnError) as raised:
+        offrank.evaluate(tmp_path, "top(old)")
+    first, summer = tmp_path / f"may-1.{kind}", tmp_path / f"summer.{kind}"
+    shared = "slate, clicks and propensity" if kind == "parquet" else "impression, item, position, click and propensity"
+    assert raised.value.message == (
+        f"{summer} has no column 'old', but {first} has one; the files have 2 sets of columns: "
+        f"old in {first} (with 1 more file); new in {summer}; all have {shared}"
+    )
+    assert raised.value.remedy == (f"correct the file, or give the files of one set, such as '{tmp_path}/may-*.{kind}'")
+    assert offrank.evaluate(f"{tmp_path}/may-*.{kind}", "top(old)")["ips"].n == 2
+
+
+def test_a_glob_that_would_take_the_others_too_is_not_given(tmp_path: Path) -> None:
+    for name in ("a1", "a3"):
+        log(tmp_path / f"{name}.parquet", old=[[2.0, 1.0]])
+    log(tmp_path / "a2.parquet")
+    with pytest.raises(ColumnError, match="give the files of one set as a list"):
+        offrank.evaluate(tmp_path, "top(old)")
+
+
+def test_tables_of_several_kinds_in_folders_are_told_once(tmp_path: Path) -> None:
+    """As Open Bandit Data has them: a log and a table of items for each campaign."""
+    for campaign, affinities in (("all", 2), ("men", 1)):
+        shown = {f"affinity_{place}": [0.0, 0.0] for place in range(affinities)}
+        table = pa.table({"item_id": [1, 2], "click": [0, 1], **shown})
+        (tmp_path / campaign).mkdir()
+        pyarrow.csv.write_csv(table, tmp_path / campaign / f"{campaign}.csv")
+        pyarrow.csv.write_csv(pa.table({"item_id": [1], "colour": [3]}), tmp_path / campaign / "items.csv")
+    with pytest.raises(ColumnError) as raised:
+        offrank.read_log(tmp_path)
+    log_of_all, items, log_of_men = (tmp_path / name for name in ("all/all.csv", "all/items.csv", "men/men.csv"))
+    assert raised.value.message == (
+        f"the files have 3 sets of columns: click, affinity_0 and affinity_1 in {log_of_all}; "
+        f"colour in {items} (with 1 more file); click and affinity_0 in {log_of_men}; all have item_id"
+    )
+    assert raised.value.remedy == f"give one folder, such as '{tmp_path}/all', or the files of one set"
