@@ -54,6 +54,15 @@ def test_packed_csv(suffix: str, tmp_path: Path) -> None:
     assert contents(offrank.read_log(path), NEEDED) == expected()
 
 
+@pytest.mark.parametrize(
+    "text", ["null", " \nnull\n", "[null]", '[null, {"slate": [1]}]', "nul", 'null {"slate": [1]}']
+)
+def test_a_null_in_the_place_of_the_first_row(text: str, tmp_path: Path) -> None:
+    (tmp_path / "log.json").write_text(text)
+    with pytest.raises(LogError, match="a row is null, not an object"):
+        offrank.read_log(tmp_path / "log.json", format="json")
+
+
 def test_fractions_in_a_later_file_of_json(tmp_path: Path) -> None:
     rows = [{"slate": [2**53 + 1, 2**53 + 2], "clicks": [0, 1]}, {"slate": [2**53 + 1], "clicks": [0.5]}]
     for number, row in enumerate(rows):

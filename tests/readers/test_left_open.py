@@ -78,6 +78,12 @@ def test_candidates_are_not_taken_for_a_slate_with_an_item_twice(clicks: str) ->
         offrank.read_log(log)
 
 
+def test_candidates_are_not_taken_for_a_slate_that_cannot_be_read() -> None:
+    lists = pa.table({"request": ["r1", "r2"], "slate": ["[1, 2]", '[2, "x"]'], "candidates": ["[1, 2]", "[2, 3]"]})
+    with pytest.raises(ColumnError, match="'slate' does not contain a list of distinct ids in each row"):
+        offrank.read_log([lists, pa.table({"request": ["r1", "r2"], "sku": [1, 2]})])
+
+
 @pytest.mark.parametrize("own", [False, True])
 def test_positions_of_a_second_page_alone_are_asked_about(own: bool) -> None:
     table = long("position", 11)

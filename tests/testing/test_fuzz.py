@@ -139,9 +139,34 @@ ANSWERED = {
     "a check without clicks and rewards": LogCase(
         "wide", {"slate": [[1]], "propensity": [0.5], "new": [[1.0]]}, "table", "check"
     ),
+    "an id that is a control character, in a small file": LogCase(
+        "long",
+        {"impression": [1], "item": ["\x07"], "position": [1], "click": [1]},
+        "csv.bz2",
+        shape="two tables",
+        format="events",
+    ),
+    "an id that is a word for no number": LogCase(
+        "long",
+        {"impression": [0, 0], "item": ["NaN", "a"], "position": [2, 1], "click": [1, 0]},
+        "csv",
+        shape="two tables",
+        format="events",
+    ),
+    "scores of a single list that run as positions do": LogCase(
+        "wide",
+        {"slate": [["a", "b", "c"]], "clicks": [[2, 1, 2]], "new": [[2.0, 3.0, 1.0]]},
+        names={"new": "items.new"},
+        shape="nested",
+        told=False,
+    ),
+    "learning without scores": LogCase("wide", {"slate": [[1]], "clicks": [[1]], "new": [[1.0]]}, question="learn"),
     "views of texts": LogCase("wide", {"candidates": [["a"], ["b"]]}, "polars", "inspect"),
 }
 REFUSED = {
+    "a null before all rows of a JSON array": FileCase(
+        "json array", (Edit("value", 292706, b'"+7"'), Edit("value", 353210, b"null"))
+    ),
     "texts in run ends, and nothing else": LogCase(
         "wide", {"query": ["b"]}, question="read", types={"query": "run ends"}
     ),

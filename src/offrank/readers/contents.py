@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import re
 from typing import NoReturn
 
@@ -82,8 +83,17 @@ def _refuse(path: str, what: str, remedy: str) -> NoReturn:
 
 
 def _is_binary(head: bytes) -> bool:
-    """Whether bytes are no text: a NUL, or many control characters."""
-    return b"\0" in head or 50 * len(re.findall(rb"[\x01-\x08\x0e-\x1a\x1c-\x1f]", head)) > len(head)
+    """Whether bytes are no text: a NUL, or many control characters; more in UTF-8, where short ids may have some."""
+    share = 3 if _is_utf8(head) else 50
+    return b"\0" in head or share * len(re.findall(rb"[\x01-\x08\x0e-\x1a\x1c-\x1f]", head)) > len(head)
+
+
+def _is_utf8(head: bytes) -> bool:
+    try:
+        codecs.getincrementaldecoder("utf-8")().decode(head)
+    except UnicodeDecodeError:
+        return False
+    return True
 
 
 def encoding(head: bytes) -> str:

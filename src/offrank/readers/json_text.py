@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 import numpy as np
 import pyarrow as pa
@@ -10,8 +11,12 @@ import pyarrow.json
 
 from . import _kernels_json
 
+_NULL = re.compile(rb"\s*n")
 _DEEPEST = 500
 """Brackets within one another that a value in JSON may have; beyond some 10,000 Arrow's parser ends the process."""
+
+
+ONE_KIND = 'write each list as JSON, [1, 2] or ["a", "b"], with the same kind of value in the whole column'
 
 
 class BadCell(Exception):  # noqa: N818  it never leaves the readers
@@ -26,8 +31,11 @@ def parsed(lines: bytes, how: pyarrow.json.ParseOptions) -> pa.Table:
     """Read lines of JSON, an object each.
 
     Raises:
-        ArrowException: they are none, or so deep that Arrow's parser would end the process.
+        ArrowException: they are none, or so deep that Arrow's parser would end the process, or begin with null, which
+            would end it too.
     """
+    if _NULL.match(lines):
+        raise pa.ArrowInvalid("a row is null, not an object")
     data = np.frombuffer(lines, np.uint8)
     if _kernels_json.deepest(data, False) > _DEEPEST and _kernels_json.deepest(data, True) > _DEEPEST:
         raise pa.ArrowInvalid(f"a value has more than {_DEEPEST} nested brackets")
@@ -54,13 +62,12 @@ def from_json(column: pa.Array, name: str, held: pa.DataType | None) -> pa.Array
 def _bad_text(texts: list[bytes], name: str, held: pa.DataType) -> BadCell:
     """Describe the error in the first text that is not a list of such values."""
     wanted: tuple[type, ...] = (str,) if held == pa.string() else (int,) if held == pa.int64() else (int, float, list)
-    remedy = 'write each list as JSON, [1, 2] or ["a", "b"], with the same kind of value in the whole column'
     for index, text in enumerate(texts):
         try:
             value = json.loads(text)
         except (ValueError, RecursionError):
-            return BadCell(index, name, "is not a JSON list", remedy)
+            return BadCell(index, name, "is not a JSON list", ONE_KIND)
         fine = value is None or (isinstance(value, list) and all(one is None or type(one) in wanted for one in value))
         if not fine or (held == pa.int64() and any(abs(one or 0) >= 1 << 63 for one in value or ())):
-            return BadCell(index, name, f"is not a list of {held} like the others", remedy)
-    return BadCell(0, name, f"or a later one is not a list of {held}", remedy)
+            return BadCell(index, name, f"is not a list of {held} like the others", ONE_KIND)
+    return BadCell(0, name, f"or a later one is not a list of {held}", ONE_KIND)

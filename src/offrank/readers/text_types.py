@@ -49,7 +49,8 @@ def csv_type(kind: pa.DataType, texts: pa.Array) -> pa.DataType:
 
     changed = some(r"^\s*[+-]?0\d") or some(r"^\s*\+\d+\s*$")
     whole = pa.types.is_floating(kind) and (some(r"^\s*\d+[eE]\d+\s*$") or not some(r"[^\d\s+-]"))
-    return pa.string() if changed or (whole and len(known)) else kind
+    words = pa.types.is_floating(kind) and len(known) and not some(r"\d")  # ids such as "NaN"
+    return pa.string() if changed or words or (whole and len(known)) else kind
 
 
 def whole_numbers(texts: pa.Array, wrong: Callable[[int], LogError]) -> pa.Array:

@@ -115,7 +115,9 @@ def _read_wrongly(
         return None
     closed = gaps == "close"
     shape = roles_of(beginning, columns or {}, closed=closed)
-    return unread(beginning, error, columns, format, closed=closed) if shape is not None and shape.instead else None
+    if shape is None or not shape.instead or shape.layout == "none":  # then the error tells what rules rows break
+        return None
+    return unread(beginning, error, columns, format, closed=closed)
 
 
 def _looked(

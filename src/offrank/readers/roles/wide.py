@@ -17,7 +17,7 @@ from .. import arrow, conversions
 from ..arrow import Lists
 from ..conversions import ClicksAs, lists_of_one
 from ..description import Description, Unsettled
-from ..json_text import BadCell
+from ..json_text import ONE_KIND, BadCell
 from ..places import place_lists, spelled
 from . import names
 from .choice import Roles, not_after_others
@@ -26,6 +26,7 @@ from .places import called_as_place, tops_of
 from .unnamed import like_clicks
 
 _NO_SLATE = "no column contains lists of distinct ids: the items shown"
+_NOT_IDS = "column 'slate' does not contain a list of distinct ids in each row: the items shown"
 _FEW_CLICKED = 3.0
 """The largest mean number of ids in a list of what was clicked."""
 _FEW = 0.01
@@ -89,10 +90,10 @@ def wide_roles(rows: pa.Table, said: Mapping[str, str]) -> Description:
     clicked = _clicked(_single(rows) | lists, ids)
     ids = {name: one for name, one in ids.items() if name not in clicked}
     slate = _slate(roles, ids, [lists[name] for name in clicks])
-    passed_over = slate is not None and slate != "slate" and "slate" not in said
-    twice = _twice({name: one for name, one in lists.items() if slate is None or name == "slate"})
-    if slate is None or (passed_over and twice):
-        lacks, instead = (twice, DUPLICATE.remedy) if twice else (_NO_SLATE, "")
+    own = not {"slate"} & {slate, *said, *said.values(), *ids} and _is_listed(rows, "slate")  # then no other is it
+    if slate is None or own:
+        twice = _twice({"slate": lists["slate"]} if own and "slate" in lists else lists)
+        lacks, instead = (twice, DUPLICATE.remedy) if twice else (_NOT_IDS, ONE_KIND) if own else (_NO_SLATE, "")
         return Description("none", {}, lacks=lacks, instead=instead)
     if slate not in lists:
         return Description("none", {}, lacks=f"column {slate!r} does not contain lists of ids, the items shown")
@@ -117,6 +118,12 @@ def wide_roles(rows: pa.Table, said: Mapping[str, str]) -> Description:
         roles.if_sure("candidates", [name for name in pool if name not in roles.taken])
     _beside(roles, lists, shown, rows)
     return Description("wide", roles.found, None, roles.notes, tuple(roles.unsettled), lacks)
+
+
+def _is_listed(rows: pa.Table, name: str) -> bool:
+    """Whether a column holds lists, readable or not."""
+    column = rows.column(name) if name in rows.column_names else pa.chunked_array([], pa.null())
+    return pa.types.is_nested(column.type) or any(map(conversions.is_json, column.chunks))
 
 
 def _lists(rows: pa.Table) -> dict[str, ListColumn]:
@@ -214,10 +221,10 @@ def _position(roles: Roles, lists: Mapping[str, ListColumn], shown: ListColumn) 
     roles.if_sure("position", named)  # a score of a short log may run, too
 
 
-def _runs(one: ListColumn, least: int = _PAIR + 1) -> bool:
+def _runs(one: ListColumn, least: int = 2 * (_PAIR + 1)) -> bool:
     """Whether the numbers of each list are 1, 2, 3 or 0, 1, 2 in some order, beside those that are missing.
 
-    least: how many numbers some list must have.
+    least: how many numbers lists of more than a pair must have together: a single list of scores may run by chance.
     """
     row = np.repeat(np.arange(len(one.lists.starts)), one.lists.lengths)
     if len(one.numbers) != len(row):
@@ -226,7 +233,7 @@ def _runs(one: ListColumn, least: int = _PAIR + 1) -> bool:
     numbers, row = one.numbers[known], row[known]
     order, counts = np.lexsort((numbers, row)), np.bincount(row, minlength=len(one.lists.starts))
     off = numbers[order] - np.arange(len(order)) + np.repeat(np.cumsum(counts) - counts, counts)
-    clear = bool(len(off)) and int(counts.max()) >= least
+    clear = bool(len(off)) and int(counts[counts >= min(least, _PAIR + 1)].sum()) >= least
     return clear and off[0] in (0, 1) and float(np.mean(off == off[0])) >= 1 - _FEW
 
 

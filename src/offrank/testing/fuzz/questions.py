@@ -303,7 +303,7 @@ def ask_states(asked: Asked) -> None:
 def ask_learn(asked: Asked) -> None:
     """Learn a policy from the rows, with their scores as features, and evaluate it."""
     rows = asked.sound()
-    if rows is None:
+    if rows is None or not all({"old", "new"} <= row.scores.keys() for row in rows):
         return
     pairs = [list(map(list, zip(row.scores["old"], row.scores["new"], strict=True))) for row in rows]
     written = [{**answers.as_dict(row), "features": each} for row, each in zip(rows, pairs, strict=True)]
