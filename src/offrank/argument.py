@@ -17,6 +17,8 @@ from numbers import Integral, Real
 from os import PathLike, fspath
 from typing import Any, Literal, ParamSpec, TypeVar, dataclass_transform
 
+from .errors import UsageError
+
 P = ParamSpec("P")
 A = TypeVar("A", bound="Arguments")
 R = TypeVar("R")
@@ -118,6 +120,17 @@ def plain(value: Any) -> Any:
     if isinstance(value, Mapping):
         return {name: plain(one) for name, one in value.items()}
     return [plain(one) for one in value] if isinstance(value, list | tuple) else repr(value)
+
+
+def interval_level(given: Any) -> float:
+    """Return the level of an interval, as given.
+
+    Raises:
+        UsageError: it is none.
+    """
+    if isinstance(given, Real) and 0 < float(given) < 1:
+        return float(given)
+    raise UsageError(f"confidence is {given!r}", "give a level between 0 and 1, such as 0.95")
 
 
 def _call(given: Any, said: Any) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from glob import has_magic
-from numbers import Real
 from pathlib import Path
 from typing import Any
 
@@ -43,17 +42,6 @@ def examination(text: str | None) -> list[float] | str | None:
         if text is not None and "," not in text:
             return text
         raise UsageError(f"--examination {text!r}", "separate numbers with commas: 1,.5,.33") from error
-
-
-def confidence(level: Any) -> float:
-    """Return the level of an interval, as given.
-
-    Raises:
-        UsageError: it is none.
-    """
-    if isinstance(level, Real) and 0 < float(level) < 1:
-        return float(level)
-    raise UsageError(f"confidence is {level!r}", "give a level between 0 and 1, such as 0.95")
 
 
 def two_numbers(text: str | None) -> list[float] | None:

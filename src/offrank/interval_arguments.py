@@ -5,8 +5,7 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from . import from_text
-from .argument import Arguments, argument, arguments
+from .argument import Arguments, argument, arguments, interval_level
 from .registry import Later
 
 if TYPE_CHECKING:
@@ -38,7 +37,7 @@ class Clustered(Arguments):
 class Intervals(Clustered):
     """The method and the level of intervals, the clusters of dependent rows, and groups."""
 
-    confidence: float = argument("Level of the intervals.", default=0.95, read=from_text.confidence, use="uncertainty")
+    confidence: float = argument("Level of the intervals.", default=0.95, read=interval_level, use="uncertainty")
     interval: str = argument(
         "bernstein, bootstrap, normal or studentised.",
         default="studentised",

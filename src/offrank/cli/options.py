@@ -14,7 +14,7 @@ import click
 import offrank
 
 from .. import from_text
-from ..argument import Argument, Arguments, arguments_of
+from ..argument import Argument, Arguments, arguments_of, interval_level
 from ..errors import UsageError
 from ..log.schema import check_renamed
 from ..registry import Later
@@ -98,7 +98,7 @@ def output(metavar: str) -> Decorator:
 
 def confidence(level: float = 0.95) -> Decorator:
     """Return the option of the confidence level."""
-    known: dict[str, Any] = {"default": level, "show_default": True, "callback": read_by(from_text.confidence)}
+    known: dict[str, Any] = {"default": level, "show_default": True, "callback": read_by(interval_level)}
     return option("--confidence", help="Level of the intervals.", use="uncertainty", **known)
 
 

@@ -12,7 +12,7 @@ from os import PathLike
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from .. import from_text
-from ..argument import Arguments, Unwritten, argument, arguments
+from ..argument import Arguments, Unwritten, argument, arguments, interval_level
 from ..errors import UsageError
 from ..interval_arguments import Clustered, Intervals
 from ..registry import Later
@@ -353,7 +353,7 @@ class LogCheck(WithTotals, WithTarget):
         ready="wanted",
         spells="policy",
     )
-    confidence: float = argument("Level of the intervals.", default=0.99, read=from_text.confidence, use="uncertainty")
+    confidence: float = argument("Level of the intervals.", default=0.99, read=interval_level, use="uncertainty")
 
 
 @arguments

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from .. import from_text
+from ..argument import interval_level
 from ..errors import UsageError
 from ..folds.base import Fold, Sample
 from ..folds.buckets import BUCKETS, BucketsFold
@@ -57,7 +57,7 @@ class IntervalSpec:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "cluster", cluster_column(self.cluster))
-        from_text.confidence(self.confidence)
+        interval_level(self.confidence)
         if self.method not in INTERVALS:
             raise UsageError(f"interval is {self.method!r}", "use " + ", ".join(INTERVALS))
         if not self._kind.clusters and self.cluster not in (None, AUTO):
