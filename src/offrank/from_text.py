@@ -45,15 +45,15 @@ def examination(text: str | None) -> list[float] | str | None:
         raise UsageError(f"--examination {text!r}", "separate numbers with commas: 1,.5,.33") from error
 
 
-def confidence(level: Any) -> float:
+def level(given: Any) -> float:
     """Return the level of an interval, as given.
 
     Raises:
         UsageError: it is none.
     """
-    if isinstance(level, Real) and 0 < float(level) < 1:
-        return float(level)
-    raise UsageError(f"confidence is {level!r}", "give a level between 0 and 1, such as 0.95")
+    if isinstance(given, Real) and 0 < float(given) < 1:
+        return float(given)
+    raise UsageError(f"confidence is {given!r}", "give a level between 0 and 1, such as 0.95")
 
 
 def two_numbers(text: str | None) -> list[float] | None:

@@ -38,7 +38,7 @@ class Clustered(Arguments):
 class Intervals(Clustered):
     """The method and the level of intervals, the clusters of dependent rows, and groups."""
 
-    confidence: float = argument("Level of the intervals.", default=0.95, read=from_text.confidence, use="uncertainty")
+    confidence: float = argument("Level of the intervals.", default=0.95, read=from_text.level, use="uncertainty")
     interval: str = argument(
         "bernstein, bootstrap, normal or studentised.",
         default="studentised",

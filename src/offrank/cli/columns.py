@@ -94,5 +94,7 @@ def _names(path: Path, schema: bytes) -> list[str]:
 
 def _within(field: Any, name: str) -> Iterator[str]:
     yield name
-    if hasattr(field.type, "fields"):
-        yield from (one for inner in field.type.fields for one in _within(inner, f"{name}.{inner.name}"))
+    inside = (
+        [field.type.field(place) for place in range(field.type.num_fields)] if str(field.type)[:6] == "struct" else []
+    )
+    yield from (one for inner in inside for one in _within(inner, f"{name}.{inner.name}"))

@@ -98,7 +98,7 @@ def output(metavar: str) -> Decorator:
 
 def confidence(level: float = 0.95) -> Decorator:
     """Return the option of the confidence level."""
-    known: dict[str, Any] = {"default": level, "show_default": True, "callback": read_by(from_text.confidence)}
+    known: dict[str, Any] = {"default": level, "show_default": True, "callback": read_by(from_text.level)}
     return option("--confidence", help="Level of the intervals.", use="uncertainty", **known)
 
 

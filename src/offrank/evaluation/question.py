@@ -353,7 +353,7 @@ class LogCheck(WithTotals, WithTarget):
         ready="wanted",
         spells="policy",
     )
-    confidence: float = argument("Level of the intervals.", default=0.99, read=from_text.confidence, use="uncertainty")
+    confidence: float = argument("Level of the intervals.", default=0.99, read=from_text.level, use="uncertainty")
 
 
 @arguments

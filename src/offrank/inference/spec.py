@@ -57,7 +57,7 @@ class IntervalSpec:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "cluster", cluster_column(self.cluster))
-        from_text.confidence(self.confidence)
+        from_text.level(self.confidence)
         if self.method not in INTERVALS:
             raise UsageError(f"interval is {self.method!r}", "use " + ", ".join(INTERVALS))
         if not self._kind.clusters and self.cluster not in (None, AUTO):
