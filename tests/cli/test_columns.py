@@ -93,7 +93,7 @@ def test_what_can_be_read_is_not_refused(log: Path, words: list[str]) -> None:
     assert call("evaluate", log, *target, *words).exit_code == 0
 
 
-@pytest.mark.parametrize("text", ['{"slate": ["a"], "clicks": [1]}\n', "a\tb : a\n"])
+@pytest.mark.parametrize("text", ["PAR1", '{"slate": ["a"], "clicks": [1]}\n', "a\tb : a\n"])
 def test_names_in_other_texts_are_left_to_the_readers(text: str, tmp_path: Path) -> None:
     path = tmp_path / "log.txt"
     path.write_text(text)

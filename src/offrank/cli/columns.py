@@ -74,10 +74,10 @@ def _schema(path: Path) -> bytes:
     with path.open("rb") as file:
         top = file.read(_TOP)
         if top.startswith(_PARQUET):
-            file.seek(-_TAIL, os.SEEK_END)
-            length = int.from_bytes(file.read()[:4], "little")
-            whole = length <= _LARGEST and length + _TAIL <= file.tell()
-            file.seek(-length - _TAIL if whole else 0, os.SEEK_END)
+            size = file.seek(0, os.SEEK_END)
+            file.seek(max(size - _TAIL, 0))
+            length = int.from_bytes(file.read()[:4], "little") + _TAIL
+            file.seek(size - length if length <= min(size, _LARGEST) else size)
             return file.read()
     return top if _TABLE.match(top) and b"\0" not in top else b""
 
@@ -94,5 +94,5 @@ def _names(path: Path, schema: bytes) -> list[str]:
 
 def _within(field: Any, name: str) -> Iterator[str]:
     yield name
-    if hasattr(field.type, "fields"):
-        yield from (one for inner in field.type.fields for one in _within(inner, f"{name}.{inner.name}"))
+    for inner in field.type if str(field.type).startswith("struct<") else ():
+        yield from _within(inner, f"{name}.{inner.name}")

@@ -34,7 +34,7 @@ def headed(sets: Sets) -> bool:
     return all(len(name) <= _LONGEST for names in sets for name in names)
 
 
-def in_words(sets: Sets) -> str:
+def differing(sets: Sets) -> str:
     """Return which columns only some of the files have, and which these are."""
     shared = frozenset.intersection(*sets)
     beside = [name for name in next(iter(sets.values()))[0] if name in shared and name]
@@ -78,6 +78,6 @@ def refuse_missing(
     missing = [name for name in columns if name not in names]
     if missing:
         sets = sets_of((one, names_of(one)) for one in files[:_LOOKED_AT])
-        more = f"; {in_words(sets)}" if len(sets) > 1 else ""
+        more = f"; {differing(sets)}" if len(sets) > 1 else ""
         remedy = f"correct the file, or {one_of(sets)}" if len(sets) > 1 else "correct the file"
         raise ColumnError(f"{path} has no column {missing[0]!r}, but {files[0]} has one{more}", remedy)

@@ -10,10 +10,12 @@ from ..errors import ColumnError, OffrankError, UsageError
 from ..wording import ColumnNames, Option, Wording, joined, nearest
 from . import arrow
 from .beginning import Beginning, first_rows
-from .column_sets import headed, in_words, one_of, sets_of
+from .column_sets import differing, headed, one_of, sets_of
+from .csv_json import CsvJsonTable
 from .description import Description
 from .lacking import lacks_lists
 from .roles.wide import wide_roles
+from .stored import StoredTable
 from .tables import Table
 
 _DESCRIBED, _SHORT = 12, 60
@@ -75,10 +77,10 @@ def _alike(one: Table, other: Table) -> bool:
 
 def _of_sets(tables: Sequence[Table], error: OffrankError) -> OffrankError:
     """Return the error about files whose columns differ; of other tables what failed first."""
-    files = [table for table in tables if hasattr(table, "files")]
+    files = [table for table in tables if isinstance(table, StoredTable | CsvJsonTable)]
     sets = sets_of((path, table.names) for table in files for path in table.files.paths)
     told = isinstance(error, ColumnError) and len(files) == len(tables) and len(sets) > 1 and headed(sets)
-    return ColumnError(in_words(sets), one_of(sets)) if told else error
+    return ColumnError(differing(sets), one_of(sets)) if told else error
 
 
 def _near(names: Sequence[str]) -> bool:
