@@ -14,7 +14,7 @@ from offrank.checks import SupportFold
 from offrank.log.batch import Contexts, LogBatch, Shown
 from offrank.policies import EpsilonUniform, PlackettLuce, Top, Uniform
 from offrank.policies.base import all_items, all_shown
-from offrank.policies.plackett_luce import known, laws
+from offrank.policies.plackett_luce import laws
 from offrank.running.executors import run
 from tests.policies.laws import contexts as padded
 from tests.policies.laws import spread
@@ -29,14 +29,14 @@ def contexts(weights: np.ndarray, slots: int) -> Contexts:
 @pytest.fixture
 def solved(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """The numbers of rows whose law is computed, call by call."""
-    rows: list[int] = []
+    rows, solve = list[int](), laws.rank_law
 
     def counted(logs: Any, *rest: Any) -> Any:
         rows.append(len(logs))
-        return laws.rank_law(logs, *rest)
+        return solve(logs, *rest)
 
-    monkeypatch.setattr(known, "SLOW", 0.0)
-    monkeypatch.setattr(known, "rank_law", counted)
+    monkeypatch.setattr(laws, "SLOW", 0.0)
+    monkeypatch.setattr(laws, "rank_law", counted)
     return rows
 
 
@@ -64,8 +64,8 @@ def test_rows_that_were_asked_for_are_not_computed_again(solved: list[int]) -> N
 
 
 def test_the_last_ones_are_kept(solved: list[int], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(known, "_MOST", 2 * 20 * 7)
-    monkeypatch.setattr(known, "_AT_ONCE", 20 * 7 * 4)
+    monkeypatch.setattr(laws, "_MOST", 2 * 20 * 7)
+    monkeypatch.setattr(laws, "_AT_ONCE", 20 * 7 * 4)
     policy, every = POLICY.remembering(), some()
     wanted = POLICY.rank_probs(every, all_items(every))
     for rows, computed in ((slice(6), 6), (slice(4, 6), 6), (slice(0, 2), 8), (slice(4, 6), 10)):

@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from ..arrays import DAMAGED, load_arrays
 from ..errors import LogError
+from ..log.arrays import DAMAGED, load_arrays
 from .beginning import Beginning
 
 

@@ -11,10 +11,10 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from ...arrays import DAMAGED, load_arrays
 from ...errors import UsageError
 from ...files import atomic_write
 from ...folds.fingerprint import Fingerprint
+from ...log.arrays import DAMAGED, load_arrays
 from ...outputs import refuse_output
 from .encoding import Encoding
 

@@ -26,8 +26,7 @@ from ..base import (
 )
 from ..registry import POLICIES
 from . import _kernels_sets
-from .known import KnownLaws
-from .laws import order_given_set, rank_law, rank_seconds, sample_rows
+from .laws import KnownLaws, order_given_set, rank_law, rank_seconds, sample_rows
 from .pairs import pair_laws
 
 MOST_SECONDS = 1.0
