@@ -87,7 +87,7 @@ class Lists:
 
 
 def plain(column: pa.Array) -> pa.Array:
-    """Return the column without types that pyarrow hardly supports: views, run ends, intervals, extensions, decimals."""
+    """Return the column without types pyarrow hardly supports: views, run ends, intervals, extensions, decimals."""
     kind = column.type
     if isinstance(kind, pa.BaseExtensionType):
         column = plain(column.storage)
