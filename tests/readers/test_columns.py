@@ -253,3 +253,11 @@ def test_two_columns_of_one_name_are_one_clear_error(form: str, verb: str, tmp_p
     with pytest.raises(LogError, match="has two columns called 'weekday'") as raised:
         getattr(offrank, verb)(log, **asked)
     assert raised.value.remedy == "give each column its own name"
+
+
+def test_intervals_are_texts(tmp_path: Path) -> None:
+    held = pa.array([(1, 2, 3), None], pa.month_day_nano_interval())
+    table = pa.table({"slate": [[1, 2], [2, 1]], "clicks": [[1, 0], [0, 1]], "held": held})
+    offrank.inspect(table)
+    offrank.convert(table, tmp_path / "log.parquet")
+    assert pq.read_table(tmp_path / "log.parquet")["held"].to_pylist() == [str(held[0].as_py()), None]

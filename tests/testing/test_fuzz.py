@@ -167,6 +167,9 @@ REFUSED = {
     "a null before all rows of a JSON array": FileCase(
         "json array", (Edit("value", 292706, b'"+7"'), Edit("value", 353210, b"null"))
     ),
+    "intervals of DuckDB as propensities of a long log": long(
+        "read", "duckdb", propensity=[0.5, 0.5], types={"propensity": "duration"}
+    ),
     "texts in run ends, and nothing else": LogCase(
         "wide", {"query": ["b"]}, question="read", types={"query": "run ends"}
     ),

@@ -87,7 +87,7 @@ class Lists:
 
 
 def plain(column: pa.Array) -> pa.Array:
-    """Return the column without types that pyarrow hardly supports: views, run ends, extensions, whole decimals."""
+    """Return the column without types pyarrow hardly supports: views, run ends, intervals, extensions, decimals."""
     kind = column.type
     if isinstance(kind, pa.BaseExtensionType):
         column = plain(column.storage)
@@ -101,6 +101,8 @@ def plain(column: pa.Array) -> pa.Array:
         column = column.cast(pa.large_binary())
     elif pa.types.is_decimal(kind) and kind.scale == 0:  # some warehouses' integers
         column = column.cast(pa.int64())
+    elif pa.types.is_interval(kind):  # which are cast to nothing
+        column = pa.array([None if one is None else str(one) for one in column.to_pylist()], pa.large_string())
     return column
 
 
