@@ -379,7 +379,7 @@ def _rewarded(log: LogTable, factor: float, by: float) -> pa.Table:
     return log.replaced(columns)
 
 
-def _pieces(table: pa.Table, rng: np.random.Generator, most: int = 5) -> list[pa.Table]:
+def _pieces(table: pa.Table, rng: np.random.Generator, most: int = 9) -> list[pa.Table]:
     """Split the table into at most this many nonempty pieces; the first has one row."""
     inside = rng.integers(1, max(len(table), 2), most - 2)
     cuts = np.unique([0, min(1, len(table)), *inside, len(table)])
