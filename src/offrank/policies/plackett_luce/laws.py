@@ -90,7 +90,7 @@ class KnownLaws:
         """Pickled empty: another process keeps its own."""
         return KnownLaws, ()
 
-    def rank_law(self, logs: Floats, size: Integers, length: Integers, items: Integers, slots: int) -> Floats:
+    def solved(self, logs: Floats, size: Integers, length: Integers, items: Integers, slots: int) -> Floats:
         """As `laws.rank_law`, of rows that were asked for before, in any order, without computing them again."""
         if rank_seconds(size, length).max(initial=0.0) < SLOW:
             return rank_law(logs, size, length, items, slots)

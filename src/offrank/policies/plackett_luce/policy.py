@@ -127,7 +127,7 @@ class PlackettLuce(Spelled, PairProbs, OrderGivenSet, ItemWeights, FillsSlots, S
                 "shorten the slates, or use estimators that weight whole slates or their beginnings, such as snips "
                 "or snrips",
             )
-        law = rank_law if self._known is None else self._known.rank_law
+        law = rank_law if self._known is None else self._known.solved
         return law(self.log_weights(contexts), contexts.size, contexts.length, items, contexts.slots)
 
     def pair_probs(self, contexts: Contexts) -> Floats:
