@@ -106,7 +106,7 @@ def dask_executor() -> Iterator[Any]:
         warnings.simplefilter("ignore")  # its own affair
         distributed = pytest.importorskip("distributed", reason="distributed is not installed")
         with (
-            distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster,
+            distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0") as cluster,
             distributed.Client(cluster) as client,
         ):
             yield client.get_executor()

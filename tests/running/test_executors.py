@@ -80,7 +80,7 @@ def test_dask_gives_the_same_bits(alone: dict[str, Any]) -> None:
         distributed = pytest.importorskip("distributed", reason="distributed is not installed")
         with (
             distributed.LocalCluster(
-                n_workers=1, threads_per_worker=2, processes=False, dashboard_address=None
+                n_workers=1, threads_per_worker=2, processes=False, dashboard_address=":0"
             ) as cluster,
             distributed.Client(cluster) as client,
         ):
