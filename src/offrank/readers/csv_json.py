@@ -20,7 +20,7 @@ from .files import Files, describe, partition
 from .json_text import parsed
 from .stored import reading, with_columns
 from .tables import Piece, bounded, numbered, refuse_twice
-from .text_types import cell_error, csv_type, exact, json_types, naming, whole_numbers, with_fractions
+from .text_types import cell_error, csv_type, is_as_written, json_types, naming, whole_numbers, with_fractions
 
 _NULLS = ["", "NA", "null", "NULL", "nan", "NaN", "\\N"]
 _BLOCK = 1 << 20
@@ -247,7 +247,9 @@ def _with_fractions(lines: bytes, wanted: pa.Schema, error: pa.ArrowInvalid) -> 
         found = _json_rows(lines, kinds)
     except pa.ArrowInvalid:
         raise error from None
-    if not all(exact(batch.column(at)) for batch in found for at in range(len(kinds)) if kinds[at] != wanted[at]):
+    if not all(
+        is_as_written(batch.column(at)) for batch in found for at in range(len(kinds)) if kinds[at] != wanted[at]
+    ):
         raise error
     return found
 

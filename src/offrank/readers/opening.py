@@ -8,6 +8,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+
 from ..errors import ColumnError, EmptyLogError, LogError, OffrankError, UsageError
 from .contents import kind_of, stored
 from .csv_json import CsvJsonTable
@@ -94,22 +96,23 @@ def _table(source: Any, kind: str | None = None, empty: bool = False) -> Table:
         return named
     if is_paths(source):
         return _spelled_alone(source) or _files(source, kind, empty)
-    for names, table in _KINDS:
+    reader = isinstance(source, pa.RecordBatchReader)
+    for names, table in () if reader else _KINDS:
         if all(hasattr(source, name) for name in names):
             return table(source)
-    if isinstance(source, Iterator) or hasattr(source, "__arrow_c_stream__"):
-        return OnceTable.of(source, empty=empty)
+    if isinstance(source, Iterator):
+        return OnceTable.of(source, empty=empty and reader)
     if isinstance(source, Sequence) and all(isinstance(item, Mapping) for item in source):
         return MemoryTable(table_of_dicts(source), "list")
     if callable(source):
-        return _called(source) if empty else CallTable(source, _table)
+        return _returned(source) if empty else CallTable(source, _table)
     raise UsageError(
         f"cannot read a log from {type(source).__name__}",
         "give a path, a glob, a table (pandas, Polars, Arrow), a list of dicts, or a stream",
     )
 
 
-def _called(source: Callable[[], Any]) -> Table:
+def _returned(source: Callable[[], Any]) -> Table:
     """Return what a function returns, which is not called again where that has no rows."""
     first = _table(source(), empty=True)
     return CallTable(source, _table, [first]) if rows_of(first) != 0 else first
@@ -151,6 +154,7 @@ _KINDS: tuple[tuple[tuple[str, ...], Callable[[Any], Table]], ...] = (
     (("sql_query", "project"), RelationTable),
     (("to_pyarrow_batches", "select"), IbisTable),
     (("__arrow_c_stream__", "__len__"), _in_memory),
+    (("__arrow_c_stream__",), OnceTable.of),
 )
 """How an object of another library is read, by what it has; the first that fits."""
 

@@ -206,18 +206,17 @@ class OnceTable(StreamTable):
     def of(cls, source: Any, *, empty: bool = False) -> Table:
         """Build a table from a reader, any object with `__arrow_c_stream__`, or an iterator of tables or dicts.
 
-        empty: whether it may have no rows, if it says its columns.
+        empty: whether it is a reader that may have no rows.
 
         Raises:
             EmptyLogError: it has no rows.
             UsageError: it gives neither tables nor dicts.
         """
-        columns = getattr(source, "schema", None)
         found = _of_one_schema(_record_batches(source))
         first = next(found, None)
         if first is None:
-            if empty and isinstance(columns, pa.Schema):
-                return MemoryTable(columns.empty_table(), "stream")
+            if empty:
+                return MemoryTable(source.schema.empty_table(), "stream")
             raise EmptyLogError("the stream has no rows", "give a log with at least one impression")
         return cls(first.schema, [chain([first], found)])
 

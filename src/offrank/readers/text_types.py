@@ -95,11 +95,11 @@ def with_fractions(kind: pa.DataType) -> pa.DataType:
     return _with_leaves(kind, lambda leaf: pa.float64() if leaf == pa.int64() else leaf)
 
 
-def exact(column: pa.Array) -> bool:
+def is_as_written(column: pa.Array) -> bool:
     """Whether the fractions in a column are those that were written: whole numbers beyond 2^53 may be others."""
     if pa.types.is_nested(column.type):
         inner = column.flatten()
-        return all(map(exact, inner if isinstance(inner, list) else [inner]))
+        return all(map(is_as_written, inner if isinstance(inner, list) else [inner]))
     largest = pc.max(pc.abs(column)).as_py() if pa.types.is_floating(column.type) else 0
     return (largest or 0) < 1 << 53
 
