@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from numbers import Real
 from typing import Any
 
 import numpy as np
 
-from .. import from_text
 from ..errors import UsageError
 from ..folds.base import Fold, Sample
 from ..folds.buckets import BUCKETS, BucketsFold
@@ -57,7 +57,8 @@ class IntervalSpec:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "cluster", cluster_column(self.cluster))
-        from_text.level(self.confidence)
+        if not (isinstance(self.confidence, Real) and 0 < self.confidence < 1):
+            raise UsageError(f"confidence is {self.confidence!r}", "give a level between 0 and 1, such as 0.95")
         if self.method not in INTERVALS:
             raise UsageError(f"interval is {self.method!r}", "use " + ", ".join(INTERVALS))
         if not self._kind.clusters and self.cluster not in (None, AUTO):
