@@ -67,7 +67,8 @@ def _option(field: dataclasses.Field[Any], known: Argument) -> Decorator:
     if default is False:
         settings["is_flag"] = True
     if known.read is not None:
-        settings["callback"] = read_by(known.read)
+        read = known.read
+        settings["callback"] = lambda _context, _option, given: None if given is None else read(given)
     if known.output:
         settings |= {"type": FILE, "callback": writable}
     flags = known.flags or (f"--{field.name.replace('_', '-')}",)
@@ -297,7 +298,8 @@ def source(log: str | list[str], options: dict[str, Any]) -> Any:
     found = offrank.read_log(log, **how, **reading_of(options))
     for what in () if options.get("quiet") else getattr(found, "left_out", ()):
         click.echo(f"left out: {what}", err=True)
-    tell_unread(log, options)
+    if isinstance(log, list) or Path(log).is_dir():
+        tell_unread(log, options)
     described = getattr(found, "description", None)
     if described is not None and not options.get("quiet"):
         click.echo(described.said, err=True)
