@@ -126,6 +126,17 @@ def test_row_groups_and_parts_do_not_matter(log: list[Row], size: int) -> None:
 
 
 @settings(max_examples=15)
+@given(log=wide_rows(), cuts=st.lists(st.integers(0, 40), max_size=4))
+def test_long_impressions_may_go_on_in_the_next_file(log: list[Row], cuts: list[int]) -> None:
+    table = pa.Table.from_pylist(to_long(log))
+    edges = [0, *sorted(min(cut, len(table)) for cut in cuts), len(table)]
+    with tempfile.TemporaryDirectory() as name:
+        for number, (start, end) in enumerate(itertools.pairwise(edges)):
+            pq.write_table(table.slice(start, end - start), Path(name) / f"{number}.parquet")
+        assert contents(offrank.read_log(name), NEEDED) == contents(offrank.read_log(table), NEEDED)
+
+
+@settings(max_examples=15)
 @given(log=wide_rows(), size=st.integers(1, 5))
 def test_long_impressions_may_cross_row_groups(log: list[Row], size: int) -> None:
     table = pa.Table.from_pylist(to_long(log))

@@ -149,17 +149,20 @@ class LongLog:
 
 
 def _first_look(table: Table, impression: str, position: str, _part: int) -> Integers:
-    """Return the numbers of rows, of times that an impression begins, of impressions, and of positions that are 0."""
-    rows, from_0, last, begun = 0, 0, None, [np.empty(0, np.int64)]
+    """Return the numbers of rows, of times that an impression begins, of impressions, and of positions that are 0.
+
+    Each file is begun anew: an impression that goes on in the next file is scattered, as rows are read file by file.
+    """
+    rows, from_0, last, file, begun = 0, 0, None, None, [np.empty(0, np.int64)]
     for piece in (piece for part in range(table.parts()) for piece in table.pieces(part, (impression, position))):
         if not len(piece.data):
             continue
         codes = arrow.codes(piece.data.column(impression), impression)
         ranks = arrow.numbers(conversions.positions(piece.data.column(position)), position)
         from_0 += int((ranks == 0).sum())
-        new = np.append(codes[:1] != last, codes[1:] != codes[:-1])
+        new = np.append(file != piece.file or codes[0] != last, codes[1:] != codes[:-1])
         begun.append(codes[new])
-        rows, last = rows + len(codes), codes[-1]
+        rows, last, file = rows + len(codes), codes[-1], piece.file
     found = np.concatenate(begun)
     return np.array([rows, len(found), len(np.unique(found)), from_0])
 
