@@ -181,7 +181,10 @@ def exposures(case: LogCase) -> Tables:
 
 def two_tables(case: LogCase) -> Tables:
     """A row for each item that was shown, or might have been, and other rows for the clicks."""
-    return [_others(case, ("click",)), _with_strays(case, _long_clicks(case), "impression", "item")]
+    clicks = _with_strays(case, _long_clicks(case), "impression", "item")
+    if not case.told and not clicks["item"]:
+        raise Unwritable("a table without rows, of which nothing says that it would be the clicks")
+    return [_others(case, ("click",)), clicks]
 
 
 def kinds(case: LogCase) -> Tables:
