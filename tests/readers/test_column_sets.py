@@ -67,9 +67,8 @@ def test_the_command_line_counts_and_names_what_is_not_read(tmp_path: Path) -> N
 @pytest.mark.parametrize("kind", ["parquet", "csv"])
 def test_two_sets_of_columns_are_named_with_their_files_and_a_glob(tmp_path: Path, kind: str) -> None:
     scores = {"parquet": [[2.0, 1.0]], "csv": [2.0, 1.0]}[kind]
-    for name in ("may-1", "may-2"):
-        log(tmp_path / f"{name}.{kind}", old=scores)
-    log(tmp_path / f"summer.{kind}", new=scores)
+    for number, (name, scored) in enumerate([("may-1", "old"), ("may-2", "old"), ("summer", "new")]):
+        log(tmp_path / f"{name}.{kind}", **{scored: scores} | ({"impression": [number] * 2} if kind == "csv" else {}))
     with pytest.raises(ColumnError) as raised:
         offrank.evaluate(tmp_path, "top(old)")
     first, summer = tmp_path / f"may-1.{kind}", tmp_path / f"summer.{kind}"

@@ -24,9 +24,9 @@ from .text_types import cell_error, csv_type, is_as_written, json_types, naming,
 
 _NULLS = ["", "NA", "null", "NULL", "nan", "NaN", "\\N"]
 _BLOCK = 1 << 20
-_MOST_BLOCKS = 64
-"""Blocks that one line of JSON may fill: a small archive may hold a line that fills the memory."""
 """Bytes that are read at a time. The first block tells the types of the columns."""
+_LONGEST = 1 << 26
+"""Bytes of the longest line of JSON: a small archive may hold a line that fills the memory."""
 _BLANK = b"\xef\xbb\xbf \t\r\n"
 
 
@@ -271,8 +271,8 @@ def _lines(stream: Any) -> Iterator[bytes]:
                 yield whole
             rest = []
         rest.append(block[end:])
-        if len(rest) > _MOST_BLOCKS:
-            raise OSError(f"a line has more than {_MOST_BLOCKS * _BLOCK:,} bytes")
+        if len(rest) * _BLOCK > _LONGEST:
+            raise OSError(f"a line has more than {_LONGEST:,} bytes")
     if state.any():
         raise OSError("its array is not closed")
     if (last := b"".join(rest)).strip():
