@@ -12,9 +12,11 @@ import pytest
 import offrank
 from offrank.errors import ColumnError
 from offrank.inspection.unread import UnreadTable
+from offrank.log.source import Needs
 from offrank.readers.opening import open_table
 from offrank.readers.stored import ParquetTable
 from offrank.readers.tables import MemoryTable, may_be_null
+from tests.readers.plain import contents
 from tests.readers.samples import SOGOU
 
 ROWS, SLOTS = 300, 5
@@ -176,3 +178,17 @@ def test_what_an_arm_paid_off_is_its_reward() -> None:
 def test_an_infinite_click_is_no_reason_for_a_warning() -> None:
     said = unread(pa.table({"shown": [[1, 2]] * 3, "seen": [[np.inf, 0.0]] * 3}))
     assert "no list says which items of the slate were clicked" in said
+
+
+def test_candidates_that_lack_what_was_shown_are_not_taken_for_the_slate() -> None:
+    rows = [{"slate": ["a"], "candidates": ["a"], "clicked": []}]
+    rows.append({"slate": ["b", "a", "c"], "candidates": ["a", "c"], "clicked": ["c"]})
+    with pytest.raises(offrank.errors.RowError, match=r"row 1 .*'slate'.*not among the candidates"):
+        contents(offrank.read_log(pa.Table.from_pylist(rows)), Needs(frozenset(["clicks", "candidates"])))
+
+
+def test_lists_in_texts_of_views_are_told() -> None:
+    # pyarrow has no kernel that drops the nulls of such texts.
+    table = pa.table({"slate": pa.array(["[1, 2]", None, "[2, 1]"], pa.string_view()), "clicks": [[1, 0]] * 3})
+    with pytest.raises(offrank.errors.RowError, match="row 1"):
+        contents(offrank.read_log(table), Needs(frozenset(["clicks"])))

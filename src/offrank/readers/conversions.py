@@ -103,7 +103,7 @@ def is_json(column: pa.Array) -> bool:
     """Whether a column holds lists in JSON."""
     if not is_text(column.type):
         return False
-    first = column.drop_null().slice(0, 1).to_pylist()
+    first = arrow.plain(column).drop_null().slice(0, 1).to_pylist()
     return bool(first) and first[0].lstrip().startswith("[")
 
 

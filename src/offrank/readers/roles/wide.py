@@ -179,7 +179,8 @@ def _slate(roles: Roles, ids: Mapping[str, ListColumn], beside: list[ListColumn]
     beside = [one for one in beside if names.closeness("click", one.name) >= 2] or beside
     clicked = [name for name, one in ids.items() if any(each.beside(one) and each is not one for each in beside)]
     able = clicked or list(ids)
-    smaller = [name for name in able if not any(_is_pool(ids[name], ids[one]) for one in able if one != name)]
+    others = {name: [one for one in able if (name, one) != ("slate", "candidates")] for name in able}  # as they say
+    smaller = [name for name in able if not any(_is_pool(ids[name], ids[one]) for one in others[name])]
     return roles.choose("slate", smaller or able, "its ids are distinct in each row, and clicks belong to them")
 
 
