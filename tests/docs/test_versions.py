@@ -127,7 +127,10 @@ def test_what_cannot_be_installed_fails(run, monkeypatch):
     assert known["3.12 oldest"]["failed"] == "no wheel of numba"
 
 
-@pytest.mark.parametrize(("code", "said", "came"), [(0, "..\n9 passed in 3.1s", "9 passed"), (2, "", "exit 2")])
+@pytest.mark.parametrize(
+    ("code", "said", "came"),
+    [(0, "..\n9 passed in 3.1s", "9 passed"), (0, "9 passed in 3.1s\nleaked 15 types!", "9 passed"), (2, "", "exit 2")],
+)
 def test_the_last_line_of_pytest_is_what_came_of_a_part(tmp_path, monkeypatch, code, said, came):
     ends(monkeypatch, code, said)
     assert versions.passed(tmp_path, "the rest", "0") == came
