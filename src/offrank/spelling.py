@@ -245,7 +245,8 @@ class _Reader:
             return ast.literal_eval(node)
         except ValueError as error:
             dotted = isinstance(node, ast.Attribute) and takes_text is not None
-            how = f"quote a name with dots: {ast.unparse(node)!r}" if dotted else example(self.makers)
+            written = ast.get_source_segment(self.text.strip(), node) or self.text  # `unparse` recurses
+            how = f"quote a name with dots: {_shown(written)}" if dotted else example(self.makers)
             raise SpellingError(f"cannot read {self.what} {_shown(self.text)}", how) from error
 
     def mapping(self, node: ast.Dict, *, takes_text: bool | None) -> Frozen[Any, Any]:
