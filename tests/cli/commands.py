@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -57,3 +58,18 @@ def written(folder: Path) -> Path:
     path = folder / "log.parquet"
     pq.write_table(search(), path)
     return path
+
+
+def loaded(words: list[str]) -> tuple[str, set[str]]:
+    """What a command that ends in an error prints, in a process of its own, and what it has imported."""
+    code = f"""
+import json, sys
+from offrank.cli import main
+try:
+    main({words!r}, prog_name="offrank")
+finally:
+    print(json.dumps(sorted(sys.modules)))
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode in (1, 2)
+    return done.stderr, {name.split(".")[0] for name in json.loads(done.stdout.splitlines()[-1])}

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import subprocess
-import sys
 from pathlib import Path
 
 import pyarrow as pa
@@ -13,7 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import offrank
-from tests.cli.commands import call
+from tests.cli.commands import call, loaded
 
 ROWS = {
     "slate": [["a", "b"], ["b", "a"]] * 50,
@@ -38,20 +35,6 @@ MISSPELT = {
 def log(tmp_path: Path) -> Path:
     pq.write_table(pa.table(ROWS), tmp_path / "log.parquet")
     return tmp_path / "log.parquet"
-
-
-def loaded(words: list[str]) -> tuple[str, set[str]]:
-    """What a command prints as an error, and what it has imported."""
-    code = f"""
-import json, sys
-from offrank.cli import main
-try:
-    main({words!r}, prog_name="offrank")
-finally:
-    print(json.dumps(sorted(sys.modules)))
-"""
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
-    return done.stderr, {name.split(".")[0] for name in json.loads(done.stdout.splitlines()[-1])}
 
 
 @pytest.mark.parametrize(("words", "near"), MISSPELT.values(), ids=MISSPELT)

@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.cli.commands import loaded
+
 HEAVY = {
     "dask",
     "distributed",
@@ -88,16 +90,6 @@ MISTAKES = {
 @pytest.mark.parametrize(("words", "told"), MISTAKES.values(), ids=MISTAKES)
 def test_a_mistake_is_told_before_anything_heavy_is_imported(words: list[str], told: str) -> None:
     """What takes long is what is imported; so that is tested, and not the time."""
-    code = f"""
-import json, sys
-from offrank.cli import main
-try:
-    main({words!r}, prog_name="offrank")
-finally:
-    print(json.dumps(sorted(sys.modules)))
-"""
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
-    assert done.returncode in (1, 2)
-    assert told in done.stderr
-    loaded = {name.split(".")[0] for name in json.loads(done.stdout.splitlines()[-1])}
-    assert not loaded & (HEAVY | {"jinja2", "numba", "numpy", "pyarrow", "rich", "scipy"})
+    said, imported = loaded(words)
+    assert told in said
+    assert not imported & (HEAVY | {"jinja2", "numba", "numpy", "pyarrow", "rich", "scipy"})

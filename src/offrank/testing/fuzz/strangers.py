@@ -251,8 +251,8 @@ def _same_length(one: list[Any], other: list[Any]) -> None:
 
 
 def _simple(item: Any) -> str:
-    if not _SIMPLE.fullmatch(str(item)):
-        raise Unwritable("an id with a separator")
+    if item is None or not _SIMPLE.fullmatch(str(item)):
+        raise Unwritable("no id, or one with a separator")
     return str(item)
 
 
