@@ -48,6 +48,16 @@ def test_a_table_that_is_called_nearly_so_is_read(tmp_path: Path, name: str) -> 
     assert passed_over(tmp_path) == []
 
 
+@pytest.mark.parametrize(
+    "name", ["source_events.parquet", "notice.parquet", "citation-1.parquet", "authors.2024.parquet", "License.pq"]
+)
+def test_data_is_no_note_whatever_it_is_called(tmp_path: Path, name: str) -> None:
+    for each in ("a.parquet", name):
+        pq.write_table(pa.table(WIDE), tmp_path / each)
+    assert "(with 1 more file)" in offrank.read_log(tmp_path).describe()
+    assert passed_over(tmp_path) == []
+
+
 def test_where_there_are_only_notes_they_are_the_log(tmp_path: Path) -> None:
     (tmp_path / "source.txt").write_text(log(tmp_path / "a.csv").read_text())
     (tmp_path / "a.csv").unlink()

@@ -24,7 +24,7 @@ from .spooled import KEPT, spooled
 DAMAGED = "copy it again: it may be cut off or damaged"
 """The remedy for a file that cannot be unpacked."""
 _NOTE = re.compile(
-    r"(readme|source|licen[cs]e|notice|copying|citation|authors|changelog)([-_. ].*)?(?<!\.csv|\.tsv|\.tab|\.orc|json)"
+    r"(source|(readme|licen[cs]e|notice|copying|citation|authors|changelog)([-_ ][\w -]*)?)(\.(txt|cff))?"
     r"|.*\.(md|rst|pdf|html?|docx?)",
     re.IGNORECASE,
 )
