@@ -8,11 +8,13 @@ from functools import reduce
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
 import offrank
 from offrank.checks.duplicates import ContentsFold
-from offrank.folds.sampled import SampledRowsFold
+from offrank.checks.randomness import WholeContextsFold
+from offrank.folds.sampled import KEPT, SampledRowsFold
 from offrank.log.batch import NO_LIMIT, Limits
 from offrank.log.source import Needs
 from offrank.testing import same, take
@@ -34,6 +36,27 @@ def test_what_parts_tell_each_other_changes_nothing(fold: Any, seed: int) -> Non
     assert len(pickle.dumps(told)) < len(pickle.dumps(alone))  # they keep less
     same(reduce(fold.merge, told), reduce(fold.merge, alone), 0.0, "merged")
     same(reduce(fold.merge, told[::-1]), reduce(fold.merge, alone), 0.0, "merged in reverse")
+
+
+def test_contexts_of_two_kinds_keep_in_one_pass_what_each_keeps_alone() -> None:
+    rows = 3 * KEPT  # all of one set of candidates
+    table = pa.table({"slate": [[1, 2]] * rows, "clicks": [[0, 1]] * rows, "query": np.arange(rows) % 50})
+    folds = [WholeContextsFold(Needs(frozenset(["candidates"])), by) for by in ("candidates", "query")]
+    source = offrank.read_log(table).select(folds[0].needs() | folds[1].needs())
+    batches = [batch for part in range(source.parts()) for batch in source.batches(part)]
+    pieces = [take(batch, piece) for batch in batches for piece in np.array_split(np.arange(len(batch)), 6)]
+
+    def kept(*folds: WholeContextsFold) -> list[Any]:
+        limits, states = Limits(), [fold.empty() for fold in folds]
+        for piece in pieces:
+            beside = replace(piece, limits=limits)
+            states = [fold.add(state, beside) for fold, state in zip(folds, states, strict=True)]
+        return states
+
+    together = kept(*folds)
+    assert [len(state) for state in together] == [KEPT, KEPT]
+    for state, fold in zip(together, folds, strict=True):
+        same(state, kept(fold)[0], 0.0, fold.by)
 
 
 def test_another_process_begins_anew() -> None:

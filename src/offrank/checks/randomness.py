@@ -32,7 +32,7 @@ FEWEST = 20
 in one log of a thousand."""
 MOST_ARMS = 20
 """Values of a column that may say which ranker was used."""
-_CONTENT, _GROUP = " content", " group"
+_CONTENT = " content"
 
 
 @dataclass(frozen=True)
@@ -50,8 +50,13 @@ class WholeContextsFold(MappedFold):
 
     @property
     def reducer(self) -> SampledRowsFold:
-        kept = replace(self.wanted, keys=frozenset([*self.groups, _CONTENT, _GROUP]), clusters=frozenset())
-        return SampledRowsFold(kept, each="candidate", by=_GROUP)
+        kept = replace(self.wanted, keys=frozenset([*self.groups, _CONTENT, self._group]), clusters=frozenset())
+        return SampledRowsFold(kept, each="candidate", by=self._group)
+
+    @property
+    def _group(self) -> str:
+        """Return the name of the key, another for each kind of context: equal reducers of a pass share their limit."""
+        return f" group of {self.by}"
 
     def mapped(self, batch: LogBatch) -> LogBatch:
         contexts, key = batch.contexts, np.zeros(len(batch), np.uint64)
@@ -64,7 +69,7 @@ class WholeContextsFold(MappedFold):
             _kernels.join_rows(key, codes[self.by])
         content = batch.once("contents", lambda: content_keys(batch))
         keys = {name: codes[name].view(np.int64) for name in self.groups}
-        keys |= {_CONTENT: content.view(np.int64), _GROUP: key.view(np.int64)}
+        keys |= {_CONTENT: content.view(np.int64), self._group: key.view(np.int64)}
         return replace(batch, contexts=replace(contexts, keys=keys))
 
 
