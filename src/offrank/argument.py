@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import inspect
+import math
 import re
 import textwrap
 from collections.abc import Callable, Iterator, Mapping
@@ -131,6 +132,28 @@ def interval_level(given: Any) -> float:
     if isinstance(given, Real) and 0 < float(given) < 1:
         return float(given)
     raise UsageError(f"confidence is {given!r}", "give a level between 0 and 1, such as 0.95")
+
+
+def seed_number(given: Any) -> int:
+    """Return the seed of a random generator, as given.
+
+    Raises:
+        UsageError: it is none.
+    """
+    if isinstance(given, Integral) and int(given) >= 0:
+        return int(given)
+    raise UsageError(f"seed is {given!r}", "give a whole number from 0")
+
+
+def worth_of(given: Any) -> float:
+    """Return what one unit of the log is worth, as given.
+
+    Raises:
+        UsageError: it is no number above 0, so that nothing could be told in it, or better would read as worse.
+    """
+    if isinstance(given, Real) and 0 < float(given) < math.inf:
+        return float(given)
+    raise UsageError(f"worth is {given!r}", "give a number above 0, such as 1.5")
 
 
 def _call(given: Any, said: Any) -> str:

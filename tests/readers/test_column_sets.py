@@ -37,6 +37,25 @@ def test_notes_beside_files_of_no_suffix_are_not_read(tmp_path: Path) -> None:
     assert passed_over(tmp_path) == [str(tmp_path / n) for n in ("LICENSE-data", "SOURCE.txt", "about.md", "readme")]
 
 
+def test_results_in_python_name_what_is_not_read(tmp_path: Path) -> None:
+    alone = offrank.check(log(tmp_path / "log.parquet"), logging="uniform")
+    for name in ("SOURCE.txt", "photo.png"):
+        (tmp_path / name).write_text("no rows\n")
+    source, photo = tmp_path / "SOURCE.txt", tmp_path / "photo.png"
+    left_out = {f"no-table {source}": 1, f"no-table {photo}": 1}
+    found = offrank.read_log(tmp_path)
+    assert repr(found).endswith(f"left out: no-table {source}\n  left out: no-table {photo}")
+    assert found.describe() == str(tmp_path / "log.parquet")
+    checked = offrank.check(tmp_path, logging="uniform")
+    (told,) = [one for one in checked.metadata.checks if one.code == "skipped"]
+    assert (told.status, told.value) == ("note", 2)
+    assert told.message == f"2 files beside those of the log are no tables and were not read: {source}, {photo}."
+    assert checked.to_dict()["log"]["skipped"] == offrank.evaluate(tmp_path, "uniform").to_dict()["log"]["skipped"]
+    assert checked.to_dict()["log"]["skipped"] == left_out
+    assert checked.trustworthy == alone.trustworthy
+    assert offrank.inspect(tmp_path).broken == {}
+
+
 @pytest.mark.parametrize("name", ["source.csv", "sourcing.txt", "readmes"])
 def test_a_table_that_is_called_nearly_so_is_read(tmp_path: Path, name: str) -> None:
     (tmp_path / name).write_text(log(tmp_path / "a.csv").read_text())

@@ -14,7 +14,7 @@ import click
 import offrank
 
 from .. import from_text
-from ..argument import Argument, Arguments, arguments_of, interval_level
+from ..argument import Argument, Arguments, arguments_of, interval_level, worth_of
 from ..errors import UsageError
 from ..log.schema import check_renamed
 from ..registry import Later
@@ -23,6 +23,7 @@ from .layout import VerbCommand, option
 from .spelled import ColumnType, LogType, SpelledType
 
 opening, formatting = Later("..readers.opening", __package__), Later("..formatting", __package__)
+rules = Later("..log.rules", __package__)
 
 Decorator = Callable[[Callable[..., None]], Callable[..., None]]
 Callback = Callable[[click.Context, click.Parameter, Any], Any]
@@ -209,7 +210,14 @@ page_options = with_options(html, option("--title", use="output", help="The titl
 
 worth_options = with_options(
     option("--unit", metavar="WORDS", help="The unit of the reward: 'EUR per impression'.", use="output"),
-    option("--worth", type=float, metavar="NUMBER", help="How much one unit of the log is worth in it.", use="output"),
+    option(
+        "--worth",
+        use="output",
+        type=float,
+        metavar="NUMBER",
+        callback=read_by(lambda given: None if given is None else worth_of(given)),
+        help="How much one unit of the log is worth in it.",
+    ),
 )
 """Options of the name and worth of one reward unit in print and in the report."""
 
@@ -297,7 +305,8 @@ def source(log: str | list[str], options: dict[str, Any]) -> Any:
     }
     found = offrank.read_log(log, **how, **reading_of(options))
     for what in () if options.get("quiet") else getattr(found, "left_out", ()):
-        click.echo(f"left out: {what}", err=True)
+        if not what.startswith(rules.NO_TABLE):  # which are told together
+            click.echo(f"left out: {what}", err=True)
     if isinstance(log, list) or Path(log).is_dir():
         tell_unread(log, options)
     described = getattr(found, "description", None)

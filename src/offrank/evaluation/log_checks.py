@@ -17,7 +17,7 @@ from ..findings.miscalibrated import unfit, untested_in_words
 from ..folds.estimate import Caution, Estimate
 from ..formatting import finite
 from ..log.batch import Floats
-from ..log.rules import BROKEN_FILE
+from ..log.rules import BROKEN_FILE, NO_TABLE
 from ..policies.propensities import AnyPolicy
 from .estimates import Estimates
 from .metadata import Check, Status
@@ -141,11 +141,15 @@ def of_cautions(cautions: Iterable[Caution], whose: str = "", **numbers: float |
 
 
 def of_reading(impressions: Impressions) -> Iterator[Check]:
-    """Report rows that were left out."""
-    rules = {rule: count for rule, count in impressions.skipped.items() if not rule.startswith(BROKEN_FILE)}
+    """Report rows and files that were left out."""
+    of_files = BROKEN_FILE, NO_TABLE
+    rules = {rule: count for rule, count in impressions.skipped.items() if not rule.startswith(of_files)}
     found = [SkippedEvidence(rule=rule, count=count) for rule, count in sorted(rules.items())]
-    files = tuple(rule.removeprefix(f"{BROKEN_FILE} ") for rule in sorted(impressions.skipped.keys() - rules))
-    for one in [*found, SkippedEvidence(rule=BROKEN_FILE, count=len(files), files=files)]:
+    for code in of_files:
+        named = sorted(rule for rule in impressions.skipped if rule.startswith(code))
+        files = tuple(rule.removeprefix(f"{code} ") for rule in named)
+        found.append(SkippedEvidence(rule=code, count=len(files), files=files))
+    for one in found:
         yield from of_cautions(cautions_for(one), value=one.count)
 
 

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
+from ..argument import worth_of
 from ..bounds.ends import NamedBounds, at_level
 from ..errors import UsageError
 from ..findings.release import Release
@@ -168,7 +169,13 @@ class Result(Printed, ResultData):
         return replace(self, truths=dict(truths))
 
     def with_facts(self, **facts: Any) -> Result:
-        """Return the same result with facts for the report replaced (title, command)."""
+        """Return the same result with facts for the report replaced (title, command).
+
+        Raises:
+            UsageError: `worth` is no number above 0.
+        """
+        if facts.get("worth") is not None:
+            facts["worth"] = worth_of(facts["worth"])
         return replace(self, metadata=replace(self.metadata, **facts))
 
     def comparing(self, baseline: str | Policy | None = None) -> Result:

@@ -143,7 +143,7 @@ class Inspected:
     @property
     def broken(self) -> Mapping[str, int]:
         """Return the rows that break a rule; clicks and users that a join leaves out do not count."""
-        others = "click-", "user-", rules.BROKEN_FILE
+        others = "click-", "user-", rules.BROKEN_FILE, rules.NO_TABLE
         return {rule: count for rule, count in self.skipped.items() if not rule.startswith(others)}
 
     @property

@@ -26,6 +26,8 @@ COUNTED_AGAIN = "repeat-counted"
 """Code of places that show an item of the same slate again and count as impressions of their own: nothing is wrong."""
 BROKEN_FILE = "broken-file"
 """Code of a file that cannot be read, before its name."""
+NO_TABLE = "no-table"
+"""Code of a file of a folder that is no table of the log, before its name: nothing is wrong."""
 BAD_LIST = "bad-list"
 """Code of a text that is not a JSON list; the message depends on the text."""
 EMPTY_SLATE = Rule("empty-slate", "shows no item", "remove impressions that showed nothing")

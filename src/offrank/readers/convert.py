@@ -93,18 +93,23 @@ def convert(
         >>> offrank.convert(offrank.read_log("offrank-demo/log.parquet"), "converted.parquet").rows
         200000
     """
-    given: Any = opened(log, columns)
-    given = replace(given, needed=Needs(scores=frozenset(scores))) if isinstance(given, LongLog) else given
-    refuse_placed(given, "a log is converted")
-    wide = getattr(given, "wide", given)
-    if not isinstance(wide, WideLog):
-        raise UsageError(f"cannot convert {type(log).__name__}", "give the result of read_log")
-    if wide.top_k is not None:
-        raise UsageError("only whole slates can be converted", Wording("set {} when reading them", Option("top_k")))
     final = Path(path)
     if final.suffix not in (*PARQUET_SUFFIXES, *ARROW_SUFFIXES):
         raise UsageError(f"the suffix of {str(path)!r} does not name a format", "use the suffix .parquet or .arrow")
-    refuse_outputs(final, log=[log, wide] if is_paths(log) else wide, read=(), overwrite=overwrite)
+    given: Any = opened(log, columns)
+    refuse_placed(given, "a log is converted")
+    if getattr(given, "top_k", None) is not None:
+        raise UsageError("only whole slates can be converted", Wording("set {} when reading them", Option("top_k")))
+    if isinstance(given, LongLog | WideLog):
+        known = Columns(given.table.names, given.renamed, given.describe())
+        scores = [known.named(name) for name in scores]
+    refuse_outputs(final, log=[log, given] if is_paths(log) else given, read=(), overwrite=overwrite)
+    if isinstance(given, LongLog):
+        given = replace(given, needed=Needs(scores=frozenset(scores)))
+        given.refuse_at_once(every=True)
+    wide = getattr(given, "wide", given)
+    if not isinstance(wide, WideLog):
+        raise UsageError(f"cannot convert {type(log).__name__}", "give the result of read_log")
     with atomic_write(final) as temporary:
         rows, skipped = _write(wide, temporary, progress)
     return Converted(final, rows, dict(skipped), protected(getattr(given, "table", wide.table)))

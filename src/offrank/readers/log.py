@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any, get_args
 
 from ..errors import ColumnError, EmptyLogError, OffrankError, UsageError
-from ..log.rules import DUPLICATE
+from ..log.rules import DUPLICATE, NO_TABLE
 from ..log.schema import ROLES, Columns, check_renamed
 from ..log.source import Source
 from ..spelling import parse
@@ -22,7 +22,7 @@ from .detect import clicks_as, format_of, places_said, roles_of
 from .exposures import with_exposures
 from .formats.registry import READERS, Reader
 from .long import LongLog
-from .opening import SUFFIXES
+from .opening import SUFFIXES, passed_over
 from .places import clicks_of_places
 from .refusal import not_joined, not_understood
 from .roles.names import closeness
@@ -165,6 +165,7 @@ def _by_columns(
 ) -> WideLog | LongLog:
     """Open a source whose columns have the names of roles, or were said."""
     table, left_out = sound(beginning.opened.table) if skip_broken_files else (beginning.opened.table, {})
+    left_out |= {f"{NO_TABLE} {path}": 1 for path in passed_over(beginning.source, beginning.opened.kind)}
     if not table.parts():
         raise EmptyLogError(f"{table.describe()} has no rows", "give a log with at least one impression")
     plain = unfolded(table, renamed) if skip_broken_files else beginning.unfolded(renamed)
@@ -173,6 +174,9 @@ def _by_columns(
     renamed = places_said(table, renamed, rows=rows)
     table = clicks_of_places(table, renamed)
     wide = _is_wide(table, renamed, gaps)
+    known = Columns(table.names, renamed, table.describe())
+    for role in renamed:
+        known.of(role)  # one that is not needed would be passed over, and another be read instead of it
     how: dict[str, Any] = {"top_k": top_k, "duplicates": duplicates or "raise", "left_out": left_out}
     how["clicks_as"] = clicks_as(table, renamed, is_wide=wide, rows=rows)
     if not wide:

@@ -102,10 +102,30 @@ class LongLog:
         """Return the same log in the wide layout, after a first pass has found the order of its rows."""
         table = self._typed()
         if not self.noted:
+            self.refuse_at_once()
             self.noted.update(self._look(table))
         if self.noted["scattered"]:
             table = GatheredTable(table, self.column("impression"), self.noted["rows"])
         return self._wide(table)
+
+    def refuse_at_once(self, *, every: bool = False) -> None:
+        """Raise what the first rows of files show, before all are read for their order. every: of every column.
+
+        Rules about positions are left to that pass: rows of the same impression may come later.
+
+        Raises:
+            LogError: a column cannot be read as what it is needed for, or a value differs within an impression.
+        """
+        if self.stamp() is None or engine_of(self.table):
+            return
+        wide = self._wide(_Beginning(self._typed()))
+        columns = wide.columns()
+        try:
+            for piece in wide.pieces(0, wide.table.names if every else tuple(dict.fromkeys(columns.values()))):
+                list(wide.decode(piece, columns))
+        except RowError as error:
+            if error.rule == rules.NOT_CONSTANT.code:
+                raise
 
     def _wide(self, table: Table) -> WideLog:
         kept = {role: name for role, name in self.renamed.items() if role in ROLES and role in LONG_ROLES}
@@ -149,22 +169,45 @@ class LongLog:
 
 
 def _first_look(table: Table, impression: str, position: str, _part: int) -> Integers:
-    """Return the numbers of rows, of times that an impression begins, of impressions, and of positions that are 0.
-
-    Each file is begun anew: an impression that goes on in the next file is scattered, as rows are read file by file.
-    """
-    rows, from_0, last, file, begun = 0, 0, None, None, [np.empty(0, np.int64)]
+    """Return the numbers of rows, of times that an impression begins, of impressions, and of positions that are 0."""
+    rows, from_0, last, begun = 0, 0, None, [np.empty(0, np.int64)]
     for piece in (piece for part in range(table.parts()) for piece in table.pieces(part, (impression, position))):
         if not len(piece.data):
             continue
         codes = arrow.codes(piece.data.column(impression), impression)
         ranks = arrow.numbers(conversions.positions(piece.data.column(position)), position)
         from_0 += int((ranks == 0).sum())
-        new = np.append(file != piece.file or codes[0] != last, codes[1:] != codes[:-1])
+        new = np.append(codes[0] != last, codes[1:] != codes[:-1])
         begun.append(codes[new])
-        rows, last, file = rows + len(codes), codes[-1], piece.file
+        rows, last = rows + len(codes), codes[-1]
     found = np.concatenate(begun)
     return np.array([rows, len(found), len(np.unique(found)), from_0])
+
+
+@dataclass(frozen=True)
+class _Beginning:
+    """The first rows of a table."""
+
+    table: Table
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return self.table.names
+
+    def parts(self) -> int:
+        return 1
+
+    def describe(self) -> str:
+        return self.table.describe()
+
+    def pieces(self, part: int, columns: tuple[str, ...]) -> Iterator[Piece]:
+        found = (piece for one in range(self.table.parts()) for piece in self.table.pieces(one, columns))
+        first = next((piece for piece in found if len(piece.data)), None)
+        if first is not None:
+            yield first.between(part, min(len(first.data), _FIRST_ROWS))
+
+
+_FIRST_ROWS = 1000
 
 
 @dataclass(frozen=True)
@@ -209,8 +252,15 @@ class _WideTable:
         rest: Piece | None = None
         for part in range(self.table.parts()):
             for read in self.table.pieces(part, columns):
+                if not len(read.data):
+                    continue
                 piece = replace(read, data=self._converted(arrow.plain_columns(read.data)))
                 if rest is not None and rest.file != piece.file:
+                    more = self._more_of(rest, piece)
+                    rest = self._over_files(rest, piece.between(0, more)) if more else rest
+                    piece = piece.between(more, len(piece.data))
+                    if not len(piece.data):
+                        continue
                     yield rest
                     rest = None
                 if rest is not None:  # it continues in the same file
@@ -225,6 +275,19 @@ class _WideTable:
                 rest = piece.between(cut, len(piece.data))
         if rest is not None and len(rest.data):
             yield rest
+
+    def _more_of(self, rest: Piece, piece: Piece) -> int:
+        """Return with how many rows of the next file the last impression of a file goes on."""
+        name = self.log.column("impression")
+        last, codes = (arrow.codes(one.data.column(name), name) for one in (rest, piece))
+        return int(np.append(codes != last[-1], True).argmax())
+
+    def _over_files(self, rest: Piece, more: Piece) -> Piece:
+        """Return the rows of an impression that goes on in the next file. They are numbered across all files."""
+        (data,) = arrow.together([rest.data, more.data]).combine_chunks().to_batches()
+        rows = np.concatenate([one.rows + one.base for one in (rest, more)])
+        left_out = Counter(rest.skipped) + Counter(more.skipped)
+        return Piece(data, self.describe(), rows, skipped=left_out)
 
     def _converted(self, data: pa.RecordBatch) -> pa.RecordBatch:
         """Return the same rows with clicks and positions as numbers, unless they must be written so."""

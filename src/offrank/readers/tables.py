@@ -73,7 +73,7 @@ class Table(Protocol):
 
 def place(table: Table, left_out: Iterable[str]) -> str:
     """Describe where the data of a log is, and the first files that were left out: every result names its log so."""
-    broken = sorted(left_out)
+    broken = sorted(one for one in left_out if not one.startswith(rules.NO_TABLE))
     more = f" and {len(broken) - _NAMED:,} more" if len(broken) > _NAMED else ""
     return f"{table.describe()}, without {', '.join(broken[:_NAMED])}{more}" if broken else table.describe()
 

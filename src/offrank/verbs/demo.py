@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 
+from ..argument import seed_number
 from ..evaluation.result import Result
 from ..files import atomic_write
 from ..outputs import DEMO, refuse_output
@@ -98,7 +99,7 @@ def demo(
         >>> offrank.demo("small-demo", impressions=5000).report.name
         'report.html'
     """
-    world = SearchWorld(impressions=impressions, seed=seed)
+    world = SearchWorld(impressions=impressions, seed=seed_number(seed))
     place = Path(folder)
     place.mkdir(parents=True, exist_ok=True)
     log, report, result = (place / name for name in ("log.parquet", "report.html", "result.json"))

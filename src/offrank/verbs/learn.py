@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ..errors import UsageError
+from ..argument import seed_number
 from ..evaluation import arguments
 from ..evaluation.learnt_policy import LearntPolicy
 from ..inference.spec import IntervalSpec
@@ -78,6 +79,7 @@ def learn(
         linear('policy.npz', greedy=True)
     """
     splits.check(split)
+    seed = seed_number(seed)
     IntervalSpec("normal", confidence)
     if test and confidence <= 0.5:
         raise UsageError(f"confidence is {confidence!r}", "give more than 0.5, or skip the test: test=False")

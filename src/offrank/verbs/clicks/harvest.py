@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ...argument import seed_number
 from ...clicks.harvesting import Harvested, Method, Weigh, harvest
 from ...clicks.summary import known
 from ...errors import UsageError
@@ -136,7 +137,7 @@ def harvest_clicks(
         [1.0, 0.5, 0.3, 0.2]
     """
     source = arguments.source(log, columns)
-    given: dict[str, Any] = {"by": by, "weigh": weigh, "confidence": confidence, "seed": seed}
+    given: dict[str, Any] = {"by": by, "weigh": weigh, "confidence": confidence, "seed": seed_number(seed)}
     how: dict[str, Any] = {**given, "replicates": replicates, "executor": executor, "progress": progress}
     found = harvest(source, method, **how)
     title = f"Examination of each rank of {source.describe()}"

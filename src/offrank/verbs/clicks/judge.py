@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from ... import formatting
+from ...argument import seed_number
 from ...clicks.fitted import Fitted
 from ...clicks.judgements import GRADES, Judgements
 from ...clicks.summary import known
@@ -144,6 +145,7 @@ def judge_clicks(
         >>> judged.to_arrow().column_names
         ['query', 'item', 'relevance', 'low', 'high', 'sessions', 'grade', 'certainty']
     """
+    seed = seed_number(seed)
     if path is not None:
         check_table_path(path)
         refuse_outputs(path, log=(), read=[model], overwrite=overwrite)

@@ -13,6 +13,7 @@ from ...clicks.evaluation import Evaluations, evaluate
 from ...clicks.fitted import Fitted
 from ...clicks.summary import known
 from ...errors import AbilityError
+from ...argument import seed_number
 from ...evaluation import arguments
 from ...evaluation.pages.document import again
 from ...evaluation.reproducibility import Delivered, facts
@@ -145,6 +146,7 @@ def select_clicks(
         ['pbm', 'dctr']
     """
     found, source = models(model), arguments.source(log, columns)
+    seed = seed_number(seed)
     if strategy is not None:
         read_strategy(strategy)  # raises before anything is read
     policy, column = _ranking(arguments.policy(logging), source, executor), query_column(found, by)
