@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from pathlib import Path
 
 import numpy as np
@@ -49,7 +50,7 @@ def never_gathered(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_only_the_ends_of_files_are_joined(tmp_path: Path, cuts: tuple[int, ...]) -> None:
     whole = rows_of((1, 3), (2, 4), (3, 2))  # rows 3 to 6 are the second impression
     ends = (0, *cuts, len(whole))
-    parts = [whole.slice(start, end - start) for start, end in zip(ends, ends[1:], strict=False)]
+    parts = [whole.slice(start, end - start) for start, end in itertools.pairwise(ends)]
     log = in_files(tmp_path, *parts)
     assert slates(log) == [[0, 1, 2], [0, 1, 2, 3], [0, 1]]
     assert contents(offrank.read_log(log), NEEDED) == contents(offrank.read_log(whole), NEEDED)
@@ -89,7 +90,7 @@ def test_an_error_names_the_file_of_its_row_or_all_of_them(tmp_path: Path) -> No
         folder = tmp_path / str(row)
         folder.mkdir()
         log = in_files(folder, table.slice(0, 4), table.slice(4))
-        # The sixth row is of the impression in both files, which are counted through; the ninth is the fifth of its own.
+        # The sixth row is of the impression in both files, whose rows are counted through; the ninth is of its own.
         said = rf"0\.parquet \(with 1 more file\), row {row} " if row == 5 else r"1\.parquet, row 4 "
         with pytest.raises(LogError, match=said):
             slates(log)

@@ -1,4 +1,4 @@
-"""What the first rows, the columns and the options tell is refused before a long log is read for the order of its rows."""
+"""What columns, options and the first rows tell is refused before a long log is read for the order of its rows."""
 
 from __future__ import annotations
 
@@ -20,7 +20,9 @@ HEADER = "impression,position,item,click,old,new,device"
 @pytest.fixture(scope="module")
 def log(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("long") / "log.csv"
-    lines = (f"{n // 2},{n % 2 + 1},{n % 7},{n % 3 // 2},{n % 5 / 8},{n % 9 / 8},{'ab'[n // 2 % 2]}" for n in range(ROWS))
+    lines = (
+        f"{n // 2},{n % 2 + 1},{n % 7},{n % 3 // 2},{n % 5 / 8},{n % 9 / 8},{'ab'[n // 2 % 2]}" for n in range(ROWS)
+    )
     path.write_text("\n".join([HEADER, *lines]))
     return path
 
@@ -54,11 +56,29 @@ REFUSED: dict[str, tuple[Callable[[Path], object], type[OffrankError], str]] = {
     "no score": (converted, RowError, "column 'old': .* differs within one impression"),
     "one score of two": (lambda log: converted(log, "old"), RowError, "column 'new': .* differs within one impression"),
     "a score that is not there": (lambda log: converted(log, "old", "new", "nwe"), ColumnError, "no column 'nwe'"),
-    "a score of texts": (lambda log: converted(log, "old", "new", "device"), LogError, "column 'device', cannot be read"),
+    "a score of texts": (
+        lambda log: converted(log, "old", "new", "device"),
+        LogError,
+        "column 'device', cannot be read",
+    ),
     "another suffix": (lambda log: converted(log, "old", "new", to="x.csv"), UsageError, "suffix of .*x.csv"),
     "cut slates": (lambda log: converted(log, "old", "new", top_k=1), UsageError, "only whole slates"),
-    "a target of texts": (lambda log: evaluated(log, target="top(device)"), LogError, "column 'device', cannot be read"),
+    "a target of texts": (
+        lambda log: evaluated(log, target="top(device)"),
+        LogError,
+        "column 'device', cannot be read",
+    ),
     "a control of texts": (lambda log: evaluated(log, control="device"), LogError, "column 'device', cannot be read"),
+    "a reward that is not there": (
+        lambda log: offrank.read_log([{"slate": [1, 2], "clicks": [0, 1]}], {"reward": "revenu"}),
+        ColumnError,
+        r"no column 'revenu' \(number, what the whole slate earned",
+    ),
+    "a query that is not there": (
+        lambda log: offrank.read_log([{"slate": [1, 2], "clicks": [0, 1]}], {"query": "qeury"}),
+        ColumnError,
+        "no column 'qeury'",
+    ),
     "groups by a score": (lambda log: evaluated(log, by="old"), LogError, "column 'old' holds string, not numbers"),
 }
 

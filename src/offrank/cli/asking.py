@@ -7,6 +7,8 @@ from typing import Any
 
 import click
 
+from .streams import echo
+
 _OTHER = "another column"
 
 
@@ -30,11 +32,11 @@ def settled(inspect: Look, said: Mapping[str, str]) -> Any:
 
 def _answer(found: Any, asked: Any) -> Mapping[str, str]:
     """Ask one question, and return role -> column."""
-    click.echo(f"It is not clear {asked.what}.")
+    echo(f"It is not clear {asked.what}.")
     options = asked.columns
     said = [", ".join(f"{role} = {column}" for role, column in one.items()) for one in options]
     for number, words in enumerate([*said, _OTHER], 1):
-        click.echo(f"  {number}  {words}")
+        echo(f"  {number}  {words}")
     number = click.prompt("Which is it?", type=click.IntRange(1, len(options) + 1), default=1)
     if number <= len(options):
         return options[number - 1]

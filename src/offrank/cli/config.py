@@ -9,8 +9,11 @@ from typing import Any
 
 import click
 
+from ..registry import Later
 from ..wording import nearest
 from .layout import option
+
+formatting = Later("..formatting", __package__)
 
 SHARED = ("columns", "format", "logging", "cluster", "skip_invalid", "skip_broken_files")
 """Options that describe a log for every verb; a verb ignores those that it does not use."""
@@ -39,26 +42,27 @@ def _read(context: click.Context, _option: click.Parameter, path: str | None) ->
     if path is None:
         return
     context.meta[CONFIG] = path
+    named = formatting.printable(path)
     try:
         said = tomllib.loads(Path(path).read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError) as error:
         reason = error.strerror if isinstance(error, OSError) else error
-        raise click.BadParameter(f"{path} cannot be read as TOML: {reason}") from error
+        raise click.BadParameter(f"{named} cannot be read as TOML: {reason}") from error
     options = {_key(option): option for option in context.command.params if isinstance(option, click.Option)}
     known = sorted({*SHARED, *options} - {"config", "save"} - {"column"})
     for key in said:
         if key not in known:
             near = nearest(key, known)
             hint = f"; did you mean {near}?" if near else ""
-            raise click.BadParameter(f"{path}: unknown key {key!r}{hint} Known are {', '.join(known)}.")
+            raise click.BadParameter(f"{named}: unknown key {key!r}{hint} Known are {', '.join(known)}.")
     columns = said.pop("columns", {})
     if not (isinstance(columns, dict) and all(isinstance(name, str) for name in columns.values())):
         raise click.BadParameter(
-            f'{path}: columns is {columns!r}; write a table of names: columns = {{slate = "shown"}}'
+            f'{named}: columns is {columns!r}; write a table of names: columns = {{slate = "shown"}}'
         )
     context.meta[COLUMNS] = columns
     given = {options[key]: value for key, value in said.items() if key in options}
-    context.default_map = {str(option.name): _value(context, option, value, path) for option, value in given.items()}
+    context.default_map = {str(option.name): _value(context, option, value, named) for option, value in given.items()}
 
 
 def _key(option: click.Option) -> str:

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-import click
-
 import offrank
 
 from .layout import command, option
 from .options import arguments, output, quiet, source, written_options
 from .running import reading
+from .streams import echo
 
 
 @command()
@@ -26,4 +25,4 @@ def convert(log: str | list[str], **options: Any) -> None:
     with reading(options) as (progress, _):
         made = offrank.convert(source(log, options), **arguments(options), progress=progress)
     if not options["quiet"]:
-        click.echo(str(made))
+        echo(str(made))

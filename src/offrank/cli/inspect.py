@@ -14,6 +14,7 @@ from .layout import command, option
 from .options import FILE, json, quiet, read_by, reading_of, tell_unread, workers, writable, written_options
 from .running import reading, tell
 from .spelled import SpelledType
+from .streams import echo
 
 
 def _bytes_or_none(text: str | None) -> dict[str, int | None]:
@@ -56,4 +57,4 @@ def inspect(log: str | list[str], **options: Any) -> None:
     if options["save"]:
         found.save(options["save"], options["overwrite"])
         if found.command and not options["quiet"] and options["json"] != "-":
-            click.echo(f"or, by what was saved,\n  {found.command_with(options['save'])}")
+            echo(f"or, by what was saved,\n  {found.command_with(options['save'])}")

@@ -21,6 +21,7 @@ from ..registry import Later
 from .config import COLUMNS, config_option
 from .layout import VerbCommand, option
 from .spelled import ColumnType, LogType, SpelledType
+from .streams import echo
 
 opening, formatting = Later("..readers.opening", __package__), Later("..formatting", __package__)
 rules = Later("..log.rules", __package__)
@@ -306,12 +307,12 @@ def source(log: str | list[str], options: dict[str, Any]) -> Any:
     found = offrank.read_log(log, **how, **reading_of(options))
     for what in () if options.get("quiet") else getattr(found, "left_out", ()):
         if not what.startswith(rules.NO_TABLE):  # which are told together
-            click.echo(f"left out: {what}", err=True)
+            echo(f"left out: {what}", err=True)
     if isinstance(log, list) or Path(log).is_dir():
         tell_unread(log, options)
     described = getattr(found, "description", None)
     if described is not None and not options.get("quiet"):
-        click.echo(described.said, err=True)
+        echo(described.said, err=True)
     return found
 
 
@@ -320,7 +321,7 @@ def tell_unread(log: str | list[str], options: dict[str, Any]) -> None:
     unread = [] if options.get("quiet") else opening.passed_over(log, options["format"])
     if unread:
         files = formatting.plural(len(unread), "file that is no table", "files that are no tables")
-        click.echo(f"left out: {files} of this log: {formatting.listing(unread)}", err=True)
+        echo(f"left out: {files} of this log: {formatting.listing(unread)}", err=True)
 
 
 def reading_of(options: dict[str, Any]) -> dict[str, Any]:

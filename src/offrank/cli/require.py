@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from .layout import option
+from .streams import echo
 
 FAILED = 3
 """The exit code of a gate that is closed, as of --strict."""
@@ -26,5 +27,5 @@ def gate(result: Any, options: dict[str, Any]) -> None:
     if required is not None and not result.meets(required):
         said = ", ".join(f"{name} is {one.decision!r}, trust {one.trust!r}" for name, one in result.decisions.items())
         said = said or "nothing was decided"
-        click.echo(f"not passed: --require {required} asks for a sound verdict; {said}", err=True)
+        echo(f"not passed: --require {required} asks for a sound verdict; {said}", err=True)
         sys.exit(FAILED)

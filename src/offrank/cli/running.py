@@ -25,7 +25,7 @@ from ..wording import Style, worded
 from .options import arguments, source
 from .pace import Pace
 from .require import gate
-from .streams import place_of
+from .streams import echo, place_of
 
 _STYLE: Style = "command line"
 _ENDS = (signal.SIGINT, signal.SIGTERM)
@@ -42,12 +42,12 @@ def safely(command: Callable[..., Any]) -> Callable[..., None]:
             with _interruptible():
                 command(*arguments, **options)
         except OffrankError as error:
-            click.echo(f"error: {error.said(_STYLE)}", err=True)
+            echo(f"error: {error.said(_STYLE)}", err=True)
             sys.exit(2 if isinstance(error, UsageError) else 1)
         except BrokenPipeError:
             raise  # the reader of the output has closed it: no message is possible
         except OSError as error:
-            click.echo(f"error: {place_of(error)}: {error.strerror or error}", err=True)
+            echo(f"error: {place_of(error)}: {error.strerror or error}", err=True)
             sys.exit(1)
 
     return guarded
@@ -172,7 +172,7 @@ def deliver(result: Any, options: dict[str, Any]) -> None:
     result = result.with_facts(command=shlex.join(["offrank", *words]), **given)
     tell(result, options)
     if refused := _refusals(result, printed=not options["quiet"] and options.get("json") != "-"):
-        click.echo("\n".join(refused), err=True)
+        echo("\n".join(refused), err=True)
         sys.exit(1)
     gate(result, options)
     be_strict(result.usable if hasattr(result, "verdicts") else result.trustworthy, options)

@@ -7,6 +7,12 @@ import os
 import sys
 from contextlib import suppress
 
+import click
+
+from ..registry import Later
+
+formatting = Later("..formatting", __package__)
+
 
 def ready() -> None:
     """Open what the caller has closed, and write `?` for what the encoding of the terminal lacks.
@@ -23,6 +29,12 @@ def ready() -> None:
     with suppress(AttributeError, ValueError):  # what stands in for it in tests and notebooks
         if sys.stdout.errors in ("strict", "surrogateescape"):
             sys.stdout.reconfigure(errors="replace")  # type: ignore[union-attr]
+
+
+def echo(text: str, *, err: bool = False) -> None:
+    """Print lines that may hold names of files, columns and ids: none of them moves the cursor or turns a line."""
+    lines = (line if line.isprintable() else formatting.printable(line) for line in text.split("\n"))
+    click.echo("\n".join(lines), err=err)
 
 
 def place_of(error: OSError) -> str:

@@ -80,7 +80,9 @@ def _reading(tally: Tally, what: str = "") -> Iterator[str]:
         if rule == COUNTED_AGAIN:
             yield (f"note: {count:,} positions{what} repeat a document of the same list: each counts as an impression.")
             continue
-        unit = {"click": "clicks", "place": "places", "broken": "files", "no": "files"}.get(rule.partition("-")[0], "sessions")
+        unit = {"click": "clicks", "place": "places", "broken": "files", "no": "files"}.get(
+            rule.partition("-")[0], "sessions"
+        )
         yield f"note: {count:,} {unit}{what} were left out while reading: {rule}"
 
 

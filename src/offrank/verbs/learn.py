@@ -6,8 +6,8 @@ import os
 from collections.abc import Mapping
 from typing import Any
 
-from ..errors import UsageError
 from ..argument import seed_number
+from ..errors import UsageError
 from ..evaluation import arguments
 from ..evaluation.learnt_policy import LearntPolicy
 from ..inference.spec import IntervalSpec

@@ -136,8 +136,8 @@ def harvest_clicks(
         >>> [round(row["value"], 1) for row in curve.records()]
         [1.0, 0.5, 0.3, 0.2]
     """
-    source = arguments.source(log, columns)
-    given: dict[str, Any] = {"by": by, "weigh": weigh, "confidence": confidence, "seed": seed_number(seed)}
+    seed, source = seed_number(seed), arguments.source(log, columns)
+    given: dict[str, Any] = {"by": by, "weigh": weigh, "confidence": confidence, "seed": seed}
     how: dict[str, Any] = {**given, "replicates": replicates, "executor": executor, "progress": progress}
     found = harvest(source, method, **how)
     title = f"Examination of each rank of {source.describe()}"

@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 
+from ...argument import seed_number
 from ...clicks.evaluation import Evaluations, evaluate
 from ...clicks.fitted import Fitted
 from ...clicks.summary import known
 from ...errors import AbilityError
-from ...argument import seed_number
 from ...evaluation import arguments
 from ...evaluation.pages.document import again
 from ...evaluation.reproducibility import Delivered, facts
@@ -145,8 +145,7 @@ def select_clicks(
         >>> list(offrank.select_clicks("log.parquet", models, "grade").cmip)
         ['pbm', 'dctr']
     """
-    found, source = models(model), arguments.source(log, columns)
-    seed = seed_number(seed)
+    seed, found, source = seed_number(seed), models(model), arguments.source(log, columns)
     if strategy is not None:
         read_strategy(strategy)  # raises before anything is read
     policy, column = _ranking(arguments.policy(logging), source, executor), query_column(found, by)
