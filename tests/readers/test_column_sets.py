@@ -90,6 +90,7 @@ def test_the_command_line_counts_and_names_what_is_not_read(tmp_path: Path) -> N
     said = call("check", tmp_path).stderr
     source, photo = tmp_path / "SOURCE.txt", tmp_path / "photo.png"
     assert f"left out: 2 files that are no tables of this log: {source} and {photo}\n" in said
+    assert said.count("left out") == 1
     assert "left out" not in call("check", tmp_path, "--quiet").stderr
 
 

@@ -94,8 +94,8 @@ def test_before_the_whole_log_is_read(case: str, log: Path, read: list[int]) -> 
 
 def test_rules_about_order_are_told_of_all_rows(log: Path, tmp_path: Path) -> None:
     lines = log.read_text().splitlines()
-    scattered = tmp_path / "scattered.csv"  # every second row of an impression comes after all of the first ones
-    scattered.write_text("\n".join([HEADER, *lines[1:4001:2], *lines[2:4001:2]]))
+    scattered = tmp_path / "scattered.csv"  # every first row of an impression comes after all of the second ones
+    scattered.write_text("\n".join([HEADER, *lines[2:4001:2], *lines[1:4001:2]]))
     assert offrank.convert(offrank.read_log(scattered), tmp_path / "x.parquet", scores=["old", "new"]).rows == 2000
 
 

@@ -20,6 +20,7 @@ from .decode import Duplicates
 from .description import Description
 from .detect import clicks_as, format_of, places_said, roles_of
 from .exposures import with_exposures
+from .files import folders_in
 from .formats.registry import READERS, Reader
 from .long import LongLog
 from .opening import SUFFIXES, passed_over
@@ -165,7 +166,8 @@ def _by_columns(
 ) -> WideLog | LongLog:
     """Open a source whose columns have the names of roles, or were said."""
     table, left_out = sound(beginning.opened.table) if skip_broken_files else (beginning.opened.table, {})
-    left_out |= {f"{NO_TABLE} {path}": 1 for path in passed_over(beginning.source, beginning.opened.kind)}
+    if folders_in(beginning.source):
+        left_out |= {f"{NO_TABLE} {path}": 1 for path in passed_over(beginning.source, beginning.opened.kind)}
     if not table.parts():
         raise EmptyLogError(f"{table.describe()} has no rows", "give a log with at least one impression")
     plain = unfolded(table, renamed) if skip_broken_files else beginning.unfolded(renamed)

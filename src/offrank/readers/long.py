@@ -257,17 +257,14 @@ class _WideTable:
                 piece = replace(read, data=self._converted(arrow.plain_columns(read.data)))
                 if rest is not None and rest.file != piece.file:
                     more = self._more_of(rest, piece)
-                    rest = self._over_files(rest, piece.between(0, more)) if more else rest
+                    rest = self._joined(rest, piece.between(0, more)) if more else rest
                     piece = piece.between(more, len(piece.data))
                     if not len(piece.data):
                         continue
                     yield rest
                     rest = None
                 if rest is not None:  # it continues in the same file
-                    data = pa.concat_batches([rest.data, piece.data])
-                    left_out = Counter(rest.skipped) + Counter(piece.skipped)
-                    both = np.concatenate([rest.rows, piece.rows])
-                    piece = replace(rest, data=data, rows=both, skipped=left_out)
+                    piece = self._joined(rest, piece)
                 starts = Rows(piece, self.log.column("impression")).starts
                 cut = int(starts[-1]) if len(starts) else 0
                 if cut:
@@ -282,11 +279,13 @@ class _WideTable:
         last, codes = (arrow.codes(one.data.column(name), name) for one in (rest, piece))
         return int(np.append(codes != last[-1], True).argmax())
 
-    def _over_files(self, rest: Piece, more: Piece) -> Piece:
-        """Return the rows of an impression that goes on in the next file. They are numbered across all files."""
+    def _joined(self, rest: Piece, more: Piece) -> Piece:
+        """Return the rows of two pieces. Those of two files are numbered across all files."""
         (data,) = arrow.together([rest.data, more.data]).combine_chunks().to_batches()
-        rows = np.concatenate([one.rows + one.base for one in (rest, more)])
         left_out = Counter(rest.skipped) + Counter(more.skipped)
+        if rest.file == more.file:
+            return replace(rest, data=data, rows=np.concatenate([rest.rows, more.rows]), skipped=left_out)
+        rows = np.concatenate([one.rows + one.base for one in (rest, more)])
         return Piece(data, self.describe(), rows, skipped=left_out)
 
     def _converted(self, data: pa.RecordBatch) -> pa.RecordBatch:
