@@ -130,7 +130,8 @@ class Inspected:
         log, arms = self.path if isinstance(self.path, list) else [self.path or "LOG"], self.arms
         if self.overview.earned is not None and arms is not None:
             unit = ["--cluster", self.logging.unit] if self.logging.unit else []
-            return shlex.join(["offrank", "compare", *log, *said, "--logging", repr(arms), *unit])
+            alone = [] if self.clicked else ["-e", "snips"]
+            return shlex.join(["offrank", "compare", *log, *said, "--logging", repr(arms), *unit, *alone])
         if self.overview.earned is None or (self.next is None and not self.clicked):
             return ""
         if self.next is None and self.only_clicks:
