@@ -68,7 +68,7 @@ def _of_sample(answer: Answer, seen: Inspected) -> Answer:
 
 
 def _asking(seen: Inspected) -> str:
-    if seen.arms is not None:
+    if seen.arms is not None or seen.means is not None:
         return f"Which ranker earns more, if {quote(str(seen.logging.column))} was assigned at random:"
     if seen.next is None:
         return "What a click model says about users:"

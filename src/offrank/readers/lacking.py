@@ -63,7 +63,8 @@ def _arms(rows: pa.Table, log: str) -> Description | None:
     law = ", ".join(f"{spell(one)}: top({spell(f'is_{one}')})" for one in arms)
     words = ["compare", log, "--format", f"ab_test(arm={spell(column)}, reward={spell(earned)})"]
     words += ["--logging", f"by({spell(column)}, {{{law}}})", "-e", "snips"]
-    words += ["--cluster", "user"] if max(closeness("user", name) for name in names) >= 3 else []
+    user = next((name for name in names if closeness("user", name) >= 3), None)
+    words += [] if user is None else ["--cluster", "user_id" if user == "user" else user]
     command = shlex.join(["offrank", *words])
     return Description("none", lacks=what, instead="compare the means of its arms", command=command)
 

@@ -14,7 +14,6 @@ from ...log.schema import GROUPING, ROLES
 from .. import arrow
 from ..derived import DerivedTable, always, one_each
 from ..opening import open_table
-from ..roles.names import closeness
 from ..tables import MemoryTable, Table
 from ..unfolding import unfolded
 from ..wide import Invalid, WideLog
@@ -44,8 +43,8 @@ def ab_test(
             raise ColumnError(f"{table.describe()} has no column {name!r}", f"it has {', '.join(table.names)}")
     table = _together(table, arm, reward, impression) if impression else table
     arms = ever(table, arm)
-    kept = {name: name for name in table.names if name != reward and (name not in ROLES or name in GROUPING)}
-    kept |= {"user": name for name in table.names if closeness("user", name) >= 3 and "user" not in kept}
+    others = (name for name in table.names if name != reward and (name not in ROLES or name in GROUPING))
+    kept = {f"{name}_id" if name in GROUPING else name: name for name in others}  # one arm for a user is no fixed list
     made = {f"is_{one}": always(pc.cast(pc.equal(arms, one), pa.float64()), arm) for one in arms}
     made |= {"slate": one_each(arm), "candidates": always(arms, arm), "reward": ((reward,), partial(_sums, reward))}
     return WideLog(DerivedTable(table, kept, made, width=len(arms)), {}, invalid)
