@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -22,6 +21,7 @@ from ..readers.long import FROM_0
 from ..readers.sampling import LogSample
 from ..readers.wide import Gaps
 from ..spelling import spell
+from ..wording import command_line
 
 
 @dataclass(frozen=True)
@@ -146,17 +146,17 @@ class Inspected:
         if self.overview.earned is not None and arms is not None:
             unit = ["--cluster", self.logging.unit] if self.logging.unit else []
             alone = [] if self.clicked else ["-e", "snips"]
-            return shlex.join(["offrank", "compare", *log, *said, "--logging", repr(arms), *unit, *alone])
+            return command_line(["offrank", "compare", *log, *said, "--logging", repr(arms), *unit, *alone])
         if self.means is not None:
-            return shlex.join(["offrank", "compare", *log, *self.means])
+            return command_line(["offrank", "compare", *log, *self.means])
         if self.overview.earned is None or (self.next is None and not self.clicked):
             return ""
         if self.next is None and self.only_clicks:
             return ""
         if self.next is None:
-            return shlex.join(["offrank", "clicks", "fit", *log, *said, "--model", "pbm", "-o", "pbm.json"])
+            return command_line(["offrank", "clicks", "fit", *log, *said, "--model", "pbm", "-o", "pbm.json"])
         estimators = [word for one in self.next.estimators for word in ("-e", one)]
-        return shlex.join(["offrank", "evaluate", *log, *said, "--target", self.next.target, *drawn, *estimators])
+        return command_line(["offrank", "evaluate", *log, *said, "--target", self.next.target, *drawn, *estimators])
 
     @property
     def broken(self) -> Mapping[str, int]:

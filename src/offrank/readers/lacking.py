@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import NamedTuple
@@ -10,6 +9,7 @@ from typing import NamedTuple
 import pyarrow as pa
 
 from ..spelling import spell
+from ..wording import command_line
 from .beginning import Beginning
 from .description import Description
 from .judged import judged
@@ -30,7 +30,7 @@ def lacks_lists(beginning: Beginning) -> Description | None:
     """Return the description of a table that is known to tell of no list that was shown; None of any other."""
     rows = beginning.rows
     log = beginning.source if isinstance(beginning.source, str) else "LOG"
-    told = None if rows is None else _by_columns(rows) or _arms(rows, log) or _choices(rows) or _of_ubi(rows, log)
+    told = None if rows is None else _by_columns(rows) or _ab_test(rows, log) or _choices(rows) or _of_ubi(rows, log)
     return judged(beginning) or told
 
 
@@ -49,7 +49,7 @@ def _by_columns(rows: pa.Table) -> Description | None:
     return None
 
 
-def _arms(rows: pa.Table, log: str) -> Description | None:
+def _ab_test(rows: pa.Table, log: str) -> Description | None:
     """Tell an A/B test without lists: a column called as an arm, with values called so, and what each row earned."""
     names = rows.column_names
     numbers = [one.name for one in rows.schema if pa.types.is_integer(one.type) or pa.types.is_floating(one.type)]
@@ -65,7 +65,7 @@ def _arms(rows: pa.Table, log: str) -> Description | None:
     words += ["--logging", f"by({spell(column)}, {{{law}}})", "-e", "snips"]
     user = next((name for name in names if closeness("user", name) >= 3), None)
     words += [] if user is None else ["--cluster", "user_id" if user == "user" else user]
-    command = shlex.join(["offrank", *words])
+    command = command_line(["offrank", *words])
     return Description("none", lacks=what, instead="compare the means of its arms", command=command)
 
 
@@ -74,7 +74,7 @@ def _of_ubi(rows: pa.Table, log: str) -> Description | None:
     if not {"query_id", "query_response_hit_ids"} <= {*rows.column_names}:
         return None
     lacks = "it has the queries of User Behavior Insights, but not the clicks, which are in its events"
-    command = shlex.join(["offrank", "inspect", log, log.replace("queries", "events")])
+    command = command_line(["offrank", "inspect", log, log.replace("queries", "events")])
     return Description("none", lacks=lacks, instead="give both files", command=command)
 
 

@@ -55,8 +55,8 @@ def _sums(reward: str, rows: pa.RecordBatch) -> pa.Array:
     values = rows.column(0)
     if not pa.types.is_nested(values.type):
         return pc.cast(values, pa.float64())
-    lists = arrow.lists(values, reward)
-    return pa.array(np.bincount(lists.row_of, arrow.numbers(lists.values, reward), len(values)))
+    earned = arrow.numbers(pc.list_flatten(values), reward)
+    return pa.array(np.bincount(pc.list_parent_indices(values), earned, len(values)))
 
 
 def _together(table: Table, arm: str, reward: str, impression: str) -> MemoryTable:
