@@ -22,7 +22,7 @@ from .router import ever
 
 
 @READERS.register
-@Reader.of("wide", of_tables=True)
+@Reader.of("wide", general=True, of_tables=True)
 def ab_test(
     source: Any, *, arm: str = "arm", reward: str = "reward", impression: str = "", invalid: Invalid = "raise"
 ) -> WideLog:
