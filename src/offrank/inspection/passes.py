@@ -235,7 +235,11 @@ def _logging(
         shares = (
             None if served is None else run(source.select(ArmsFold(served, ()).needs()), ArmsFold(served, ()), **how)
         )
-        return found if shares is None else replace(found, column=served, shares=shares.shares)
+        return (
+            found
+            if shares is None or any(map(str.isdigit, shares.shares))
+            else replace(found, column=served, shares=shares.shares)
+        )
     known = tuple(name for name in ("user", "session", "query") if name in seen.overview.distinct)
     units = UnitsFold(arms.column, known)
     unit = run(source.select(units.needs()), units, **how) if units.units else ""

@@ -56,8 +56,8 @@ def _ab_test(rows: pa.Table, log: str) -> Description | None:
     column = _first(names, partial(_has, _VARIATION | {"group"}))
     earned = _first(numbers, partial(closeness, "click")) or _first(numbers, partial(closeness, "outcome"))
     arms = sorted(map(str, rows.column(column).unique().to_pylist())) if column and earned else []
-    called, written = {one.lower() for one in arms}, _first(names, partial(closeness, "propensity"))
-    if len(arms) < 2 or written or not (called <= {*"abcdef"} or called & _CONTROL):
+    called, written = {one.lower() for one in arms}, _first(names, partial(closeness, "propensity")) or "p" in names
+    if len(arms) < 2 or written or not (called <= {*"abc"} or called & _CONTROL):
         return None
     what = f"it is an A/B test without lists ({column!r}: {', '.join(arms)}; {earned!r} is what each row earned)"
     law = ", ".join(f"{spell(one)}: top({spell(f'is_{one}')})" for one in arms)

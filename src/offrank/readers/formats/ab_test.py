@@ -41,16 +41,16 @@ def ab_test(
     for name in (arm, reward, *([impression] if impression else [])):
         if name not in table.names:
             raise ColumnError(f"{table.describe()} has no column {name!r}", f"it has {', '.join(table.names)}")
-    table = _together(table, arm, reward, impression) if impression else table
+    table = _added(table, arm, reward, impression) if impression else table
     arms = ever(table, arm)
     others = (name for name in table.names if name != reward and (name not in ROLES or name in GROUPING))
     kept = {f"{name}_id" if name in GROUPING else name: name for name in others}  # one arm for a user is no fixed list
     made = {f"is_{one}": always(pc.cast(pc.equal(arms, one), pa.float64()), arm) for one in arms}
-    made |= {"slate": one_each(arm), "candidates": always(arms, arm), "reward": ((reward,), partial(_sums, reward))}
+    made |= {"slate": one_each(arm), "candidates": always(arms, arm), "reward": ((reward,), partial(_earned, reward))}
     return WideLog(DerivedTable(table, kept, made, width=len(arms)), {}, invalid)
 
 
-def _sums(reward: str, rows: pa.RecordBatch) -> pa.Array:
+def _earned(reward: str, rows: pa.RecordBatch) -> pa.Array:
     """Return what each row earned, of a list the sum."""
     values = rows.column(0)
     if not pa.types.is_nested(values.type):
@@ -59,7 +59,7 @@ def _sums(reward: str, rows: pa.RecordBatch) -> pa.Array:
     return pa.array(np.bincount(pc.list_parent_indices(values), earned, len(values)))
 
 
-def _together(table: Table, arm: str, reward: str, impression: str) -> MemoryTable:
+def _added(table: Table, arm: str, reward: str, impression: str) -> MemoryTable:
     """Return a row per impression: what its rows earned together, and the first value of all else.
 
     Raises:
