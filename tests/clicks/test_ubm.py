@@ -51,11 +51,11 @@ def test_cells_whose_covariances_would_not_fit_are_refused(monkeypatch: pytest.M
         offrank.fit_clicks(rows, "ubm", tmp_path / "model.json")
     assert "top_k=50" in caught.value.remedy
     monkeypatch.setattr("offrank.clicks.examined.MOST_CELLS", 2)
-    assert offrank.fit_clicks([{"slate": [1], "clicks": [1]}], "ubm", tmp_path / "one.json").records()
+    assert offrank.fit_clicks([{"slate": [1], "clicks": [1]}], "ubm", tmp_path / "one.json").fitted
     with pytest.raises(UsageError, match="3 values of examination"):  # of (0, none), (1, none) and (1, 0)
         offrank.fit_clicks(rows[:1], "ubm", tmp_path / "model.json")
     monkeypatch.setattr("offrank.clicks.examined.MOST_CELLS", 3)
-    assert offrank.fit_clicks(rows[:1], "ubm", tmp_path / "two.json").records()
+    assert offrank.fit_clicks(rows[:1], "ubm", tmp_path / "two.json").fitted
 
 
 def test_parameters_are_recovered(learnt: FitResult) -> None:
