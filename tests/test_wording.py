@@ -7,6 +7,8 @@ import copy
 import json
 import pickle
 import re
+import shlex
+import subprocess
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from threading import Event
@@ -21,7 +23,7 @@ from offrank.cli.running import safely
 from offrank.folds.estimate import Caution
 from offrank.report import terminal
 from offrank.report.document import Document, Section, of_models
-from offrank.wording import ColumnNames, EstimatorOption, Option, Style, Verb, Wording, joined, worded
+from offrank.wording import ColumnNames, EstimatorOption, Option, Style, Verb, Wording, command_line, joined, worded
 from tests.findings.cases import CASES
 from tests.verbs.logs import coins
 
@@ -199,3 +201,16 @@ def test_no_remedy_is_put_into_an_f_string_which_would_lose_its_data() -> None:
 def lost(source: str) -> list[str]:
     values = [node.value for node in ast.walk(ast.parse(source)) if isinstance(node, ast.FormattedValue)]
     return [ast.unparse(one) for one in values if isinstance(one, ast.Attribute) and one.attr == "remedy"]
+
+
+@pytest.mark.parametrize(
+    "word", ["plain", "top('a b')", "it's $HOME", "a\"b'c", "`ls`'", "back\\slash'", "!'", "two\nlines'", ""]
+)
+def test_a_command_that_is_copied_has_the_words_that_were_meant(word: str) -> None:
+    line = command_line(["printf", "%s", word])
+    assert shlex.split(line) == ["printf", "%s", word]
+    assert subprocess.run(["bash", "-c", line], capture_output=True, text=True, check=True).stdout == word
+
+
+def test_a_quoted_name_of_a_policy_stays_readable() -> None:
+    assert command_line(["--target", "top('results.score')"]) == "--target \"top('results.score')\""

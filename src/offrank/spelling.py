@@ -163,11 +163,19 @@ def refuse_unknown(
     """
     node = _readable(text)
     begins = node.func if isinstance(node, ast.Call) else node
-    calls = [one.func for one in ast.walk(node) if isinstance(one, ast.Call)] if node is not None and within else []
+    calls = [one for one in ast.walk(node) if isinstance(one, ast.Call)] if node is not None else []
     known = list(names())
-    for one in [begins, *calls]:
+    bases = [] if within else [one for call in calls for one in call.args[:1] if isinstance(one, ast.Name)]
+    slips = [
+        one for one in bases if len(one.id) > _SHORT and nearest(one.id, known, _SLIP)
+    ]  # as `snpis`; other words may be models or files
+    for one in [begins, *(call.func for call in calls if within), *slips]:
         if isinstance(one, ast.Name) and one.id not in known and not open_ended():
             raise _unknown(one.id, known, what)
+
+
+_SLIP, _SHORT = 0.75, 3
+"""How near to a name a word in brackets must be to be a slip, and the letters of words that may be one by chance."""
 
 
 def words_within(text: str) -> Iterator[str]:

@@ -189,5 +189,12 @@ def _same(before: Iterable[object], after: Iterable[object]) -> bool:
     return all(one is other for one, other in zip(before, after, strict=True))
 
 
+def command_line(words: Iterable[str]) -> str:
+    """Return a command to copy. What holds a single quote stands in double ones where no shell changes it."""
+    return " ".join(
+        f'"{word}"' if "'" in word and not set(word) & set('"$`\\!\n') else shlex.quote(word) for word in words
+    )
+
+
 def _quoted(text: str) -> str:
-    return shlex.quote(text) if set(text) & set("()' ") else text
+    return command_line([text]) if set(text) & set("()' ") else text

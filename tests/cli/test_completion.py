@@ -12,9 +12,11 @@ from click.shell_completion import ShellComplete
 
 from offrank.cli import main
 from offrank.cli.spelled import names_of
+from offrank.clicks.model import CLICK_MODELS
 from offrank.estimators import ESTIMATORS
 from offrank.policies import POLICIES
 from offrank.reward_models.registry import REWARD_MODELS
+from offrank.spelling import refuse_unknown
 from tests.cli.commands import process
 
 ROOT = Path(__file__).parents[2]
@@ -78,3 +80,8 @@ def test_other_shells_get_their_script(shell: str) -> None:
     done = process(_OFFRANK_COMPLETE=f"{shell}_source")
     assert done.returncode == 0
     assert "_OFFRANK_COMPLETE" in done.stdout
+
+
+@pytest.mark.parametrize("name", [*CLICK_MODELS, *REWARD_MODELS, "inf"])
+def test_no_model_is_taken_for_a_misspelt_estimator(name: str) -> None:
+    refuse_unknown(f"weights({name})", lambda: names_of("estimator"), "estimator", lambda: False, within=False)

@@ -77,6 +77,11 @@ MISTAKES = {
     "a logging policy": (["check", __file__, "--logging", "placket_luce(a)"], "did you mean plackett_luce?"),
     "a policy in a policy": (["evaluate", __file__, "--target", "epsilon(tpo(a), 0.1)"], "did you mean top?"),
     "an estimator": (["evaluate", __file__, "--target", "top(a)", "-e", "ips, snps"], "did you mean snips?"),
+    "an estimator in another": (
+        ["evaluate", __file__, "--target", "top(a)", "-e", "clip(snpis, 9)"],
+        "did you mean snips?",
+    ),
+    "a baseline": (["compare", __file__, "--target", "new=top(a)", "--baseline", "nosuch"], "'nosuch' is no target"),
     "a number": (["evaluate", __file__, "--target", "top(a)", "--confidence", "much"], "much"),
     "a level": (["check", __file__, "--confidence", "2"], "confidence is 2.0"),
     "an interval": (["evaluate", __file__, "--target", "top(a)", "--interval", "nomral"], "did you mean normal?"),

@@ -174,6 +174,17 @@ def test_user_behavior_insights(hits: str, exported: bool, tmp_path: Path) -> No
     assert {"slate", "clicks", "query", "user", "query_id"} <= seen
 
 
+def test_the_queries_of_insights_alone_name_both_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    queries, events = ubi(world(text=True), "query_response_hit_ids", False)
+    for name, rows in (("ubi_queries.ndjson", queries), ("ubi_events.ndjson", events)):
+        Path(name).write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+    found = offrank.inspect("ubi_queries.ndjson")
+    assert "but not the clicks, which are in its events" in found.why
+    assert found.command == "offrank inspect ubi_queries.ndjson ubi_events.ndjson"
+    assert offrank.inspect(found.command.split()[2:]).format == "ubi"
+
+
 def test_insights_from_parquet(tmp_path: Path) -> None:
     made = world(text=True)
     for name, rows in zip(("ubi_queries", "ubi_events"), ubi(made, "query_response_hit_ids", False), strict=True):

@@ -10,7 +10,7 @@ from rich.console import Console
 from offrank import Result
 from offrank.report import print_document
 from offrank.report import render_text as render_sheet
-from offrank.report.document import Document, Figures, Section
+from offrank.report.document import Document, Figures, Item, Section
 from tests.report import sample
 
 
@@ -88,3 +88,9 @@ def test_decimal_points_stand_below_each_other() -> None:
     assert lines[0].rindex(".") == lines[1].rindex(".") > lines[0].index("to")
     assert "<td>0.3962\u2007</td><td>0.38 to 0.41\u2007</td>" in page.render()
     assert "<td>\u22120.282\u2007\u2007</td>" in page.render()
+
+
+def test_words_beside_a_long_status_are_not_cut() -> None:
+    said = "none: a damaged number would not be noticed; another command adds them"
+    document = Document("log", "", (Section("Contents", items=(Item(said, status="duplicates"),)),), ())
+    assert " ".join(render_sheet(document, 80).split()).endswith(f"duplicates {said}")

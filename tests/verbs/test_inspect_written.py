@@ -116,3 +116,13 @@ def test_evaluate_names_propensities_that_the_log_cannot_test(kind: str, twice: 
     law = offrank.evaluate(log, "uniform", "uniform", "ips").verdict
     assert "propensities-as-drawn" not in [one.code for one in law.assumptions]
     assert found.trust == "sound"
+
+
+def test_a_policy_that_drew_the_log_is_not_asked_about_as_if_it_were_new() -> None:
+    rng = np.random.default_rng(3)
+    slates = rng.permuted(np.tile(np.arange(4), (ROWS, 1)), axis=1)[:, :2]
+    clicks = rng.integers(0, 2, slates.shape).tolist()
+    table = pa.table({"slate": slates.tolist(), "candidates": [[0, 1, 2, 3]] * ROWS, "clicks": clicks})
+    found = " ".join(str(offrank.inspect(table)).split())
+    assert "What uniform has earned, which drew the log. Log your scores, and" in found
+    assert "What uniform would have earned" not in found

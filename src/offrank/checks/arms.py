@@ -70,11 +70,16 @@ class ArmsFold(MappedFold):
         return Sample(np.column_stack([np.ones(len(batch)), *explains]), batch.row, groups=batch.labels[self.column])
 
     def result(self, found: dict[str, Moments]) -> Arms | None:
-        """Return the policy that explains all rows of each value; None if one value has no such policy."""
+        """Return the policy that explains all rows of each value; None if one value has no such policy.
+
+        Without policies it has the values and their shares alone.
+        """
         told: dict[str, str] = {}
         for name, moments in found.items():
             rows, *explained = moments.sums.tolist()
             place = next((at for at, count in enumerate(explained) if count >= rows - 0.5), None)
+            if not self.policies:
+                continue
             if place is None:
                 return None
             told[name] = repr(self.policies[place])

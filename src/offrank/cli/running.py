@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shlex
 import signal
 import sys
 import threading
@@ -21,7 +20,7 @@ import offrank
 from ..errors import OffrankError, UsageError
 from ..files import remove_unfinished
 from ..steps import silent
-from ..wording import Style, worded
+from ..wording import Style, command_line, worded
 from .options import arguments, source
 from .pace import Pace
 from .require import gate
@@ -169,7 +168,7 @@ def deliver(result: Any, options: dict[str, Any]) -> None:
     """Print and write the result, and exit with its code."""
     words = click.get_current_context().meta["offrank.words"]
     given = {name: options[name] for name in ("title", "unit", "worth") if options.get(name) is not None}
-    result = result.with_facts(command=shlex.join(["offrank", *words]), **given)
+    result = result.with_facts(command=command_line(["offrank", *words]), **given)
     tell(result, options)
     if refused := _refusals(result, printed=not options["quiet"] and options.get("json") != "-"):
         echo("\n".join(refused), err=True)

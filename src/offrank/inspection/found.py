@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -15,11 +14,14 @@ from ..folds.estimate import Caution
 from ..log import rules
 from ..policies.by import By
 from ..policies.named import policy
+from ..policies.top import Top
 from ..readers.described import LogColumn
 from ..readers.description import Unsettled
 from ..readers.long import FROM_0
 from ..readers.sampling import LogSample
 from ..readers.wide import Gaps
+from ..spelling import spell
+from ..wording import command_line
 
 
 @dataclass(frozen=True)
@@ -118,6 +120,19 @@ class Inspected:
         return By(by.column, {value: policy(ranker) for value, ranker in by.arms.items()})
 
     @property
+    def means(self) -> list[str] | None:
+        """Return what compares the means of arms whose rankers are not known; None where no column tells arms."""
+        by, names = self.logging, self.renamed
+        if self.next or self.format or by.arms or not by.column or len(by.shares) < 2 or not self.overview.earned:
+            return None
+        earned = next(one.name for one in self.columns if one.use in ("reward", "click", "clicks"))
+        one = f", impression={spell(names.get('impression', 'impression'))}" if self.layout == "long" else ""
+        rankers = By(by.column, {value: Top(f"is_{value}") for value in by.shares})
+        user = ["--cluster", names.get("user", "user_id")] if "user" in self.overview.distinct else []
+        reader = f"ab_test(arm={spell(by.column)}, reward={spell(earned)}{one})"
+        return ["--format", reader, "--logging", repr(rankers), "-e", "snips", *user]
+
+    @property
     def _drawn(self) -> list[str]:
         named = self.logging.named
         return [] if named in (None, "logged") else ["--logging", str(named)]
@@ -130,15 +145,18 @@ class Inspected:
         log, arms = self.path if isinstance(self.path, list) else [self.path or "LOG"], self.arms
         if self.overview.earned is not None and arms is not None:
             unit = ["--cluster", self.logging.unit] if self.logging.unit else []
-            return shlex.join(["offrank", "compare", *log, *said, "--logging", repr(arms), *unit])
+            alone = [] if self.clicked else ["-e", "snips"]
+            return command_line(["offrank", "compare", *log, *said, "--logging", repr(arms), *unit, *alone])
+        if self.means is not None:
+            return command_line(["offrank", "compare", *log, *self.means])
         if self.overview.earned is None or (self.next is None and not self.clicked):
             return ""
         if self.next is None and self.only_clicks:
             return ""
         if self.next is None:
-            return shlex.join(["offrank", "clicks", "fit", *log, *said, "--model", "pbm", "-o", "pbm.json"])
+            return command_line(["offrank", "clicks", "fit", *log, *said, "--model", "pbm", "-o", "pbm.json"])
         estimators = [word for one in self.next.estimators for word in ("-e", one)]
-        return shlex.join(["offrank", "evaluate", *log, *said, "--target", self.next.target, *drawn, *estimators])
+        return command_line(["offrank", "evaluate", *log, *said, "--target", self.next.target, *drawn, *estimators])
 
     @property
     def broken(self) -> Mapping[str, int]:

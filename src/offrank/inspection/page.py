@@ -68,10 +68,15 @@ def _of_sample(answer: Answer, seen: Inspected) -> Answer:
 
 
 def _asking(seen: Inspected) -> str:
-    if seen.arms is not None:
+    if seen.arms is not None or seen.means is not None:
         return f"Which ranker earns more, if {quote(str(seen.logging.column))} was assigned at random:"
     if seen.next is None:
         return "What a click model says about users:"
+    if seen.next.target == seen.logging.policy:
+        own = Option("target", "top(score)")
+        return Wording(
+            "What {} has earned, which drew the log. Log your scores, and {} judges them:", seen.next.target, own
+        )
     return f"What {quote(seen.next.target)} would have earned:"
 
 

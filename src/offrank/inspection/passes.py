@@ -50,6 +50,8 @@ _MOST_ARMS = 12
 _ARM = re.compile(
     "arm|variant|variation|bucket|group|experiment|treatment|ranker|policy|model|algo|version|system", re.IGNORECASE
 )
+_SERVED = re.compile("(ab_?|test_?)*(arm|variant|variation|bucket|treatment|(test_)?group)(_id|_name)?", re.IGNORECASE)
+"""Names of columns that tell arms by themselves."""
 _REAL = re.compile("float|double|decimal|half")
 
 
@@ -221,7 +223,7 @@ def _logging(
     policies = rankers(scores, used(seen.columns, "ranking"))
     if found.status == "not random" and column is not None:
         found, arms = replace(found, column=column), _arms_of(column, policies, source, how)
-    elif _may_be_arms(found) and not seen.written and len(policies) > 1:
+    elif _may_be_arms(found) and not seen.written:
         tried = (_arms_of(name, policies, source, how) for name in called[:_TRIED_ARMS])
         arms = next((one for one in tried if one is not None and one.clear), None)
         why = "" if arms is None else f"`{arms.column}` assigns each row a ranker that explains it"
@@ -229,7 +231,15 @@ def _logging(
     else:
         return found
     if arms is None:
-        return found
+        served = next((name for name in called if _SERVED.fullmatch(name)), None)
+        shares = (
+            None if served is None else run(source.select(ArmsFold(served, ()).needs()), ArmsFold(served, ()), **how)
+        )
+        return (
+            found
+            if shares is None or any(map(str.isdigit, shares.shares))
+            else replace(found, column=served, shares=shares.shares)
+        )
     known = tuple(name for name in ("user", "session", "query") if name in seen.overview.distinct)
     units = UnitsFold(arms.column, known)
     unit = run(source.select(units.needs()), units, **how) if units.units else ""

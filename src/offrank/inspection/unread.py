@@ -136,9 +136,8 @@ def unread(
         or " and ".join(f"it is not clear {one.what}" for one in found.unsettled)
         or error.message
     )
-    return UnreadTable(
-        where, first_look(beginning.rows), why, found.unsettled, found.layout, path=path, given=said, roles=roles
-    )
+    made = UnreadTable(where, first_look(beginning.rows), why, found.unsettled, found.layout, path, said, roles)
+    return replace(made, command=found.command)
 
 
 def _several(beginning: Beginning, error: OffrankError, kind: str | None) -> UnreadTable:

@@ -8,6 +8,8 @@ from typing import NamedTuple
 
 import pyarrow as pa
 
+from ..spelling import spell
+from ..wording import command_line
 from .beginning import Beginning
 from .description import Description
 from .judged import judged
@@ -20,13 +22,16 @@ _TO_LOG = (
     "probability with which the list was drawn"
 )
 _EXPERIMENT, _VARIATION = {"experiment", "experiments", "test"}, {"variation", "variant", "treatment", "arm", "bucket"}
+_CONTROL = {"control", "baseline"}
 _RATING = {"rating", "ratings", "stars", "rated"}
 
 
 def lacks_lists(beginning: Beginning) -> Description | None:
     """Return the description of a table that is known to tell of no list that was shown; None of any other."""
     rows = beginning.rows
-    return judged(beginning) or (None if rows is None else _by_columns(rows) or _choices(rows))
+    log = beginning.source if isinstance(beginning.source, str) else "LOG"
+    told = None if rows is None else _by_columns(rows) or _ab_test(rows, log) or _choices(rows) or _of_ubi(rows, log)
+    return judged(beginning) or told
 
 
 def _by_columns(rows: pa.Table) -> Description | None:
@@ -42,6 +47,35 @@ def _by_columns(rows: pa.Table) -> Description | None:
         if what:
             return Description("none", lacks=f"it has {what}, but not the lists that were shown", instead=_TO_LOG)
     return None
+
+
+def _ab_test(rows: pa.Table, log: str) -> Description | None:
+    """Tell an A/B test without lists: a column called as an arm, with values called so, and what each row earned."""
+    names = rows.column_names
+    numbers = [one.name for one in rows.schema if pa.types.is_integer(one.type) or pa.types.is_floating(one.type)]
+    column = _first(names, partial(_has, _VARIATION | {"group"}))
+    earned = _first(numbers, partial(closeness, "click")) or _first(numbers, partial(closeness, "outcome"))
+    arms = sorted(map(str, rows.column(column).unique().to_pylist())) if column and earned else []
+    called, written = {one.lower() for one in arms}, _first(names, partial(closeness, "propensity")) or "p" in names
+    if len(arms) < 2 or written or not (called <= {*"abc"} or called & _CONTROL):
+        return None
+    what = f"it is an A/B test without lists ({column!r}: {', '.join(arms)}; {earned!r} is what each row earned)"
+    law = ", ".join(f"{spell(one)}: top({spell(f'is_{one}')})" for one in arms)
+    words = ["compare", log, "--format", f"ab_test(arm={spell(column)}, reward={spell(earned)})"]
+    words += ["--logging", f"by({spell(column)}, {{{law}}})", "-e", "snips"]
+    user = next((name for name in names if closeness("user", name) >= 3), None)
+    words += [] if user is None else ["--cluster", "user_id" if user == "user" else user]
+    command = command_line(["offrank", *words])
+    return Description("none", lacks=what, instead="compare the means of its arms", command=command)
+
+
+def _of_ubi(rows: pa.Table, log: str) -> Description | None:
+    """Tell the queries of User Behavior Insights that were given without their events."""
+    if not {"query_id", "query_response_hit_ids"} <= {*rows.column_names}:
+        return None
+    lacks = "it has the queries of User Behavior Insights, but not the clicks, which are in its events"
+    command = command_line(["offrank", "inspect", log, log.replace("queries", "events")])
+    return Description("none", lacks=lacks, instead="give both files", command=command)
 
 
 def _choices(rows: pa.Table) -> Description | None:

@@ -161,8 +161,8 @@ def _items(items: Sequence[str | Item], console: Console) -> Iterator[Renderable
     table = Table.grid(padding=(0, 1, 0, 0))
     table.add_column(no_wrap=True)
     table.add_column()
-    stated = any(isinstance(item, Item) and item.status for item in items)
-    room = Console(width=max(20, console.width - (8 if stated else 2)), file=console.file)
+    widest = max((len(item.status) for item in items if isinstance(item, Item)), default=0)
+    room = Console(width=max(20, console.width - (max(widest, 7) if widest else 1) - 1), file=console.file)
     for item in items:
         one = Item(item) if isinstance(item, str) else item
         said = one.title + (f"\n{one.text}" if one.text else "")

@@ -20,7 +20,7 @@ from ..tables import Piece
 from ..wide import Invalid, WideLog
 from .registry import READERS, Reader
 
-_ITEMS = "item_context.csv"
+_ITEMS, _OF_ITEM = "item_context.csv", "user-item_affinity_"
 _ROLES = {"slate": "item_id", "clicks": "click", "propensity": "propensity_score"}
 
 
@@ -59,7 +59,10 @@ def _recognised(beginning: Beginning) -> dict[str, Any] | None:
     except (LogError, TypeError):
         return None
     own = {*_ROLES.values(), "position"} <= {*beginning.names} or beside
-    return {} if own and log.with_name(_ITEMS).is_file() else None
+    if own and log.with_name(_ITEMS).is_file():
+        return {}
+    items = sum(name.startswith(_OF_ITEM) for name in beginning.names)  # a copy of the log alone has a column for each
+    return {"n_items": items} if own and items else None
 
 
 @dataclass(frozen=True)

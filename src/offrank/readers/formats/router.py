@@ -87,7 +87,7 @@ def router(
         kept["candidates"] = candidates
     elif not fields:
         _refuse_unlisted(table, chosen, reward, propensity)
-        computed["candidates"] = always(_ever(table, chosen), chosen)
+        computed["candidates"] = always(ever(table, chosen), chosen)
     used = {chosen, reward, *kept.values(), *fields.values()}
     kept |= {name: name for name in table.names if name not in used and name not in computed and name not in kept}
     return WideLog(DerivedTable(table, kept, computed, width=max(len(fields), 1)), {}, invalid)
@@ -159,7 +159,7 @@ def _refuse_unlisted(table: Table, chosen: str, reward: str, propensity: str) ->
         )
 
 
-def _ever(table: Table, chosen: str) -> pa.Array:
+def ever(table: Table, chosen: str) -> pa.Array:
     """Return all values of a column, ascending."""
     found = {
         value

@@ -1,0 +1,195 @@
+"""Seven tables as other systems write them, asked about as a new user would: `offrank inspect`, then what it prints.
+
+python -m benchmarks.strangers_trial [--page docs/reference/reliability.md]
+
+Each command runs in a process of its own. It must end well and say what is expected. The public logs are tried where
+they are, in ../shared/data; those of other systems are made here, by code that knows nothing of offrank.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import json
+import random
+import re
+import resource
+import shlex
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import chdir
+from pathlib import Path
+from typing import NamedTuple
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from benchmarks._page import generated
+
+DATA = Path(__file__).resolve().parents[2] / "shared/data"
+COPY = re.compile(r"^  (offrank .*)$", re.MULTILINE)
+"""A command that is printed to be copied."""
+
+
+class Trial(NamedTuple):
+    """A table and what a reader of it wants.
+
+    - make: writes it into the folder, and returns what is typed first. says: what the last answer must contain.
+    - before, after: wrong turns that a reader met on 26 November 2026 before and after mending, counted by hand.
+    """
+
+    make: Callable[[], str]
+    says: str
+    before: str
+    after: str = "0"
+
+
+def demo() -> str:
+    return "offrank demo"
+
+
+def public(name: str, place: str) -> Callable[[], str]:
+    def made() -> str:
+        shutil.copy(DATA / place, name)
+        return f"offrank inspect {name}"
+
+    return made
+
+
+def sessions() -> str:
+    """A row per session: its arm, and what it earned."""
+    drawn = random.Random(1)
+    with Path("ab.csv").open("w", newline="", encoding="utf-8") as file:
+        out = csv.writer(file)
+        out.writerow(["date", "user_id", "variant", "device", "clicks", "revenue"])
+        for _ in range(20_000):
+            user, day = drawn.randrange(6_000), 1 + drawn.randrange(14)
+            arm = ("control", "treatment")[user * 2_654_435_761 % 97 % 2]
+            clicks = sum(drawn.random() < (0.1 if arm == "control" else 0.115) for _ in range(10))
+            device = drawn.choice(["phone", "desktop"])
+            out.writerow([f"2026-10-{day:02}", f"u{user}", arm, device, clicks, round(clicks * drawn.random(), 2)])
+    return "offrank inspect ab.csv"
+
+
+def lists() -> str:
+    """A row per item of two rankers that sort: B has the better items higher."""
+    drawn = random.Random(2)
+    with Path("ab_lists.csv").open("w", newline="", encoding="utf-8") as file:
+        out = csv.writer(file)
+        out.writerow(["date", "session_id", "user_id", "variant", "query", "item_id", "position", "clicked"])
+        for session in range(8_000):
+            user, query = drawn.randrange(900), drawn.randrange(30)
+            arm = "AB"[(user * 40_503 >> 4) % 2]
+            ranked = sorted(range(8), key=lambda item: (item * 5 + query) % 8 if arm == "A" else item)
+            for place, item in enumerate(ranked[:5], 1):
+                clicked = int(drawn.random() < (0.35 if item < 3 else 0.15) / place**0.5)
+                row = [f"s{session}", f"u{user}", arm, f"q{query}", f"i{query}_{item}", place, clicked]
+                out.writerow([f"2026-10-{1 + session % 14:02}", *row])
+    return "offrank inspect ab_lists.csv"
+
+
+def insights() -> str:
+    """OpenSearch's User Behavior Insights, as the two indices are exported; the queries are given alone first."""
+    drawn = random.Random(3)
+    with Path("ubi_queries.ndjson").open("w") as queries, Path("ubi_events.ndjson").open("w") as events:
+        for number in range(3_000):
+            word = drawn.randrange(8)
+            hits = [f"SKU{word}{place}" for place in range(10)]
+            known = {"application": "shop", "query_id": f"{number:032x}", "client_id": f"c{drawn.randrange(700)}"}
+            known |= {"user_query": f"word {word}", "timestamp": f"2026-10-01T{number % 24:02}:00:00Z"}
+            print(json.dumps({**known, "query_attributes": {}, "query_response_hit_ids": hits}), file=queries)
+            for place, item in enumerate(hits, 1):
+                if drawn.random() < 0.4 / place:
+                    told = {"position": {"ordinal": place}, "object": {"object_id": item, "object_id_field": "sku"}}
+                    event = {**known, "action_name": "click", "message": None, "event_attributes": told}
+                    print(json.dumps(event), file=events)
+    return "offrank inspect ubi_queries.ndjson"
+
+
+def structs() -> str:
+    """A row per request with `results: list<struct<id, score, clicked>>`, drawn from the scores."""
+    drawn = random.Random(4)
+    rows = []
+    for number in range(5_000):
+        group = drawn.randrange(60)
+        score = {group * 10 + item: item * 37 % 11 / 5 for item in range(6)}
+        shown = sorted(score, key=lambda item: drawn.expovariate(1) / 2.718281828 ** score[item])
+        hit = [drawn.random() < (0.6 if item % 2 else 0.3) / place for place, item in enumerate(shown, 1)]
+        results = [{"id": i, "score": score[i], "clicked": c} for i, c in zip(shown, hit, strict=True)]
+        rows.append({"request_id": f"r{number}", "query": f"q{group}", "results": results})
+    pq.write_table(pa.Table.from_pylist(rows), "results.parquet")
+    return "offrank inspect results.parquet"
+
+
+TRIALS = {
+    "demo": Trial(demo, "would have", "0"),
+    "Criteo": Trial(public("criteo.txt.gz", "criteo-nips17/criteo_first2000.txt.gz"), "With care", "0"),
+    "Open Bandit, its CSV alone": Trial(
+        public("bandit.csv", "open-bandit/bts/all/all.csv"),
+        "No clear difference",
+        "2: the position was looked for among the affinities; of random's log, its own policy was proposed",
+    ),
+    "Yandex": Trial(public("sessions.txt", "yandex-relpred/trainSample"), "Rank 10 is examined", "0"),
+    "A/B test, a row per session": Trial(
+        sessions, "Better", "1: taken for a router's log that lacks probabilities; no command"
+    ),
+    "A/B test, a row per item": Trial(lists, "Better", "1: the command fitted a click model, and compared no arms"),
+    "UBI, the queries first": Trial(insights, "Rank 10 is examined", "1: clicks were asked for, their file not named"),
+    "Parquet of list&lt;struct>": Trial(structs, "would have earned", "0"),
+}
+
+
+def asked(command: str) -> str:
+    """Run a command that was typed or copied, in a process of its own; return what it printed."""
+    words = shlex.split(command)
+    done = subprocess.run([sys.executable, "-m", *words], capture_output=True, text=True, check=False, encoding="utf-8")
+    if done.returncode != 0:
+        raise SystemExit(f"{command}: exit status {done.returncode}\n{done.stdout}{done.stderr}")
+    return done.stdout
+
+
+def followed(first: str) -> Iterator[str]:
+    """Yield what each command prints: the first, then the one it prints to be copied, until there is no other."""
+    done, ahead = set[str](), [first]
+    while ahead:
+        command = ahead.pop(0)
+        done.add(command)
+        yield (printed := asked(command))
+        ahead += [one for one in COPY.findall(printed) if one not in done and one not in ahead]
+
+
+def tried(trial: Trial) -> tuple[int, float, float]:
+    """Return how many commands led to the answer, and their seconds and CPU seconds."""
+    first = trial.make()
+    begun, before = time.perf_counter(), resource.getrusage(resource.RUSAGE_CHILDREN)
+    answers = list(followed(first))
+    seconds, after = time.perf_counter() - begun, resource.getrusage(resource.RUSAGE_CHILDREN)
+    if trial.says not in " ".join(answers[-1].split()):
+        raise SystemExit(f"{first}: {trial.says!r} is not in the answer\n{answers[-1]}")
+    return len(answers), seconds, sum(after[:2]) - sum(before[:2])
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--page", type=Path, help="the page whose table is written")
+    page = parser.parse_args().page and parser.parse_args().page.resolve()
+    lines = ["| Table | commands | seconds | CPU seconds | wrong turns before | after |", "|---|--:|--:|--:|---|--:|"]
+    for name, trial in TRIALS.items():
+        with tempfile.TemporaryDirectory() as folder, chdir(folder):
+            try:
+                count, seconds, cpu = tried(trial)
+            except FileNotFoundError as error:
+                print(f"{name}: not tried, {error}")
+                continue
+        lines.append(f"| {name} | {count} | {seconds:.0f} | {cpu:.0f} | {trial.before} | {trial.after} |")
+        print(lines[-1], flush=True)
+    if page:
+        generated(page, "strangers trial", lines, "benchmarks/strangers_trial.py")
+
+
+if __name__ == "__main__":
+    main()
