@@ -109,9 +109,9 @@ SHAPES: dict[str, Shape] = {
         "wide", strangers.lists_and_clicks, flags, format="events(impression=request, slate=slate, click_item=sku)"
     ),
     "ubi": Shape("wide", systems.insights, flags, format="ubi", forms=_TEXTUAL),
-    "ga4": Shape("wide", systems.ga4, only(*_VIEWS), format="ga4", forms=_TEXTUAL),
-    "snowplow": Shape("wide", systems.snowplow, only(*_VIEWS), format="snowplow", forms=_TEXTUAL),
-    "yandex": Shape("wide", fit=only(*_VIEWS, "query"), format="yandex", file=systems.yandex),
+    "ga4": Shape("wide", systems.google_analytics, only(*_VIEWS), format="ga4", forms=_TEXTUAL),
+    "snowplow": Shape("wide", systems.snowplow_events, only(*_VIEWS), format="snowplow", forms=_TEXTUAL),
+    "yandex": Shape("wide", fit=only(*_VIEWS, "query"), format="yandex", file=systems.yandex_sessions),
     "exposures": Shape("wide", strangers.exposures),
     "two tables": Shape("long", strangers.two_tables, flags, format="events"),
     "kinds": Shape("long", strangers.kinds, flags, format=_EVENTS),

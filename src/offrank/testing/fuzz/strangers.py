@@ -48,7 +48,7 @@ def packed(case: LogCase) -> Tables:
     if {click for _, click in every} != {0, 1} or not all(map(len, pairs)) or 2 * several < len(pairs):
         raise Unwritable("clicks or lists that a text does not tell")
     texts = [" ".join(f"{_simple(item)}-{int(click)}" for item, click in row) for row in pairs]
-    return [{**without(case, ("slate", "clicks")), "impressions": texts}]
+    return [{**without_roles(case, ("slate", "clicks")), "impressions": texts}]
 
 
 def numbered(case: LogCase) -> Tables:
@@ -68,7 +68,7 @@ def numbered(case: LogCase) -> Tables:
         for role, name in held.items()
         for place in range(most)
     }
-    return [{**without(case, tuple(held)), **places}]
+    return [{**without_roles(case, tuple(held)), **places}]
 
 
 def _is_whole(item: Any) -> bool:
@@ -77,18 +77,18 @@ def _is_whole(item: Any) -> bool:
 
 def clicked_ids(case: LogCase) -> Tables:
     """The items that were clicked beside those that were shown, as texts: numbers might be places."""
-    ids = [[item for item, _ in row] for row in clicked(case)]
+    ids = [[item for item, _ in row] for row in clicks_of(case)]
     if not any(ids) or not all(isinstance(item, str) for cell in case.columns["slate"] for item in cell):
         raise Unwritable("ids that may be places, or none")
     if all(len(some) == len(cell) for some, cell in zip(ids, case.columns["slate"], strict=True)):
         raise Unwritable("as many clicks as items")
-    return [{**without(case, ("clicks",)), "clicked": ids}]
+    return [{**without_roles(case, ("clicks",)), "clicked": ids}]
 
 
 def lists_and_clicks(case: LogCase) -> Tables:
     """A table of lists and one of clicks."""
-    clicks = [(f"r{index}", item) for index, row in enumerate(clicked(case)) for item, _ in row]
-    lists = {"request": [f"r{index}" for index in range(case.rows)], **without(case, ("clicks",))}
+    clicks = [(f"r{index}", item) for index, row in enumerate(clicks_of(case)) for item, _ in row]
+    lists = {"request": [f"r{index}" for index in range(case.rows)], **without_roles(case, ("clicks",))}
     return [lists, with_strays(case, clicks, "request", "sku")]
 
 
@@ -112,12 +112,12 @@ def two_tables(case: LogCase) -> Tables:
     clicks = with_strays(case, _long_clicks(case), "impression", "item")
     if not case.told and not clicks["item"]:
         raise Unwritable("a table without rows, of which nothing says that it would be the clicks")
-    return [without(case, ("click",)), clicks]
+    return [without_roles(case, ("click",)), clicks]
 
 
 def kinds(case: LogCase) -> Tables:
     """One stream of rows: what was shown, clicks, and rows of another kind."""
-    shown, clicks = without(case, ("click",)), with_strays(case, _long_clicks(case), "impression", "item")
+    shown, clicks = without_roles(case, ("click",)), with_strays(case, _long_clicks(case), "impression", "item")
     others = len(clicks["item"]) + 1
     rows: dict[str, list[Any]] = {role: [*cells, *[None] * others] for role, cells in shown.items()}
     for name, known in clicks.items():
@@ -138,7 +138,7 @@ def composed(case: LogCase) -> Tables:
     if not all(type(one) is int and one >= 0 for one in ids):
         raise Unwritable("an impression that is no number")
     made = {"session": [f"s{one // 3}" for one in ids], "ts": [one % 3 for one in ids]}
-    return [{**made, **without(case, ("impression",))}]
+    return [{**made, **without_roles(case, ("impression",))}]
 
 
 def _as_structs(columns: Columns, inner: Iterable[str]) -> dict[str, list[Any]]:
@@ -185,12 +185,12 @@ def _simple(item: Any) -> str:
     return str(item)
 
 
-def without(case: LogCase, roles: tuple[str, ...]) -> dict[str, list[Any]]:
+def without_roles(case: LogCase, roles: tuple[str, ...]) -> dict[str, list[Any]]:
     """Return the columns of a case without those of some roles."""
     return {role: cells for role, cells in case.columns.items() if role not in roles}
 
 
-def clicked(case: LogCase) -> list[list[tuple[Any, Any]]]:
+def clicks_of(case: LogCase) -> list[list[tuple[Any, Any]]]:
     """Return the items of each row that were clicked, with their clicks, which are flags."""
     rows = [list(zip(*_row(case, index, ("slate", "clicks")), strict=True)) for index in range(case.rows)]
     if any(click not in (0, 1) for row in rows for _, click in row):

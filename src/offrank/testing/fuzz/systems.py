@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from .cases import LogCase, Unwritable
-from .strangers import Tables, clicked, lists_of, with_strays, without
+from .strangers import Tables, clicks_of, lists_of, with_strays, without_roles
 
 _START = 1_700_000_000
 """The second at which the first list is viewed; each further one is viewed ten seconds later."""
@@ -17,8 +17,11 @@ _START = 1_700_000_000
 
 def insights(case: LogCase) -> Tables:
     """User Behavior Insights: queries with what they returned, and events of several kinds."""
-    clicks = [(f"q{index}", item) for index, row in enumerate(clicked(case)) for item, _ in row]
-    queries = {"query_id": [f"q{index}" for index in range(case.rows)], **without(case, ("clicks", "slate", "query"))}
+    clicks = [(f"q{index}", item) for index, row in enumerate(clicks_of(case)) for item, _ in row]
+    queries = {
+        "query_id": [f"q{index}" for index in range(case.rows)],
+        **without_roles(case, ("clicks", "slate", "query")),
+    }
     queries["query_response_hit_ids"] = case.columns["slate"]
     if "query" in case.columns:
         queries["user_query"] = case.columns["query"]
@@ -29,7 +32,7 @@ def insights(case: LogCase) -> Tables:
     return [queries, {"action_name": kinds, "query_id": [*found["query_id"], "q0"], "event_attributes": events}]
 
 
-def ga4(case: LogCase) -> Tables:
+def google_analytics(case: LogCase) -> Tables:
     """Google Analytics 4, as BigQuery exports it: views of lists, selected items, and other events."""
     text = random.Random(case.seed).random() < 0.5
 
@@ -47,7 +50,7 @@ def ga4(case: LogCase) -> Tables:
     return _events(case, event, ("view_item_list", "select_item", "page_view"))
 
 
-def snowplow(case: LogCase) -> Tables:
+def snowplow_events(case: LogCase) -> Tables:
     """Snowplow's e-commerce events: views of lists, clicks on them, and other events."""
 
     def event(kind: str, view: int, second: int, items: list[tuple[int, Any]]) -> dict[str, Any]:
@@ -73,7 +76,7 @@ Event = Callable[[str, int, int, list[tuple[int, Any]]], dict[str, Any]]
 def _events(case: LogCase, event: Event, kinds: tuple[str, str, str]) -> Tables:
     """Return one table of views, the clicks that follow each, and other events; the views in their order."""
     rng, (view, click, other) = random.Random(case.seed), kinds
-    slates, selected = lists_of(case.columns, "slate"), clicked(case)
+    slates, selected = lists_of(case.columns, "slate"), clicks_of(case)
     views = [event(view, row, 0, _in_any_order(slate, rng)) for row, slate in enumerate(slates)]
     later = [
         event(click, row, rng.randint(1, 9), [(slates[row].index(item) + 1, item)])
@@ -95,11 +98,11 @@ def _in_any_order(slate: list[Any], rng: random.Random) -> list[tuple[int, Any]]
     return rng.sample(ranked, len(ranked))
 
 
-def yandex(case: LogCase, folder: Path) -> Path:
+def yandex_sessions(case: LogCase, folder: Path) -> Path:
     """Write sessions of the relevance prediction challenge: several in a line, with clicks in any order."""
     rng, queries = random.Random(case.seed), case.columns.get("query", ["a_1"] * case.rows)
     lines = ""
-    for row, items in enumerate(clicked(case)):
+    for row, items in enumerate(clicks_of(case)):
         ids = lists_of(case.columns, "slate")[row]
         if not ids or not all(type(item) is int and item >= 0 for item in ids) or not _is_word(queries[row]):
             raise Unwritable("what is no session")
