@@ -161,11 +161,13 @@ def count(value: float | None) -> str:
     return number(value, 0 if value >= 10 or float(value).is_integer() else 1)
 
 
-def percent(share: float | None, signed: bool = False) -> str:
-    """Format a share as a percentage with two significant digits."""
+def percent(share: float | None, places: int | None = None, signed: bool = False) -> str:
+    """Format a share as a percentage, "27 %": with two significant digits, or this many decimals."""
     if share is None:
         return MISSING
     value = 100 * share
+    if places is not None:
+        return f"{value:{'+' if signed else ''}.{places}f} %"
     if value != 0 and abs(value) < 0.01 and not signed:
         return "< 0.01 %"
     rounded = float(f"{value:.1e}")

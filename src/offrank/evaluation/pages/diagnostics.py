@@ -76,7 +76,8 @@ def weights_chart(target: str, found: Sequence[WeightsOf]) -> Chart:
         edges, shares = one.histogram.edges, 100 * one.histogram.counts / _total(one.histogram)
         middles = [math.sqrt(low * high) for low, high in zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True)]
         lines.append(Series(one.estimator, middles, shares.tolist(), line=True))
-    return Chart(f"Weights of {target}", "weight", "% of the weights", tuple(one for one in lines if one.x), log_x=True)
+    lines = [one for one in lines if len(one.x) > 1]  # equal weights are a point
+    return Chart(f"Weights of {target}", "weight", "% of the weights", tuple(lines), log_x=True)
 
 
 def weights_table(target: str, found: Sequence[WeightsOf]) -> Figures:
