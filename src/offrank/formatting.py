@@ -15,7 +15,7 @@ _FINEST = 9
 """Numbers from `_WIDEST` on, and those that need more decimals, are written in powers of ten."""
 _MINUS = re.compile(r"(?<![\w.)-])-(?=[\d.]|inf)|(?<=\de)-(?=\d)")
 _TOGETHER = re.compile(
-    r"(?<=\d) (?=%|to [-+\d]|\u00b1)|(?<=\d %) (?=to [-+\d])|(?<=\bto) (?=[-+]?\d)|(?<=\u00b1) (?=\d)"
+    r"(?<=\d) (?=%|to [-+\d]|\u00b1)|(?<=\d %) (?=to [-+\d])|(?<=\bto) (?=[-+]?\d)(?!\d{4}-\d)|(?<=\u00b1) (?=\d)"
 )
 
 

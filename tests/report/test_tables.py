@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import io
+import re
+from dataclasses import replace
 
 import pytest
 from rich.console import Console
@@ -10,7 +12,7 @@ from rich.console import Console
 from offrank import Result
 from offrank.report import print_document
 from offrank.report import render_text as render_sheet
-from offrank.report.document import Document, Figures, Section
+from offrank.report.document import Codes, Document, Figures, Section
 from tests.report import sample
 
 
@@ -88,3 +90,14 @@ def test_decimal_points_stand_below_each_other() -> None:
     assert lines[0].rindex(".") == lines[1].rindex(".") > lines[0].index("to")
     assert "<td>0.3962\u2007</td><td>0.38 to 0.41\u2007</td>" in page.render()
     assert "<td>\u22120.282\u2007\u2007</td>" in page.render()
+
+
+def test_a_page_has_no_column_that_is_empty_in_every_row() -> None:
+    rows = (("a", 0, None, "-", "", Codes("ok")), ("b", None, None, "-", "", Codes("ok")))
+    table = Figures("Numbers", ("name", "some", "none", "dash", "blank", "see"), rows)
+    assert (table.filled().header, table.filled().rows) == (("name", "some"), (("a", 0), ("b", None)))
+    page = Document("Columns", "", (Section("Which", tables=(table,)),)).render()
+    assert re.findall(r"<th scope=.col.[^>]*>(\w+)", page) == ["name", "some"]
+    told = replace(table, rows=(rows[0], (*rows[1][:-1], Codes("note", ("clustered",)))))
+    assert told.filled().header == ("name", "some", "see")
+    assert Figures("", ("a", "b"), ((None, None),)).filled().header == ("a",)

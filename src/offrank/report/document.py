@@ -73,8 +73,8 @@ class Figures:
             for column in zip(*self.rows, strict=True)
         ]
         kept = [place for place, one in enumerate(told) if one or not place]
-        header, *rows = (tuple(row[place] for place in kept) for row in (self.header, *self.rows))
-        return replace(self, header=header, rows=tuple(rows), extra=())
+        rows = tuple(tuple(row[place] for place in kept) for row in self.rows)
+        return replace(self, header=tuple(self.header[place] for place in kept), rows=rows, extra=())
 
     def aligned(self, space: str) -> list[list[Cell]]:
         """Return the columns, with the decimal points of each below each other. space: as wide as a digit."""

@@ -141,8 +141,8 @@ def asked(facts: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
         "Judged on": facts.get("other") and quote(str(facts["other"])),
         "Drawn by": facts.get("logging") and quote(str(facts["logging"])),
         "Target": facts.get("target") and quote(str(facts["target"])),
-        "Clusters": facts.get("cluster") and quote(str(facts["cluster"])),
-        "Groups": facts.get("by") and quote(str(facts["by"])),
+        "Clusters": facts.get("cluster") not in (None, "auto") and quote(str(facts["cluster"])),
+        "Groups": facts.get("by") and facts["kind"] == "metrics" and quote(str(facts["by"])),
         "Intervals": how,
     }
     return tuple((name, str(value)) for name, value in told.items() if value)
