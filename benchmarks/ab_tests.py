@@ -26,6 +26,7 @@ from _page import generated
 from numpy.typing import NDArray
 
 import offrank
+from offrank.formatting import percent
 
 Floats = NDArray[np.float64]
 Shown = NDArray[np.int64]
@@ -238,10 +239,11 @@ def rows(asked: argparse.Namespace) -> Iterator[str]:
             means, both, curve, by = (Found.of(known["logs"], one, true) for one in (MEANS, COMBINED, CURVED, HISTORY))
             saved, more = ((np.median(means.errors) / np.median(one.errors)) ** 2 for one in (both, curve))
             yield (
-                f"| {likeness} | {world.shared:.0%} | {users} | {true:+.4f} "
-                f"| {means.error:.4f} | {np.mean(means.held):.1%} | {both.error:.4f} | {np.mean(both.held):.1%} "
-                f"| {both.error / means.error:.2f} | {saved:.1f} | {np.mean(by.taken):.0%} "
-                f"| {more:.1f}, held {np.mean(curve.held):.1%} |"
+                f"| {likeness} | {percent(world.shared, 0)} | {users} | {true:+.4f} "
+                f"| {means.error:.4f} | {percent(np.mean(means.held), 1)} | {both.error:.4f} | "
+                f"{percent(np.mean(both.held), 1)} "
+                f"| {both.error / means.error:.2f} | {saved:.1f} | {percent(np.mean(by.taken), 0)} "
+                f"| {more:.1f}, held {percent(np.mean(curve.held), 1)} |"
             )
 
 

@@ -16,6 +16,7 @@ from trust_worlds import HEALTHY, World
 
 import offrank
 from offrank.findings.verdict import Verdict
+from offrank.formatting import percent
 
 DEFAULT = ("ips", "snips")
 
@@ -68,7 +69,7 @@ def lines(found: list[Beside]) -> Iterator[str]:
     yield f"| of these auto is sound | {sum(one.auto.trust == 'sound' for one in kept)} |"
     yield f"| width, auto over default: median, and a quarter to three quarters | {quarters(ratios)} |"
     yield f"| distance from the truth, auto over default: likewise | {quarters(errors)} |"
-    yield f"| auto's interval holds the truth | {np.mean(held):.0%} |"
+    yield f"| auto's interval holds the truth | {percent(np.mean(held), 0)} |"
 
 
 def quarters(found: list[float]) -> str:

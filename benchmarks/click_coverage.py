@@ -26,6 +26,8 @@ from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
+from offrank.formatting import percent
+
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 import numpy as np
@@ -156,7 +158,7 @@ class Row:
         of_documents = "top" in self.logs[0]["tables"][self.table]
         each = [group if of_documents or group == "all" else "" for group in GROUPS]
         codes = [code for log in self.logs for code in log["cautions"]]
-        said = ", ".join(f"{code} {codes.count(code) / len(self.logs):.0%}" for code in sorted(set(codes)))
+        said = ", ".join(f"{code} {percent(codes.count(code) / len(self.logs), 0)}" for code in sorted(set(codes)))
         spread = [f"{self.mean('all', place):.3f}" for place in (2, 4)]
         return [*self.by(each[:4], 1, "+.3f"), *spread, *self.by(each, 3, ".2f"), said]
 

@@ -32,6 +32,7 @@ from side_by_side import write as write_slates
 
 import offrank
 from offrank.folds.base import Tee
+from offrank.formatting import percent
 
 MARK = "what is counted"
 DISTINCT, ITEMS, SLOTS = 5_000, 6, 4
@@ -142,7 +143,7 @@ def table(slates: Path, scores: Path, contexts: Path, rows: int, repeats: int) -
     yield "| part | CPU s | share |"
     yield "|---|--:|--:|"
     for name, seconds in sorted(few.items(), key=lambda one: -one[1]):
-        yield f"| {name} | {seconds:.3f} | {seconds / whole:.0%} |"
+        yield f"| {name} | {seconds:.3f} | {percent(seconds / whole, 0)} |"
 
 
 def main() -> None:

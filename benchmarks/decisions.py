@@ -27,6 +27,7 @@ import pyarrow as pa
 from _page import generated
 
 import offrank
+from offrank.formatting import percent
 
 ASKED: dict[str, list[str] | str] = {
     "two": ["ips", "snips"],
@@ -89,7 +90,8 @@ def lines(found: Counter[tuple[int, str, str, str]], logs: int) -> Iterator[str]
     yield "|--:|---|---|--:|--:|--:|"
     for rows, distance, asked in dict.fromkeys(key[:3] for key in sorted(found)):
         worse, better = (found[rows, distance, asked, decision] / logs for decision in ("worse", "better"))
-        yield f"| {rows:,} | {distance} | {asked} | {worse + better:.1%} | {worse:.1%} | {better:.1%} |"
+        shares = " | ".join(percent(one, 1) for one in (worse + better, worse, better))
+        yield f"| {rows:,} | {distance} | {asked} | {shares} |"
 
 
 def main() -> None:

@@ -13,6 +13,7 @@ import math
 from statistics import fmean, median
 
 import offrank
+from offrank.formatting import percent
 from offrank.policies import policy
 from offrank.simulation import SearchWorld
 
@@ -48,7 +49,10 @@ def main() -> None:
     print("| Difference | Estimator | covers | relative covers | surer by |\n|---|---|--:|--:|--:|")
     for (one, other, estimator), rows in held.items():
         holds, shares, surer = zip(*rows, strict=True)
-        print(f"| {one} - {other} | `{estimator}` | {fmean(holds):.1%} | {fmean(shares):.1%} | {median(surer):.1f} x |")
+        print(
+            f"| {one} - {other} | `{estimator}` | {percent(fmean(holds), 1)} | {percent(fmean(shares), 1)} | "
+            f"{median(surer):.1f} x |"
+        )
 
 
 if __name__ == "__main__":

@@ -14,6 +14,8 @@ from pathlib import Path
 import numpy as np
 from _page import generated
 
+from offrank.formatting import percent
+
 LOOKS = (1, 2, 7, 14, 30, 100)
 Z = 1.959964
 
@@ -25,7 +27,9 @@ def lines(logs: int) -> Iterator[str]:
     yield "| looks | " + " | ".join(map(str, LOOKS)) + " |"
     yield "|---|" + "--:|" * len(LOOKS)
     yield (
-        "| missed at some look | " + " | ".join(f"{missed[:, :looks].any(axis=1).mean():.0%}" for looks in LOOKS) + " |"
+        "| missed at some look | "
+        + " | ".join(percent(missed[:, :looks].any(axis=1).mean(), 0) for looks in LOOKS)
+        + " |"
     )
 
 

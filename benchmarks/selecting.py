@@ -20,6 +20,7 @@ from rich.console import Console
 from rich.table import Table
 
 from offrank.evaluation.selection import EstimatorSelector
+from offrank.formatting import percent
 from offrank.inference.spec import IntervalSpec
 from offrank.log.batch import Contexts, Floats
 from offrank.policies import policy
@@ -104,7 +105,7 @@ def main() -> None:
                 every.append(ratios)
                 most = max(set(chosen), key=chosen.count)
                 cells = ["" if np.isnan(one) else f"{one:.2f}" for one in ratios]
-                table.add_row(name, title, f"{rows:,}", best, *cells, f"{good:.0%}", f"{most} {chosen.count(most)}")
+                table.add_row(name, title, f"{rows:,}", best, *cells, percent(good, 0), f"{most} {chosen.count(most)}")
     ratios = np.array(every)
     table.add_row("geometric mean", "", "", "", *(f"{np.exp(np.nanmean(np.log(one))):.2f}" for one in ratios.T), "", "")
     table.add_row("worst", "", "", "", *(f"{np.nanmax(one):.1f}" for one in ratios.T), "", "")

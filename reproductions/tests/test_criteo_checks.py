@@ -9,12 +9,13 @@ import pytest
 
 import offrank
 from offrank import EpsilonUniform
-from offrank.checks.mixtures import EPSILONS, Mixtures, MixturesFold
 from offrank.errors import UsageError
 from offrank.policies.written import Logged
 from offrank.running.executors import run
 from offrank.simulation.adverts import AdvertWorld
+from offrank.testing import check_fold
 from offrank_papers import criteo_checks
+from offrank_papers.mixtures import EPSILONS, Mixtures, MixturesFold
 
 WORLD = AdvertWorld(impressions=4_000, contexts=300, seed=5, slots=(1, 3))
 FOLD = MixturesFold(Logged())
@@ -52,6 +53,10 @@ def test_table_1(found: dict[int, Mixtures]) -> None:
         assert one.corrected_inverse_propensity == pytest.approx(h @ inverse[rows] / h.sum())
         assert one.mean_slates == pytest.approx(h @ slates / h.sum())
         assert one.largest_inverse_propensity == pytest.approx(inverse[rows].max())
+
+
+def test_any_partition_and_order_gives_the_same() -> None:
+    check_fold(FOLD, next(WORLD.source().select(FOLD.needs()).batches(0)), np.random.default_rng(7))
 
 
 def test_no_epsilon_is_the_log_itself(found: dict[int, Mixtures]) -> None:

@@ -15,7 +15,7 @@ _FINEST = 9
 """Numbers from `_WIDEST` on, and those that need more decimals, are written in powers of ten."""
 _MINUS = re.compile(r"(?<![\w.)-])-(?=[\d.]|inf)|(?<=\de)-(?=\d)")
 _TOGETHER = re.compile(
-    r"(?<=\d) (?=%|to [-+\d]|\u00b1)|(?<=\d %) (?=to [-+\d])|(?<=\bto) (?=[-+]?\d)|(?<=\u00b1) (?=\d)"
+    r"(?<=\d) (?=%|to [-+\d]|\u00b1)|(?<=\d %) (?=to [-+\d])|(?<=\bto) (?=[-+]?\d)(?!\d{4}-\d)|(?<=\u00b1) (?=\d)"
 )
 
 
@@ -161,11 +161,13 @@ def count(value: float | None) -> str:
     return number(value, 0 if value >= 10 or float(value).is_integer() else 1)
 
 
-def percent(share: float | None, signed: bool = False) -> str:
-    """Format a share as a percentage with two significant digits."""
+def percent(share: float | None, places: int | None = None, signed: bool = False) -> str:
+    """Format a share as a percentage, "27 %": with two significant digits, or this many decimals."""
     if share is None:
         return MISSING
     value = 100 * share
+    if places is not None:
+        return f"{value:{'+' if signed else ''}.{places}f} %"
     if value != 0 and abs(value) < 0.01 and not signed:
         return "< 0.01 %"
     rounded = float(f"{value:.1e}")

@@ -46,7 +46,7 @@ def test_what_the_page_says_of_arms(arms: str, told: bool) -> None:
     table = pa.table({"slate": slate, "clicks": rng.integers(0, 2, (ROWS, 5)).tolist(), "arm": which, **columns})
     said = " ".join(str(offrank.inspect(table)).split())
     for number, name in enumerate(arms):
-        share = f"{np.mean(which == number):.0%}"
+        share = f"{100 * np.mean(which == number):.0f} %"
         sentence = f"arm = {number} ({share} of the impressions): every slate is sorted by top({name.lower()})."
         assert (sentence in said) == told
     assert ("Deterministic rankers, identified by arm:" in said) == told

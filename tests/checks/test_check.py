@@ -141,7 +141,7 @@ def test_what_logging_never_shows_is_counted_per_rank() -> None:
     log = coins(400, slate=[[1]] * 400, score=[[1.0, 2.0]] * 400, other=[[2.0, 1.0]] * 400, propensity=np.ones(400))
     found = row(offrank.check(log, Top("other"), EpsilonUniform(Top("score"), 0)), "support")
     assert (found["status"], found["value"], found["expected"]) == ("serious", 1, 0)
-    assert "100.0% at rank 1" in found["message"]
+    assert "100.0 % at rank 1" in found["message"]
     assert row(offrank.check(log, Top("score"), Top("score")), "support")["status"] == "ok"
     unasked = row(offrank.check(log, logging=Top("score")), "support", "uniform")
     assert (unasked["status"], unasked["value"]) == ("warning", 0.5)

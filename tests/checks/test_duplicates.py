@@ -46,12 +46,12 @@ def test_a_file_that_is_read_twice_is_found(name: str) -> None:
     assert "duplicate-rows" not in warnings(log)
     assert "duplicate-rows" not in checks(log)
     for twice in (pa.concat_tables([log, log]), interleaved(log)):
-        assert "50%" in warnings(twice)["duplicate-rows"]
+        assert "50 %" in warnings(twice)["duplicate-rows"]
         assert checks(twice)["duplicate-rows"] == "warning"
 
 
 def test_a_join_that_makes_three_of_each_is_found() -> None:
-    assert "67%" in warnings(interleaved(dice(2_000), 3))["duplicate-rows"]
+    assert "67 %" in warnings(interleaved(dice(2_000), 3))["duplicate-rows"]
 
 
 @pytest.mark.parametrize(("share", "found"), [(0.04, False), (0.1, True), (0.3, True)])

@@ -61,7 +61,7 @@ def test_a_wrong_policy_is_one_finding_and_binds_every_estimate_that_asks_it() -
     names = ("ips", "snips", "ipm", "logged")
     found = evaluated(search(), WRONG, TARGET, names)
     assert codes(found) == ["miscalibrated"]
-    assert "100% of the rows" in found.about_log[0].message
+    assert "100 % of the rows" in found.about_log[0].message
     assert not found.trustworthy
     for name in ("ips", "snips", "ipm"):
         assert found[name].about_log == found.about_log

@@ -112,7 +112,7 @@ def test_a_sparse_log_falls_back_to_click_rates() -> None:
     learnt = PBM().learn(sparse)
     assert learnt.parameters["examination"] == pytest.approx(np.exp(rank_rates(sparse).log), rel=0.1)
     assert [caution.code for caution in learnt.cautions] == ["examination-unknown"]
-    assert "75%" in learnt.cautions[0].message
+    assert "75 %" in learnt.cautions[0].message
 
 
 @pytest.mark.parametrize(("a", "b"), [(0.05, 3.0), (2.0, 0.01), (1.5, 7.0), (300.0, 4000.0)])

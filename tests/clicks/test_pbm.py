@@ -180,7 +180,7 @@ def test_a_log_that_never_changes_its_rankings_does_not_tell() -> None:
     still = ClickCounts(np.arange(3), np.arange(3), np.full(3, 1000.0), np.array([300.0, 200.0, 100.0]), 3, 3)
     learnt = PBM().learn(still)
     assert [caution.code for caution in learnt.cautions] == ["examination-unknown"]
-    assert "67%" in learnt.cautions[0].message
+    assert "67 %" in learnt.cautions[0].message
     # What was logged is predicted all the same.
     law = PBM().law(learnt.parameters, SlateDocuments(np.array([[0, 1, 2]]), np.ones((1, 3), bool)))
     assert law.marginal()[0] == pytest.approx([0.3, 0.2, 0.1], abs=0.02)

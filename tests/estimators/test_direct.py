@@ -114,7 +114,7 @@ def test_the_share_that_is_known(model: Any, target: str) -> None:
         here.source(policy("uniform")), target, "uniform", Direct(fitted(model, RELEVANCE, [1, 3]))
     )
     caution = next(one for one in only(result).warnings if one.code == "unseen-documents")
-    assert (caution.severity, caution.message[:3]) == ("serious", "50%")
+    assert (caution.severity, caution.message[:4]) == ("serious", "50 %")
 
 
 def only(result: offrank.Result) -> offrank.Estimate:

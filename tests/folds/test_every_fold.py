@@ -235,7 +235,6 @@ LOGS: dict[str, Callable[[Any], Any]] = {
     "checks.rows.CandidatesFold": lambda kind: kind(),
     "checks.log.LogFold": lambda kind: kind.of(offrank.read_log(log("partial").table), OLD),
     "checks.propensities.UniformWeightsFold": lambda kind: kind(policy("logged")),
-    "checks.mixtures.MixturesFold": lambda kind: kind(OLD),
     "folds.sampled.SampledRowsFold": lambda kind: kind(EVERYTHING, 40, cells=150),
     "checks.overview.OverviewFold": lambda kind: kind(("query", "session")),
     "checks.propensities.SlotsFold": lambda kind: kind(OLD),

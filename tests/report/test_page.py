@@ -10,11 +10,14 @@ from importlib import metadata
 from itertools import pairwise
 from pathlib import Path
 
+import numpy as np
 import pyarrow as pa
 import pytest
 
 import offrank
 from offrank import Result, Top
+from offrank.evaluation.metadata import Diagnoses, RankOverlap, WeightsOf
+from offrank.folds.histogram import Histogram
 from offrank.report import glossary
 from offrank.report.page import prose
 from tests.report import sample
@@ -136,7 +139,6 @@ def test_all_sections_are_there() -> None:
         "Overlap of target and log by rank",
         "Rankings side by side",
         "Clicks by rank",
-        "The log",
         "To repeat this",
         WORDS,
     ]
@@ -163,7 +165,6 @@ def test_empty_sections_vanish() -> None:
         "Why",
         "Left out while reading",
         "t",
-        "The log",
         "To repeat this",
         WORDS,
     ]
@@ -182,9 +183,11 @@ def test_the_first_screen_says_what_was_asked_of_which_log() -> None:
     assert told == {
         "Log": "demo/log.parquet",
         "Impressions": "200,000",
+        "Before sub-sampling": "248,310",
         "Clusters": "query",
         "Drawn by": "plackett_luce(old_score)",
         "Estimator of the answer": "ipm",
+        "Examination by rank": "1, 0.62, 0.41, 0.3, 0.24",
         "Intervals": "studentised 95\u00a0%",
     }
 
@@ -202,7 +205,8 @@ def test_the_smallest_effect_that_would_be_seen_is_on_the_first_screen() -> None
 def test_days_are_in_order_and_give_the_period(names: tuple[str, str]) -> None:
     key, one = ("better", "ipm"), sample.answer("better")
     page = render(sample.only({key: one}, {name: {key: one} for name in names}, by="day"))
-    assert "<dt>Period</dt><dd>2026-09-09\u00a0to\u00a02026-09-10</dd>" in page
+    first, last = (f'<span class="day">{day}</span>' for day in ("2026-09-09", "2026-09-10"))  # no line ends in one
+    assert f"<dt>Period</dt><dd>{first}\u00a0to {last}</dd>" in page
     assert page.index(f">{min(names)}</bdi>") < page.index(f">{max(names)}</bdi>")
 
 
@@ -239,3 +243,20 @@ def test_many_groups_are_cut_to_the_largest() -> None:
     assert "The 10 largest are shown; 20 smaller ones are not." in page
     drawn, table, every = page.count(">g21<"), page.count('<span class="name">g21<'), page.count('"name">g20<')
     assert (drawn, table, every) == (3, 2, 1)  # in the picture and its table; the others in a folded table only
+
+
+@pytest.mark.parametrize("counts", [[9], [8, 1]])
+def test_weights_that_are_all_equal_are_not_drawn(counts: list[int]) -> None:
+    edges, none = np.array([0.5, 1.0, 2.0])[: len(counts) + 1], np.empty(0)
+    weights = WeightsOf("t", "logged", Histogram(0, edges, np.array(counts), none, none.astype(np.int64)))
+    mean = sample.plain(0.4, 0.01, mean_weight=1.0, mean_weight_interval=sample.spread(1.0, 0.0, 0.0))
+    page = render(sample.only({("t", "logged"): mean}, weights=(weights,)))
+    assert ("Importance weights" in headings(page)) == ("Weights of t" in page) == (len(counts) > 1)
+
+
+@pytest.mark.parametrize("ranks", [1, 2])
+def test_overlap_at_a_single_rank_is_no_line(ranks: int) -> None:
+    behind = Diagnoses(overlap=tuple(RankOverlap("t", rank, 0.3, 0.4) for rank in range(1, ranks + 1)))
+    page = render(sample.only({("t", "ips"): sample.plain(0.4, 0.01)}, diagnoses=behind))
+    assert "Overlap of target and log by rank" in headings(page)
+    assert ("Overlap of t with the log" in page) == (ranks > 1)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import io
+import re
+from dataclasses import replace
 
 import pytest
 from rich.console import Console
@@ -10,7 +12,7 @@ from rich.console import Console
 from offrank import Result
 from offrank.report import print_document
 from offrank.report import render_text as render_sheet
-from offrank.report.document import Document, Figures, Item, Section
+from offrank.report.document import Codes, Document, Figures, Item, Section
 from tests.report import sample
 
 
@@ -94,3 +96,14 @@ def test_words_beside_a_long_status_are_not_cut() -> None:
     said = "none: a damaged number would not be noticed; another command adds them"
     document = Document("log", "", (Section("Contents", items=(Item(said, status="duplicates"),)),), ())
     assert " ".join(render_sheet(document, 80).split()).endswith(f"duplicates {said}")
+
+
+def test_a_page_has_no_column_that_is_empty_in_every_row() -> None:
+    rows = (("a", 0, None, "-", "", Codes("ok")), ("b", None, None, "-", "", Codes("ok")))
+    table = Figures("Numbers", ("name", "some", "none", "dash", "blank", "see"), rows)
+    assert (table.filled().header, table.filled().rows) == (("name", "some"), (("a", 0), ("b", None)))
+    page = Document("Columns", "", (Section("Which", tables=(table,)),)).render()
+    assert re.findall(r"<th scope=.col.[^>]*>(\w+)", page) == ["name", "some"]
+    told = replace(table, rows=(rows[0], (*rows[1][:-1], Codes("note", ("clustered",)))))
+    assert told.filled().header == ("name", "some", "see")
+    assert Figures("", ("a", "b"), ((None, None),)).filled().header == ("a",)

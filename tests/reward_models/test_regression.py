@@ -137,7 +137,7 @@ def test_what_is_chosen_has_the_smallest_error_and_is_told(found: offrank.Result
     assert models["dr(lasso)"] == {**lasso, "estimator": "dr(lasso)"}
     [said] = [one for one in found["direct(lasso)"].warnings if one.code == "model-based"]
     assert re.search(r"prediction of `lasso`.*fitted \(penalty=0.01\) to the 600 impressions with 5-fold", said.message)
-    assert f"explains {lasso['explained']:.0%} of the variance" in said.message
+    assert f"explains {100 * lasso['explained']:.0f} % of the variance" in said.message
     assert [one.severity for one in found["dr(lasso)"].warnings if one.code == "reward-model"] == ["note"]
     assert "same-log" not in {one.code for one in found.findings}
     assert "the reward model is right" in str(found)

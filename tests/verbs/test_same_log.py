@@ -88,7 +88,7 @@ def test_the_training_log_is_too_kind_and_says_so_and_the_held_out_third_is_righ
     assert right["snips"].n == ROWS // 3
     (said,) = (one for one in kind["snips"].warnings if one.code == "same-log")
     assert said.severity == "serious"
-    assert "67%" in said.message
+    assert "67 %" in said.message
 
 
 def test_copies_are_found_under_any_name_and_in_any_form(folder: Path, tmp_path: Path) -> None:

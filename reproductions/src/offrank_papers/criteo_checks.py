@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from offrank.checks.mixtures import EPSILONS, AtEpsilon, Mixtures, MixturesFold
 from offrank.evaluation import arguments
 from offrank.folds.estimate import Interval
 from offrank.log.source import Source
@@ -19,6 +18,7 @@ from offrank.running.executors import run
 from offrank.simulation.adverts import AdvertWorld
 
 from .expectations import Expectations, Run, bars, by_columns, half_of, same_size, times
+from .mixtures import EPSILONS, AtEpsilon, Mixtures, MixturesFold
 
 PAPER = Expectations.of("criteo-checks")
 _PER = 1e4  # click rates are shown times 10,000, as in the paper

@@ -22,6 +22,7 @@ from types import MappingProxyType
 from typing import Any
 
 from offrank.folds.estimate import Estimate, Interval
+from offrank.formatting import percent
 from offrank.report.charts import Chart, Series
 from offrank.report.document import Cell, Claim, Document, Figures, Section, Status
 from offrank.steps import Say, silent
@@ -90,12 +91,13 @@ class _Words(Formatter):
         if isinstance(value, str):
             return value
         if isinstance(value, Interval):
-            return f"{value.value:{format_spec}}\u00a0(±\u00a0{half_of(value):{format_spec.lstrip('+')}})"
+            half = self.format_field(half_of(value), format_spec.lstrip("+"))
+            return f"{self.format_field(value.value, format_spec)}\u00a0(±\u00a0{half})"
         if isinstance(value, Mapping):
             return ", ".join(f"{name} {self.format_field(one, format_spec)}" for name, one in value.items()) or "none"
         if isinstance(value, Iterable):
             return ", ".join(self.format_field(one, format_spec) for one in value) or "none"
-        return format(value, format_spec or "g")
+        return format(value, format_spec or "g").replace("%", " %")
 
 
 _WORDS = _Words()
@@ -226,7 +228,7 @@ def _agreement(ours: Sequence[_Pair], theirs: Sequence[_Pair], known: Mapping[st
 
 def _tolerance(known: Mapping[str, Any]) -> str:
     parts = [f"{known['tolerance']:g}"] if "tolerance" in known else []
-    parts += [f"{known['relative']:.1%}"] if "relative" in known else []
+    parts += [f"{percent(known['relative'], 1)}"] if "relative" in known else []
     return (
         f"Cells agree within {' and '.join(parts)}, beyond what both intervals allow (the root of the sum of their "
         "squared halves); a row is confirmed where all cells agree, in part where half of them do"

@@ -14,6 +14,7 @@ from functools import cached_property
 import numpy as np
 
 from offrank.checks.rows import Impressions, ImpressionsFold
+from offrank.formatting import percent
 from offrank.log.batch import Floats
 from offrank.metrics.measured import Measured, Measurements
 from offrank.metrics.measurements import measurements
@@ -187,7 +188,7 @@ def _variance(world: BannerWorld) -> Section:
         _by_rejected("Correlation with the reference", "correlation over models", rejected, agreeing),
     )
     fewer = [ratio * SHUFFLED_SHARE / (1 - SHUFFLED_SHARE) for ratio in exact]
-    shares = [f"{share:.0%}:" for share in rejected]
+    shares = [f"{percent(share, 0)}:" for share in rejected]
     facts = {
         "ratios": dict(zip(shares, exact, strict=True)),
         "ratios with one draw": dict(zip(shares, drawn, strict=True)),

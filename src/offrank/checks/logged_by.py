@@ -10,7 +10,7 @@ from ..findings import has_cause
 from ..findings.evidence import LogEvidence
 from ..findings.unconfirmed_logging import BLIND
 from ..folds.estimate import Caution
-from ..formatting import plural
+from ..formatting import percent, plural
 from ..policies.sorting import always_sorts
 from ..policies.uniform import Uniform
 from .drawn import Drawn
@@ -149,7 +149,7 @@ _REPEATS = "contexts hardly ever repeat, so random slates cannot be distinguishe
 def _shown(law: Drawn) -> str:
     if law.departure >= 1:
         return "the log is too small to reveal fixed slates"
-    return f"a share of {law.departure:.0%} fixed slates would have been detected"
+    return f"a share of {percent(law.departure, 0)} fixed slates would have been detected"
 
 
 def _fixed(random: Randomness, sure: Drawn | None, order: Sequence[SortKey]) -> str:

@@ -12,6 +12,7 @@ from ..log.source import Source
 from ..outputs import inputs_in, refuse_outputs
 from ..policies.balanced import refuse_arm_targets
 from ..policies.fit import counts, fitted
+from ..readers.tables import period_of
 from ..registry import Later
 from ..reward_models.fitting import fit_models
 from . import arguments
@@ -35,6 +36,7 @@ def answered(question: Question) -> Result:
         OffrankError: see `offrank.evaluate`.
     """
     source, left_out = arguments.source(question.log, question.columns), None
+    period = period_of(source)
     asked = [question.target, question.logging, question.examination, question.estimators, question.held_out]
     refuse_outputs(question.state, log=[question.log, source], read=asked, overwrite=question.overwrite)
     read = tuple(inputs_in(question.log, source, *asked, question.state))
@@ -44,8 +46,7 @@ def answered(question: Question) -> Result:
         source, left_out = kept_apart(source, question.held_out, executor, progress)
     cache = RunCache()  # of what follows from policies and contexts alone, for every reading
     found = counted(pass_of(question, source, cache), question, source, cache).result()
-    if left_out is not None:
-        found = found.with_facts(log=replace(found.metadata.log, learnt_from=left_out))
+    found = found.with_facts(log=replace(found.metadata.log, learnt_from=left_out, period=period))
     return refuse_empty(replace(found, read=read))
 
 

@@ -32,6 +32,7 @@ from ..policies.fit import counts, fitted
 from ..policies.propensities import AnyPolicy, ShownAbility, is_law, remembering, shown_needs
 from ..policies.uniform import Uniform
 from ..policies.written import is_logged
+from ..readers.tables import period_of
 from ..running.executors import Executor, Progress
 from ..running.quantities import Quantities
 from ..wording import Option, Wording
@@ -202,7 +203,13 @@ class CheckPass:
         return ResultMetadata(
             kind="check",
             title="Can this log be used to evaluate other rankings?",
-            log=LogRead(self.source.describe(), impressions.n, impressions.estimated, impressions.skipped),
+            log=LogRead(
+                self.source.describe(),
+                impressions.n,
+                impressions.estimated,
+                impressions.skipped,
+                period=period_of(self.source),
+            ),
             logging=repr(self.logging),
             targets={name: repr(one) for plan in plans for name, one in plan.targets.items()},
             confidence=self.spec.confidence,

@@ -22,7 +22,8 @@ Status = Severity | Literal["ok", "skipped"]
 class LogRead:
     """The log that was read: rows, their number before sub-sampling, and rule -> rows left out.
 
-    learnt_from: rows that were left out because a policy had learnt from them.
+    learnt_from: rows that were left out because a policy had learnt from them. period: its first and last day, and the
+    column that tells them, if they are known without reading rows.
     """
 
     source: str
@@ -30,6 +31,7 @@ class LogRead:
     estimated_impressions: float
     skipped: Mapping[str, int]
     learnt_from: int | None = None
+    period: Mapping[str, str] | None = None
 
 
 @dataclass(frozen=True)

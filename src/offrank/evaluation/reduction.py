@@ -107,11 +107,6 @@ class Pass:
         return [one for one in self.members if without_normalisation(one).weighs != "logged"]
 
     @property
-    def only_target(self) -> AnyPolicy:
-        """Return the first target."""
-        return next(iter(self.targets.values()))
-
-    @property
     def layout(self) -> Layout:
         """Return each distinct weighting once: ips and snips share one."""
         weighed, targets = dict.fromkeys(map(without_normalisation, self.members)), dict.fromkeys(self.targets.values())

@@ -14,6 +14,7 @@ from typing import Any, Self
 from ..folds.estimate import Caution, PlacedCaution
 from ..frames import Tabular
 from ..log.source import Source
+from ..readers.tables import period_of
 from ..report.document import Answer, Document, Finding, Section, of_models, worst
 from ..report.plots import Forest
 from ..report.printable import Printed
@@ -56,7 +57,16 @@ def facts(kind: str, title: str, log: Source | str, **more: Any) -> dict[str, An
     """Return what `to_dict` holds besides the numbers."""
     made = {"versions": versions(), "created": now()}
     where = log if isinstance(log, str) else log.describe()
-    return {"schema": 1, "kind": kind, "title": title, "log": where, **more, **made}
+    days = None if isinstance(log, str) else period_of(log)
+    return {
+        "schema": 1,
+        "kind": kind,
+        "title": title,
+        "log": where,
+        **({"period": days} if days else {}),
+        **more,
+        **made,
+    }
 
 
 @dataclass(frozen=True, kw_only=True)

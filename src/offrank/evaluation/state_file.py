@@ -18,8 +18,9 @@ from ..folds.fingerprint import Fingerprint
 from ..log.batch import RunCache
 from ..log.source import Source
 from ..policies.fit import replaced
-from ..readers.by_file import ByFile, FilesFold, first_row, layout_of, without_rows
+from ..readers.by_file import ByFile, FilesFold, files_of, first_row, layout_of, without_rows
 from ..readers.files import describe
+from ..readers.tables import period_of
 from ..running.identity import digest
 from ..running.quantities import Quantities
 from ..running.states import dumps, loads
@@ -49,7 +50,7 @@ class State:
     - question: what was asked, by its spellings. layout: the columns of the log.
     - job: a digest of all that is counted. learnt: the rows that the examination curve was learnt from.
     - paths: the files of the log, as they were named. files: names -> numbers that their rows have.
-    - counted: the state of the folds.
+    - counted: the state of the folds. period: the first and the last day of the log, if known.
     """
 
     where: str
@@ -61,6 +62,7 @@ class State:
     paths: tuple[str, ...]
     files: Mapping[str, int]
     counted: Any
+    period: Mapping[str, str] | None = None
 
     def save(self, path: Path) -> None:
         """Write one file atomically."""
@@ -164,10 +166,10 @@ def counted(job: Pass, question: Question, log: Source, cache: RunCache | None =
 def _begun(question: Question, log: Source, job: Pass, quantities: Quantities) -> State:
     """The state before anything was counted, from which the same pass can be made."""
     asked = {**question.to_dict(), COLUMNS: list(job.spec.columns)}
-    files = getattr(getattr(log, "table", None), "files", None)
+    files = files_of(log)
     paths = (log.describe(),) if files is None else files.paths
     known = layout_of(log), digest(quantities.fold), job.trained.curve_rows, paths
-    state = State(str(question.state), VERSION, asked, *known, {}, None)
+    state = State(str(question.state), VERSION, asked, *known, {}, None, period_of(log))
     try:
         again = digest(state.counted_by(log.describe())[1].fold)
     except OffrankError:
@@ -217,7 +219,16 @@ def merged(states: Sequence[State]) -> tuple[State, Pass, Quantities]:
             "keep the files of policies and models unchanged between days, or count the days again",
         )
     total = reduce(fold.merge, (one.counted for one in states), fold.empty())
-    return replace(first, paths=paths, files=files, counted=total), job, asked
+    periods = [one.period for one in states]
+    return replace(first, paths=paths, files=files, counted=total, period=_spanned(periods)), job, asked
+
+
+def _spanned(periods: Sequence[Mapping[str, str] | None]) -> dict[str, str] | None:
+    """The period of several logs together; None if that of one is not known, or their columns differ."""
+    known = [one for one in periods if one is not None]
+    if len(known) < len(periods) or len({one["column"] for one in known}) > 1:
+        return None
+    return {**known[0], "first": min(one["first"] for one in known), "last": max(one["last"] for one in known)}
 
 
 def _added(totals: Sequence[Mapping[str, float] | None]) -> dict[str, float] | None:

@@ -1,5 +1,6 @@
 """`clipped`: weight that a bound on the weights removed."""
 
+from ..formatting import percent
 from .evidence import EstimateEvidence
 from .registry import Statement, finding
 
@@ -21,7 +22,7 @@ def clipped(found: EstimateEvidence) -> Statement:
     leans = "relies on the model's prediction there" if found.corrects else "is biased towards the logging policy"
     return Statement(
         "warning" if found.control < MUCH else "note",
-        f"{found.clipped} removed {1 - found.control:.0%} of the weight, so the estimate {leans}.",
+        f"{found.clipped} removed {percent(1 - found.control, 0)} of the weight, so the estimate {leans}.",
         f"Raise the {found.parameter} until the value stops changing" + (bound if found.plain else free),
         missing=1 - found.control if found.plain and not found.corrects else 0.0,
     )

@@ -1,5 +1,6 @@
 """`duplicate-rows`: rows that were written more than once."""
 
+from ..formatting import percent
 from .evidence import RowsEvidence
 from .registry import Statement, finding
 
@@ -8,7 +9,7 @@ from .registry import Statement, finding
 def duplicate_rows(found: RowsEvidence) -> Statement:
     return Statement(
         "warning",
-        f"At least {found.copies:.0%} of the rows are copies of other rows: equal rows occur in pairs far more "
+        f"At least {percent(found.copies, 0)} of the rows are copies of other rows: equal rows occur in pairs far more "
         "often than in independent impressions.",
         "Look for a file that is read twice, or a join that duplicates rows. Copies make intervals too narrow: "
         "remove them, or cluster by what they share.",

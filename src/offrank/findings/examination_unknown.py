@@ -1,5 +1,6 @@
 """`examination-unknown`: ranks, or cells, whose examination the log does not identify."""
 
+from ..formatting import percent
 from .evidence_clicks import FitEvidence
 from .registry import Statement, finding
 
@@ -16,7 +17,8 @@ def examination_unknown(found: FitEvidence) -> Statement | None:
     if found.hidden >= MANY:
         return Statement(
             "warning",
-            f"{found.hidden:.0%} of the views are at positions whose examination cannot be estimated from this log: "
+            f"{percent(found.hidden, 0)} of the views are at positions whose examination cannot be estimated from "
+            "this log: "
             "almost no document was clicked both there and elsewhere. The estimates assume that documents are "
             "equally attractive at all positions.",
             "Use this model only to predict clicks on rankings like those in the log. To learn examination and "

@@ -1,5 +1,6 @@
 """`few-exchanges`: documents that no permutation can move."""
 
+from ..formatting import percent
 from .evidence import CmipEvidence
 from .registry import Statement, finding
 
@@ -16,7 +17,8 @@ PERMUTABLE = 0.5
 def few_exchanges(found: CmipEvidence) -> Statement:
     return Statement(
         "warning",
-        f"Only {found.permutable:.0%} of the documents share their grade and cluster with another document: the "
+        f"Only {percent(found.permutable, 0)} of the documents share their grade and cluster with another "
+        "document: the "
         "p-value is based on these alone.",
         "A large p-value says little here. Rely on the interval, or judge more documents per query.",
     )

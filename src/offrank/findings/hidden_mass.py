@@ -1,5 +1,6 @@
 """`hidden-mass`: slates or items of the target that a log of this size is unlikely to contain."""
 
+from ..formatting import percent
 from .advice import CLOSER, clip, items_help
 from .evidence import EstimateEvidence
 from .registry import Statement, finding
@@ -22,12 +23,13 @@ def hidden_mass(found: EstimateEvidence) -> Statement | None:
     share = (found.hidden or 0.0) + found.unsupported
     if not (hides(share, found.visible, found.effective_rewards * found.ess_ratio) or share > MOSTLY_HIDDEN):
         return None
-    never = f" ({found.unsupported:.1%} never)" if found.unsupported > 0.0005 else ""
+    never = f" ({percent(found.unsupported, 1)} never)" if found.unsupported > 0.0005 else ""
     further = "" if found.clipped else ", or " + clip(found)
     items = ", use an item-level estimator" if items_help(found.slots, found.kind) else ""
     return Statement(
         "serious" if share > MOSTLY_HIDDEN else "warning",
-        f"{share:.1%} of the target policy's probability is on slates or items so rare under the logging policy "
+        f"{percent(share, 1)} of the target policy's probability is on slates or items so rare under the "
+        "logging policy "
         f"that a log of {found.n:,} impressions is expected to contain fewer than five rows with any of "
         f"them{never}: value and interval are likely too low.",
         f"Log more, {CLOSER}{items}" + further + ".",

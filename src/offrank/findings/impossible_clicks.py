@@ -1,5 +1,6 @@
 """`impossible-clicks`: clicks that a model rules out, in its training or evaluation log."""
 
+from ..formatting import percent
 from .evidence_clicks import FitEvidence, PredictionEvidence
 from .registry import Statement, finding
 
@@ -11,7 +12,8 @@ MANY = 0.05
 def of_fit(found: FitEvidence) -> Statement:
     return Statement(
         "serious" if found.beyond > MANY else "warning",
-        f"{found.beyond:.1%} of the clicks follow an earlier click in their session, which the cascade model rules "
+        f"{percent(found.beyond, 1)} of the clicks follow an earlier click in their session, which the "
+        "cascade model rules "
         "out. They were ignored.",
         "Use a model that allows several clicks: dcm, ccm, dbn or ubm.",
     )

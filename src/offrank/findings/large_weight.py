@@ -1,5 +1,6 @@
 """`large-weight`: one impression dominates the estimate."""
 
+from ..formatting import percent
 from ..wording import Wording, joined
 from .advice import clip, items_help
 from .evidence import EstimateEvidence
@@ -18,6 +19,6 @@ def large_weight(found: EstimateEvidence) -> Statement:
     ways += ["compare with an item-level estimator"] if items_help(found.slots, found.kind) else []
     return Statement(
         "serious" if found.max_weight_share > VERY_LARGE else "warning",
-        f"One impression carries {found.max_weight_share:.0%} of the total weight.",
+        f"One impression carries {percent(found.max_weight_share, 0)} of the total weight.",
         Wording("Do not trust the interval; {}.", joined(" or ", ways) or "log more"),
     )

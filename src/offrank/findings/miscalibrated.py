@@ -1,5 +1,6 @@
 """The shown items do not follow the logging policy."""
 
+from ..formatting import percent
 from ..wording import Option, Wording
 from .evidence import Frequency, LogEvidence
 from .registry import Statement, finding
@@ -16,7 +17,8 @@ def miscalibrated(log: LogEvidence) -> Statement | None:
     more = untested_in_words(log.fit)
     if log.apart:
         more = (
-            f" In {log.apart / log.compared:.0%} of the rows, the logged propensity differs from the policy's too."
+            f" In {percent(log.apart / log.compared, 0)} of the rows, the logged propensity differs from the "
+            "policy's too."
             f"{more}"
         )
     return Statement(

@@ -1,5 +1,6 @@
 """`mostly-rejected`: clicks that have nothing to be compared with."""
 
+from ..formatting import percent
 from ..wording import Option, Wording
 from .evidence import ComparisonEvidence
 from .registry import Statement, finding
@@ -14,7 +15,7 @@ MOSTLY = 0.95
 def mostly_rejected(found: ComparisonEvidence) -> Statement:
     return Statement(
         "warning",
-        f"{found.rejected:.1%} of the clicks have nothing to be compared with: the logging policy was nearly "
+        f"{percent(found.rejected, 1)} of the clicks have nothing to be compared with: the logging policy was nearly "
         "deterministic, so the metric describes only its few random contexts.",
         Wording("Look at the groups with {}, or log more randomly.", Option("by", "COLUMN")),
     )

@@ -1,6 +1,6 @@
 """`reward-model`: what a reward model that corrects an estimate was learnt from, and how well it predicts."""
 
-from ..formatting import plural
+from ..formatting import percent, plural
 from .evidence import EstimateEvidence, ModelEvidence
 from .registry import Statement, finding
 
@@ -31,4 +31,4 @@ def fit_in_words(model: ModelEvidence) -> str:
         return said
     if model.explained <= 0:
         return f"{said} It predicts these rewards no better than their mean: try other features or settings."
-    return f"{said} It explains {model.explained:.0%} of the variance of the logged rewards."
+    return f"{said} It explains {percent(model.explained, 0)} of the variance of the logged rewards."

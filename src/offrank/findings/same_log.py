@@ -2,7 +2,7 @@
 
 import math
 
-from ..formatting import quote
+from ..formatting import percent, quote
 from ..wording import Option, Wording
 from .evidence import TrainingEvidence
 from .evidence_rows import OwnClicksEvidence
@@ -20,7 +20,8 @@ def same_log(found: TrainingEvidence) -> Statement:
     model = "fit the click model to another day's log, or judge another model."
     return Statement(
         "serious",
-        f"About {found.share:.0%} of these impressions were used in training: the model fits them better than new "
+        f"About {percent(found.share, 0)} of these impressions were used in training: the model fits them "
+        "better than new "
         "ones, so the estimate is too optimistic.",
         "Evaluate on other impressions: " + (held_out if found.policy else model),
     )

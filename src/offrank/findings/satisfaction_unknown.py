@@ -1,5 +1,6 @@
 """`satisfaction-unknown`: documents hardly change places, so that clicks below them tell little of satisfaction."""
 
+from ..formatting import percent
 from .evidence_clicks import FitEvidence
 from .registry import Statement, finding
 
@@ -15,7 +16,8 @@ enough (0.2).
 def satisfaction_unknown(found: FitEvidence) -> Statement:
     return Statement(
         "warning",
-        f"Documents rarely changed ranks ({found.moving:.0%} of the variance of ranks is within documents). Clicks "
+        f"Documents rarely changed ranks ({percent(found.moving, 0)} of the variance of ranks is within "
+        "documents). Clicks "
         "below a document that is always shown low say little about whether it satisfies: its satisfaction and "
         "relevance are overestimated, too often beyond their intervals.",
         "Compare documents by their attractiveness, or use a log in which documents change ranks.",

@@ -1,5 +1,6 @@
 """`support`: items or slates that the target shows but the logging policy never does."""
 
+from ..formatting import percent
 from ..wording import EstimatorOption, Wording
 from .evidence import SupportEvidence
 from .registry import Statement, finding
@@ -13,7 +14,9 @@ def support(found: SupportEvidence) -> Statement | None:
     worst = max(found.shares, default=0.0)
     if not worst > 0:
         return None
-    ranks = ", ".join(f"{share:.1%} at rank {rank}" for rank, share in enumerate(found.shares, start=1) if share > 0)
+    ranks = ", ".join(
+        f"{percent(share, 1)} at rank {rank}" for rank, share in enumerate(found.shares, start=1) if share > 0
+    )
     return Statement(
         "serious" if found.asked and worst > MUCH else "warning",
         f"The logging policy never shows some of what {found.target} shows: {ranks}.",

@@ -1,5 +1,6 @@
 """`ties`: a target whose tied scores leave the order of items open."""
 
+from ..formatting import percent
 from .evidence import EstimateEvidence
 from .registry import Statement, finding
 
@@ -11,7 +12,7 @@ MANY = 0.05
 def ties(found: EstimateEvidence) -> Statement:
     return Statement(
         "warning" if found.ties > MANY else "note",
-        f"In {found.ties:.2%} of the impressions, items that the new policy would show have the same score as "
+        f"In {percent(found.ties, 2)} of the impressions, items that the new policy would show have the same score as "
         "another candidate. Their order is unknown, so every order counts equally.",
         "Use scores that differ, or give the ranking itself: ranking(column).",
     )

@@ -1,5 +1,6 @@
 """The logging policy was read off the log, and nobody has confirmed it."""
 
+from ..formatting import percent
 from ..wording import Option, Wording
 from .evidence import LogEvidence
 from .registry import Statement, finding
@@ -17,7 +18,7 @@ def unconfirmed_logging(log: LogEvidence) -> Statement:
     least = log.unconfirmed or 0.0
     blind = least > BLIND
     shown = (
-        f"this log could not reveal that {'all' if least >= 1 else f'{least:.0%}'} of its slates were fixed "
+        f"this log could not reveal that {'all' if least >= 1 else f'{percent(least, 0)}'} of its slates were fixed "
         "instead of drawn."
         if blind
         else f"the smallest share of fixed slates that this log could reveal is {least:.2g}."

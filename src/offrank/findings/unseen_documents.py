@@ -1,5 +1,6 @@
 """`unseen-documents`: documents that were not in a click model's training log."""
 
+from ..formatting import percent
 from ..wording import Option, Wording
 from .evidence import EstimateEvidence
 from .evidence_clicks import PredictionEvidence
@@ -24,7 +25,8 @@ def of_estimate(found: EstimateEvidence) -> Statement:
     counts = "as their features predict" if by_features else "like an average document"
     return Statement(
         "warning" if by_features or found.control >= 1 - MOSTLY_UNKNOWN else "serious",
-        f"{1 - found.control:.0%} of what the target shows does not occur in the training log of the model, and is "
+        f"{percent(1 - found.control, 0)} of what the target shows does not occur in the training log of the "
+        "model, and is "
         f"assumed to be clicked {counts}.",
         Wording("Train on a log that shows more of it, or by item alone ({}) if queries are rare.", Option("by", None)),
     )
@@ -35,13 +37,14 @@ def of_prediction(found: PredictionEvidence) -> Statement:
     if found.features:
         return Statement(
             "note",
-            f"{found.unseen:.1%} of the shown documents do not occur in the model's training log: the model "
+            f"{percent(found.unseen, 1)} of the shown documents do not occur in the model's training log: the model "
             "predicts them from their features.",
             "Nothing, if their features are like those of the training log.",
         )
     return Statement(
         "serious" if found.unseen > MOST_UNSEEN else "warning" if found.unseen > MANY_UNSEEN else "note",
-        f"{found.unseen:.1%} of the shown documents do not occur in the model's training log: the model treats them "
+        f"{percent(found.unseen, 1)} of the shown documents do not occur in the model's training log: the "
+        "model treats them "
         "as average documents.",
         "Train on a log with the same queries and items. If they are the same, check how their ids are written.",
     )

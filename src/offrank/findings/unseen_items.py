@@ -1,5 +1,6 @@
 """`unseen-items`: items that the target shows but the log's slates do not contain."""
 
+from ..formatting import percent
 from ..wording import EstimatorOption, Wording
 from .evidence import EstimateEvidence
 from .model_weights import of_model
@@ -16,7 +17,8 @@ def unseen_items(found: EstimateEvidence) -> Statement | None:
     if of_model(found):
         return Statement(
             "serious",
-            f"{1 - found.control:.0%} of the target's clicks that the model expects are on items without support in "
+            f"{percent(1 - found.control, 0)} of the target's clicks that the model expects are on items without "
+            "support in "
             "the logged slates, and count as zero.",
             "For an A/B test, use form=logging and name the logging policy, so that other rankers' items have "
             "support. If the log never shows an item, it can only bound the answer.",
@@ -24,7 +26,8 @@ def unseen_items(found: EstimateEvidence) -> Statement | None:
         )
     return Statement(
         "serious",
-        f"{1 - found.control:.0%} of what the target shows does not occur in the logged slates, and counts as zero.",
+        f"{percent(1 - found.control, 0)} of what the target shows does not occur in the logged slates, and "
+        "counts as zero.",
         Wording(
             "Use interpol with a wide window ({}), which accounts for the probability that an item was shown. pbm "
             "needs logs that show every candidate.",

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from ..checks.logged_by import CONTRADICTED
-from ..formatting import Span, plural, quote
+from ..formatting import Span, percent, plural, quote
 from ..log import rules
 from ..readers.described import LogColumn
 from ..report.document import Answer, Document, Figures, Item, Section
@@ -148,7 +148,10 @@ def _confirming(found: Inspected) -> Iterator[str]:
             said,
         )
     for value, ranker in by.arms.items():
-        yield (f"{by.column} = {value} ({by.shares[value]:.0%} of the impressions): every slate is sorted by {ranker}.")
+        yield (
+            f"{by.column} = {value} ({percent(by.shares[value], 0)} of the impressions): every slate is sorted by "
+            f"{ranker}."
+        )
     if by.arms:
         if by.unit:
             yield f"All rows of a {by.unit} have the same {by.column}."
@@ -181,7 +184,7 @@ def _sizes(found: Inspected) -> Iterator[Item]:
     for name, effect in overview.effects.items():
         if effect is not None:
             yield Item(f"by {name}: design effect of the mean reward {_number(effect)}", status="dependence")
-    copies = f"at least {found.copies:.0%} of the rows" if found.copies else "none found"
+    copies = f"at least {percent(found.copies, 0)} of the rows" if found.copies else "none found"
     yield Item(copies, status="duplicates")
     if found.checksums is False:
         yield Item("none: a damaged number would not be noticed; `offrank convert` adds them", status="checksums")
@@ -208,7 +211,7 @@ def _use(column: LogColumn, seen: Inspected) -> str:
     """Say what a column is read as."""
     ties = seen.ties.get(column.name) if column.use == "score" else None
     said = {"group": "not read" if column.like else "to group by", "": "not read", **_APART}
-    return f"score, ties in {ties:.1%} of the rows" if ties else said.get(column.use, column.use)
+    return f"score, ties in {percent(ties, 1)} of the rows" if ties else said.get(column.use, column.use)
 
 
 def _remarks(seen: Inspected) -> Iterator[str]:
@@ -247,5 +250,5 @@ def _agreement(found: Inspected) -> str:
     law = next(one.policy for one in found.drawn if one.fits)
     apart = found.agreement.share_apart
     if apart > 1 / 2:
-        return f"they differ from those of {law!r} in {apart:.0%} of the rows"
-    return f"they match those of {law!r}" + (f", except in {apart:.0%} of the rows" if apart else "")
+        return f"they differ from those of {law!r} in {percent(apart, 0)} of the rows"
+    return f"they match those of {law!r}" + (f", except in {percent(apart, 0)} of the rows" if apart else "")

@@ -38,7 +38,7 @@ class ByFile:
     @classmethod
     def of(cls, source: Source, otherwise: Path) -> ByFile:
         """From a log. otherwise: what names the rows of a log that is not in files."""
-        files: Any = getattr(getattr(source, "table", None), "files", None)
+        files = files_of(source)
         if files is None:
             return cls(source, str(otherwise.absolute()))
         return cls(source, str(Path.cwd()) if files.local else "")
@@ -62,6 +62,11 @@ class ByFile:
             old, new = (alone(one).view(np.int64) for one in (batch.row, row))
             clusters = {name: np.where(codes == old, new, codes) for name, codes in batch.clusters.items()}
             yield replace(batch, row=row, base=first, clusters=clusters)
+
+
+def files_of(source: Source) -> Any:
+    """Return the files that a log is in; None if it is in none."""
+    return getattr(getattr(source, "table", None), "files", None)
 
 
 @dataclass(frozen=True)

@@ -173,6 +173,25 @@ class ParquetTable(StoredTable):
             told = [file.metadata.row_group(0).column(leaf).statistics for leaf in leaves]
         return not told or any(one is None or not one.has_null_count or one.null_count > 0 for one in told)
 
+    def ends(self, name: str) -> list[Any]:
+        """Return the least and the largest value of a column in each row group, or its values in names of folders.
+
+        Empty if one is not known.
+        """
+        found: list[Any] = []
+        for path in self.files.paths:
+            file, folders = self._open(path), partition(path)
+            if name in folders and name not in file.schema_arrow.names:
+                found.append(folders[name])
+                continue
+            for number in range(file.metadata.num_row_groups):
+                leaves = self._leaves(file, number, [name])
+                told = file.metadata.row_group(number).column(leaves[0]).statistics if leaves else None
+                if told is None or (told.num_values and not told.has_min_max):
+                    return []
+                found += [told.min, told.max] if told.num_values else []
+        return found
+
     def _leaves(self, file: pq.ParquetFile, number: int, columns: list[str]) -> list[int]:
         """Return the leaves of columns, whose metadata in a row group can be asked for then.
 

@@ -9,7 +9,7 @@ import csv
 import io
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal, Protocol
 
 from ..folds.estimate import Caution
@@ -65,6 +65,16 @@ class Figures:
             not place or any(isinstance(one, Codes) for one in cells) or not _are_numbers(cells)
             for place, cells in enumerate(columns)
         )
+
+    def filled(self) -> Figures:
+        """Return the table without columns that are empty in every row; the first stays."""
+        told = [
+            any(one not in ("", MISSING, None, Codes("ok")) for one in column)
+            for column in zip(*self.rows, strict=True)
+        ]
+        kept = [place for place, one in enumerate(told) if one or not place]
+        rows = tuple(tuple(row[place] for place in kept) for row in self.rows)
+        return replace(self, header=tuple(self.header[place] for place in kept), rows=rows, extra=())
 
     def aligned(self, space: str) -> list[list[Cell]]:
         """Return the columns, with the decimal points of each below each other. space: as wide as a digit."""

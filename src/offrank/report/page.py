@@ -22,6 +22,7 @@ from .svg import forest_html
 _GLOSSARY = "<!-- glossary -->"
 """Where the terms of a page are listed, once it is known which it has."""
 _MARKS = re.compile(r"(`[^`]+`|\*\*[^*`]+\*\*)")
+_DAY = re.compile(r"\b\d{4}-\d\d-\d\d\b")
 
 
 def render(document: Any) -> str:
@@ -81,7 +82,7 @@ def _marked(piece: str, codes: Collection[str], told: set[str]) -> Markup:
         return Markup('<code class="name">{}</code>').format(piece[1:-1])
     if _MARKS.fullmatch(piece):
         return Markup("<strong>{}</strong>").format(typographic(piece[2:-2]))
-    return explained(typographic(piece), told)
+    return Markup(_DAY.sub(r'<span class="day">\g<0></span>', str(explained(typographic(piece), told))))  # noqa: S704
 
 
 def cell(value: Any) -> str:

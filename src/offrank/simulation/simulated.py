@@ -9,7 +9,7 @@ from typing import Any
 
 from ..clicks.documents import UNSEEN
 from ..clicks.fitted import Fitted
-from ..formatting import nine_digits, quote
+from ..formatting import nine_digits, percent, quote
 from ..frames import Plain, plain
 from ..policies.base import Policy
 from ..policies.top import Top
@@ -113,7 +113,8 @@ def notes_on(world: JudgedWorld) -> tuple[str, ...]:
         unseen = float((user.documents.codes(world.contexts()) == UNSEEN).mean())
         if unseen:
             found.append(
-                f"{unseen:.1%} of the documents are unknown to the model, which clicks on them according to its prior"
+                f"{percent(unseen, 1)} of the documents are unknown to the model, which clicks on them according to "
+                "its prior"
             )
     elif most < highest:
         found.append(

@@ -61,4 +61,5 @@ def merge(
     said = {"state": None if state is None else fspath(state)}
     command = reproducibility.call("merge", repr(names), said, merge.__kwdefaults__)
     read = tuple(inputs_in(names, state))
-    return replace(result.with_facts(command=command), read=read)
+    log = replace(result.metadata.log, period=found.period)
+    return replace(result.with_facts(command=command, log=log), read=read)

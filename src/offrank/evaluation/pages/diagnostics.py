@@ -6,6 +6,8 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+import numpy as np
+
 from ...folds.histogram import Histogram
 from ...formatting import Span, count, number, percent, quote
 from ...report.charts import Chart, Series
@@ -76,7 +78,8 @@ def weights_chart(target: str, found: Sequence[WeightsOf]) -> Chart:
         edges, shares = one.histogram.edges, 100 * one.histogram.counts / _total(one.histogram)
         middles = [math.sqrt(low * high) for low, high in zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True)]
         lines.append(Series(one.estimator, middles, shares.tolist(), line=True))
-    return Chart(f"Weights of {target}", "weight", "% of the weights", tuple(one for one in lines if one.x), log_x=True)
+    lines = [one for one in lines if len(one.x) > 1]  # equal weights are a point
+    return Chart(f"Weights of {target}", "weight", "% of the weights", tuple(lines), log_x=True)
 
 
 def weights_table(target: str, found: Sequence[WeightsOf]) -> Figures:
@@ -91,8 +94,10 @@ def weights_table(target: str, found: Sequence[WeightsOf]) -> Figures:
 
 def _weights(found: ResultData) -> Section:
     names = found.metadata.targets
-    forests = tuple(one for one in (weights_forest(found, name) for name in names) if one.rows)
+    forests = tuple(weights_forest(found, name) for name in names)
+    forests = tuple(one for one in forests if any(row.span.width != 0 for row in one.rows))  # all weights may be 1
     each = {name: [one for one in found.metadata.weights if one.target == name] for name in names}
+    each = {name: [one for one in some if _differ(one.histogram)] for name, some in each.items()}
     each = {name: some for name, some in each.items() if some}
     charts = tuple(chart for name, some in each.items() if (chart := weights_chart(name, some)).series)
     tables = tuple(weights_table(name, some) for name, some in each.items())
@@ -167,6 +172,7 @@ def _overlap(found: Sequence[RankOverlap]) -> Section:
     tables = (Figures("Overlap by rank", ("displayed items", "target", "logging policy"), rows, folded=True),)
     names = dict.fromkeys(one.target for one in found)
     charts = tuple(_overlap_chart(name, [one for one in found if one.target == name]) for name in names)
+    charts = charts if max((one.rank for one in found), default=1) > 1 else ()
     return _folded("Overlap of target and log by rank", prose, tables=tables, charts=charts)
 
 
@@ -212,6 +218,11 @@ def _caption(path: Path[Clipped] | Path[Heavy]) -> str:
 
 def _short(title: str) -> str:
     return title.replace("Mean importance weight of ", "slates: ").replace("Mean item weight of ", "items: ")
+
+
+def _differ(found: Histogram) -> bool:
+    """Whether not all weights are in one bin."""
+    return bool(np.count_nonzero([*found.counts, *found.negative_counts, found.zeros]) > 1)
 
 
 def _total(found: Histogram) -> float:

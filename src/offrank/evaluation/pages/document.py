@@ -123,6 +123,12 @@ _VERBS = {
 """Commands whose results have a kind of another name."""
 
 
+def period(known: Mapping[str, str]) -> str:
+    """Return the first and the last day of a log, and the column that tells them, if it is named."""
+    days = " to ".join(dict.fromkeys((known["first"], known["last"])))
+    return f"{days} ({quote(known['column'])})" if "column" in known else days
+
+
 def asked(facts: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
     """Return what was asked of which log, for the first screen: of the facts those that are there."""
     log, level = facts.get("log"), facts.get("confidence")
@@ -131,11 +137,12 @@ def asked(facts: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
     told = {
         "Log": known.get("source") and quote(str(known["source"])),
         "Impressions": known.get("impressions") and f"{known['impressions']:,}",
+        "Period": facts.get("period") and period(facts["period"]),
         "Judged on": facts.get("other") and quote(str(facts["other"])),
         "Drawn by": facts.get("logging") and quote(str(facts["logging"])),
         "Target": facts.get("target") and quote(str(facts["target"])),
-        "Clusters": facts.get("cluster") and quote(str(facts["cluster"])),
-        "Groups": facts.get("by") and quote(str(facts["by"])),
+        "Clusters": facts.get("cluster") not in (None, "auto") and quote(str(facts["cluster"])),
+        "Groups": facts.get("by") and facts["kind"] == "metrics" and quote(str(facts["by"])),
         "Intervals": how,
     }
     return tuple((name, str(value)) for name, value in told.items() if value)

@@ -21,7 +21,7 @@ from .ab_test import ab_test
 from .answers import SEVERITY_OF, answers
 from .bounds import bounds_by_group
 from .diagnostics import clips_forest, diagnostics, forest_of_checks, ranks_forest, weights_forest, windows_forest
-from .document import again, are_days, eyebrow, findings_of, in_worth
+from .document import again, are_days, eyebrow, findings_of, in_worth, period
 from .estimates import all_groups, estimates_forest, estimators, groups_forest, largest_groups
 
 _ORDER = ("serious", "warning", "note", "ok", "skipped")
@@ -52,7 +52,7 @@ def document(result: ResultData) -> Document:
         ]
         sections += [all_groups(found, target) for target in about.targets]
     sections += [_checks(about.checks, folded=not checked), _slots(about.slots, folded=not checked)]
-    sections += [*diagnostics(found), _log(found), again(vars(about))]
+    sections += [*diagnostics(found), again(vars(about))]
     drawn, made = tuple(one for one in pictures if one.rows), eyebrow(vars(about))
     return Document(
         about.title, "", tuple(sections), tuple(lines), drawn, made, tuple(_asked(found)), tuple(_estimators(found))
@@ -65,14 +65,20 @@ def _asked(found: ResultData) -> Iterator[tuple[str, str]]:
     decisions = found.decisions
     taken = dict.fromkeys(quote(one.estimator) for one in decisions.values() if one.estimator is not None)
     least = [one.detectable for one in decisions.values() if one.detectable is not None]
+    days = sorted(found.groups) if are_days(found.groups) else []
+    read = {"first": days[0][:10], "last": days[-1][:10]} if days else log.period
     facts = {
         "Log": quote(log.source) if log.source else "",
         "Impressions": count(log.impressions),
-        "Period": _period(found),
+        "Before sub-sampling": "" if log.estimated_impressions == log.impressions else count(log.estimated_impressions),
+        "Left out: training rows": count(log.learnt_from),
+        "Period": period(read) if read else "",
         "Clusters": _dependent(found),
         "Drawn by": quote(about.logging),
         "Estimator of the answer" if len(taken) < 2 else "Estimators of the answers": listing([*taken]),
+        "Examination by rank": ", ".join(f"{one:g}" for one in about.examination or ()),
         "Intervals": f"{about.interval} {100 * about.confidence:g} %",
+        "Worth of one unit of the log": count(about.worth),
         "Minimum detectable effect": " to ".join(dict.fromkeys(map(number, (min(least), max(least))))) if least else "",
     }
     yield from ((name, value) for name, value in facts.items() if value not in ("", MISSING))
@@ -84,12 +90,6 @@ def _estimators(found: ResultData) -> Iterator[tuple[str, str]]:
         if name in ESTIMATORS:
             said = " ".join((ESTIMATORS[name].__doc__ or "").strip().partition("\n\n")[0].split())
             yield name, f"Self-normalised: {said}" if name.startswith("sn") else said
-
-
-def _period(found: ResultData) -> str:
-    """Return the first and the last day, where the rows are grouped by days."""
-    days = sorted(found.groups) if are_days(found.groups) else []
-    return " to ".join(dict.fromkeys((days[0][:10], days[-1][:10]))) if days else ""
 
 
 def forest(found: ResultData) -> Forest:
@@ -164,24 +164,6 @@ def _slots(found: Sequence[SlotsRow], folded: bool) -> Section:
     )
     table = Figures("1 / propensity", ("slots", "impressions", "before sub-sampling", "mean", "largest"), rows)
     return Section("Inverse propensities by length of the slate", tables=(table,) if rows else (), folded=folded)
-
-
-def _log(found: ResultData) -> Section:
-    """List the known facts about the log; unknown ones are left out."""
-    about, log = found.metadata, found.metadata.log
-    facts = {
-        "Source": quote(log.source) if log.source else "",
-        "Impressions": count(log.impressions),
-        "Left out: training rows": count(log.learnt_from),
-        "Before sub-sampling": "" if log.estimated_impressions == log.impressions else count(log.estimated_impressions),
-        "Logging policy": quote(about.logging),
-        "Examination by rank": ", ".join(f"{one:g}" for one in about.examination or ()),
-        "Intervals": f"{about.interval} {100 * about.confidence:g} %",
-        "Dependent rows": f"clustered by {clusters}" if (clusters := _dependent(found)) else "",
-        "Worth of one unit of the log": count(about.worth),
-    }
-    items = tuple(f"{name}: {value}" for name, value in facts.items() if value not in ("", MISSING))
-    return Section("The log", items=items, folded=True, printed=False)
 
 
 def _dependent(found: ResultData) -> str:

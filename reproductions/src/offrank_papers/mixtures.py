@@ -7,20 +7,20 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ..findings import cautions_for
-from ..findings.evidence import EstimateEvidence
-from ..folds.base import MappedFold, Sample, Tee
-from ..folds.estimate import Caution, Interval
-from ..folds.group_by import GroupBy, by_slots
-from ..folds.largest import LargestFold
-from ..folds.moments import Block, Moments, MomentsFold
-from ..inference.pareto import tail_index
-from ..inference.ratio import Ratio
-from ..inference.spread import Inference
-from ..log.batch import Floats, LogBatch
-from ..log.source import Needs
-from ..policies.propensities import AnyPolicy, propensities, shown_needs
-from ..policies.uniform import Uniform
+from offrank.findings import cautions_for
+from offrank.findings.evidence import EstimateEvidence
+from offrank.folds.base import MappedFold, Sample, Tee
+from offrank.folds.estimate import Caution, Interval
+from offrank.folds.group_by import GroupBy, by_slots
+from offrank.folds.largest import LargestFold
+from offrank.folds.moments import Block, Moments, MomentsFold
+from offrank.inference.pareto import tail_index
+from offrank.inference.ratio import Ratio
+from offrank.inference.spread import Inference
+from offrank.log.batch import Floats, LogBatch
+from offrank.log.source import Needs
+from offrank.policies.propensities import AnyPolicy, propensities, shown_needs
+from offrank.policies.uniform import Uniform
 
 _UNIFORM = Uniform()
 _ONE, _REWARD, _VALUE, _WEIGHT, _CORRECTED, _SLATES, _INVERSE = range(7)

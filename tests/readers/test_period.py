@@ -1,0 +1,97 @@
+"""The period of a log: its first and last day, where metadata tell them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import offrank
+from offrank.readers.tables import period_of
+
+WRITTEN = ["2026-09-03 23:59:00", None, "2026-08-31 00:00:00", "2026-09-02 12:00:00"]
+TIMES = pa.array(WRITTEN).cast(pa.timestamp("us"))
+LATER = pa.array(["2026-09-09 00:00:00"] * 4).cast(pa.timestamp("us"))
+LOG = {"slate": [[1, 2], [2, 1]] * 2, "candidates": [[1, 2]] * 4, "clicks": [[0, 1], [1, 0]] * 2}
+KNOWN = {"column": "timestamp", "first": "2026-08-31", "last": "2026-09-03"}
+
+
+def log(**columns: Any) -> pa.Table:
+    return pa.table({**LOG, **columns})
+
+
+def written(folder: Path, *tables: pa.Table, **how: Any) -> Path:
+    for number, table in enumerate(tables):
+        pq.write_table(table, folder / f"{number}.parquet", row_group_size=1, **how)
+    return folder
+
+
+@pytest.mark.parametrize("unit", ["s", "ms", "us", "ns"])
+@pytest.mark.parametrize("zone", [None, "Pacific/Auckland"])
+def test_times_of_any_unit_give_days_in_utc(unit: str, zone: str | None, tmp_path: Path) -> None:
+    table = log(timestamp=TIMES.cast(pa.timestamp(unit)).cast(pa.int64()).cast(pa.timestamp(unit, zone)))
+    assert period_of(offrank.read_log(table)) == KNOWN
+    assert period_of(offrank.read_log(written(tmp_path, table))) == KNOWN
+
+
+@pytest.mark.parametrize("days", [TIMES.cast(pa.date32()), TIMES.cast(pa.date64()), pa.array(WRITTEN)])
+def test_a_day_is_a_date_or_a_text_that_is_called_so(days: Any, tmp_path: Path) -> None:
+    table = log(day=days)
+    assert period_of(offrank.read_log(table)) == {**KNOWN, "column": "day"}
+    assert period_of(offrank.read_log(written(tmp_path, table))) == {**KNOWN, "column": "day"}
+
+
+def test_names_of_folders_give_days(tmp_path: Path) -> None:
+    for day in ("2026-09-03", "2026-08-31"):
+        (tmp_path / f"day={day}").mkdir()
+        written(tmp_path / f"day={day}", log())
+    assert period_of(offrank.read_log(tmp_path)) == {**KNOWN, "column": "day"}
+
+
+def test_the_likeliest_name_is_taken() -> None:
+    born = pa.array([0] * 4).cast(pa.date64())
+    assert period_of(offrank.read_log(log(birth_date=born, timestamp=TIMES))) == KNOWN
+
+
+def test_files_are_read_together(tmp_path: Path) -> None:
+    two = (log(timestamp=TIMES.take(pa.array([row] * 4))) for row in (0, 2))
+    assert period_of(offrank.read_log(written(tmp_path, *two))) == KNOWN
+
+
+def test_what_is_not_known_is_not_said(tmp_path: Path) -> None:
+    unlike = {
+        "no time": (log(),),
+        "numbers": (log(day=[20260901] * 4),),
+        "texts that are no days": (log(day=["2026-09-01", "2026-09-02", "Monday", "2026-09-03"]),),
+        "nothing but nulls": (log(timestamp=pa.nulls(4, pa.timestamp("us"))),),
+        "a file without it": (log(timestamp=TIMES), log()),
+    }
+    for what, tables in unlike.items():
+        (tmp_path / what).mkdir()
+        assert period_of(offrank.read_log(written(tmp_path / what, *tables))) is None, what
+    bare = written(tmp_path / "no time", log(timestamp=TIMES), write_statistics=False)
+    assert period_of(offrank.read_log(bare)) is None
+    assert period_of(offrank.read_log(lambda: iter([log(timestamp=TIMES)]))) is None
+
+
+def test_a_text_file_would_have_to_be_read(tmp_path: Path) -> None:
+    (tmp_path / "log.csv").write_text("impression,item,position,click,timestamp\n1,a,1,0,2026-09-01 10:00:00\n")
+    assert period_of(offrank.read_log(tmp_path / "log.csv")) is None
+
+
+def test_results_and_their_pages_have_it(tmp_path: Path) -> None:
+    table = log(timestamp=TIMES, propensity=[0.5] * 4)
+    later = log(timestamp=LATER, propensity=[0.5] * 4)
+    states = [tmp_path / "0.state", tmp_path / "1.state"]
+    found = [
+        offrank.evaluate(each, "uniform", "logged", "snips", state=state)
+        for each, state in zip((table, later), states, strict=True)
+    ]
+    for result in (found[0], offrank.check(table), offrank.merge(states[0])):
+        assert dict(result.to_document().facts)["Period"] == "2026-08-31 to 2026-09-03 (`timestamp`)"
+        assert result.to_dict()["log"]["period"] == KNOWN
+    assert offrank.merge(states).to_dict()["log"]["period"] == {**KNOWN, "last": "2026-09-09"}
+    assert offrank.harvest_clicks(log(timestamp=TIMES, query=[1] * 4)).to_dict()["period"] == KNOWN
