@@ -16,8 +16,8 @@ Models = str | Sequence[str]
 
 
 @arguments
-class MetricsQuestion(Intervals):
-    """How well models agree with clicks, by which metrics: the arguments of `measure`."""
+class MetricsQuestion(Intervals):  # noqa: D101
+    # How well models agree with clicks, by which metrics: the arguments of `measure`.
 
     score: Models = argument(
         "A model's scores; differences are to the first.", kw_only=False, many=True, spells="column", metavar="SCORE"

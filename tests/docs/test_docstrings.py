@@ -79,6 +79,23 @@ def test_a_public_name_describes_itself(name: str) -> None:
     assert "TODO" not in str(value.__doc__)
 
 
+@pytest.mark.parametrize("name", NAMES)
+def test_the_docstring_stands_in_the_source(name: str) -> None:
+    """Editors read the source and run nothing."""
+    defined = ast.parse(textwrap.dedent(inspect.getsource(NAMES[name]))).body[0]
+    assert isinstance(defined, ast.FunctionDef | ast.ClassDef)
+    written = ast.get_docstring(defined)
+    assert written == inspect.getdoc(NAMES[name]), "run scripts/argument-tables"
+
+
+@pytest.mark.parametrize("name", QUESTIONS)
+def test_an_editor_shows_the_docstring_of_the_verb_and_not_of_its_question(name: str) -> None:
+    """A type checker makes the verb's signature of the class, and keeps the docstring of the class if it has one."""
+    defined = ast.parse(textwrap.dedent(inspect.getsource(QUESTIONS[name]))).body[0]
+    assert isinstance(defined, ast.ClassDef)
+    assert ast.get_docstring(defined) is None
+
+
 @pytest.mark.parametrize("name", offrank.__all__)
 def test_a_name_at_the_door_has_an_example(name: str) -> None:
     """`test_examples.py` runs it."""
