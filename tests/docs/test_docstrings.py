@@ -46,7 +46,7 @@ def sections(value: object) -> dict[str, str]:
 
 def parameters(value: Any) -> list[str]:
     """What can be given by name; a protocol has no signature of its own."""
-    return [name for name in inspect.signature(value).parameters if name not in ("args", "kwargs")]
+    return [name for name in inspect.signature(value).parameters if name not in ("self", "cls", "args", "kwargs")]
 
 
 def returns(value: Any) -> bool:

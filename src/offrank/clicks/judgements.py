@@ -84,7 +84,20 @@ class Judgements(Tabular):
         return {"confidence": self.confidence, "cuts": plain(self.cuts), "judgements": self.records()}
 
     def take(self, rows: Integers) -> Judgements:
-        """Some of the rows, in this order."""
+        """Some of the rows, in this order.
+
+        Parameters:
+            rows: their numbers.
+
+        Returns:
+            Judgements of these rows.
+
+        Examples:
+            >>> rows = [{"query": "q", "slate": ["a", "b"], "clicks": [1, 0]}]
+            >>> found = offrank.clicks.DCTR(prior=(1, 1)).fit(rows).judgements()
+            >>> [row["item"] for row in found.take([1]).records()]
+            ['b']
+        """
         some = {name: getattr(self, name)[rows] for name in _NUMBERS}
         return replace(self, query=self.query.take(pa.array(rows)), item=self.item.take(pa.array(rows)), **some)
 

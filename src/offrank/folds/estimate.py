@@ -46,7 +46,15 @@ class Caution:
         return str(self.text)
 
     def to_dict(self) -> dict[str, str | float | None]:
-        """The words by name and, where the direction of the error is known, that and its share (None: unknown)."""
+        """The words by name and, where the direction of the error is known, that and its share (None: unknown).
+
+        Returns:
+            `code`, `level`, `message` and what else is known.
+
+        Examples:
+            >>> offrank.Caution("low-ess", "The effective sample size is 12.", "warning", "Log more.").to_dict()["code"]
+            'low-ess'
+        """
         said = {"code": self.code, "severity": self.severity, "message": self.message, "remedy": self.remedy}
         if self.missing == 0:
             return dict(said)
