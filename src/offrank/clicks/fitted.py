@@ -52,6 +52,11 @@ class Fitted(FittedTables):
         training: the sessions that it was learnt from; None if not recorded.
         rank_rates: [k] click rates by rank of these sessions, which is all that `rctr` would have learnt from them;
             None likewise.
+
+    Examples:
+        >>> model = offrank.clicks.GCTR().fit([{"slate": ["a", "b"], "clicks": [1, 0]}])
+        >>> model.learnt.parameters["rate"].tolist()
+        [0.5]
     """
 
     tally: Tally

@@ -68,6 +68,10 @@ class Harvested:
         method: how it was estimated.
         cautions: reasons to doubt the numbers.
         tally: what was left out.
+
+    Examples:
+        >>> float(offrank.harvest_clicks("offrank-demo/log.parquet").found.curve[0])
+        1.0
     """
 
     curve: Floats

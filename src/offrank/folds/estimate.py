@@ -73,6 +73,11 @@ class PlacedCaution:
         model: of a ranking metric or a click model.
         metric: of a ranking metric or a click model.
         group: of the `by` column.
+
+    Examples:
+        >>> result = offrank.evaluate("offrank-demo/log.parquet", "uniform", "plackett_luce(old_score)", "snips")
+        >>> [one.caution.code for one in result.findings]
+        ['clustered']
     """
 
     caution: Caution
@@ -107,6 +112,10 @@ class Interval:
         standard_error: of the value.
         freedom: the degrees of freedom of that error.
         skewness: of the value, from the sample: third central moment over the error cubed.
+
+    Examples:
+        >>> offrank.folds.Interval(0.5, 0.4, 0.6, 0.05).low
+        0.4
     """
 
     value: float

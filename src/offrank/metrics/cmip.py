@@ -83,6 +83,12 @@ class Cmip:
         direction: rank correlation (Spearman) of relevance with the policy within grades, + where the model finds
             relevant what the policy shows high. None if nothing was measured.
         floor: what a model that is right would show; None if not asked for.
+
+    Examples:
+        >>> import numpy as np
+        >>> grade, noise = np.arange(2000) % 5, np.random.default_rng(0).random((2, 2000))
+        >>> offrank.metrics.cmip(noise[0], noise[0], grade, permutations=20).dependent()
+        True
     """
 
     value: float
@@ -224,6 +230,12 @@ def cmip(
     Raises:
         UsageError: unlike lengths, a value that is not finite, an unknown method or other arguments that cannot work.
         MissingExtraError: the method needs LightGBM.
+
+    Examples:
+        >>> import numpy as np
+        >>> grade, noise = np.arange(2000) % 5, np.random.default_rng(0).random((2, 2000))
+        >>> offrank.metrics.cmip(noise[0], noise[1], grade, permutations=20).dependent()
+        False
     """
     if isinstance(method, str) and method not in METHODS:
         raise UsageError(f"method is {method!r}", "use " + ", ".join(METHODS))

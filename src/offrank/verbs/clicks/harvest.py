@@ -45,8 +45,7 @@ class Curve(Delivered):
             UsageError: a rank is not linked to the first.
 
         Examples:
-            >>> simulated = offrank.simulate("log.parquet", sessions=3000, queries=20, slots=3, temperature=1.0)
-            >>> float(offrank.harvest_clicks("log.parquet").examination()[0])
+            >>> float(offrank.harvest_clicks("offrank-demo/log.parquet").examination()[0])
             1.0
         """
         if np.isnan(self.found.curve).any():
