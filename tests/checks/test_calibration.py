@@ -73,6 +73,14 @@ def test_the_worst_count_by_arithmetic() -> None:
     assert told.chance == pytest.approx(2 * math.exp(-7.5 * (5 * math.log(5) - 4)) / (0.25 * 0.75))
 
 
+def test_a_share_of_false_alarms_that_no_number_holds_is_none() -> None:
+    # Item 0 was expected half as often; the chance of that over a share of 1e-320 is beyond all numbers, and so is 1.
+    one = np.ones(2)
+    counts = ShownCounts(observed=2 * one, expected=one, binomial=0.5 * one, empirical=0.5 * one)
+    for shares in ([1e-320, 1e-320], [0.0, 1e-320]):
+        assert counts.worst(1.0, np.array(shares))[1] == (2, 1, 1)
+
+
 def test_what_is_impossible_alarms_at_once() -> None:
     told = found(coins(499, 1, 1.0))
     assert told.observed == 499

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from typing import Any
 
 import numpy as np
@@ -91,6 +92,12 @@ def test_a_place_that_the_slate_does_not_have_breaks_a_rule() -> None:
 def test_numbers_beside_the_slate_are_no_places() -> None:
     beside = RNG.integers(0, 2, (N, SLOTS)).tolist()
     assert (clicks(table("click_pos", beside), {"slate": "shown", "clicks": "click_pos"}) == np.array(beside)).all()
+
+
+def test_an_infinite_number_is_no_place() -> None:
+    beside: list[list[float]] = [[1, 0, 0, 0], [0, math.inf], [1, 1, 0], [2]] * (N // 4)
+    with pytest.raises(RowError, match="row 1"):
+        clicks(table("clicked", beside), {"slate": "shown", "clicks": "clicked"})
 
 
 @pytest.mark.parametrize("name", ["outcomes", "feedback"])

@@ -126,9 +126,10 @@ def test_a_log_of_clicks_alone_is_told(model: Any, tmp_path: Path) -> None:
 
 
 def test_sogou_lines_of_another_form_are_refused(tmp_path: Path) -> None:
-    (tmp_path / "q.txt").write_text(SOGOU + "nothing of it\n", encoding="utf-8")
-    with pytest.raises(LogError, match=r"line 8: expected 'time TAB user"):
-        lists(sogou(tmp_path / "q.txt", encoding="utf-8"))
+    for line in ("nothing of it", f"00:00:01\tu\t[q]\t{'9' * 5000}\t1\thttp://a"):
+        (tmp_path / "q.txt").write_text(f"{SOGOU}{line}\n", encoding="utf-8")
+        with pytest.raises(LogError, match=r"line 8: expected 'time TAB user"):
+            lists(sogou(tmp_path / "q.txt", encoding="utf-8"))
     with pytest.raises(UsageError, match="encoding is 'gbq'"):
         sogou(tmp_path / "q.txt", encoding="gbq")
 

@@ -81,6 +81,7 @@ def test_of_svmlight_what_is_no_click_log_is_refused(tmp_path: Path) -> None:
     for positions, said in (
         ("1\n2\n", "2 positions for 300"),
         ("1\nx", "a whole number"),
+        (f"1\n{'9' * 5000}", "a whole number"),
         ("1\n" * 300, "have the same position"),
     ):
         beside.write_text(positions, encoding="utf-8")

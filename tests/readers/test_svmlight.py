@@ -118,6 +118,8 @@ def test_sizes_beside_the_data(tmp_path: Path) -> None:
     for found in (read_svmlight(path), read_svmlight(tmp_path), read_svmlight(path, group=sizes)):
         assert found.query.tolist() == [0, 1]
         assert found.first.tolist() == [0, 2, 3]
+    with pytest.raises(LogError, match="expected the size of a query"):
+        read_svmlight(path, group=write(tmp_path / "long", f"{'9' * 5000}\n"))
     with pytest.raises(LogError, match=r"sizes for 4 documents, but .* has 3"):
         read_svmlight(path, group=write(tmp_path / "other", "2\n2\n"))
     with pytest.raises(LogError, match=r"other, line 2: expected the size of a query, 1 or more, found '-1'"):

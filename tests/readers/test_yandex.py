@@ -77,13 +77,24 @@ def test_pieces_do_not_matter(path: Path, monkeypatch: pytest.MonkeyPatch) -> No
 
 @pytest.mark.parametrize(
     "session",
-    ["9_0 1,2 : 1", "9_0\t1,2", "9_0\t1,b :", "9_0\t1,2 : x", "9_0\t1,2 : 1 2", "9_0\t : 1", "9_0\t1,2 : 1 ,"],
+    [
+        *("9_0 1,2 : 1", "9_0\t1,2", "9_0\t1,b :", "9_0\t1,2 : x", "9_0\t1,2 : 1 2", "9_0\t : 1", "9_0\t1,2 : 1 ,"),
+        *(f"9_0\t1,{2**63} :", f"9_0\t1,2 : {10**19}"),
+    ],
 )
 def test_a_session_that_is_not_in_the_format(session: str, path: Path) -> None:
     path.write_text(f"{LOG}7_0\t1 :;{session};\n", encoding="utf-8")
     with pytest.raises(LogError, match=r"log\.txt, line 5: expected 'query_region TAB") as caught:
         rows(yandex(path), NEEDED)
     assert repr(session.strip()) in caught.value.message
+
+
+def test_a_number_of_thousands_of_digits_is_no_document(path: Path) -> None:
+    path.write_text(f"9_0\t1,2 : {'9' * 5000} ;\n", encoding="utf-8")
+    with pytest.raises(LogError, match="at most 63 bits"):
+        rows(yandex(path), NEEDED)
+    path.write_text(f"9_0\t1,{2**63 - 1} : {2**63 - 1} , {2**63} ;\n", encoding="utf-8")
+    assert [row["clicks"] for row in rows(yandex(path), NEEDED)] == [[0, 1]]
 
 
 def test_long_sessions_are_cut_in_the_message(path: Path) -> None:

@@ -64,7 +64,8 @@ class ShownCounts:
 
     def worst(self, most: float, shares: Floats) -> tuple[int, tuple[float, float, float]]:
         """Return the comparison with the largest deviation: observed, expected, chance. shares [c]: of false alarms."""
-        chance = np.minimum(np.divide(self.chance(most), shares, out=np.ones(len(shares)), where=shares > 0), 1.0)
+        alone = self.chance(most)
+        chance = np.divide(alone, shares, out=np.ones(len(shares)), where=alone < shares)  # at most 1
         worst = _least(chance)
         return worst, (float(self.observed[worst]), float(self.expected[worst]), float(chance[worst]))
 

@@ -21,7 +21,7 @@ from ..log.batch import Floats, Integers
 from ..log.judged import Judged
 from ..running.executors import Progress
 from .files import expand, suffix
-from .text import blocks, lines, malformed, naturals, numbers, pairs, words
+from .text import blocks, is_whole, lines, malformed, naturals, numbers, pairs, words
 
 _SIZES = (".query", ".group")
 _PIECE = 1000
@@ -293,7 +293,7 @@ def _sizes(group: str, path: str, rows: int) -> Integers:
     for number, text in lines(group):
         word = text.strip()
         if word:
-            if not (word.isascii() and word.isdigit() and int(word) > 0):
+            if not (is_whole(word) and int(word)):
                 raise malformed(group, number, text, "the size of a query, 1 or more", "give one size per line")
             sizes.append(int(word))
     if sum(sizes) != rows:

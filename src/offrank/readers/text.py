@@ -80,6 +80,14 @@ class TextTable:
         return pa.record_batch(found)
 
 
+def is_whole(word: str) -> bool:
+    """Whether a word is a whole number from 0, of few enough digits for 64 bits."""
+    return word.isascii() and word.isdigit() and len(word) <= _DIGITS
+
+
+_DIGITS = 18
+
+
 def lines(path: str, encoding: str = "utf-8", errors: str = "strict") -> Iterator[tuple[int, str]]:
     """Yield (line number from 1, line) of a text file, unpacked while reading if it is packed with gzip.
 

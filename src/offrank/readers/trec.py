@@ -18,7 +18,7 @@ from ..errors import EmptyLogError, LogError
 from ..files import atomic_write
 from ..log.judged import Judged
 from .files import expand
-from .text import lines, malformed
+from .text import is_whole, lines, malformed
 
 _RUN, _QRELS = "query Q0 document rank score tag", "query 0 document grade"
 _LINES: Mapping[Literal["run", "qrels"], re.Pattern[str]] = {
@@ -174,7 +174,4 @@ def _by_score(one: tuple[str, float]) -> float:
 
 
 def _is_number(name: str) -> bool:
-    return name.isascii() and name.isdigit() and len(name) <= _DIGITS and str(int(name)) == name
-
-
-_DIGITS = 18
+    return is_whole(name) and str(int(name)) == name

@@ -33,7 +33,7 @@ _SCHEMA = pa.schema(
         "time": pa.string(),
     }
 )
-_CLICK = re.compile(r"([^\t]*)\t([^\t]+)\t([^\t]*)\t(\d+)[\t ](\d+)\t(\S.*)")
+_CLICK = re.compile(r"([^\t]*)\t([^\t]+)\t([^\t]*)\t(\d{1,18})[\t ](\d+)\t(\S.*)")
 _LOWEST = 1000
 """The highest rank that is read."""
 

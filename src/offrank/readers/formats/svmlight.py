@@ -21,7 +21,7 @@ from ..derived import in_lists
 from ..description import Description
 from ..svmlight import read_svmlight
 from ..tables import MemoryTable
-from ..text import lines, malformed
+from ..text import is_whole, lines, malformed
 from ..wide import Invalid, WideLog
 from .registry import READERS, Reader
 
@@ -78,7 +78,7 @@ def _places(path: str, rows: int) -> Any:
     found = []
     for number, text in lines(path):
         if word := text.strip():
-            if not (word.isascii() and word.isdigit()):
+            if not is_whole(word):
                 raise malformed(path, number, text, "a position, a whole number", "give one position per line")
             found.append(int(word))
     if len(found) != rows:

@@ -25,7 +25,9 @@ from .registry import READERS, Reader
 Repeats = Literal["once", "count"]
 
 _SCHEMA = pa.schema({"slate": pa.list_(pa.int64()), "clicks": pa.list_(pa.float64()), "query": pa.string()})
-_SESSION = re.compile(r"(\S+)\t(\d+(?:,\d+)*) ?:(?: *(\d+(?: *, *\d+)*))?")
+_ID = "[0-9]{1,19}"  # as many digits as the largest number has
+_SESSION = re.compile(rf"(\S+)\t({_ID}(?:,{_ID})*) ?:(?: *({_ID}(?: *, *{_ID})*))?")
+_LARGEST = 2**63 - 1
 
 
 @READERS.register
@@ -70,16 +72,16 @@ def _impressions(count: bool, path: str) -> Iterator[Impression]:
 
 def _impression(count: bool, path: str, number: int, text: str) -> Impression:
     match = _SESSION.fullmatch(text)
-    if match is None:
+    slate = [int(document) for document in match[2].split(",")] if match else []
+    if match is None or max(slate) > _LARGEST:
         raise malformed(
             path,
             number,
             text,
             "'query_region TAB document,document,... : clicked , clicked ;'",
-            "correct the session; document ids are numbers",
+            "correct the session; document ids are numbers of at most 63 bits",
         )
-    query, shown, clicked = match.groups()
-    slate = [int(document) for document in shown.split(",")]
+    query, _, clicked = match.groups()
     clicks, outside, again = dict.fromkeys(slate, 0.0), 0, 0
     for word in clicked.split(",") if clicked else ():
         document = int(word)

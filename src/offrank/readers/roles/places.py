@@ -55,6 +55,6 @@ def tops_of(places: Lists, lengths: Integers, name: str) -> tuple[int, ...]:
 
 def _are_places(numbers: np.ndarray, size: Integers, known: np.ndarray) -> bool:
     """Whether numbers are places in lists of these sizes, of which there are several, beside -1 for none."""
-    if not known.any() or (numbers[~known] != -1).any() or (numbers % 1 != 0).any():
+    if not known.any() or (numbers[~known] != -1).any() or np.isinf(numbers).any() or (numbers % 1 != 0).any():
         return False
     return bool((numbers[known] > size[known]).mean() <= _FEW and len(np.unique(numbers[known])) > 1)

@@ -194,8 +194,8 @@ def about_groups(told: Mapping[str, Any], case: LogCase, n: int) -> None:
     Raises:
         Wrong: one has another size.
     """
-    queries = case.columns["query"]
-    if case.layout == "long" or not all(isinstance(query, str) for query in queries):
+    queries = case.columns.get("query")  # which sessions have without being said
+    if queries is None or case.layout == "long" or not all(isinstance(query, str) for query in queries):
         return
     found = {one["group"]: one["n"] for one in told["estimates"] if one["group"] is not None}
     if sum(found.values()) != n or any(found.get(query, 0) != queries.count(query) for query in queries):

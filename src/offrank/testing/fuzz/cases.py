@@ -28,7 +28,7 @@ class LogCase:
     - names: role -> what its column is called, where that is not the role.
     - types: role -> the Arrow type that it is written in, by a name of `forms.TYPES`.
     - form: how the table is given, a name of `forms.FORMS`. question: a name of `questions.QUESTIONS`.
-    - shape: how a stranger writes the log, a name of `strangers.SHAPES`; none for our own layout. said: further roles
+    - shape: how a stranger writes the log, a name of `shapes.SHAPES`; none for our own layout. said: further roles
       that have to be said; format: the reader. told: whether anything is said of how it is read.
     - seed: what it was drawn from; it also settles choices that matter little.
     - changed: what was done to the log, in words.

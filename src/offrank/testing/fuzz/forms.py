@@ -21,7 +21,7 @@ import pyarrow.orc
 import pyarrow.parquet as pq
 
 from .cases import LogCase, Unwritable
-from .strangers import SHAPES
+from .shapes import SHAPES
 
 ArrowErrors = (pa.ArrowException, TypeError, ValueError, OverflowError, NotImplementedError)
 
@@ -349,6 +349,8 @@ def _of_stranger(case: LogCase, folder: Path) -> Any:
     shape = SHAPES[case.shape]
     if shape.forms and case.form not in shape.forms:
         raise Unwritable("a form that the shape is not written in")
+    if shape.file:
+        return shape.file(case, folder)
     found = []
     for number, columns in enumerate(shape.tables(case)):
         if number and _has_no_names(case.form) and not any(columns.values()):

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Literal
 
 from ...errors import OffrankError
-from . import files, forms, logs, peaks, strangers
+from . import files, forms, logs, peaks, shapes
 from .answers import Wrong
 from .cases import Invalid, Layout, LogCase, Unwritable
 from .changes import changed
@@ -71,13 +71,13 @@ def draw_case(seed: str) -> AnyCase:
 
 def _of_stranger(case: LogCase, rng: random.Random) -> LogCase:
     """Return a log as a stranger writes it; of a third nothing is said, so that it is known by its shape."""
-    names = [name for name, shape in strangers.SHAPES.items() if shape.layout == case.layout]
-    case = replace(strangers.shaped(case, rng.choice(names)), told=rng.random() < 0.7)
+    names = [name for name, shape in shapes.SHAPES.items() if shape.layout == case.layout]
+    case = replace(shapes.shaped(case, rng.choice(names)), told=rng.random() < 0.7)
     if not case.told:
         case = replace(case, invalid="raise")  # else rows that are read in another way would be left out
-    able = strangers.SHAPES[case.shape].forms or [*forms.FORMS]
+    able = shapes.SHAPES[case.shape].forms or [*forms.FORMS]
     form = case.form if case.form in able else rng.choice(sorted(able))
-    return strangers.in_its_names(changed(replace(case, form=form), rng))
+    return shapes.in_its_names(changed(replace(case, form=form), rng))
 
 
 def judge_case(case: AnyCase) -> CaseOutcome:

@@ -1,96 +1,30 @@
-"""The same log as strangers write it: nested, packed, numbered, in several tables, as events, in folders.
-
-A shape makes the tables of a case, each of which is then written in any form, and says how they are to be read. What
-must come of it is what must come of our own layout, so the oracle need know nothing of shapes.
-"""
+"""The same log as strangers write it: nested, packed, numbered, in several tables, as events."""
 
 from __future__ import annotations
 
 import random
 import re
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable
 from typing import Any
 
-from .cases import Columns, Layout, LogCase, Unwritable
+from .cases import Columns, LogCase, Unwritable
 
 Tables = list[dict[str, list[Any]]]
-_BESIDE = ("old", "new")
+BESIDE = ("old", "new")
 """Roles whose lists stand beside the candidates."""
 _SIMPLE = re.compile(r"[A-Za-z0-9]+")
-_TEXTUAL = frozenset({"json lines", "json array", "parquet", "arrow", "arrow stream", "table", "dicts", "jsonl.gz"})
-"""Forms that hold structs as they are."""
-
-
-@dataclass(frozen=True)
-class Shape:
-    """How a stranger writes a log.
-
-    - tables: what they write; layout: of the cases that are written so.
-    - fit: makes a log without what the shape cannot hold. forms: those that can hold it; all if none.
-    - names: role -> its column, if that is not the role; said: further roles that must be said. format: the reader.
-    """
-
-    layout: Layout
-    tables: Callable[[LogCase], Tables]
-    fit: Callable[[LogCase], LogCase] = lambda case: case
-    names: Mapping[str, str] = field(default_factory=dict)
-    said: Mapping[str, str] = field(default_factory=dict)
-    format: str | None = None
-    forms: frozenset[str] = frozenset()
-
-
-def shaped(case: LogCase, name: str) -> LogCase:
-    """Return a case without what a shape cannot hold."""
-    return replace(SHAPES[name].fit(case), shape=name)
-
-
-def in_its_names(case: LogCase) -> LogCase:
-    """Return a case of a shape with the names that its columns have there, and plain types."""
-    if not case.shape:
-        return case
-    shape = SHAPES[case.shape]
-    return replace(case, names=shape.names, types={}, said=shape.said, format=shape.format if case.told else None)
-
-
-def without_candidates(case: LogCase) -> LogCase:
-    """Return a wide log of the items that were shown alone, with their scores in the order of the slate."""
-    columns = {role: cells for role, cells in case.columns.items() if role != "candidates"}
-    places = [
-        [candidates.index(item) for item in slate]
-        for slate, candidates in zip(case.columns["slate"], case.columns["candidates"], strict=True)
-    ]
-    for role in _BESIDE:
-        columns[role] = [[cell[at] for at in row] for cell, row in zip(columns[role], places, strict=True)]
-    return replace(case, columns=columns)
-
-
-def flags(case: LogCase) -> LogCase:
-    """Return a log whose clicks are 0 or 1."""
-    role = "clicks" if case.layout == "wide" else "click"
-    cells = [
-        [int(click > 0) for click in cell] if isinstance(cell, list) else cell and int(cell > 0)
-        for cell in case.columns[role]
-    ]
-    return replace(case, columns={**case.columns, role: cells})
-
-
-def in_texts(case: LogCase) -> LogCase:
-    """Return a log whose ids are texts and no numbers, and whose clicks are 0 or 1."""
-    ids = {role: [[f"i{item}" for item in cell] for cell in case.columns[role]] for role in ("slate", "candidates")}
-    return flags(replace(case, columns={**case.columns, **ids}))
 
 
 def nested(case: LogCase) -> Tables:
     """A list of structs for each row: an item with its click and scores."""
-    return [_as_structs(case.columns, [role for role in ("slate", "clicks", *_BESIDE) if role in case.columns])]
+    return [_as_structs(case.columns, [role for role in ("slate", "clicks", *BESIDE) if role in case.columns])]
 
 
 def ranked(case: LogCase) -> Tables:
     """A list of structs for all candidates, in any order, with the rank of those that were shown."""
     columns, top = dict(case.columns), random.Random(case.seed).choice([1, 1, 0])
-    slates, shown = _lists(columns, "slate"), []
-    for index, candidates in enumerate(_lists(columns, "candidates")):
+    slates, shown = lists_of(columns, "slate"), []
+    for index, candidates in enumerate(lists_of(columns, "candidates")):
         slate = slates[index]
         twice = any(len({*map(repr, items)}) < len(items) for items in (candidates, slate))
         if twice or any(item not in candidates for item in slate):
@@ -98,12 +32,12 @@ def ranked(case: LogCase) -> Tables:
         at = [slate.index(item) if item in slate else None for item in candidates]
         shown.append([None if rank is None else rank + top for rank in at])
         if "clicks" in columns:
-            clicks = _lists(columns, "clicks")[index]
+            clicks = lists_of(columns, "clicks")[index]
             _same_length(clicks, slate)
             beside = [None if rank is None else clicks[rank] for rank in at]
             columns["clicks"] = [*columns["clicks"][:index], beside, *columns["clicks"][index + 1 :]]
     columns |= {"slate": columns.pop("candidates"), "position": shown}
-    return [_as_structs(columns, [role for role in ("slate", "clicks", "position", *_BESIDE) if role in columns])]
+    return [_as_structs(columns, [role for role in ("slate", "clicks", "position", *BESIDE) if role in columns])]
 
 
 def packed(case: LogCase) -> Tables:
@@ -114,7 +48,7 @@ def packed(case: LogCase) -> Tables:
     if {click for _, click in every} != {0, 1} or not all(map(len, pairs)) or 2 * several < len(pairs):
         raise Unwritable("clicks or lists that a text does not tell")
     texts = [" ".join(f"{_simple(item)}-{int(click)}" for item, click in row) for row in pairs]
-    return [{**_others(case, ("slate", "clicks")), "impressions": texts}]
+    return [{**without(case, ("slate", "clicks")), "impressions": texts}]
 
 
 def numbered(case: LogCase) -> Tables:
@@ -130,38 +64,24 @@ def numbered(case: LogCase) -> Tables:
         for role, name in held.items()
         for place in range(most)
     }
-    return [{**_others(case, tuple(held)), **places}]
+    return [{**without(case, tuple(held)), **places}]
 
 
 def clicked_ids(case: LogCase) -> Tables:
     """The items that were clicked beside those that were shown, as texts: numbers might be places."""
-    clicked = [[item for item, _ in row] for row in _clicked(case)]
-    if not any(clicked) or not all(isinstance(item, str) for cell in case.columns["slate"] for item in cell):
+    ids = [[item for item, _ in row] for row in clicked(case)]
+    if not any(ids) or not all(isinstance(item, str) for cell in case.columns["slate"] for item in cell):
         raise Unwritable("ids that may be places, or none")
-    if all(len(some) == len(cell) for some, cell in zip(clicked, case.columns["slate"], strict=True)):
+    if all(len(some) == len(cell) for some, cell in zip(ids, case.columns["slate"], strict=True)):
         raise Unwritable("as many clicks as items")
-    return [{**_others(case, ("clicks",)), "clicked": clicked}]
+    return [{**without(case, ("clicks",)), "clicked": ids}]
 
 
 def lists_and_clicks(case: LogCase) -> Tables:
     """A table of lists and one of clicks."""
-    clicks = [(f"r{index}", item) for index, row in enumerate(_clicked(case)) for item, _ in row]
-    lists = {"request": [f"r{index}" for index in range(case.rows)], **_others(case, ("clicks",))}
-    return [lists, _with_strays(case, clicks, "request", "sku")]
-
-
-def insights(case: LogCase) -> Tables:
-    """User Behavior Insights: queries with what they returned, and events of several kinds."""
-    clicks = [(f"q{index}", item) for index, row in enumerate(_clicked(case)) for item, _ in row]
-    queries = {"query_id": [f"q{index}" for index in range(case.rows)], **_others(case, ("clicks", "slate", "query"))}
-    queries["query_response_hit_ids"] = case.columns["slate"]
-    if "query" in case.columns:
-        queries["user_query"] = case.columns["query"]
-    found = _with_strays(case, clicks, "query_id", "id")
-    events = [{"object": {"object_id": item}} for item in found.pop("id")]
-    kinds = ["click"] * len(events) + ["scroll"]
-    events.append({"object": {"object_id": events[0]["object"]["object_id"] if events else "none"}})
-    return [queries, {"action_name": kinds, "query_id": [*found["query_id"], "q0"], "event_attributes": events}]
+    clicks = [(f"r{index}", item) for index, row in enumerate(clicked(case)) for item, _ in row]
+    lists = {"request": [f"r{index}" for index in range(case.rows)], **without(case, ("clicks",))}
+    return [lists, with_strays(case, clicks, "request", "sku")]
 
 
 def exposures(case: LogCase) -> Tables:
@@ -181,15 +101,15 @@ def exposures(case: LogCase) -> Tables:
 
 def two_tables(case: LogCase) -> Tables:
     """A row for each item that was shown, or might have been, and other rows for the clicks."""
-    clicks = _with_strays(case, _long_clicks(case), "impression", "item")
+    clicks = with_strays(case, _long_clicks(case), "impression", "item")
     if not case.told and not clicks["item"]:
         raise Unwritable("a table without rows, of which nothing says that it would be the clicks")
-    return [_others(case, ("click",)), clicks]
+    return [without(case, ("click",)), clicks]
 
 
 def kinds(case: LogCase) -> Tables:
     """One stream of rows: what was shown, clicks, and rows of another kind."""
-    shown, clicks = _others(case, ("click",)), _with_strays(case, _long_clicks(case), "impression", "item")
+    shown, clicks = without(case, ("click",)), with_strays(case, _long_clicks(case), "impression", "item")
     others = len(clicks["item"]) + 1
     rows: dict[str, list[Any]] = {role: [*cells, *[None] * others] for role, cells in shown.items()}
     for name, known in clicks.items():
@@ -210,7 +130,7 @@ def composed(case: LogCase) -> Tables:
     if not all(type(one) is int and one >= 0 for one in ids):
         raise Unwritable("an impression that is no number")
     made = {"session": [f"s{one // 3}" for one in ids], "ts": [one % 3 for one in ids]}
-    return [{**made, **_others(case, ("impression",))}]
+    return [{**made, **without(case, ("impression",))}]
 
 
 def _as_structs(columns: Columns, inner: Iterable[str]) -> dict[str, list[Any]]:
@@ -232,12 +152,13 @@ def _zipped(lists: list[list[Any]]) -> list[tuple[Any, ...]]:
 
 def _row(case: LogCase, index: int, roles: tuple[str, ...]) -> list[list[Any]]:
     """Return the lists of a row, all of one length."""
-    found = [_lists(case.columns, role)[index] for role in roles]
+    found = [lists_of(case.columns, role)[index] for role in roles]
     _zipped(found)
     return found
 
 
-def _lists(columns: Columns, role: str) -> list[list[Any]]:
+def lists_of(columns: Columns, role: str) -> list[list[Any]]:
+    """Return the cells of a role, all of which are lists."""
     return [cell if isinstance(cell, list) else _none() for cell in columns[role]]
 
 
@@ -256,11 +177,12 @@ def _simple(item: Any) -> str:
     return str(item)
 
 
-def _others(case: LogCase, roles: tuple[str, ...]) -> dict[str, list[Any]]:
+def without(case: LogCase, roles: tuple[str, ...]) -> dict[str, list[Any]]:
+    """Return the columns of a case without those of some roles."""
     return {role: cells for role, cells in case.columns.items() if role not in roles}
 
 
-def _clicked(case: LogCase) -> list[list[tuple[Any, Any]]]:
+def clicked(case: LogCase) -> list[list[tuple[Any, Any]]]:
     """Return the items of each row that were clicked, with their clicks, which are flags."""
     rows = [list(zip(*_row(case, index, ("slate", "clicks")), strict=True)) for index in range(case.rows)]
     if any(click not in (0, 1) for row in rows for _, click in row):
@@ -277,7 +199,7 @@ def _long_clicks(case: LogCase) -> list[tuple[Any, Any]]:
     return [(impression, item) for impression, item, _, click in lines if click]
 
 
-def _with_strays(case: LogCase, clicks: list[tuple[Any, Any]], *names: str) -> dict[str, list[Any]]:
+def with_strays(case: LogCase, clicks: list[tuple[Any, Any]], *names: str) -> dict[str, list[Any]]:
     """Return clicks in any order, some of them twice, and one on what no impression showed."""
     rng, found = random.Random(case.seed), list(clicks)
     if found and rng.random() < 0.3:
@@ -291,29 +213,3 @@ def _with_strays(case: LogCase, clicks: list[tuple[Any, Any]], *names: str) -> d
 def _other(known: Any) -> Any:
     """Return an id of the same type that nothing has."""
     return "nothing has this" if isinstance(known, str) else 123_456
-
-
-_NESTED = {"slate": "items.item", "clicks": "items.click", "old": "items.old", "new": "items.new"}
-_EVENTS = "events(kind=event, shown=shown)"
-
-SHAPES: dict[str, Shape] = {
-    "nested": Shape("wide", nested, without_candidates, _NESTED),
-    "ranked": Shape("wide", ranked, names=_NESTED, said={"position": "items.position"}),
-    "packed": Shape(
-        "wide",
-        packed,
-        lambda case: flags(without_candidates(case)),
-        {"slate": "impressions.item", "clicks": "impressions.click"},
-    ),
-    "numbered": Shape("wide", numbered, without_candidates, {"slate": "item", "clicks": "click"}),
-    "clicked ids": Shape("wide", clicked_ids, in_texts, names={"clicks": "clicked"}),
-    "lists and clicks": Shape(
-        "wide", lists_and_clicks, flags, format="events(impression=request, slate=slate, click_item=sku)"
-    ),
-    "ubi": Shape("wide", insights, flags, format="ubi", forms=_TEXTUAL),
-    "exposures": Shape("wide", exposures),
-    "two tables": Shape("long", two_tables, flags, format="events"),
-    "kinds": Shape("long", kinds, flags, format=_EVENTS),
-    "composed": Shape("long", composed, names={"impression": "session+ts"}),
-}
-"""Name -> how a stranger writes a log."""
