@@ -17,7 +17,6 @@ from ..errors import UsageError
 from ..folds.base import MappedFold, TotalFold
 from ..folds.estimate import Caution
 from ..folds.fingerprint import Fingerprint
-from ..inference.spec import IntervalSpec
 from ..log.batch import Floats, LogBatch
 from ..log.source import Needs
 from ..log.texts import Texts
@@ -109,7 +108,7 @@ class Fitted(FittedTables):
             A row per document.
 
         Raises:
-            UsageError: the model has no ids, as those of earlier releases, or there are no such grades.
+            UsageError: a level outside (0, 1), no such grades, or a model without ids, as those of earlier releases.
 
         Examples:
             >>> rows = [{"query": "q", "slate": ["a", "b"], "clicks": [1, 0]}, {"query": "q", "slate": ["b", "a"],
@@ -118,7 +117,6 @@ class Fitted(FittedTables):
             >>> [(row["item"], row["relevance"], row["sessions"]) for row in found.records()]
             [('a', 0.75, 2.0), ('b', 0.25, 2.0)]
         """
-        IntervalSpec("normal", confidence)  # raises for an invalid level
         return judge(self.documents, self.learnt, self.model, confidence, grades, samples, seed)
 
     def predict(self, log: Any) -> Any:
@@ -240,7 +238,8 @@ class Fitted(FittedTables):
             The lower and the upper ends.
 
         Raises:
-            UsageError: no such table, or one without a posterior, as the tables of a mixture's components are.
+            UsageError: a level outside (0, 1), no such table, or one without a posterior, as the tables of a mixture's
+                components are.
 
         Examples:
             >>> model = offrank.clicks.GCTR().fit([{"slate": ["a", "b"], "clicks": [1, 0]}])

@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from ..argument import interval_level
 from ..errors import UsageError
 from ..findings import cautions_for
 from ..findings.evidence_clicks import JudgementsEvidence
@@ -154,6 +155,7 @@ def judge(
     seed: int,
 ) -> Judgements:
     """The judgements of all documents; see `Fitted.judgements`."""
+    interval_level(confidence)
     query, item, roles, table = documents.query_ids(), documents.item_ids(), model.roles(), model.relevance_table
     value = model.relevance(learnt.parameters, np.arange(len(documents)))
     cuts = cuts_of(value, grades)

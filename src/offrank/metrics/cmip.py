@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from numbers import Real
 from statistics import NormalDist
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ..argument import interval_level
 from ..errors import UsageError
 from ..findings import cautions_for
 from ..findings.evidence import CmipEvidence
@@ -317,8 +317,7 @@ def _result(
 
 
 def _check(permutations: int | None, confidence: float, seed: int) -> None:
-    if not (isinstance(confidence, Real) and 0 < confidence < 1):
-        raise UsageError(f"confidence is {confidence!r}", "give a level between 0 and 1, such as 0.95")
+    interval_level(confidence)
     if permutations is not None and (permutations < 0 or permutations != int(permutations)):
         raise UsageError(f"permutations is {permutations!r}", "give a whole number, such as 200; 0 for no test")
     if seed < 0:
