@@ -128,9 +128,10 @@ class LogError(OffrankError):
 
 
 class ColumnError(LogError):
-    """A column is missing or has the wrong kind."""
+    """A column is missing or has the wrong kind; `column` is its name where it is missing."""
 
     code = "column"
+    column: str | None = None
 
 
 class EmptyLogError(LogError):

@@ -91,6 +91,20 @@ def test_two_sets_of_columns_are_named_with_their_files_and_a_glob(tmp_path: Pat
     assert offrank.evaluate(f"{tmp_path}/may-*.{kind}", "top(old)")["ips"].n == 2
 
 
+@pytest.mark.parametrize("kind", ["parquet", "csv"])
+def test_a_column_that_only_later_files_have_is_told_with_these_files(tmp_path: Path, kind: str) -> None:
+    scores = {"parquet": [[2.0, 1.0]], "csv": [2.0, 1.0]}[kind]
+    for number, (name, scored) in enumerate([("may-1", "old"), ("may-2", "new"), ("may-3", "new")]):
+        log(tmp_path / f"{name}.{kind}", **{scored: scores} | ({"impression": [number] * 2} if kind == "csv" else {}))
+    with pytest.raises(ColumnError) as raised:
+        offrank.evaluate(tmp_path, "top(new)")
+    first, second = tmp_path / f"may-1.{kind}", tmp_path / f"may-2.{kind}"
+    assert raised.value.message == f"{first} has no column 'new', but {second} (with 1 more file) has one"
+    assert raised.value.remedy == "add it to the others, or give the files of one set as a list"
+    with pytest.raises(ColumnError, match=r"may-1.* \(with 2 more files\) has no column 'newer'$"):
+        offrank.evaluate(tmp_path, "top(newer)")
+
+
 def test_a_glob_that_would_take_the_others_too_is_not_given(tmp_path: Path) -> None:
     for name in ("a1", "a3"):
         log(tmp_path / f"{name}.parquet", old=[[2.0, 1.0]])

@@ -91,7 +91,9 @@ class Columns:
             Wording("; {} shows how to write a log, and lists public ones", Verb("inspect")) if role == "slate" else ""
         )
         how += _WITHOUT_DRAWS if role == "propensity" else ""
-        raise ColumnError(f"{self.source} has no {what}", hint + how)
+        error = ColumnError(f"{self.source} has no {what}", hint + how)
+        error.column = column
+        raise error
 
 
 _WITHOUT_DRAWS = Wording(

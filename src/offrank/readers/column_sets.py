@@ -3,19 +3,32 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from fnmatch import fnmatch
 from itertools import takewhile
 from pathlib import PurePath
+from typing import Any, Protocol, runtime_checkable
 
 from ..errors import ColumnError
 from ..formatting import listing
-from .files import describe
+from .files import Files, describe
 
 _LOOKED_AT = 100
 """The most files whose columns are compared."""
 _SHOWN, _LONGEST = 5, 60
 """Columns that are shown of a set; characters of the name of a column."""
+
+
+@runtime_checkable
+class FileTable(Protocol):
+    """A table of several files."""
+
+    files: Files
+
+    def names_in(self, path: str) -> list[str]:
+        """Return the columns in a file."""
+
 
 Sets = Mapping[frozenset[str], tuple[Sequence[str], list[str]]]
 """The columns of each set in their order, and the files that have them."""
@@ -56,6 +69,30 @@ def one_of(sets: Sets) -> str:
     single = first[0] if len(first) == 1 else glob
     fits = len(first) == 1 or not any(fnmatch(path, glob) for path in others)
     return f"give the files of one set, such as {single!r}" if fits else "give the files of one set as a list"
+
+
+@contextmanager
+def telling_other_files(table: Any) -> Iterator[None]:
+    """Tell of a column that the first file of several lacks, which ones have it: the first tells what the log has.
+
+    Raises:
+        ColumnError: the column is missing, in some files or in all.
+    """
+    try:
+        yield
+    except ColumnError as error:
+        if error.column is None or not isinstance(table, FileTable):
+            raise
+        sets = sets_of((one, table.names_in(one)) for one in table.files.paths[:_LOOKED_AT])
+        having = {names: each for names, each in sets.items() if error.column in names}
+        if not having:
+            raise
+        lack, have = (
+            describe([path for names, (_, paths) in sets.items() if (names in having) is there for path in paths])
+            for there in (False, True)
+        )
+        remedy = f"add it to the others, or {one_of({**having, **sets})}"
+        raise ColumnError(f"{lack} has no column {error.column!r}, but {have} has one", remedy) from None
 
 
 def _common(texts: Sequence[str]) -> str:

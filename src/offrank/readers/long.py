@@ -21,6 +21,7 @@ from ..log.source import Needs, refuse_once
 from ..running.checkpoint import stamp_of
 from ..running.engines import Engine, engine_of
 from . import arrow, conversions
+from .column_sets import telling_other_files
 from .composed import parts_of
 from .conversions import ClicksAs
 from .csv_json import CsvJsonTable
@@ -86,11 +87,12 @@ class LongLog:
 
     def select(self, needed: Needs) -> LongLog:
         known = Columns(self.table.names, self.renamed, self.describe())
-        if "clicks" in needed.roles or ("reward" in needed.roles and not known.has("reward")):
-            known.of("click")
-        if (name := self.column("impression")) == self.column("position"):
-            raise ColumnError(f"column {name!r} is both the impression and the position", "name a column for each")
-        self._wide(self.table).select(needed)
+        with telling_other_files(self.table):
+            if "clicks" in needed.roles or ("reward" in needed.roles and not known.has("reward")):
+                known.of("click")
+            if (name := self.column("impression")) == self.column("position"):
+                raise ColumnError(f"column {name!r} is both the impression and the position", "name a column for each")
+            self._wide(self.table).select(needed)
         return replace(self, needed=needed)
 
     def column(self, role: str) -> str:

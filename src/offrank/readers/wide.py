@@ -19,6 +19,7 @@ from ..running.checkpoint import stamp_of
 from ..running.engines import Engine, engine_of
 from ..wording import Option, Wording
 from . import arrow
+from .column_sets import telling_other_files
 from .conversions import ClicksAs
 from .decode import Decoded, Duplicates
 from .description import Description
@@ -67,7 +68,8 @@ class WideLog:
     def select(self, needed: Needs) -> WideLog:
         table = self.table.needing(needed) if isinstance(self.table, RankedTable) else self.table
         chosen = replace(self, needed=needed, table=table)
-        chosen.columns()
+        with telling_other_files(self.table):
+            chosen.columns()
         return chosen
 
     def batches(self, part: int) -> Iterator[LogBatch]:
