@@ -48,6 +48,9 @@ LONG_ROLES: Mapping[str, str] = {
 }
 """The long layout: a row per item."""
 
+OPTIONAL = {"inclusion", "reward", "candidates"}
+"""Roles that stand for something else where there is no column: every row was kept, the sum of clicks, the slate."""
+
 GROUPING = ("query", "user", "session")
 """Roles of columns that group rows: these are found by their role, other grouping columns by their own name."""
 
@@ -65,6 +68,15 @@ class Columns:
         if role in WRITTEN and role not in self.renamed and role in self.renamed.values():
             return False
         return self.renamed.get(role, role) in self.available
+
+    def refuse_misnamed(self) -> None:
+        """Refuse a name that was said and is not there, of columns that logs may lack: these would be passed over.
+
+        Raises:
+            ColumnError: there is one.
+        """
+        for role in self.renamed.keys() & OPTIONAL:
+            self.of(role)
 
     def of(self, role: str) -> str:
         """The column for a role.

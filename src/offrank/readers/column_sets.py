@@ -12,6 +12,7 @@ from typing import Any, Protocol, runtime_checkable
 
 from ..errors import ColumnError
 from ..formatting import listing
+from ..log.schema import OPTIONAL
 from .files import Files, describe
 
 _LOOKED_AT = 100
@@ -106,15 +107,20 @@ def refuse_missing(
     columns: Iterable[str],
     files: Sequence[str],
     names_of: Callable[[str], Sequence[str]],
+    known: Sequence[str],
 ) -> None:
-    """Raise if a file lacks a column of the first file. files: all of them; names_of: the columns of each.
+    """Raise if a file lacks a column of the first file, or has one that changes numbers where it is there.
+
+    files: all of them; names_of: the columns of each; known: those of the first, which tells what the log has.
 
     Raises:
         ColumnError: it does, with the columns of all files and how to choose among them.
     """
     missing = [name for name in columns if name not in names]
-    if missing:
+    added = [name for name in names if name in OPTIONAL and name not in known]
+    if missing or added:
         sets = sets_of((one, names_of(one)) for one in files[:_LOOKED_AT])
         more = f"; {differing(sets)}" if len(sets) > 1 else ""
         remedy = f"correct the file, or {one_of(sets)}" if len(sets) > 1 else "correct the file"
-        raise ColumnError(f"{path} has no column {missing[0]!r}, but {files[0]} has one{more}", remedy)
+        lack, have = (path, files[0]) if missing else (files[0], path)
+        raise ColumnError(f"{lack} has no column {(missing or added)[0]!r}, but {have} has one{more}", remedy)

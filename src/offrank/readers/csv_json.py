@@ -159,7 +159,7 @@ class CsvJsonTable:
         folders = partition(path)
         own = [one for one in self.names if one not in folders] if self.files.held else self.names_in(path)
         constant = {name: value for name, value in folders.items() if name in columns and name not in own}
-        refuse_missing(path, [*own, *constant], columns, self.files.paths, self.names_in)
+        refuse_missing(path, [*own, *constant], columns, self.files.paths, self.names_in, self.names)
         wanted, rows = pa.schema([self.schema.field(name) for name in columns if name not in constant]), 0
         # CSV errors name the row; JSON errors count from the beginning of a block.
         json = self.kind == "json"

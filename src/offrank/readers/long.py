@@ -88,6 +88,7 @@ class LongLog:
     def select(self, needed: Needs) -> LongLog:
         known = Columns(self.table.names, self.renamed, self.describe())
         with telling_other_files(self.table):
+            known.refuse_misnamed()
             if "clicks" in needed.roles or ("reward" in needed.roles and not known.has("reward")):
                 known.of("click")
             if (name := self.column("impression")) == self.column("position"):

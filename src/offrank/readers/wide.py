@@ -87,6 +87,7 @@ class WideLog:
     def columns(self) -> dict[str, str]:
         """Return the columns to read: role (or `scores:name` and the like) -> column."""
         known = Columns(self.table.names, self.renamed, self.table.describe())
+        known.refuse_misnamed()
         chosen = {"slate": known.of("slate")}
         roles = set(self.needed.roles) | {role for role in ("clicks", "inclusion") if known.has(role)}
         if "reward" in roles and not known.has("reward"):
