@@ -17,7 +17,7 @@ import pytest
 import offrank
 from offrank.argument import arguments_of
 from offrank.evaluation.question import EstimatorSelection, LogCheck, TargetComparison, WithBounds
-from offrank.metrics_arguments import MetricsQuestion
+from offrank.metrics.question import MetricsQuestion
 from tests.house.test_exports import DOCUMENTED, found_by
 
 SECTION = re.compile(r"^(Parameters|Returns|Raises|Examples):\n((?:    .*\n?|\n)*)", re.MULTILINE)

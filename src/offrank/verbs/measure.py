@@ -8,7 +8,7 @@ from ..argument import asks
 from ..evaluation import reproducibility
 from ..metrics.measured import Measurements
 from ..metrics.measurements import measure_models
-from ..metrics_arguments import MetricsQuestion
+from ..metrics.question import MetricsQuestion
 from ..report.document import Document
 from ..report.printable import Printed
 from . import metrics_page

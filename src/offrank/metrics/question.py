@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from .argument import argument, arguments
-from .interval_arguments import Intervals
-from .spelling import listed
+from ..argument import argument, arguments
+from ..interval_arguments import Intervals
+from ..spelling import listed
 
 if TYPE_CHECKING:
-    from .policies.propensities import AnyPolicy
+    from ..policies.propensities import AnyPolicy
 
 Models = str | Sequence[str]
 
