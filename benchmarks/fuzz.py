@@ -23,7 +23,7 @@ def table(runs: list[dict[str, Any]], commit: str) -> list[str]:
         asked.update({"edited bytes" if name.startswith("bytes") else name: n for name, n in run["asked"].items()})
         failed.update({kind: len(seeds) for kind, seeds in run["failed"].items()})
     rows = [f"| `{name}` | {count:,} |" for name, count in asked.most_common()]
-    said = [f"- {count} times: {kind}" for kind, count in failed.most_common()] or ["None failed."]
+    said = [f"- {'once' if count == 1 else f'{count} times'}: {kind}" for kind, count in failed.most_common()] or ["None failed."]
     seeds = ", ".join(sorted({str(run["seed"]) for run in runs}))
     slowest, largest = max(run["slowest"] for run in runs), max(run["largest"] for run in runs) / 2**30
     return [

@@ -156,6 +156,8 @@ DAMAGES: dict[str, tuple[Callable[[Path], object], str]] = {
     "order": (edited(lambda found: found["documents"]["values"].reverse()), "damaged"),
     "trace": (edited(lambda found: found.update(trace=None)), "damaged"),
     "tally": (edited(lambda found: found.update(tally=[])), "damaged"),
+    "infinitely many rows": (edited(lambda found: found["training"].update(rows=math.inf)), "damaged: cannot convert"),
+    "huge loadings": (edited(lambda found: found.update(loadings={"attraction": 1e200})), "damaged"),
     "caution": (edited(lambda found: found.update(cautions=[{"x": 1}])), "damaged"),
     "words of a caution": (
         edited(lambda found: found.update(cautions=[{"code": [], "severity": "note", "message": "", "remedy": ""}])),

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
+import offrank
 from offrank.clicks import PBM, UBM
 from offrank.clicks.base import FitResult
 from offrank.clicks.counts import browsing_cell, rank_of
 from offrank.clicks.documents import SlateDocuments
 from offrank.clicks.ubm import cells_table
+from offrank.errors import UsageError
 from tests.clicks.click_patterns import browsing
 from tests.clicks.examined import RANKS, World, covered
 from tests.clicks.same_law import assert_same_law
@@ -39,6 +43,19 @@ def test_cells_in_a_table() -> None:
     expected = [[1, 0, 0, 0], [0.5, 0.9, 0, 0], [0.3, 0.4, 0.8, 0]]
     assert cells_table(KNOWN, 3).tolist() == expected
     assert cells_table(KNOWN, 2).tolist() == [row[:3] for row in expected[:2]]
+
+
+def test_cells_whose_covariances_would_not_fit_are_refused(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    rows = [{"slate": list(range(length)), "clicks": [1] + [0] * (length - 1)} for length in (2, 200)]
+    with pytest.raises(UsageError, match="20,100 values of examination") as caught:
+        offrank.fit_clicks(rows, "ubm", tmp_path / "model.json")
+    assert "top_k=50" in caught.value.remedy
+    monkeypatch.setattr("offrank.clicks.examined.MOST_CELLS", 2)
+    assert offrank.fit_clicks([{"slate": [1], "clicks": [1]}], "ubm", tmp_path / "one.json").fitted
+    with pytest.raises(UsageError, match="3 values of examination"):  # of (0, none), (1, none) and (1, 0)
+        offrank.fit_clicks(rows[:1], "ubm", tmp_path / "model.json")
+    monkeypatch.setattr("offrank.clicks.examined.MOST_CELLS", 3)
+    assert offrank.fit_clicks(rows[:1], "ubm", tmp_path / "two.json").fitted
 
 
 def test_parameters_are_recovered(learnt: FitResult) -> None:

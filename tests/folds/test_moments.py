@@ -19,3 +19,12 @@ def test_what_is_taken_out_leaves_the_moments_of_the_rest() -> None:
     assert found.n == expected.n
     assert without(parts[0], parts[0]).n == 0
     assert without(parts[0], fold.empty()) is parts[0]
+
+
+def test_of_the_largest_numbers_what_is_left_has_no_third_moment() -> None:
+    fold = MomentsFold(1, ((0, 0, 0),))
+    values = np.array([[1e150], [1e150], [0.0]])
+    whole, part = (fold.add(fold.empty(), Sample(one, np.arange(len(one)))) for one in (values, values[:1]))
+    found = without(whole, part)
+    assert found.mean == 0.5e150
+    assert not np.isfinite(found.third[0, 0, 0]).any()

@@ -5,13 +5,15 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
 import offrank
-from offrank.errors import RowError
+from offrank.errors import LogError, RowError
 from offrank.log.source import Needs
+from offrank.readers.roles.unnamed import like_clicks
 from tests.cli.commands import call
 
 ROWS = 60
@@ -92,3 +94,23 @@ def test_the_folder_of_mind_is_described(tmp_path: Path) -> None:
     found = offrank.inspect(tmp_path)
     assert found.layout == "sessions"
     assert "shuffled before publication" in found.to_dict()["why"]
+
+
+def test_truth_values_that_are_empty_where_nothing_was_clicked() -> None:
+    lines = [(0, "a", 1, True), (1, "b", 1, None), (1, "c", 2, True)]
+    rows = [dict(zip(("impression", "item", "position", "click"), line, strict=True)) for line in lines]
+    assert clicked(pa.Table.from_pylist(rows)) == [[1.0], [0.0, 1.0]]
+
+
+def test_a_flag_that_is_never_set_is_no_click() -> None:
+    lists, places = np.divmod(np.arange(12), 2)
+    assert not like_clicks("flag", np.zeros(12), lists, places, np.zeros(12, int))
+
+
+def test_files_of_which_one_has_text_for_numbers(tmp_path: Path) -> None:
+    for name, propensity in (("a", "é"), ("b", 0.5)):
+        row = {"slate": [1, 2], "clicks": [1, 0], "propensity": propensity, "note": "a,b"}
+        (tmp_path / f"{name}.jsonl").write_text(f"{json.dumps(row)}\n")
+    source = offrank.read_log(tmp_path).select(Needs(frozenset(["clicks", "propensity"])))
+    with pytest.raises(LogError, match="'propensity' holds string, not numbers"):
+        list(source.batches(0))

@@ -7,10 +7,12 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from ..errors import UsageError
 from ..findings import cautions_for
 from ..findings.evidence_clicks import FitEvidence
 from ..log.batch import Floats
 from ..steps import Say, silent
+from ..wording import Option, Wording
 from .base import FitResult, Parameters, Role, Roles
 from .counts import ClickCounts
 from .fit.curve import ExaminationCurve, Pooled, fit_curve
@@ -21,6 +23,8 @@ from .fit.priors import Beta, Prior, PriorRegression, given
 from .fit.uncertainty import Uncertainty, attractions, directions, kept, of_logarithms
 from .model import FromFeatures, WithPrior
 
+MOST_CELLS = 2100
+"""Cells of examination, of which each pair has a covariance: 64 ranks with every last click, or 2,100 ranks without."""
 _UNKNOWN = 1.0
 """Standard error of a log-examination above which the log does not identify it: a factor of e either way."""
 _DIRECTIONS = 5
@@ -79,6 +83,12 @@ class Examined(WithPrior, FromFeatures, ABC):
 
     def _curve(self, data: ClickCounts, start: Parameters | None, say: Say) -> tuple[ExaminationCurve, Floats]:
         """The examination curve relative to its largest, and the examination."""
+        if data.cells > MOST_CELLS:
+            raise UsageError(
+                f"{self.name} would learn {data.cells:,} values of examination, with the covariance of each pair;"
+                f" at most {MOST_CELLS:,} fit",
+                Wording("read the first ranks alone, as by {}, or fit another click model", Option("top_k", 50)),
+            )
 
         def tell(likelihood: float) -> None:
             say(f"examination: log-likelihood {likelihood:,.2f}")

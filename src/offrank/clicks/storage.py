@@ -112,7 +112,7 @@ def damage_told(path: str | os.PathLike[str]) -> Iterator[None]:
         yield
     except SpellingError:  # of a model that is not known here
         raise
-    except (KeyError, ValueError, TypeError, IndexError, AttributeError) as error:
+    except (KeyError, ValueError, TypeError, IndexError, AttributeError, OverflowError) as error:
         what = f"no {error}" if isinstance(error, KeyError) else str(error)
         raise UsageError(f"the click model {str(path)!r} is damaged: {what}", "fit the model again") from error
 
@@ -152,6 +152,8 @@ def _stored(found: Mapping[str, Any]) -> Stored:
     for kind in ("strength", "loadings"):
         if unknown := tables.get(kind, {}).keys() - tables["parameters"].keys():
             raise ValueError(f"it has the {kind} of {min(unknown)!r}, which is not one of its tables")
+    if any(np.abs(table).max(initial=0) > MOST for table in tables.get("loadings", {}).values()):
+        raise ValueError("its loadings are too large")
     learnt = FitResult(
         **tables,
         trace=tuple(decoded(found["trace"]).tolist()),

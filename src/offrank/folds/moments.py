@@ -165,7 +165,8 @@ def without(whole: Moments, part: Moments) -> Moments:
     comoment = whole.comoment - part.comoment - np.outer(shift, shift) * (n * part.n / whole.n)
     none = {block: np.zeros_like(third) for block, third in whole.third.items()}
     rest = Moments(n, mean, comoment, whole.least, whole.largest, none)
-    third = {block: whole.third[block] - _merged_third(rest, part, block) for block in whole.third}
+    with np.errstate(invalid="ignore"):  # of the largest numbers, whose cubes are infinite
+        third = {block: whole.third[block] - _merged_third(rest, part, block) for block in whole.third}
     return Moments(n, mean, comoment, whole.least, whole.largest, third)
 
 

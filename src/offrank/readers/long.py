@@ -239,8 +239,9 @@ class _WideTable:
                 raw = data.column(name) if conversions.is_text(data.column(name).type) else None
                 place = data.schema.get_field_index(name)
                 found = converted(data.column(name))
-                empty = role == "click" and self.log.clicks_as == "filled"
-                data = data.set_column(place, name, pc.fill_null(found, 0) if empty else found)
+                if role == "click" and self.log.clicks_as == "filled":
+                    found = pc.fill_null(found, pa.scalar(0).cast(found.type))
+                data = data.set_column(place, name, found)
                 data = data if raw is None else data.append_column(conversions.RAW + name, raw)
         return data
 

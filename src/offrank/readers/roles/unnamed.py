@@ -36,14 +36,14 @@ def _falls(flags: Flags, places: Floats) -> bool:
 
 
 def _share_told(flags: Flags, groups: Integers) -> float:
-    """Return the share of a flag's variance that groups tell beyond chance; 1 where too few rows share a group."""
+    """Return the share of a flag's variance that groups tell beyond chance; 1 if it has none, or few share a group."""
     sizes = np.bincount(groups)
     shared = sizes[groups] >= _SHARED
-    if shared.mean() < 0.5:
+    if shared.mean() < 0.5 or not (variance := float(flags[shared].var())):
         return 1.0
     means = np.bincount(groups, flags) / sizes
     within = float(((flags - means[groups])[shared] ** 2).sum()) / (shared.sum() - (sizes >= _SHARED).sum())
-    return 1 - within / float(flags[shared].var())
+    return 1 - within / variance
 
 
 def _from_the_top(flags: Flags, lists: Integers, places: Floats) -> bool:

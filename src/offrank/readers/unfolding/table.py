@@ -176,7 +176,7 @@ def first_rows(table: Table, columns: tuple[str, ...], rows: int = _ROWS) -> pa.
     empty = pa.table({name: pa.array([], pa.null()) for name in columns})
     try:
         return pa.concat_tables(tables, promote_options="permissive").slice(0, rows) if tables else empty
-    except pa.ArrowInvalid:  # numbers that no type of all files holds
+    except (pa.ArrowInvalid, pa.ArrowTypeError):  # texts, or numbers that no type of all files holds
         return tables[0].slice(0, rows)
 
 

@@ -59,12 +59,20 @@ def numbered(case: LogCase) -> Tables:
     most = max(len(row["slate"]) for row in rows)
     if most < 2 or any(item is None for row in rows for item in row["slate"]):
         raise Unwritable("a single place, or an item that is none")
+    if case.form == "pandas" and not all(
+        abs(item) <= 2**53 for row in rows for item in row["slate"] if _is_whole(item)
+    ):
+        raise Unwritable("numbers that a column with a hole cannot hold in pandas")
     places = {
         f"{name}_{place + 1}": [row[role][place] if place < len(row[role]) else None for row in rows]
         for role, name in held.items()
         for place in range(most)
     }
     return [{**without(case, tuple(held)), **places}]
+
+
+def _is_whole(item: Any) -> bool:
+    return isinstance(item, int)
 
 
 def clicked_ids(case: LogCase) -> Tables:
