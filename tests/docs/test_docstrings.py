@@ -17,6 +17,7 @@ import pytest
 import offrank
 from offrank.argument import arguments_of
 from offrank.evaluation.question import EstimatorSelection, LogCheck, TargetComparison, WithBounds
+from offrank.metrics import ranking
 from offrank.metrics.question import MetricsQuestion
 from tests.house.test_exports import DOCUMENTED, found_by
 
@@ -37,6 +38,9 @@ def described(value: object) -> bool:
 
 NAMES = {f"offrank.{name}": getattr(offrank, name) for name in offrank.__all__}
 NAMES |= {name: found_by(name) for name in DOCUMENTED}
+NAMES |= {
+    f"offrank.metrics.{name}": getattr(ranking, name) for name in vars(ranking) if name in offrank.metrics.__all__
+}
 NAMES = {name: value for name, value in NAMES.items() if described(value)}
 
 
