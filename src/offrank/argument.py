@@ -189,7 +189,8 @@ def asks(kind: Callable[P, A]) -> Callable[[Callable[[A], R]], Callable[P, R]]:
                 raise TypeError(f"{verb.__name__}() {error}") from None
             return verb(kind(*bound.args, **bound.kwargs))
 
-        asked.__doc__ = documented(str(verb.__doc__), kind)
+        told = inspect.cleandoc(str(verb.__doc__))
+        asked.__doc__ = told if "\nParameters:\n" in told else documented(told, kind)
         asked.__signature__ = signature  # type: ignore[attr-defined]
         return asked
 

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 import offrank
-from offrank.argument import arguments_of
+from offrank.argument import arguments_of, documented
 from offrank.evaluation.question import EstimatorSelection, LogCheck, TargetComparison, WithBounds
 from offrank.metrics import ranking
 from offrank.metrics.question import MetricsQuestion
@@ -89,7 +89,7 @@ def test_the_docstring_stands_in_the_source(name: str) -> None:
     defined = ast.parse(textwrap.dedent(inspect.getsource(NAMES[name]))).body[0]
     assert isinstance(defined, ast.FunctionDef | ast.ClassDef)
     written = ast.get_docstring(defined)
-    assert written == inspect.getdoc(NAMES[name]), "run scripts/argument-tables"
+    assert written == inspect.getdoc(NAMES[name])
 
 
 @pytest.mark.parametrize("name", QUESTIONS)
@@ -98,6 +98,8 @@ def test_an_editor_shows_the_docstring_of_the_verb_and_not_of_its_question(name:
     defined = ast.parse(textwrap.dedent(inspect.getsource(QUESTIONS[name]))).body[0]
     assert isinstance(defined, ast.ClassDef)
     assert ast.get_docstring(defined) is None
+    told = str(getattr(offrank, name).__doc__)
+    assert told == documented(told, QUESTIONS[name]), "run scripts/argument-tables"
 
 
 @pytest.mark.parametrize("name", NAMES)
