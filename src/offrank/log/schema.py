@@ -69,15 +69,6 @@ class Columns:
             return False
         return self.renamed.get(role, role) in self.available
 
-    def refuse_misnamed(self) -> None:
-        """Refuse a name that was said and is not there, of columns that logs may lack: these would be passed over.
-
-        Raises:
-            ColumnError: there is one.
-        """
-        for role in self.renamed.keys() & OPTIONAL:
-            self.of(role)
-
     def of(self, role: str) -> str:
         """The column for a role.
 

@@ -16,7 +16,7 @@ from ..errors import ColumnError, RowError
 from ..log import rules
 from ..log.batch import Integers, LogBatch
 from ..log.rules import Faults
-from ..log.schema import GROUPING, LONG_ROLES, ROLES, Columns
+from ..log.schema import GROUPING, LONG_ROLES, OPTIONAL, ROLES, Columns
 from ..log.source import Needs, refuse_once
 from ..running.checkpoint import stamp_of
 from ..running.engines import Engine, engine_of
@@ -88,7 +88,8 @@ class LongLog:
     def select(self, needed: Needs) -> LongLog:
         known = Columns(self.table.names, self.renamed, self.describe())
         with telling_other_files(self.table):
-            known.refuse_misnamed()
+            for role in self.renamed.keys() & OPTIONAL:
+                known.of(role)
             if "clicks" in needed.roles or ("reward" in needed.roles and not known.has("reward")):
                 known.of("click")
             if (name := self.column("impression")) == self.column("position"):

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from ..errors import LogError, UsageError
 from ..log.batch import Integers, LogBatch
-from ..log.schema import GROUPING, WRITTEN, Columns
+from ..log.schema import GROUPING, OPTIONAL, WRITTEN, Columns
 from ..log.source import Needs
 from ..running.checkpoint import stamp_of
 from ..running.engines import Engine, engine_of
@@ -87,8 +87,9 @@ class WideLog:
     def columns(self) -> dict[str, str]:
         """Return the columns to read: role (or `scores:name` and the like) -> column."""
         known = Columns(self.table.names, self.renamed, self.table.describe())
-        known.refuse_misnamed()
         chosen = {"slate": known.of("slate")}
+        for role in self.renamed.keys() & OPTIONAL:
+            known.of(role)  # one that was named and is not there would be passed over
         roles = set(self.needed.roles) | {role for role in ("clicks", "inclusion") if known.has(role)}
         if "reward" in roles and not known.has("reward"):
             roles = roles - {"reward"} | {"clicks"}
