@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from fnmatch import fnmatch
 from itertools import takewhile
 from pathlib import PurePath
@@ -72,28 +71,20 @@ def one_of(sets: Sets) -> str:
     return f"give the files of one set, such as {single!r}" if fits else "give the files of one set as a list"
 
 
-@contextmanager
-def telling_other_files(table: Any) -> Iterator[None]:
-    """Tell of a column that the first file of several lacks, which ones have it: the first tells what the log has.
-
-    Raises:
-        ColumnError: the column is missing, in some files or in all.
-    """
-    try:
-        yield
-    except ColumnError as error:
-        if error.column is None or not isinstance(table, FileTable):
-            raise
-        sets = sets_of((one, table.names_in(one)) for one in table.files.paths[:_LOOKED_AT])
-        having = {names: each for names, each in sets.items() if error.column in names}
-        if not having:
-            raise
-        lack, have = (
-            describe([path for names, (_, paths) in sets.items() if (names in having) is there for path in paths])
-            for there in (False, True)
-        )
-        remedy = f"add it to the others, or {one_of({**having, **sets})}"
-        raise ColumnError(f"{lack} has no column {error.column!r}, but {have} has one", remedy) from None
+def told_of_all(error: ColumnError, table: Any) -> ColumnError:
+    """Tell of a column that the first file of several lacks, which ones have it: the first tells what the log has."""
+    if error.column is None or not isinstance(table, FileTable):
+        return error
+    sets = sets_of((one, table.names_in(one)) for one in table.files.paths[:_LOOKED_AT])
+    having = {names: each for names, each in sets.items() if error.column in names}
+    if not having:
+        return error
+    lack, have = (
+        describe([path for names, (_, paths) in sets.items() if (names in having) is there for path in paths])
+        for there in (False, True)
+    )
+    remedy = f"add it to the others, or {one_of({**having, **sets})}"
+    return ColumnError(f"{lack} has no column {error.column!r}, but {have} has one", remedy)
 
 
 def _common(texts: Sequence[str]) -> str:

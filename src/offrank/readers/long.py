@@ -21,7 +21,7 @@ from ..log.source import Needs, refuse_once
 from ..running.checkpoint import stamp_of
 from ..running.engines import Engine, engine_of
 from . import arrow, conversions
-from .column_sets import telling_other_files
+from .column_sets import told_of_all
 from .composed import parts_of
 from .conversions import ClicksAs
 from .csv_json import CsvJsonTable
@@ -87,14 +87,16 @@ class LongLog:
 
     def select(self, needed: Needs) -> LongLog:
         known = Columns(self.table.names, self.renamed, self.describe())
-        with telling_other_files(self.table):
+        if (name := self.column("impression")) == self.column("position"):
+            raise ColumnError(f"column {name!r} is both the impression and the position", "name a column for each")
+        try:
             for role in self.renamed.keys() & OPTIONAL:
                 known.of(role)
             if "clicks" in needed.roles or ("reward" in needed.roles and not known.has("reward")):
                 known.of("click")
-            if (name := self.column("impression")) == self.column("position"):
-                raise ColumnError(f"column {name!r} is both the impression and the position", "name a column for each")
             self._wide(self.table).select(needed)
+        except ColumnError as error:
+            raise told_of_all(error, self.table) from None
         return replace(self, needed=needed)
 
     def column(self, role: str) -> str:

@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from ..errors import LogError, UsageError
+from ..errors import ColumnError, LogError, UsageError
 from ..log.batch import Integers, LogBatch
 from ..log.schema import GROUPING, OPTIONAL, WRITTEN, Columns
 from ..log.source import Needs
@@ -19,7 +19,7 @@ from ..running.checkpoint import stamp_of
 from ..running.engines import Engine, engine_of
 from ..wording import Option, Wording
 from . import arrow
-from .column_sets import telling_other_files
+from .column_sets import told_of_all
 from .conversions import ClicksAs
 from .decode import Decoded, Duplicates
 from .description import Description
@@ -68,8 +68,10 @@ class WideLog:
     def select(self, needed: Needs) -> WideLog:
         table = self.table.needing(needed) if isinstance(self.table, RankedTable) else self.table
         chosen = replace(self, needed=needed, table=table)
-        with telling_other_files(self.table):
+        try:
             chosen.columns()
+        except ColumnError as error:
+            raise told_of_all(error, self.table) from None
         return chosen
 
     def batches(self, part: int) -> Iterator[LogBatch]:
