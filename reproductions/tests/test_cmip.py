@@ -19,8 +19,8 @@ import offrank
 from offrank import clicks
 from offrank.cli import main
 from offrank.errors import MissingExtraError, UsageError
-from offrank.metrics.cmip import METHODS
 from offrank.metrics.cmip_methods import Binned, Paper
+from offrank.metrics.conditional_information import METHODS
 from offrank.readers.svmlight import write_svmlight
 from offrank.report.document import Document
 from offrank.simulation.judged import mslr_like

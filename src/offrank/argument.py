@@ -27,7 +27,7 @@ K = TypeVar("K")
 Part = Literal["question", "call", "run"]
 """What an argument belongs to: the question, only the call that repeats the job, or only this run of it."""
 _KEY = "argument"
-_SECTION = re.compile(r"^(?=(?:Returns|Raises|Examples):)", re.MULTILINE)
+_SECTION = re.compile(r"^(?=(?:Parameters|Returns|Raises|Examples):)", re.MULTILINE)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -187,8 +187,19 @@ def rows_of(kind: type[Arguments]) -> Iterator[tuple[str, str, str | None]]:
         yield name, f"{one.says} {one.more}".rstrip(), None if one.part == "run" else options
 
 
+def documented(told: str, kind: type[Arguments]) -> str:
+    """Return the docstring of a verb with these arguments as its parameters, in place of those that it may have."""
+    begin, *rest = _SECTION.split(inspect.cleandoc(told))
+    rows = (textwrap.fill(f"    {name}: {says}", 116, subsequent_indent=" " * 8) for name, says, _ in rows_of(kind))
+    others = (one.rstrip() for one in rest if not one.startswith("Parameters:"))
+    return "\n\n".join([begin.rstrip(), "\n".join(["Parameters:", *rows]), *others])
+
+
 def asks(kind: Callable[P, A]) -> Callable[[Callable[[A], R]], Callable[P, R]]:
-    """Make a verb of a function of its arguments: with their signature, and with their rows in its docstring."""
+    """Make a verb of a function of its arguments: with their signature, and with their rows in its docstring.
+
+    Editors read the source alone: scripts/argument-tables writes the same rows into it, for offrank's own verbs.
+    """
     assert isinstance(kind, type)
     signature = signature_of(kind)
 
@@ -201,9 +212,8 @@ def asks(kind: Callable[P, A]) -> Callable[[Callable[[A], R]], Callable[P, R]]:
                 raise TypeError(f"{verb.__name__}() {error}") from None
             return verb(kind(*bound.args, **bound.kwargs))
 
-        told, *rest = _SECTION.split(inspect.cleandoc(str(verb.__doc__)), maxsplit=1)
-        rows = (textwrap.fill(f"    {name}: {says}", 110, subsequent_indent=" " * 8) for name, says, _ in rows_of(kind))
-        asked.__doc__ = "\n".join([f"{told.rstrip()}\n\nParameters:", *rows, "", *rest])
+        told = inspect.cleandoc(str(verb.__doc__))
+        asked.__doc__ = told if "\nParameters:\n" in told else documented(told, kind)
         asked.__signature__ = signature  # type: ignore[attr-defined]
         return asked
 

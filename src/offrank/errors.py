@@ -69,11 +69,31 @@ class OffrankError(Exception):
         self.remedy = remedy
 
     def to_dict(self) -> dict[str, str]:
-        """Code, message and remedy."""
+        """Code, message and remedy.
+
+        Returns:
+            The three by name, without the remedy's style.
+
+        Examples:
+            >>> offrank.OffrankError("the file is empty", "give another").to_dict()["remedy"]
+            'give another'
+        """
         return {"code": self.code, "message": self.message, "remedy": self.remedy}
 
     def said(self, style: Style) -> str:
-        """Return the message and the remedy, in words for Python or the command line."""
+        """Return the message and the remedy, in words for Python or the command line.
+
+        Parameters:
+            style: "python" or "cli".
+
+        Returns:
+            One line, or two.
+
+        Examples:
+            >>> print(offrank.OffrankError("the file is empty", "give another").said("python"))
+            the file is empty
+              what to do: give another
+        """
         message, remedy = worded(self.message, style), worded(self.remedy, style)
         return f"{message}\n  what to do: {remedy}" if remedy else message
 
@@ -108,9 +128,10 @@ class LogError(OffrankError):
 
 
 class ColumnError(LogError):
-    """A column is missing or has the wrong kind."""
+    """A column is missing or has the wrong kind; `column` is its name where it is missing."""
 
     code = "column"
+    column: str | None = None
 
 
 class EmptyLogError(LogError):

@@ -127,7 +127,16 @@ class Plain(ABC):
 
     @abstractmethod
     def to_dict(self) -> dict[str, Any]:
-        """Return the result as plain lists, dicts and numbers (None for unknown values)."""
+        """Return the result as plain lists, dicts and numbers (None for unknown values).
+
+        Returns:
+            What `to_json` writes.
+
+        Examples:
+            >>> result = offrank.evaluate("offrank-demo/log.parquet", "uniform", "plackett_luce(old_score)", "snips")
+            >>> [row["n"] for row in result.to_dict()["estimates"]]
+            [200000]
+        """
 
     def to_json(
         self,
@@ -138,11 +147,22 @@ class Plain(ABC):
     ) -> str:
         """Return everything as JSON text; written to `path` if given.
 
-        style: whether advice names arguments or command-line options. overwrite: replace a file that is there, also one
-        that offrank did not write.
+        Parameters:
+            path: the file to write; none by default.
+            indent: spaces of each level; None for one line.
+            style: whether advice names arguments or command-line options.
+            overwrite: replace a file that is there, also one that offrank did not write.
+
+        Returns:
+            The text.
 
         Raises:
             UsageError: `path` is what the result was made of, or a file of others.
+
+        Examples:
+            >>> result = offrank.check("offrank-demo/log.parquet", "uniform", "plackett_luce(old_score)")
+            >>> result.to_json("check.json").startswith("{")
+            True
         """
         text = json.dumps(worded(self.to_dict(), style), indent=indent, allow_nan=False)
         if path is not None:
@@ -162,10 +182,28 @@ class Tabular(Plain):
 
     @abstractmethod
     def records(self) -> Sequence[Record]:
-        """Return a row per number with its interval, as in `to_dict`."""
+        """Return a row per number with its interval, as in `to_dict`.
+
+        Returns:
+            The rows, each by names of columns.
+
+        Examples:
+            >>> result = offrank.evaluate("offrank-demo/log.parquet", "uniform", "plackett_luce(old_score)", "snips")
+            >>> [row["estimator"] for row in result.records()]
+            ['snips']
+        """
 
     def to_arrow(self) -> pa.Table:
-        """Return the rows as an Arrow table, with every digit."""
+        """Return the rows as an Arrow table, with every digit.
+
+        Returns:
+            A table with a row per number.
+
+        Examples:
+            >>> result = offrank.evaluate("offrank-demo/log.parquet", "uniform", "plackett_luce(old_score)")
+            >>> result.to_arrow().column("estimator").to_pylist()
+            ['ips', 'snips']
+        """
         rows = [dict(_flat(row)) for row in self.records()]
         names = dict.fromkeys(name for row in rows for name in row)
         types = {name: _TYPES.get(name, pa.float64()) for name in names}
@@ -175,8 +213,16 @@ class Tabular(Plain):
     def to_pandas(self) -> Any:
         """Return the rows as a pandas DataFrame.
 
+        Returns:
+            A frame with a row per number.
+
         Raises:
             MissingExtraError: pandas is not installed.
+
+        Examples:
+            >>> result = offrank.evaluate("offrank-demo/log.parquet", "uniform", "plackett_luce(old_score)")
+            >>> list(result.to_pandas()["estimator"])
+            ['ips', 'snips']
         """
         _library("pandas")
         return self.to_arrow().to_pandas()
@@ -184,13 +230,30 @@ class Tabular(Plain):
     def to_polars(self) -> Any:
         """Return the rows as a Polars DataFrame.
 
+        Returns:
+            A frame with a row per number.
+
         Raises:
             MissingExtraError: Polars is not installed.
+
+        Examples:
+            >>> result = offrank.evaluate("offrank-demo/log.parquet", "uniform", "plackett_luce(old_score)")
+            >>> result.to_polars()["estimator"].to_list()
+            ['ips', 'snips']
         """
         return _library("polars").from_arrow(self.to_arrow())
 
     def to_markdown(self) -> str:
-        """Return a table for readers, in Markdown."""
+        """Return a table for readers, in Markdown.
+
+        Returns:
+            The table, as lines with bars.
+
+        Examples:
+            >>> result = offrank.evaluate("offrank-demo/log.parquet", "uniform", "plackett_luce(old_score)", "snips")
+            >>> result.to_markdown().count("uniform")
+            1
+        """
         names, rows = self._cells()
         lines = [names, ["---"] * len(names), *rows]
         return "\n".join("| " + " | ".join(map(_literal, line)) + " |" for line in lines) + "\n"
@@ -232,8 +295,19 @@ class Given(Mapping[Key, N], Tabular):
     def known(self, key: Any) -> Key:
         """Return the full key, given or refused, that a key stands for.
 
+        Parameters:
+            key: a full key, or the part of it that is enough.
+
+        Returns:
+            The key.
+
         Raises:
             KeyError: there is none, or the key is ambiguous.
+
+        Examples:
+            >>> found = offrank.measure("offrank-demo/log.parquet", "new_score", "plackett_luce(old_score)")
+            >>> found.known("new_score")
+            ('new_score', 'counterfactual_disagreement')
         """
 
     def __getitem__(self, key: Any) -> N:

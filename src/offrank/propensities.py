@@ -44,6 +44,11 @@ class Served:
         rank_propensity: [k][k] P(each shown item at each rank).
         candidates: the ids of all candidates.
         columns: the columns that the policy names.
+
+    Examples:
+        >>> import numpy as np
+        >>> offrank.propensities.draw("uniform", 1, np.random.default_rng(0), ["a", "b"]).candidates
+        ['a', 'b']
     """
 
     slate: list[Any]
@@ -77,6 +82,11 @@ def draw(
     Raises:
         SpellingError: no such policy here.
         UsageError: a column is missing, has another length, or a number that the policy cannot use.
+
+    Examples:
+        >>> import numpy as np
+        >>> offrank.propensities.draw("uniform", 1, np.random.default_rng(0), ["a", "b"]).propensity
+        0.5
     """
     law = _law(policy)
     numbers = {name: np.asarray(values, np.float64) for name, values in columns.items()}
@@ -305,24 +315,7 @@ def _by_weights(logs: Floats, slate: Integers, race: Callable[[], Probs]) -> Pro
     weights[slate] = shown
     if len(weights) > _FEWEST:
         return begins, race()[1]
-    return begins, np.array(_ranks_by_sets(weights.tolist(), len(slate)))[slate]
-
-
-def _ranks_by_sets(weights: list[float], slots: int) -> list[list[float]]:
-    """[m][slots] P(candidate at rank) under Plackett-Luce: sums over the sets that may stand above a rank."""
-    found = [[0.0] * slots for _ in weights]
-    above = {0: 1.0}
-    for rank in range(slots):
-        longer: dict[int, float] = {}
-        for shown, chance in above.items():
-            left = [item for item in range(len(weights)) if not shown >> item & 1]
-            share = chance / sum([weights[item] for item in left])
-            for item in left:
-                each = share * weights[item]
-                found[item][rank] += each
-                longer[shown | 1 << item] = longer.get(shown | 1 << item, 0.0) + each
-        above = longer
-    return found
+    return begins, np.array(races.ranks_by_sets(weights.tolist(), len(slate)))[slate]
 
 
 @dataclass(frozen=True)

@@ -15,9 +15,10 @@ from typing import Any
 import pytest
 
 import offrank
-from offrank.argument import arguments_of
+from offrank.argument import arguments_of, documented
 from offrank.evaluation.question import EstimatorSelection, LogCheck, TargetComparison, WithBounds
-from offrank.metrics_arguments import MetricsQuestion
+from offrank.metrics import ranking
+from offrank.metrics.question import MetricsQuestion
 from tests.house.test_exports import DOCUMENTED, found_by
 
 SECTION = re.compile(r"^(Parameters|Returns|Raises|Examples):\n((?:    .*\n?|\n)*)", re.MULTILINE)
@@ -37,6 +38,9 @@ def described(value: object) -> bool:
 
 NAMES = {f"offrank.{name}": getattr(offrank, name) for name in offrank.__all__}
 NAMES |= {name: found_by(name) for name in DOCUMENTED}
+NAMES |= {
+    f"offrank.metrics.{name}": getattr(ranking, name) for name in vars(ranking) if name in offrank.metrics.__all__
+}
 NAMES = {name: value for name, value in NAMES.items() if described(value)}
 
 
@@ -46,7 +50,7 @@ def sections(value: object) -> dict[str, str]:
 
 def parameters(value: Any) -> list[str]:
     """What can be given by name; a protocol has no signature of its own."""
-    return [name for name in inspect.signature(value).parameters if name not in ("args", "kwargs")]
+    return [name for name in inspect.signature(value).parameters if name not in ("self", "cls", "args", "kwargs")]
 
 
 def returns(value: Any) -> bool:
@@ -79,10 +83,31 @@ def test_a_public_name_describes_itself(name: str) -> None:
     assert "TODO" not in str(value.__doc__)
 
 
-@pytest.mark.parametrize("name", offrank.__all__)
-def test_a_name_at_the_door_has_an_example(name: str) -> None:
-    """`test_examples.py` runs it."""
-    assert ">>> " in sections(getattr(offrank, name))["Examples"]
+@pytest.mark.parametrize("name", NAMES)
+def test_the_docstring_stands_in_the_source(name: str) -> None:
+    """Editors read the source and run nothing."""
+    defined = ast.parse(textwrap.dedent(inspect.getsource(NAMES[name]))).body[0]
+    assert isinstance(defined, ast.FunctionDef | ast.ClassDef)
+    written = ast.get_docstring(defined)
+    assert written == inspect.getdoc(NAMES[name])
+
+
+@pytest.mark.parametrize("name", QUESTIONS)
+def test_an_editor_shows_the_docstring_of_the_verb_and_not_of_its_question(name: str) -> None:
+    """A type checker makes the verb's signature of the class, and keeps the docstring of the class if it has one."""
+    defined = ast.parse(textwrap.dedent(inspect.getsource(QUESTIONS[name]))).body[0]
+    assert isinstance(defined, ast.ClassDef)
+    assert ast.get_docstring(defined) is None
+    told = str(getattr(offrank, name).__doc__)
+    assert told == documented(told, QUESTIONS[name]), "run scripts/argument-tables"
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_public_name_has_an_example(name: str) -> None:
+    """`test_examples.py` runs it. What only declares methods is no thing of its own."""
+    value: Any = NAMES[name]
+    declares = inspect.isabstract(value) or vars(value).get("_is_protocol", False)
+    assert declares or ">>> " in sections(value)["Examples"]
 
 
 @pytest.mark.parametrize("name", QUESTIONS)

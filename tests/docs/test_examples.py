@@ -27,6 +27,7 @@ from sybil.parsers.markdown import CodeBlockParser, PythonCodeBlockParser, SkipP
 
 import offrank
 from tests.cli.commands import call
+from tests.docs.test_docstrings import NAMES, sections
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = [ROOT / "README.md", *(path for path in sorted((ROOT / "docs").rglob("*.md")) if path.parent.name != "tables")]
@@ -129,13 +130,13 @@ def test_examples(page: Path, request: pytest.FixtureRequest, monkeypatch: pytes
         example.namespace["printed_by_the_last_block"] = printed.getvalue()
 
 
-@pytest.mark.parametrize("name", offrank.__all__)
+@pytest.mark.parametrize("name", [name for name in NAMES if "Examples" in sections(NAMES[name])])
 def test_the_example_of_a_docstring(name: str, demo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    if name == "reproduce":
+    if name == "offrank.reproduce":
         pytest.importorskip("offrank_papers")
     (tmp_path / "offrank-demo").symlink_to(demo / "offrank-demo")
     monkeypatch.chdir(tmp_path)
-    example = doctest.DocTestParser().get_doctest(getattr(offrank, name).__doc__, {"offrank": offrank}, name, None, 0)
+    example = doctest.DocTestParser().get_doctest(NAMES[name].__doc__, {"offrank": offrank}, name, None, 0)
     assert example.examples
     assert doctest.DocTestRunner(optionflags=doctest.ELLIPSIS).run(example).failed == 0
 

@@ -111,6 +111,44 @@ def test_two_sets_of_columns_are_named_with_their_files_and_a_glob(tmp_path: Pat
     assert offrank.evaluate(f"{tmp_path}/may-*.{kind}", "top(old)")["ips"].n == 2
 
 
+@pytest.mark.parametrize("kind", ["parquet", "csv"])
+def test_a_column_that_only_later_files_have_is_told_with_these_files(tmp_path: Path, kind: str) -> None:
+    scores = {"parquet": [[2.0, 1.0]], "csv": [2.0, 1.0]}[kind]
+    for number, (name, scored) in enumerate([("may-1", "old"), ("may-2", "new"), ("may-3", "new")]):
+        log(tmp_path / f"{name}.{kind}", **{scored: scores} | ({"impression": [number] * 2} if kind == "csv" else {}))
+    with pytest.raises(ColumnError) as raised:
+        offrank.evaluate(tmp_path, "top(new)")
+    first, second = tmp_path / f"may-1.{kind}", tmp_path / f"may-2.{kind}"
+    assert raised.value.message == f"{first} has no column 'new', but {second} (with 1 more file) has one"
+    assert raised.value.remedy == "add it to the others, or give the files of one set as a list"
+    with pytest.raises(ColumnError, match=r"may-1.* \(with 2 more files\) has no column 'newer'\n"):
+        offrank.evaluate(tmp_path, "top(newer)")
+
+
+ADDED = {
+    "inclusion.parquet": [0.1],
+    "reward.parquet": [5.0],
+    "candidates.parquet": [["a", "b"]],
+    "inclusion.csv": [0.1, 0.1],
+    "reward.csv": [5.0, 5.0],
+}
+
+
+@pytest.mark.parametrize("added", ADDED)
+def test_a_column_of_later_files_that_would_change_numbers_is_never_passed_over(tmp_path: Path, added: str) -> None:
+    """Without it every row was kept, clicks are the reward, and the slate is all that could be shown."""
+    name, kind = added.split(".")
+    shared = LONG if kind == "csv" else WIDE
+    first, second = log(tmp_path / f"may-1.{kind}"), log(tmp_path / f"may-2.{kind}", **{name: ADDED[added]})
+    with pytest.raises(ColumnError) as raised:
+        offrank.evaluate(tmp_path, "uniform", "logged", "ips")
+    assert raised.value.message == (
+        f"{first} has no column {name!r}, but {second} has one; the files have 2 sets of columns: "
+        f"no others in {first}; {name} in {second}; all have {', '.join([*shared][:-1])} and propensity"
+    )
+    assert offrank.evaluate(second, "uniform", "logged", "ips")["ips"].n == 1
+
+
 def test_a_glob_that_would_take_the_others_too_is_not_given(tmp_path: Path) -> None:
     for name in ("a1", "a3"):
         log(tmp_path / f"{name}.parquet", old=[[2.0, 1.0]])
@@ -135,3 +173,11 @@ def test_tables_of_several_kinds_in_folders_are_told_once(tmp_path: Path) -> Non
         f"colour in {items} (with 1 more file); click and affinity_0 in {log_of_men}; all have item_id"
     )
     assert raised.value.remedy == f"give one folder, such as '{tmp_path}/all', or the files of one set"
+
+
+@pytest.mark.parametrize("role", ["inclusion", "reward", "candidates"])
+@pytest.mark.parametrize("kind", ["parquet", "csv"])
+def test_a_column_that_was_named_and_is_not_there_is_never_passed_over(tmp_path: Path, kind: str, role: str) -> None:
+    path = log(tmp_path / f"may.{kind}")
+    with pytest.raises(ColumnError, match="has no column 'gone'"):
+        offrank.evaluate(path, "uniform", "logged", "ips", columns={role: "gone"})

@@ -12,7 +12,7 @@ from .options import QuestionCommand
 from .running import run_verb
 
 
-@click.command(cls=QuestionCommand, question="metrics_arguments:MetricsQuestion")
+@click.command(cls=QuestionCommand, question="metrics.question:MetricsQuestion")
 def measure(log: str | list[str], **options: Any) -> None:
     """Which model's SCORE agrees best with the clicks of LOG, whatever stood at the top?
 

@@ -138,6 +138,11 @@ class FitResult:
         features: what the regressions of a model with features predict unseen documents by, see `features`.
         priors: Beta(a, b) of each seen document [d], by table; and those of other tables under which they are the
             posterior mode, where the uniform prior does not lead to them. Not saved.
+
+    Examples:
+        >>> model = offrank.clicks.GCTR().fit([{"slate": ["a", "b"], "clicks": [1, 0]}])
+        >>> model.learnt.converged
+        True
     """
 
     parameters: Parameters

@@ -38,6 +38,10 @@ class CM(Chain):
         tolerance: learning stops when no probability changes by more than this in one step.
         prior: the Beta prior of the tables of documents: "fit" (depends on the mean logged rank of a document),
             "common" (fitted, the same for all), or (a, b).
+
+    Examples:
+        >>> offrank.clicks.click_model("cascade") == offrank.clicks.CM()
+        True
     """
 
     name: ClassVar[str] = "cascade"
@@ -67,6 +71,10 @@ class DCM(Continuing):
         prior: the Beta prior of the tables of documents: "fit" (depends on the mean logged rank of a document),
             "common" (fitted, the same for all), or (a, b).
         continuation: probabilities of going on; "fit": learnt from the log.
+
+    Examples:
+        >>> offrank.clicks.click_model("dcm") == offrank.clicks.DCM()
+        True
     """
 
     name: ClassVar[str] = "dcm"
@@ -94,6 +102,10 @@ class CCM(Continuing):
         prior: the Beta prior of the tables of documents: "fit" (depends on the mean logged rank of a document),
             "common" (fitted, the same for all), or (a, b).
         continuation: probabilities of going on; "fit": learnt from the log.
+
+    Examples:
+        >>> offrank.clicks.click_model("ccm") == offrank.clicks.CCM()
+        True
     """
 
     name: ClassVar[str] = "ccm"
@@ -178,6 +190,10 @@ class DBN(Continuing, Satisfying):
             "common" (fitted, the same for all), or (a, b).
         satisfaction: columns that the prior of the satisfaction depends on; by default on the rank alone.
         continuation: probabilities of going on; "fit": learnt from the log.
+
+    Examples:
+        >>> offrank.clicks.click_model("dbn") == offrank.clicks.DBN()
+        True
     """
 
     name: ClassVar[str] = "dbn"
@@ -207,6 +223,10 @@ class SDBN(Satisfying):
         prior: the Beta prior of the tables of documents: "fit" (depends on the mean logged rank of a document),
             "common" (fitted, the same for all), or (a, b).
         satisfaction: columns that the prior of the satisfaction depends on; by default on the rank alone.
+
+    Examples:
+        >>> offrank.clicks.click_model("sdbn") == offrank.clicks.SDBN()
+        True
     """
 
     name: ClassVar[str] = "sdbn"

@@ -43,6 +43,12 @@ class ClickCounts:
         query: [documents] index of each document's query, where it is known.
         covariates: table of documents -> [documents, q] what its priors depend on, besides ranks.
         values: of a context, of which each cell has one; None without.
+
+    Examples:
+        >>> import numpy as np
+        >>> one = np.array([0, 1]), np.array([0, 1]), np.array([4.0, 4.0]), np.array([2.0, 1.0])
+        >>> offrank.clicks.ClickCounts(*one, documents=2, ranks=2).mean_rank().tolist()
+        [1.0, 2.0]
     """
 
     document: Integers
@@ -124,6 +130,11 @@ def browsing_cell(rank: Integers, last: Integers) -> Integers:
 
     Returns:
         The index of each cell, of the shape of `rank`.
+
+    Examples:
+        >>> import numpy as np
+        >>> offrank.clicks.browsing_cell(np.array([2]), np.array([0])).tolist()
+        [3]
     """
     return rank * (rank + 1) // 2 + last
 

@@ -30,6 +30,12 @@ class SlateDocuments:
         shown: [n, k] whether there is an item at all; pads and holes are False.
         query: [n] index of the query, UNSEEN likewise; None: that of the documents.
         context: [n] row of the tables by value of a context, the last one where None.
+
+    Examples:
+        >>> import numpy as np
+        >>> slots = offrank.clicks.SlateDocuments(np.array([[0, 1]]), np.array([[True, True]]))
+        >>> slots.take(np.array([0, 0])).document.tolist()
+        [[0, 1], [0, 1]]
     """
 
     document: Integers

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..argument import interval_level
 from ..log.batch import Floats
 from .base import FitResult, Parameters
 from .fit.em import expit, logit
@@ -18,7 +19,7 @@ def interval(learnt: FitResult, table: str, confidence: float) -> tuple[Floats, 
     """
     from scipy.special import betaincinv, ndtri  # scipy is slow to import, and few ask
 
-    value, strength, tail = learnt.parameters[table], own_strength(learnt, table), (1 - confidence) / 2
+    value, strength, tail = learnt.parameters[table], own_strength(learnt, table), (1 - interval_level(confidence)) / 2
     known = (value > 0) & (value < 1) & np.isfinite(strength)  # 0 by convention is certain
     a, b = (np.where(known, share, 1.0) * np.where(known, strength, 1.0) for share in (value, 1 - value))
     low, high = (np.where(known, betaincinv(a, b, at), value) for at in (tail, 1 - tail))

@@ -72,6 +72,13 @@ class Evaluated:
         tally: what was left out, counted.
         cautions: reasons to doubt the numbers.
         confidence: level of the intervals.
+
+    Examples:
+        >>> rows = [{"query": "q", "slate": ["a", "b"], "clicks": [1, 0]}, {"query": "q", "slate": ["b", "a"],
+        ...          "clicks": [0, 1]}]
+        >>> found = offrank.evaluate_clicks(rows, {"all": offrank.clicks.GCTR().fit(rows)}).here
+        >>> round(found["all"].perplexity.value, 3)
+        2.0
     """
 
     log_likelihood: Interval
@@ -102,6 +109,13 @@ class Evaluations(Mapping[str, Evaluated]):
     Parameters:
         found: what was measured, by model.
         spread: the sums that differences are made of.
+
+    Examples:
+        >>> rows = [{"query": "q", "slate": ["a", "b"], "clicks": [1, 0]}, {"query": "q", "slate": ["b", "a"],
+        ...          "clicks": [0, 1]}]
+        >>> found = offrank.evaluate_clicks(rows, {"all": offrank.clicks.GCTR().fit(rows)}).here
+        >>> list(found)
+        ['all']
     """
 
     found: Mapping[str, Evaluated]

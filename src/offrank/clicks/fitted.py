@@ -17,8 +17,7 @@ from ..errors import UsageError
 from ..folds.base import MappedFold, TotalFold
 from ..folds.estimate import Caution
 from ..folds.fingerprint import Fingerprint
-from ..inference.spec import IntervalSpec
-from ..log.batch import Contexts, Floats, Integers, LogBatch
+from ..log.batch import Floats, LogBatch
 from ..log.source import Needs
 from ..log.texts import Texts
 from ..outputs import refuse_output
@@ -28,20 +27,16 @@ from ..report.document import Document, of_models
 from ..running.engines import refuse_placed
 from ..running.executors import Progress, run
 from . import draws, storage
-from .base import FitResult, Parameters
-from .contexts import rows
-from .covariates import needs_of
-from .documents import Documents, needs
-from .features import with_unseen
+from .base import FitResult
+from .fitted_tables import FittedTables
 from .judgements import GRADES, Judgements, judge
-from .laws import ClickLaw, log_probs
+from .laws import log_probs
 from .sessions import Tally, no_impressions, whole_clicks
-from .spec import ModelSpec
 from .summary import known, learnt_section
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Fitted:
+class Fitted(FittedTables):
     """A click model with its parameters: predicts clicks, estimates relevance, draws clicks.
 
     contexts and slates are those of a log's batches: n slates [n, k] of indices into m candidates, -1 for none. A
@@ -56,11 +51,13 @@ class Fitted:
         training: the sessions that it was learnt from; None if not recorded.
         rank_rates: [k] click rates by rank of these sessions, which is all that `rctr` would have learnt from them;
             None likewise.
+
+    Examples:
+        >>> model = offrank.clicks.GCTR().fit([{"slate": ["a", "b"], "clicks": [1, 0]}])
+        >>> model.learnt.parameters["rate"].tolist()
+        [0.5]
     """
 
-    model: ModelSpec
-    documents: Documents
-    learnt: FitResult
     tally: Tally
     source: str = "log"
     training: Fingerprint | None = None
@@ -73,7 +70,18 @@ class Fitted:
         return terminal.render_text(self.to_document()).rstrip()
 
     def to_document(self, confidence: float = 0.95) -> Document:
-        """The training data, convergence, tables that do not belong to documents, and cautions."""
+        """The training data, convergence, tables that do not belong to documents, and cautions.
+
+        Parameters:
+            confidence: level of the intervals.
+
+        Returns:
+            The document for terminal and page.
+
+        Examples:
+            >>> offrank.clicks.GCTR().fit([{"slate": ["a", "b"], "clicks": [1, 0]}]).to_document().title
+            'gctr, fitted to list in memory'
+        """
         sessions = formatting.plural(self.tally.impressions, "session", "sessions")
         documents = formatting.plural(len(self.documents), "document", "documents")
         what = "items" if self.documents.by is None else f"pairs of {self.documents.by} and item"
@@ -89,12 +97,18 @@ class Fitted:
 
         Intervals are exact where relevance is one table, and otherwise quantiles of draws of all tables together.
 
-        - grades: how many; nDCG by them is close to nDCG by the relevance (`cuts_of`). Or the relevances from which on
-          grades 1, 2 ... are given.
-        - samples, seed: the number and the seed of the draws.
+        Parameters:
+            confidence: level of the intervals.
+            grades: how many; nDCG by them is close to nDCG by the relevance (`cuts_of`). Or the relevances from which
+                on grades 1, 2 ... are given.
+            samples: the number of the draws.
+            seed: the seed of the draws.
+
+        Returns:
+            A row per document.
 
         Raises:
-            UsageError: the model has no ids, as those of earlier releases, or there are no such grades.
+            UsageError: a level outside (0, 1), no such grades, or a model without ids, as those of earlier releases.
 
         Examples:
             >>> rows = [{"query": "q", "slate": ["a", "b"], "clicks": [1, 0]}, {"query": "q", "slate": ["b", "a"],
@@ -103,15 +117,16 @@ class Fitted:
             >>> [(row["item"], row["relevance"], row["sessions"]) for row in found.records()]
             [('a', 0.75, 2.0), ('b', 0.25, 2.0)]
         """
-        IntervalSpec("normal", confidence)  # raises for an invalid level
         return judge(self.documents, self.learnt, self.model, confidence, grades, samples, seed)
 
     def predict(self, log: Any) -> Any:
         """A table with a row per slot of a log: row, query, item, rank, click_probability, relevance.
 
         row: number of the impression in the log, from 0. rank: from 1. Documents that the model has not seen have its
-        expectation for such. Clicks need not be there; where they are, they are not read. Memory grows with the log;
-        `predictions` gives the same by batches.
+        expectation for such. Memory grows with the log; `predictions` gives the same by batches.
+
+        Parameters:
+            log: the log. Clicks need not be there; where they are, they are not read.
 
         Returns:
             A pandas or Polars data frame if the log is one, otherwise an Arrow table; sorted as the log.
@@ -131,10 +146,20 @@ class Fitted:
     def predictions(self, log: Any, progress: Progress | None = None) -> Iterator[pa.RecordBatch]:
         """The rows of `predict` in batches of bounded size, for logs larger than the memory.
 
-        progress: called with (parts done, total parts).
+        Parameters:
+            log: the log.
+            progress: called with (parts done, total parts).
+
+        Returns:
+            Arrow record batches, in the order of the log.
 
         Raises:
             EmptyLogError: there are no impressions.
+
+        Examples:
+            >>> model = offrank.clicks.GCTR().fit([{"slate": ["a", "b"], "clicks": [1, 0]}])
+            >>> [batch.num_rows for batch in model.predictions([{"slate": ["a", "b"]}])]
+            [2]
         """
         source, empty = opened(log).select(Needs(holes=True, texts=True) | self.needs()), True
         refuse_placed(source, "clicks are predicted")
@@ -166,6 +191,15 @@ class Fitted:
 
         It is the sum over ranks of the log-probabilities of what was done there given the clicks above.
 
+        Parameters:
+            log: the log, with clicks.
+
+        Returns:
+            The mean over sessions.
+
+        Raises:
+            EmptyLogError: there are no impressions.
+
         Examples:
             >>> model = offrank.clicks.GCTR().fit([{"slate": ["a", "b"], "clicks": [1, 0]}])
             >>> round(model.score([{"slate": ["a", "b"], "clicks": [1, 0]}]), 3)  # 2 log 0.5
@@ -177,64 +211,16 @@ class Fitted:
             raise no_impressions()
         return float(total / weight)
 
-    def law(self, contexts: Contexts, slates: Integers) -> ClickLaw:
-        """The joint distribution of the clicks on these slates.
-
-        Raises:
-            UsageError: contexts are not those of a batch, but a log.
-        """
-        _check_contexts(contexts)
-        found = self.documents.slots(contexts, slates)
-        tables, document = self.tables(contexts, slates, found.document)
-        return self.model.law(tables, replace(found, document=document, context=self.context_rows(contexts)))
-
-    def context_rows(self, contexts: Contexts) -> Integers | None:
-        """[n] the row of the tables by context for each context; None where the model has none."""
-        return rows(self.learnt.parameters, contexts, self.model.context)
-
-    def tables(self, contexts: Contexts, candidates: Integers, document: Integers) -> tuple[Parameters, Integers]:
-        """The tables of parameters, and the index of each document there; those of features hold unseen ones too.
-
-        candidates: [n, k] indices into each row's candidates, below 0 for none. document: [n, k] as in `documents`.
-        """
-        return with_unseen(self.model, self.learnt, contexts, candidates, document)
-
-    def click_probs(self, contexts: Contexts, slates: Integers | None = None) -> Floats:
-        """[n, k] P(C_k = 1 | slate), the marginal click probabilities; 0 on pads.
-
-        Raises:
-            UsageError: contexts are not those of a batch, but a log, or there are no slates.
-        """
-        _check_contexts(contexts)
-        if slates is None:
-            raise UsageError("there are no slates", "give the slates of a batch: batch.contexts, batch.slates")
-        return self.law(contexts, slates).marginal()
-
-    def conditional_click_probs(self, contexts: Contexts, slates: Integers, clicks: Floats) -> Floats:
-        """[n, k] P(C_k = 1 | slate, clicks above rank k); clicks at k and below are ignored."""
-        return self.law(contexts, slates).conditional(clicks)
-
-    def relevance(self, contexts: Contexts) -> Floats:
-        """[n, m] the model's relevance of each candidate; NaN beyond a row's candidates.
-
-        Raises:
-            UsageError: contexts are not those of a batch, but a log.
-        """
-        _check_contexts(contexts)
-        found = self.documents.candidates(contexts)
-        candidates = np.where(found.shown, np.arange(found.shown.shape[1]), -1)
-        tables, document = self.tables(contexts, candidates, found.document)
-        relevance = self.model.relevance_on(tables, replace(found, document=document))
-        return np.where(found.shown, relevance, np.nan)
-
-    def sample(self, contexts: Contexts, slates: Integers, rng: np.random.Generator) -> Floats:
-        """[n, k] clicks, 0 or 1."""
-        return self.law(contexts, slates).sample(rng)
-
     def examination(self) -> Floats | None:
         """[k] probability that each rank is examined, relative to the first; None where it depends on more.
 
-        The estimators `pbm` and `interpol` take it as `examination`.
+        Returns:
+            What the estimators `pbm` and `interpol` take as `examination`.
+
+        Examples:
+            >>> rows = [{"slate": ["a", "b"], "clicks": [1, 0]}, {"slate": ["b", "a"], "clicks": [1, 1]}]
+            >>> float(offrank.clicks.PBM().fit(rows).examination()[0])
+            1.0
         """
         found = self.model.examination(self.learnt.parameters)
         return None if found is None else found / found[0]
@@ -244,8 +230,22 @@ class Fitted:
 
         An entry of 1 counts as `strength` observations without exception: its interval ends at 1.
 
+        Parameters:
+            parameter: the name of the table.
+            confidence: level of the interval.
+
+        Returns:
+            The lower and the upper ends.
+
         Raises:
-            UsageError: no such table, or one without a posterior, as the tables of a mixture's components are.
+            UsageError: a level outside (0, 1), no such table, or one without a posterior, as the tables of a mixture's
+                components are.
+
+        Examples:
+            >>> model = offrank.clicks.GCTR().fit([{"slate": ["a", "b"], "clicks": [1, 0]}])
+            >>> low, high = model.interval("rate", 0.5)
+            >>> bool(low[0] < 0.5 < high[0])
+            True
         """
         known = {**self.learnt.strength, **self.learnt.loadings}
         if parameter not in known:
@@ -265,14 +265,21 @@ class Fitted:
         """The same model with all of its tables drawn once from their joint posterior.
 
         Whatever is computed from several draws has the model's own doubt: a relevance, a click probability, CMIP.
+
+        Parameters:
+            rng: what draws.
+
+        Returns:
+            Another fitted model.
+
+        Examples:
+            >>> import numpy as np
+            >>> model = offrank.clicks.GCTR().fit([{"slate": ["a", "b"], "clicks": [1, 0]}])
+            >>> model.draw(np.random.default_rng(0)).model
+            gctr
         """
         found = FitResult(draws.draw(self.learnt, rng), cautions=self.learnt.cautions, features=self.learnt.features)
         return replace(self, learnt=found)
-
-    def needs(self) -> Needs:
-        """The columns that identify documents, and those that tell what unseen ones are like."""
-        asked = frozenset() if self.model.context is None else frozenset([self.model.context])
-        return Needs(keys=needs(self.documents.by).keys | asked) | needs_of(self.model.columns)
 
     @property
     def cautions(self) -> tuple[Caution, ...]:
@@ -282,22 +289,21 @@ class Fitted:
     def save(self, path: str | os.PathLike[str], overwrite: bool = False) -> None:
         """Write the model as JSON, atomically; `offrank.clicks.load` reads it.
 
-        overwrite: replace a file that is there, also one that offrank did not write.
+        Parameters:
+            path: the file to write.
+            overwrite: replace a file that is there, also one that offrank did not write.
 
         Raises:
             UsageError: `path` is the log, or a file of others.
+
+        Examples:
+            >>> offrank.clicks.GCTR().fit([{"slate": ["a", "b"], "clicks": [1, 0]}]).save("model.json")
+            >>> offrank.clicks.load("model.json").model
+            gctr
         """
         refuse_output(path, [self.source], overwrite)
         parts = (self.documents, self.learnt, self.tally, self.source, self.training, self.rank_rates)
         storage.write(path, storage.Stored(repr(self), *parts))
-
-
-def _check_contexts(given: Any) -> None:
-    if not isinstance(given, Contexts):
-        raise UsageError(
-            f"{type(given).__name__} is not the contexts of a batch",
-            "for a log or a frame use predict(log), which returns a table of click probabilities and relevances",
-        )
 
 
 @dataclass(frozen=True)

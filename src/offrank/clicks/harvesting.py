@@ -20,6 +20,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from ..argument import interval_level
 from ..errors import SupportError, UsageError
 from ..findings import cautions_for
 from ..findings.evidence_clicks import HarvestEvidence
@@ -68,6 +69,10 @@ class Harvested:
         method: how it was estimated.
         cautions: reasons to doubt the numbers.
         tally: what was left out.
+
+    Examples:
+        >>> float(offrank.harvest_clicks("offrank-demo/log.parquet").found.curve[0])
+        1.0
     """
 
     curve: Floats
@@ -156,11 +161,9 @@ def harvest(
     """The examination curve of a log; see `offrank.harvest_clicks`."""
     if method not in _USED or weigh not in ("views", "equal"):
         raise UsageError(f"method is {method!r}, weigh is {weigh!r}", f"use {', '.join(_USED)}; and views or equal")
-    if not 0 < confidence < 1 or replicates < 20:
-        raise UsageError(
-            f"confidence is {confidence}, replicates is {replicates}",
-            "use a confidence such as 0.95, and at least 20 replicates",
-        )
+    tail = (1 - interval_level(confidence)) / 2
+    if replicates < 20:
+        raise UsageError(f"replicates is {replicates}", "give at least 20, or better 200")
     selected, column = grouping(source, by)
     gathered = run(selected, CountsFold(column), executor, progress)
     counts: ClickCounts = gathered.data
@@ -181,7 +184,6 @@ def harvest(
                 Option("by", None),
             ),
         )
-    tail = (1 - confidence) / 2
     low, high = _ends(_resampled(parts, replicates, seed), tail)
     high = np.maximum(high, _without_clicks(whole, views, clicks, tail))
     curve, low, high = (np.where(linked, values, np.nan) for values in (whole.curve(), low, high))

@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from ..argument import interval_level
 from ..errors import UsageError
 from ..findings import cautions_for
 from ..findings.evidence_clicks import JudgementsEvidence
@@ -84,7 +85,20 @@ class Judgements(Tabular):
         return {"confidence": self.confidence, "cuts": plain(self.cuts), "judgements": self.records()}
 
     def take(self, rows: Integers) -> Judgements:
-        """Some of the rows, in this order."""
+        """Some of the rows, in this order.
+
+        Parameters:
+            rows: their numbers.
+
+        Returns:
+            Judgements of these rows.
+
+        Examples:
+            >>> rows = [{"query": "q", "slate": ["a", "b"], "clicks": [1, 0]}]
+            >>> found = offrank.clicks.DCTR(prior=(1, 1)).fit(rows).judgements()
+            >>> [row["item"] for row in found.take([1]).records()]
+            ['b']
+        """
         some = {name: getattr(self, name)[rows] for name in _NUMBERS}
         return replace(self, query=self.query.take(pa.array(rows)), item=self.item.take(pa.array(rows)), **some)
 
@@ -141,6 +155,7 @@ def judge(
     seed: int,
 ) -> Judgements:
     """The judgements of all documents; see `Fitted.judgements`."""
+    interval_level(confidence)
     query, item, roles, table = documents.query_ids(), documents.item_ids(), model.roles(), model.relevance_table
     value = model.relevance(learnt.parameters, np.arange(len(documents)))
     cuts = cuts_of(value, grades)

@@ -45,6 +45,11 @@ class Independent:
 
     Parameters:
         chance: [n, k] probability of each click.
+
+    Examples:
+        >>> import numpy as np
+        >>> offrank.clicks.Independent(np.array([[0.5, 0.2]])).marginal().tolist()
+        [[0.5, 0.2]]
     """
 
     chance: Floats
@@ -67,6 +72,11 @@ class Browsing:
         attraction: [n, k], 0 on pads.
         examination: [k, k + 1]; `last` is 0 before the first click, else the number of the last clicked rank,
             counted from 1. Entries with last > rank are never read.
+
+    Examples:
+        >>> import numpy as np
+        >>> offrank.clicks.Browsing(np.array([[0.5, 0.5]]), np.ones((2, 3))).marginal().tolist()
+        [[0.5, 0.5]]
     """
 
     attraction: Floats
@@ -95,6 +105,11 @@ class Cascading:
         attraction: [n, k] probability of a click on an examined result; 0 on pads and holes.
         after_click: [n, k] probability of going on after a click.
         after_skip: [n, k] probability of going on after an examined result that was not clicked.
+
+    Examples:
+        >>> import numpy as np
+        >>> offrank.clicks.Cascading(*np.array([[[0.5, 0.5]], [[0, 0]], [[1, 1]]])).marginal().tolist()
+        [[0.5, 0.25]]
     """
 
     attraction: Floats
@@ -120,6 +135,11 @@ class Upward:
         attraction: [n, k] as of `Cascading`.
         after_click: [n, k] probability of going on after a click.
         after_skip: [n, k] probability of going on without one.
+
+    Examples:
+        >>> import numpy as np
+        >>> offrank.clicks.Upward(*np.array([[[0.5, 0.5]], [[0, 0]], [[1, 1]]])).marginal().tolist()
+        [[0.25, 0.5]]
     """
 
     attraction: Floats
@@ -148,6 +168,12 @@ class Mixed:
     Parameters:
         laws: the law of each component c.
         weight: [n, c] or [c] probability of each component.
+
+    Examples:
+        >>> import numpy as np
+        >>> halves = [offrank.clicks.Independent(np.array([[chance]])) for chance in (0.2, 0.4)]
+        >>> offrank.clicks.Mixed(halves, np.array([[0.5, 0.5]])).marginal().round(2).tolist()
+        [[0.3]]
     """
 
     laws: Sequence[ClickLaw]

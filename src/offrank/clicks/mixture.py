@@ -71,6 +71,10 @@ class Mixture(SessionModel):
 
     Raises:
         UsageError: fewer than two models, or one that cannot learn from shares of sessions.
+
+    Examples:
+        >>> offrank.clicks.Mixture(offrank.clicks.PBM(), offrank.clicks.DBN())
+        mixture(pbm, dbn)
     """
 
     components: tuple[ClickModel, ...]

@@ -276,6 +276,12 @@ def of_documents(table: Floats, slots: SlateDocuments) -> Floats:
 
     Returns:
         [n, k] the numbers, 0 where nothing is shown.
+
+    Examples:
+        >>> import numpy as np
+        >>> slots = offrank.clicks.SlateDocuments(np.array([[0, 1]]), np.array([[True, True]]))
+        >>> offrank.clicks.of_documents(np.array([0.2, 0.4]), slots).tolist()
+        [[0.2, 0.4]]
     """
     return np.where(slots.shown, table[slots.document], 0.0)
 
@@ -295,6 +301,11 @@ def of_ranks(curve: Floats, ranks: int) -> Floats:
 
     Returns:
         [..., ranks] the numbers.
+
+    Examples:
+        >>> import numpy as np
+        >>> offrank.clicks.of_ranks(np.array([1.0, 0.5]), 3).tolist()
+        [1.0, 0.5, 0.5]
     """
     return np.asarray(curve[..., np.minimum(np.arange(ranks), curve.shape[-1] - 1)])
 
@@ -310,6 +321,10 @@ def click_model(spelling: str | ClickModel) -> ClickModel:
 
     Raises:
         SpellingError: not a click model's spelling. UsageError: not a click model.
+
+    Examples:
+        >>> offrank.clicks.click_model("dctr(prior=[1, 1])")
+        dctr([1, 1])
     """
     found = parse(spelling, CLICK_MODELS, "click model") if isinstance(spelling, str) else spelling
     if not isinstance(found, ClickModel):
@@ -329,6 +344,11 @@ def load(path: str | os.PathLike[str]) -> Fitted:
     Raises:
         UsageError: no such file, not a click model, a damaged one, or one of a later format.
         MissingExtraError: a neural model, and the extra `neural` is not installed.
+
+    Examples:
+        >>> offrank.clicks.GCTR().fit([{"slate": ["a", "b"], "clicks": [1, 0]}]).save("model.json")
+        >>> offrank.clicks.load("model.json").model
+        gctr
     """
     found = storage.read(path)
     about = (found.documents, found.learnt, found.tally, found.source, found.training, found.rank_rates)

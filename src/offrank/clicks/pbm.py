@@ -41,6 +41,10 @@ class PBM(Examined):
         examination_by: a column of the context, such as the device, each value of which has a curve of its own. A
             value that the training log lacked has the mean of these curves. Documents link the curves, also to each
             other.
+
+    Examples:
+        >>> offrank.clicks.click_model("pbm") == offrank.clicks.PBM()
+        True
     """
 
     examination_by: str | None = field(default=None, kw_only=True)

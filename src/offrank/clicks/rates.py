@@ -29,6 +29,11 @@ class GCTR(CountModel):
 
     The simplest baseline. Its relevance is uninformative: the same for every document. The rate is the posterior
     mean under a uniform prior.
+
+    Examples:
+        >>> rows = [{"query": "q", "slate": ["a", "b"], "clicks": [1, 0]}]
+        >>> round(offrank.clicks.GCTR().fit(rows).score(rows), 1) <= 0
+        True
     """
 
     name: ClassVar[str] = "gctr"
@@ -54,6 +59,11 @@ class RCTR(CountModel):
 
     Its relevance is uninformative: the same for every document. It is not an examination curve: good documents
     are shown high. Rates are posterior means under a uniform prior; ranks below the lowest one seen have its rate.
+
+    Examples:
+        >>> rows = [{"query": "q", "slate": ["a", "b"], "clicks": [1, 0]}]
+        >>> round(offrank.clicks.RCTR().fit(rows).score(rows), 1) <= 0
+        True
     """
 
     name: ClassVar[str] = "rctr"
@@ -84,6 +94,11 @@ class DCTR(WithPrior):
     Parameters:
         prior: the Beta prior of the tables of documents: "fit" (depends on the mean logged rank of a document),
             "common" (fitted, the same for all), or (a, b).
+
+    Examples:
+        >>> rows = [{"query": "q", "slate": ["a", "b"], "clicks": [1, 0]}]
+        >>> round(offrank.clicks.DCTR().fit(rows).score(rows), 1) <= 0
+        True
     """
 
     name: ClassVar[str] = "dctr"
@@ -128,6 +143,11 @@ class RDCTR(WithPrior):
     Parameters:
         prior: the Beta prior of the tables of documents: "fit" (depends on the mean logged rank of a document),
             "common" (fitted, the same for all), or (a, b).
+
+    Examples:
+        >>> rows = [{"query": "q", "slate": ["a", "b"], "clicks": [1, 0]}]
+        >>> round(offrank.clicks.RDCTR().fit(rows).score(rows), 1) <= 0
+        True
     """
 
     name: ClassVar[str] = "rdctr"

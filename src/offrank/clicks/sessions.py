@@ -31,6 +31,12 @@ class Sessions:
         documents: their number; tables of parameters have `documents` + 1 entries.
         query: [documents] index of each document's query, where it is known.
         covariates: table of documents -> [documents, q] what its priors depend on, besides ranks.
+
+    Examples:
+        >>> import numpy as np
+        >>> rows = np.array([[0, 1]], dtype=np.int32), np.array([[1, 0]], dtype=np.uint8)
+        >>> offrank.clicks.Sessions(*rows, np.array([1.0]), documents=2).ranks
+        2
     """
 
     document: NDArray[np.int32]

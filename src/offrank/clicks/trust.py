@@ -61,6 +61,10 @@ class TrustBias(WithPrior):
         prior: the Beta prior of the tables of documents: "fit" (depends on the mean logged rank of a document),
             "common" (fitted, the same for all), or (a, b).
         tolerance: learning stops when no parameter changes by more than this in one step.
+
+    Examples:
+        >>> offrank.clicks.click_model("trust") == offrank.clicks.TrustBias()
+        True
     """
 
     tolerance: float = 1e-5

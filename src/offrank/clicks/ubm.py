@@ -42,6 +42,10 @@ class UBM(Examined):
         tolerance: learning stops when no parameter changes by more than this in one step.
         attraction: columns that the prior of the attraction depends on; by default on the rank alone.
         features: settings of the regression on those columns.
+
+    Examples:
+        >>> offrank.clicks.click_model("ubm") == offrank.clicks.UBM()
+        True
     """
 
     name: ClassVar[str] = "ubm"

@@ -21,6 +21,10 @@ class Clip(Bounded):
     Parameters:
         base: the estimator whose weights are bounded.
         maximum: the largest absolute weight; `auto`: left to the data.
+
+    Examples:
+        >>> offrank.estimators.estimator("clip(ips, 10)") == offrank.estimators.Clip(offrank.estimators.IPS(), 10)
+        True
     """
 
     name: ClassVar[str] = "clip"

@@ -45,6 +45,10 @@ class DoublyRobust(ModelBased):
 
     Raises:
         UsageError: a residual that is no single weighting, or one of items with a regression of whole slates.
+
+    Examples:
+        >>> offrank.estimators.DoublyRobust(column="predicted")
+        dr(column=predicted)
     """
 
     name: ClassVar[str] = "dr"

@@ -31,6 +31,10 @@ class InterpolWindows(Weighted):
         form: "paper", or "windowed": divide by the expected examination within the window.
         examination: [k] probability that each rank is examined, relative to the first; by default that of the
             question.
+
+    Examples:
+        >>> offrank.estimators.estimator("interpol(window=slope)") == offrank.estimators.InterpolWindows(window="slope")
+        True
     """
 
     name: ClassVar[str] = "interpol"

@@ -19,7 +19,12 @@ from .wrappers import self_normalised
 @ESTIMATORS.register
 @dataclass(frozen=True, repr=False)
 class IPS(Reference):
-    """w = target(slate) / logging(slate); unbiased under full support (paper criteo-test-bed, Eq. 3)."""
+    """w = target(slate) / logging(slate); unbiased under full support (paper criteo-test-bed, Eq. 3).
+
+    Examples:
+        >>> offrank.estimators.estimator("ips") == offrank.estimators.IPS()
+        True
+    """
 
     name: ClassVar[str] = "ips"
     outcome: ClassVar[Outcome] = "reward"

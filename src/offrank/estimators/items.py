@@ -32,6 +32,10 @@ class IPM(Reference):
 
     Unbiased where a click depends only on the item and its rank (paper interpol, Eq. 4, in expectation
     over the target's rank).
+
+    Examples:
+        >>> offrank.estimators.estimator("ipm") == offrank.estimators.IPM()
+        True
     """
 
     name: ClassVar[str] = "ipm"
@@ -64,6 +68,10 @@ class Interpol(Weighted):
 
     Raises:
         UsageError: a window that is no number of ranks, or an unknown form.
+
+    Examples:
+        >>> offrank.estimators.estimator("interpol(window=2)") == offrank.estimators.Interpol(window=2)
+        True
     """
 
     name: ClassVar[str] = "interpol"
@@ -139,6 +147,10 @@ class PositionBased(Weighted):
     Parameters:
         examination: [k] probability that each rank is examined, relative to the first; by default that of the
             question.
+
+    Examples:
+        >>> offrank.estimators.estimator("pbm") == offrank.estimators.PositionBased()
+        True
     """
 
     name: ClassVar[str] = "pbm"

@@ -18,7 +18,12 @@ from .registry import ESTIMATORS
 @ESTIMATORS.register
 @dataclass(frozen=True, repr=False)
 class LoggedMean(Weighted):
-    """The on-policy mean: the mean reward of the logging policy, whatever the target."""
+    """The on-policy mean: the mean reward of the logging policy, whatever the target.
+
+    Examples:
+        >>> offrank.estimators.estimator("logged") == offrank.estimators.LoggedMean()
+        True
+    """
 
     name: ClassVar[str] = "logged"
     outcome: ClassVar[Outcome] = "reward"

@@ -26,6 +26,10 @@ class RIPS(Reference):
     Unbiased where users read from the top and no item influences a click above it
     (McInerney et al., Counterfactual evaluation of slate recommendations with sequential reward
     interactions, 2020).
+
+    Examples:
+        >>> offrank.estimators.estimator("rips") == offrank.estimators.RIPS()
+        True
     """
 
     name: ClassVar[str] = "rips"

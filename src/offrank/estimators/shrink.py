@@ -25,6 +25,10 @@ class Shrink(Bounded):
     Parameters:
         base: the estimator whose weights are bounded.
         strength: lambda, above 0; `auto`: left to the data.
+
+    Examples:
+        >>> offrank.estimators.estimator("shrink(ips, 10)") == offrank.estimators.Shrink(offrank.estimators.IPS(), 10)
+        True
     """
 
     name: ClassVar[str] = "shrink"

@@ -25,6 +25,10 @@ class Switch(Bounded):
     Parameters:
         base: the estimator whose weights are bounded.
         threshold: the largest absolute weight that is kept; `auto`: left to the data.
+
+    Examples:
+        >>> offrank.estimators.estimator("switch(ips, 10)") == offrank.estimators.Switch(offrank.estimators.IPS(), 10)
+        True
     """
 
     name: ClassVar[str] = "switch"

@@ -36,6 +36,10 @@ class SelfNormalised(Spelled):
 
     Raises:
         UsageError: the base has no weights of expectation 1, or "pooled" has no weights that differ by slot.
+
+    Examples:
+        >>> offrank.estimators.estimator("snips") == offrank.estimators.SelfNormalised(offrank.estimators.IPS())
+        True
     """
 
     base: Estimator

@@ -31,6 +31,11 @@ class Difference:
         against: the name of the other; `logged` for the logged mean.
         verdict: on the difference, with its interval, absolute and relative; with trust `none` no claim is made.
         rows: impressions that were read.
+
+    Examples:
+        >>> log, drawn_by = "offrank-demo/log.parquet", "plackett_luce(old_score)"
+        >>> [one.decided for one in offrank.compare(log, "uniform", drawn_by, "snips").comparisons]
+        [True]
     """
 
     target: str

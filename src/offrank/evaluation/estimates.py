@@ -162,10 +162,20 @@ class ResultData(Mapping[Key, Estimate], Tabular):
     def meets(self, required: Required) -> bool:
         """Whether a gate may let all targets pass: `better`, or `not-worse`, each with sound trust.
 
-        `not-worse` lets pass what is not clearly different: it says nothing of how much worse that may be.
+        Parameters:
+            required: "better" or "not-worse"; the latter lets pass what is not clearly different: it says nothing of
+                how much worse that may be.
+
+        Returns:
+            True if all may pass.
 
         Raises:
             UsageError: something else is required.
+
+        Examples:
+            >>> result = offrank.evaluate("offrank-demo/log.parquet", "uniform", "plackett_luce(old_score)", "snips")
+            >>> result.meets("not-worse")
+            False
         """
         if required not in PASSING:
             raise UsageError(f"{required!r} cannot be required", f"use one of {', '.join(PASSING)}")

@@ -42,13 +42,6 @@ class LearntPolicy(Printed, Plain):
     crossed: bool
     largest: float = -math.inf
 
-    @classmethod
-    def of(cls, trained: TrainedPolicy, tested: Result | None) -> LearntPolicy:
-        """Return what was learnt with its test, if one was requested."""
-        search, survey = trained.search, trained.survey
-        features = (int(survey.seen.sum()), int(survey.context.sum()), trained.crossed)
-        return cls(trained.policy, search.name, search.criterion, trained.tried, tested, *features, survey.most)
-
     @property
     def greedy(self) -> bool:
         """Whether the method's policy is meant to be sorted by rather than drawn from."""
@@ -128,3 +121,10 @@ class LearntPolicy(Printed, Plain):
         lead = f"{quote(repr(self.policy))}, learnt by {self.method}."
         answer, made = Answer(self.headline, severity=severity), eyebrow({**made_with, "kind": "learn"})
         return Document("A learnt policy", lead, (tried, *found.sections), (answer,), found.forests, made, found.facts)
+
+
+def learnt_policy(trained: TrainedPolicy, tested: Result | None) -> LearntPolicy:
+    """Return what was learnt with its test, if one was requested."""
+    search, survey = trained.search, trained.survey
+    features = (int(survey.seen.sum()), int(survey.context.sum()), trained.crossed)
+    return LearntPolicy(trained.policy, search.name, search.criterion, trained.tried, tested, *features, survey.most)

@@ -1,7 +1,8 @@
 """What is asked of a log: every argument of the verbs that evaluate target policies, once.
 
 The signature of a verb, its options and their help, its rows in the docs, what a state file says was asked, the call
-that repeats the job and the comparison of two states are all made from these fields.
+that repeats the job and the comparison of two states are all made from these fields. The class that a verb takes has
+no docstring: editors would show it in place of the verb's.
 """
 
 from __future__ import annotations
@@ -201,8 +202,8 @@ class Question(Intervals, WithTotals, WithExamination, WithTarget):
 
 
 @arguments
-class WithBounds(Question):
-    """A question with bounds: the arguments of `evaluate`."""
+class WithBounds(Question):  # noqa: D101
+    # A question with bounds: the arguments of `evaluate`.
 
     bounds: bool = argument(
         "Say between what values each target lies, for logs without randomness.",
@@ -271,8 +272,8 @@ class WithBounds(Question):
 
 
 @arguments
-class TargetComparison(WithBounds):
-    """A question with a baseline: the arguments of `compare`."""
+class TargetComparison(WithBounds):  # noqa: D101
+    # A question with a baseline: the arguments of `compare`.
 
     target: Any = argument(
         "A new policy: top(new_score), or NAME=POLICY.",
@@ -343,8 +344,8 @@ class TargetComparison(WithBounds):
 
 
 @arguments
-class LogCheck(WithTotals, WithTarget):
-    """Whether a log can be used to evaluate other policies: the arguments of `check`."""
+class LogCheck(WithTotals, WithTarget):  # noqa: D101
+    # Whether a log can be used to evaluate other policies: the arguments of `check`.
 
     target: str | AnyPolicy | None = argument(
         "A policy whose support in the log is of interest.",
@@ -357,8 +358,8 @@ class LogCheck(WithTotals, WithTarget):
 
 
 @arguments
-class EstimatorSelection(Clustered, WithExamination, WithTarget):
-    """Which estimator has the least error for a target: the arguments of `select_estimators`."""
+class EstimatorSelection(Clustered, WithExamination, WithTarget):  # noqa: D101
+    # Which estimator has the least error for a target: the arguments of `select_estimators`.
 
     target: str | AnyPolicy = argument("A new policy: top(new_score).", kw_only=False, ready="asked", spells="policy")
     estimators: Estimators = argument(

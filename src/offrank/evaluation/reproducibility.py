@@ -92,7 +92,18 @@ class Delivered(Printed, Tabular):
         return tuple(PlacedCaution(caution, model=name or None) for name, caution in every)
 
     def findings_by_code(self) -> tuple[Finding, ...]:
-        """Return the warnings by code, with the models that they are about if there are several."""
+        """Return the warnings by code, with the models that they are about if there are several.
+
+        Returns:
+            One finding per code.
+
+        Examples:
+            >>> rows = [{"query": "q", "slate": ["a", "b"], "clicks": [1, 0]}, {"query": "q", "slate": ["b", "a"],
+            ...          "clicks": [0, 1]}]
+            >>> found = offrank.evaluate_clicks(rows, {"all": offrank.clicks.GCTR().fit(rows)})
+            >>> [one.code for one in found.findings_by_code()]
+            []
+        """
         return of_models(self.cautions.items())
 
     @property
@@ -101,7 +112,21 @@ class Delivered(Printed, Tabular):
         return worst(one.severity for some in self.cautions.values() for one in some)
 
     def with_facts(self, **facts: Any) -> Self:
-        """Return the same result with facts replaced (title, command)."""
+        """Return the same result with facts replaced.
+
+        Parameters:
+            facts: such as `title` and `command`.
+
+        Returns:
+            The result.
+
+        Examples:
+            >>> rows = [{"query": "q", "slate": ["a", "b"], "clicks": [1, 0]}, {"query": "q", "slate": ["b", "a"],
+            ...          "clicks": [0, 1]}]
+            >>> found = offrank.evaluate_clicks(rows, {"all": offrank.clicks.GCTR().fit(rows)})
+            >>> found.with_facts(title="All clicks").facts["title"]
+            'All clicks'
+        """
         return replace(self, facts={**self.facts, **facts})
 
     def _page(self, read: str, sections: Iterable[Section], answer: Answer, *forests: Forest) -> Document:

@@ -87,8 +87,19 @@ class Result(Printed, ResultData):
     def at(self, confidence: float) -> Result:
         """Return the same result with intervals at another level; the log is not read again.
 
+        Parameters:
+            confidence: the level, between 0 and 1.
+
+        Returns:
+            The result; estimates and cautions are the same.
+
         Raises:
             UsageError: a level outside (0, 1), or a result that keeps nothing of its log, such as that of `check`.
+
+        Examples:
+            >>> result = offrank.evaluate("offrank-demo/log.parquet", "uniform", "plackett_luce(old_score)", "snips")
+            >>> result.at(0.99)["snips"].low < result["snips"].low
+            True
         """
         found = self._kept().at(confidence)
         found = found.comparing(self.metadata.baseline) if self.comparisons else found
@@ -108,22 +119,31 @@ class Result(Printed, ResultData):
         relative: bool = False,
         group: str | None = None,
     ) -> Interval:
-        """Return how much more `one` earns than `other`, on the same rows: `result.difference("b", "a")`.
+        """Return how much more `one` earns than `other`, on the same rows.
 
         Two similar rankings have similar rewards in each row, so that their difference is far more precise than the two
         intervals suggest. The log is not read again; level, kind of interval and clusters are those of the result.
 
-        - one: a target, or (target, estimator); of a single target, an estimator alone.
-        - other: the same, or "logged" for the logged mean.
-        - estimator: for both. The default is the estimator of the verdict on this difference, with its interval: the
-          least assuming one that is sharp. If none is sound, the least assuming one that both have.
-        - relative: as a share of the mean of `other`.
-        - group: a value of the `by` column, by default the whole log.
+        Parameters:
+            one: a target, or (target, estimator); of a single target, an estimator alone.
+            other: the same, or "logged" for the logged mean.
+            estimator: for both. The default is the estimator of the verdict on this difference, with its interval: the
+                least assuming one that is sharp. If none is sound, the least assuming one that both have.
+            relative: as a share of the mean of `other`.
+            group: a value of the `by` column, by default the whole log.
+
+        Returns:
+            The difference with its interval, in units of the reward or as a share.
 
         Raises:
             KeyError: no such target, estimator or group. NoOverlapError: the log cannot give one of the estimates.
             SupportError: the mean of `other` is not clearly above 0, so that there is no share of it.
             UsageError: estimates of unlike outcomes, or a result that keeps nothing of its log, as that of `check`.
+
+        Examples:
+            >>> result = offrank.evaluate("offrank-demo/log.parquet", "uniform", "plackett_luce(old_score)", "snips")
+            >>> result.difference("uniform", "logged").high < 0
+            True
         """
         sides = self._side(one, estimator), self._side(other, estimator, logged=True)
         if group is not None and group not in self.groups:
@@ -151,28 +171,76 @@ class Result(Printed, ResultData):
         """Return whether a target may replace the policy that drew the log: a one-sided test at this level.
 
         The log is not read again. A target that was chosen by this very log looks better than it is: see `learn`.
-        largest: a reward that is known to occur, if it is larger than those of this log.
+
+        Parameters:
+            target: its name.
+            level: the probability of the test, at least 0.5.
+            largest: a reward that is known to occur, if it is larger than those of this log.
+
+        Returns:
+            The decision, with the ends of the intervals that it is made from.
 
         Raises:
             KeyError: no such target. UsageError: a level that is not between 0.5 and 1, or only logged quantities.
+
+        Examples:
+            >>> result = offrank.evaluate("offrank-demo/log.parquet", "uniform", "plackett_luce(old_score)", "snips")
+            >>> result.release("uniform").released
+            False
         """
         if not 0.5 < level < 1:
             raise UsageError(f"the level is {level!r}", "give a level above 0.5 and below 1, such as 0.95")
         return self._kept().release(self._side(target, None)[0], level, largest)
 
     def with_bounds(self, whole: NamedBounds, groups: Mapping[str, NamedBounds]) -> Result:
-        """Return the same result with the bounds of its targets, in the whole log and in each group."""
+        """Return the same result with the bounds of its targets, in the whole log and in each group.
+
+        Parameters:
+            whole: the bounds by target.
+            groups: the same by group.
+
+        Returns:
+            The result.
+
+        Examples:
+            >>> result = offrank.evaluate("offrank-demo/log.parquet", "uniform", "plackett_luce(old_score)", "snips")
+            >>> result.with_bounds({}, {}).verdict == result.verdict
+            True
+        """
         return replace(self, bounds=whole, group_bounds=groups)
 
     def with_truths(self, truths: Mapping[str, float]) -> Result:
-        """Return the same result with the true values of its targets, which only simulations know."""
+        """Return the same result with the true values of its targets, which only simulations know.
+
+        Parameters:
+            truths: the mean reward of each target, by name.
+
+        Returns:
+            The result, whose page and plots mark the truth.
+
+        Examples:
+            >>> result = offrank.evaluate("offrank-demo/log.parquet", "uniform", "plackett_luce(old_score)", "snips")
+            >>> result.with_truths({"uniform": 0.5}).truths
+            {'uniform': 0.5}
+        """
         return replace(self, truths=dict(truths))
 
     def with_facts(self, **facts: Any) -> Result:
-        """Return the same result with facts for the report replaced (title, command).
+        """Return the same result with facts for the report replaced.
+
+        Parameters:
+            facts: such as `title` and `command`.
+
+        Returns:
+            The result.
 
         Raises:
             UsageError: `worth` is no number above 0.
+
+        Examples:
+            >>> result = offrank.evaluate("offrank-demo/log.parquet", "uniform", "plackett_luce(old_score)", "snips")
+            >>> result.with_facts(title="Any order").facts["title"]
+            'Any order'
         """
         if facts.get("worth") is not None:
             facts["worth"] = worth_of(facts["worth"])
@@ -181,11 +249,22 @@ class Result(Printed, ResultData):
     def comparing(self, baseline: str | Policy | None = None) -> Result:
         """Return the same result with comparisons of all targets with a baseline, as `offrank.compare` returns.
 
-        baseline: a target or "logged"; by default the first target, or the log if there is only one. The intervals hold
-        together with the level of the result: of k comparisons each is at 1 - (1 - level) / k (Bonferroni).
+        The intervals hold together with the level of the result: of k comparisons each is at 1 - (1 - level) / k
+        (Bonferroni).
+
+        Parameters:
+            baseline: a target or "logged"; by default the first target, or the log if there is only one.
+
+        Returns:
+            The result, with `comparisons`.
 
         Raises:
             UsageError: the baseline is not a target, or is the only one.
+
+        Examples:
+            >>> result = offrank.evaluate("offrank-demo/log.parquet", "uniform", "plackett_luce(old_score)", "snips")
+            >>> [one.verdict.decision for one in result.comparing("logged").comparisons]
+            ['worse']
         """
         targets = list(self.metadata.targets)
         against = compared_with(targets, baseline)

@@ -46,7 +46,15 @@ class Caution:
         return str(self.text)
 
     def to_dict(self) -> dict[str, str | float | None]:
-        """The words by name and, where the direction of the error is known, that and its share (None: unknown)."""
+        """The words by name and, where the direction of the error is known, that and its share (None: unknown).
+
+        Returns:
+            `code`, `level`, `message` and what else is known.
+
+        Examples:
+            >>> offrank.Caution("low-ess", "The effective sample size is 12.", "warning", "Log more.").to_dict()["code"]
+            'low-ess'
+        """
         said = {"code": self.code, "severity": self.severity, "message": self.message, "remedy": self.remedy}
         if self.missing == 0:
             return dict(said)
@@ -65,6 +73,11 @@ class PlacedCaution:
         model: of a ranking metric or a click model.
         metric: of a ranking metric or a click model.
         group: of the `by` column.
+
+    Examples:
+        >>> result = offrank.evaluate("offrank-demo/log.parquet", "uniform", "plackett_luce(old_score)", "snips")
+        >>> [one.caution.code for one in result.findings]
+        ['clustered']
     """
 
     caution: Caution
@@ -99,6 +112,10 @@ class Interval:
         standard_error: of the value.
         freedom: the degrees of freedom of that error.
         skewness: of the value, from the sample: third central moment over the error cubed.
+
+    Examples:
+        >>> offrank.folds.Interval(0.5, 0.4, 0.6, 0.05).low
+        0.4
     """
 
     value: float

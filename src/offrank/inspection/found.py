@@ -138,7 +138,18 @@ class Inspected:
         return [] if named in (None, "logged") else ["--logging", str(named)]
 
     def command_with(self, mapping: str) -> str:
-        """Return the same command, for a mapping written by `save`."""
+        """Return the same command, for a mapping written by `save`.
+
+        Parameters:
+            mapping: the path of the mapping.
+
+        Returns:
+            The line to type.
+
+        Examples:
+            >>> offrank.inspect("offrank-demo/log.parquet").command_with("log.toml").split()[:2]
+            ['offrank', 'evaluate']
+        """
         return self._asked(["--config", mapping], [])
 
     def _asked(self, said: list[str], drawn: list[str]) -> str:
@@ -171,7 +182,15 @@ class Inspected:
         return [path for rule, _, path in found if rule == rules.BROKEN_FILE]
 
     def mapping(self) -> dict[str, Any]:
-        """Return the contents for `--config`: how to read the log, logging policy, cluster, and each role's column."""
+        """Return the contents for `--config`: how to read the log, logging policy, cluster, and each role's column.
+
+        Returns:
+            Tables of the TOML file by name.
+
+        Examples:
+            >>> offrank.inspect("offrank-demo/log.parquet").mapping()["logging"]
+            'plackett_luce(old_score)'
+        """
         gaps = None if self.gaps == "raise" else self.gaps
         read = {"format": self.format, "gaps": gaps, "top_k": self.top_k}
         said = {**read, "logging": self.logging.named, "cluster": self.cluster}

@@ -55,7 +55,15 @@ class Inspection(Inspected, Printed, Plain):
     """
 
     def save(self, path: str | PathLike[str], overwrite: bool = False) -> None:
-        """Write the mapping as TOML. overwrite: replace a file of others that is there."""
+        """Write the mapping as TOML.
+
+        Parameters:
+            path: the file to write.
+            overwrite: replace a file of others that is there.
+
+        Examples:
+            >>> offrank.inspect("offrank-demo/log.parquet").save("log.toml")
+        """
         refuse_result(path, self, overwrite)
         write_mapping(self.mapping(), self.source + (f", by {self.sample.said}" if self.sample else ""), path)
 

@@ -57,15 +57,42 @@ class UnreadTable(Printed, Plain):
     logging: None = None
 
     def command_with(self, _mapping: str) -> str:
-        """Return no command: it is not a log yet."""
+        """Return nothing: no command reads this table yet.
+
+        Parameters:
+            _mapping: the path of the mapping.
+
+        Returns:
+            An empty text.
+
+        Examples:
+            >>> offrank.inspect([{"user": 1, "movie": 7, "rating": 5}]).command_with("log.toml")
+            ''
+        """
         return ""
 
     def mapping(self) -> dict[str, Any]:
-        """Return what is known for `--config`."""
+        """Return the contents for `--config` as far as they are known: each role's column.
+
+        Returns:
+            Tables of the TOML file by name.
+
+        Examples:
+            >>> offrank.inspect([{"user": 1, "movie": 7, "rating": 5}]).mapping()
+            {'columns': {}}
+        """
         return {"columns": {**self.roles, **self.given}}
 
     def save(self, path: str | PathLike[str], overwrite: bool = False) -> None:
-        """Write the mapping as TOML, as far as it is known. overwrite: replace a file of others that is there."""
+        """Write the mapping as TOML, to be completed by hand.
+
+        Parameters:
+            path: the file to write.
+            overwrite: replace a file of others that is there.
+
+        Examples:
+            >>> offrank.inspect([{"user": 1, "movie": 7, "rating": 5}]).save("log.toml")
+        """
         refuse_result(path, self, overwrite)
         write_mapping(self.mapping(), self.source, path)
 

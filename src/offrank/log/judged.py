@@ -22,6 +22,11 @@ class Judged:
         grade: [rows] as judged, usually 0 to 4.
         features: [rows, d], 0.0 where none was given.
         document: [rows] ids that stay with a row through `take`; a running number where a file has none.
+
+    Examples:
+        >>> judged = offrank.simulation.mslr_like(10, (5, 5))
+        >>> judged.take([0]).grade.size
+        5
     """
 
     query: Integers

@@ -48,6 +48,9 @@ LONG_ROLES: Mapping[str, str] = {
 }
 """The long layout: a row per item."""
 
+OPTIONAL = {"inclusion", "reward", "candidates"}
+"""Roles that stand for something else where there is no column: every row was kept, the sum of clicks, the slate."""
+
 GROUPING = ("query", "user", "session")
 """Roles of columns that group rows: these are found by their role, other grouping columns by their own name."""
 
@@ -91,7 +94,9 @@ class Columns:
             Wording("; {} shows how to write a log, and lists public ones", Verb("inspect")) if role == "slate" else ""
         )
         how += _WITHOUT_DRAWS if role == "propensity" else ""
-        raise ColumnError(f"{self.source} has no {what}", hint + how)
+        error = ColumnError(f"{self.source} has no {what}", hint + how)
+        error.column = column
+        raise error
 
 
 _WITHOUT_DRAWS = Wording(

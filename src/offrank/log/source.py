@@ -54,20 +54,60 @@ class Source(Protocol):
     """A picklable description of a log (paths and options), read lazily."""
 
     def parts(self) -> int:
-        """The number of parts that can be read in parallel."""
+        """The number of parts that can be read in parallel.
+
+        Returns:
+            The number; parts are counted from 0.
+
+        Examples:
+            >>> offrank.read_log([{"slate": ["a", "b"], "clicks": [1, 0]}]).parts()
+            1
+        """
 
     def batches(self, part: int) -> Iterator[LogBatch]:
-        """The impressions of one part, in order."""
+        """The impressions of one part, in order.
+
+        Parameters:
+            part: its number, from 0.
+
+        Returns:
+            Batches of some thousand rows.
+
+        Examples:
+            >>> log = offrank.read_log([{"slate": ["a", "b"], "clicks": [1, 0]}])
+            >>> [batch.clicks.tolist() for batch in log.batches(0)]
+            [[[1.0, 0.0]]]
+        """
 
     def select(self, needed: Needs) -> Source:
         """The same log, reading these columns only.
 
+        Parameters:
+            needed: the columns.
+
+        Returns:
+            A log of the same rows.
+
         Raises:
             ColumnError: the log has no such column.
+
+        Examples:
+            >>> needed = offrank.log.Needs(frozenset(["candidates"]), frozenset(["new_score"]))
+            >>> log = offrank.read_log("offrank-demo/log.parquet").select(needed)
+            >>> list(next(iter(log.batches(0))).contexts.scores)
+            ['new_score']
         """
 
     def describe(self) -> str:
-        """A description of where the log is, for reports."""
+        """A description of where the log is, for reports.
+
+        Returns:
+            A few words.
+
+        Examples:
+            >>> offrank.read_log("offrank-demo/log.parquet").describe()
+            'offrank-demo/log.parquet'
+        """
 
 
 def has(source: Source, needed: Needs) -> bool:

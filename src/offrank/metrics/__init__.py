@@ -1,36 +1,68 @@
 """Ranking metrics of ranked lists, of models on logged clicks, and of a model's dependence on the logging policy."""
 
-from .cmip import Cmip, cmip
-from .cmip_models import cmip_of
-from .comparisons import Comparison
-from .measured import Measured, Measurements
-from .measurements import (
-    banner_disagreement,
-    counterfactual_disagreement,
-    counterfactual_loss,
-    counterfactual_ndcg,
-    pairwise_disagreement,
-)
-from .ranking import average_precision, dcg, discount, err, mean, mrr, ndcg, ranked
+from __future__ import annotations
 
-__all__ = [
-    "Cmip",
-    "Comparison",
-    "Measured",
-    "Measurements",
-    "average_precision",
-    "banner_disagreement",
-    "cmip",
-    "cmip_of",
-    "counterfactual_disagreement",
-    "counterfactual_loss",
-    "counterfactual_ndcg",
-    "dcg",
-    "discount",
-    "err",
-    "mean",
-    "mrr",
-    "ndcg",
-    "pairwise_disagreement",
-    "ranked",
-]
+import importlib
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:  # for type checkers; `_HOMES` says the same at run time
+    from typing import Any
+
+    from .cmip_models import cmip_of as cmip_of
+    from .comparisons import Comparison as Comparison
+    from .conditional_information import Cmip as Cmip
+    from .conditional_information import cmip as cmip
+    from .measured import Measured as Measured
+    from .measured import Measurements as Measurements
+    from .measurements import banner_disagreement as banner_disagreement
+    from .measurements import counterfactual_disagreement as counterfactual_disagreement
+    from .measurements import counterfactual_loss as counterfactual_loss
+    from .measurements import counterfactual_ndcg as counterfactual_ndcg
+    from .measurements import pairwise_disagreement as pairwise_disagreement
+    from .ranking import average_precision as average_precision
+    from .ranking import dcg as dcg
+    from .ranking import discount as discount
+    from .ranking import err as err
+    from .ranking import mean as mean
+    from .ranking import mrr as mrr
+    from .ranking import ndcg as ndcg
+    from .ranking import ranked as ranked
+
+# Loaded on first use: the command line reads `metrics.question` before anything else.
+_HOMES = {
+    "Cmip": "conditional_information",
+    "Comparison": "comparisons",
+    "Measured": "measured",
+    "Measurements": "measured",
+    "average_precision": "ranking",
+    "banner_disagreement": "measurements",
+    "cmip": "conditional_information",
+    "cmip_of": "cmip_models",
+    "counterfactual_disagreement": "measurements",
+    "counterfactual_loss": "measurements",
+    "counterfactual_ndcg": "measurements",
+    "dcg": "ranking",
+    "discount": "ranking",
+    "err": "ranking",
+    "mean": "ranking",
+    "mrr": "ranking",
+    "ndcg": "ranking",
+    "pairwise_disagreement": "measurements",
+    "ranked": "ranking",
+}
+
+__all__ = [*_HOMES]  # noqa: PLE0604
+
+
+if not TYPE_CHECKING:  # otherwise a type checker would accept any name
+
+    def __getattr__(name: str) -> Any:
+        if name not in _HOMES:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        value = getattr(importlib.import_module(f".{_HOMES[name]}", __name__), name)
+        globals()[name] = value
+        return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -20,10 +20,10 @@ from ..errors import UsageError
 from ..findings import cautions_for
 from ..findings.evidence import PointsEvidence
 from ..log.batch import Contexts, Floats, Integers
-from .cmip import METHODS, Cmip, cmip
 from .cmip_floor import imagined
 from .cmip_methods import CmiMethod
 from .cmip_methods.base import Progress
+from .conditional_information import METHODS, Cmip, cmip
 
 Relevance = Literal["draws", "means"]
 """By which relevance of a fitted model CMIP is measured: draws from the posterior, or its point estimates."""

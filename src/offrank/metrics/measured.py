@@ -86,7 +86,19 @@ class Measurements(Given[Measured]):
         return not self.refused and all(measured.trustworthy for measured in self.given.values())
 
     def with_facts(self, **facts: Any) -> Measurements:
-        """The same measurements with facts replaced (title, command)."""
+        """The same measurements with facts replaced.
+
+        Parameters:
+            facts: such as `title` and `command`.
+
+        Returns:
+            The measurements.
+
+        Examples:
+            >>> found = offrank.measure("offrank-demo/log.parquet", "new_score", "plackett_luce(old_score)")
+            >>> found.with_facts(title="The new scores").facts["title"]
+            'The new scores'
+        """
         return replace(self, facts={**self.facts, **facts})
 
     def to_dict(self) -> dict[str, Any]:

@@ -16,7 +16,6 @@ from ..findings.evidence import ComparisonEvidence
 from ..inference.ratio import Ratio
 from ..inference.spread import Inference
 from ..log.source import Source
-from ..metrics_arguments import MetricsQuestion, Models
 from ..policies.base import shuffles
 from ..policies.fit import counts, fitted
 from ..policies.named import policy as named_policy
@@ -27,6 +26,7 @@ from . import comparisons
 from .comparisons import Comparison
 from .fold import ComparisonsFold
 from .measured import Found, Measured, Measurements, refuse_empty
+from .question import MetricsQuestion, Models
 
 
 @asks(MetricsQuestion)

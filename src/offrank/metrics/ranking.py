@@ -36,8 +36,22 @@ def dcg(
 
     Paper slate-pseudoinverse prints `log2`; the code that was published with it computes `log2-flat`.
 
+    Parameters:
+        relevance: [..., k] grades in ranked order, top first.
+        cutoff: only this many items at the top count; all by default.
+        gains: "exponential", 2^grade - 1, or "linear".
+        discounts: "log2" or "log2-flat", which treats ranks 1 and 2 alike.
+        where: [..., k] which are items; padding takes no rank.
+
+    Returns:
+        [...] a value per list.
+
     Raises:
         UsageError: no such gains or discounts, grades that are not finite, a cut-off below 1.
+
+    Examples:
+        >>> float(offrank.metrics.dcg([1, 0, 1]))  # 1 / log2 2 + 1 / log2 4
+        1.5
     """
     grades, ranks, counted = _ranked(relevance, where, cutoff)
     worth = _gains(grades, gains) * discount(ranks, discounts)
@@ -56,11 +70,25 @@ def ndcg(
 ) -> Floats:
     """DCG as a share of the DCG of the best order [...], in 0 to 1.
 
-    judged: [..., q] grades of all items that could be ranked, in any order, padded with 0; by default
-    the ranked items themselves. empty: the value of a list in which no item has a gain.
+    Parameters:
+        relevance: [..., k] grades in ranked order, top first.
+        cutoff: as of `dcg`.
+        gains: as of `dcg`.
+        discounts: as of `dcg`.
+        where: as of `dcg`.
+        judged: [..., q] grades of all items that could be ranked, in any order, padded with 0; by default the ranked
+            items themselves.
+        empty: the value of a list in which no item has a gain.
+
+    Returns:
+        [...] a value per list.
 
     Raises:
         UsageError: as `dcg`.
+
+    Examples:
+        >>> round(float(offrank.metrics.ndcg([0, 1])), 3)  # 1 / log2 3
+        0.631
     """
     found = dcg(relevance, cutoff=cutoff, gains=gains, discounts=discounts, where=where)
     grades, _, counted = _ranked(relevance if judged is None else judged, where if judged is None else None, None)
@@ -72,11 +100,23 @@ def ndcg(
 def err(relevance: ArrayLike, *, highest: int = 4, cutoff: int | None = None, where: ArrayLike | None = None) -> Floats:
     """Expected reciprocal rank [...]: sum_r R_r / r prod_{i < r} (1 - R_i), R = (2^grade - 1) / 2^highest.
 
-    highest: the largest grade there is, 4 for five grades. A reader goes down the list and stops at an
-    item with probability R (Chapelle and others, 2009).
+    A reader goes down the list and stops at an item with probability R (Chapelle and others, 2009).
+
+    Parameters:
+        relevance: [..., k] grades in ranked order, top first.
+        highest: the largest grade there is, 4 for five grades.
+        cutoff: as of `dcg`.
+        where: as of `dcg`.
+
+    Returns:
+        [...] a value per list.
 
     Raises:
         UsageError: a grade below 0 or above `highest`; as `dcg`.
+
+    Examples:
+        >>> float(offrank.metrics.err([0, 4]))  # 15 / 16 / 2
+        0.46875
     """
     grades, ranks, counted = _ranked(relevance, where, cutoff)
     if (grades < 0).any() or (grades > highest).any():
@@ -96,8 +136,21 @@ def mrr(
 
     Its mean over lists is the mean reciprocal rank.
 
+    Parameters:
+        relevance: [..., k] grades in ranked order, top first.
+        relevant: the least grade that is relevant.
+        cutoff: as of `dcg`.
+        where: as of `dcg`.
+
+    Returns:
+        [...] a value per list.
+
     Raises:
         UsageError: as `dcg`.
+
+    Examples:
+        >>> float(offrank.metrics.mrr([0, 1, 1]))
+        0.5
     """
     grades, ranks, counted = _ranked(relevance, where, cutoff)
     hits = counted & (grades >= relevant)
@@ -115,11 +168,23 @@ def average_precision(
 ) -> Floats:
     """Mean of the precision at the rank of each relevant item [...]; an unranked one counts as 0.
 
-    relevant: the least grade that is relevant. total: [...] how many relevant items there are, by default
-    those in the list. empty: the value of a list without any.
+    Parameters:
+        relevance: [..., k] grades in ranked order, top first.
+        relevant: the least grade that is relevant.
+        cutoff: as of `dcg`.
+        where: as of `dcg`.
+        total: [...] how many relevant items there are, by default those in the list.
+        empty: the value of a list without any.
+
+    Returns:
+        [...] a value per list.
 
     Raises:
         UsageError: as `dcg`.
+
+    Examples:
+        >>> float(offrank.metrics.average_precision([0, 1, 0, 1]))  # (1 / 2 + 2 / 4) / 2
+        0.5
     """
     grades, ranks, counted = _ranked(relevance, where, cutoff)
     hits = counted & (grades >= relevant)
@@ -131,7 +196,20 @@ def average_precision(
 
 
 def ranked(relevance: ArrayLike, by: ArrayLike, *, where: ArrayLike | None = None) -> Floats:
-    """Grades [..., k] sorted by score, best first; ties keep their order, padding goes last as grade 0."""
+    """Grades [..., k] sorted by score, best first; ties keep their order, padding goes last as grade 0.
+
+    Parameters:
+        relevance: [..., k] grades in any order.
+        by: [..., k] the scores.
+        where: as of `dcg`.
+
+    Returns:
+        [..., k] the grades as the other metrics take them.
+
+    Examples:
+        >>> offrank.metrics.ranked([0, 2, 1], [0.1, 0.2, 0.9]).tolist()
+        [1.0, 2.0, 0.0]
+    """
     grades = np.asarray(relevance, dtype=np.float64)
     scores = np.asarray(by, dtype=np.float64)
     inside = _mask(where, grades)
@@ -140,7 +218,19 @@ def ranked(relevance: ArrayLike, by: ArrayLike, *, where: ArrayLike | None = Non
 
 
 def mean(values: ArrayLike, weights: ArrayLike | None = None) -> float:
-    """Weighted mean of per-list values [n]; lists whose value is not a number are left out."""
+    """Weighted mean of per-list values [n]; lists whose value is not a number are left out.
+
+    Parameters:
+        values: [n] what a metric gave.
+        weights: [n] of the lists; alike by default.
+
+    Returns:
+        The mean; not a number where nothing is left.
+
+    Examples:
+        >>> offrank.metrics.mean([1.0, 0.0, float("nan")])
+        0.5
+    """
     found = np.asarray(values, dtype=np.float64)
     weight = np.ones_like(found) if weights is None else np.broadcast_to(np.asarray(weights, float), found.shape)
     known = ~np.isnan(found)
@@ -151,8 +241,19 @@ def mean(values: ArrayLike, weights: ArrayLike | None = None) -> float:
 def discount(ranks: ArrayLike, name: Discounts = "log2") -> Floats:
     """The discounts of ranks 1, 2, ....
 
+    Parameters:
+        ranks: from 1.
+        name: "log2" or "log2-flat", see `dcg`.
+
+    Returns:
+        A discount per rank, 1 at the top.
+
     Raises:
         UsageError: no such discounts.
+
+    Examples:
+        >>> offrank.metrics.discount([1, 3]).tolist()
+        [1.0, 0.5]
     """
     places = np.asarray(ranks, dtype=np.float64)
     if name == "log2":

@@ -6,7 +6,7 @@ Gumbel noise to log-weights. One quadrature serves them all. Beside them stand t
 
 from .grid import Grid, grids
 from .keys import BetaKeys, GaussianKeys, GumbelKeys, Keys
-from .laws import list_probs, rank_probs, served_grid, served_probs, shown_rank_probs
+from .laws import list_probs, rank_probs, ranks_by_sets, served_grid, served_probs, shown_rank_probs
 from .named import GUMBEL_SCALE, NOISES, noise_keys, refuse_other_posteriors
 from .pairs import MOST_SECONDS, pair_probs, pair_seconds
 from .shuffles import SHUFFLES, Partition, moved, partitions, refuse_other_shuffles, shuffled, shuffled_slots
@@ -30,6 +30,7 @@ __all__ = [
     "pair_seconds",
     "partitions",
     "rank_probs",
+    "ranks_by_sets",
     "refuse_other_posteriors",
     "refuse_other_shuffles",
     "served_grid",

@@ -144,3 +144,20 @@ def _summed(slots: int) -> Floats:
     """[slots * slots, slots] what adds up the products of two coefficients by the sum of their degrees."""
     degree = np.add.outer(np.arange(slots), np.arange(slots)).reshape(-1)
     return (degree[:, None] == np.arange(slots)).astype(np.float64)
+
+
+def ranks_by_sets(weights: list[float], slots: int) -> list[list[float]]:
+    """[m][slots] P(candidate at rank) under Plackett-Luce: sums over the sets that may stand above a rank."""
+    found = [[0.0] * slots for _ in weights]
+    above = {0: 1.0}
+    for rank in range(slots):
+        longer: dict[int, float] = {}
+        for shown, chance in above.items():
+            left = [item for item in range(len(weights)) if not shown >> item & 1]
+            share = chance / sum([weights[item] for item in left])
+            for item in left:
+                each = share * weights[item]
+                found[item][rank] += each
+                longer[shown | 1 << item] = longer.get(shown | 1 << item, 0.0) + each
+        above = longer
+    return found

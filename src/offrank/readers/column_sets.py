@@ -7,15 +7,28 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from fnmatch import fnmatch
 from itertools import takewhile
 from pathlib import PurePath
+from typing import Any, Protocol, runtime_checkable
 
 from ..errors import ColumnError
 from ..formatting import listing
-from .files import describe
+from ..log.schema import OPTIONAL
+from .files import Files, describe
 
 _LOOKED_AT = 100
 """The most files whose columns are compared."""
 _SHOWN, _LONGEST = 5, 60
 """Columns that are shown of a set; characters of the name of a column."""
+
+
+@runtime_checkable
+class FileTable(Protocol):
+    """A table of several files."""
+
+    files: Files
+
+    def names_in(self, path: str) -> list[str]:
+        """Return the columns in a file."""
+
 
 Sets = Mapping[frozenset[str], tuple[Sequence[str], list[str]]]
 """The columns of each set in their order, and the files that have them."""
@@ -58,6 +71,22 @@ def one_of(sets: Sets) -> str:
     return f"give the files of one set, such as {single!r}" if fits else "give the files of one set as a list"
 
 
+def told_of_all(error: ColumnError, table: Any) -> ColumnError:
+    """Tell of a column that the first file of several lacks, which ones have it: the first tells what the log has."""
+    if error.column is None or not isinstance(table, FileTable):
+        return error
+    sets = sets_of((one, table.names_in(one)) for one in table.files.paths[:_LOOKED_AT])
+    having = {names: each for names, each in sets.items() if error.column in names}
+    if not having:
+        return error
+    lack, have = (
+        describe([path for names, (_, paths) in sets.items() if (names in having) is there for path in paths])
+        for there in (False, True)
+    )
+    remedy = f"add it to the others, or {one_of({**having, **sets})}"
+    return ColumnError(f"{lack} has no column {error.column!r}, but {have} has one", remedy)
+
+
 def _common(texts: Sequence[str]) -> str:
     """Return how all of the texts begin."""
     return "".join(letters[0] for letters in takewhile(lambda each: len({*each}) == 1, zip(*texts, strict=False)))
@@ -69,15 +98,20 @@ def refuse_missing(
     columns: Iterable[str],
     files: Sequence[str],
     names_of: Callable[[str], Sequence[str]],
+    known: Sequence[str],
 ) -> None:
-    """Raise if a file lacks a column of the first file. files: all of them; names_of: the columns of each.
+    """Raise if a file lacks a column of the first file, or has one that changes numbers where it is there.
+
+    files: all of them; names_of: the columns of each; known: those of the first, which tells what the log has.
 
     Raises:
         ColumnError: it does, with the columns of all files and how to choose among them.
     """
     missing = [name for name in columns if name not in names]
-    if missing:
+    added = [name for name in names if name in OPTIONAL and name not in known]
+    if missing or added:
         sets = sets_of((one, names_of(one)) for one in files[:_LOOKED_AT])
         more = f"; {differing(sets)}" if len(sets) > 1 else ""
         remedy = f"correct the file, or {one_of(sets)}" if len(sets) > 1 else "correct the file"
-        raise ColumnError(f"{path} has no column {missing[0]!r}, but {files[0]} has one{more}", remedy)
+        lack, have = (path, files[0]) if missing else (files[0], path)
+        raise ColumnError(f"{lack} has no column {(missing or added)[0]!r}, but {have} has one{more}", remedy)

@@ -47,6 +47,10 @@ class Converted:
         skipped: rule -> rows (or clicks) left out.
         checksums: whether what was read carries checksums, as what is written does; None of no file, or if it is
             not told.
+
+    Examples:
+        >>> offrank.convert([{"slate": ["a", "b"], "clicks": [1, 0]}], "log.parquet").rows
+        1
     """
 
     path: Path

@@ -137,7 +137,7 @@ class CsvJsonTable:
         refuse_twice(names, path)
         return found
 
-    def _names_in(self, path: str) -> list[str]:
+    def names_in(self, path: str) -> list[str]:
         """Return the columns in a file."""
         found = self._first if path == self.files.paths[0] else self._schema(path)
         return list(found.names)
@@ -157,9 +157,9 @@ class CsvJsonTable:
     def _batches(self, path: str, columns: tuple[str, ...]) -> Iterator[pa.RecordBatch]:
         """Yield the rows of a file."""
         folders = partition(path)
-        own = [one for one in self.names if one not in folders] if self.files.held else self._names_in(path)
+        own = [one for one in self.names if one not in folders] if self.files.held else self.names_in(path)
         constant = {name: value for name, value in folders.items() if name in columns and name not in own}
-        refuse_missing(path, [*own, *constant], columns, self.files.paths, self._names_in)
+        refuse_missing(path, [*own, *constant], columns, self.files.paths, self.names_in, self.names)
         wanted, rows = pa.schema([self.schema.field(name) for name in columns if name not in constant]), 0
         # CSV errors name the row; JSON errors count from the beginning of a block.
         json = self.kind == "json"

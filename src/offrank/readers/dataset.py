@@ -60,4 +60,4 @@ class DatasetTable:
         told = importlib.import_module("pyarrow.dataset").get_partition_keys(fragment.partition_expression)
         here = getattr(fragment, "path", "data set")
         own = [*fragment.physical_schema.names, *told]
-        refuse_missing(here, own, columns, self._paths[:1], lambda _: columns)
+        refuse_missing(here, own, columns, self._paths[:1], lambda _: columns, self.names)

@@ -96,6 +96,10 @@ class StoredTable(ABC):
             base += first
         return found
 
+    def names_in(self, path: str) -> list[str]:
+        """Return the columns in a file."""
+        return list(self._schema(path).names)
+
     @cached_property
     def names(self) -> tuple[str, ...]:
         path = self.files.paths[0]
@@ -119,7 +123,7 @@ class StoredTable(ABC):
         with reading(path, self.kind):
             own = self._schema(path).names
             constant = {name: value for name, value in partition(path).items() if name in columns and name not in own}
-            refuse_missing(path, [*own, *constant], columns, self.files.paths, lambda one: self._schema(one).names)
+            refuse_missing(path, [*own, *constant], columns, self.files.paths, self.names_in, self.names)
             found = self._batches(path, number, [name for name in columns if name not in constant])
             yield from numbered((with_columns(data, constant) for data in found), path, first, base)
 

@@ -64,6 +64,12 @@ def read_svmlight(
         UsageError: not a path; a base other than 0 and 1; sizes for data with `qid:`, or for other files.
         LogError: no file; a line that is not in the format; a query that reappears after other queries; sizes that
             do not add up to the lines.
+
+    Examples:
+        >>> judged = offrank.simulation.mslr_like(10, (5, 5))
+        >>> offrank.readers.write_svmlight(judged, "judged.txt")
+        >>> offrank.readers.read_svmlight("judged.txt").grade.size
+        50
     """
     if base not in (None, 0, 1):
         raise UsageError(f"base is {base!r}", "use 0 or 1, the index of the first feature")
@@ -92,6 +98,10 @@ def write_svmlight(judged: Judged, path: str | Path) -> None:
 
     Raises:
         UsageError: a query id is below 0, which readers of the format refuse.
+
+    Examples:
+        >>> judged = offrank.simulation.mslr_like(10, (5, 5))
+        >>> offrank.readers.write_svmlight(judged, "judged.txt")
     """
     if judged.query.min(initial=0) < 0:
         raise UsageError(f"query {judged.query.min()} is below 0", "number the queries from 0")

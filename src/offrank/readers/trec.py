@@ -50,6 +50,12 @@ def read_trec(run: str | Path, qrels: str | Path) -> TrecJudged:
 
     Raises:
         LogError: a line that is not in the format; a document twice for a query; no query of the run is judged.
+
+    Examples:
+        >>> judged = offrank.simulation.mslr_like(10, (5, 5))
+        >>> offrank.readers.write_trec(judged, "run.txt", "qrels.txt")
+        >>> offrank.readers.read_trec("run.txt", "qrels.txt").grade.size
+        50
     """
     grades: dict[tuple[str, str], float] = {}
     for query, document, grade in _read(qrels, 4, _QRELS):
@@ -108,6 +114,10 @@ def write_trec(judged: Judged, run: str | Path, qrels: str | Path, tag: str = "o
         qrels: the file of the judgments to write.
         tag: the name of the run.
         feature: the column of the score, from 0.
+
+    Examples:
+        >>> judged = offrank.simulation.mslr_like(10, (5, 5))
+        >>> offrank.readers.write_trec(judged, "run.txt", "qrels.txt")
     """
     queries, names = _names(judged)
     with atomic_write(run) as first, atomic_write(qrels) as second:

@@ -11,14 +11,15 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from ..errors import LogError, UsageError
+from ..errors import ColumnError, LogError, UsageError
 from ..log.batch import Integers, LogBatch
-from ..log.schema import GROUPING, WRITTEN, Columns
+from ..log.schema import GROUPING, OPTIONAL, WRITTEN, Columns
 from ..log.source import Needs
 from ..running.checkpoint import stamp_of
 from ..running.engines import Engine, engine_of
 from ..wording import Option, Wording
 from . import arrow
+from .column_sets import told_of_all
 from .conversions import ClicksAs
 from .decode import Decoded, Duplicates
 from .description import Description
@@ -67,7 +68,10 @@ class WideLog:
     def select(self, needed: Needs) -> WideLog:
         table = self.table.needing(needed) if isinstance(self.table, RankedTable) else self.table
         chosen = replace(self, needed=needed, table=table)
-        chosen.columns()
+        try:
+            chosen.columns()
+        except ColumnError as error:
+            raise told_of_all(error, self.table) from None
         return chosen
 
     def batches(self, part: int) -> Iterator[LogBatch]:
@@ -86,6 +90,8 @@ class WideLog:
         """Return the columns to read: role (or `scores:name` and the like) -> column."""
         known = Columns(self.table.names, self.renamed, self.table.describe())
         chosen = {"slate": known.of("slate")}
+        for role in self.renamed.keys() & OPTIONAL:
+            known.of(role)  # one that was named and is not there would be passed over
         roles = set(self.needed.roles) | {role for role in ("clicks", "inclusion") if known.has(role)}
         if "reward" in roles and not known.has("reward"):
             roles = roles - {"reward"} | {"clicks"}

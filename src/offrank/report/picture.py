@@ -68,6 +68,10 @@ class Picture:
         Raises:
             UsageError: another ending, or a file of others.
             MissingExtraError: a PNG, and nothing here can draw it.
+
+        Examples:
+            >>> result = offrank.evaluate("offrank-demo/log.parquet", "uniform", "plackett_luce(old_score)", "snips")
+            >>> result.plot.forest().save("forest.html")
         """
         kinds = {".svg": self._svg, ".html": self._page, ".png": self._png}
         kind = Path(path).suffix.lower()

@@ -17,7 +17,15 @@ class Printed(ABC):
 
     @abstractmethod
     def to_document(self) -> Document:
-        """Return the document for terminal and page."""
+        """Return the document for terminal and page.
+
+        Returns:
+            Its title, its sections and its findings.
+
+        Examples:
+            >>> offrank.check("offrank-demo/log.parquet", "uniform", "plackett_luce(old_score)").to_document().title
+            'Can this log be used to evaluate other rankings?'
+        """
 
     def __str__(self) -> str:
         return terminal.render_text(self.to_document())
@@ -26,14 +34,31 @@ class Printed(ABC):
         return self.to_document().first_screen()
 
     def show(self, style: Style = "python") -> None:
-        """Print the result, in colour on a terminal. style: whether advice names arguments or command-line options."""
+        """Print the result, in colour on a terminal.
+
+        Parameters:
+            style: whether advice names arguments or command-line options.
+
+        Examples:
+            >>> offrank.check("offrank-demo/log.parquet", "uniform", "plackett_luce(old_score)").show()
+            Can this log be used to evaluate other rankings?
+            ...
+        """
         terminal.show(worded(self.to_document(), style))
 
     def save_html(self, path: str | PathLike[str], style: Style = "python", overwrite: bool = False) -> None:
-        """Write one self-contained HTML page. style: as of `show`. overwrite: replace a file of others that is there.
+        """Write one self-contained HTML page.
+
+        Parameters:
+            path: the file to write.
+            style: whether advice names arguments or command-line options.
+            overwrite: replace a file of others that is there.
 
         Raises:
             UsageError: `path` is what the result was made of, or a file of others.
+
+        Examples:
+            >>> offrank.check("offrank-demo/log.parquet", "uniform", "plackett_luce(old_score)").save_html("check.html")
         """
         refuse_result(path, self, overwrite)
         write_text(path, worded(self.to_document(), style).render())

@@ -130,6 +130,10 @@ class LassoRegression(SlateRegression):
         learnt: the regressors, once they are fitted to a log.
         penalty: alpha in |reward - prediction|^2 / (2 rows) + alpha |weights|_1; by default that of 10, 1, 0.1 and
             0.01 with the smallest error in a 3-fold cross-validation.
+
+    Examples:
+        >>> offrank.reward_models.LassoRegression(folds=3).folds
+        3
     """
 
     name: ClassVar[str] = "lasso"
@@ -157,6 +161,10 @@ class TreeRegression(SlateRegression):
             others.
         learnt: the regressors, once they are fitted to a log.
         depth: by default that of 3, 6, 9 and 12 with the smallest error in a 3-fold cross-validation.
+
+    Examples:
+        >>> offrank.reward_models.TreeRegression(folds=3).folds
+        3
     """
 
     name: ClassVar[str] = "tree"
@@ -183,6 +191,10 @@ class BoostedRegression(SlateRegression):
             others.
         learnt: the regressors, once they are fitted to a log.
         leaves: of each tree; by default that of 7 and 31 with the smallest error in a 3-fold cross-validation.
+
+    Examples:
+        >>> offrank.reward_models.BoostedRegression(folds=3).folds
+        3
     """
 
     name: ClassVar[str] = "boosted"
@@ -217,6 +229,11 @@ class OwnRegression(SlateRegression):
 
     Raises:
         UsageError: columns or folds that cannot work.
+
+    Examples:
+        >>> from sklearn.linear_model import Ridge
+        >>> offrank.reward_models.OwnRegression(Ridge()).folds
+        5
     """
 
     name: ClassVar[str] = "regression"

@@ -72,8 +72,20 @@ class CheckpointFolder(Executor):
     def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
         """Run by the executor inside.
 
+        Parameters:
+            fn: the function; what follows are its arguments.
+
+        Returns:
+            The future of what it returns.
+
         Raises:
             UsageError: there is none.
+
+        Examples:
+            >>> import concurrent.futures
+            >>> with offrank.CheckpointFolder("kept", concurrent.futures.ThreadPoolExecutor(1)) as folder:
+            ...     folder.submit(len, "abc").result()
+            3
         """
         if self.executor is None:
             raise UsageError(
@@ -82,15 +94,37 @@ class CheckpointFolder(Executor):
         return self.executor.submit(fn, *args, **kwargs)
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
-        """Shut down the executor inside."""
+        """Shut down the executor inside.
+
+        Parameters:
+            wait: whether to wait for what runs.
+            cancel_futures: whether to give up what has not begun.
+
+        Examples:
+            >>> offrank.CheckpointFolder("kept").shutdown()
+        """
         if self.executor is not None:
             self.executor.shutdown(wait, cancel_futures=cancel_futures)
 
     def kept(self, source: Source, fold: Fold[S, LogBatch, Any], parts: int) -> Kept[S]:
         """Return what is kept of a pass over a log, and begin it if nothing is.
 
+        Parameters:
+            source: the log.
+            fold: what is counted.
+            parts: of how many parts.
+
+        Returns:
+            The state of all merged parts, which more may be added to.
+
         Raises:
             StateError, UsageError: see above.
+
+        Examples:
+            >>> from offrank.checks.rows import ImpressionsFold
+            >>> log = offrank.read_log("offrank-demo/log.parquet")
+            >>> offrank.CheckpointFolder("kept").kept(log, ImpressionsFold(), log.parts()).done
+            0
         """
         stamp = stamp_of(source)
         if stamp is None:

@@ -18,6 +18,10 @@ class LeastError:
     Parameters:
         index: of the chosen one.
         biases: the estimated ones.
+
+    Examples:
+        >>> offrank.selection.LeastError(1, (0.0, 0.1)).index
+        1
     """
 
     index: int

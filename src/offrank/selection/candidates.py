@@ -43,6 +43,10 @@ class MeasuredModel:
         points: whether the CMIP is of point estimates because the model has no posterior, while that of others is
             of posterior draws.
         convicted: codes of the findings for which the model is not chosen by default, such as `carries-policy`.
+
+    Examples:
+        >>> offrank.selection.MeasuredModel("pbm", perplexity=1.3).value("ppl")
+        1.3
     """
 
     name: str

@@ -60,6 +60,12 @@ def choose(models: Sequence[MeasuredModel], by: str | Strategy = BEST, preset: P
 
     Raises:
         UsageError: the strategy cannot be read, or a model lacks a metric that it needs.
+
+    Examples:
+        >>> one = offrank.selection.MeasuredModel("pbm", perplexity=1.3, ndcg=0.7, cmip=0.1)
+        >>> other = offrank.selection.MeasuredModel("dbn", perplexity=1.4, ndcg=0.8, cmip=0.2)
+        >>> offrank.selection.choose([one, other], "ndcg").name
+        'dbn'
     """
     asked, given = strategy(by), candidates(models)
     if preset not in PRESETS:
@@ -193,6 +199,11 @@ def select(table: Any, by: str | Strategy | None = None, preset: Preset = "paper
 
     Raises:
         UsageError: as for `choose`; for the nine strategies, only if none can be used.
+
+    Examples:
+        >>> rows = [{"name": "pbm", "ppl": 1.3, "ndcg": 0.7}, {"name": "dbn", "ppl": 1.4, "ndcg": 0.8}]
+        >>> [choice.name for choice in offrank.selection.select(rows, "ndcg").choices.values()]
+        ['dbn']
     """
     given = candidates(table)
     if by is not None:

@@ -20,6 +20,10 @@ class Choice:
         refuted: the first whose interval does not meet all intervals before it; None if all meet.
         low: the intersection of the intervals before `refuted`.
         high: upper end of that intersection.
+
+    Examples:
+        >>> offrank.selection.slope([0.5, 0.51], [0.2, 0.1]).refuted is None
+        True
     """
 
     index: int
@@ -50,6 +54,10 @@ def slope(values: Sequence[float], half_widths: Sequence[float], multiple: float
 
     Raises:
         ValueError: no estimates, unequal lengths, a value that is not a number or a negative half-width.
+
+    Examples:
+        >>> offrank.selection.slope([0.5, 0.51, 0.9], [0.2, 0.1, 0.05]).index
+        1
     """
     centre, half = np.asarray(values, dtype=np.float64), np.asarray(half_widths, dtype=np.float64)
     if not (centre.ndim == 1 and centre.shape == half.shape and len(centre)):

@@ -68,6 +68,11 @@ def stratified(judged: Judged, documents: int = 10, seed: int = 0, *, preset: Pr
     Raises:
         UsageError: fewer than 1 document, or no such preset.
         EmptyLogError: no query is left.
+
+    Examples:
+        >>> judged, left_out = offrank.simulation.stratified(offrank.simulation.mslr_like(20, (20, 30)), 10)
+        >>> set(judged.sizes.tolist())
+        {10}
     """
     if documents < 1:
         raise UsageError(f"documents is {documents!r}", "give at least 1")
@@ -128,6 +133,10 @@ def mslr_like(queries: int = 1000, documents: tuple[int, int] | None = None, see
 
     Raises:
         UsageError: no queries, or invalid sizes.
+
+    Examples:
+        >>> offrank.simulation.mslr_like(10, (5, 5)).grade.size
+        50
     """
     low, high = (1, 1000) if documents is None else documents
     if queries < 1 or not 1 <= low <= high:

@@ -33,6 +33,10 @@ class Simulated(Printed, Plain):
         truths: policy -> expected clicks per session.
         left_out: queries with too few documents.
         notes: what a reader should know about the world.
+
+    Examples:
+        >>> offrank.simulate("simulated.parquet", sessions=100, queries=5, slots=3).written.rows
+        100
     """
 
     written: Converted

@@ -43,6 +43,13 @@ class SimulatedSource:
 
     Raises:
         UsageError: fewer than 1 session, or a seed below 0.
+
+    Examples:
+        >>> import numpy as np
+        >>> grade = np.array([[0.0, 4.0], [1.0, 2.0]])
+        >>> world = offrank.simulation.JudgedWorld(np.arange(2), np.arange(4).reshape(2, 2), grade, {"score": grade})
+        >>> offrank.simulation.SimulatedSource(world, 100).parts()
+        1
     """
 
     world: JudgedWorld

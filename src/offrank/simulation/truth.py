@@ -35,6 +35,10 @@ class Truth:
         standard_error: from drawn slates, 0 if none were drawn.
         how: "rank probabilities" (clicks are independent), "one slate per query", "sets of documents" (users read
             one by one), "every slate", or "drawn slates", each of which counts by its exact expectation of clicks.
+
+    Examples:
+        >>> offrank.simulation.Truth(0.5, 0.0, "exact").value
+        0.5
     """
 
     value: float

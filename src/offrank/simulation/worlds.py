@@ -42,6 +42,13 @@ class JudgedWorld:
 
     Raises:
         UsageError: slots, a temperature, grades or names of rankers that cannot be.
+
+    Examples:
+        >>> import numpy as np
+        >>> grade = np.array([[0.0, 4.0], [1.0, 2.0]])
+        >>> world = offrank.simulation.JudgedWorld(np.arange(2), np.arange(4).reshape(2, 2), grade, {"score": grade})
+        >>> world.slots
+        2
     """
 
     query: Integers

@@ -21,6 +21,17 @@ def check(question: LogCheck) -> Result:
 
     `result.facts["checks"]` holds the findings; each check that was impossible is listed with the reason.
 
+    Parameters:
+        log: The log: from `read_log`, or anything that it takes.
+        target: A policy whose support in the log is of interest.
+        logging: The policy that drew the log. `logged` uses the propensities written in it.
+        totals: How many impressions there were: tests the rates in `inclusion`. In Python `{"clicked": 1200, "all":
+            50000}`.
+        confidence: Level of the intervals.
+        columns: Role -> the log's own name of that column, as `read_log` takes them.
+        executor: Where the log is read: any `concurrent.futures.Executor`; threads by default.
+        progress: Called with (parts done, all parts) of the log, as they are read.
+
     Returns:
         What was looked at, and the verdict on the log: `trustworthy`, `findings`, `facts`.
 

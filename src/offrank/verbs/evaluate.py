@@ -13,6 +13,44 @@ from ..evaluation.result import Result
 def evaluate(question: WithBounds) -> Result:
     """Estimate what target policies would have earned per impression, in one pass over the log.
 
+    Parameters:
+        log: The log: from `read_log`, or anything that it takes.
+        target: A new policy: top(new_score), or NAME=POLICY. In Python a policy, its spelling, or several by name in a
+            dict.
+        logging: The policy that drew the log. `logged` uses the propensities written in it.
+        estimators: ips, snips, interpol(window=2), clip(ips, 10) ... One or several; for "auto" the one of least
+            estimated error is chosen for each target, see `offrank.select_estimators`.
+        examination: Probability that each rank is examined, or a click model's file. For pbm and interpol. In Python
+            numbers, a fitted click model, the file that it was saved to, or what `offrank.harvest_clicks` found.
+        totals: How many impressions there were: tests the rates in `inclusion`. In Python `{"clicked": 1200, "all":
+            50000}`.
+        cluster: Rows with the same value depend on each other; auto: query, user or session; none: independent rows.
+            auto takes the one of them, with at least five values, that has the strongest dependence.
+        confidence: Level of the intervals.
+        interval: bernstein, bootstrap, normal or studentised. studentised is the delta method corrected for skewness
+            (Hall 1992), normal the delta method, bootstrap draws Poisson replicates, bernstein is the empirical
+            Bernstein bound.
+        replicates: Replicates of the bootstrap.
+        seed: Seed of the bootstrap.
+        by: A table per value of this column.
+        control: A column with a number per impression that was known before it: regression adjustment (CUPED). Such as
+            the user's past rate. Takes from each estimate, and from the difference of means, what the column tells of
+            the reward; not from estimators whose weights are cut off or come from a model.
+        held_out: Read only the third of LOG that `learn` kept apart. The file of a policy that was learnt from this
+            very log.
+        state: Write what was counted, for `offrank merge`. Rows are then numbered within files (random draws depend on
+            that), and nothing may be learnt from this log.
+        bounds: Say between what values each target lies, for logs without randomness. Rows of one query (or of the
+            `cluster` column) count as alike. Then `estimators` are `logged` unless named.
+        reward_range: The smallest and the largest possible reward of a slate, for `bounds`. Then bounds that assume
+            nothing about users come first; a log of rewards without clicks needs it.
+        click_model: A fitted click model, or its file, for `bounds`: what it has not seen may be anything. pbm, trust,
+            cascade, dcm, dbn or sdbn; one that was learnt from another log.
+        columns: Role -> the log's own name of that column, as `read_log` takes them.
+        executor: Where the log is read: any `concurrent.futures.Executor`; threads by default.
+        progress: Called with (parts done, all parts) of the log, as they are read.
+        overwrite: Replace a file at `state` that offrank did not write.
+
     Returns:
         The estimates by target and estimator, each with its interval in units of the reward, and the verdict.
 

@@ -9,7 +9,7 @@ from typing import Any
 from ..argument import seed_number
 from ..errors import UsageError
 from ..evaluation import arguments
-from ..evaluation.learnt_policy import LearntPolicy
+from ..evaluation.learnt_policy import LearntPolicy, learnt_policy
 from ..inference.spec import IntervalSpec
 from ..learning import splits
 from ..learning.search import Criterion
@@ -94,4 +94,4 @@ def learn(
         say("3. Testing on the held-out third")
         how: dict[str, Any] = {"confidence": confidence, "executor": executor, "progress": progress}
         tested = evaluate(splits.Split(source, "test", split), dict(trained.policies), *trained.tested_by(drawn), **how)
-    return LearntPolicy.of(trained, tested)
+    return learnt_policy(trained, tested)

@@ -8,7 +8,7 @@ from ..argument import asks
 from ..evaluation import reproducibility
 from ..metrics.measured import Measurements
 from ..metrics.measurements import measure_models
-from ..metrics_arguments import MetricsQuestion
+from ..metrics.question import MetricsQuestion
 from ..report.document import Document
 from ..report.printable import Printed
 from . import metrics_page
@@ -17,6 +17,27 @@ from . import metrics_page
 @asks(MetricsQuestion)
 def measure(question: MetricsQuestion) -> MetricsReport:
     """Compute any number of metrics of any number of models, in one pass over the log.
+
+    Parameters:
+        log: The log: from `read_log`, or anything that it takes.
+        score: A model's scores; differences are to the first.
+        logging: The policy that drew the log. Metrics use its law of the order of the shown items given the set of
+            these (`counterfactual_...`) or its probability of each candidate at each rank (`banner_...`).
+        metrics: counterfactual_disagreement, pairwise_loss, banner_ndcg ... Spellings such as
+            `counterfactual_loss(form=hinge)` or `counterfactual_disagreement(several=unclicked)`; see
+            `offrank.metrics.Comparison`.
+        cluster: Rows with the same value depend on each other; auto: query, user or session; none: independent rows.
+            auto takes the one of them, with at least five values, that has the strongest dependence.
+        confidence: Level of the intervals.
+        interval: bernstein, bootstrap, normal or studentised. studentised is the delta method corrected for skewness
+            (Hall 1992), normal the delta method, bootstrap draws Poisson replicates, bernstein is the empirical
+            Bernstein bound.
+        replicates: Replicates of the bootstrap.
+        seed: Seed of the bootstrap.
+        by: A table per value of this column.
+        columns: Role -> the log's own name of that column, as `read_log` takes them.
+        executor: Where the log is read: any `concurrent.futures.Executor`; threads by default.
+        progress: Called with (parts done, all parts) of the log, as they are read.
 
     Returns:
         The metrics by model, each with its interval, and their differences to the first model.

@@ -27,7 +27,13 @@ class ReproducedPaper(Protocol):
         """The page to open."""
 
     def show(self) -> None:
-        """Print the summary, in colour on a terminal, and the path of the page."""
+        """Print the summary, in colour on a terminal, and the path of the page.
+
+        Examples:
+            >>> offrank.reproduce("slates-math", scale=0.05).show()
+            Off-policy evaluation for slate recommendation: the mathematics
+            ...
+        """
 
 
 def reproduce(

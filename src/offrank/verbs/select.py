@@ -22,6 +22,20 @@ def select_estimators(question: EstimatorSelection) -> SelectedEstimators:
     pseudo-targets that the log tells about more precisely; docs/concepts/selection.md has the rule and how often it is
     right. `evaluate(..., "auto")` uses the choice.
 
+    Parameters:
+        log: The log: from `read_log`, or anything that it takes.
+        target: A new policy: top(new_score).
+        logging: The policy that drew the log. `logged` uses the propensities written in it.
+        estimators: Candidates; by default all that the log and the policies allow.
+        examination: Probability that each rank is examined, or a click model's file. For pbm and interpol. In Python
+            numbers, a fitted click model, the file that it was saved to, or what `offrank.harvest_clicks` found.
+        cluster: Rows with the same value depend on each other; auto: query, user or session; none: independent rows.
+            auto takes the one of them, with at least five values, that has the strongest dependence.
+        worlds: Simulated logs of each kind of users; 0: none.
+        columns: Role -> the log's own name of that column, as `read_log` takes them.
+        executor: Where the log is read: any `concurrent.futures.Executor`; threads by default.
+        progress: Called with (parts done, all parts) of the log, as they are read.
+
     Returns:
         The chosen estimator, and the estimated errors of all candidates in units of the reward.
 

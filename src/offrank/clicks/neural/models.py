@@ -193,6 +193,10 @@ class NCM(RecurrentModel):
         click_embedding: per click above. The first step reads the query alone, all others see zeros for the query;
             above the first document there is no click, for which zeros stand, in training as in `relevance`: the
             click probability of a document at the top of the list (Borisov et al.).
+
+    Examples:
+        >>> offrank.clicks.click_model("ncm") == offrank.clicks.NCM()
+        True
     """
 
     name: ClassVar[str] = "ncm"
@@ -247,6 +251,10 @@ class CACM(RecurrentModel):
             whom paper cmip-debiasedness follows. Ranks below the lowest one learnt from are treated like that one.
             relevance = sigmoid(common level + level of the query + the document's own level): single numbers, hence
             the wider prior. A new document has the level of its query.
+
+    Examples:
+        >>> offrank.clicks.click_model("cacm") == offrank.clicks.CACM()
+        True
     """
 
     name: ClassVar[str] = "cacm"

@@ -53,6 +53,10 @@ class PI(Weighted):
 
     Raises:
         UsageError: unknown slots, or samples that are no number of slates.
+
+    Examples:
+        >>> offrank.estimators.estimator("pi") == offrank.estimators.PI()
+        True
     """
 
     name: ClassVar[str] = "pi"

@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from ...argument import interval_level
 from ...errors import EmptyLogError, UsageError
 from ...folds.base import MappedFold, Sample
 from ...folds.estimate import Interval
@@ -57,17 +58,15 @@ class Overlap:
         r in [-1, 1]: sqrt(2 sigma^2 ln(2 / delta) / n) + 2 (rho + 1) ln(2 / delta) / (3 n).
 
         Raises:
-            UsageError: the log was sub-sampled, which the theorem does not cover.
+            UsageError: a level outside (0, 1), or a log that was sub-sampled, which the theorem does not cover.
         """
         if self.inclusion < 1:
             raise UsageError(
                 f"Theorem 1 needs every logged impression, but some rows were kept with probability {self.inclusion:g}",
                 Wording("use {}", Option("interval", "bernstein")),
             )
-        if not 0 < confidence < 1:
-            raise UsageError(f"confidence is {confidence}", "give a level between 0 and 1, such as 0.95")
+        doubt = math.log(2 / (1 - interval_level(confidence)))
         n = self.n if n is None else n
-        doubt = math.log(2 / (1 - confidence))
         width = math.sqrt(2 * self.sigma2 * doubt / n) + 2 * (self.rho + 1) * doubt / (3 * n)
         return largest_reward * width
 

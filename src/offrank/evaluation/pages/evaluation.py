@@ -178,37 +178,112 @@ def _dependent(found: ResultData) -> str:
 
 @dataclass(frozen=True)
 class Plots:
-    """Plots of a result, of this width in pixels: each is a `Picture`, which a notebook shows and `save` writes.
+    """Plots of a result: each is a `Picture`, which a notebook shows and `save` writes.
 
-    Each raises UsageError if there is no such target or nothing to draw. target: by default the first.
+    Each method raises UsageError if there is no such target or nothing to draw; `target` is by default the first.
+
+    Parameters:
+        result: what is drawn.
+        width: of the drawing, in pixels.
+
+    Examples:
+        >>> result = offrank.evaluate("offrank-demo/log.parquet", "uniform", "plackett_luce(old_score)", "snips")
+        >>> result.plot.forest()
+        Picture('')
     """
 
     result: ResultData = field(repr=False)
     width: int = 800
 
     def forest(self, target: str | None = None) -> Picture:
-        """Plot the answer for every target beside the logged mean; for one target, all its estimates."""
+        """Plot the answer for every target beside the logged mean.
+
+        Parameters:
+            target: draw all estimates of this one.
+
+        Returns:
+            The plot.
+
+        Examples:
+            >>> result = offrank.evaluate("offrank-demo/log.parquet", "uniform", "plackett_luce(old_score)", "snips")
+            >>> len(result.plot.forest().data.rows)
+            2
+        """
         found = in_worth(self.result)
         return self._drawn(forest(found) if target is None else estimates_forest(found, self._known(target)))
 
     def groups(self, target: str | None = None) -> Picture:
-        """Plot the difference to the logged mean in each of the largest groups."""
+        """Plot the difference to the logged mean in each of the largest groups.
+
+        Parameters:
+            target: whose difference.
+
+        Returns:
+            The plot.
+
+        Examples:
+            >>> log, drawn_by = "offrank-demo/log.parquet", "plackett_luce(old_score)"
+            >>> result = offrank.evaluate(log, "uniform", drawn_by, "snips", by="device")
+            >>> result.plot.groups().save("groups.svg")
+        """
         return self._drawn(groups_forest(in_worth(self.result), self._known(target)))
 
     def weights(self, target: str | None = None) -> Picture:
-        """Plot the mean weight of each estimator, whose expectation is 1."""
+        """Plot the mean weight of each estimator, whose expectation is 1.
+
+        Parameters:
+            target: whose weights.
+
+        Returns:
+            The plot.
+
+        Examples:
+            >>> result = offrank.evaluate("offrank-demo/log.parquet", "uniform", "plackett_luce(old_score)", "snips")
+            >>> result.plot.weights().save("weights.svg")
+        """
         return self._drawn(weights_forest(self.result, self._known(target)))
 
     def clips(self, target: str | None = None) -> Picture:
-        """Plot the estimate behind the verdict under each clip of its weights."""
+        """Plot the estimate behind the verdict under each clip of its weights.
+
+        Parameters:
+            target: whose estimate.
+
+        Returns:
+            The plot.
+
+        Examples:
+            >>> result = offrank.evaluate("offrank-demo/log.parquet", "uniform", "plackett_luce(old_score)", "snips")
+            >>> result.plot.clips().save("clips.svg")
+        """
         return self._path(self._behind.clip_path, clips_forest, target)
 
     def windows(self, target: str | None = None) -> Picture:
-        """Plot the estimate for each window, if the data chose one."""
+        """Plot the estimate for each window, if the data chose one.
+
+        Parameters:
+            target: whose estimate.
+
+        Returns:
+            The plot.
+
+        Examples:
+            >>> log, drawn_by = "offrank-demo/log.parquet", "plackett_luce(old_score)"
+            >>> result = offrank.evaluate(log, "uniform", drawn_by, "interpol(window=slope)", examination=[1] * 5)
+            >>> result.plot.windows().save("windows.svg")
+        """
         return self._path(self._behind.window_path, windows_forest, target)
 
     def ranks(self) -> Picture:
-        """Plot clicks per impression at each rank."""
+        """Plot clicks per impression at each rank.
+
+        Returns:
+            The plot.
+
+        Examples:
+            >>> result = offrank.evaluate("offrank-demo/log.parquet", "uniform", "plackett_luce(old_score)", "snips")
+            >>> result.plot.ranks().save("ranks.svg")
+        """
         return self._drawn(ranks_forest(self.result.metadata))
 
     @property

@@ -49,6 +49,10 @@ def rank_probs(scores: ArrayLike, length: int, way: Way | None = None) -> Floats
 
     Raises:
         UsageError: negative scores, or a length that is not between 1 and m.
+
+    Examples:
+        >>> offrank.policies.plackett_luce.rank_probs([2.0, 1.0], 2).round(2).tolist()
+        [[0.67, 0.33], [0.33, 0.67]]
     """
     weights = weights_of(scores, "scores")
     rows = np.atleast_2d(weights)
@@ -136,6 +140,10 @@ def order_given_set(shown: ArrayLike, rest: ArrayLike, way: Way | None = None) -
 
     Raises:
         UsageError: negative weights.
+
+    Examples:
+        >>> offrank.policies.plackett_luce.order_given_set([2.0, 1.0], 0.0).round(2).tolist()
+        [[0.67, 0.33], [0.33, 0.67]]
     """
     weights = weights_of(shown, "shown")
     rows, hidden = _over_the_largest(np.atleast_2d(weights), rest)
@@ -169,6 +177,11 @@ def sample(scores: ArrayLike, length: int, n: int, rng: np.random.Generator) -> 
 
     Raises:
         UsageError: negative scores, or a length that is not between 1 and m.
+
+    Examples:
+        >>> import numpy as np
+        >>> offrank.policies.plackett_luce.sample([3.0, 2.0, 1.0], 2, 5, np.random.default_rng(0)).shape
+        (5, 2)
     """
     weights = one_row(scores, "scores")
     slates = np.empty((n, slots_of(length, len(weights))), dtype=np.int64)
@@ -195,6 +208,11 @@ def sample_order_given_set(shown: ArrayLike, rest: float, n: int, rng: np.random
 
     Raises:
         UsageError: negative weights.
+
+    Examples:
+        >>> import numpy as np
+        >>> offrank.policies.plackett_luce.sample_order_given_set([2.0, 1.0], 0.0, 5, np.random.default_rng(0)).shape
+        (5, 2)
     """
     rows, hidden = _over_the_largest(one_row(shown, "shown")[None], rest)
     orders = np.empty((n, rows.shape[1]), dtype=np.int64)

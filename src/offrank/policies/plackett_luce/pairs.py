@@ -43,6 +43,10 @@ def pair_probs(
     Raises:
         UsageError: negative scores, a length that is not between 1 and m, or an estimated cost
             (`pair_seconds`) above `most_seconds` or 4 GiB, raised before anything is computed.
+
+    Examples:
+        >>> offrank.policies.plackett_luce.pair_probs([2.0, 1.0], 2).shape
+        (2, 2, 2, 2)
     """
     weights = one_row(scores, "scores")
     return pair_laws(weights[None], slots_of(length, len(weights)), most_seconds, way)[0]
@@ -78,6 +82,10 @@ def pair_seconds(scores: ArrayLike, length: int) -> float:
 
     Returns:
         Seconds; infinite if memory does not suffice.
+
+    Examples:
+        >>> offrank.policies.plackett_luce.pair_seconds([2.0, 1.0], 2) < 1
+        True
     """
     weights = weights_of(scores, "scores")
     slots = slots_of(length, len(weights))

@@ -23,6 +23,10 @@ class PBMUser(GradeReader):
     Parameters:
         highest: the highest possible grade.
         preset: "paper", or "published-code": as the code that was published with it.
+
+    Examples:
+        >>> offrank.simulation.users.PBMUser().highest
+        4.0
     """
 
     name: ClassVar[str] = "pbm"
@@ -51,6 +55,10 @@ class TrustUser(GradeReader):
     Parameters:
         highest: the highest possible grade.
         preset: "paper", or "published-code": as the code that was published with it.
+
+    Examples:
+        >>> offrank.simulation.users.TrustUser().highest
+        4.0
     """
 
     name: ClassVar[str] = "trust"

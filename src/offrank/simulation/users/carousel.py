@@ -35,6 +35,10 @@ class CarouselUser(GradeReader):
 
     Raises:
         UsageError: fewer than 1 column, or settings that cannot be.
+
+    Examples:
+        >>> offrank.simulation.users.CarouselUser().highest
+        4.0
     """
 
     name: ClassVar[str] = "carousel"

@@ -30,6 +30,10 @@ class DBNUser(GradeReader):
         gamma: probability of going on without satisfaction.
         highest: the highest possible grade.
         preset: "paper", or "published-code": as the code that was published with it.
+
+    Examples:
+        >>> offrank.simulation.users.DBNUser().highest
+        4.0
     """
 
     name: ClassVar[str] = "dbn"
@@ -67,6 +71,10 @@ class MixtureDBNUser(GradeReader):
         gamma: probability of going on without satisfaction; None: the preset's own, .8 or .7.
         highest: the highest possible grade.
         preset: "paper", or "published-code": as the code that was published with it.
+
+    Examples:
+        >>> offrank.simulation.users.MixtureDBNUser().highest
+        4.0
     """
 
     name: ClassVar[str] = "mixture_dbn"

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from ... import formatting
+from ...argument import interval_level
 from ...clicks.base import Role
 from ...clicks.documents import grouping
 from ...clicks.fitted import Fitted
@@ -22,7 +23,6 @@ from ...evaluation.pages.document import again
 from ...evaluation.reproducibility import Delivered, facts
 from ...folds.estimate import Caution
 from ...frames import plain
-from ...inference.spec import IntervalSpec
 from ...outputs import refuse_outputs
 from ...report.document import Answer, Document
 from ...running.executors import Executor, Progress
@@ -128,7 +128,7 @@ def fit_clicks(
         [1.0, 0.5, 0.3, 0.2]
     """
     kind, source = click_model(model), arguments.source(log, columns)
-    IntervalSpec("normal", confidence)  # raises for an invalid level
+    interval_level(confidence)
     if not os.access(Path(path).parent, os.W_OK):
         raise UsageError(f"there is no folder {str(Path(path).parent)!r} to write to", "create it first")
     refuse_outputs(path, log=[log, source], read=(), overwrite=overwrite)

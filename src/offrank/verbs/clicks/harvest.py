@@ -39,8 +39,15 @@ class Curve(Delivered):
     def examination(self) -> Floats:
         """Return the curve as `pbm`, `interpol` and `evaluate(examination=...)` take it.
 
+        Returns:
+            [k] the probability that each rank is examined, relative to the first.
+
         Raises:
             UsageError: a rank is not linked to the first.
+
+        Examples:
+            >>> float(offrank.harvest_clicks("offrank-demo/log.parquet").examination()[0])
+            1.0
         """
         if np.isnan(self.found.curve).any():
             (caution,) = (one for one in self.found.cautions if one.code == "unlinked-ranks")

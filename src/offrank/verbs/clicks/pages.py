@@ -14,7 +14,7 @@ from ...clicks.fitted import Fitted
 from ...folds.estimate import Interval
 from ...formatting import MISSING, Span, number, with_ends, with_half
 from ...log.batch import Floats
-from ...metrics.cmip import Cmip
+from ...metrics.conditional_information import Cmip
 from ...report.charts import Chart, Series
 from ...report.document import Answer, Cell, Figures, Section
 from ...report.plots import Forest, ForestRow

@@ -22,8 +22,8 @@ from ...findings.evidence_clicks import SelectionEvidence
 from ...folds.estimate import Caution
 from ...frames import plain
 from ...log.source import Source
-from ...metrics.cmip import Cmip
 from ...metrics.cmip_models import Relevance, judged, views
+from ...metrics.conditional_information import Cmip
 from ...policies.base import Policy
 from ...policies.fit import fitted
 from ...policies.propensities import AnyPolicy, law, law_needs

@@ -5,19 +5,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from .argument import argument, arguments
-from .interval_arguments import Intervals
-from .spelling import listed
+from ..argument import argument, arguments
+from ..interval_arguments import Intervals
+from ..spelling import listed
 
 if TYPE_CHECKING:
-    from .policies.propensities import AnyPolicy
+    from ..policies.propensities import AnyPolicy
 
 Models = str | Sequence[str]
 
 
 @arguments
-class MetricsQuestion(Intervals):
-    """How well models agree with clicks, by which metrics: the arguments of `measure`."""
+class MetricsQuestion(Intervals):  # noqa: D101
+    # How well models agree with clicks, by which metrics: the arguments of `measure`.
 
     score: Models = argument(
         "A model's scores; differences are to the first.", kw_only=False, many=True, spells="column", metavar="SCORE"

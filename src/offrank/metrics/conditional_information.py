@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from numbers import Real
 from statistics import NormalDist
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ..argument import interval_level
 from ..errors import UsageError
 from ..findings import cautions_for
 from ..findings.evidence import CmipEvidence
@@ -83,6 +83,12 @@ class Cmip:
         direction: rank correlation (Spearman) of relevance with the policy within grades, + where the model finds
             relevant what the policy shows high. None if nothing was measured.
         floor: what a model that is right would show; None if not asked for.
+
+    Examples:
+        >>> import numpy as np
+        >>> grade, noise = np.arange(2000) % 5, np.random.default_rng(0).random((2, 2000))
+        >>> offrank.metrics.cmip(noise[0], noise[0], grade, permutations=20).dependent()
+        True
     """
 
     value: float
@@ -224,6 +230,12 @@ def cmip(
     Raises:
         UsageError: unlike lengths, a value that is not finite, an unknown method or other arguments that cannot work.
         MissingExtraError: the method needs LightGBM.
+
+    Examples:
+        >>> import numpy as np
+        >>> grade, noise = np.arange(2000) % 5, np.random.default_rng(0).random((2, 2000))
+        >>> offrank.metrics.cmip(noise[0], noise[1], grade, permutations=20).dependent()
+        False
     """
     if isinstance(method, str) and method not in METHODS:
         raise UsageError(f"method is {method!r}", "use " + ", ".join(METHODS))
@@ -305,8 +317,7 @@ def _result(
 
 
 def _check(permutations: int | None, confidence: float, seed: int) -> None:
-    if not (isinstance(confidence, Real) and 0 < confidence < 1):
-        raise UsageError(f"confidence is {confidence!r}", "give a level between 0 and 1, such as 0.95")
+    interval_level(confidence)
     if permutations is not None and (permutations < 0 or permutations != int(permutations)):
         raise UsageError(f"permutations is {permutations!r}", "give a whole number, such as 200; 0 for no test")
     if seed < 0:
