@@ -1,6 +1,7 @@
 """The aims of the architecture as budgets: today's figure, and a limit a little above it, so that it can only fall.
 
-A change that lowers a figure writes the new one down. `python -m tests.house.test_aims` prints the table.
+A change that lowers a figure writes the new one down. `python -m tests.house.test_aims` prints the table. Lines are
+counted without docstrings.
 """
 
 from __future__ import annotations
@@ -40,9 +41,9 @@ AIMS = [
     Aim("functions from the command line", of_row("functions", "--cli"), 974, 975, 400),
     Aim("modules that offrank evaluate imports", of_row("modules", "--cli"), 522, 527, 250),
     Aim("files of verbs/ and evaluation/", lambda: len(within(*WAIST)), 60, 61, 34),
-    Aim("lines of verbs/ and evaluation/", lambda: measures.lines(within(*WAIST)), 9545, 9583, 5500),
+    Aim("lines of verbs/ and evaluation/", lambda: measures.lines(within(*WAIST)), 7749, 7755, 5500),
     Aim("files of the package", lambda: len(SOURCE), 658, 665, 450),
-    Aim("lines of the package", lambda: measures.lines(SOURCE), 82375, 82413, 47000),
+    Aim("lines of the package", lambda: measures.lines(SOURCE), 68239, 68250, 47000),
     Aim("functions with two homes", lambda: len(measures.with_two_homes(measures.functions_defined)), 104, 106, 15),
     Aim("constants with two homes", lambda: len(measures.with_two_homes(measures.constants_defined)), 63, 64, 30),
     Aim("lists of evaluate's arguments", lambda: measures.lists_of_arguments(SOURCE), 1, 1, 1),

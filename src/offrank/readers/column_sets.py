@@ -11,13 +11,16 @@ from typing import Any, Protocol, runtime_checkable
 
 from ..errors import ColumnError
 from ..formatting import listing
-from ..log.schema import OPTIONAL
+from ..log.schema import GROUPING, LONG_ROLES, OPTIONAL, ROLES
 from .files import Files, describe
 
 _LOOKED_AT = 100
 """The most files whose columns are compared."""
 _SHOWN, _LONGEST = 5, 60
 """Columns that are shown of a set; characters of the name of a column."""
+
+ASKED_FOR = frozenset((*ROLES, *LONG_ROLES, *GROUPING))
+"""Columns that jobs ask for where they may do without, for which no file but the first is opened."""
 
 
 @runtime_checkable

@@ -15,6 +15,7 @@ from ..spelling import parse
 from ..wording import ColumnNames, Option, Wording
 from .beginning import Beginning
 from .broken import sound
+from .column_sets import told_of_all
 from .composed import composed
 from .decode import Duplicates
 from .description import Description
@@ -177,8 +178,11 @@ def _by_columns(
     table = clicks_of_places(table, renamed)
     wide = _is_wide(table, renamed, gaps)
     known = Columns(table.names, renamed, table.describe())
-    for role in renamed:
-        known.of(role)  # one that is not needed would be passed over, and another be read instead of it
+    try:
+        for role in renamed:
+            known.of(role)  # one that is not needed would be passed over, and another be read instead of it
+    except ColumnError as error:
+        raise told_of_all(error, table) from None
     how: dict[str, Any] = {"top_k": top_k, "duplicates": duplicates or "raise", "left_out": left_out}
     how["clicks_as"] = clicks_as(table, renamed, is_wide=wide, rows=rows)
     if not wide:

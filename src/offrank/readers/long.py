@@ -16,12 +16,12 @@ from ..errors import ColumnError, RowError
 from ..log import rules
 from ..log.batch import Integers, LogBatch
 from ..log.rules import Faults
-from ..log.schema import GROUPING, LONG_ROLES, OPTIONAL, ROLES, Columns
+from ..log.schema import GROUPING, LONG_ROLES, ROLES, Columns
 from ..log.source import Needs, refuse_once
 from ..running.checkpoint import stamp_of
 from ..running.engines import Engine, engine_of
 from . import arrow, conversions
-from .column_sets import told_of_all
+from .column_sets import ASKED_FOR, told_of_all
 from .composed import parts_of
 from .conversions import ClicksAs
 from .csv_json import CsvJsonTable
@@ -90,13 +90,11 @@ class LongLog:
         if (name := self.column("impression")) == self.column("position"):
             raise ColumnError(f"column {name!r} is both the impression and the position", "name a column for each")
         try:
-            for role in self.renamed.keys() & OPTIONAL:
-                known.of(role)
             if "clicks" in needed.roles or ("reward" in needed.roles and not known.has("reward")):
                 known.of("click")
             self._wide(self.table).select(needed)
         except ColumnError as error:
-            raise told_of_all(error, self.table) from None
+            raise (error if error.column in ASKED_FOR else told_of_all(error, self.table)) from None
         return replace(self, needed=needed)
 
     def column(self, role: str) -> str:

@@ -13,13 +13,13 @@ from numpy.typing import NDArray
 
 from ..errors import ColumnError, LogError, UsageError
 from ..log.batch import Integers, LogBatch
-from ..log.schema import GROUPING, OPTIONAL, WRITTEN, Columns
+from ..log.schema import GROUPING, WRITTEN, Columns
 from ..log.source import Needs
 from ..running.checkpoint import stamp_of
 from ..running.engines import Engine, engine_of
 from ..wording import Option, Wording
 from . import arrow
-from .column_sets import told_of_all
+from .column_sets import ASKED_FOR, told_of_all
 from .conversions import ClicksAs
 from .decode import Decoded, Duplicates
 from .description import Description
@@ -71,7 +71,7 @@ class WideLog:
         try:
             chosen.columns()
         except ColumnError as error:
-            raise told_of_all(error, self.table) from None
+            raise (error if error.column in ASKED_FOR else told_of_all(error, self.table)) from None
         return chosen
 
     def batches(self, part: int) -> Iterator[LogBatch]:
@@ -90,8 +90,6 @@ class WideLog:
         """Return the columns to read: role (or `scores:name` and the like) -> column."""
         known = Columns(self.table.names, self.renamed, self.table.describe())
         chosen = {"slate": known.of("slate")}
-        for role in self.renamed.keys() & OPTIONAL:
-            known.of(role)  # one that was named and is not there would be passed over
         roles = set(self.needed.roles) | {role for role in ("clicks", "inclusion") if known.has(role)}
         if "reward" in roles and not known.has("reward"):
             roles = roles - {"reward"} | {"clicks"}

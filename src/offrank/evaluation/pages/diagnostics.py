@@ -95,9 +95,13 @@ def weights_table(target: str, found: Sequence[WeightsOf]) -> Figures:
 def _weights(found: ResultData) -> Section:
     names = found.metadata.targets
     forests = tuple(weights_forest(found, name) for name in names)
-    forests = tuple(one for one in forests if any(row.span.width != 0 for row in one.rows))  # all weights may be 1
-    each = {name: [one for one in found.metadata.weights if one.target == name] for name in names}
-    each = {name: [one for one in some if _differ(one.histogram)] for name, some in each.items()}
+    forests = tuple(one for one in forests if any(row.span.low != row.span.high for row in one.rows))  # not all are 1
+    differing = [
+        one
+        for one in found.metadata.weights
+        if np.count_nonzero([*one.histogram.counts, *one.histogram.negative_counts, one.histogram.zeros]) > 1
+    ]
+    each = {name: [one for one in differing if one.target == name] for name in names}
     each = {name: some for name, some in each.items() if some}
     charts = tuple(chart for name, some in each.items() if (chart := weights_chart(name, some)).series)
     tables = tuple(weights_table(name, some) for name, some in each.items())
@@ -218,11 +222,6 @@ def _caption(path: Path[Clipped] | Path[Heavy]) -> str:
 
 def _short(title: str) -> str:
     return title.replace("Mean importance weight of ", "slates: ").replace("Mean item weight of ", "items: ")
-
-
-def _differ(found: Histogram) -> bool:
-    """Whether not all weights are in one bin."""
-    return bool(np.count_nonzero([*found.counts, *found.negative_counts, found.zeros]) > 1)
 
 
 def _total(found: Histogram) -> float:
