@@ -157,6 +157,7 @@ DAMAGES: dict[str, tuple[Callable[[Path], object], str]] = {
     "trace": (edited(lambda found: found.update(trace=None)), "damaged"),
     "tally": (edited(lambda found: found.update(tally=[])), "damaged"),
     "infinitely many rows": (edited(lambda found: found["training"].update(rows=math.inf)), "damaged: cannot convert"),
+    "too many rows": (edited(lambda found: found["training"].update(rows=2**63)), "its fingerprint of the rows"),
     "huge loadings": (edited(lambda found: found.update(loadings={"attraction": 1e200})), "damaged"),
     "caution": (edited(lambda found: found.update(cautions=[{"x": 1}])), "damaged"),
     "words of a caution": (

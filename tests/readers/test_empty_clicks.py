@@ -114,3 +114,14 @@ def test_files_of_which_one_has_text_for_numbers(tmp_path: Path) -> None:
     source = offrank.read_log(tmp_path).select(Needs(frozenset(["clicks", "propensity"])))
     with pytest.raises(LogError, match="'propensity' holds string, not numbers"):
         list(source.batches(0))
+
+
+@pytest.mark.parametrize("clicks", [[0.5, 0.0, 0.0, 1.0, 2.0], [0.5, 0.0, 0.0, -1.0, 1.0]])
+def test_what_is_called_a_click_is_not_passed_over_for_another_flag(clicks: list[float]) -> None:
+    columns = {"session": ["s0"] * 5, "ts": [0, 0, 0, 0, 1], "item": [1, 2, 3, 4, 5], "position": [2, 3, 1, 4, 1]}
+    table = pa.table({**columns, "click": clicks, "bought": [0.0, 0.0, 0.0, 0.0, 1.0], "query": [*"aaaab"]})
+    if min(clicks) < 0:
+        with pytest.raises(RowError, match="click"):
+            clicked(table)
+    else:
+        assert clicked(table) == [[0.0, 0.5, 0.0, 1.0], [2.0]]

@@ -98,7 +98,7 @@ class Fingerprint:
         Raises:
             ValueError: it is not a fingerprint.
         """
-        if not (keys.ndim == counts.ndim == 1 and len(keys) == len(counts) <= KEEP and rows >= counts.sum()):
+        if not (keys.ndim == counts.ndim == 1 and len(keys) == len(counts) <= KEEP and counts.sum() <= rows < 2**63):
             raise ValueError("its fingerprint of the rows is invalid")
         found = keys.astype(np.int64, copy=False).view(np.uint64)
         return cls(Content(key, features), rows, found, counts.astype(np.int64, copy=False), _limit(found, KEEP))

@@ -118,7 +118,12 @@ def _clicks(roles: Roles, columns: Mapping[str, Column], run: Positioned) -> boo
         for name, column in columns.items()
         if name not in roles.taken and len(column.clicks)
     }
-    called = {name: numbers for name, numbers in held.items() if names.closeness("click", name) >= 2}
+    weighted = {
+        name: _filled(column.numbers, run)
+        for name, column in columns.items()
+        if name not in {*roles.taken, *held} and names.closeness("click", name) >= 4 and (column.numbers >= 0).any()
+    }  # fractions, such as clicks that count by how long they lasted
+    called = {name: numbers for name, numbers in held.items() if names.closeness("click", name) >= 2} or weighted
     outcomes = [name for name in held if names.closeness("outcome", name) >= 2]
     if called:
         ranked = sorted(called, key=lambda name: (not len(columns[name].numbers), names.order("click", name)))
