@@ -135,14 +135,14 @@ def interval_level(given: Any) -> float:
 
 
 def seed_number(given: Any) -> int:
-    """Return the seed of a random generator, as given.
+    """Return the seed of a random generator, which is a number from 0: of a negative one, the number of its 64 bits.
 
     Raises:
         UsageError: it is none.
     """
-    if isinstance(given, Integral) and int(given) >= 0:
-        return int(given)
-    raise UsageError(f"seed is {given!r}", "give a whole number from 0")
+    if isinstance(given, Integral):
+        return int(given) if given >= 0 else int(given) % 2**64
+    raise UsageError(f"seed is {given!r}", "give a whole number")
 
 
 def worth_of(given: Any) -> float:
