@@ -38,7 +38,7 @@ def test_simulated_log(tmp_path: Path, quick: None) -> None:
     learnt, intervals = made.document.sections
     assert any("earns more than regression" in claim.text for claim in learnt.claims)
     (claim,) = intervals.claims
-    found = re.search(r"truth (\d+)% of the time, .* (\d+)%\.", claim.evidence)
+    found = re.search(r"truth (\d+) % of the time, .* (\d+) %\.", claim.evidence)
     assert found is not None
     delta, published = map(int, found.groups())
     assert delta > 75  # 60 rows a log: a few clicks each

@@ -285,7 +285,7 @@ REFUSED: dict[str, tuple[Callable[[Path], Any], dict[str, Any], type[Exception],
     "a stream of numbers": (lambda _: iter([1]), {}, UsageError, "cannot read a table from int.*tables or dicts"),
     "no file": (lambda folder: folder / "none.parquet", {}, LogError, "no log at .*quote the glob"),
     "empty folder": (lambda folder: folder, {}, LogError, "no log at"),
-    "unknown format": (parquet, {"format": "xml"}, SpellingError, "name from: arrow"),
+    "unknown format": (parquet, {"format": "xml"}, SpellingError, "name from: ab_test, arrow"),
     "fixed columns": (
         lambda _: "x",
         {"format": "yandex", "columns": {"slate": "s"}},
