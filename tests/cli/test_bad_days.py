@@ -27,6 +27,8 @@ from tests.cli.commands import LOGGING, TARGET, call
 from tests.cli.forking import CAUSES, files_in
 from tests.verbs.logs import search
 
+pytestmark = pytest.mark.xdist_group("bad days")  # each is had once
+
 ASKED = ["log.parquet", *TARGET, *LOGGING, "-e", "snips"]
 WRITERS = {
     "convert": ["convert", "log.parquet", "-o", "out.parquet"],
