@@ -23,8 +23,8 @@ from .fit.priors import Beta, Prior, PriorRegression, given
 from .fit.uncertainty import Uncertainty, attractions, directions, kept, of_logarithms
 from .model import FromFeatures, WithPrior
 
-MOST_CELLS = 2100
-"""Cells of examination, of which each pair has a covariance: 64 ranks with every last click, or 2,100 ranks without."""
+MOST_CELLS = 1275
+"""Cells of examination, of which each pair has a covariance: 50 ranks with every last click, or 1,275 ranks without."""
 _UNKNOWN = 1.0
 """Standard error of a log-examination above which the log does not identify it: a factor of e either way."""
 _DIRECTIONS = 5

@@ -34,7 +34,7 @@ class UBM(Examined):
     was clicked; ranks below the lowest one seen as that one at the same distance from the last click. See
     `Examined` for how it learns, and for its settings. The table `examination` is ordered by (rank, last clicked
     rank), (0, 0), (1, 0), (1, 1), (2, 0) ...: ranks from 0; the last click's from 1, with 0 for none. The first is 1,
-    unless another is clearly larger: then that one is.
+    unless another is clearly larger: then that one is. Lists of more than 50 ranks are refused: give `top_k=50`.
 
     Parameters:
         prior: the Beta prior of the tables of documents: "fit" (depends on the mean logged rank of a document),
