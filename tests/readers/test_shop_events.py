@@ -99,3 +99,10 @@ def test_an_export_writes_numbers_as_text(tmp_path: Path) -> None:
 def test_other_tables_are_refused() -> None:
     with pytest.raises(ColumnError, match="has no column 'user_pseudo_id'"):
         offrank.read_log(pa.table({"event_name": ["view_item_list"], "items": [[1]]}), format="ga4")
+
+
+@pytest.mark.parametrize("event", [ga4, snowplow])
+def test_an_item_that_is_a_list_is_told(event: Callable[..., Row]) -> None:
+    rows = [event("view", 1, second, [{"id": [7, 8], "at": 1}]) for second in range(3)]
+    with pytest.raises(ColumnError, match=r"contains list<.*>, not texts"):
+        list(offrank.read_log(rows, format=event.__name__).batches(0))

@@ -148,7 +148,7 @@ class ShopEvents:
         first = (form.kind[0], form.user, form.session[0], *form.time, form.items)
         wanted = tuple(name for name in dict.fromkeys(first) if name in self.table.names)
         for piece in self.table.pieces(part, wanted):
-            kind = arrow.plain(_at(piece.data, form.kind)).cast(pa.large_string())
+            kind = _text(arrow.plain(_at(piece.data, form.kind)), form.kind[-1])
             kept = pc.fill_null(pc.equal(kind, self.kind), False)
             rows, made = piece.rows[np.asarray(kept)], self._made(arrow.kept(piece.data, kept))
             if len(rows) or piece.skipped:
@@ -166,8 +166,8 @@ class ShopEvents:
             pa.array(np.append(0, np.cumsum(lists.lengths)), pa.int64()), of[form.item].take(pa.array(order))
         )
         names = _of_rows(pc.coalesce(*(of[name] for name in form.lists)), row, n)
-        shown_in = _at(data, form.lists).cast(pa.large_string()) if form.lists[0] == form.kind[0] else names
-        who = {"user": data.column(form.user).cast(pa.large_string()), "session": _session(data, form.session)}
+        shown_in = _text(_at(data, form.lists), form.lists[-1]) if form.lists[0] == form.kind[0] else names
+        who = {"user": _text(data.column(form.user), form.user), "session": _session(data, form.session)}
         codes = [arrow.codes(column, "").view(np.uint64) for column in (*who.values(), shown_in.fill_null(""))]
         mixed = codes[0]
         for each in (*codes[1:], time.view(np.uint64)):
@@ -278,7 +278,7 @@ def _session(data: pa.RecordBatch, path: tuple[str, ...]) -> pa.Array:
     """Return the session of each event: a column, or the parameter of that key."""
     column = data.column(path[0]) if path[0] in data.schema.names else pa.nulls(len(data), pa.string())
     if len(path) == 1 or not pa.types.is_nested(column.type):
-        return column.cast(pa.large_string())
+        return _text(column, path[0])
     lists = arrow.lists(column, path[0])
     row = np.repeat(np.arange(len(data)), lists.lengths)
     asked = np.asarray(pc.fill_null(pc.equal(pc.struct_field(lists.values, "key"), path[1]), False))
@@ -291,7 +291,19 @@ def _field(values: pa.Array, name: str) -> pa.Array:
     """Return a field of structs as text; nulls if they have none."""
     if not pa.types.is_struct(values.type) or name not in values.type.names:
         return pa.nulls(len(values), pa.large_string())
-    return pc.struct_field(values, name).cast(pa.large_string())
+    return _text(pc.struct_field(values, name), name)
+
+
+def _text(column: pa.Array, name: str) -> pa.Array:
+    """Return values as texts.
+
+    Raises:
+        ColumnError: they are lists or structs.
+    """
+    try:
+        return column.cast(pa.large_string())
+    except pa.ArrowException as error:
+        raise ColumnError(f"{name!r} contains {column.type}, not texts", "write one text or number there") from error
 
 
 def _at(data: pa.RecordBatch, path: tuple[str, ...]) -> pa.Array:
