@@ -141,7 +141,8 @@ def seed_number(given: Any) -> int:
         UsageError: it is none.
     """
     if isinstance(given, Integral):
-        return int(given) if given >= 0 else int(given) % 2**64
+        number = int(given)
+        return number if number >= 0 else number % 2**64
     raise UsageError(f"seed is {given!r}", "give a whole number")
 
 
