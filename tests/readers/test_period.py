@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import offrank
-from offrank.readers.tables import period_of
+from offrank.readers.log import period_of
 
 WRITTEN = ["2026-09-03 23:59:00", None, "2026-08-31 00:00:00", "2026-09-02 12:00:00"]
 TIMES = pa.array(WRITTEN).cast(pa.timestamp("us"))

@@ -12,7 +12,7 @@ from ..log.source import Source
 from ..outputs import inputs_in, refuse_outputs
 from ..policies.balanced import refuse_arm_targets
 from ..policies.fit import counts, fitted
-from ..readers.tables import period_of
+from ..readers.log import period_of
 from ..registry import Later
 from ..reward_models.fitting import fit_models
 from . import arguments

@@ -32,7 +32,7 @@ from ..policies.fit import counts, fitted
 from ..policies.propensities import AnyPolicy, ShownAbility, is_law, remembering, shown_needs
 from ..policies.uniform import Uniform
 from ..policies.written import is_logged
-from ..readers.tables import period_of
+from ..readers.log import period_of
 from ..running.executors import Executor, Progress
 from ..running.quantities import Quantities
 from ..wording import Option, Wording

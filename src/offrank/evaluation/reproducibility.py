@@ -14,7 +14,7 @@ from typing import Any, Self
 from ..folds.estimate import Caution, PlacedCaution
 from ..frames import Tabular
 from ..log.source import Source
-from ..readers.tables import period_of
+from ..readers.log import period_of
 from ..report.document import Answer, Document, Finding, Section, of_models, worst
 from ..report.plots import Forest
 from ..report.printable import Printed

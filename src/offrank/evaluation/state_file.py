@@ -20,7 +20,7 @@ from ..log.source import Source
 from ..policies.fit import replaced
 from ..readers.by_file import ByFile, FilesFold, files_of, first_row, layout_of, without_rows
 from ..readers.files import describe
-from ..readers.tables import period_of
+from ..readers.log import period_of
 from ..running.identity import digest
 from ..running.quantities import Quantities
 from ..running.states import dumps, loads

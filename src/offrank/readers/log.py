@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from typing import Any, get_args
 
-from ..errors import ColumnError, EmptyLogError, OffrankError, UsageError
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from ..errors import ColumnError, EmptyLogError, LogError, OffrankError, UsageError
 from ..log.rules import DUPLICATE, NO_TABLE
 from ..log.schema import ROLES, Columns, check_renamed
 from ..log.source import Source
@@ -27,8 +32,8 @@ from .long import LongLog
 from .opening import SUFFIXES, passed_over
 from .places import clicks_of_places
 from .refusal import not_joined, not_understood
-from .roles.names import closeness
-from .tables import Table
+from .roles.names import closeness, order
+from .tables import Table, holder, schema_of
 from .unfolding import in_order, unfolded
 from .wide import Gaps, Invalid, WideLog
 
@@ -283,3 +288,33 @@ def _is_wide(table: Table, renamed: Mapping[str, str], gaps: Gaps) -> bool:
             Wording("omit {}", Option("gaps", "close")),
         )
     return wide
+
+
+def period_of(source: Any) -> dict[str, str] | None:
+    """Return the column of time of a log, and its `first` and `last` day (UTC); None if reading rows would tell.
+
+    Known are those of Parquet files, from their metadata, and of tables in memory. The column is of dates or times, the
+    likeliest by its name, or of texts and called `day` or `date`.
+    """
+    table = getattr(source, "table", None)
+    held, schema = (None, None) if table is None else (holder(table), schema_of(table))
+    kinds = [] if schema is None else [*zip(schema.names, schema.types, strict=True)]
+    times = [name for name, kind in kinds if pa.types.is_timestamp(kind) or pa.types.is_date(kind)]
+    times = sorted(times, key=partial(order, "time")) or [name for name, _ in kinds if name in ("day", "date")]
+    days = [_DAY.match(str(one)) for one in _ends(held, times[0])] if times else []
+    named = sorted(one.group() for one in days if one)
+    return {"column": times[0], "first": named[0], "last": named[-1]} if days and all(days) else None
+
+
+def _ends(held: Any, name: str) -> list[Any]:
+    """Return values of a column between which all others are; none if they are not known, or damaged."""
+    with suppress(LogError, pa.ArrowException, ValueError, OverflowError):  # whoever reads the rows tells what is wrong
+        if not isinstance(held, pa.Table):
+            return [*getattr(held, "ends", lambda _: ())(name)]
+        both = (pc.min_max(held[name])[end] for end in ("min", "max"))
+        utc = pa.timestamp("us")
+        return [(one.cast(utc, safe=False) if pa.types.is_temporal(one.type) else one).as_py() for one in both]
+    return []
+
+
+_DAY = re.compile(r"\d{4}-\d\d-\d\d")

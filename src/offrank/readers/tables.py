@@ -2,29 +2,23 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from functools import partial
 from typing import Any, Protocol
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from ..errors import ColumnError, LogError, RowError, UsageError
 from ..log import rules
 from ..log.batch import Integers
 from . import arrow
 from .json_text import BadCell
-from .roles.names import order
 
 MOST_ROWS = 131_072
 _MOST_VALUES = 1_500_000
 _MIXED = "use the same kind of value in every row"
 _OWN_NAME = "give each column its own name"
-_DAY = re.compile(r"\d{4}-\d\d-\d\d")
 _NAMED = 3
 """Files left out that the description of a log names; its `repr` names all."""
 
@@ -99,39 +93,12 @@ def outline(layout: str, table: Table, left_out: Iterable[str] = ()) -> str:
 def schema_of(table: Table) -> pa.Schema | None:
     """Return the columns of a table and their types, if they are known without reading rows."""
     made = getattr(table, "computed", None)  # its columns are not those of the table that it is made of
-    return None if made else getattr(_holder(table), "schema", None)
+    return None if made else getattr(holder(table), "schema", None)
 
 
 def rows_of(table: Table) -> int | None:
     """Return the number of rows of a table, if it is known without reading them."""
-    return getattr(_holder(table), "num_rows", None)
-
-
-def period_of(source: Any) -> dict[str, str] | None:
-    """Return the column of time of a log, and its `first` and `last` day (UTC); None if reading rows would tell.
-
-    Known are those of Parquet files, from their metadata, and of tables in memory. The column is of dates or times, the
-    likeliest by its name, or of texts and called `day` or `date`.
-    """
-    table = getattr(source, "table", None)
-    held, schema = (None, None) if table is None else (_holder(table), schema_of(table))
-    kinds = [] if schema is None else [*zip(schema.names, schema.types, strict=True)]
-    times = [name for name, kind in kinds if pa.types.is_timestamp(kind) or pa.types.is_date(kind)]
-    times = sorted(times, key=partial(order, "time")) or [name for name, _ in kinds if name in ("day", "date")]
-    days = [_DAY.match(str(one)) for one in _ends(held, times[0])] if times else []
-    named = sorted(one.group() for one in days if one)
-    return {"column": times[0], "first": named[0], "last": named[-1]} if days and all(days) else None
-
-
-def _ends(held: Any, name: str) -> list[Any]:
-    """Return values of a column between which all others are; none if they are not known, or damaged."""
-    with suppress(LogError, pa.ArrowException, ValueError, OverflowError):  # whoever reads the rows tells what is wrong
-        if not isinstance(held, pa.Table):
-            return [*getattr(held, "ends", lambda _: ())(name)]
-        both = (pc.min_max(held[name])[end] for end in ("min", "max"))
-        utc = pa.timestamp("us")
-        return [(one.cast(utc, safe=False) if pa.types.is_temporal(one.type) else one).as_py() for one in both]
-    return []
+    return getattr(holder(table), "num_rows", None)
 
 
 def may_be_null(table: Table, name: str) -> bool:
@@ -140,7 +107,7 @@ def may_be_null(table: Table, name: str) -> bool:
     return told is None or bool(told(name))
 
 
-def _holder(table: Table) -> Any:
+def holder(table: Table) -> Any:
     """Return what knows the types: a table in memory, a data set, or else the table itself."""
     held = getattr(table, "table", None)
     return getattr(table, "dataset", table) if held is None else held
