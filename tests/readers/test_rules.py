@@ -250,3 +250,14 @@ def test_null_ids_in_the_long_layout(column: str) -> None:
 def test_differing_values_that_nobody_needs_are_no_fault() -> None:
     log = [LINE, LINE | {"item": 6, "position": 2, "query": "r"}]
     assert len(rows(offrank.read_log(log))) == 1
+
+
+@pytest.mark.parametrize("rewards", [[0, None], [None, 0], [0.0, None]])
+def test_no_reward_beside_a_reward_of_0_differs(rewards: list[float | None]) -> None:
+    lines = [{"impression": 1, "item": at, "position": at, "reward": one} for at, one in enumerate(rewards, start=1)]
+    other = {"impression": 2, "item": 1, "position": 1, "reward": 0}
+    needed = Needs(frozenset(["reward"]))
+    with pytest.raises(RowError, match="not-constant") as caught:
+        rows(offrank.read_log([*lines, other]), needed)
+    assert (caught.value.row, caught.value.column) == (1, "reward")
+    assert [row["row"] for row in rows(offrank.read_log([*lines, other], invalid="skip"), needed)] == [2]

@@ -100,8 +100,9 @@ class Rows:
             values = arrow.numbers(column, name)
             first = values[self.starts][self.of_row]
             return np.asarray((values != first) & ~(np.isnan(values) & np.isnan(first)))
-        codes = arrow.codes(column, name)
-        return np.asarray(codes != codes[self.starts][self.of_row])
+        codes, nulls = arrow.codes(column, name), arrow.nulls(column)
+        found = codes != codes[self.starts][self.of_row]
+        return np.asarray(found | (nulls != nulls[self.starts][self.of_row]) if nulls.any() else found)  # 0 is not null
 
     def show(self, column: str, row: int) -> str:
         """Format a value for an error message."""
