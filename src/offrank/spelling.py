@@ -166,9 +166,8 @@ def refuse_unknown(
     calls = [one for one in ast.walk(node) if isinstance(one, ast.Call)] if node is not None else []
     known = list(names())
     bases = [] if within else [one for call in calls for one in call.args[:1] if isinstance(one, ast.Name)]
-    slips = [
-        one for one in bases if len(one.id) > _SHORT and nearest(one.id, known, _SLIP)
-    ]  # as `snpis`; other words may be models or files
+    # A slip such as `snpis`; other words may be models or files.
+    slips = [one for one in bases if len(one.id) > _SHORT and nearest(one.id, known, _SLIP)]
     for one in [begins, *(call.func for call in calls if within), *slips]:
         if isinstance(one, ast.Name) and one.id not in known and not open_ended():
             raise _unknown(one.id, known, what)

@@ -13,6 +13,7 @@ import pytest
 
 import offrank
 from offrank.errors import ColumnError, LogError
+from offrank.log.source import Needs
 from offrank.readers.formats.ab_test import ab_test
 from tests.cli.commands import call
 
@@ -22,6 +23,7 @@ ARM = RNG.permutation(np.repeat(["control", "treatment"], N // 2))
 CLICKS = RNG.binomial(5, np.where(ARM == "control", 0.1, 0.3))
 REVENUE = np.round(RNG.normal(0, 2, N), 2)
 DIFFERENCE = CLICKS[ARM == "treatment"].mean() - CLICKS[ARM == "control"].mean()
+REWARD = Needs(frozenset(["reward"]))
 LAW = "by(variant, {control: top(is_control), treatment: top(is_treatment)})"
 
 
@@ -56,6 +58,11 @@ def test_the_difference_is_that_of_the_means_with_the_error_of_welch() -> None:
     assert (found.value, found.standard_error) == pytest.approx((DIFFERENCE, error), rel=1e-12)
 
 
+def test_a_column_that_is_called_as_the_score_of_an_arm_decides_nothing() -> None:
+    found = compared(sessions(is_control=np.zeros(N)), "ab_test(arm=variant, reward=clicks)")
+    assert found.means.value == pytest.approx(DIFFERENCE, rel=1e-12)
+
+
 def test_earnings_may_be_negative() -> None:
     found = compared(sessions(revenue=REVENUE), "ab_test(arm=variant, reward=revenue)")
     assert found.means.value == pytest.approx(REVENUE[ARM == "treatment"].mean() - REVENUE[ARM == "control"].mean())
@@ -75,6 +82,13 @@ def test_numbers_of_a_list_are_added() -> None:
 def test_an_impression_of_two_arms_is_refused() -> None:
     with pytest.raises(LogError, match="two values of 'variant'"):
         compared(sessions(), "ab_test(arm=variant, reward=clicks, impression=day)")
+
+
+@pytest.mark.parametrize("impression", ["", "day"])
+def test_earnings_in_words_are_refused(impression: str) -> None:
+    table = sessions().append_column("earned", pa.array(["1.5", "much"] * (N // 2)))
+    with pytest.raises(ColumnError, match="'earned' holds string, not numbers"):
+        list(ab_test(table, arm="variant", reward="earned", impression=impression).select(REWARD).batches(0))
 
 
 def test_a_column_that_is_not_there_is_named() -> None:

@@ -54,6 +54,8 @@ def test_names_of_folders_give_days(tmp_path: Path) -> None:
 def test_the_likeliest_name_is_taken() -> None:
     born = pa.array([0] * 4).cast(pa.date64())
     assert period_of(offrank.read_log(log(birth_date=born, timestamp=TIMES))) == KNOWN
+    for name in ("birth_date", "release_date", "expires"):  # no days of the log
+        assert period_of(offrank.read_log(log(**{name: born}))) is None
 
 
 def test_files_are_read_together(tmp_path: Path) -> None:

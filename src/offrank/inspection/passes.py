@@ -232,14 +232,12 @@ def _logging(
         return found
     if arms is None:
         served = next((name for name in called if _SERVED.fullmatch(name)), None)
-        shares = (
-            None if served is None else run(source.select(ArmsFold(served, ()).needs()), ArmsFold(served, ()), **how)
-        )
-        return (
-            found
-            if shares is None or any(map(str.isdigit, shares.shares))
-            else replace(found, column=served, shares=shares.shares)
-        )
+        if served is None:
+            return found
+        fold = ArmsFold(served, ())
+        shares = run(source.select(fold.needs()), fold, **how).shares
+        numbered = any(map(str.isdigit, shares))  # which may be anything
+        return found if numbered else replace(found, column=served, shares=shares)
     known = tuple(name for name in ("user", "session", "query") if name in seen.overview.distinct)
     units = UnitsFold(arms.column, known)
     unit = run(source.select(units.needs()), units, **how) if units.units else ""

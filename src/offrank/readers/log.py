@@ -293,14 +293,15 @@ def _is_wide(table: Table, renamed: Mapping[str, str], gaps: Gaps) -> bool:
 def period_of(source: Any) -> dict[str, str] | None:
     """Return the column of time of a log, and its `first` and `last` day (UTC); None if reading rows would tell.
 
-    Known are those of Parquet files, from their metadata, and of tables in memory. The column is of dates or times, the
-    likeliest by its name, or of texts and called `day` or `date`.
+    Known are those of Parquet files, from their metadata, and of tables in memory. The column is of dates or times and
+    called so, as `ts` or `event_time`, or of texts and called `day` or `date`: a birthday is no day of the log.
     """
     table = getattr(source, "table", None)
     held, schema = (None, None) if table is None else (holder(table), schema_of(table))
     kinds = [] if schema is None else [*zip(schema.names, schema.types, strict=True)]
-    times = [name for name, kind in kinds if pa.types.is_timestamp(kind) or pa.types.is_date(kind)]
-    times = sorted(times, key=partial(order, "time")) or [name for name, _ in kinds if name in ("day", "date")]
+    dated = [name for name, kind in kinds if pa.types.is_timestamp(kind) or pa.types.is_date(kind)]
+    times = [name for name in sorted(dated, key=partial(order, "time")) if closeness("time", name) >= _CALLED]
+    times = times or [name for name, _ in kinds if name in ("day", "date")]
     days = [_DAY.match(str(one)) for one in _ends(held, times[0])] if times else []
     named = sorted(one.group() for one in days if one)
     return {"column": times[0], "first": named[0], "last": named[-1]} if days and all(days) else None
@@ -317,4 +318,6 @@ def _ends(held: Any, name: str) -> list[Any]:
     return []
 
 
+_CALLED = 3
+"""How well a name must fit to be that of the time of a row; that of `release_date` fits less."""
 _DAY = re.compile(r"\d{4}-\d\d-\d\d")

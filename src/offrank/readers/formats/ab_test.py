@@ -50,11 +50,15 @@ def ab_test(
     return WideLog(DerivedTable(table, kept, made, width=len(arms)), {}, invalid)
 
 
-def _earned(reward: str, rows: pa.RecordBatch) -> pa.Array:
-    """Return what each row earned, of a list the sum."""
-    values = rows.column(0)
+def _earned(reward: str, rows: pa.RecordBatch | pa.Table) -> pa.Array:
+    """Return what each row earned, of a list the sum.
+
+    Raises:
+        ColumnError: it holds no numbers.
+    """
+    values = arrow.plain(rows.column(0))
     if not pa.types.is_nested(values.type):
-        return pc.cast(values, pa.float64())
+        return pa.array(arrow.numbers(values, reward), from_pandas=True)
     earned = arrow.numbers(pc.list_flatten(values), reward)
     return pa.array(np.bincount(pc.list_parent_indices(values), earned, len(values)))
 
@@ -67,7 +71,7 @@ def _added(table: Table, arm: str, reward: str, impression: str) -> MemoryTable:
     """
     pieces = (piece.data for part in range(table.parts()) for piece in table.pieces(part, table.names))
     rows = pa.Table.from_batches(pieces)
-    rows = rows.set_column(table.names.index(reward), reward, pc.cast(rows.column(reward), pa.float64()))
+    rows = rows.set_column(table.names.index(reward), reward, _earned(reward, rows.combine_chunks().select([reward])))
     others = [name for name in table.names if name not in (reward, impression)]
     asked = [(reward, "sum", pc.ScalarAggregateOptions(skip_nulls=False)), (arm, "count_distinct")]
     found = rows.group_by(impression, use_threads=False).aggregate([*asked, *((name, "first") for name in others)])

@@ -59,9 +59,8 @@ def numbered(case: LogCase) -> Tables:
     most = max(len(row["slate"]) for row in rows)
     if most < 2 or any(item is None for row in rows for item in row["slate"]):
         raise Unwritable("a single place, or an item that is none")
-    if case.form == "pandas" and not all(
-        abs(item) <= 2**53 for row in rows for item in row["slate"] if _is_whole(item)
-    ):
+    ids = [item for row in rows for item in row["slate"]]
+    if case.form == "pandas" and any(isinstance(item, int) and abs(item) > 2**53 for item in ids):
         raise Unwritable("numbers that a column with a hole cannot hold in pandas")
     places = {
         f"{name}_{place + 1}": [row[role][place] if place < len(row[role]) else None for row in rows]
@@ -69,10 +68,6 @@ def numbered(case: LogCase) -> Tables:
         for place in range(most)
     }
     return [{**without_roles(case, tuple(held)), **places}]
-
-
-def _is_whole(item: Any) -> bool:
-    return isinstance(item, int)
 
 
 def clicked_ids(case: LogCase) -> Tables:
