@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import os
 import re
 import sqlite3
@@ -46,15 +48,41 @@ def test_groups_are_no_markup_in_markdown() -> None:
     assert set(NAMES.values()) <= cells
 
 
-@pytest.mark.parametrize("cell", ["=1+1", "@SUM(A1)", "-2+3", "+cmd", "\t=1", "\r=1", "-", "-1e5x"])
+FORMULAS = [
+    "=1+1",
+    "@SUM(A1)",
+    "-2+3",
+    "+cmd",
+    "\t=1",
+    "\r=1",
+    "\n1",
+    "\0=1",
+    " =1",
+    "\ufeff@A1",
+    "\uff1d1+1",
+    "-",
+    "-1e5x",
+]
+
+
+@pytest.mark.parametrize("cell", FORMULAS)
 def test_no_text_is_a_formula_of_a_spreadsheet(cell: str) -> None:
-    line = Figures("", ("name",), ((cell,),)).to_csv().splitlines()[1]
-    assert line.lstrip('"').startswith("'")
+    """Neither in a row nor in the header, where the names of columns stand."""
+    found = list(csv.reader(io.StringIO(Figures("", (cell,), ((cell,),)).to_csv(), newline="")))
+    assert found == [[f"'{cell}"], [f"'{cell}"]]
 
 
-@pytest.mark.parametrize("cell", ["-12.3 %", "-1e-05", "+3", -2.5, -1, "a=b", "(1)", None])
+def test_no_text_is_two_cells_of_a_spreadsheet() -> None:
+    """Where commas are decimal, cells end at semicolons."""
+    [[first, second, *more]] = list(csv.reader(['"a;=1+1";2'], delimiter=";"))
+    assert (first, second, more) == ("a;=1+1", "2", [])
+    assert Figures("", ("name", "n"), (("a;=1+1", 2),)).to_csv().splitlines()[1] == '"a;=1+1",2'
+
+
+@pytest.mark.parametrize("cell", ["-12.3 %", "-1e-05", "+3", " -2.5", -2.5, -1, "a=b", "(1)", None])
 def test_numbers_and_names_are_written_as_they_are(cell: str | float | None) -> None:
-    assert Figures("", ("name", "n"), ((cell, 0),)).to_csv() == f"name,n\n{'' if cell is None else cell},0\n"
+    written = f'"{cell or ""}"' if cell is None or isinstance(cell, str) else str(cell)
+    assert Figures("", ("name", "n"), ((cell, 0),)).to_csv() == f'"name","n"\n{written},0\n'
 
 
 @pytest.mark.parametrize("kind", ["duckdb", "sqlite"])

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from .streams import echo
+from .streams import echo, formatting
 
 _OTHER = "another column"
 
@@ -41,5 +41,5 @@ def _answer(found: Any, asked: Any) -> Mapping[str, str]:
     if number <= len(options):
         return options[number - 1]
     role = next(iter(options[0]))
-    names = [column.name for column in found.columns]
-    return {role: click.prompt(f"Which column is the {role}?", type=click.Choice(names))}
+    names = {formatting.printable(column.name): column.name for column in found.columns}
+    return {role: names[click.prompt(f"Which column is the {role}?", type=click.Choice(list(names)))]}

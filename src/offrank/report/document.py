@@ -32,7 +32,10 @@ class Codes:
     codes: tuple[str, ...] = ()
 
 
-_FORMULA = re.compile(r"[=@\t\r]|[-+](?!\d[\d.,]*(?:e[-+]?\d+)?\s?%?$)")
+_FORMULA = re.compile(
+    r"[\0\t\r\n]|[\s\0-\x1f\u200b\ufeff]*"
+    r"(?:[=@\uff1d\uff20\uff0b\uff0d]|[-+](?!\d[\d.,]*(?:e[-+]?\d+)?\s?%?$))"
+)
 """How a text begins that a spreadsheet would compute; -12.3 % is a number."""
 
 _NUMBER = re.compile("(at least |< )?[-+]?([0-9]|inf)")
@@ -82,11 +85,13 @@ class Figures:
         return [column if named else _padded(column, space) for column, named in zip(columns, self.named, strict=True)]
 
     def to_csv(self) -> str:
-        """Return the header and the rows as CSV with all digits; no text in it is a formula of a spreadsheet."""
+        """Return the header and the rows as CSV with all digits; no text in it is a formula of a spreadsheet.
+
+        Texts are in quotes: many a spreadsheet divides at semicolons too.
+        """
         written = io.StringIO()
-        writer = csv.writer(written, lineterminator="\n")
-        writer.writerow(self.header)
-        writer.writerows([[_harmless(cell) for cell in row] for row in self.rows])
+        writer = csv.writer(written, lineterminator="\n", quoting=csv.QUOTE_NONNUMERIC)
+        writer.writerows([_harmless(cell) for cell in row] for row in (self.header, *self.rows))
         return written.getvalue()
 
 
