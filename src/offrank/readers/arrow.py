@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from ..errors import ColumnError, LogError
+from ..errors import ColumnError
 from ..log import _kernels
 from ..log.batch import Floats, Integers
 from ..log.texts import Texts
@@ -279,16 +279,16 @@ def labels(column: pa.Array, name: str) -> tuple[Integers, tuple[str, ...]]:
 def of_bytes(kind: pa.DataType) -> pa.DataType:
     """Return the type of the same buffers with texts as bytes: ids need not be UTF-8."""
     bytes_of = {pa.string(): pa.binary(), pa.large_string(): pa.large_binary()}
-    return _retyped(kind, lambda leaf: bytes_of.get(leaf, leaf))
+    return retyped(kind, lambda leaf: bytes_of.get(leaf, leaf))
 
 
-def _retyped(kind: pa.DataType, changed: Callable[[pa.DataType], pa.DataType]) -> pa.DataType:
+def retyped(kind: pa.DataType, changed: Callable[[pa.DataType], pa.DataType]) -> pa.DataType:
     """Return a type with what its lists and structs hold changed."""
     if pa.types.is_list(kind) or pa.types.is_large_list(kind):
         lists = pa.list_ if pa.types.is_list(kind) else pa.large_list
-        return lists(kind.value_field.with_type(_retyped(kind.value_type, changed)))
+        return lists(kind.value_field.with_type(retyped(kind.value_type, changed)))
     if pa.types.is_struct(kind):
-        return pa.struct([field.with_type(_retyped(field.type, changed)) for field in kind])
+        return pa.struct([field.with_type(retyped(field.type, changed)) for field in kind])
     return changed(kind)
 
 
@@ -297,7 +297,7 @@ def in_python(column: pa.Array | pa.ChunkedArray) -> list[Any]:
     try:
         return list(column.to_pylist())
     except OverflowError:  # its years are 1 to 9999
-        return list(column.cast(_retyped(column.type, _text_of_times)).to_pylist())
+        return list(column.cast(retyped(column.type, _text_of_times)).to_pylist())
 
 
 def _text_of_times(kind: pa.DataType) -> pa.DataType:
@@ -348,44 +348,9 @@ def kept(data: pa.RecordBatch, rows: NDArray[np.bool_] | pa.BooleanArray) -> pa.
     return plain_columns(data).filter(pa.array(rows))
 
 
-def together(batches: Sequence[pa.RecordBatch]) -> pa.Table:
-    """Return record batches, perhaps of files with other types, as one table.
-
-    Raises:
-        LogError: a column has types that no type holds.
-    """
-    try:
-        return pa.concat_tables([pa.Table.from_batches([one]) for one in batches], promote_options="permissive")
-    except pa.ArrowException as error:
-        found = {name: {str(one.schema.field(name).type): 0 for one in batches} for name in batches[0].schema.names}
-        said = "; ".join(
-            f"column {name!r} holds {' and '.join(kinds)}" for name, kinds in found.items() if len(kinds) > 1
-        )
-        raise LogError(f"the files have other types: {said}", _ONE_TYPE) from error
-
-
-def in_types(data: pa.Table, wanted: pa.Schema) -> pa.Table:
-    """Return rows in the types of the first ones.
-
-    Raises:
-        LogError: a column does not fit.
-    """
-    columns = []
-    for one, column in zip(wanted, data.columns, strict=True):
-        try:
-            columns.append(column.cast(one.type))
-        except pa.ArrowException as error:
-            said = f"column {one.name!r} holds {one.type} in the first rows and {column.type} later"
-            raise LogError(f"the files have other types: {said}", _ONE_TYPE) from error
-    return pa.Table.from_arrays(columns, schema=wanted)
-
-
-_ONE_TYPE = "write one type in all files"
-
-
 def usual_columns(data: pa.RecordBatch) -> pa.RecordBatch:
     """Return the same rows with plain text for views and floats for half floats, with which pyarrow hardly computes."""
-    kinds = [_retyped(kind, lambda leaf: _USUAL.get(leaf, leaf)) for kind in data.schema.types]
+    kinds = [retyped(kind, lambda leaf: _USUAL.get(leaf, leaf)) for kind in data.schema.types]
     columns = [one if one.type == kind else one.cast(kind) for one, kind in zip(data.columns, kinds, strict=True)]
     return pa.record_batch(columns, names=data.schema.names)
 

@@ -29,6 +29,7 @@ from .log import opened
 from .long import LongLog
 from .protection import protected
 from .tables import Piece
+from .unified import in_types, together, unified
 from .wide import WideLog
 
 _GROUP_ROWS = 131_072
@@ -128,20 +129,52 @@ def _write(log: WideLog, path: Path, progress: Callable[[int, int], None] | None
     names = [role_of.get(name, name) for name in log.table.names]
     if twice := [name for name in names if names.count(name) > 1]:
         raise UsageError(f"two columns would be called {twice[0]!r}", f"rename the log's own column {twice[0]!r}")
+    kinds: list[pa.DataType] = []
+    while True:
+        try:
+            return _written(log, names, kinds, path, progress)
+        except _WiderTypesError as found:
+            kinds = found.kinds
+
+
+class _WiderTypesError(Exception):
+    """Later rows do not fit the types of the first ones: all are written again, in types that hold both."""
+
+    def __init__(self, kinds: list[pa.DataType]) -> None:
+        self.kinds = kinds
+
+
+def _written(
+    log: WideLog,
+    names: list[str],
+    kinds: list[pa.DataType],
+    path: Path,
+    progress: Callable[[int, int], None] | None,
+) -> tuple[int, Counter[str]]:
+    """Write the rows in these types, by default those of the first rows; return (rows, rows left out by rule)."""
     skipped: Counter[str] = Counter()
     found = _checked(log, skipped, progress)
     first = next(found, None)
     if first is None:
         raise EmptyLogError(f"{log.describe()} has no impressions", "give a log with some")
-    kinds = [_kept(kind, path) for kind in first.schema.types]
-    kinds = [_strict(kind) if name in ROLES else kind for name, kind in zip(names, kinds, strict=True)]
-    schema, rows = pa.schema(list(zip(names, kinds, strict=True))), 0
+    kinds, rows = kinds or first.schema.types, 0
+    schema = _schema(names, kinds, path)
     with _writer(path, schema) as write:
         for group in _groups(first, found):
-            table = arrow.in_types(arrow.together(group), schema).combine_chunks()
-            write(table)
-            rows += table.num_rows
+            data = together(group)
+            wider = unified(kinds, data.schema)
+            if _schema(names, wider, path) != schema:
+                raise _WiderTypesError(wider)
+            write(in_types(data, schema).combine_chunks())
+            rows += data.num_rows
     return rows, skipped
+
+
+def _schema(names: list[str], kinds: list[pa.DataType], path: Path) -> pa.Schema:
+    """Return the columns of the file. kinds: their types in memory."""
+    stored = [_kept(kind, path) for kind in kinds]
+    stored = [_strict(kind) if name in ROLES else kind for name, kind in zip(names, stored, strict=True)]
+    return pa.schema(list(zip(names, stored, strict=True)))
 
 
 @contextmanager

@@ -22,6 +22,7 @@ from ..log.rules import Faults
 from . import arrow
 from .conversions import RAW
 from .tables import MOST_ROWS, Piece, Table
+from .unified import together
 
 _LOWEST = 1000
 """The highest rank number allowed where ranks may be missing: slates are as long as their largest rank."""
@@ -164,9 +165,11 @@ class GatheredTable:
             yield from self._gathered(list(self._numbered(columns, left_out)))
             return
         with scratch(Path(gettempdir()), "offrank-") as folder:
-            for path in self._spread(folder, columns, left_out):
-                with pa.ipc.open_stream(pa.memory_map(str(path))) as found:
-                    yield from self._gathered(list(found))
+            for paths in self._spread(folder, columns, left_out):
+                with ExitStack() as open_files:
+                    found = [open_files.enter_context(pa.ipc.open_stream(pa.memory_map(str(path)))) for path in paths]
+                    batches = [batch for one in found for batch in one]
+                    yield from self._gathered(sorted(batches, key=lambda batch: batch.column(_ROW)[0].as_py()))
 
     def _numbered(self, columns: tuple[str, ...], left_out: Counter[str]) -> Iterator[pa.RecordBatch]:
         """Yield all rows with their numbers."""
@@ -176,26 +179,28 @@ class GatheredTable:
                 data = arrow.plain_columns(piece.data)
                 yield data.append_column(_ROW, pa.array(piece.rows + piece.base))
 
-    def _spread(self, folder: Path, columns: tuple[str, ...], left_out: Counter[str]) -> list[Path]:
-        """Write the rows to files, with all rows of an impression in one."""
-        paths = [folder / str(number) for number in range(-(-self.rows // _ROOM))]
-        writers: list[pa.RecordBatchStreamWriter] = []
-        schema: pa.Schema | None = None
+    def _spread(self, folder: Path, columns: tuple[str, ...], left_out: Counter[str]) -> list[list[Path]]:
+        """Write the rows to files: all rows of an impression in one group of them, with a file for each schema."""
+        groups = -(-self.rows // _ROOM)
+        writers: dict[pa.Schema, list[pa.RecordBatchStreamWriter]] = {}
+        paths: list[list[Path]] = [[] for _ in range(groups)]
         with ExitStack() as open_files:
             for data in self._numbered(columns, left_out):
-                schema = schema or data.schema
-                writers = writers or [open_files.enter_context(pa.ipc.new_stream(str(p), schema)) for p in paths]
+                if data.schema not in writers:
+                    for number, group in enumerate(paths):
+                        group.append(folder / f"{number}-{len(writers)}")
+                    streams = [pa.ipc.new_stream(str(group[-1]), data.schema) for group in paths]
+                    writers[data.schema] = [open_files.enter_context(stream) for stream in streams]
                 codes = arrow.codes(data.column(self.impression), self.impression).view(np.uint64)
-                place = hashed(codes) % np.uint64(len(paths))
+                place = hashed(codes) % np.uint64(groups)
                 for number in np.unique(place).tolist():
-                    chosen = pa.Table.from_batches([data.filter(pa.array(place == number))])
-                    writers[number].write_table(arrow.in_types(chosen, schema))
+                    writers[data.schema][number].write_batch(data.filter(pa.array(place == number)))
         return paths
 
     def _gathered(self, batches: list[pa.RecordBatch]) -> Iterator[Piece]:
         if not batches:
             return
-        table = arrow.together(batches)
+        table = together(batches)
         codes = np.concatenate([arrow.codes(one, self.impression) for one in table.column(self.impression).chunks])
         _, first, which = np.unique(codes, return_index=True, return_inverse=True)
         ordered = table.take(pa.array(np.argsort(first[which], kind="stable")))

@@ -32,6 +32,7 @@ from .impressions import GatheredTable, Rows, listed
 from .spark import SparkTable
 from .tables import Piece, Table, outline, place
 from .unfolding import UnfoldedTable
+from .unified import together
 from .wide import Gaps, Invalid, WideLog
 
 FROM_0 = ", positions from 0"
@@ -285,7 +286,7 @@ class _WideTable:
 
     def _joined(self, rest: Piece, more: Piece) -> Piece:
         """Return the rows of two pieces. Those of two files are numbered across all files."""
-        (data,) = arrow.together([rest.data, more.data]).combine_chunks().to_batches()
+        (data,) = together([rest.data, more.data]).combine_chunks().to_batches()
         left_out = Counter(rest.skipped) + Counter(more.skipped)
         if rest.file == more.file:
             return replace(rest, data=data, rows=np.concatenate([rest.rows, more.rows]), skipped=left_out)

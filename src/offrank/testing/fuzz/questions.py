@@ -382,8 +382,6 @@ def judge_refusal(case: Any, error: OffrankError) -> None:
     if not error.message.strip() or not error.remedy.strip():
         raise Wrong(f"an error without a remedy: {error!r}")
     told = not isinstance(case, LogCase) or case.told
-    if case.question == "convert" and error.message.startswith("the files have other types"):
-        return  # whole numbers in the first file, by which the types are settled, and fractions in another
     odd = _ODD if not isinstance(case, LogCase) or not case.shape or case.form not in TEXTUAL else _ODD_IN_TABLES
     if case.question in ("read", "convert") and told and not case.changed and not odd.search(str(case.columns)):
         raise Wrong(f"refused, though it keeps every rule: {error}")

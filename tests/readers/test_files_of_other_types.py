@@ -1,0 +1,99 @@
+"""Files of one log whose columns have other types: whole numbers in one, fractions in the next."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import offrank
+from offrank.errors import LogError
+from offrank.readers import impressions
+from tests.readers.plain import contents
+from tests.readers.test_layouts import NEEDED
+
+SLATE = [[1, 2], [2, 1]]
+FLOAT = pa.float32()
+COLUMNS: dict[str, list[tuple[pa.DataType, list[Any]]]] = {
+    "fractions": [(pa.int64(), [1, 2]), (pa.float64(), [0.1, 2.5])],
+    "short fractions": [(FLOAT, [0.5, 2.5]), (pa.float64(), [0.1, 2.5])],
+    "large numbers": [(pa.int8(), [1, 2]), (pa.int64(), [2**40, 3])],
+    "nothing": [(pa.null(), [None, None]), (pa.list_(pa.float64()), [[0.25], []])],
+    "categories": [(pa.dictionary(pa.int32(), pa.string()), ["a", "b"]), (pa.string(), ["c", "b"])],
+    "times": [(pa.timestamp("ms"), [5, 6]), (pa.timestamp("us"), [7, 8])],
+}
+
+
+def files(folder: Path, kinds: list[tuple[pa.DataType, list[Any]]]) -> list[str]:
+    """Two files with clicks of whole numbers, and another column of these types."""
+    paths = [folder / f"{number}.parquet" for number in range(len(kinds))]
+    for path, (kind, values) in zip(paths, kinds, strict=True):
+        column = pa.array(values, kind)
+        pq.write_table(pa.table({"slate": SLATE, "clicks": [[1, 0], [0, 1]], "more": column}), path)
+    return [str(path) for path in paths]
+
+
+@pytest.mark.parametrize("suffix", [".parquet", ".arrow"])
+@pytest.mark.parametrize("group", [1, 100])
+@pytest.mark.parametrize("turned", [False, True])
+@pytest.mark.parametrize("name", COLUMNS)
+def test_convert_keeps_every_value(
+    name: str, turned: bool, group: int, suffix: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(
+        "offrank.readers.convert._GROUP_ROWS", group
+    )  # the second file is in a group of its own, or not
+    kinds = COLUMNS[name][::-1] if turned else COLUMNS[name]
+    final = tmp_path / f"out{suffix}"
+    assert offrank.convert(files(tmp_path, kinds), final).rows == 4
+    found = pq.read_table(final) if suffix == ".parquet" else pa.ipc.open_file(final).read_all()
+    expected = [one for kind, values in kinds for one in pa.array(values, kind).to_pylist()]
+    assert found.column("more").to_pylist() == expected
+    assert found.column("clicks").to_pylist() == [[1, 0], [0, 1]] * 2
+
+
+@pytest.mark.parametrize("group", [1, 100])
+def test_values_that_no_type_holds_are_refused(group: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("offrank.readers.convert._GROUP_ROWS", group)
+    for kinds, told in (
+        ([(pa.bool_(), [True, False]), (pa.int64(), [2, 0])], "bool in the first rows and int64 later"),
+        ([(pa.int64(), [1, 2]), (pa.string(), ["a", "b"])], "int64 in the first rows and string later"),
+        ([(pa.float64(), [0.5, 2]), (pa.int64(), [2**60 + 1, 2])], "double in the first rows and int64 later"),
+    ):
+        with pytest.raises(LogError, match=f"column 'more' holds {told}"):
+            offrank.convert(files(tmp_path, kinds), tmp_path / "out.parquet")
+        assert not (tmp_path / "out.parquet").exists()
+
+
+@pytest.mark.parametrize("turned", [False, True])
+def test_rows_left_out_are_counted_once(turned: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("offrank.readers.convert._GROUP_ROWS", 1)
+    rows = [{"slate": [1, 1], "clicks": [1, 0]}, {"slate": [1], "clicks": [1]}, {"slate": [1], "clicks": [0.5]}]
+    for number, row in enumerate(rows[::-1] if turned else rows):
+        pq.write_table(pa.Table.from_pylist([row]), tmp_path / f"{number}.parquet")
+    log = offrank.read_log(str(tmp_path / "*.parquet"), invalid="skip")
+    done = offrank.convert(log, tmp_path / "out.parquet")
+    assert (done.rows, done.skipped) == (2, {"duplicate-item": 1})
+    assert sorted(pq.read_table(tmp_path / "out.parquet").column("clicks").to_pylist()) == [[0.5], [1.0]]
+
+
+@pytest.mark.parametrize("room", [2, 10**6])
+def test_scattered_rows(room: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The impressions of each file go on in the next, as those of three files of one type do."""
+    monkeypatch.setattr(impressions, "_ROOM", room)
+    values: list[list[Any]] = [[1, 0, 2], [0.5, 0, 1], [3, 1, 0]]
+    for folder in ("mixed", "same"):
+        (tmp_path / folder).mkdir()
+        for number, clicks in enumerate(values):
+            kept = list(map(float, clicks)) if folder == "same" else clicks
+            rows = {"impression": [7, 8, 9], "item": [number + 1] * 3, "position": [number + 1] * 3, "click": kept}
+            pq.write_table(pa.table(rows), tmp_path / folder / f"{number}.parquet")
+    found, same = (
+        contents(offrank.read_log(str(tmp_path / folder / "*.parquet")), type(NEEDED)(frozenset(["clicks"])))
+        for folder in ("mixed", "same")
+    )
+    assert [row["clicks"] for row in found] == [[1, 0.5, 3], [0, 0, 1], [2, 1, 0]]
+    assert found == same
