@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
 
+from ..compiled import inlined, jit, njit
 from ..log.hashing import ODD, finish
 
 _NEGATIVE_ZERO = np.uint64(1 << 63)
@@ -14,7 +14,7 @@ _BLOCK = 128
 """Rows that are summed rank by rank while they are in the processor's cache."""
 
 
-@numba.njit(cache=True, nogil=True, fastmath={"reassoc", "contract", "nsz"})
+@njit(fastmath={"reassoc", "contract", "nsz"})
 def rank_sums(clicks, length, inverse, sums):
     """Add per rank [k, 6]: rows, and sums of h, h c, h^2, h^2 c, h^2 c^2, with h = 1 / inclusion and c the click."""
     for first in range(0, len(clicks), _BLOCK):
@@ -39,13 +39,13 @@ def rank_sums(clicks, length, inverse, sums):
             sums[rank, 5] += hc2
 
 
-@numba.njit(cache=True, nogil=True, inline="always")
+@inlined
 def _joined(key, bits):
     key = (key ^ (np.uint64(0) if bits == _NEGATIVE_ZERO else bits)) * ODD
     return key ^ (key >> np.uint64(29))
 
 
-@numba.njit(cache=True, nogil=True)
+@jit
 def join_slots(key, values, length, slates):
     """Mix the bits of each slot's value into the key [n] of its row.
 
@@ -61,7 +61,7 @@ def join_slots(key, values, length, slates):
         key[row] = mixed
 
 
-@numba.njit(cache=True, nogil=True)
+@jit
 def join_sets(key, codes, values, size):
     """Mix the values [n, m] of the candidates into the key [n] of each row, whatever the order of the candidates."""
     for row in range(len(key)):
@@ -71,7 +71,7 @@ def join_sets(key, codes, values, size):
         key[row] = _joined(key[row], mixed)
 
 
-@numba.njit(cache=True, nogil=True)
+@jit
 def _only(slate, candidates, others, size, kept):
     """Keep the codes of a slate's items that are candidates of the other row too, and return how many."""
     count = 0
@@ -87,7 +87,7 @@ def _only(slate, candidates, others, size, kept):
     return count
 
 
-@numba.njit(cache=True, nogil=True)
+@jit
 def orders_alike(candidates, size, slates, first, second, found):
     """Compare pairs of rows [p]: 0 where nothing can be told, 1 where one order explains both, 2 where none does.
 
@@ -109,7 +109,7 @@ def orders_alike(candidates, size, slates, first, second, found):
             found[pair] = 1
 
 
-@numba.njit(cache=True, nogil=True)
+@jit
 def _alike(candidates, size, a, b):
     """Whether two rows begin with two equal candidates, so that what was shown was a choice."""
     common = 0
@@ -129,14 +129,14 @@ def bits(values: NDArray[np.generic]) -> NDArray[np.uint64]:
     return np.ascontiguousarray(values).view(np.uint64)
 
 
-@numba.njit(cache=True, nogil=True)
+@jit
 def join_rows(key, values):
     """Mix the bits of a value [n] into the key [n] of each row."""
     for row in range(len(key)):
         key[row] = _joined(key[row], values[row])
 
 
-@numba.njit(cache=True, nogil=True)
+@jit
 def seal(key):
     """Mix each key [n] in place, so that any of its bits depends on all that was joined."""
     for row in range(len(key)):
@@ -144,7 +144,7 @@ def seal(key):
         key[row] = mixed ^ (mixed >> np.uint64(30))
 
 
-@numba.njit(cache=True, nogil=True)
+@jit
 def count_shown(context, items, clicks, limit):
     """Count what was shown of context [n] and item [n, k] with a hash of at most `limit`.
 
@@ -159,7 +159,7 @@ def count_shown(context, items, clicks, limit):
     return found
 
 
-@numba.njit(cache=True, nogil=True)
+@jit
 def cells(context, items, clicks, scores, limit, table, cell, key, low, high):
     """Find the cells of context [n] and item [n, k] whose hash is at most `limit`, and return their number.
 
@@ -192,7 +192,7 @@ def cells(context, items, clicks, scores, limit, table, cell, key, low, high):
     return found
 
 
-@numba.njit(cache=True, nogil=True)
+@jit
 def cell_sums(cell, line, clicks, sums):
     """Add to the line [e] of each cell [n, k], -1 for none, impressions, clicks and their squares.
 

@@ -7,16 +7,13 @@ keys[i, 2] and item keys[i, 3], and to the cells from 8 keys[i, 1] on; counts[i,
 
 from __future__ import annotations
 
-import numba
 import numpy as np
 
+from ..compiled import inlined, jit
 from ..log.hashing import ODD, SEED, joined
 
-_exact = numba.njit(cache=True, nogil=True)
-_inline = numba.njit(cache=True, nogil=True, inline="always")
 
-
-@_inline
+@inlined
 def _slot(slots, keys, document, block):
     """The slot of a block, or the slot where it would be inserted."""
     mask = np.uint64(len(slots) - 1)
@@ -27,7 +24,7 @@ def _slot(slots, keys, document, block):
     return at
 
 
-@_exact
+@jit
 def add_sessions(slots, keys, counts, used, row, candidates, slates, clicks, query, grouped, weight, browsing, base):
     """Count sessions from `row` on until the table may be full; returns (blocks used, next row).
 
@@ -56,7 +53,7 @@ def add_sessions(slots, keys, counts, used, row, candidates, slates, clicks, que
     return used, row
 
 
-@_exact
+@jit
 def add_blocks(slots, keys, counts, used, more_keys, more_counts):
     """Add the counts of another table, for which there must be room; returns the number of blocks used."""
     for other in range(len(more_keys)):  # loops: rows of unknown shapes take long to compile
@@ -72,7 +69,7 @@ def add_blocks(slots, keys, counts, used, more_keys, more_counts):
     return used
 
 
-@_exact
+@jit
 def look_at(clicks):
     """(row of the first click that is not a whole number, or -1; clicks beyond the first on the same rank)."""
     n, k = clicks.shape
@@ -87,7 +84,7 @@ def look_at(clicks):
     return -1, repeated
 
 
-@_exact
+@jit
 def add_features(line, place, offsets, indices, values, out):
     """Add the sparse features of line[i] to the row place[i] of `out` [rows, width]; more are left out."""
     for i in range(len(line)):

@@ -9,18 +9,16 @@ from __future__ import annotations
 
 from typing import Any
 
-import numba
 import numpy as np
+
+from ..compiled import inlined, jit
 
 BENDS = 0.9
 """Where e (a + t) is larger, the chance of a click is bent so that it stays below 1, without a jump of its slope."""
 CERTAIN_CLICK = 1 - 1e-9
 
-_exact = numba.njit(cache=True, nogil=True)
-_inline = numba.njit(cache=True, nogil=True, inline="always")
 
-
-@_inline
+@inlined
 def _chance(theta: Any, attraction: Any, shape: Any, items: Any, rank: int, last: int, at: Any, by: Any) -> Any:
     """The chance of a click at a rank if the last one was at `last` (-1: none), and how many numbers it depends on."""
     documents, ranks, away = shape
@@ -56,7 +54,7 @@ def _chance(theta: Any, attraction: Any, shape: Any, items: Any, rank: int, last
     return found, count
 
 
-@_exact
+@jit
 def log_likelihoods(
     theta: Any, attraction: Any, shape: Any, lists: Any, clicks: Any, weight: Any, gradient: Any
 ) -> float:
@@ -79,7 +77,7 @@ def log_likelihoods(
     return found
 
 
-@_exact
+@jit
 def information_times(
     theta: Any,
     attraction: Any,
@@ -110,7 +108,7 @@ def information_times(
                 last = rank
 
 
-@_exact
+@jit
 def scores_along(theta: Any, attraction: Any, shape: Any, lists: Any, clicks: Any, directions: Any, found: Any) -> None:
     """The derivative of the log-probability of each session in directions [a, p], into `found` [n, a]."""
     n, k = lists.shape
@@ -132,7 +130,7 @@ def scores_along(theta: Any, attraction: Any, shape: Any, lists: Any, clicks: An
                 last = rank
 
 
-@_exact
+@jit
 def expected_of_lists(
     theta: Any, attraction: Any, shape: Any, lists: Any, weight: Any, found: Any, gradient: Any
 ) -> None:

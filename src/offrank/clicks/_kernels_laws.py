@@ -3,13 +3,12 @@
 
 from __future__ import annotations
 
-import numba
 import numpy as np
 
-_exact = numba.njit(cache=True, nogil=True)
+from ..compiled import jit
 
 
-@_exact
+@jit
 def browsing_marginal(attraction, examination):
     """P(C_k = 1), from the distribution of the last click above each rank: O(k^2) per slate."""
     n, k = attraction.shape
@@ -29,7 +28,7 @@ def browsing_marginal(attraction, examination):
     return out
 
 
-@_exact
+@jit
 def browsing_conditional(attraction, examination, clicks):
     n, k = attraction.shape
     out = np.empty((n, k))
@@ -42,7 +41,7 @@ def browsing_conditional(attraction, examination, clicks):
     return out
 
 
-@_exact
+@jit
 def browsing_sample(attraction, examination, draws):
     n, k = attraction.shape
     out = np.zeros((n, k))
@@ -55,7 +54,7 @@ def browsing_sample(attraction, examination, draws):
     return out
 
 
-@_exact
+@jit
 def cascading_marginal(attraction, after_click, after_skip):
     n, k = attraction.shape
     out = np.empty((n, k))
@@ -68,7 +67,7 @@ def cascading_marginal(attraction, after_click, after_skip):
     return out
 
 
-@_exact
+@jit
 def cascading_conditional(attraction, after_click, after_skip, clicks):
     n, k = attraction.shape
     out = np.empty((n, k))
@@ -87,7 +86,7 @@ def cascading_conditional(attraction, after_click, after_skip, clicks):
     return out
 
 
-@_exact
+@jit
 def cascading_sample(attraction, after_click, after_skip, clicking, going_on):
     n, k = attraction.shape
     out = np.zeros((n, k))
@@ -102,7 +101,7 @@ def cascading_sample(attraction, after_click, after_skip, clicking, going_on):
     return out
 
 
-@_exact
+@jit
 def upward_conditional(attraction, after_click, after_skip, clicks):
     """P(C_k = 1 | C_1 ... C_{k-1}) of a user who reads from the bottom.
 

@@ -7,11 +7,12 @@ made inside takes longer to compile than most loops.
 
 from __future__ import annotations
 
-import numba
 import numpy as np
 
+from ..compiled import njit
+
 # "numpy": a division by zero gives infinity, which callers reject, instead of a branch in each loop.
-_jit = numba.njit(cache=True, nogil=True, error_model="numpy")
+_jit = njit(error_model="numpy")
 
 
 @_jit

@@ -7,12 +7,10 @@ Block b has `stride` numbers from first + b * stride on. inverse: [n] 1 / inclus
 # mypy: disable-error-code="no-untyped-def"
 from __future__ import annotations
 
-import numba
-
-_jit = numba.njit(cache=True, nogil=True)
+from ..compiled import jit
 
 
-@_jit
+@jit
 def squares(rows, reward, inverse):
     """The sum of the squared rewards [n]."""
     found = 0.0
@@ -21,7 +19,7 @@ def squares(rows, reward, inverse):
     return found
 
 
-@_jit
+@jit
 def whole(rows, weight, control, reward, inverse, out, first):
     """Add to out [d], for weights of whole slates: weighted reward, its product with the reward, squared control."""
     earned, squared, mass = 0.0, 0.0, 0.0
@@ -35,7 +33,7 @@ def whole(rows, weight, control, reward, inverse, out, first):
     out[first + 2] += mass
 
 
-@_jit
+@jit
 def logged(rows, clicks, length, inverse, out, first, stride, blocks):
     """Add to out [d]: slots, clicks, and clicks above each slot."""
     for row in rows:
@@ -49,7 +47,7 @@ def logged(rows, clicks, length, inverse, out, first, stride, blocks):
             above += click
 
 
-@_jit
+@jit
 def weighted(rows, weight, control, clicks, length, inverse, out, square, first, stride, blocks):
     """Add to out [d], with a = clicks above the slot: control, weight c, weight c^2, weight c a, control a.
 
@@ -72,7 +70,7 @@ def weighted(rows, weight, control, clicks, length, inverse, out, square, first,
     out[square] += squares
 
 
-@_jit
+@jit
 def normalising(weight, control, clicks, length, out, first, stride, blocks):
     """Add to out [n, d], row by row: weight c and control, not divided by the inclusion."""
     for row in range(len(length)):

@@ -5,14 +5,14 @@ Loops write to arrays of the caller: an array made inside takes longer to compil
 
 from __future__ import annotations
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
 
+from ..compiled import jit, njit
 from ..log.batch import Floats
 from ..log.hashing import hashed, splitmix64
 
-_fast = numba.njit(cache=True, nogil=True, fastmath={"reassoc", "contract", "nsz", "arcp"})
+_fast = njit(fastmath={"reassoc", "contract", "nsz", "arcp"})
 
 POISSON = np.array(
     # P(Poisson(1) <= j) * 2^16, rounded, to compare with 16-bit draws. Counts above 8 never occur.
@@ -202,7 +202,7 @@ def largest(kept: Floats, values: Floats, *, absolute: bool) -> Floats:
     return np.sort(both[:count])[::-1][:keep].copy()
 
 
-@numba.njit(cache=True, nogil=True)
+@jit
 def _above(values, row, least, absolute, both, count):
     """Write values from this row on to `both` from `count` on, if they are above the least; stop where it is full."""
     while row < len(values) and count < len(both):

@@ -3,21 +3,19 @@
 
 from __future__ import annotations
 
-import numba
 import numpy as np
 
+from ..compiled import inlined, jit
 from ..log.hashing import ODD, SEED, finish
 
-_jit = numba.njit(cache=True, nogil=True)
 
-
-@numba.njit(cache=True, nogil=True, inline="always")
+@inlined
 def _mixed(part, key):
     """A key that depends on `part` and on the key so far."""
     return finish((np.uint64(part) ^ key) * ODD + SEED)
 
 
-@_jit
+@jit
 def of_keys(codes):
     """[n] hash of one code each."""
     out = np.empty(len(codes), np.uint64)
@@ -26,7 +24,7 @@ def of_keys(codes):
     return out
 
 
-@_jit
+@jit
 def of_slates(candidates, slates, length, start):
     """[n] hash of the items in their slots, top first; an empty slot counts. start: [n] initial keys."""
     out = np.empty(len(slates), np.uint64)
@@ -39,7 +37,7 @@ def of_slates(candidates, slates, length, start):
     return out
 
 
-@_jit
+@jit
 def of_numbers(bits, length, start):
     """[n] hash of the numbers in their slots, by their bits [n, k]; zeros, the most frequent, are skipped."""
     out = np.empty(len(bits), np.uint64)
@@ -52,7 +50,7 @@ def of_numbers(bits, length, start):
     return out
 
 
-@_jit
+@jit
 def of_candidates(candidates, size, first, offsets, indices, bits):
     """[n] hash of the candidates with their features; hashes are summed, since neither has an order."""
     out = np.empty(len(size), np.uint64)

@@ -6,19 +6,17 @@ indices[offsets[l] : offsets[l + 1]] with `values` beside them.
 
 from __future__ import annotations
 
-import numba
 import numpy as np
 
-_jit = numba.njit(cache=True, nogil=True)
-_inline = numba.njit(cache=True, nogil=True, inline="always")
+from ..compiled import inlined, jit
 
 
-@_inline
+@inlined
 def _sigmoid(score):
     return 1.0 / (1.0 + np.exp(-score)) if score > 0.0 else np.exp(score) / (1.0 + np.exp(score))
 
 
-@_inline
+@inlined
 def _score(offsets, indices, values, line, weights):
     total = 0.0
     for at in range(offsets[line], offsets[line + 1]):
@@ -26,13 +24,13 @@ def _score(offsets, indices, values, line, weights):
     return total
 
 
-@_inline
+@inlined
 def _scatter(offsets, indices, values, line, factor, gradient):
     for at in range(offsets[line], offsets[line + 1]):
         gradient[indices[at]] += factor * values[at]
 
 
-@_jit
+@jit
 def click_chances(offsets, indices, values, weights, intercept):
     """Return the logistic probability of a click on each candidate [lines]."""
     lines = len(offsets) - 1
@@ -42,7 +40,7 @@ def click_chances(offsets, indices, values, weights, intercept):
     return out
 
 
-@_jit
+@jit
 def adagrad(starts, offsets, indices, values, order, positive, total, rate, weights, squares, intercept):
     """Make a pass of logistic regression in `order`; changes weights, squares and intercept [2] in place.
 
@@ -65,7 +63,7 @@ def adagrad(starts, offsets, indices, values, order, positive, total, rate, weig
                 intercept[0] -= rate * slope / np.sqrt(intercept[1])
 
 
-@_jit
+@jit
 def _slate_law(scores, m, slate, left, slope):
     """Return Plackett-Luce log p = sum_j (s_{y_j} - log sum of exp over those not above j), and set its slope [m]."""
     log_p = 0.0
@@ -91,7 +89,7 @@ def _slate_law(scores, m, slate, left, slope):
     return log_p
 
 
-@_jit
+@jit
 def weighted(
     starts,
     offsets,
@@ -143,7 +141,7 @@ def weighted(
             _scatter(offsets, indices, values, first + item, factor * rise, gradient)
 
 
-@_jit
+@jit
 def add_slates(first, n, sums, query, slates, reward, weight):
     """Add impressions to the sums of their queries, in place; see `action_rewards.ActionSums`."""
     for row in range(len(query)):
@@ -157,7 +155,7 @@ def add_slates(first, n, sums, query, slates, reward, weight):
             sums[base + item, slot, 1] += earned
 
 
-@_jit
+@jit
 def merge_sums(first, n, sums, query, other_first, other_n, other_sums):
     """Add the sums of other impressions to those of their queries, in place; see `action_rewards.ActionSums`."""
     for one in range(len(query)):
@@ -169,7 +167,7 @@ def merge_sums(first, n, sums, query, other_first, other_n, other_sums):
                 sums[row + shift, slot, 1] += other_sums[row, slot, 1]
 
 
-@_jit
+@jit
 def solve_uniform(first, slots, theta):
     """Replace theta [rows, k] by Gamma^+ theta of uniform slates, query by query (slate-pseudoinverse, Prop. 4)."""
     by_slot = np.empty(theta.shape[1])

@@ -7,17 +7,15 @@ product, and a correction for the item that was shown at each rank.
 
 from __future__ import annotations
 
-import numba
 import numpy as np
 
+from ..compiled import inlined, jit
 from ..log.hashing import finish, joined
 
-_jit = numba.njit(cache=True, nogil=True)
-_inline = numba.njit(cache=True, nogil=True, inline="always")
 _LEAST = 1e-300
 
 
-@_jit
+@jit
 def ranking_slopes(mass, ranking, depth, curve, worth, shown, excess, slope, rank, left, ahead):
     """slope [m] += the gradient by the scores that one drawn ranking [depth] gives; its expectation is exact.
 
@@ -54,13 +52,13 @@ def ranking_slopes(mass, ranking, depth, curve, worth, shown, excess, slope, ran
             slope[item] += mass[item] * (worth[item] * own - paid)
 
 
-@_inline
+@inlined
 def _exponential(key, stream):
     """Standard exponential noise of a key in a stream of random numbers."""
     return -np.log((float(joined(key, stream) >> np.uint64(11)) + 0.5) * 2.0**-53)
 
 
-@_jit
+@jit
 def draw(mass, keys, stream, depth, ranking, best):
     """ranking [depth] <- the first items of a race at speeds `mass`, whose noise depends on their keys only.
 
@@ -79,7 +77,7 @@ def draw(mass, keys, stream, depth, ranking, best):
         best[place], ranking[place] = time, item
 
 
-@_jit
+@jit
 def slopes(scores, keys, stream, draws, depth, curve, worth, shown, excess, slope, floats, integers):
     """slope [m] <- the mean gradient of drawn rankings. floats [m + 3 depth + 3], integers [m + depth]: scratch."""
     m = len(scores)
@@ -96,7 +94,7 @@ def slopes(scores, keys, stream, draws, depth, curve, worth, shown, excess, slop
         slope[item] /= draws
 
 
-@_jit
+@jit
 def row_slopes(starts, scores, keys, stream, draws, curve, worth, slates, excess, share, out):
     """out [lines] <- share [n] times the gradient of each row by the scores [lines] of its candidates."""
     widest, slots = 0, slates.shape[1]
@@ -114,7 +112,7 @@ def row_slopes(starts, scores, keys, stream, draws, curve, worth, slates, excess
             out[line] *= share[row]
 
 
-@_jit
+@jit
 def line_scores(offsets, indices, values, weights):
     """Return the linear score of each candidate [lines]."""
     out = np.zeros(len(offsets) - 1)
@@ -124,7 +122,7 @@ def line_scores(offsets, indices, values, weights):
     return out
 
 
-@_jit
+@jit
 def scatter(offsets, indices, values, slope, gradient):
     """gradient += that of the linear scores' weights, from the slope [lines] by the scores."""
     for line in range(len(slope)):

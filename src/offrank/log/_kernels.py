@@ -5,16 +5,14 @@ Lists are flat: `values` with `starts` [n] and `lengths` [n].
 
 from __future__ import annotations
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
 
+from ..compiled import inlined, jit, njit
 from .hashing import ODD, TEXT, finish, with_byte
 
-_jit = numba.njit(cache=True, nogil=True)
 
-
-@_jit
+@jit
 def hash_strings(data, offsets):
     """64-bit code of each string: FNV-1a, then splitmix64's finish so that all bits count."""
     n = len(offsets) - 1
@@ -27,7 +25,7 @@ def hash_strings(data, offsets):
     return codes
 
 
-@_jit
+@jit
 def in_order(lengths, out):
     """Write to out[n, k] the places of each row's values, as they stand: 0, 1, 2, ...; -1 pads."""
     for row in range(len(lengths)):
@@ -35,7 +33,7 @@ def in_order(lengths, out):
             out[row, j] = j if j < lengths[row] else -1
 
 
-@_jit
+@jit
 def pad(values, starts, lengths, out):
     """Copy row i's values to the head of out[i]."""
     for row in range(len(starts)):
@@ -43,7 +41,7 @@ def pad(values, starts, lengths, out):
             out[row, j] = values[starts[row] + j]
 
 
-@_jit
+@jit
 def pad_square(values, starts, lengths, out):
     """Copy row i's lengths[i]^2 values, row-major, to the corner of out[i]."""
     for row in range(len(starts)):
@@ -53,7 +51,7 @@ def pad_square(values, starts, lengths, out):
                 out[row, i, j] = values[starts[row] + i * size + j]
 
 
-@_jit
+@jit
 def click_sums(clicks, total, kinds):
     """Write to total [n] the sum of the clicks [n, k], to kinds 0 where all are 0, 1 where the others are 1, else 2."""
     for row in range(len(clicks)):
@@ -67,7 +65,7 @@ def click_sums(clicks, total, kinds):
         kinds[row] = 2 if none + one < clicks.shape[1] else min(one, 1)
 
 
-@numba.njit(cache=True, nogil=True, inline="always")
+@inlined
 def _slot(code, bits):
     """Fibonacci hashing: the top bits of a product, so that neighbouring codes do not collide."""
     return np.int64((np.uint64(code) * ODD) >> np.uint64(64 - bits))
@@ -82,7 +80,7 @@ def hash_table(lengths: NDArray[np.int64]) -> tuple[int, NDArray[np.int64], NDAr
     return bits, np.empty(1 << bits, np.int64), np.full(1 << bits, -1), np.empty(1 << bits, np.int64)
 
 
-@_jit
+@jit
 def duplicates(values, starts, lengths, table, found):
     """found [n] <- whether a list holds a value twice."""
     bits, seen, stamp, _ = table
@@ -107,7 +105,7 @@ def duplicates(values, starts, lengths, table, found):
             seen[slot], stamp[slot] = values[i], row
 
 
-@_jit
+@jit
 def locate(items, item_starts, item_lengths, values, starts, lengths, table, out):
     """Write to out[n, k] the index of each value in the row's list of items, -2 if it is not there."""
     bits, seen, stamp, place = table
@@ -127,7 +125,7 @@ def locate(items, item_starts, item_lengths, values, starts, lengths, table, out
             out[row, j] = place[slot] if stamp[slot] == row else -2
 
 
-@numba.njit(cache=True, nogil=True, fastmath={"reassoc", "nsz"})
+@njit(fastmath={"reassoc", "nsz"})
 def bad_rank_propensity(matrices, lengths, drawn):
     """[n] whether a matrix [k, k] is not one of probabilities, where `drawn` with a positive diagonal."""
     n = len(lengths)

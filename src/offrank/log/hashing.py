@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from ..compiled import njit
+from ..compiled import inlined
 
 ODD = np.uint64(0x9E3779B97F4A7C15)
 """2^64 over the golden ratio: its multiples are spread over all 64-bit codes."""
@@ -20,10 +20,8 @@ SEED = np.uint64(0x243F6A8885A308D3)
 TEXT = np.uint64(0xCBF29CE484222325)
 """Initial value of FNV-1a, the hash of texts."""
 
-_inline = njit(cache=True, nogil=True, inline="always")
 
-
-@_inline
+@inlined
 def finish(h):
     """splitmix64's finish: every bit of a code decides every bit of the result."""
     h = (h ^ (h >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
@@ -31,19 +29,19 @@ def finish(h):
     return h ^ (h >> np.uint64(31))
 
 
-@_inline
+@inlined
 def with_byte(h, byte):
     """FNV-1a: the hash of a text, from `TEXT` on, with one more byte."""
     return (h ^ np.uint64(byte)) * np.uint64(0x100000001B3)
 
 
-@_inline
+@inlined
 def splitmix64(x):
     """The splitmix64 hash, which maps neighbouring integers to unrelated words."""
     return finish(np.uint64(x) + ODD)
 
 
-@_inline
+@inlined
 def joined(part, key):
     """A key that depends on `part` and on the key so far."""
     return finish((np.uint64(part) ^ key) * ODD)

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import numba
 import numpy as np
 
-_jit = numba.njit(cache=True, nogil=True)
+from ..compiled import inlined, jit
 
 DISAGREEMENT, LOGISTIC, HINGE, GAIN = range(4)
 
 
-@numba.njit(cache=True, nogil=True, inline="always")
+@inlined
 def _loss(kind, better, worse):
     """The cost of scoring the clicked item `better` and the other one `worse`."""
     if kind == DISAGREEMENT:
@@ -23,7 +22,7 @@ def _loss(kind, better, worse):
     return better - worse
 
 
-@_jit
+@jit
 def compared(law, own, clicks, allowed):
     """[n] weight of the comparisons: clicks times the probability that another, allowed item is at that rank.
 
@@ -40,7 +39,7 @@ def compared(law, own, clicks, allowed):
     return weight
 
 
-@_jit
+@jit
 def losses(law, own, clicks, allowed, scores, kind):
     """[n] the same sum, each comparison multiplied by its cost under `scores` [n, q]."""
     n, k = own.shape
@@ -56,7 +55,7 @@ def losses(law, own, clicks, allowed, scores, kind):
     return cost
 
 
-@_jit
+@jit
 def discounted_ranks(scores, inside):
     """[n, q] 1 / log2(1 + rank) of each item by score; tied items get the mean over their ranks."""
     n, q = scores.shape
@@ -76,7 +75,7 @@ def discounted_ranks(scores, inside):
     return worth
 
 
-@_jit
+@jit
 def count_orders(orders, counts):
     """Add drawn orders [d, l] to counts [k, k] of how often item i was at rank j."""
     for draw in range(orders.shape[0]):

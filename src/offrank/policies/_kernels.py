@@ -5,16 +5,15 @@ They write to arrays of the caller: an array made inside takes longer to compile
 
 from __future__ import annotations
 
-import numba
 import numpy as np
 
+from ..compiled import jit
 from ..races.shuffles import shuffled_slots as _shuffled_slots
 
-_jit = numba.njit(cache=True, nogil=True)
-shuffled_slots = _jit(_shuffled_slots)
+shuffled_slots = jit(_shuffled_slots)
 
 
-@_jit
+@jit
 def blocks_by_score(scores, size, length, items, first, width):
     """[n, q] number of candidates with a higher score, and number with the same score.
 
@@ -34,7 +33,7 @@ def blocks_by_score(scores, size, length, items, first, width):
                 first[row, j], width[row, j] = better, equal
 
 
-@_jit
+@jit
 def top_k(keys, size, depth, best, items, tied):
     """items [n, k] <- the `depth` [n] items of largest key of each row, in order; of ties the first item comes first.
 
@@ -59,7 +58,7 @@ def top_k(keys, size, depth, best, items, tied):
             tied[row] |= best[place] == best[place - 1]
 
 
-@_jit
+@jit
 def ranks_in_list(rankings, length, items, candidates):
     """[n, q] place of each item in a ranking, -1 where it is not among the first `length`."""
     n, q = items.shape
@@ -79,7 +78,7 @@ def ranks_in_list(rankings, length, items, candidates):
     return out
 
 
-@_jit
+@jit
 def block_slot_probs(first, width, slates, out):
     """out [n, k] <- 1 / (number of items left in an item's block) if its slot is in the block, else 0; not on pads."""
     n, k = slates.shape
@@ -91,7 +90,7 @@ def block_slot_probs(first, width, slates, out):
                 out[row, slot] = 1.0 / left if 0 <= start <= slot and left > 0 else 0.0
 
 
-@_jit
+@jit
 def log_products(probs, out):
     """out [n] <- log of the product of each row [n, k]: one logarithm where the product is not tiny."""
     for row in range(len(probs)):
@@ -109,7 +108,7 @@ def log_products(probs, out):
             out[row] += np.log(probs[row, slot])
 
 
-@_jit
+@jit
 def mixed_slots(shares, probs, out):
     """out [n, k] <- the mixture of slot probabilities [p, n, k] over whole slates, with shares [p, n], which change."""
     for row in range(len(out)):
@@ -125,7 +124,7 @@ def mixed_slots(shares, probs, out):
                     shares[part, row] /= total
 
 
-@_jit
+@jit
 def block_law(first, width, spread, point, count, length, out):
     """Add to out [n, q, slots] the structured law of a `RankLaw` of the first `count` items."""
     for row in range(len(first)):

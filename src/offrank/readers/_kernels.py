@@ -5,13 +5,10 @@ A block holds whole impressions: a header line and a line per candidate. Any byt
 
 from __future__ import annotations
 
-import numba
 import numpy as np
 
+from ..compiled import inlined, jit
 from ..log.hashing import TEXT, finish, with_byte
-
-_jit = numba.njit(cache=True, nogil=True)
-_inline = numba.njit(cache=True, nogil=True, inline="always")
 
 FINE, BAD_HEADER, BAD_SIZES, BAD_CANDIDATE, BAD_CLICK, BAD_FEATURE = range(6)
 """Error code of a line."""
@@ -25,7 +22,7 @@ _EXACT = 1 << 53
 _POWERS = 10.0 ** np.arange(23)
 
 
-@_inline
+@inlined
 def blanks(data, at):
     """Skip the spaces of a line."""
     while at < len(data) and data[at] <= SPACE and data[at] != NEWLINE:
@@ -33,7 +30,7 @@ def blanks(data, at):
     return at
 
 
-@_inline
+@inlined
 def word(data, at):
     """Return the end of the token that begins here."""
     while at < len(data) and data[at] > SPACE:
@@ -41,7 +38,7 @@ def word(data, at):
     return at
 
 
-@_inline
+@inlined
 def begins(data, at, word):
     """Whether this word stands here."""
     same = at + len(word) <= len(data)
@@ -50,7 +47,7 @@ def begins(data, at, word):
     return same
 
 
-@_inline
+@inlined
 def natural(data, at, end):
     """Parse a natural number of at most 18 digits; -1 if it is not one."""
     if at >= end or end - at > 18:
@@ -63,7 +60,7 @@ def natural(data, at, end):
     return value
 
 
-@_jit
+@jit
 def decimal(data, at, end):
     """Parse (number, whether it is exact) by Clinger's fast path; Python parses the others.
 
@@ -103,7 +100,7 @@ def decimal(data, at, end):
     return (-value if negative else value), True
 
 
-@_jit
+@jit
 def _features(data, at, room, indices, values, count, slow, slows):
     """Parse a line's features: (end of the line, entries, slow numbers, hash of the banner type); end -1 on error.
 
@@ -145,7 +142,7 @@ def _features(data, at, room, indices, values, count, slow, slows):
         before = h
 
 
-@_jit
+@jit
 def _header(data, at, head, propensity, slow, slows):
     """Parse the header up to its features: (their first byte, slow numbers), or byte -1. slow: [.., 0] is -1."""
     at = blanks(data, at + 8)
@@ -180,7 +177,7 @@ def _header(data, at, head, propensity, slow, slows):
     return end, slows
 
 
-@_jit
+@jit
 def parse(data, room, heads, propensity, clicks, ends, indices, values, slow):
     """Parse a block: (impressions, lines with features, slow numbers, text lines, error code, first byte of its line).
 
@@ -237,7 +234,7 @@ def parse(data, room, heads, propensity, clicks, ends, indices, values, slow):
         n += 1
 
 
-@_jit
+@jit
 def spread(heads, ends, indices, values, out_ends, out_indices, out_values):
     """Give each candidate the features of its header, then its own. out_ends: [candidates + 1], the first is 0."""
     count, row = 0, 0

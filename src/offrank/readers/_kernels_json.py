@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import numba
+from ..compiled import jit
 
 _QUOTE, _BACKSLASH, _COMMA, _SPACE, _NEWLINE = 34, 92, 44, 32, 10
 _OPEN, _CLOSE, _ENDS = (91, 123), (93, 125), (10, 13)
@@ -11,7 +11,7 @@ DEPTH, IN_TEXT, ESCAPED = range(3)
 """Places of the state between blocks [3]: brackets that are open; whether in a text; whether behind its backslash."""
 
 
-@numba.njit(cache=True, nogil=True)
+@jit
 def into_lines(data, state):
     """Write a newline for each comma between the elements of the outermost array, and blanks for what is around them.
 
@@ -44,7 +44,7 @@ def into_lines(data, state):
     state[DEPTH], state[IN_TEXT], state[ESCAPED] = depth, in_text, escaped
 
 
-@numba.njit(cache=True, nogil=True)
+@jit
 def deepest(data, texts):
     """The most brackets that are open at once in a line; texts: leave out those within texts, which takes longer."""
     most = depth = 0

@@ -3,13 +3,13 @@
 
 from __future__ import annotations
 
-import numba
 import numpy as np
 
+from ..compiled import jit
 from ..log.hashing import ODD
 
 
-@numba.njit(cache=True, nogil=True)
+@jit
 def mixed(words):
     """Return four hashes, each of every fourth word [4]: a changed word changes its hash."""
     a = b = c = d = ODD

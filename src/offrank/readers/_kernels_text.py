@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import numba
 import numpy as np
+
+from ..compiled import jit
 
 _MINUS, _ZERO, _DIGITS = 45, 48, 18
 
 
-@numba.njit(cache=True, nogil=True)
+@jit
 def plain_numbers(letters, ends):
     """Return ([n] numbers, 0 for empty texts; how many texts are empty, -1 if one is no plain number).
 

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import numba
 import numpy as np
 
+from ..compiled import jit
 from ..policies.plackett_luce._kernels_sets import rescale
 
-_exact = numba.njit(cache=True, nogil=True)
 
-
-@_exact
+@jit
 def cascade_worth(logs, attraction, passing, slots, upward):
     """Return expected clicks [q] of users who read one by one, under Plackett-Luce with log-weights [q, m].
 

@@ -10,8 +10,9 @@
 
 from __future__ import annotations
 
-import numba
 import numpy as np
+
+from ...compiled import inlined, jit, njit
 
 SPAN = 64
 """Steps of the coarsest level."""
@@ -34,17 +35,14 @@ is 1 / m logits wide, and has a tail that weighs TRACE for m of 7 at most."""
 WIDE = 64
 """Tails that are read side by side."""
 
-_exact = numba.njit(cache=True, nogil=True)
-_inline = numba.njit(cache=True, nogil=True, inline="always")
 
-
-@_exact
+@jit
 def first_of(level):
     """The first node of a level."""
     return SPAN * (2**level - 1) + level
 
 
-@_exact
+@jit
 def _log_density(entries, d, tables, low, count, out):
     """Write the log-posterior of a document, up to a constant, to out; return its largest value."""
     first, cell, clicked, skipped = entries
@@ -65,7 +63,7 @@ def _log_density(entries, d, tables, low, count, out):
     return largest
 
 
-@_inline
+@inlined
 def _summed(logs, begin, end, offset, top):
     """(sum of densities, whether every second node has half of it); logs become densities. offset: in the level."""
     total, coarse = 0.0, 0.0
@@ -76,7 +74,7 @@ def _summed(logs, begin, end, offset, top):
     return total, abs(2.0 * coarse - total) <= CLOSE * total
 
 
-@_exact
+@jit
 def _narrow(entries, d, tables, out):
     """(first node, number of nodes) of a document's posterior, searched from coarse to fine."""
     levels = 0
@@ -100,7 +98,7 @@ def _narrow(entries, d, tables, out):
         level, a, k = level + 1, 2 * a, 2 * k - 1
 
 
-@_exact
+@jit
 def _weigh(entries, d, tables, low, count, w):
     """Write the posterior to w; return (log-likelihood, whether its nodes were the right ones)."""
     top = _log_density(entries, d, tables, low, count, w)
@@ -116,7 +114,7 @@ def _weigh(entries, d, tables, low, count, w):
     return top + np.log(total), inside and fine
 
 
-@numba.njit(cache=True, nogil=True, fastmath={"reassoc"})  # summed side by side
+@njit(fastmath={"reassoc"})  # summed side by side
 def _dot(w, table, low, count):
     total = 0.0
     for j in range(count):
@@ -124,7 +122,7 @@ def _dot(w, table, low, count):
     return total
 
 
-@_exact
+@jit
 def expect_attractions(entries, tables, hit, missed, low, count, moments):
     """The E-step: (log-likelihood without the normalisers of the priors, [cells, 2] attracted clicks and skips).
 
@@ -160,7 +158,7 @@ def expect_attractions(entries, tables, hit, missed, low, count, moments):
     return log_likelihood, attracted
 
 
-@_exact
+@jit
 def load_attractions(entries, tables, chances, along, low, count, means, products):
     """Posterior moments of the scores of directions, at the places that `expect_attractions` found.
 
@@ -220,7 +218,7 @@ def load_attractions(entries, tables, chances, along, low, count, means, product
                     products[d, i, e] = total
 
 
-@_exact
+@jit
 def expect_scores(first, cell, shown, clicked, curve, rate):
     """The conditional likelihood of where documents are clicked, for the logarithms of a curve [cells].
 
@@ -268,7 +266,7 @@ def expect_scores(first, cell, shown, clicked, curve, rate):
     return log_likelihood, scores, information, products, cross, residuals
 
 
-@_inline
+@inlined
 def _entered(after_click, silence):
     """(P(tail), P(its first place is examined | tail)); after_click is negative where no click comes before."""
     if after_click < 0.0:
@@ -278,7 +276,7 @@ def _entered(after_click, silence):
     return chance, goes / chance if chance > 0.0 else 0.0
 
 
-@_exact
+@jit
 def expect_tails(first, document, cell, weight, attraction, after_click, after_skip, ranks, beliefs):
     """Forward and backward over every tail, `WIDE` of them side by side.
 
@@ -336,7 +334,7 @@ def expect_tails(first, document, cell, weight, attraction, after_click, after_s
     return log_likelihood + np.log(product), examined[:-1], on, off, passed, left
 
 
-@_exact
+@jit
 def hold_out_tails(first, document, weight, clicks, trials, after_click, after_skip, ranks, beliefs, entered):
     """`expect_tails`, each tail judged by attractions that were learnt without it: (skips passed, left after).
 
@@ -364,7 +362,7 @@ def hold_out_tails(first, document, weight, clicks, trials, after_click, after_s
     return passed, left
 
 
-@_exact
+@jit
 def add_information(document, success, failure, weight, value, information):
     """information[d] += weight p (1 - p) (s + f) - variance of the score, over p (1 - p): Louis 1982."""
     for i in range(len(document)):
@@ -376,7 +374,7 @@ def add_information(document, success, failure, weight, value, information):
             information[d] += weight[i] * (s + f - variance / (p * (1.0 - p)))
 
 
-@_exact
+@jit
 def add_logs(document, success, failure, weight, row, odds, logs):
     """logs[row, g] += weight log(P(observation | probability of grid point g) / P(observation | current probability)).
 

@@ -5,19 +5,17 @@ A coordinate is item * k + slot: a slate is k coordinates, an inverse a matrix o
 
 from __future__ import annotations
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
 
+from ...compiled import jit
 from ...log.hashing import ODD
 
 ILL_CONDITIONED = 1e10
 TOLERANCE = 1e-7
 
-_jit = numba.njit(cache=True, nogil=True)
 
-
-@_jit
+@jit
 def uniform_weights(target, size, length, k):
     """[n] q' Gamma^+ 1_s under uniform logging, from the target's law over the displayed items only.
 
@@ -47,7 +45,7 @@ def uniform_weights(target, size, length, k):
     return out
 
 
-@_jit
+@jit
 def slate_weights(matrices, which, wanted, shown):
     """[n] 1_w' Gamma^+ 1_s for the coordinates wanted and shown, both [n, k]; matrices [g, m k, m k], which [n]."""
     n, k = shown.shape
@@ -60,7 +58,7 @@ def slate_weights(matrices, which, wanted, shown):
     return out
 
 
-@_jit
+@jit
 def expected_weights(matrices, which, wanted, shown):
     """[n] q' Gamma^+ 1_s for expected indicators wanted [n, m * k] and coordinates shown [n, k]."""
     n, k = shown.shape
@@ -73,7 +71,7 @@ def expected_weights(matrices, which, wanted, shown):
     return out
 
 
-@_jit
+@jit
 def supported(wanted, possible, null):
     """[n] whether expected indicators wanted [n, c] are 0 where not `possible`, and orthogonal to null [c, d]."""
     n, c = wanted.shape
@@ -97,7 +95,7 @@ def hashes(content: NDArray[np.int64]) -> NDArray[np.uint64]:
     return out
 
 
-@_jit
+@jit
 def _hash(content, out):
     n, width = content.shape
     for row in range(n):
@@ -110,7 +108,7 @@ def _hash(content, out):
         out[row] = state
 
 
-@_jit
+@jit
 def feature_hashes(first, size, offsets, indices, values, m):
     """[n, m] 64-bit hash of each candidate's features, 0 beyond a row's candidates."""
     out = np.zeros((len(size), m), np.uint64)
@@ -127,7 +125,7 @@ def feature_hashes(first, size, offsets, indices, values, m):
     return out
 
 
-@_jit
+@jit
 def pseudoinverses(gamma, null, least, out):
     """[g] whether out [g, n, n] is the pseudoinverse of Gamma [g, n, n], each with the null space null [n, d].
 
@@ -143,7 +141,7 @@ def pseudoinverses(gamma, null, least, out):
     return found
 
 
-@_jit
+@jit
 def pseudoinverse_of(gamma, null, out):
     """Whether out [n, n] <- the pseudoinverse of Gamma [n, n], by one Cholesky factor; not if its null space is larger.
 
@@ -170,7 +168,7 @@ def pseudoinverse_of(gamma, null, out):
     return _solves_itself(gamma, out)
 
 
-@_jit
+@jit
 def _orthonormal(null, root):
     """[n, d] an orthonormal basis of the columns of null [n, d], row i times root[i]: Gram-Schmidt, twice."""
     n, d = null.shape
@@ -193,7 +191,7 @@ def _orthonormal(null, root):
     return basis
 
 
-@_jit
+@jit
 def _norm(matrix):
     """The largest sum of absolute values of a row, of a symmetric matrix."""
     largest = 0.0
@@ -205,7 +203,7 @@ def _norm(matrix):
     return largest
 
 
-@_jit
+@jit
 def _project(matrix, null):
     """matrix <- P M P with P = I - N N', for symmetric M [n, n] and orthonormal N [n, d]."""
     n, d = null.shape
@@ -222,7 +220,7 @@ def _project(matrix, null):
                         matrix[j, i] -= null[i, c] * common
 
 
-@_jit
+@jit
 def _solves_itself(gamma, inverse):
     """Whether Gamma Gamma^+ q = q for the logging policy's own q, the diagonal of Gamma: a check on the null space."""
     n = len(gamma)
@@ -239,7 +237,7 @@ def _solves_itself(gamma, inverse):
     return worst < TOLERANCE
 
 
-@_jit
+@jit
 def _inverse_of_positive(matrix, inverse):
     """Whether inverse [n, n] <- the inverse of a positive definite matrix, by its Cholesky factor."""
     n = len(matrix)

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import math
 
-import numba
 import numpy as np
 
-_jit = numba.njit(cache=True, nogil=True)
+from ...compiled import jit
 
 PER_CELL = 6
 """Documents per cell needed by the correction: below 4, it is biased at strong dependence (benchmarks/cmip.py)."""
@@ -25,7 +24,7 @@ CLEAR = 12.0
 25 increments: at 6, one log in three had one by chance, and twice the spread if the truth is 0."""
 
 
-@_jit
+@jit
 def informations(x, y, orders, logs):
     """[draws, orders] the information of each row of x [draws, n] and y [n] in each order [orders, n].
 
@@ -37,7 +36,7 @@ def informations(x, y, orders, logs):
     return found
 
 
-@_jit
+@jit
 def _quantiles(ranks):
     """[most + 1] the mean quantile of each rank; -1 where no document has it."""
     held, below = np.bincount(ranks), 0
@@ -48,7 +47,7 @@ def _quantiles(ranks):
     return found
 
 
-@_jit
+@jit
 def _climbed(x, y, orders, middle_x, middle_y, logs):
     """[orders] the sum of the shrunk increments of 2, 4, 8, ... bins, extrapolated beyond the last number.
 
@@ -75,7 +74,7 @@ def _climbed(x, y, orders, middle_x, middle_y, logs):
         bins *= 2
 
 
-@_jit
+@jit
 def _cut(middle, distinct, bins, code):
     """Fill in the bin of each rank; the number of bins.
 
@@ -92,7 +91,7 @@ def _cut(middle, distinct, bins, code):
     return used + 1
 
 
-@_jit
+@jit
 def _corrected(x, y, orders, rows, columns, logs):
     """[orders] the mutual information of the bins x [n] and those y [n] in each order, corrected for its bias."""
     n, found = len(x), np.empty(len(orders))
@@ -105,7 +104,7 @@ def _corrected(x, y, orders, rows, columns, logs):
     return found
 
 
-@_jit
+@jit
 def _weighted(counts, logs):
     """The sum of c G(c)."""
     total = 0.0
@@ -114,13 +113,13 @@ def _weighted(counts, logs):
     return total
 
 
-@_jit
+@jit
 def _ratio(rung):
     """The expected ratio of an increment to the one before it."""
     return EXPECTED[rung - 1] if rung <= len(EXPECTED) else DECAY
 
 
-@_jit
+@jit
 def _beyond(rungs):
     """The expected sum of all increments after so many, in units of the last."""
     total, product = 0.0, 1.0
@@ -130,7 +129,7 @@ def _beyond(rungs):
     return total + product * DECAY / (1 - DECAY)
 
 
-@_jit
+@jit
 def _shrunk(increment, expected, noise):
     """The increment, shrunk towards the expected one as far as noise can explain the difference."""
     if noise == 0:

@@ -5,14 +5,12 @@ scores: [n, m, k]; a row has `size` candidates and `length` slots. Candidates wi
 
 from __future__ import annotations
 
-import numba
 import numpy as np
 
-_jit = numba.njit(cache=True, nogil=True)
-_inline = numba.njit(cache=True, nogil=True, inline="always")
+from ...compiled import inlined, jit
 
 
-@_inline
+@inlined
 def _first_difference(scores, row, one, other, length):
     """The first slot in which two candidates differ, or `length`."""
     for slot in range(length):
@@ -21,7 +19,7 @@ def _first_difference(scores, row, one, other, length):
     return length
 
 
-@_jit
+@jit
 def greedy_slates(scores, size, length):
     """[n, k] slates that take the pair of highest score first, then the next whose slot and candidate are free.
 
@@ -50,7 +48,7 @@ def greedy_slates(scores, size, length):
     return slates
 
 
-@_jit
+@jit
 def tied_classes(scores, size, length, slates):
     """Candidates that tie with a chosen one: [n, m] first slot of a tied candidate or -1, [n, k] that slot, and number.
 
@@ -73,7 +71,7 @@ def tied_classes(scores, size, length, slates):
     return member, named, count
 
 
-@_jit
+@jit
 def tied_slot_probs(member, named, count, slates):
     """[n, k] probability of each slot's item given the slots above; 1 on pads."""
     n, k = slates.shape
@@ -96,7 +94,7 @@ def tied_slot_probs(member, named, count, slates):
     return out
 
 
-@_jit
+@jit
 def tied_slates(member, named, luck):
     """[n, k] slates drawn: each slot takes the free candidate of its class with the smallest luck [n, m]."""
     n, k = named.shape
@@ -115,7 +113,7 @@ def tied_slates(member, named, luck):
     return slates
 
 
-@_jit
+@jit
 def forest_scores(first, feature, threshold, left, right, value, dense, offsets, indices, values, width, out):
     """Set out [rows, slots] to the sum of the leaves; one slot: the trees have no features of slots.
 

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import numba
 import numpy as np
 
+from ...compiled import inlined, jit
 from ...log.hashing import ODD, finish
 
-_jit = numba.njit(cache=True, nogil=True)
-_inline = numba.njit(cache=True, nogil=True, inline="always")
 
-
-@_inline
+@inlined
 def _bucket(index, bits):
     """The bucket of an index: the index itself if it fits, else a hash of it."""
     if index < 1 << bits:
@@ -19,12 +16,12 @@ def _bucket(index, bits):
     return np.int64(finish(np.uint64(index)) >> np.uint64(64 - bits))
 
 
-@_inline
+@inlined
 def _crossed(one, other, bits):
     return np.int64(finish(np.uint64(one) * ODD + np.uint64(other)) >> np.uint64(64 - bits))
 
 
-@_jit
+@jit
 def line_offsets(first, size, offsets, indices, bits, context, cross):
     """[lines + 1] where each candidate's encoded features begin."""
     total = 0
@@ -44,7 +41,7 @@ def line_offsets(first, size, offsets, indices, bits, context, cross):
     return out
 
 
-@_jit
+@jit
 def encode(first, size, offsets, indices, values, bits, context, cross, scale, out_offsets, out_indices, out_values):
     """Fill in each candidate's features: its own and, with `cross`, their products with the context's.
 
@@ -71,7 +68,7 @@ def encode(first, size, offsets, indices, values, bits, context, cross, scale, o
             line += 1
 
 
-@_jit
+@jit
 def survey(starts, offsets, indices, values, seen, differs, largest, total, line_of, count, low, high):
     """Mark the features that occur, those that differ within a row, and the largest absolute value of each.
 
@@ -103,7 +100,7 @@ def survey(starts, offsets, indices, values, seen, differs, largest, total, line
     return 0
 
 
-@_jit
+@jit
 def padded_scores(starts, offsets, indices, values, weights, out):
     """out [n, m] <- sum of weight times value for each candidate."""
     for row in range(len(starts) - 1):

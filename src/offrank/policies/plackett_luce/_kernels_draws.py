@@ -3,17 +3,15 @@
 
 from __future__ import annotations
 
-import numba
 import numpy as np
 
+from ...compiled import jit
 from ._kernels_orders import log_last, mode_and_ends
 
 _TRIES = 16
 
-_jit = numba.njit(cache=True, nogil=True)
 
-
-@_jit
+@jit
 def alias_table(weights):
     """The alias table (keep [m], other [m]): column c is item c for a share keep[c], else item other[c]."""
     m = len(weights)
@@ -42,7 +40,7 @@ def alias_table(weights):
     return keep, other
 
 
-@_jit
+@jit
 def _among_the_left(weights, drawn, row, u):
     """The item at the share u of the total weight of items not drawn yet."""
     total, found = 0.0, -1
@@ -59,7 +57,7 @@ def _among_the_left(weights, drawn, row, u):
     return found
 
 
-@_jit
+@jit
 def draw_slates(weights, rng, out):
     """out [n, length] <- items, top first; weights of zero come after all others, in uniform order.
 
@@ -89,7 +87,7 @@ def draw_slates(weights, rng, out):
             out[row, slot] = found
 
 
-@_jit
+@jit
 def _slope(weights, rest, log_time):
     """Derivative of `log_last`."""
     u = np.exp(log_time)
@@ -100,7 +98,7 @@ def _slope(weights, rest, log_time):
     return total
 
 
-@_jit
+@jit
 def _envelope(weights, rest, points):
     """(point, height, slope, end, share) of tangents to the concave `log_last`, and their cumulative masses."""
     left, mode, right = mode_and_ends(weights, rest, 20.0)
@@ -127,7 +125,7 @@ def _envelope(weights, rest, points):
     return point, height, slope, end, share
 
 
-@_jit
+@jit
 def _under_tangent(low, high, d, v):
     """A draw with density proportional to exp(d x) between low and high, from a uniform v."""
     if low == -np.inf:
@@ -139,7 +137,7 @@ def _under_tangent(low, high, d, v):
     return low + np.log1p(v * np.expm1(d * (high - low))) / d
 
 
-@_jit
+@jit
 def _draw_last(weights, rest, top, point, height, slope, end, share, rng):
     """log u, by rejection from under the tangents; chords between the points spare most evaluations."""
     while True:
@@ -157,7 +155,7 @@ def _draw_last(weights, rest, top, point, height, slope, end, share, rng):
             return x
 
 
-@_jit
+@jit
 def _arrival_order(keys, order):
     """order <- indices by ascending key."""
     if len(keys) > 48:
@@ -171,7 +169,7 @@ def _arrival_order(keys, order):
         order[place] = index
 
 
-@_jit
+@jit
 def draw_orders(weights, rest, rng, out):
     """out [n, l] <- orders of a displayed set, top first, as indices.
 

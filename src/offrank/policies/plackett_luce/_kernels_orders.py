@@ -3,15 +3,13 @@
 
 from __future__ import annotations
 
-import numba
 import numpy as np
 
+from ...compiled import jit
 from ._kernels_races import LANES, product
 
-_jit = numba.njit(cache=True, nogil=True)
 
-
-@_jit
+@jit
 def log_last(weights, rest, log_time):
     """Log-density, up to a constant, of the log of the time u when the first item that is not shown arrives.
 
@@ -28,7 +26,7 @@ def log_last(weights, rest, log_time):
     return total
 
 
-@_jit
+@jit
 def mode_and_ends(weights, rest, drop):
     """(left, mode, right) in log u: the maximum of `log_last`, and where it has fallen by `drop`."""
     low, high = -800.0, 800.0
@@ -55,7 +53,7 @@ def mode_and_ends(weights, rest, drop):
     return ends[0], mode, ends[1]
 
 
-@_jit
+@jit
 def _truncated(weights, u, share, slope, p, q, gain):
     """p, q, gain [l, lanes]: P(arrival by t), P(arrival after t) and density, given arrival before u.
 
@@ -76,7 +74,7 @@ def _truncated(weights, u, share, slope, p, q, gain):
                 gain[item, lane] = slope[lane] * before * left
 
 
-@_jit
+@jit
 def _divide_both_ways(p, q, gain, poly, lane, law):
     """Add gain[i] [x^j] (product of all factors but i) to law[j, i], for one lane.
 
@@ -109,7 +107,7 @@ def _divide_both_ways(p, q, gain, poly, lane, law):
             law[j, item] += gain[item, lane] * rest[item] if j > meet[item] else 0.0
 
 
-@_jit
+@jit
 def _given_last(weights, u, step, poly, p, q, gain, law):
     """Add P(item at rank | all arrive before u), by the trapezoid rule in s, doubly exponential at both ends.
 
@@ -134,7 +132,7 @@ def _given_last(weights, u, step, poly, p, q, gain, law):
         s += LANES * step
 
 
-@_jit
+@jit
 def integrate(weights, rest, law):
     """law [rank, item] <- P(item at rank | set) for rest > 0, by quadrature.
 

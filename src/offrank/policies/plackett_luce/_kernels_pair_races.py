@@ -9,15 +9,13 @@ array [places, lanes]: place(i, j) of x^i y^j, i + j <= degree, in rows of equal
 
 from __future__ import annotations
 
-import numba
 import numpy as np
 
+from ...compiled import jit
 from ._kernels_races import LANES, copy, one
 
-_jit = numba.njit(cache=True, nogil=True)
 
-
-@_jit
+@jit
 def _rows(degree):
     """[degree + 2] place where each power of x begins."""
     begin = np.zeros(degree + 2, dtype=np.int64)
@@ -26,7 +24,7 @@ def _rows(degree):
     return begin
 
 
-@_jit
+@jit
 def _times(poly, p, s, r, begin):
     """Multiply by r + p x + s y, in every lane."""
     degree = len(begin) - 2
@@ -42,7 +40,7 @@ def _times(poly, p, s, r, begin):
                 poly[here, lane] = value
 
 
-@_jit
+@jit
 def _divide(poly, p, s, r, begin, out):
     """out <- poly / (r + p x + s y); keeps its precision where r >= 1 / 2."""
     degree = len(begin) - 2
@@ -58,7 +56,7 @@ def _divide(poly, p, s, r, begin, out):
                 out[here, lane] = value / r[lane]
 
 
-@_jit
+@jit
 def _light_pairs(full, p, s, r, gain, first, begin, rest, law):
     """Add to law [places, items] the integrals of the items from `first` on, divided out side by side."""
     degree, m = len(begin) - 2, law.shape[1]
@@ -86,7 +84,7 @@ def _light_pairs(full, p, s, r, gain, first, begin, rest, law):
                         law[here, b] += gain[lane, b] * rest[here, b]
 
 
-@_jit
+@jit
 def _heavy_pairs(stack, p, s, r, gain, members, begin, law):
     """Add the integrals of the items `members`, by halving as in `leave_one_out`; stack[0]: all other items."""
     for index in range(len(members)):
@@ -112,7 +110,7 @@ def _heavy_pairs(stack, p, s, r, gain, members, begin, law):
             law[place, item] += total
 
 
-@_jit
+@jit
 def _second_arrivals(weights, time, gap, slope, p, s, r, rows):
     """p, s, r [m, lanes] at t and t + gap.
 
@@ -131,7 +129,7 @@ def _second_arrivals(weights, time, gap, slope, p, s, r, rows):
             gain[lane, item] = slope[lane] * x * r[item, lane]
 
 
-@_jit
+@jit
 def _add_block(p, s, r, rows, first_gain, begin, work, law):
     """Add to law[a, place, b], for one time of the first arrival and LANES of the second."""
     m, heavy = len(p), 0
@@ -164,7 +162,7 @@ def _add_block(p, s, r, rows, first_gain, begin, work, law):
         _light_pairs(base, by_p, by_s, by_r, own, heavy, begin, rest, law[a])
 
 
-@_jit
+@jit
 def _chance_below(weights, time, count):
     """Probability that fewer than `count` items have arrived."""
     poly, total = np.zeros(count), 0.0
@@ -179,7 +177,7 @@ def _chance_below(weights, time, count):
     return total
 
 
-@_jit
+@jit
 def pair_race(weights, length, law):
     """Add to law [m, places, m] P(a at j, b at k), j < k, in the order of (j, k); positive weights, heaviest first.
 

@@ -7,13 +7,12 @@ the drawn types in ascending order, and the states of a size are numbered in the
 
 from __future__ import annotations
 
-import numba
 import numpy as np
 
-_jit = numba.njit(cache=True, nogil=True)
+from ...compiled import jit
 
 
-@_jit
+@jit
 def numbering(counts, length):
     """before [types, c, r]: states of r draws from this type on that have fewer than c of it; sizes [length + 1]."""
     types = len(counts)
@@ -30,7 +29,7 @@ def numbering(counts, length):
     return before, ways
 
 
-@_jit
+@jit
 def _number(state, skip, before):
     """The index of a state without its entry `skip` (none: -1)."""
     size = len(state) - (skip >= 0)
@@ -46,7 +45,7 @@ def _number(state, skip, before):
     return int(number)
 
 
-@_jit
+@jit
 def _extended(states, counts, before, size):
     """The states with one more draw than the given states."""
     drawn = states.shape[1]
@@ -63,7 +62,7 @@ def _extended(states, counts, before, size):
     return found
 
 
-@_jit
+@jit
 def _shares(state, weights, counts, share):
     """share [types] <- probability of each type for the next draw; zeros are equally likely among themselves."""
     for kind in range(len(counts)):
@@ -77,7 +76,7 @@ def _shares(state, weights, counts, share):
         share[kind] *= weights[kind] / mass if mass > 0.0 else 1.0 / left
 
 
-@_jit
+@jit
 def _arrive(state, before, old_chance, old_paths, old_flow, paths):
     """Chance of a state, and paths [rank, place] <- chance that the type at this place was drawn at this rank.
 
@@ -105,7 +104,7 @@ def _arrive(state, before, old_chance, old_paths, old_flow, paths):
     return chance
 
 
-@_jit
+@jit
 def type_pairs(weights, counts, length):
     """(single [length, types], pairs [length, length, types, types]) for types of weight and count.
 
@@ -138,7 +137,7 @@ def type_pairs(weights, counts, length):
     return single, pairs
 
 
-@_jit
+@jit
 def type_laws(weights, slots, rows, laws):
     """laws [g, m, slots, m, slots] <- P(item at rank and other item at other rank) of these rows of weights [g, m]."""
     m = weights.shape[1]
@@ -157,7 +156,7 @@ def type_laws(weights, slots, rows, laws):
         _spread_out(single, pairs, counts, kinds, laws[row])
 
 
-@_jit
+@jit
 def _spread_out(single, pairs, counts, kinds, law):
     """law [m, slots, m, slots] <- the probabilities of types in equal shares for their items."""
     m, slots = len(kinds), len(single)

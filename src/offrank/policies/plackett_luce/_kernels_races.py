@@ -9,17 +9,15 @@ are vectors.
 
 from __future__ import annotations
 
-import numba
 import numpy as np
 
+from ...compiled import jit
 from ...log.hashing import ODD
 
 LANES = 8
 
-_jit = numba.njit(cache=True, nogil=True)
 
-
-@_jit
+@jit
 def times(poly, p, q, depth):
     """Multiply poly [depth, lanes] by q + p x, in every lane."""
     for j in range(depth - 1, 0, -1):
@@ -29,7 +27,7 @@ def times(poly, p, q, depth):
         poly[0, lane] *= q[lane]
 
 
-@_jit
+@jit
 def one(poly):
     """poly <- 1."""
     for place in range(len(poly)):
@@ -37,7 +35,7 @@ def one(poly):
             poly[place, lane] = 0.0 if place else 1.0
 
 
-@_jit
+@jit
 def copy(poly, source):
     """poly <- source, up to the length of poly."""
     for place in range(len(poly)):
@@ -45,7 +43,7 @@ def copy(poly, source):
             poly[place, lane] = source[place, lane]
 
 
-@_jit
+@jit
 def product(p, q, first, depth, poly):
     """poly <- product of the factors of the items from `first` on."""
     one(poly)
@@ -53,7 +51,7 @@ def product(p, q, first, depth, poly):
         times(poly, p[item], q[item], min(depth, item - first + 2))
 
 
-@_jit
+@jit
 def _leave_one_out(stack, p, q, gain, count, depth, law):
     """Add sum_lanes gain[i] [x^j] (stack[0] * product of the factors of all items but i) to law[i, j].
 
@@ -83,7 +81,7 @@ def _leave_one_out(stack, p, q, gain, count, depth, law):
             law[item, j] += total
 
 
-@_jit
+@jit
 def _arrivals(weights, logs, log_time, p, q, x):
     """p, q [m, lanes]: P(each item has arrived by each time) and its complement; x = weight * time.
 
@@ -104,7 +102,7 @@ def _arrivals(weights, logs, log_time, p, q, x):
                 p[item, lane] = 1.0 - q[item, lane]
 
 
-@_jit
+@jit
 def _heavy(p, q, poly, reach):
     """The number of items, heaviest first, that cannot be divided out of the product without losing precision.
 
@@ -124,7 +122,7 @@ def _heavy(p, q, poly, reach):
     return count
 
 
-@_jit
+@jit
 def _divide_out(p, q, poly, reach, gain, first, law, rows):
     """Add the integrals of the items from `first` on, each divided out of the product of all.
 
@@ -145,7 +143,7 @@ def _divide_out(p, q, poly, reach, gain, first, law, rows):
                 law[j, item] += density[item] * rest[item]
 
 
-@_jit
+@jit
 def _race_ranks(logs, depth, law):
     """law [m, depth] <- P(item at rank) for finite log-weights, heaviest first, depth > 1.
 
@@ -196,7 +194,7 @@ def _race_ranks(logs, depth, law):
             law[item, j] += divided[j, item]
 
 
-@_jit
+@jit
 def _row_law(logs, depth, law):
     """law [m, depth] <- P(item at rank) for log-weights in any order, -inf for a weight of zero.
 
@@ -231,7 +229,7 @@ def _row_law(logs, depth, law):
             law[order[index], rank] = 1.0 / (m - positive)
 
 
-@_jit
+@jit
 def content_keys(bits, size, length):
     """[n] hashes of the content that determines a row's law, to sort equal rows together. bits: float bits [n, m]."""
     keys = np.empty(len(bits), dtype=np.uint64)
@@ -244,7 +242,7 @@ def content_keys(bits, size, length):
     return keys
 
 
-@_jit
+@jit
 def rank_rows(logs, size, length, items, order, out):
     """out [n, q, slots] <- P(item at rank) of the items [n, q]; one law for equal neighbours in `order`."""
     law, last = np.empty((logs.shape[1], out.shape[2])), -1

@@ -7,16 +7,13 @@ Plackett-Luce cancel (paper non-shuffled-traffic, Eqs. 3-4). A weight of zero st
 
 from __future__ import annotations
 
-import numba
 import numpy as np
 
+from ...compiled import inlined, jit
 from ...log.batch import Floats, Integers
 
-_jit = numba.njit(cache=True, nogil=True)
-_inline = numba.njit(cache=True, nogil=True, inline="always")
 
-
-@_jit
+@jit
 def slot_probs(weights, size, slates, shown, out):
     """out [n, k] <- probability of each slot given the slots above, but on pads. shown: [m] False, scratch space.
 
@@ -35,7 +32,7 @@ def slot_probs(weights, size, slates, shown, out):
             out[row, slot] = weights[row, item] / rest if rest > 0.0 else 1.0 / (size[row] - slot)
 
 
-@_jit
+@jit
 def log_slot_probs(logs, size, slates, shown, out):
     """As `slot_probs`, for log-weights, which may differ by more than a float can hold; out: log-probabilities."""
     for row in range(len(slates)):
@@ -57,7 +54,7 @@ def log_slot_probs(logs, size, slates, shown, out):
             out[row, slot] = own - largest - np.log(rest) if largest > -np.inf else -np.log(size[row] - slot)
 
 
-@_inline
+@inlined
 def _mark(slate, shown):
     """Mark the items of a slate, and return how many there are."""
     length = 0
@@ -67,7 +64,7 @@ def _mark(slate, shown):
     return length
 
 
-@_inline
+@inlined
 def rescale(logs, above, weights):
     """Write the weights of the items outside a set relative to the largest of them, and return their sum.
 
@@ -104,7 +101,7 @@ def rank_probs(logs: Floats, size: Integers, length: Integers, items: Integers, 
     _sum_over_sets(logs, weights, size, length, items, most, depth, drawn, mass, chance, law, share, own, out)
 
 
-@_jit
+@jit
 def _sum_over_sets(logs, weights, size, length, items, most, depth, drawn, mass, chance, law, share, own, out):
     """Add the law of the rows, in blocks of lanes; weights: [blocks, m, lanes] relative to each row's largest.
 
@@ -162,7 +159,7 @@ def _sum_over_sets(logs, weights, size, length, items, most, depth, drawn, mass,
                     out[row, j, rank] += law[item, rank, row - first]
 
 
-@_jit
+@jit
 def _set_factors(weights, rest, drawn, factor):
     """factor[S] <- 1 / (rest + w(S)), over its largest value among sets of the same size.
 
@@ -188,7 +185,7 @@ def _set_factors(weights, rest, drawn, factor):
         factor[left] = lightest[drawn[left]] / mass if mass > 0.0 else 1.0
 
 
-@_jit
+@jit
 def _sum_over_orders(weights, rest, drawn, lowest, factor, after, law):
     """law [item, rank] <- P(item at rank | set), by a forward and a backward pass over the remaining sets.
 
@@ -224,7 +221,7 @@ def _sum_over_orders(weights, rest, drawn, lowest, factor, after, law):
             items = others
 
 
-@_jit
+@jit
 def order_rows(shown, rest, out):
     """out [n, l, l] <- P(item at rank | set), for weights [n, l] and the total weight [n] of items not shown."""
     n, size = shown.shape

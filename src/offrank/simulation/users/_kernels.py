@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import numba
 import numpy as np
 
-_exact = numba.njit(cache=True, nogil=True)
+from ...compiled import jit
 
 UNKNOWN, SKIPPED, CLICKED = -1, 0, 1
 
 
-@_exact
+@jit
 def _chance(clicking, going_on, kept, outcome, order, steps, values, next_values):
     """Return the probability of the outcomes at the first `steps` ranks that are read.
 
@@ -35,7 +34,7 @@ def _chance(clicking, going_on, kept, outcome, order, steps, values, next_values
     return values.sum()
 
 
-@_exact
+@jit
 def fading_marginal(clicking, going_on, kept, order):
     n, k = going_on.shape
     out = np.empty((n, k))
@@ -50,7 +49,7 @@ def fading_marginal(clicking, going_on, kept, order):
     return out
 
 
-@_exact
+@jit
 def fading_conditional(clicking, going_on, kept, order, clicks):
     """Return P(C_k = 1 | C_1 ... C_{k-1}), given the ranks above, in either reading direction."""
     n, k = going_on.shape
@@ -71,7 +70,7 @@ def fading_conditional(clicking, going_on, kept, order, clicks):
     return out
 
 
-@_exact
+@jit
 def fading_sample(attraction, satisfaction, going_on, kept, order, clicking, keeping):
     n, k = attraction.shape
     out = np.zeros((n, k))
