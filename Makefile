@@ -74,10 +74,10 @@ clean: ## Remove the environment, caches and builds
 # Each stamp is as old as the newest install from the present files. Both packages are installed: offrank and offrank-papers.
 $(VENV)/.installed: $(PACKAGING) scripts/ensure-venv
 	scripts/ensure-venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable . --editable reproductions
+	$(BIN)/python -m pip install --quiet --no-compile --disable-pip-version-check --editable . --editable reproductions
 	touch $@
 
 $(VENV)/.installed-dev: $(PACKAGING) scripts/ensure-venv
 	scripts/ensure-venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev,docs]' --editable reproductions
+	$(BIN)/python -m pip install --quiet --no-compile --disable-pip-version-check --editable '.[dev,docs]' --editable reproductions
 	touch $@ $(VENV)/.installed

@@ -11,9 +11,9 @@ import pytest
 
 import offrank
 from offrank.errors import LogError
+from offrank.log.source import Needs
 from offrank.readers import impressions
-from tests.readers.plain import contents
-from tests.readers.test_layouts import NEEDED
+from tests.readers.plain import codes, contents
 
 SLATE = [[1, 2], [2, 1]]
 FLOAT = pa.float32()
@@ -82,18 +82,20 @@ def test_rows_left_out_are_counted_once(turned: bool, tmp_path: Path, monkeypatc
 
 @pytest.mark.parametrize("room", [2, 10**6])
 def test_scattered_rows(room: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The impressions of each file go on in the next, as those of three files of one type do."""
+    """The impressions of each file go on in the next: as if all had one type, in the order of the rows."""
     monkeypatch.setattr(impressions, "_ROOM", room)
     values: list[list[Any]] = [[1, 0, 2], [0.5, 0, 1], [3, 1, 0]]
+    found = {}
     for folder in ("mixed", "same"):
         (tmp_path / folder).mkdir()
         for number, clicks in enumerate(values):
             kept = list(map(float, clicks)) if folder == "same" else clicks
-            rows = {"impression": [7, 8, 9], "item": [number + 1] * 3, "position": [number + 1] * 3, "click": kept}
-            pq.write_table(pa.table(rows), tmp_path / folder / f"{number}.parquet")
-    found, same = (
-        contents(offrank.read_log(str(tmp_path / folder / "*.parquet")), type(NEEDED)(frozenset(["clicks"])))
-        for folder in ("mixed", "same")
-    )
-    assert [row["clicks"] for row in found] == [[1, 0.5, 3], [0, 0, 1], [2, 1, 0]]
-    assert found == same
+            rows = {"impression": [7, 8, 9], "item": [30 - number] * 3, "position": [number + 1] * 3, "click": kept}
+            more = {"impression": [7, 8, 9], "item": [20 - number] * 3, "position": [None] * 3, "click": [None] * 3}
+            table = pa.table({name: column + more[name] for name, column in rows.items()})
+            pq.write_table(table, tmp_path / folder / f"{number}.parquet")
+        log = offrank.read_log(str(tmp_path / folder / "*.parquet"))
+        found[folder] = contents(log, Needs(frozenset(["clicks", "candidates"])))
+    assert [row["clicks"] for row in found["mixed"]] == [[1, 0.5, 3], [0, 0, 1], [2, 1, 0]]
+    assert [row["candidates"] for row in found["mixed"]] == [codes([30, 20, 29, 19, 28, 18])] * 3
+    assert found["mixed"] == found["same"]
