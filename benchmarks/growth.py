@@ -84,6 +84,22 @@ def clicked_slots(size: int) -> pa.Table:
     return reranked(5_000, size).append_column("query", pa.array(np.arange(5_000) // 1_000))
 
 
+def few_contexts(size: int) -> pa.Table:
+    """A hundred queries, whose slates of three from ten candidates differ."""
+    rng = np.random.default_rng(4)
+    query = rng.integers(0, 100, size)
+    old, new = (np.exp(rng.normal(size=(100, 10)))[query] for _ in range(2))
+    slate = draw(old, rng)[:, :3]
+    columns = {
+        "candidates": np.tile(np.arange(10), (size, 1)),
+        "old_score": old,
+        "new_score": new,
+        "slate": slate,
+        "clicks": (rng.random(slate.shape) < 0.2).astype(np.uint8),
+    }
+    return table({name: lists(values) for name, values in columns.items()} | {"query": pa.array(query)})
+
+
 def many_candidates(size: int) -> pa.Table:
     """500 slates of five from so many candidates."""
     rng = np.random.default_rng(2)
@@ -117,6 +133,10 @@ def with_features(size: int) -> pa.Table:
 
 def evaluated(log: pa.Table, _: int, **options: Any) -> object:
     return offrank.evaluate(log, **{"target": TARGET, "logging": LOGGING, **options})
+
+
+def bounded(log: pa.Table, size: int) -> object:
+    return evaluated(log, size, bounds=True, reward_range=(0, 3))
 
 
 def targets(log: pa.Table, size: int) -> object:
@@ -165,6 +185,7 @@ LINES = [
     Line("check", "rows", 25_000, rows, checked),
     Line("measure", "rows", 50_000, rows, measured),
     Line("clicks fit", "rows", 25_000, clicked, click_model),
+    Line("evaluate --bounds", "rows", 12_500, few_contexts, bounded),
     Line("learn", "rows", 8_000, with_features, learnt),
     Line("evaluate", "targets", 4, some_rows, targets),
     Line("evaluate", "estimators", 4, some_rows, estimators),

@@ -168,3 +168,26 @@ def test_a_log_without_randomness_is_told_of_both_ways() -> None:
         offrank.evaluate(table, "top(new)")
     assert "bounds=True" in str(no_column.value)
     assert "weights(dbn)" in str(no_column.value)
+
+
+def read_too_early(*_: object, **__: object) -> None:
+    pytest.fail("the log is read before all is known to be possible")
+
+
+def test_what_cannot_be_answered_is_told_before_the_log_is_read_for_bounds(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("offrank.evaluation.bounding.run", read_too_early)
+    table = World(0, position_based=False).table(3)
+    for ask in (offrank.evaluate, offrank.compare):
+        with pytest.raises(UsageError, match="needs an examination curve"):
+            ask(table, ["top(new)", "top(old)"], "top(old)", "interpol(window=1)", bounds=True)
+
+
+def test_what_cannot_be_bounded_is_told_before_the_log_is_read_for_estimates(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("offrank.evaluation.bounding.answered", read_too_early)
+    table = World(0, position_based=False).table(3)
+    rewards = table.drop(["clicks"]).append_column("reward", pa.array([1.0] * len(table)))
+    for ask in (offrank.evaluate, offrank.compare):
+        with pytest.raises(UsageError, match="contexts that repeat"):
+            ask(table.drop(["query"]), ["top(new)", "top(old)"], bounds=True)
+        with pytest.raises(UsageError, match="need the range of their rewards"):
+            ask(rewards, ["top(new)", "top(old)"], bounds=True)

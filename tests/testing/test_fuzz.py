@@ -18,7 +18,7 @@ from offrank.testing.fuzz.judging import draw_case, judge_case, smallest
 from offrank.testing.fuzz.questions import QUESTIONS
 from offrank.testing.fuzz.shrink import shrunk
 
-CASES = int(os.environ.get("OFFRANK_FUZZ_CASES", "800"))
+CASES = int(os.environ.get("OFFRANK_FUZZ_CASES", "5000"))
 SLATE, CLICKS, SCORES = [[1, 2], [2, 1], [1, 2]], [[1, 0], [0, 1], [0, 0]], [[1.0, 2.0], [0.5, 1.0], [2.0, 0.25]]
 WIDE: dict[str, list[Any]] = {"slate": SLATE, "clicks": CLICKS, "candidates": SLATE, "old": SCORES, "new": SCORES}
 LONG: dict[str, list[Any]] = {"impression": [0, 0], "item": [7, 9], "position": [1, 2], "click": [1, 0]}
@@ -124,6 +124,9 @@ ANSWERED = {
         "convert",
         seed="4",
     ),
+    "folders of which the first file has whole numbers": LogCase(
+        "wide", {"slate": [[1], [1]], "clicks": [[1], [0.5]], "query": ["a", "b"]}, "hive", "convert", seed="4"
+    ),
     "folders with a row per item whose files have other types": LogCase(
         "long",
         {
@@ -200,9 +203,6 @@ REFUSED = {
         question="inspect",
         names={"slate": "item", "clicks": "click"},
         shape="numbered",
-    ),
-    "folders whose files have types that do not fit": LogCase(
-        "wide", {"slate": [[1], [1]], "clicks": [[1], [0.5]], "query": ["a", "b"]}, "hive", "convert", seed="4"
     ),
     "exposures beside a table without columns": LogCase("wide", {}, "dicts", shape="exposures"),
     "bytes in lists, and nothing else": LogCase(

@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import RowError
-from ..log.batch import Floats, Integers, LogBatch
+from ..estimators.pseudoinverse.grouping import content, distinct
+from ..log.batch import Contexts, Floats, Integers, LogBatch
 from ..log.source import Needs
 from ..policies.propensities import AnyPolicy, law, law_needs
 from ..policies.ties import certain, shown_slates
@@ -36,7 +37,7 @@ class Slates:
         """Each context, its first slate, and how many it has."""
         return np.unique(self.context, return_index=True, return_counts=True)
 
-    def of(self, context: NDArray[np.uint64], batch: LogBatch) -> Iterator[tuple[Integers, Integers, Integers]]:
+    def of(self, context: NDArray[np.uint64], contexts: Contexts) -> Iterator[tuple[Integers, Integers, Integers]]:
         """Yield rows, a slate that their context showed, and that as indices into the rows' candidates [r, k].
 
         A row that lacks one of its items, or has another number of slots, cannot show it, and is left out.
@@ -47,10 +48,10 @@ class Slates:
         for nth in range(int(many[at[here]].max(initial=0))):
             rows = np.flatnonzero(here & (many[at] > nth))
             slate = first[at[rows]] + nth
-            same = self.items[slate][:, :, None] == batch.contexts.candidates[rows][:, None, :]
-            same &= np.arange(same.shape[2]) < batch.contexts.size[rows, None, None]
-            filled, slots = self.filled[slate], batch.contexts.slots
-            can = (same.any(axis=2) == filled).all(axis=1) & (filled.sum(axis=1) == batch.contexts.length[rows])
+            same = self.items[slate][:, :, None] == contexts.candidates[rows][:, None, :]
+            same &= np.arange(same.shape[2]) < contexts.size[rows, None, None]
+            filled, slots = self.filled[slate], contexts.slots
+            can = (same.any(axis=2) == filled).all(axis=1) & (filled.sum(axis=1) == contexts.length[rows])
             found = np.full((len(rows), slots), -1)
             width = min(slots, filled.shape[1])
             found[:, :width] = np.where(filled, same.argmax(axis=2), -1)[:, :width]
@@ -148,14 +149,16 @@ class WholeSlates(Knowledge):
 
     def _known(self, batch: LogBatch, context: NDArray[np.uint64], target: AnyPolicy) -> tuple[Floats, Floats]:
         """Return P(a slate that the context showed) under the target, and what these slates earn."""
-        known, earned = np.zeros(len(batch)), np.zeros(len(batch))
+        # Rows of a context have as many slates as it showed: once for all that are alike, else it is n^2.
+        first, which = distinct(np.column_stack([context.view(np.int64), content(batch.contexts)]))
+        contexts, known, earned = batch.contexts.take(first), np.zeros(len(first)), np.zeros(len(first))
         policy, means = law(target, "log_prob"), self.slates.earned / self.slates.shown
-        for rows, slate, shown in self.slates.of(context, batch):
+        for rows, slate, shown in self.slates.of(context[first], contexts):
             if len(rows):
-                chance = np.exp(policy.log_prob(batch.contexts.take(rows), shown))
+                chance = np.exp(policy.log_prob(contexts.take(rows), shown))
                 known[rows] += chance
                 earned[rows] += chance * means[slate]
-        return known, earned
+        return known[which], earned[which]
 
     def _shared(self, batch: LogBatch, context: NDArray[np.uint64], target: AnyPolicy, against: AnyPolicy) -> Floats:
         """Return the probability that both targets give to slates that were never shown, where one of them sorts."""

@@ -23,21 +23,33 @@ from ..running.checkpoint import CheckpointFolder
 from ..running.executors import Executor, run
 from ..wording import Option, Wording
 from . import arguments as checked
+from .answer import answered
 from .question import WithBounds
+from .result import Result
 
 
-def bounds_of(question: WithBounds, against: str | None = None) -> tuple[NamedBounds, Mapping[str, NamedBounds]]:
-    """Return the bounds of each target, by name and in each group, under ever stronger assumptions; none if not asked.
+def answered_with_bounds(question: WithBounds, against: str | None = None) -> Result:
+    """Return the result of a question with the bounds of each target, under ever stronger assumptions.
 
-    The log is read once more for each kind of knowledge. against: the target that others are compared with.
+    What cannot be bounded, or answered, is refused before the log is read for the other. It is read once more for each
+    kind of knowledge. against: the target that others are compared with.
 
     Raises:
         UsageError: no column of contexts, no range of rewards, or a curve that is shorter than the slates.
         AbilityError: a target whose law is not known. LogError: a log that bounds nothing.
     """
-    if not question.bounds:
-        return {}, {}
-    source = checked.source(question.log, question.columns)  # not before: what can be read once is read by others
+    source = checked.source(question.log, question.columns)
+    _context_of(question, source)
+    if question.limits is None and not _clicked(source):
+        raise UsageError(
+            "bounds of whole slates need the range of their rewards, and the log has no clicks",
+            Wording("give the smallest and the largest possible reward: {}", Option("reward_range", [0, 1])),
+        )
+    return answered(question).with_bounds(*_bounds(question, source, against))
+
+
+def _bounds(question: WithBounds, source: Source, against: str | None) -> tuple[NamedBounds, Mapping[str, NamedBounds]]:
+    """Return the bounds by target, and the same by group."""
     context, executor = _context_of(question, source), question.executor
     executor = executor.executor if isinstance(executor, CheckpointFolder) else executor
     spec = replace(question.spec, cluster=context)
@@ -62,16 +74,10 @@ def bounds_of(question: WithBounds, against: str | None = None) -> tuple[NamedBo
 
 def _knowledge(question: WithBounds, source: Source, context: str, executor: Executor | None) -> Iterator[Knowledge]:
     """Yield what the log tells under each assumption, the weakest first."""
-    limits, clicks = question.limits, has(source, Needs(frozenset(["clicks"])))
-    if limits is None and not clicks:
-        raise UsageError(
-            "bounds of whole slates need the range of their rewards, and the log has no clicks",
-            Wording("give the smallest and the largest possible reward: {}", Option("reward_range", [0, 1])),
-        )
-    if limits is not None:
+    if (limits := question.limits) is not None:
         slates = SlatesFold(context, *limits)
         yield WholeSlates(run(source.select(slates.needs), slates, executor), limits)
-    if not clicks:
+    if not _clicked(source):
         return
     items, curve = CellsFold(context), question.trained.curve
     cells = run(source.select(items.needs), items, executor)
@@ -85,6 +91,10 @@ def _knowledge(question: WithBounds, source: Source, context: str, executor: Exe
         yield OwnItem(cells, np.array(curve))
     if (model := question.users) is not None:
         yield AsModelled(model)
+
+
+def _clicked(source: Source) -> bool:
+    return has(source, Needs(frozenset(["clicks"])))
 
 
 def _context_of(question: WithBounds, source: Source) -> str:

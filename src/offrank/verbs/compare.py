@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..argument import asks
 from ..evaluation.answer import answered
-from ..evaluation.bounding import bounds_of
+from ..evaluation.bounding import answered_with_bounds
 from ..evaluation.question import TargetComparison
 from ..evaluation.result import Result
 
@@ -73,6 +73,5 @@ def compare(question: TargetComparison) -> Result:
         >>> result.difference("new", "naive").low > 0
         True
     """
-    bounds = bounds_of(question, question.against)
-    found = answered(question).with_bounds(*bounds).comparing(question.against)
-    return found.with_facts(command=question.command("compare"))
+    found = answered_with_bounds(question, question.against) if question.bounds else answered(question)
+    return found.comparing(question.against).with_facts(command=question.command("compare"))

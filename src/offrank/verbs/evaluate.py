@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..argument import asks
 from ..evaluation.answer import answered
-from ..evaluation.bounding import bounds_of
+from ..evaluation.bounding import answered_with_bounds
 from ..evaluation.question import WithBounds
 from ..evaluation.result import Result
 
@@ -63,5 +63,5 @@ def evaluate(question: WithBounds) -> Result:
         >>> print(result.verdict)
         better: top(new_score) 0.8187 (0.7594 to 0.8777) by snips; trust: sound
     """
-    bounds = bounds_of(question)
-    return answered(question).with_bounds(*bounds).with_facts(command=question.command("evaluate"))
+    found = answered_with_bounds(question) if question.bounds else answered(question)
+    return found.with_facts(command=question.command("evaluate"))
