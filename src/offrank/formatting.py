@@ -115,7 +115,7 @@ def number(value: float | None, places: int | None = None, signed: bool = False)
     places = decimals(value, None) if places is None else places
     sign = "+" if signed else ""
     if abs(value) >= _WIDEST or places > _FINEST:
-        return f"{value:{sign}.{min(6, max(0, places + _exponent(value)))}e}"
+        return f"{value:{sign}.{min(6, max(0, places + _exponent(value)))}e}" if value else "0"
     text = f"{value:{sign},.{max(0, places)}f}"
     return text.lstrip("-+") if float(text.replace(",", "")) == 0 else text
 

@@ -14,7 +14,7 @@ from offrank.errors import LogError, UsageError
 from offrank.learning import Checkpoint, dro, ips, learner, regression
 from offrank.learning.examples import Data, Examples
 from offrank.learning.poem import Poem
-from offrank.learning.preparation import Preparation
+from offrank.learning.preparation import Preparation, Survey
 from offrank.learning.reductions import Scorer
 from offrank.learning.search import Search, judge
 from offrank.policies.linear import Encoding, Linear, Model
@@ -144,3 +144,10 @@ def test_slates_of_several_slots_are_learnt_from() -> None:
     for name in ("regression", "poem", "snpoem", "plackett-luce"):
         found = next(iter(learner(name, 1).candidates(data, 0)))
         assert np.abs(found.model.weights).max() > 0
+
+
+def test_features_that_are_all_but_zero_are_not_scaled() -> None:
+    """1 / 1e-320 is beyond the largest number."""
+    every = np.ones(4, np.bool_)
+    survey = Survey(every, every, np.array([0.0, 1e-320, 2.0**-900, 4.0]))
+    assert survey.encoding(2, cross=False).scale.tolist() == [1.0, 1.0, 2.0**900, 0.25]

@@ -145,6 +145,19 @@ def test_an_axis_is_never_empty(spans: list[Span]) -> None:
     assert axis.ticks()
 
 
+def test_an_axis_of_the_smallest_numbers_has_the_tick_of_zero() -> None:
+    assert plots.Axis(0.0, 5e-324).ticks() == (plots.Tick(0.0, "0", zero=True),)
+    assert plots.Axis(5e-324, 1e-323).ticks() == ()
+    assert [tick.label for tick in plots.Axis(0.0, 1e-12).ticks()] == [
+        "0",
+        "2e-13",
+        "4e-13",
+        "6e-13",
+        "8e-13",
+        "1.0e-12",
+    ]
+
+
 def test_groups_show_their_differences_to_what_was_logged_there() -> None:
     plot = evaluation.groups_forest(sample.result(), "better")
     assert [row.label for row in plot.rows] == list(sample.GROUPS)

@@ -60,9 +60,9 @@ class Survey:
         return self.seen & ~self.differs
 
     def encoding(self, bits: int, cross: bool) -> Encoding:
-        """Return the encoding that scales each feature to a largest value of 1."""
+        """Return the encoding that scales each feature to a largest value of 1, but those that are all but 0."""
         scale = np.ones(len(self.largest))
-        np.divide(1.0, self.largest, out=scale, where=self.largest > 0)
+        np.divide(1.0, self.largest, out=scale, where=self.largest >= np.finfo(np.float64).tiny)
         return Encoding(bits, self.context if cross else np.zeros_like(self.seen), scale, cross)
 
     def bytes(self, cross: bool) -> float:

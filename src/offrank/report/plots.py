@@ -14,6 +14,8 @@ Side = Literal["left", "right", ""]
 
 _MARGIN = 0.05
 _CUT_AT_WIDTHS = 10
+_NARROWEST = 1e-300
+"""Of an axis with ticks: so small a step has no logarithm."""
 
 
 @dataclass(frozen=True)
@@ -44,6 +46,8 @@ class Axis:
             exponents = range(math.ceil(math.log10(self.low) - 1e-9), math.floor(math.log10(self.high) + 1e-9) + 1)
             skip = max(1, math.ceil(len(exponents) / most))
             return tuple(Tick(self.position(10.0**e), f"{10.0**e:g}") for e in exponents if e % skip == 0)
+        if self.high - self.low < _NARROWEST:
+            return (Tick(self.position(0.0), "0", zero=True),) if self.low <= 0 <= self.high else ()
         step = _round_step((self.high - self.low) / most)
         places = max(0, -math.floor(math.log10(step)))
         first, last = math.ceil(self.low / step), math.floor(self.high / step)
