@@ -91,6 +91,23 @@ def test_decimal_commas(tmp_path: Path) -> None:
     assert found.to_pydict() == {"id": [7, 8], "price": [1.5, 2.0]}
 
 
+@pytest.mark.parametrize("point", [".", ","])
+def test_fractions_may_come_late(point: str, tmp_path: Path) -> None:
+    """The first megabyte has whole numbers only; a block with fractions has no whole number that they would change."""
+    late = ["3", "-4", "", "0.5", ".25", "-7.125", "1.5e-3", " 12 "]
+    rows = [*("5" for _ in range(400_000)), *late]
+    text = "id;price;share\n" + "".join(f"7;{one.replace('.', point)};0{point}5\n" for one in rows)
+    (tmp_path / "log.csv").write_text(text)
+    pieces = [piece.data for piece in open_table(tmp_path / "log.csv").pieces(0, ("id", "price"))]
+    found = [value for data in pieces for value in data["price"].to_pylist()]
+    assert found == [5] * 400_000 + [3, -4, None, 0.5, 0.25, -7.125, 0.0015, 12]
+    assert [str(one.schema.field("price").type) for one in (pieces[0], pieces[-1])] == ["int64", "double"]
+    with (tmp_path / "log.csv").open("a") as file:
+        file.write(f"7;{2**53};1\n")  # beside fractions it may not be what was written
+    with pytest.raises(LogError, match=r"column 'price', .*among whole numbers"):
+        list(open_table(tmp_path / "log.csv").pieces(0, ("id", "price")))
+
+
 MANY = "".join(f"{row},x{row}\n" for row in range(150_000))
 LATE = {
     "text": (b"abc,x\n", "column 'id', .*'abc' is among whole numbers"),

@@ -174,3 +174,11 @@ def test_kinds_may_name_what_was_shown_in_the_plural(shown: str) -> None:
     rows = pa.table({"event": [shown, "item_clicked", "scrolled"]})
     assert kinds_of(rows) == {"kind": "event", "shown": shown, "clicked": "item_clicked"}
     assert kinds_of(pa.table({"event": ["page_scrolled", "item_clicked"]})) is None
+
+
+def test_columns_that_are_called_the_same_join_though_others_do_by_chance() -> None:
+    """The only click whose item is also the number of an impression was on that item there, as if turned around."""
+    shown = pa.table({"impression": [1, 1, 1, 2], "item": [70, 80, 1, 90], "position": [3, 1, 2, 1]})
+    clicks = pa.table({"impression": [1, 1, 2, 1, 2], "item": [60, 80, 90, 1, 91]})
+    read = contents(offrank.read_log((shown, clicks)), needs("clicks"))
+    assert [row["clicks"] for row in read] == [[1, 1, 0], [1]]

@@ -99,3 +99,43 @@ def test_scattered_rows(room: int, tmp_path: Path, monkeypatch: pytest.MonkeyPat
     assert [row["clicks"] for row in found["mixed"]] == [[1, 0.5, 3], [0, 0, 1], [2, 1, 0]]
     assert [row["candidates"] for row in found["mixed"]] == [codes([30, 20, 29, 19, 28, 18])] * 3
     assert found["mixed"] == found["same"]
+
+
+HUGE = 2**70
+
+
+@pytest.mark.parametrize("layout", ["wide", "long"])
+def test_an_item_is_the_same_in_whole_numbers_and_in_decimals_beyond_them(layout: str, tmp_path: Path) -> None:
+    """Some warehouses write whole numbers as decimals; those of 2^63 and more are no whole numbers of Arrow's."""
+    decimals = pa.decimal128(38, 0)
+    for number, (kind, slate) in enumerate([(pa.int64(), [7, 8]), (decimals, [8, HUGE]), (decimals, [8, -9])]):
+        rows: dict[str, Any] = {"slate": pa.array([slate], pa.list_(kind)), "clicks": [[1, 0]]}
+        if layout == "long":
+            rows = {"impression": [number] * 2, "item": pa.array(slate, kind), "position": [1, 2], "click": [1, 0]}
+        pq.write_table(pa.table(rows), tmp_path / f"{number}.parquet")
+    log = offrank.read_log(str(tmp_path / "*.parquet"))
+    assert [row["slate"] for row in contents(log)] == [codes([7, 8]), codes([8, str(HUGE)]), codes([8, -9])]
+    assert {one.name for one in offrank.inspect(str(tmp_path / "*.parquet")).columns} == set(rows)
+
+
+def test_groups_are_the_same_in_whole_numbers_and_in_fractions(tmp_path: Path) -> None:
+    """As pandas writes a column of whole numbers on days on which some are missing."""
+    for number, column in enumerate([pa.array([1, 2]), pa.array([2.0, -0.0]), pa.array([None, 2.5])]):
+        rows = {"slate": [[1], [1]], "clicks": [[1], [0]], "propensity": [1.0] * 2, "kind": column}
+        pq.write_table(pa.table(rows), tmp_path / f"{number}.parquet")
+    found = offrank.evaluate(str(tmp_path / "*.parquet"), "logged", "logged", ["logged"], by="kind")
+    counted = {name: rows["logged"].n for name, rows in found.groups.items()}
+    assert counted == {"0": 1, "1": 1, "2": 2, "2.5": 1, "null": 1}
+
+
+def test_a_place_that_no_list_of_the_first_file_has(tmp_path: Path) -> None:
+    """Its columns are of texts, beside those of numbers."""
+    columns = "item_1,item_2,click_1,click_2,new_1,new_2"
+    for number, rows in enumerate((["3,,1,,0.5,"], ["4,5,0,0.5,2.5,1.5", "5,,0,,1.0,"])):
+        (tmp_path / f"{number}.csv").write_text("\n".join([columns, *rows]) + "\n")
+    log = offrank.read_log(str(tmp_path / "*.csv"))
+    found = contents(log, Needs(frozenset(["clicks", "candidates"]), scores=frozenset(["new"])))
+    assert [row["clicks"] for row in found] == [[1], [0, 0.5], [0]]
+    assert [row["new"] for row in found] == [[0.5], [2.5, 1.5], [1.0]]
+    assert [len({*row["slate"]}) for row in found] == [1, 2, 1]
+    assert found[1]["slate"][1] == found[2]["slate"][0]

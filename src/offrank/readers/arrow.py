@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -99,8 +100,9 @@ def plain(column: pa.Array) -> pa.Array:
         column = column.cast(pa.large_string())
     elif pa.types.is_binary_view(kind) or pa.types.is_fixed_size_binary(kind):
         column = column.cast(pa.large_binary())
-    elif pa.types.is_decimal(kind) and kind.scale == 0:  # some warehouses' integers
-        column = column.cast(pa.int64())
+    elif _is_whole(kind):  # some warehouses' integers
+        with suppress(pa.ArrowInvalid):  # of 2^63 and more
+            column = column.cast(pa.int64())
     elif pa.types.is_interval(kind):  # which are cast to nothing
         column = pa.array([None if one is None else str(one) for one in column.to_pylist()], pa.large_string())
     return column
@@ -168,8 +170,12 @@ def id_kind(kind: pa.DataType) -> str:
         return id_kind(kind.value_type)
     if pa.types.is_null(kind):
         return ""
-    whole = pa.types.is_integer(kind) or (pa.types.is_decimal(kind) and kind.scale == 0)
-    return "whole numbers" if whole else "text"
+    return "whole numbers" if pa.types.is_integer(kind) or _is_whole(kind) else "text"
+
+
+def _is_whole(kind: pa.DataType) -> bool:
+    """Whether a type is of decimal numbers without decimals."""
+    return bool(pa.types.is_decimal(kind)) and kind.scale == 0
 
 
 def number_lists(column: pa.Array, name: str) -> Lists:
@@ -231,6 +237,10 @@ def codes(column: pa.Array, name: str) -> Integers:
         return filled.to_numpy(zero_copy_only=False).astype(np.int64)
     if pa.types.is_nested(column.type):
         raise ColumnError(f"column {name!r} holds {column.type}, not ids", "write ids as integers or strings")
+    if _is_whole(column.type):  # in other rows they are below 2^63, and then their own codes
+        small = pc.fill_null(pc.less(pc.abs(column.cast(pa.float64())), 2.0**63), False)
+        texts = codes(column.cast(pa.large_string()), name)
+        return np.where(small, codes(pc.if_else(small, column, None).cast(pa.int64()), name), texts)
     text = pc.fill_null(_as_bytes(column), b"")
     _, offsets, data = text.buffers()
     where = np.frombuffer(offsets, dtype=np.int64)[text.offset : text.offset + len(text) + 1]
@@ -271,6 +281,7 @@ def labels(column: pa.Array, name: str) -> tuple[Integers, tuple[str, ...]]:
     values = plain(column)
     values = values.dictionary_decode() if pa.types.is_dictionary(values.type) else values
     values = values.cast(pa.large_binary()) if _is_text(values.type) else values
+    values = pc.add(values, pa.scalar(0, values.type)) if pa.types.is_floating(values.type) else values  # -0.0 is 0
     encoded = values.dictionary_encode("encode")
     names = tuple(map(_word, in_python(encoded.dictionary)))
     return np.asarray(encoded.indices).astype(np.int64), names
@@ -314,6 +325,8 @@ def _words(value: Any) -> Any:
 def _word(value: Any) -> str:
     if isinstance(value, bytes):
         return value.decode("utf-8", "backslashreplace")
+    if isinstance(value, float) and value.is_integer() and abs(value) < 2**53:  # as in files of whole numbers
+        return str(int(value))
     return "null" if value is None else str(value)
 
 

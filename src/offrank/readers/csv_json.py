@@ -176,7 +176,7 @@ class CsvJsonTable:
                 yield with_columns(data, constant).select(list(columns))
 
     def _checked(self, stream: Any, wanted: pa.Schema, path: str) -> Iterator[pa.RecordBatch]:
-        """Yield rows of CSV whose whole numbers are what was written: 007 is not 7."""
+        """Yield rows of CSV whose whole numbers are what was written: 007 is not 7. Later some may have decimals."""
         whole = [at for at, one in enumerate(wanted) if one.type == pa.int64() and one.name not in self.kinds]
         first, texts = 0, wanted
         for at in whole:
@@ -188,8 +188,8 @@ class CsvJsonTable:
                 def wrong(place: int, at: int = at, data: pa.RecordBatch = data, first: int = first) -> LogError:
                     return cell_error(path, first + place, wanted.names[at], "int64", data.column(at)[place].as_py())
 
-                columns[at] = whole_numbers(data.column(at), wrong)
-            yield pa.record_batch(columns, schema=wanted) if whole else data
+                columns[at] = whole_numbers(data.column(at), wrong, self.dialect.decimal)
+            yield pa.record_batch(columns, names=wanted.names) if whole else data
             first += len(data)
 
     def _csv(self, stream: Any, wanted: pa.Schema | None) -> Any:

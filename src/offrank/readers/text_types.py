@@ -53,8 +53,11 @@ def csv_type(kind: pa.DataType, texts: pa.Array) -> pa.DataType:
     return pa.string() if changed or words or (whole and len(known)) else kind
 
 
-def whole_numbers(texts: pa.Array, wrong: Callable[[int], LogError]) -> pa.Array:
-    """Return texts as whole numbers. wrong: makes the error for the place of a text that its number would change."""
+def whole_numbers(texts: pa.Array, wrong: Callable[[int], LogError], point: str = "") -> pa.Array:
+    """Return texts as whole numbers. wrong: makes the error for the place of a text that its number would change.
+
+    point: before decimals, if some may have any; they are fractions then.
+    """
     _, ends, letters = texts.buffers()
     if len(texts) and not texts.offset and letters is not None:
         ends, letters = np.frombuffer(ends, np.int32, len(texts) + 1), np.frombuffer(letters, np.uint8)
@@ -64,9 +67,23 @@ def whole_numbers(texts: pa.Array, wrong: Callable[[int], LogError]) -> pa.Array
     texts = pc.utf8_trim_whitespace(texts)
     plain = pc.fill_null(pc.match_substring_regex(texts, r"^(0|-?[1-9]\d{0,18})$"), True)
     at = pc.index(plain, False).as_py()
-    if at >= 0:
-        raise wrong(at)
-    return texts.cast(pa.int64())
+    if at < 0:
+        return texts.cast(pa.int64())
+    if point and (found := _fractions(texts, point)) is not None:
+        return found
+    raise wrong(at)
+
+
+def _fractions(texts: pa.Array, point: str) -> pa.Array | None:
+    """Return trimmed texts as numbers, of which some have decimals; None if a number would change any.
+
+    Whole numbers among them have at most 15 digits: of longer ones a fraction holds no more.
+    """
+    point = re.escape(point)
+    whole, part = r"-?(0|[1-9]\d{0,14})", rf"-?(0|[1-9]\d*)?{point}\d+([eE][-+]?\d+)?"
+    if not pc.all(pc.match_substring_regex(texts, f"^({whole}|{part})$")).as_py():
+        return None
+    return pc.replace_substring_regex(texts, point, ".").cast(pa.float64())
 
 
 def json_types(schema: pa.Schema, lines: bytes, fits: Callable[[pa.Schema], bool]) -> pa.Schema:

@@ -124,7 +124,9 @@ def join_columns(shown: FirstImpressions, clicks: pa.Table) -> dict[str, str] | 
     if best < _JOINED:
         return None
     near = [way for share, way in found if share >= best - _APART]
-    same = [way for way in near if way[0] == way[1] and (way[2] == shown.item or shown.listed)]
+    # Of columns that are called the same most clicks join, though by others a few clicks may all join by chance.
+    joining = [way for share, way in found if share >= _JOINED]
+    same = [way for way in joining if way[0] == way[1] and (way[2] == shown.item or shown.listed)]
     alike = {tuple(_pairs(clicks, *way[1:]).to_pylist()) for way in near}
     if len(same) != 1 and len(alike) > 1:
         return None

@@ -70,6 +70,7 @@ def _gathered(group: Sequence[str], shown: Sequence[str], rows: pa.RecordBatch) 
     """Return the values of the columns of a group as lists, without the places that have no item."""
     there = np.column_stack([~arrow.nulls(arrow.plain(rows.column(name))) for name in shown])
     columns = [arrow.plain(rows.column(name)) for name in group]
+    columns = columns if group == shown else _as_numbers(columns)
     kind = [column.type for column in columns]
     common = kind[0] if len({*kind}) == 1 else pa.float64() if all(map(_is_numeric, kind)) else pa.string()
     try:
@@ -81,6 +82,16 @@ def _gathered(group: Sequence[str], shown: Sequence[str], rows: pa.RecordBatch) 
     ends = np.append(0, np.cumsum(there.sum(axis=1)))
     found = values.take(pa.array(order))
     return pa.LargeListArray.from_arrays(pa.array(ends, pa.int64()), _as_ids(found) if group == shown else found)
+
+
+def _as_numbers(columns: list[pa.Array]) -> list[pa.Array]:
+    """Return texts as numbers beside numbers: text is also the type of a place that no list of the first block has."""
+    if not any(pa.types.is_floating(column.type) or pa.types.is_integer(column.type) for column in columns):
+        return columns
+    try:
+        return [one.cast(pa.float64()) if pa.types.is_string(one.type) else one for one in columns]
+    except pa.ArrowInvalid:
+        return columns
 
 
 def _as_ids(values: pa.Array) -> pa.Array:
