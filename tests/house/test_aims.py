@@ -43,7 +43,7 @@ AIMS = [
     Aim("files of verbs/ and evaluation/", lambda: len(within(*WAIST)), 60, 61, 34),
     Aim("lines of verbs/ and evaluation/", lambda: measures.lines(within(*WAIST)), 7756, 7756, 5500),
     Aim("files of the package", lambda: len(SOURCE), 665, 665, 450),
-    Aim("lines of the package", lambda: measures.lines(SOURCE), 68355, 68360, 47000),
+    Aim("lines of the package", lambda: measures.lines(SOURCE), 68363, 68370, 47000),
     Aim("functions with two homes", lambda: len(measures.with_two_homes(measures.functions_defined)), 104, 106, 15),
     Aim("constants with two homes", lambda: len(measures.with_two_homes(measures.constants_defined)), 63, 64, 30),
     Aim("lists of evaluate's arguments", lambda: measures.lists_of_arguments(SOURCE), 1, 1, 1),

@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import offrank
-from offrank.errors import LogError
+from offrank.errors import LogError, RowError
 from offrank.log.source import Needs
 from offrank.readers import impressions
 from tests.readers.plain import codes, contents
@@ -104,17 +104,26 @@ def test_scattered_rows(room: int, tmp_path: Path, monkeypatch: pytest.MonkeyPat
 HUGE = 2**70
 
 
+def test_no_whole_number_is_another_without_its_sign() -> None:
+    rows = {"slate": pa.array([[2**64 - 1]], pa.list_(pa.uint64())), "candidates": [[-1]], "clicks": [[1]]}
+    with pytest.raises(RowError, match="not-a-candidate"):
+        contents(offrank.read_log(pa.table(rows)), Needs(frozenset(["candidates"])))
+
+
 @pytest.mark.parametrize("layout", ["wide", "long"])
-def test_an_item_is_the_same_in_whole_numbers_and_in_decimals_beyond_them(layout: str, tmp_path: Path) -> None:
+def test_an_item_is_the_same_in_every_type_of_whole_numbers(layout: str, tmp_path: Path) -> None:
     """Some warehouses write whole numbers as decimals; those of 2^63 and more are no whole numbers of Arrow's."""
     decimals = pa.decimal128(38, 0)
-    for number, (kind, slate) in enumerate([(pa.int64(), [7, 8]), (decimals, [8, HUGE]), (decimals, [8, -9])]):
+    most = 2**63 - 1
+    kinds = [(pa.int64(), [7, most]), (decimals, [most, HUGE]), (decimals, [8, -9]), (pa.uint64(), [2**63, 8])]
+    for number, (kind, slate) in enumerate(kinds):
         rows: dict[str, Any] = {"slate": pa.array([slate], pa.list_(kind)), "clicks": [[1, 0]]}
         if layout == "long":
             rows = {"impression": [number] * 2, "item": pa.array(slate, kind), "position": [1, 2], "click": [1, 0]}
         pq.write_table(pa.table(rows), tmp_path / f"{number}.parquet")
     log = offrank.read_log(str(tmp_path / "*.parquet"))
-    assert [row["slate"] for row in contents(log)] == [codes([7, 8]), codes([8, str(HUGE)]), codes([8, -9])]
+    known = [codes([7, most]), codes([most, str(HUGE)]), codes([8, -9]), codes([str(2**63), 8])]
+    assert [row["slate"] for row in contents(log)] == known
     assert {one.name for one in offrank.inspect(str(tmp_path / "*.parquet")).columns} == set(rows)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
@@ -221,7 +222,7 @@ def numbers(column: pa.Array, name: str) -> Floats:
 def codes(column: pa.Array, name: str) -> Integers:
     """Read a column of ids as 64-bit codes that are the same in every batch and file; null is 0.
 
-    Integers are their own codes; anything else is hashed as text.
+    Integers of 64 bits with a sign are their own codes; anything else is hashed as text.
 
     Raises:
         ColumnError: lists, or floating-point ids, which do not compare reliably.
@@ -232,20 +233,29 @@ def codes(column: pa.Array, name: str) -> Integers:
         return codes(column.dictionary, name)[places] if len(column.dictionary) else np.zeros(len(column), np.int64)
     if pa.types.is_floating(column.type):
         raise ColumnError(f"column {name!r} holds {column.type} ids", "write ids as integers or strings")
+    if _is_whole(column.type) or _has_large(column):  # what is below 2^63 is its own code, as in other rows
+        exact = column.cast(pa.decimal256(76, 0))
+        small = pc.fill_null(pc.and_(pc.greater_equal(exact, _LEAST), pc.less_equal(exact, _MOST)), False)
+        own = pc.if_else(small, column, pa.scalar(None, column.type)).cast(pa.int64())
+        return np.where(small, codes(own, name), codes(column.cast(pa.large_string()), name))
     if pa.types.is_integer(column.type):
         filled = column.fill_null(0) if column.null_count else column
         return filled.to_numpy(zero_copy_only=False).astype(np.int64)
     if pa.types.is_nested(column.type):
         raise ColumnError(f"column {name!r} holds {column.type}, not ids", "write ids as integers or strings")
-    if _is_whole(column.type):  # in other rows they are below 2^63, and then their own codes
-        small = pc.fill_null(pc.less(pc.abs(column.cast(pa.float64())), 2.0**63), False)
-        texts = codes(column.cast(pa.large_string()), name)
-        return np.where(small, codes(pc.if_else(small, column, None).cast(pa.int64()), name), texts)
     text = pc.fill_null(_as_bytes(column), b"")
     _, offsets, data = text.buffers()
     where = np.frombuffer(offsets, dtype=np.int64)[text.offset : text.offset + len(text) + 1]
     letters = np.zeros(1, np.uint8) if data is None or not data.size else np.frombuffer(data, dtype=np.uint8)
     return np.asarray(_kernels.hash_strings(letters, where)).view(np.int64)
+
+
+def _has_large(column: pa.Array) -> bool:
+    """Whether a column has whole numbers without a sign of 2^63 and more."""
+    return pa.types.is_uint64(column.type) and (pc.max(column).as_py() or 0) > np.iinfo(np.int64).max
+
+
+_LEAST, _MOST = (pa.scalar(Decimal(end), pa.decimal256(76, 0)) for end in (-(2**63), 2**63 - 1))
 
 
 def _as_bytes(column: pa.Array) -> pa.Array:
@@ -257,8 +267,7 @@ def texts(column: pa.Array, name: str) -> Texts:
     """Return the distinct texts of a column of ids beside their codes; there are none of whole numbers below 2^63."""
     column = plain(column)
     if pa.types.is_integer(column.type):
-        large = pa.types.is_uint64(column.type) and (pc.max(column).as_py() or 0) > np.iinfo(np.int64).max
-        if not large:
+        if not _has_large(column):
             return Texts.none()
         found = column.drop_null().unique()
         return Texts.of(codes(found, name), found.cast(pa.large_string()))
