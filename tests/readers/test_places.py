@@ -105,3 +105,10 @@ def test_numbers_beside_our_own_slate_may_be_called_by_what_they_tell(name: str)
     beside = RNG.integers(0, 2, (N, SLOTS)).tolist()
     log = [{"slate": row["shown"], name: row[name]} for row in table(name, beside)]
     assert offrank.inspect(log).renamed == {"clicks": name}
+
+
+def test_a_list_beside_places_that_cannot_be_read_is_named_with_its_row() -> None:
+    log = [{"slate": json.dumps([1, 2, 3]), "clicked_slots": "[2]"} for _ in range(20)]
+    log[7]["slate"] = f"[{2**64}]"
+    with pytest.raises(RowError, match=r"row 7 .*column 'slate'.*bad-list"):
+        clicks(log, {"clicks": "clicked_slots"})

@@ -11,6 +11,7 @@ import numpy as np
 import pyarrow as pa
 
 from ..running.checkpoint import stamp_of
+from .json_text import BadCell
 from .tables import Piece, Table, rows_for
 
 Computed = tuple[tuple[str, ...], Callable[[pa.RecordBatch], pa.Array]]
@@ -49,7 +50,11 @@ class DerivedTable:
         for whole in self.table.pieces(part, asked):
             for start in range(0, len(whole.data), most):
                 piece = whole.between(start, min(start + most, len(whole.data)))
-                yield replace(piece, data=pa.record_batch({name: self._column(piece, name) for name in columns}))
+                try:
+                    data = pa.record_batch({name: self._column(piece, name) for name in columns})
+                except BadCell as cell:
+                    raise piece.fault(cell) from None
+                yield replace(piece, data=data)
 
     def _column(self, piece: Piece, name: str) -> pa.Array:
         if name not in self.computed:
