@@ -235,7 +235,8 @@ def codes(column: pa.Array, name: str) -> Integers:
         raise ColumnError(f"column {name!r} holds {column.type} ids", "write ids as integers or strings")
     if _is_whole(column.type) or _has_large(column):  # what is below 2^63 is its own code, as in other rows
         exact = column.cast(pa.decimal256(76, 0))
-        small = pc.fill_null(pc.and_(pc.greater_equal(exact, _LEAST), pc.less_equal(exact, _MOST)), False)
+        least, most = (pa.scalar(Decimal(end), exact.type) for end in (-(2**63), 2**63 - 1))
+        small = pc.fill_null(pc.and_(pc.greater_equal(exact, least), pc.less_equal(exact, most)), False)
         own = pc.if_else(small, column, pa.scalar(None, column.type)).cast(pa.int64())
         return np.where(small, codes(own, name), codes(column.cast(pa.large_string()), name))
     if pa.types.is_integer(column.type):
@@ -253,9 +254,6 @@ def codes(column: pa.Array, name: str) -> Integers:
 def _has_large(column: pa.Array) -> bool:
     """Whether a column has whole numbers without a sign of 2^63 and more."""
     return pa.types.is_uint64(column.type) and (pc.max(column).as_py() or 0) > np.iinfo(np.int64).max
-
-
-_LEAST, _MOST = (pa.scalar(Decimal(end), pa.decimal256(76, 0)) for end in (-(2**63), 2**63 - 1))
 
 
 def _as_bytes(column: pa.Array) -> pa.Array:
