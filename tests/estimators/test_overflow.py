@@ -172,3 +172,8 @@ def test_an_infinite_weight_of_no_reward_is_refused_with_its_row_without_a_warni
             logging="plackett_luce(old, log=True)",
             estimators=["ips"],
         )
+
+
+@pytest.mark.parametrize("reward", [1e20, -1e20])
+def test_a_reward_that_overflows_with_its_weight_is_refused_without_a_warning(reward: float) -> None:
+    assert "gives the logged slate the weight 5e+299" in told(table(1.0, propensity=1e-300, reward=reward), ["ips"])

@@ -301,7 +301,7 @@ def _weighted_outcome(batch: LogBatch, weights: Weights) -> Terms:
 def rewarded(weights: Weights, reward: Floats, clicks: Floats | None, length: Integers) -> Terms:
     """The terms of weights for the rewards [n], the clicks [n, k] and the lengths [n] of the slates."""
     if weights.weight.ndim == 1:
-        with np.errstate(invalid="ignore"):  # an infinite weight of no reward; it is refused with its row
+        with np.errstate(invalid="ignore", over="ignore"):  # infinite, or not a number: refused with its row
             return Terms(weights.weight * reward, weights.control, weights)
     if clicks is None:
         raise ValueError("slot weights need clicks")
