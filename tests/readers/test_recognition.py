@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import offrank
-from offrank.errors import OffrankError, UsageError
+from offrank.errors import OffrankError, RowError, UsageError
 from offrank.log.source import Needs
 from offrank.readers import Reader
 from tests.cli.commands import call
@@ -83,3 +83,10 @@ def test_a_reader_takes_invalid_rows_and_a_format_is_a_reader(tmp_path: Path) ->
     assert repr(Reader(lambda path, **_: offrank.read_log(path))) == "<lambda>"  # type: ignore[arg-type]
     with pytest.raises(UsageError, match="which is not a reader"):
         offrank.read_log(tmp_path, format=plain)  # type: ignore[arg-type]
+
+
+def test_a_list_called_candidates_is_no_slate_beside_one_called_slate() -> None:
+    """Though the slate contains it, and what was clicked has its length: it lacks an item that was shown."""
+    row = {"slate": ["a", "b"], "candidates": ["a"], "clicked": ["b"]}
+    with pytest.raises(RowError, match=r"column 'slate': \['a', 'b'\] shows an item that is not among the candidates"):
+        list(offrank.read_log([row]).batches(0))

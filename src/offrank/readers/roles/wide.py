@@ -176,11 +176,12 @@ def _slate(roles: Roles, ids: Mapping[str, ListColumn], beside: list[ListColumn]
     """Choose the list that was shown: clicks stand beside it, and candidates contain it."""
     if "slate" in roles.said:
         return roles.choose("slate", [], "")
+    if "slate" in ids:  # what is called so is never taken for the candidates, nor they for it
+        ids = {name: one for name, one in ids.items() if name != "candidates"}
     beside = [one for one in beside if names.closeness("click", one.name) >= 2] or beside
     clicked = [name for name, one in ids.items() if any(each.beside(one) and each is not one for each in beside)]
     able = clicked or list(ids)
-    others = {name: [one for one in able if (name, one) != ("slate", "candidates")] for name in able}  # as they say
-    smaller = [name for name in able if not any(_is_pool(ids[name], ids[one]) for one in others[name])]
+    smaller = [name for name in able if not any(_is_pool(ids[name], ids[one]) for one in able)]
     return roles.choose("slate", smaller or able, "its ids are distinct in each row, and clicks belong to them")
 
 
