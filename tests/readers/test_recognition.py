@@ -89,4 +89,4 @@ def test_a_list_called_candidates_is_no_slate_beside_one_called_slate() -> None:
     """Though the slate contains it, and what was clicked has its length: it lacks an item that was shown."""
     row = {"slate": ["a", "b"], "candidates": ["a"], "clicked": ["b"]}
     with pytest.raises(RowError, match=r"column 'slate': \['a', 'b'\] shows an item that is not among the candidates"):
-        list(offrank.read_log([row]).batches(0))
+        list(offrank.read_log([row]).select(Needs(frozenset(["clicks", "candidates"]))).batches(0))
