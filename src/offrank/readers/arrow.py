@@ -288,7 +288,7 @@ def labels(column: pa.Array, name: str) -> tuple[Integers, tuple[str, ...]]:
     values = plain(column)
     values = values.dictionary_decode() if pa.types.is_dictionary(values.type) else values
     values = values.cast(pa.large_binary()) if _is_text(values.type) else values
-    values = pc.add(values, pa.scalar(0, values.type)) if pa.types.is_floating(values.type) else values  # -0.0 is 0
+    values = pc.add(values.cast(pa.float64()), 0.0) if pa.types.is_floating(values.type) else values  # -0.0 is 0
     encoded = values.dictionary_encode("encode")
     names = tuple(map(_word, in_python(encoded.dictionary)))
     return np.asarray(encoded.indices).astype(np.int64), names
