@@ -17,8 +17,9 @@ from offrank.estimators import PI, SelfNormalised, estimator
 from offrank.estimators.pseudoinverse import Overlap, action_rewards, pseudoinverse
 from offrank.estimators.pseudoinverse.cache import SizedCache
 from offrank.estimators.pseudoinverse.gamma import Inverses, UniformInverse, pseudoinverses, solve_uniform
-from offrank.estimators.pseudoinverse.grouping import distinct, grouped
+from offrank.estimators.pseudoinverse.grouping import grouped
 from offrank.log.batch import Contexts, Floats
+from offrank.log.contexts import distinct
 from offrank.policies.plackett_luce import pair_probs
 
 Slate = tuple[int, ...]

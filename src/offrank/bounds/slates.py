@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import RowError
-from ..estimators.pseudoinverse.grouping import content, distinct
 from ..log.batch import Contexts, Floats, Integers, LogBatch
+from ..log.contexts import content, distinct
 from ..log.source import Needs
 from ..policies.propensities import AnyPolicy, law, law_needs
 from ..policies.ties import certain, shown_slates

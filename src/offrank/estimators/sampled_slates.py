@@ -13,11 +13,11 @@ import numpy as np
 from ..errors import AbilityError
 from ..log.batch import Contexts, Floats, Integers, LogBatch, RunCache, Shown
 from ..log.contexts import reordered
+from ..log.hashing import feature_hashes, hashes
 from ..log.source import Needs
 from ..policies.base import Ability, Policy, all_items
 from ..policies.propensities import Propensities, propensities
 from ..policies.ties import certain, shown_slates
-from .pseudoinverse import _kernels
 from .pseudoinverse.grouping import places
 
 _ABILITIES: tuple[Ability, ...] = ("rank_probs", "log_prob", "slot_probs")
@@ -95,7 +95,7 @@ def _in_order(contexts: Contexts, inclusion: Floats, target: Policy, logging: Po
     keys = sorted(target.needs("sample").keys | _needs(logging).keys)
     beside = [contexts.size, contexts.length, *(contexts.keys[name] for name in keys)]
     content = np.column_stack([*beside, *inside]).astype(np.int64, copy=False)
-    rows = np.lexsort([inclusion, _kernels.hashes(content)])
+    rows = np.lexsort([inclusion, hashes(content)])
     return reordered(contexts, order).take(rows), rows
 
 
@@ -110,7 +110,7 @@ def _read(contexts: Contexts, target: Policy, logging: Policy) -> list[Integers]
     columns += [places(contexts.rankings[name], items.shape[1]) for name in sorted(every.rankings)]
     if "features" in every.roles and (one := contexts.features) is not None:
         given = (one.first, contexts.size, one.offsets, one.indices, one.values)
-        columns.append(_kernels.feature_hashes(*given, items.shape[1]).view(np.int64))
+        columns.append(feature_hashes(*given, items.shape[1]).view(np.int64))
     return columns if needed.exchangeable else [contexts.candidates, *columns]
 
 

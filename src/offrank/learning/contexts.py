@@ -9,10 +9,9 @@ from functools import cached_property
 import numpy as np
 
 from ..errors import AbilityError, LogError, UsageError
-from ..estimators.pseudoinverse.grouping import content, distinct
 from ..estimators.pseudoinverse.inverses import cases
 from ..log.batch import Contexts, Floats, Integers, LogBatch, RunCache
-from ..log.contexts import joined, reordered
+from ..log.contexts import content, distinct, joined, reordered
 from ..log.hashing import hashed
 from ..log.source import Needs, Source, has
 from ..policies.base import shuffles

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .batch import Contexts, Floats, Integers, SparseFeatures
+from .hashing import feature_hashes, hashes
 
 T = TypeVar("T", bound=np.generic)
 
@@ -66,6 +67,28 @@ def stacked(blocks: Sequence[NDArray[T]], width: int, pad: float) -> NDArray[T]:
         out[start : start + len(block), :kept] = block[:, :kept]
         start += len(block)
     return out
+
+
+def content(contexts: Contexts) -> Integers:
+    """[n, c] the whole content as integers; the features of a candidate as a hash."""
+    m = contexts.candidates.shape[1]
+    inside = np.arange(m) < contexts.size[:, None]
+    columns = [contexts.size, contexts.length, *contexts.keys.values(), np.where(inside, contexts.candidates, 0)]
+    if contexts.features is not None:
+        found = contexts.features
+        given = (found.first, contexts.size, found.offsets, found.indices, found.values)
+        columns.append(feature_hashes(*given, m).view(np.int64))
+    # Adding 0.0 turns -0.0 into 0.0.
+    scores = [np.where(inside, values + 0.0, 0.0).view(np.int64) for values in contexts.scores.values()]
+    return np.column_stack([*columns, *scores, *contexts.rankings.values()]).astype(np.int64, copy=False)
+
+
+def distinct(rows: Integers) -> tuple[Integers, Integers]:
+    """The first index of each distinct row of rows [n, c], and [n] the index of each row's distinct row."""
+    _, first, which = np.unique(hashes(rows), return_index=True, return_inverse=True)
+    if not np.array_equal(rows[first][which], rows):  # a hash collision
+        _, first, which = np.unique(rows, axis=0, return_index=True, return_inverse=True)
+    return first, which.reshape(-1)
 
 
 def _ranked(blocks: Sequence[Integers]) -> Integers:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from ..compiled import inlined
+from ..compiled import inlined, jit
 
 ODD = np.uint64(0x9E3779B97F4A7C15)
 """2^64 over the golden ratio: its multiples are spread over all 64-bit codes."""
@@ -64,3 +64,40 @@ def text_code(text: str) -> int:
         for byte in text.encode():
             code = with_byte.py_func(code, byte)
         return int(np.int64(finish.py_func(code).view(np.int64)))
+
+
+def hashes(content: NDArray[np.int64]) -> NDArray[np.uint64]:
+    """[n] 64-bit hashes of rows of integers."""
+    out = np.empty(len(content), np.uint64)
+    _hash(content, out)
+    return out
+
+
+@jit
+def _hash(content, out):
+    n, width = content.shape
+    for row in range(n):
+        state = ODD
+        for column in range(width):
+            state ^= np.uint64(content[row, column])
+            state ^= state >> np.uint64(32)
+            state *= np.uint64(0xD6E8FEB86659FD93)
+            state ^= state >> np.uint64(29)
+        out[row] = state
+
+
+@jit
+def feature_hashes(first, size, offsets, indices, values, m):
+    """[n, m] 64-bit hash of each candidate's features, 0 beyond a row's candidates."""
+    out = np.zeros((len(size), m), np.uint64)
+    for row in range(len(size)):
+        for item in range(size[row]):
+            line, state = first[row] + item, ODD
+            for at in range(offsets[line], offsets[line + 1]):
+                for part in (np.uint64(indices[at]), np.float64(values[at] + 0.0).view(np.uint64)):
+                    state ^= part
+                    state ^= state >> np.uint64(32)
+                    state *= np.uint64(0xD6E8FEB86659FD93)
+                    state ^= state >> np.uint64(29)
+            out[row, item] = state
+    return out

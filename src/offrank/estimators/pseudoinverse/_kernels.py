@@ -6,10 +6,8 @@ A coordinate is item * k + slot: a slate is k coordinates, an inverse a matrix o
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ...compiled import jit
-from ...log.hashing import ODD
 
 ILL_CONDITIONED = 1e10
 TOLERANCE = 1e-7
@@ -86,43 +84,6 @@ def supported(wanted, possible, null):
         for j in range(len(outside)):
             found[row] &= abs(outside[j]) < TOLERANCE
     return found
-
-
-def hashes(content: NDArray[np.int64]) -> NDArray[np.uint64]:
-    """[n] 64-bit hashes of rows of integers."""
-    out = np.empty(len(content), np.uint64)
-    _hash(content, out)
-    return out
-
-
-@jit
-def _hash(content, out):
-    n, width = content.shape
-    for row in range(n):
-        state = ODD
-        for column in range(width):
-            state ^= np.uint64(content[row, column])
-            state ^= state >> np.uint64(32)
-            state *= np.uint64(0xD6E8FEB86659FD93)
-            state ^= state >> np.uint64(29)
-        out[row] = state
-
-
-@jit
-def feature_hashes(first, size, offsets, indices, values, m):
-    """[n, m] 64-bit hash of each candidate's features, 0 beyond a row's candidates."""
-    out = np.zeros((len(size), m), np.uint64)
-    for row in range(len(size)):
-        for item in range(size[row]):
-            line, state = first[row] + item, ODD
-            for at in range(offsets[line], offsets[line + 1]):
-                for part in (np.uint64(indices[at]), np.float64(values[at] + 0.0).view(np.uint64)):
-                    state ^= part
-                    state ^= state >> np.uint64(32)
-                    state *= np.uint64(0xD6E8FEB86659FD93)
-                    state ^= state >> np.uint64(29)
-            out[row, item] = state
-    return out
 
 
 @jit

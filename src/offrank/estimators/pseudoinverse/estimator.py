@@ -12,6 +12,8 @@ from numpy.typing import NDArray
 from ...assumptions import ADDITIVE
 from ...errors import AbilityError, UsageError
 from ...log.batch import Contexts, Floats, Integers, LogBatch
+from ...log.contexts import content, distinct
+from ...log.hashing import hashes
 from ...policies.base import Policy, all_items, shuffles, slots_filled
 from ...policies.mixture import mixed_with
 from ...policies.propensities import Propensities, law
@@ -23,7 +25,7 @@ from ..items import IPM
 from ..registry import ESTIMATORS
 from ..wrappers import self_normalised
 from . import _kernels
-from .grouping import Grouped, content, distinct, relevant, unpadded
+from .grouping import Grouped, relevant, unpadded
 from .inverses import cases_of
 
 Slots = Literal["joint", "independent"]
@@ -190,7 +192,7 @@ def drawn_slates(policy: Policy, contexts: Contexts, samples: int, seed: int) ->
     slates = np.full((len(first), samples, contexts.slots), -1)
     for group, row in enumerate(first):
         one = unpadded(contexts.take(np.array([row])))
-        rng = np.random.default_rng([seed, int(_kernels.hashes(content(one))[0])])
+        rng = np.random.default_rng([seed, int(hashes(content(one))[0])])
         found = policy.sample(one.take(np.zeros(samples, np.int64)), rng)
         slates[group, :, : found.shape[1]] = found
     return slates, which

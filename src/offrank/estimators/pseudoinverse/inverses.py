@@ -17,11 +17,12 @@ from numpy.typing import NDArray
 
 from ...errors import AbilityError
 from ...log.batch import Contexts, Floats, Integers, LogBatch, RunCache
+from ...log.contexts import content, distinct
 from ...policies.base import Policy
 from ...policies.pair_law import pair_probs
 from .cache import SizedCache
 from .gamma import Inverse, Inverses, pseudoinverses
-from .grouping import Grouped, content, distinct, grouped, relevant, unpadded
+from .grouping import Grouped, grouped, relevant, unpadded
 
 INVERSE_BYTES = 512 << 20
 SOLUTION_BYTES = 128 << 20

@@ -16,6 +16,7 @@ from ...folds.base import MappedFold, Sample
 from ...folds.estimate import Interval
 from ...folds.moments import Moments, MomentsFold
 from ...log.batch import Contexts, Floats, Integers, LogBatch, RunCache
+from ...log.contexts import distinct
 from ...policies.base import Policy, shuffles
 from ...policies.named import policy as named_policy
 from ...policies.propensities import AnyPolicy, law
@@ -25,7 +26,7 @@ from ...running.executors import Executor, run
 from ...wording import Option, Wording
 from .estimator import PI, drawn_slates
 from .gamma import Inverse, UniformInverse
-from .grouping import Grouped, distinct, grouped, relevant
+from .grouping import Grouped, grouped, relevant
 from .inverses import cases
 
 _Each = Callable[[Integers], Iterable[tuple[Integers, Inverse | UniformInverse]]]
