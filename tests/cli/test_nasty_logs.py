@@ -71,6 +71,9 @@ READ: dict[str, Write] = {
     ),
     "dictionaries of numbers": parquet(propensity=pa.array([0.5, 0.5, 0.5]).dictionary_encode()),
     "whole decimals as ids": parquet(slate=nested(pa.array([Decimal(i) for i in ITEMS], pa.decimal128(38, 0)))),
+    "decimals beyond 64 bits": parquet(
+        slate=nested(pa.array([Decimal(10**30 + i) for i in ITEMS], pa.decimal128(38, 0)))
+    ),
     "decimals as numbers": parquet(propensity=pa.array([Decimal(".5")] * 3, pa.decimal128(9, 2))),
     "large lists": parquet(slate=pa.array(SLATE, pa.large_list(pa.int64()))),
     "unsigned ids of 64 bits": parquet(slate=nested(pa.array([i + 2**64 - 9 for i in ITEMS], pa.uint64()))),
@@ -109,10 +112,6 @@ REFUSED: dict[str, tuple[Write, str]] = {
     ),
     "ids of two kinds in lists": (text("log.csv", 'slate,clicks\n"[1]","[0]"\n"[""a""]","[0]"\n'), "row 0 .*'slate'"),
     "ids of unlike type": (parquet(candidates=[["1", "2"]] * 3), "text in 'candidates', but whole numbers in 'slate'"),
-    "decimals beyond 64 bits": (
-        parquet(slate=nested(pa.array([Decimal(10**30 + i) for i in ITEMS], pa.decimal128(38, 0)))),
-        "rows 0 to 2",
-    ),
     "ids with a fraction": (parquet(slate=[[1.5], [1.0], [2.0]], clicks=[[0]] * 3), "'slate' holds double ids"),
     "infinite clicks": (parquet(clicks=[[1, np.inf], [0, 1], [0, 0]]), "row 0 .*bad-clicks"),
     "null lists": (parquet(slate=[None, [1, 2], [2, 1]]), "row 0 .*null"),

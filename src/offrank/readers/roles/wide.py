@@ -176,8 +176,7 @@ def _slate(roles: Roles, ids: Mapping[str, ListColumn], beside: list[ListColumn]
     """Choose the list that was shown: clicks stand beside it, and candidates contain it."""
     if "slate" in roles.said:
         return roles.choose("slate", [], "")
-    if "slate" in ids:  # what is called so is never taken for the candidates, nor they for it
-        ids = {name: one for name, one in ids.items() if name != "candidates"}
+    ids = {name: one for name, one in ids.items() if name != "candidates" or "slate" not in ids}  # as they are called
     beside = [one for one in beside if names.closeness("click", one.name) >= 2] or beside
     clicked = [name for name, one in ids.items() if any(each.beside(one) and each is not one for each in beside)]
     able = clicked or list(ids)
