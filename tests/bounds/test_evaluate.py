@@ -13,7 +13,7 @@ import pytest
 
 import offrank
 from offrank.bounds.ends import Bounds
-from offrank.errors import LogError, UsageError
+from offrank.errors import AbilityError, LogError, UsageError
 from tests.cli.commands import call
 
 ITEMS, RANKS, QUERIES = 4, 3, 12
@@ -191,3 +191,6 @@ def test_what_cannot_be_bounded_is_told_before_the_log_is_read_for_estimates(mon
             ask(table.drop(["query"]), ["top(new)", "top(old)"], bounds=True)
         with pytest.raises(UsageError, match="need the range of their rewards"):
             ask(rewards, ["top(new)", "top(old)"], bounds=True)
+        for how, lacks in (({}, "of an item at a rank"), ({"reward_range": [0, 3]}, "of a slate")):
+            with pytest.raises(AbilityError, match=f"logged cannot give the probability {lacks}"):
+                ask(table, ["logged", "top(old)"], bounds=True, **how)

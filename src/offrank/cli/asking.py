@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from .streams import echo, formatting
+from .streams import echo
 
 _OTHER = "another column"
 
@@ -41,5 +41,6 @@ def _answer(found: Any, asked: Any) -> Mapping[str, str]:
     if number <= len(options):
         return options[number - 1]
     role = next(iter(options[0]))
-    names = {formatting.printable(column.name): column.name for column in found.columns}
+    columns = (column.name for column in found.columns)
+    names = {name if name.isprintable() else repr(name): name for name in columns}  # which tells all of them apart
     return {role: names[click.prompt(f"Which column is the {role}?", type=click.Choice(list(names)))]}

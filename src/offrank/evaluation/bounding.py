@@ -19,6 +19,7 @@ from ..errors import UsageError
 from ..inference.spec import AUTO
 from ..log.source import Needs, Source, has
 from ..policies.fit import fitted
+from ..policies.propensities import law_needs
 from ..running.checkpoint import CheckpointFolder
 from ..running.executors import Executor, run
 from ..wording import Option, Wording
@@ -40,11 +41,17 @@ def answered_with_bounds(question: WithBounds, against: str | None = None) -> Re
     """
     source = checked.source(question.log, question.columns)
     _context_of(question, source)
-    if question.limits is None and not _clicked(source):
+    clicked = _clicked(source)
+    if question.limits is None and not clicked:
         raise UsageError(
             "bounds of whole slates need the range of their rewards, and the log has no clicks",
             Wording("give the smallest and the largest possible reward: {}", Option("reward_range", [0, 1])),
         )
+    for target in question.targets.values():  # as the knowledge of slates, and of items at ranks, will ask
+        if question.limits is not None:
+            law_needs(target, "log_prob")
+        if clicked:
+            law_needs(target, "rank_probs")
     return answered(question).with_bounds(*_bounds(question, source, against))
 
 
