@@ -18,6 +18,8 @@ _ROUNDING = 1e-14
 """What rounding may leave of terms that cancel, as a share of them: sums of some 10^7 products are that exact."""
 
 
+_DEPENDENT = 1e-9
+"""Share of its variance from which a column counts as its own, beside those it is compared with."""
 EXPLAINED = 0.9
 """Share of the variance of a mean from which the skewness of its nearest known combination counts as its own."""
 
@@ -107,8 +109,8 @@ class Moments:
         inverse = np.divide(1.0, scale, out=np.zeros_like(scale), where=scale > 0)
         wanted = inverse * (self.comoment[at] @ influence)
         within = inverse[:, None] * self.comoment[np.ix_(at, at)] * inverse
-        found = np.linalg.lstsq(within, wanted, rcond=1e-9)[0]
-        return found * inverse, float(found @ wanted)
+        found = _solved(within, wanted)
+        return found * inverse, float((found * wanted).sum())
 
 
 @dataclass(frozen=True)
@@ -153,6 +155,25 @@ class MomentsFold:
 
     def finish(self, state: Moments) -> Moments:
         return state
+
+
+def _solved(matrix: Floats, wanted: Floats) -> Floats:
+    """[c] a solution of a consistent system with a [c, c] matrix of correlations; 0 for columns that others give.
+
+    By elimination, the largest pivots first. A library's routine starts threads, which outlast a system this small.
+    """
+    both, found = np.column_stack([matrix, wanted]), np.zeros(len(wanted))
+    pivots = np.diagonal(both).copy()
+    used: list[int] = []
+    while len(used) < len(wanted) and pivots[at := int(pivots.argmax())] > _DEPENDENT:
+        both[at] /= both[at, at]
+        others = np.arange(len(wanted)) != at
+        both[others] -= both[others, at, None] * both[at]
+        used.append(at)
+        pivots = np.diagonal(both).copy()
+        pivots[used] = 0.0
+    found[used] = both[used, -1]
+    return found
 
 
 def without(whole: Moments, part: Moments) -> Moments:
