@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from functools import cache
 
 import numpy as np
@@ -240,6 +241,30 @@ def test_the_law_of_shown_items_is_their_rank_probs(name: str) -> None:
     assert found.rank_law.written_out(contexts.length) == pytest.approx(expected)
     assert found.log_prob == pytest.approx(policy(name).log_prob(contexts, slates))
     assert found.slot_probs == pytest.approx(policy(name).slot_probs(contexts, slates))
+
+
+@pytest.mark.parametrize("name", [*POLICIES, *RACES, *PARTIAL])
+@pytest.mark.parametrize("candidates", ["as they are", "none", "no rows"])
+def test_a_context_without_slots_has_the_empty_slate(name: str, candidates: str) -> None:
+    """So a base policy sees a row in which everything is pinned."""
+    here = WORLD.contexts(np.arange(0 if candidates == "no rows" else len(WORLD.situations)))
+    size = np.zeros_like(here.size) if candidates == "none" else here.size
+    contexts, n = replace(here, size=size, length=np.zeros_like(here.length)), len(here)
+    none, items, one = np.zeros((n, 0), np.int64), all_items(contexts), policy(name)
+    assert one.sample(contexts, np.random.default_rng(1)).tolist() == none.tolist()
+    assert one.rank_probs(contexts, items).shape == (*items.shape, 0)
+    if name not in PARTIAL:
+        assert one.log_prob(contexts, none) == pytest.approx(np.zeros(n), abs=1e-15)
+        assert one.slot_probs(contexts, none).shape == (n, 0)
+        assert pair_probs(one, contexts).size == 0
+
+
+@pytest.mark.parametrize("base", ["thompson(score, spread)", "noisy(logit, sd=1.5)"])
+def test_where_every_slot_is_pinned_one_slate_is_certain(base: str) -> None:
+    contexts = WORLD.contexts(np.array([3, 3]))  # its only item is pinned
+    found = policy(f"pinned({base}, ad)")
+    assert found.log_prob(contexts, np.array([[0], [-1]])).tolist() == [0.0, 0.0]
+    assert found.rank_probs(contexts, np.array([[0], [0]]))[:, 0, 0].tolist() == [1.0, 1.0]
 
 
 @pytest.mark.parametrize("name", [*POLICIES, *RACES])

@@ -21,7 +21,8 @@ class Filtered(Spelled, Restricted):
 
     To drop items after ranking all of them is the same where the base sorts or draws one item after the other, as
     `top`, `ranking`, `uniform` and `plackett_luce` do, and mixtures of these. Where too few items are left, the last
-    slots stay empty.
+    slots stay empty. Around a `pinned` base, an item that is left keeps its rank, if there are items for all slots down
+    to it; the slot of one that is not left goes to the others.
 
     Parameters:
         base: a policy that sorts, or that draws one item after the other.

@@ -21,7 +21,10 @@ from .registry import POLICIES
 @POLICIES.register
 @dataclass(frozen=True, repr=False)
 class Noisy(Spelled, Racing):
-    """The candidates sorted by their score plus independent noise with mean the same for all.
+    """The candidates sorted by their score plus independent noise, which is most likely 0 for each of them.
+
+    Gaussian noise has mean 0. Gumbel noise has its mode at 0 and its mean 0.45 sd above, so that a larger sd of its own
+    also lifts a candidate.
 
     Parameters:
         scores: a column of numbers beside the candidates.

@@ -70,7 +70,7 @@ class Racing(PairProbs, FillsSlots):
         if (same := self.plackett_luce) is not None:
             return same.log_prob(contexts, slates)
         with np.errstate(divide="ignore"):
-            return np.asarray(np.log(self._beginnings(contexts, slates)[:, -1]))
+            return np.asarray(np.log(self._beginnings(contexts, slates)[:, -1:].prod(axis=1)))
 
     @final
     def slot_probs(self, contexts: Contexts, slates: Integers) -> Floats:

@@ -33,11 +33,11 @@ class Shuffled(Spelled, PairProbs, FillsSlots):
         base: a policy that sorts.
         block: ranks in a block, 2 or more.
         method: which blocks. `blocks`: the ranks one block after the other, from the top. `top`: the first block
-            alone. `fair_pairs`: as `blocks`, from a place drawn uniformly among the first `block` ranks on; with
-            block = 2 it is Radlinski and Joachims (2006), Minimally invasive randomization for collecting unbiased
-            preferences from clickthrough logs. `window`: a single block at a place drawn uniformly; with block = 2
-            a random adjacent pair, which is swapped half of the time. Blocks end with the slots: other items than
-            those of `base` are never shown.
+            alone. `fair_pairs`: as `blocks`, from a place drawn uniformly among the first `block` ranks on, and the
+            ranks above that place are a shorter block of their own; with block = 2 it is Radlinski and Joachims
+            (2006), Minimally invasive randomization for collecting unbiased preferences from clickthrough logs.
+            `window`: a single block at a place drawn uniformly; with block = 2 a random adjacent pair, which is
+            swapped half of the time. Blocks end with the slots: other items than those of `base` are never shown.
 
     Raises:
         UsageError: a base that does not sort, a block below 2, or an unknown method.
@@ -82,7 +82,7 @@ class Shuffled(Spelled, PairProbs, FillsSlots):
     def log_prob(self, contexts: Contexts, slates: Integers) -> Floats:
         """[n] log-probability of each slate."""
         with np.errstate(divide="ignore"):
-            return np.asarray(np.log(self._beginnings(contexts, slates)[:, -1]))
+            return np.asarray(np.log(self._beginnings(contexts, slates)[:, -1:].prod(axis=1)))
 
     def slot_probs(self, contexts: Contexts, slates: Integers) -> Floats:
         """[n, k] probability of each slot's item given the slots above; 1 on pads."""

@@ -156,7 +156,7 @@ class SlotBySlot(PairProbs):
         most: the number of steps to follow at a time.
         """
         tables = self.tables(contexts)
-        decides = np.column_stack([contexts.size, contexts.length, tables.reshape(len(tables), -1)])
+        decides = np.column_stack([contexts.size, contexts.length, tables.reshape(len(tables), tables[:1].size)])
         _, first, which = np.unique(decides, axis=0, return_index=True, return_inverse=True)
         order = np.argsort(which.reshape(-1), kind="stable")
         ends = np.append(0, np.cumsum(np.bincount(which.reshape(-1), minlength=len(first))))

@@ -91,16 +91,17 @@ class Grid:
 
 
 def grids(keys: Keys, size: Integers, depth: Integers, numbers_per_node: int = 1) -> Iterator[Grid]:
-    """Grids of all rows, a few rows at a time.
+    """Grids of all rows that have a candidate and a rank, a few rows at a time.
 
     size, depth: [n] candidates and ranks of each row. numbers_per_node: that the caller keeps for each node and key.
     """
-    if len(size) == 1:
-        yield _Layout.of(keys, size, depth).grid(np.zeros(1, np.int64), slice(None))
+    raced = np.flatnonzero(np.minimum(size, depth) > 0)
+    if len(raced) == len(size) == 1:
+        yield _Layout.of(keys, size, depth).grid(raced, slice(None))
         return
-    for start in range(0, len(size), _BLOCK):
-        block = np.arange(start, min(start + _BLOCK, len(size)))
-        layout = _Layout.of(keys.take(slice(start, start + _BLOCK)), size[block], depth[block])
+    for start in range(0, len(raced), _BLOCK):
+        block = raced[start : start + _BLOCK]
+        layout = _Layout.of(keys.take(block), size[block], depth[block])
         order = np.argsort(layout.panels, kind="stable")[::-1]
         while len(order):
             each = layout.panels[order[0]] * ORDER * layout.inside.shape[1] * numbers_per_node

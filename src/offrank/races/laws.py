@@ -14,7 +14,7 @@ def list_probs(keys: Keys, size: Integers, slates: Integers) -> Floats:
     slates: [n, k] candidates, top first, -1 pads.
     """
     found = np.ones(slates.shape)
-    depth = np.maximum((slates >= 0).sum(axis=1), 1)
+    depth = (slates >= 0).sum(axis=1)
     for grid in grids(keys, size, depth, 3):
         found[grid.rows] = _beginnings(grid, slates[grid.rows])
     return found
