@@ -54,6 +54,21 @@ def test_noise_is_of_a_known_kind() -> None:
         policy("noisy(score)")
 
 
+def test_one_slot_of_rows_seen_before_beside_others() -> None:
+    """Normal keys of means 0, 1 (and 5 in one row), sd 1: the higher of two comes first with Phi(1 / sqrt 2)."""
+    rows = [[0.0, 1.0], [1.0, 0.0], [0.0, 1.0], [0.0, 1.0, -50.0], [3.0]]
+    asked, first = policy("noisy(score, sd=1)"), (1 + math.erf(0.5)) / 2
+    expected = [first, 1 - first, first, first, 0.0]
+    for some in ([0], [0, 1], [2, 3, 4], [4, 3, 1, 0]):
+        here = contexts([rows[row] for row in some], [1] * len(some))
+        items = np.array([[1 if len(rows[row]) > 1 else -1] for row in some])
+        found = asked.rank_probs(here, items)[:, 0, 0]
+        assert found == pytest.approx([expected[row] for row in some], abs=1e-11)
+        shown = np.where(items >= 0, items, 0)
+        alone = [expected[row] if len(rows[row]) > 1 else 1.0 for row in some]
+        assert np.exp(asked.log_prob(here, shown)) == pytest.approx(alone, abs=1e-11)
+
+
 @pytest.mark.parametrize("sd", [0.1, 2.0])
 def test_gumbel_noise_of_one_size_is_plackett_luce(sd: float) -> None:
     found, same = policy(f"noisy(score, sd={sd}, noise=gumbel)"), PlackettLuce("score", temperature=1, log=True)

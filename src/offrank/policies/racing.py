@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable
+from functools import cached_property
 from typing import final
 
 import numpy as np
@@ -19,6 +20,8 @@ from .plackett_luce import PlackettLuce
 
 _MOST_NUMBERS = 1 << 26
 """Of one row, while the probabilities of its candidates at all ranks are computed: half a gigabyte."""
+_MOST_KEPT = 1 << 20
+"""Probabilities that a policy keeps."""
 
 
 class Racing(PairProbs, FillsSlots):
@@ -92,7 +95,8 @@ class Racing(PairProbs, FillsSlots):
         if (same := self.plackett_luce) is not None:
             return same.rank_probs(contexts, items)
         self._refuse_many_ranks(contexts)
-        law = self._solved(contexts, races.rank_probs)
+        one = contexts.slots == 1
+        law = self._first(contexts)[:, :, None] if one else self._solved(contexts, races.rank_probs)
         found = np.take_along_axis(law, np.maximum(items, 0)[:, :, None], axis=1)
         return np.where((items >= 0)[:, :, None], found, 0.0)
 
@@ -119,14 +123,39 @@ class Racing(PairProbs, FillsSlots):
             unable(self, "rank_probs", why)
 
     def _beginnings(self, contexts: Contexts, slates: Integers) -> Floats:
-        return races.list_probs(self.keys(contexts), contexts.size, slates)
+        if slates.shape[1] != 1 or contexts.slots != 1:
+            return races.list_probs(self.keys(contexts), contexts.size, slates)
+        first = np.take_along_axis(self._first(contexts), np.maximum(slates, 0), axis=1)
+        return np.where(slates >= 0, first, 1.0)
+
+    def _first(self, contexts: Contexts) -> Floats:
+        """[n, m] P(the candidate comes first). One slot is asked for again and again, of the same rows: it is kept."""
+        content, kept = self._content(contexts), self._kept
+        rows = [one.tobytes() for one in content]
+        new = {one: row for row, one in enumerate(rows) if one not in kept}
+        some = contexts.take(np.fromiter(new.values(), np.int64, len(new)))
+        law = races.rank_probs(self.keys(some), some.size, np.ones_like(some.length), 1)[:, :, 0]
+        fresh, found = dict(zip(new, law, strict=True)), np.empty(contexts.candidates.shape)
+        for row, one in enumerate(rows):
+            found[row] = fresh[one] if one in fresh else kept[one]
+        if (len(kept) + len(fresh)) * law.shape[1] <= _MOST_KEPT:
+            kept.update(fresh)
+        return np.where(contexts.length[:, None] > 0, found, 0.0)
+
+    @cached_property
+    def _kept(self) -> dict[bytes, Floats]:
+        """Rows of `_content`, and the law of `_first` in them."""
+        return {}
+
+    def _content(self, contexts: Contexts) -> Floats:
+        """[n, 2 + columns * m] what decides the law of each row."""
+        inside = np.arange(contexts.candidates.shape[1]) < contexts.size[:, None]
+        read = [np.where(inside, contexts.scores[column], 0.0) for column in self.columns]
+        return np.hstack([contexts.size[:, None], contexts.length[:, None], *read])
 
     def _solved(self, contexts: Contexts, law: Callable[[races.Keys, Integers, Integers, int], Floats]) -> Floats:
         """[n, ...] a law of every row; equal rows are solved once."""
-        inside = np.arange(contexts.candidates.shape[1]) < contexts.size[:, None]
-        read = [np.where(inside, contexts.scores[column], 0.0) for column in self.columns]
-        content = np.hstack([contexts.size[:, None], contexts.length[:, None], *read])
-        _, first, which = np.unique(content, axis=0, return_index=True, return_inverse=True)
+        _, first, which = np.unique(self._content(contexts), axis=0, return_index=True, return_inverse=True)
         some = contexts.take(first)
         found = law(self.keys(some), some.size, some.length, contexts.slots)
         return np.asarray(found[which.reshape(-1)])

@@ -109,6 +109,16 @@ def grids(keys: Keys, size: Integers, depth: Integers, numbers_per_node: int = 1
             yield layout.grid(block[some], some)
 
 
+def _once(places: Floats, last: Floats) -> Floats:
+    """[n, c'] the places [n, c] of each row in order, each once; then the `last` [n, 1] again. Most were clipped."""
+    places.sort(axis=1)
+    again = places[:, 1:] == places[:, :-1]
+    places[:, 1:][again] = np.inf
+    places.sort(axis=1)
+    widest = places.shape[1] - int(again.sum(axis=1).min(initial=places.shape[1]))
+    return np.minimum(places[:, : max(widest, 1)], last)
+
+
 @dataclass(frozen=True)
 class _Layout:
     """Where rows need their nodes. cost: [n, c] panels needed up to each of the places [n, c]."""
@@ -130,7 +140,7 @@ class _Layout:
         first = np.take_along_axis(np.sort(low, axis=1), m - kept, axis=1)
         last = high.max(axis=1, keepdims=True)
         own = np.where(inside[:, :, None], own, first[:, :, None])
-        places = np.sort(np.clip(own.reshape(n, -1), first, last), axis=1)
+        places = _once(np.clip(own.reshape(n, -1), first, last), last)
         length = np.diff(places)
         middle = places[:, :-1] + length / 2
         rough = keys.roughness(middle)

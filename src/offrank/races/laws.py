@@ -75,7 +75,8 @@ def _ranks(grid: Grid, slots: int) -> Floats:
     The polynomials of the candidates before and after each one are multiplied: nothing is divided out, so that nothing
     cancels.
     """
-    below, above = grid.below, grid.above
+    below = grid.below
+    above = grid.above if slots > 1 else below  # of one slot nothing lies above
     n, m, _ = below.shape
     before = _products(below, above, slots)
     after = _products(below[:, ::-1], above[:, ::-1], slots)[:, ::-1]
