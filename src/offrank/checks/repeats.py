@@ -125,8 +125,11 @@ class RepeatsFold:
         both = RepeatRows(
             *(np.concatenate([one, two]) for one, two in zip(vars(left).values(), vars(right).values(), strict=True))
         )
-        # The content breaks ties of rows with the same number in several files.
-        return both.take(np.lexsort((both.content, both.key))[: self.kept])
+        order = np.argsort(both.key, kind="stable")  # which merges what is in order already
+        key = both.key[order]
+        if (key[1:] == key[:-1]).any():  # rows with the same number in several files
+            order = np.lexsort((both.content, both.key))
+        return both.take(order[: self.kept])
 
     def finish(self, state: RepeatRows) -> Repeats:
         every = [repeats(state, place, self.by) for place in (0, 1)]
