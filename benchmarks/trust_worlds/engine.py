@@ -29,29 +29,37 @@ class Users:
 
     - curve: examination by rank; stop: chance that a click ends the search (1: the cascade model).
     - distraction: how much the result below takes from the chance of a click, if it is relevant.
+    - satisfied: what is clicked ends the search as far as it is relevant. best: only the best of the list is clicked.
     """
 
     curve: tuple[float, ...] = CURVE
     stop: float = 0.0
     distraction: float = 0.0
+    satisfied: bool = False
+    best: bool = False
 
     def _attraction(self, relevance: Floats) -> Floats:
         """[..., k] chance of a click on what is looked for."""
         below = np.concatenate([relevance[..., 1:], np.zeros_like(relevance[..., :1])], axis=-1)
         curve = np.asarray(self.curve[: relevance.shape[-1]])
-        return np.asarray(curve * relevance * (1 - self.distraction * below))
+        chosen = (relevance == relevance.max(axis=-1, keepdims=True)) | (not self.best)
+        return np.asarray(chosen * curve * relevance * (1 - self.distraction * below))
+
+    def _ends(self, relevance: Floats) -> Floats | float:
+        """[..., k] chance that a click ends the search."""
+        return self.stop * relevance if self.satisfied else self.stop
 
     def expected(self, relevance: Floats) -> Floats:
         """[..., k] expected clicks on results of [..., k] relevance."""
         chance = self._attraction(relevance)
-        looking = np.cumprod(1 - self.stop * chance, axis=-1)
+        looking = np.cumprod(1 - self._ends(relevance) * chance, axis=-1)
         chance[..., 1:] *= looking[..., :-1]
         return chance
 
     def click(self, relevance: Floats, rng: np.random.Generator) -> Floats:
         """[n, k] clicks, 0 or 1."""
         clicks = (rng.random(relevance.shape) < self._attraction(relevance)).astype(float)
-        ended = np.cumsum(clicks * (rng.random(relevance.shape) < self.stop), axis=-1) > 0
+        ended = np.cumsum(clicks * (rng.random(relevance.shape) < self._ends(relevance)), axis=-1) > 0
         clicks[:, 1:][ended[:, :-1]] = 0
         return clicks
 
@@ -62,6 +70,8 @@ class Engine:
 
     - hidden: every query comes in two kinds of equal scores and candidates, which no log tells apart.
     - lengths: the chance of each number of slots, from 1 on; by default all slots are filled.
+    - rate, ceiling: by what relevance is multiplied, and the most that it may be. priced: clicks earn a price.
+    - preferred: two scores, and by what the relevance of items is multiplied of which the second thinks more.
     """
 
     name: str
@@ -70,6 +80,10 @@ class Engine:
     queries: int = 100
     hidden: bool = False
     lengths: tuple[float, ...] = ()
+    rate: float = 1.0
+    ceiling: float = 0.95
+    priced: bool = False
+    preferred: tuple[str, str, float] | None = None
 
     @cached_property
     def columns(self) -> dict[str, Floats]:
@@ -90,8 +104,22 @@ class Engine:
         found["flat"] = np.ones_like(merit)
         best = np.argsort(np.argsort(-merits["new_score"], axis=1), axis=1)
         found["holes_score"] = np.where((best == 1) | (best == 4), 0.0, found["old_score"])
-        found["relevance"] = 0.05 + 0.6 / (1 + np.exp(1 - 1.3 * merit))
+        order = np.argsort(-found["old_score"], axis=1)[:, : self.slots]
+        found["reordered_score"] = found["old_score"] / found["old_score"].max() / 10
+        np.put_along_axis(found["reordered_score"], order, 1 + np.exp(noise[5][:, : self.slots]), axis=1)
+        found["relevance"] = np.minimum(
+            self._liked(found) * self.rate * (0.05 + 0.6 / (1 + np.exp(1 - 1.3 * merit))), self.ceiling
+        )
+        if self.priced:
+            found["worth"] = np.exp(0.7 * stream(self.name, 2).normal(size=merit.shape))
         return self._in_two_kinds(found, np.sign(noise[4])) if self.hidden else found
+
+    def _liked(self, found: dict[str, Floats]) -> Floats | float:
+        """[queries, candidates] by what relevance is multiplied, for the target to earn what it should."""
+        if self.preferred is None:
+            return 1.0
+        of_log, of_target = (found[name] / found[name].sum(axis=1, keepdims=True) for name in self.preferred[:2])
+        return np.where(of_target > of_log, self.preferred[2], 1.0)
 
     def _in_two_kinds(self, found: dict[str, Floats], liked: Floats) -> dict[str, Floats]:
         """Users of two kinds: each likes half of the candidates, and the engine knew."""
@@ -179,5 +207,30 @@ class Law:
         else:
             slates = np.broadcast_to(engine.orders, (len(query), *engine.orders.shape))
             chance = self.prefixes(engine, query, slates)[..., -1]
-        clicks = users.expected(engine.columns["relevance"][query[:, None, None], slates]) @ engine.shown()
+        clicks = users.expected(engine.columns["relevance"][query[:, None, None], slates])
+        if engine.priced:
+            clicks = clicks * engine.columns["worth"][query[:, None, None], slates]
+        clicks = clicks @ engine.shown()
         return float((chance * clicks).sum(axis=1).mean())
+
+
+@dataclass(frozen=True)
+class Shuffled(Law):
+    """The top of a column, in an order that is drawn uniformly."""
+
+    @property
+    def spelling(self) -> str:
+        """As offrank reads it."""
+        return f"shuffled(top({self.column}), 5, method=top)"
+
+    def draw(self, engine: Engine, query: Integers, rng: np.random.Generator) -> Integers:
+        """[n, slots] places among the candidates."""
+        order = np.argsort(-self.weights(engine), axis=1)[:, : engine.slots]
+        return rng.permuted(order[query], axis=1)
+
+    def prefixes(self, engine: Engine, query: Integers, slates: Integers) -> Floats:
+        """[n, ..., slots] chance of the first so many of [n, ..., slots] slates."""
+        order = np.argsort(-self.weights(engine), axis=1)[:, : engine.slots]
+        known = order[query.reshape(-1, *[1] * (slates.ndim - 1))]
+        match = np.cumprod((slates[..., None] == known).any(axis=-1), axis=-1)
+        return np.asarray(match * np.cumprod(1 / (engine.slots - np.arange(engine.slots))))

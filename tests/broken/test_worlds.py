@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from benchmarks.trust_worlds import BROKEN, HEALTHY, WORLDS
-from benchmarks.trust_worlds.engine import Engine, Law, Users, stream
+from benchmarks.trust_worlds.engine import Engine, Law, Shuffled, Users, stream
 
 ROWS = 20_000
 LAWS = (
@@ -17,8 +17,10 @@ LAWS = (
     Law(top=True, epsilon=0.4),
     Law("near_score", temperature=0.8, epsilon=0.2),
     Law("holes_score"),
+    Shuffled(),
 )
 USERS = (Users(), Users((1.0,) * 5, stop=1.0), Users(stop=0.5, distraction=0.3), Users(distraction=0.9))
+USERS += (Users((1.0,) * 5, stop=0.9, satisfied=True), Users((1.0,) * 5, best=True))
 
 
 def test_there_are_enough_worlds_of_either_kind() -> None:
