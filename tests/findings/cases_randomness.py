@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from offrank.findings.evidence import LogEvidence, Repeats
+from tests.findings import cases_outcome
 from tests.findings.cases_log import Case
 
 
@@ -14,6 +15,7 @@ def repeating(chance: float, observed: float = 50.0, **known: Any) -> LogEvidenc
 
 
 CASES = [
+    *cases_outcome.CASES,
     Case("not-random", LogEvidence(), None),
     Case("not-random", repeating(0.00101), None),
     Case("not-random", repeating(0.00099), "serious"),

@@ -15,6 +15,7 @@ from ..folds.base import Fold, MappedFold, Tee
 from ..folds.estimate import Caution
 from ..folds.moments import Moments
 from ..folds.optional import given, refused
+from ..folds.outcome_shape import OutcomeShapeFold
 from ..inference.ratio import Ratio
 from ..inference.spread import Inference
 from ..log.batch import LogBatch
@@ -58,7 +59,7 @@ def about_log(log: LogEvidence, law: LawEvidence = NO_LAW, totals: Totals | None
         CountingEvidence() if log.counted_by is None else CountingEvidence(rows=log.rows_per_context, by=log.counted_by)
     )
     law = replace(law, copies=log.copies, unlisted=log.unlisted)
-    found = findings.cautions_for(log, RowsEvidence(copies=log.copies), rows, counting, law)
+    found = findings.cautions_for(log, RowsEvidence(copies=log.copies), rows, counting, law, log.outcome)
     known = findings.explained(found)
     last: Cause | None = None if never_drawn(log) else "randomness"  # a few repeats may follow from any other fault
     once: dict[str, Caution] = {}
@@ -80,6 +81,11 @@ def of_rows(found: Iterable[Caution]) -> tuple[Caution, ...]:
     return tuple(caution for caution in found if findings.has_cause(caution, *OF_ROWS))
 
 
+def of_models(caution: Caution) -> Caution:
+    """Return a problem of the log as it is for an estimate that rests on an examination curve or a click model."""
+    return replace(caution, severity="serious") if findings.has_cause(caution, "click model") else caution
+
+
 @dataclass(frozen=True)
 class LogFold(MappedFold):
     """Fold of a log to the evidence about problems that affect every estimate.
@@ -99,7 +105,9 @@ class LogFold(MappedFold):
         logging: None if no estimate requires it.
         """
         tried = Quantities(source)
-        tried.add(_SHOWN, contents=ContentsFold(), candidates=CandidatesFold(), kept=KeptFold())
+        tried.add(
+            _SHOWN, contents=ContentsFold(), candidates=CandidatesFold(), kept=KeptFold(), outcome=OutcomeShapeFold()
+        )
         if logging is not None and (by := counted_by(logging)) is not None:
             tried.attempt("contexts", RowsPerContextFold(by))
         if logging is not None and not counts(logging):  # a policy counted in the log agrees with it by construction
@@ -139,6 +147,7 @@ class LogFold(MappedFold):
             counted_by=None if self.logging is None else counted_by(self.logging),
             unknown={**self.unknown, **refused(found)},
             kept=known["kept"],
+            outcome=known["outcome"],
         )
         if (agreement := known.get("agreement")) is not None:
             made = replace(made, compared=agreement.rows, apart=agreement.apart, typical_ratio=agreement.typical_ratio)

@@ -9,7 +9,10 @@ from typing import Any
 
 import numpy as np
 
+from ..errors import SupportError
+from ..findings import cautions_for, has_cause
 from ..folds.estimate import Caution
+from ..folds.outcome_shape import OutcomeShape
 from ..log.batch import Floats
 
 Parameters = Mapping[str, Floats]
@@ -162,3 +165,14 @@ class FitResult:
         each = {prior_name(name): np.stack(prior, axis=-1) for name, prior in self.priors.items()}
         unseen = {name: self.parameters[name][None] for name in each if name in self.parameters}
         return {**self.parameters, **{n: np.concatenate([one, unseen.get(n, one[:0])]) for n, one in each.items()}}
+
+
+def refuse_sorted(shape: OutcomeShape) -> None:
+    """Raise if lists are sorted by their clicks, so that ranks tell nothing of examination.
+
+    Raises:
+        SupportError: they seem to be.
+    """
+    for one in cautions_for(shape):
+        if has_cause(one, "click model"):
+            raise SupportError(one.message, one.remedy)

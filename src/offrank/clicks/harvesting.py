@@ -24,12 +24,15 @@ from ..argument import interval_level
 from ..errors import SupportError, UsageError
 from ..findings import cautions_for
 from ..findings.evidence_clicks import HarvestEvidence
+from ..folds.base import Tee
 from ..folds.counts import join
 from ..folds.estimate import Caution
+from ..folds.outcome_shape import OutcomeShapeFold
 from ..log.batch import Floats, Integers
 from ..log.source import Source
 from ..running.executors import Executor, Progress, run
 from ..wording import Option, Wording
+from .base import refuse_sorted
 from .counts import ClickCounts, CountsFold
 from .documents import grouping
 from .sessions import Tally
@@ -165,7 +168,9 @@ def harvest(
     if replicates < 20:
         raise UsageError(f"replicates is {replicates}", "give at least 20, or better 200")
     selected, column = grouping(source, by)
-    gathered = run(selected, CountsFold(column), executor, progress)
+    found = run(selected, Tee({"counts": CountsFold(column), "shape": OutcomeShapeFold()}), executor, progress)
+    refuse_sorted(found["shape"])
+    gathered = found["counts"]
     counts: ClickCounts = gathered.data
     parts, documents = _grouped(counts, gathered.documents.keys, method, weigh)
     several = np.bincount(counts.document)[counts.document] > 1

@@ -15,6 +15,7 @@ from ..findings import cautions_for
 from ..findings.evidence_clicks import FitEvidence
 from ..folds.base import Fold, Tee
 from ..folds.fingerprint import Content, Fingerprint, FingerprintFold
+from ..folds.outcome_shape import OutcomeShapeFold
 from ..log.batch import Floats
 from ..readers.log import opened
 from ..registry import Registry
@@ -22,7 +23,7 @@ from ..running.executors import Executor, Progress, run
 from ..spelling import Spelled, parse, spell
 from ..steps import Say, silent
 from . import contexts, documents, features, storage
-from .base import FitResult, Parameters, check
+from .base import FitResult, Parameters, check, refuse_sorted
 from .counts import ClickCounts, CountsFold, counted
 from .covariates import FEATURES, CovariatesFold, FeatureColumns, needs_of
 from .documents import SlateDocuments
@@ -46,6 +47,8 @@ class ClickModel(Spelled, ModelSpec):
     name: ClassVar[str]
     mixable: ClassVar[bool] = True
     """Whether it can be part of a mixture: it learns by EM or by counts, from sessions of any weight."""
+    learns_examination: ClassVar[bool] = True
+    """Whether the order of the clicks says anything to it; click rates only count."""
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
@@ -73,6 +76,7 @@ class ClickModel(Spelled, ModelSpec):
         Raises:
             UsageError: clicks that are not whole numbers.
             LogError: the log breaks a rule, or is empty.
+            SupportError: the lists are sorted by their clicks.
         """
         source = opened(log)
         _, column = documents.grouping(source, by)
@@ -80,11 +84,14 @@ class ClickModel(Spelled, ModelSpec):
             "gathered": self.collect(column),
             "training": FingerprintFold(Content(column)),
             "texts": documents.TextsFold(),
+            "shape": OutcomeShapeFold(),
         }
         if self.columns is not None:
             folds["covariates"] = CovariatesFold(self.columns, column)
         needed = documents.needs(column) | needs_of(self.columns) | contexts.needs(self.context)
         found = run(source.select(needed), Tee(folds), executor, progress)
+        if self.learns_examination:
+            refuse_sorted(found["shape"])
         gathered = replace(found["gathered"], covariates=found.get("covariates"))
         fitted = self.of(gathered, say=say, source=source.describe(), training=found["training"])
         return replace(fitted, documents=fitted.documents.named(found["texts"]))

@@ -37,6 +37,7 @@ class GCTR(CountModel):
     """
 
     name: ClassVar[str] = "gctr"
+    learns_examination: ClassVar[bool] = False
 
     def roles(self) -> Roles:
         return {"rate": Role.SHARED}
@@ -67,6 +68,7 @@ class RCTR(CountModel):
     """
 
     name: ClassVar[str] = "rctr"
+    learns_examination: ClassVar[bool] = False
 
     def roles(self) -> Roles:
         return {"rate": Role.RANK}
@@ -102,6 +104,7 @@ class DCTR(WithPrior):
     """
 
     name: ClassVar[str] = "dctr"
+    learns_examination: ClassVar[bool] = False
 
     def roles(self) -> Roles:
         return {"rate": Role.DOCUMENT, "rate_prior": Role.PRIOR, "rate_regression": Role.REGRESSION}
@@ -151,6 +154,7 @@ class RDCTR(WithPrior):
     """
 
     name: ClassVar[str] = "rdctr"
+    learns_examination: ClassVar[bool] = False
 
     def roles(self) -> Roles:
         return {"rate": Role.DOCUMENT_AND_RANK, "rate_prior": Role.PRIOR, "rank_rate": Role.RANK}

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from ..folds.estimate import Interval
+from ..folds.outcome_shape import USUAL, OutcomeShape
 from .evidence_rows import NOTHING_KEPT, KeptEvidence
 
 
@@ -303,13 +304,11 @@ class LogEvidence:
     - repeats: the comparison of rows of one context with the smallest chance, corrected for their number.
       least_repeats: the smallest share of pairs in a fixed order that one of these comparisons would have shown.
     - copies: a lower bound of the share of rows that are copies of others.
-    - mean_weight: of the uniform policy; sampling_factor: the sum of squared 1 / inclusion over the sum of them;
-      ess: effective sample size of those weights; largest_weight: of them, over its inclusion; impressions: number
-      before sub-sampling.
-    - shown_only: whether every impression showed all of its candidates. unlisted: whether the log has no other list of
-      them, so that there may have been more.
+    - mean_weight: of the uniform policy; ess: effective sample size of those weights; largest_weight: of them, over its
+      inclusion; impressions: before sub-sampling. sampling_factor: the sum of squared 1 / inclusion over that of them.
+    - shown_only: whether every impression showed all of its candidates. unlisted: whether no other list names them.
     - rows_per_context, counted_by: if propensities were counted in the log.
-    - unknown: check -> why it could not be done. kept: which rows were kept.
+    - unknown: check -> why it could not be done. kept: which rows were kept. outcome: the shape of clicks and rewards.
     """
 
     rows: int = 0
@@ -333,6 +332,7 @@ class LogEvidence:
     counted_by: str | None = None
     unknown: Mapping[str, str] = field(default_factory=dict)
     kept: KeptEvidence = NOTHING_KEPT
+    outcome: OutcomeShape = USUAL
 
 
 @dataclass(frozen=True, kw_only=True)

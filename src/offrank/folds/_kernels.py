@@ -212,3 +212,27 @@ def _above(values, row, least, absolute, both, count):
             count += 1
         row += 1
     return row, count
+
+
+@jit
+def shape_sums(clicks, length, outcome, most, ranks, lists, carried):
+    """Add what patterns of clicks [n, k] tell, of lists of up to `most` slots.
+
+    ranks [3, most]: items shown and clicked at each rank, and those clicked below one that was not clicked. lists,
+    carried [most + 1, most + 1]: by slots and clicks, how many lists there are, and the sum of their outcome [n].
+    """
+    for row in range(len(clicks)):
+        slots, came, above = length[row], 0, True
+        if slots > most:
+            continue
+        for rank in range(slots):
+            clicked = clicks[row, rank] > 0
+            ranks[0, rank] += 1.0
+            if clicked:
+                came += 1
+                ranks[1, rank] += 1.0
+                if not above:
+                    ranks[2, rank] += 1.0
+            above = clicked
+        lists[slots, came] += 1.0
+        carried[slots, came] += outcome[row]
