@@ -209,13 +209,14 @@ def promises(every: Sequence[Said]) -> dict[str, Share]:
 
 
 def by_fault(every: Sequence[Said]) -> Iterator[list[str]]:
-    """A line for each fault: logs, no answer, wrong numbers, of these sound, warned of, named; wrong changes."""
+    """A line for each fault: what was found of all its logs, and of those of which a number is wrong."""
     for fault in FAULTS:
         logs = [one for one in every if one.fault == fault]
         wrong = [one for one in logs if one.wrong]
         counts = (
             len(logs),
             sum(not one.answered for one in logs),
+            sum(one.warned for one in logs),
             len(wrong),
             sum(one.sound for one in wrong),
             sum(one.warned for one in wrong),

@@ -194,5 +194,5 @@ def test_the_page_is_made_of_what_was_kept(tmp_path: Path) -> None:
     lines = done.stdout.splitlines()
     assert lines[0] == "2 worlds with a log each, 1 of them with a fault."
     assert "| without a fault, *sound*: the value is held, at least 94.5 % | 0.0 % | 1 | 100.0 % | 1 |" in lines
-    assert "| low clicks lost | 1 | 0 | 1 | 1 | 0 | 0 | 0 | 0 |  |" in lines
+    assert "| low clicks lost | 1 | 0 | 0 | 1 | 1 | 0 | 0 | 0 | 0 |  |" in lines
     assert any(line.startswith("1 low clicks lost, 100 rows: better, sound") for line in lines)
