@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from offrank.findings.evidence_rows import KeptEvidence, UnreadRate
 from offrank.folds.outcome_shape import OutcomeShape
 from tests.findings.cases_log import Case
 
@@ -29,6 +30,8 @@ def whole(**known: Any) -> OutcomeShape:
 
 
 CASES = [
+    Case("unread-rate", KeptEvidence(), None),
+    Case("unread-rate", KeptEvidence(unread=UnreadRate(low=0.05)), "serious"),
     Case("clicks-on-top", OutcomeShape(), None),
     Case("clicks-on-top", ordered(), "warning"),
     Case("clicks-on-top", ordered(jumps=50.5), None),

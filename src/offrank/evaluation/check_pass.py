@@ -13,6 +13,7 @@ from ..checks.item_names import item_names, named
 from ..checks.log import LogFold
 from ..checks.propensities import SlotsFold, SupportFold
 from ..checks.rows import ImpressionsFold
+from ..checks.unread_rates import with_unread
 from ..errors import AbilityError, ColumnError, UsageError
 from ..estimators.base import Estimator
 from ..estimators.design import design_fold
@@ -142,7 +143,7 @@ class CheckPass:
 
     def _named(self, found: dict[str, Any]) -> dict[str, Any]:
         """Name the items that are told by their codes as the log does."""
-        found["log"] = named(found["log"], self.source)
+        found["log"] = with_unread(named(found["log"], self.source), self.source)
         tests = found.get("actions") or {}
         odd = {name: test for name, test in tests.items() if test.alarming}
         names = item_names((test.item for test in odd.values()), self.source)

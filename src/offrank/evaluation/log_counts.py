@@ -11,6 +11,7 @@ import numpy as np
 
 from ..checks.item_names import named
 from ..checks.rows import Impressions
+from ..checks.unread_rates import with_unread
 from ..errors import NoOverlapError, SupportError, UsageError
 from ..estimators.wrappers import without_normalisation
 from ..findings.release import Release
@@ -79,7 +80,7 @@ class LogCounts:
         known = {"slots": impressions.slots, "ties": ties, "trained": trained}
         known["tested"] = job.tested(found["log"])
         counted = job.counts(whole, **known, designs=found["design"])
-        about_log = judged_log(named(found["log"], asked.source), [counted], job.totals)
+        about_log = judged_log(with_unread(named(found["log"], asked.source), asked.source), [counted], job.totals)
         known["about_log"] = (*of_shares(counted, job.designed_shares), *of_control(counted), *about_log)
         diagnostics = replace(job.diagnostics(asked.needs), bases=bases or {})
         made = whole, groups, known, found["design"], impressions, where, found["diagnostics"], diagnostics

@@ -12,6 +12,7 @@ import numpy as np
 
 from ..checks.item_names import named
 from ..checks.rows import Impressions, ImpressionsFold
+from ..checks.unread_rates import with_unread
 from ..errors import OffrankError, UsageError
 from ..estimators.base import terms_of
 from ..estimators.design import design_fold
@@ -236,7 +237,9 @@ class EstimatorSelector:
         impressions.refuse_none(self.source.describe())
         designs = (*found["design"], *(None for _ in range(len(policies[1:]) * len(layout.estimators))))
         plain = job.counts(found["terms"]["whole"], designs=designs, slots=impressions.slots)
-        summary = replace(plain, about_log=judged_log(named(found["log"], self.source), [plain]))
+        summary = replace(
+            plain, about_log=judged_log(with_unread(named(found["log"], self.source), self.source), [plain])
+        )
         away = found.get("distance", np.ones(1))
         rates = np.array([one.click_rate.value for one in impressions.by_rank(0.95)])
         if away[0] <= _SAME:

@@ -12,6 +12,19 @@ Both = tuple[float, float]
 
 
 @dataclass(frozen=True, kw_only=True)
+class UnreadRate:
+    """A column that is not read and follows the outcome: its value in rows of the least outcome, and of the largest.
+
+    rows: that were looked at.
+    """
+
+    column: str = "keep_prob"
+    low: float = 1.0
+    high: float = 1.0
+    rows: int = 0
+
+
+@dataclass(frozen=True, kw_only=True)
 class KeptEvidence:
     """The rows without and with a click, and the share of them that was kept.
 
@@ -19,6 +32,7 @@ class KeptEvidence:
     - apart: how far the mean inclusion of both differs, in standard errors; infinite where it is constant in both.
     - clicks: whether the outcome is clicked or not, rather than a grade or an amount.
     - totals: the true numbers of impressions, `clicked` and `all`, as far as the user gave them.
+    - unread: a column that may be the rate with which rows were kept, and is not read as such.
     """
 
     rows: Both = (0.0, 0.0)
@@ -27,6 +41,7 @@ class KeptEvidence:
     apart: float = 0.0
     clicks: bool = True
     totals: Mapping[str, float] = field(default_factory=dict)
+    unread: UnreadRate | None = None
 
     def estimated(self, which: str) -> Both:
         """The number of impressions, `clicked` or `all`, that the rows stand for, and its variance."""

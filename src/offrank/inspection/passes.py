@@ -21,6 +21,7 @@ from ..checks.randomness import MOST_ARMS, WholeContextsFold, randomness
 from ..checks.repeats import By, numbered_as_shown
 from ..checks.rows import Impressions, ImpressionsFold, TiesFold
 from ..checks.sort_keys import SortKey, sort_keys
+from ..checks.unread_rates import with_unread
 from ..checks.written import CertainFold, WrittenPropensities
 from ..errors import EmptyLogError
 from ..findings.evidence import LogEvidence
@@ -147,7 +148,7 @@ def _read(source: Source, how: HowRead) -> tuple[Inspection, LogEvidence, Sample
         found["overview"],
         {name: share for name, share in ties if name not in apart},
         written,
-        about_log(found["log"]),
+        about_log(with_unread(found["log"], source)),
         copies,
         _named(drawn(found["sample"], copies, samples, apart), source, how),
         LoggedBy(None, "unknown", randomness(samples, apart, arms)),
