@@ -26,10 +26,14 @@ from ..wording import command_line
 
 @dataclass(frozen=True)
 class Next:
-    """A question that the log can answer: a target policy, and estimators that can evaluate it."""
+    """A question that the log can answer: a target policy, and estimators that can evaluate it.
+
+    turned: the target with the lowest score first, where nothing shows whether high scores are good; empty otherwise.
+    """
 
     target: str
     estimators: tuple[str, ...]
+    turned: str = ""
 
 
 @dataclass(frozen=True)

@@ -31,7 +31,7 @@ def document(seen: Inspected) -> Document:
     columns = [(one.name, one.type, ", ".join(one.samples), _use(one, seen)) for one in seen.columns]
     read = Figures("How columns are read", ("column", "type", "first values", "read as"), tuple(columns), extra=((1,),))
     sections = [
-        Section("Next", (_asking(seen),), code=f"  {seen.command}") if seen.command else None,
+        Section("Next", (_asking(seen), *_direction(seen)), code=f"  {seen.command}") if seen.command else None,
         Section("How to improve the log", items=tuple(better_logs(seen))),
         Section("Contents", (_OF_SAMPLE,) if seen.sample else (), items=tuple(_sizes(seen))),
         Section("Columns", tuple(_remarks(seen)), tables=(read,)),
@@ -78,6 +78,13 @@ def _asking(seen: Inspected) -> str:
             "What {} has earned, which drew the log. Log your scores, and {} judges them:", seen.next.target, own
         )
     return f"What {quote(seen.next.target)} would have earned:"
+
+
+def _direction(seen: Inspected) -> Iterator[str]:
+    """Say of a score that did not draw the log that its direction is not known, and how to turn it round."""
+    if seen.next is not None and seen.next.turned:
+        turned = Option("target", seen.next.turned)
+        yield Wording("The log does not show whether high scores are good; if low ones are, use {}.", turned)
 
 
 def _nothing(seen: Inspected) -> Answer | None:

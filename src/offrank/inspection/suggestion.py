@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -44,12 +45,12 @@ def suggestion(
     ranks = _gives(source, logging, "rank_law")
     if is_logged(logging) and "rank_propensity" not in seen.written:
         ranks = slots == 1  # the probability of a longer slate does not determine those of its ranks
-    slates, questions = _gives(source, logging, "log_prob"), dict[str, Next]()
-    for target in _targets(seen, frozenset() if law is None else law.needs("log_prob").scores):
+    slates, questions, directed = _gives(source, logging, "log_prob"), dict[str, Next](), _directed(seen)
+    for target in _targets(seen, frozenset() if law is None else law.needs("log_prob").scores, directed):
         found = ["snips"] if slates and _overlaps(target, sample) else []
         found += ["snipm"] if ranks and (slots > 1 or not found) else []
         if found and len(questions) < _TRIED:
-            questions[repr(target)] = Next(repr(target), tuple(found))
+            questions[repr(target)] = Next(repr(target), tuple(found), _turned(target, directed))
     if not questions:
         return {}
     asked = list(dict.fromkeys(one for each in questions.values() for one in each.estimators))
@@ -69,12 +70,29 @@ def _gives(source: Source, policy: AnyPolicy, ability: ShownAbility) -> bool:
     return True
 
 
-def _targets(seen: Inspection, drawn_by: frozenset[str]) -> Iterator[Policy]:
+def _directed(seen: Inspection) -> frozenset[str]:
+    """Return the scores whose direction the log shows: those of laws that fit it, where a uniform order does not."""
+    fits = [one.policy for one in seen.drawn if one.fits]
+    return frozenset() if Uniform() in fits else frozenset(name for one in fits for name in one.needs("log_prob").scores)
+
+
+def _turned(target: Policy, directed: Container[str]) -> str:
+    """Return a sorted ranker the other way round, if nothing shows in which direction its score counts."""
+    base = target.base if isinstance(target, EpsilonUniform) else target
+    if not isinstance(base, Top) or base.scores in directed:
+        return ""
+    turned = replace(base, ascending=True)
+    return repr(turned if base is target else replace(target, base=turned))
+
+
+def _targets(seen: Inspection, drawn_by: frozenset[str], directed: Container[str]) -> Iterator[Policy]:
     """Return the rankers of the log, the likeliest first, then a policy that overlaps with any log.
 
-    Rankers that drew the log, grades, and scores that always tie come after the others.
+    Rankers that drew the log, grades, and scores that always tie come after the others. directed: scores whose
+    direction is known; of any other the highest comes first.
     """
-    scores = [sorted_as(one.policy, name) for one in seen.drawn for name in one.policy.needs("log_prob").scores]
+    drawn = [(one.policy, name) for one in seen.drawn for name in one.policy.needs("log_prob").scores]
+    scores = [sorted_as(law, name) if name in directed else Top(name) for law, name in drawn]
     last = {*drawn_by, *(name for name, share in seen.ties.items() if name.lower() in GRADES or share == 1)}
     new = [one for one in scores if one.scores not in last]
     rankings = [Ranking(name) for name in sorted(used(seen.columns, "ranking"))]

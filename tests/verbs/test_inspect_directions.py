@@ -1,0 +1,49 @@
+"""Which way a score sorts: `inspect` takes the highest for the best, unless the log was drawn by the lowest."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import offrank
+from offrank.verbs.inspect import inspect
+
+ITEMS, SLOTS, ROWS = 6, 3, 1500
+SHIFTS = {"negative": -9.0, "of both signs": 0.0, "positive": 9.0}
+
+
+def drawn(seed: int, shift: float, sorted_share: float = 0.0) -> list[dict[str, Any]]:
+    """Rows of one query in which the best item is clicked most. sorted_share: of slates with the lowest scores first."""
+    rng = np.random.default_rng(seed)
+    worth = rng.permutation(ITEMS) / ITEMS
+    pool, found = [f"i{one}" for one in range(ITEMS)], []
+    for _ in range(ROWS):
+        order = np.argsort(worth if rng.random() < sorted_share else rng.random(ITEMS))[:SLOTS]
+        clicks = (rng.random(SLOTS) < 0.6 * worth[order]).astype(int).tolist()
+        slate, scores = [pool[one] for one in order], (worth + shift).tolist()
+        found.append({"slate": slate, "clicks": clicks, "candidates": pool, "score": scores})
+    return found
+
+
+@pytest.mark.parametrize("shift", SHIFTS.values(), ids=SHIFTS)
+@pytest.mark.parametrize("seed", range(5))
+def test_the_highest_score_is_the_best_in_a_random_log(seed: int, shift: float) -> None:
+    found = inspect(drawn(seed, shift))
+    assert isinstance(found, offrank.Inspection)
+    assert found.logging.policy == "uniform"
+    assert found.next is not None
+    assert found.next.target == "top(score)"
+    assert found.next.turned == "top(score, ascending=True)"
+    assert "does not show whether high scores are good" in str(found)
+
+
+@pytest.mark.parametrize("shift", SHIFTS.values(), ids=SHIFTS)
+def test_a_score_that_drew_the_log_sorts_as_it_did(shift: float) -> None:
+    found = inspect(drawn(0, shift, sorted_share=0.6))
+    assert isinstance(found, offrank.Inspection)
+    assert str(found.logging.policy).startswith("epsilon(top(score, ascending=True), 0.")
+    assert found.next is not None
+    assert (found.next.target, found.next.turned) == ("top(score, ascending=True)", "")
+    assert "does not show whether" not in str(found)
