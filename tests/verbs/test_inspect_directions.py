@@ -15,7 +15,7 @@ SHIFTS = {"negative": -9.0, "of both signs": 0.0, "positive": 9.0}
 
 
 def drawn(seed: int, shift: float, sorted_share: float = 0.0) -> list[dict[str, Any]]:
-    """Rows of one query in which the best item is clicked most. sorted_share: of slates with the lowest scores first."""
+    """Rows of one query in which the best item is clicked most. sorted_share: of slates, lowest scores first."""
     rng = np.random.default_rng(seed)
     worth = rng.permutation(ITEMS) / ITEMS
     pool, found = [f"i{one}" for one in range(ITEMS)], []

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
 from ..findings.evidence_rows import KeptEvidence
 from ..folds.base import MappedFold, TotalFold
+from ..log import rules
 from ..log.batch import Floats, LogBatch
 
 _ROUNDING = 1e-6
@@ -17,11 +18,17 @@ _ROUNDING = 1e-6
 class KeptFold(MappedFold):
     """Reduces batches to `KeptEvidence`, by clicks or, where only rewards are logged, by rewards of 0 and 1."""
 
-    reducer: ClassVar = TotalFold((3, 5))
+    reducer: ClassVar = TotalFold((5, 5))
 
     def mapped(self, batch: LogBatch) -> Floats:
-        """Return rows, 1 / p, its variance, p and p^2, of rows without and with a click, and of those of neither."""
-        found = np.zeros((3, 5))
+        """Return rows, 1 / p, its variance, p and p^2, of rows without and with a click, and of those of neither.
+
+        Then rows, their outcome and its square, of those that were read; the same of those that were left out with a
+        known outcome, how many were for their outcome, and how many in all.
+        """
+        found = np.zeros((5, 5))
+        by_outcome, *known = batch.dropped
+        found[4] = *known, by_outcome, sum(rules.rows_of(batch.skipped).values())
         outcome = batch.outcome if batch.clicks is None else batch.clicks
         if outcome is None or not len(batch):
             return found
@@ -29,12 +36,14 @@ class KeptFold(MappedFold):
             kind = batch.click_kinds
         else:
             kind = np.where((outcome == 0) | (outcome == 1), outcome, 2).astype(np.int64)
-        p = batch.inclusion
+        p, reward = batch.inclusion, batch.reward
+        with np.errstate(over="ignore"):
+            found[3, :3] = len(p), reward.sum(), (reward**2).sum()
         if not batch.sampled:
-            found += np.bincount(kind, minlength=3)[:, None] * np.array([1, 1, 0, 1, 1])
+            found[:3] += np.bincount(kind, minlength=3)[:, None] * np.array([1, 1, 0, 1, 1])
             return found
         for column, values in enumerate((np.ones(len(p)), 1 / p, (1 - p) / p**2, p, p**2)):
-            found[:, column] = np.bincount(kind, values, minlength=3)
+            found[:3, column] = np.bincount(kind, values, minlength=3)
         return found
 
     def result(self, found: Floats) -> KeptEvidence:
@@ -45,7 +54,24 @@ class KeptFold(MappedFold):
             variance=(float(variance[0]), float(variance[1])),
             apart=_apart(rows, kept, squares) if rows.all() else 0.0,
             clicks=not found[2, 0] and bool(rows.any()),
+            read=int(found[3, 0]),
+            left_out=int(found[4, 4]),
+            by_outcome=int(found[4, 3]),
+            tested=int(found[4, 0]),
+            **_gap(found[3, :3], found[4, :3]),
         )
+
+
+def _gap(read: Floats, left_out: Floats) -> dict[str, Any]:
+    """Return the mean outcome of two samples, and their difference in standard errors. Each: rows, sum, squares [3]."""
+    if not (read[0] and left_out[0]):
+        return {}
+    means, (rows, both, squares) = (read[1] / read[0], left_out[1] / left_out[0]), read + left_out
+    variance = squares / rows - (both / rows) ** 2
+    error = math.sqrt(max(variance, 0.0) * (1 / read[0] + 1 / left_out[0]))
+    away = float(means[1] - means[0])
+    gap = away / error if error > _ROUNDING * abs(away) else 0.0
+    return {"earned": (float(means[0]), float(means[1])), "gap": gap}
 
 
 def _apart(rows: Floats, kept: Floats, squares: Floats) -> float:

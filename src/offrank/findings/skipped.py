@@ -1,7 +1,7 @@
 """`skipped`: rows and files that were left out while reading."""
 
 from ..formatting import plural
-from ..log.rules import NO_TABLE
+from ..log.rules import NO_TABLE, NOT_DRAWN
 from .evidence import SkippedEvidence
 from .registry import Statement, finding
 
@@ -23,5 +23,8 @@ def skipped(found: SkippedEvidence) -> Statement:
             f"{'was' if found.count == 1 else 'were'} left out: {named}."
         )
         return Statement("warning", message, "Write the damaged files again, or restore them from a copy.")
+    if found.rule == NOT_DRAWN.code:
+        message = f"{plural(found.count, 'row was', 'rows were')} not shown at random and not read."
+        return Statement("note", message, "Nothing need be done: the answer is of the rows that were drawn.")
     message = f"{found.count:,} left out for breaking the rule {found.rule!r}."
     return Statement("warning", message, "Find out why they break it.")

@@ -44,7 +44,8 @@ class Inspected:
       long (a row per item), or that of a named standard. renamed: role -> column; given: those that were said.
       read_as: how the table was understood, in words, where that was not said.
     - columns: with their types and uses; see `LogColumn`. written: roles of probabilities that were logged.
-    - rows: impressions read; skipped: rule -> rows that break it. overview: slots, candidates, distinct values, mean
+    - rows: impressions read; skipped: rule -> rows that break it; unreadable: those that break it in their outcome, so
+      that nothing can be estimated from the others. overview: slots, candidates, distinct values, mean
       reward, design effects by column. ties: score -> share of the impressions whose order it does not determine.
     - about: the problems of the log, the worst first. copies: lower bound on the share of duplicate rows.
     - drawn: the fitted policies, those that fit first. agreement: between the logged propensities
@@ -82,6 +83,7 @@ class Inspected:
     checksums: bool | None = None
     sample: LogSample | None = None
     only_clicks: bool = False
+    unreadable: int = 0
 
     @property
     def unsettled(self) -> tuple[Unsettled, ...]:
@@ -105,7 +107,7 @@ class Inspected:
     def command(self) -> str:
         """Return the next command: a comparison of the arms, else a click model's if no logging policy is known.
 
-        Empty without clicks or reward, and where there are only clicks.
+        Empty without clicks or reward, where some of them cannot be read, and where there are only clicks.
         """
         words = [word for role, name in self.given.items() for word in ("--column", f"{role}={name}")]
         words += ["--format", self.format] if self.format else []
@@ -157,6 +159,8 @@ class Inspected:
         return self._asked(["--config", mapping], [])
 
     def _asked(self, said: list[str], drawn: list[str]) -> str:
+        if self.unreadable:
+            return ""
         log, arms = self.path if isinstance(self.path, list) else [self.path or "LOG"], self.arms
         if self.overview.earned is not None and arms is not None:
             unit = ["--cluster", self.logging.unit] if self.logging.unit else []
@@ -164,9 +168,7 @@ class Inspected:
             return command_line(["offrank", "compare", *log, *said, "--logging", repr(arms), *unit, *alone])
         if self.means is not None:
             return command_line(["offrank", "compare", *log, *self.means])
-        if self.overview.earned is None or (self.next is None and not self.clicked):
-            return ""
-        if self.next is None and self.only_clicks:
+        if self.overview.earned is None or (self.next is None and (self.only_clicks or not self.clicked)):
             return ""
         if self.next is None:
             return command_line(["offrank", "clicks", "fit", *log, *said, "--model", "pbm", "-o", "pbm.json"])
@@ -175,9 +177,8 @@ class Inspected:
 
     @property
     def broken(self) -> Mapping[str, int]:
-        """Return the rows that break a rule; clicks and users that a join leaves out do not count."""
-        others = "click-", "user-", rules.BROKEN_FILE, rules.NO_TABLE
-        return {rule: count for rule, count in self.skipped.items() if not rule.startswith(others)}
+        """Return the rows to leave out: those that break a rule, if none of them does in its outcome."""
+        return {} if self.unreadable else rules.rows_of(self.skipped)
 
     @property
     def broken_files(self) -> list[str]:

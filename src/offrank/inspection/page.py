@@ -89,6 +89,8 @@ def _direction(seen: Inspected) -> Iterator[str]:
 
 def _nothing(seen: Inspected) -> Answer | None:
     """Say what a log lacks of which nothing can be estimated; None of others."""
+    if seen.unreadable:
+        return Answer(_chosen_by_outcome(seen), severity="serious")
     if seen.overview.earned is None:
         near = next((one for one in seen.columns if one.like in ("clicks", "click", "reward")), None)
         if near is not None:
@@ -102,6 +104,18 @@ def _nothing(seen: Inspected) -> Answer | None:
             severity="warning",
         )
     return None
+
+
+def _chosen_by_outcome(seen: Inspected) -> Wording:
+    """Say that rows cannot be read for their clicks or reward, and what to do instead of leaving them out."""
+    outcome = next(one for one in seen.columns if one.use in ("clicks", "click", "reward"))
+    written = "the reward of each" if outcome.use == "reward" else "0 for each item that was not clicked"
+    many, every = f"{seen.unreadable:,}", f"{seen.rows + sum(rules.rows_of(seen.skipped).values()):,}"
+    return Wording(
+        "**Nothing can be estimated from this log yet**: {} cannot be read in {} of {} rows. Without them the log is "
+        "chosen by its outcome, so do not skip them. Write {}, or name the column that has it, with {}.",
+        *(quote(outcome.name), many, every, written, ColumnNames({outcome.use: "NAME"})),
+    )
 
 
 def _answer(seen: Inspected) -> Answer:
@@ -184,7 +198,9 @@ def _sizes(found: Inspected) -> Iterator[Item]:
     yield Item(_spread(overview.slots), status="slots")
     items = _counted(distinct["item"], "different item")
     yield Item(f"{_spread(overview.candidates)}, {items}", status="candidates")
-    if (earned := overview.earned) is not None:
+    if found.unreadable:
+        yield Item("unknown: what some rows earned cannot be read", status="earned")
+    elif (earned := overview.earned) is not None:
         yield Item(f"{Span.of(earned).number()} per impression ({Span.of(earned).interval()})", status="earned")
     else:
         yield Item("unknown: the log has neither clicks nor a reward", status="earned")
@@ -226,7 +242,9 @@ def _remarks(seen: Inspected) -> Iterator[str]:
     for column in seen.columns:
         if column.like:
             named = ColumnNames({column.like: column.name})
-            yield Wording("If {} is the {}, use {}.", column.name, column.like, named)
+            filled = Wording("If {} is a score, write a number for each candidate in every row.", column.name)
+            asked = Wording("If {} is the {}, use {}.", column.name, column.like, named)
+            yield filled if column.like == "score" else asked
     for use, name in ((one.use, one.name) for one in seen.columns if one.use in _APART):
         doubt = "perhaps follows" if use == "doubtful" else "follows"
         yield f"{name} {doubt} the impression, so it is not tried as a score. If it is one, name it in a policy."

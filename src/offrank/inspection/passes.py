@@ -26,6 +26,7 @@ from ..checks.written import CertainFold, WrittenPropensities
 from ..errors import EmptyLogError
 from ..findings.evidence import LogEvidence
 from ..folds.sampled import SampledRows, SampledRowsFold
+from ..formatting import listing
 from ..log import rules
 from ..log.schema import GROUPING, WRITTEN
 from ..log.source import Needs, Source, refuse_once
@@ -75,7 +76,21 @@ def looked_at(source: Source, how: HowRead) -> tuple[Inspection, Policy | None, 
     written = _written([law, Uniform() if named else None], source, how) if seen.written else None
     seen = replace(seen, agreement=None if written is None else written.by_law)
     order = _order(seen, sample, source)
-    return replace(seen, logging=_logging(seen, log_checks, written, arms, order, source, how)), law, sample
+    found = _logging(seen, log_checks, written, arms, order, source, how)
+    return replace(seen, logging=_doubted(found, seen.columns)), law, sample
+
+
+def _doubted(found: LoggedBy, columns: Sequence[LogColumn]) -> LoggedBy:
+    """Return the same, uncertified if a column may be candidates, a score or a sampling rate and is not read."""
+    unread = [f"`{one.name}` may be the {one.like}" for one in columns if one.like in _DOUBTED]
+    if found.status not in ("agrees", "not contradicted") or not unread:
+        return found
+    why = f"{listing(unread)}, which {'is' if len(unread) == 1 else 'are'} not read"
+    return replace(found, status="not contradicted", why=why)
+
+
+_DOUBTED = ("candidates", "score", "inclusion")
+"""What a column may be that could make another law of the one that fits without it."""
 
 
 def _order(seen: Inspection, sample: SampledRows, source: Source) -> tuple[SortKey, ...]:
@@ -154,6 +169,7 @@ def _read(source: Source, how: HowRead) -> tuple[Inspection, LogEvidence, Sample
         LoggedBy(None, "unknown", randomness(samples, apart, arms)),
         clicked,
         only_clicks=found["impressions"].only_clicks,
+        unreadable=found["log"].kept.by_outcome,
     )
     keys = samples["candidates"].contexts.keys
     called = [name for name in arms if _ARM.search(name) and 2 <= len(np.unique(keys[name])) <= MOST_ARMS]

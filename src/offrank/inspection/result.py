@@ -47,6 +47,7 @@ class Inspection(Inspected, Printed, Plain):
         checksums: whether its files carry them; None of no file, or if it is not told.
         sample: how the rows were chosen that all of this is of; None if it is of every row.
         only_clicks: whether every item that was shown was clicked: such a log can judge no ranking.
+        unreadable: rows whose clicks or reward cannot be read.
 
     Examples:
         >>> found = offrank.inspect("offrank-demo/log.parquet")

@@ -39,10 +39,10 @@ def suggestion(
     The question is asked here first, so that no command is suggested which is refused.
     """
     logging = policy(str(seen.logging.named))
-    if seen.overview.earned is None:
+    if seen.overview.earned is None or seen.unreadable:
         return {}
     slots = max(seen.overview.slots)
-    ranks = _gives(source, logging, "rank_law")
+    ranks = seen.clicked and _gives(source, logging, "rank_law")
     if is_logged(logging) and "rank_propensity" not in seen.written:
         ranks = slots == 1  # the probability of a longer slate does not determine those of its ranks
     slates, questions, directed = _gives(source, logging, "log_prob"), dict[str, Next](), _directed(seen)
@@ -73,7 +73,9 @@ def _gives(source: Source, policy: AnyPolicy, ability: ShownAbility) -> bool:
 def _directed(seen: Inspection) -> frozenset[str]:
     """Return the scores whose direction the log shows: those of laws that fit it, where a uniform order does not."""
     fits = [one.policy for one in seen.drawn if one.fits]
-    return frozenset() if Uniform() in fits else frozenset(name for one in fits for name in one.needs("log_prob").scores)
+    return (
+        frozenset() if Uniform() in fits else frozenset(name for one in fits for name in one.needs("log_prob").scores)
+    )
 
 
 def _turned(target: Policy, directed: Container[str]) -> str:
@@ -82,7 +84,7 @@ def _turned(target: Policy, directed: Container[str]) -> str:
     if not isinstance(base, Top) or base.scores in directed:
         return ""
     turned = replace(base, ascending=True)
-    return repr(turned if base is target else replace(target, base=turned))
+    return repr(replace(target, base=turned) if isinstance(target, EpsilonUniform) else turned)
 
 
 def _targets(seen: Inspection, drawn_by: frozenset[str], directed: Container[str]) -> Iterator[Policy]:

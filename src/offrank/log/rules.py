@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Container, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -60,6 +60,11 @@ NOT_POSITIVE = Rule(
     "not-positive",
     "contains a number that is not above 0",
     "a count of a Beta prior includes the prior, and a standard deviation is never 0: use numbers above 0",
+)
+CLICKED_OUTSIDE = Rule(
+    "bad-clicks",
+    "names what was clicked, but no item of its slate",
+    "write the ids of the clicked items as a list, or with | between them, and nothing where none was clicked",
 )
 BAD_CLICKS = Rule("bad-clicks", "contains a click that is negative or not a number", "use 0 if an item was not clicked")
 BAD_NUMBER = Rule(
@@ -148,6 +153,26 @@ NOT_CONSTANT = Rule(
 )
 
 
+NOT_DRAWN = Rule("not-drawn", "was not shown at random", "a row whose probability nobody knows is no draw")
+_NO_ROWS = ("click-", "user-", "place-", COUNTED_AGAIN, BROKEN_FILE, NO_TABLE, NOT_DRAWN.code)
+
+
+def rows_of(skipped: Mapping[str, int]) -> dict[str, int]:
+    """Return the rows that broke a rule: no clicks, users, files, places of a slate, or rows that were not drawn."""
+    return {rule: count for rule, count in skipped.items() if not rule.startswith(_NO_ROWS)}
+
+
+Dropped = tuple[float, float, float, float]
+"""Of rows that were left out: those for what stands in their outcome; of the others those whose outcome is known, its
+sum, and the sum of its squares."""
+NONE_DROPPED: Dropped = (0.0, 0.0, 0.0, 0.0)
+
+
+def both_dropped(one: Dropped, other: Dropped) -> Dropped:
+    """Of the rows of both."""
+    return one[0] + other[0], one[1] + other[1], one[2] + other[2], one[3] + other[3]
+
+
 class Faults:
     """The rows of a piece that break a rule; a row counts for the first rule that it breaks."""
 
@@ -170,6 +195,13 @@ class Faults:
         rule, column = self.rules[self.which[index] - 1]
         detail = f"{show(column, index)} {rule.broken}"
         return RowError(file, int(rows[index]), column, rule.code, detail, rule.remedy)
+
+    def dropped(self, outcome: Container[str], earned: NDArray[np.float64]) -> Dropped:
+        """What is known of the outcome of faulty rows. outcome: its columns; earned: [n] of each row, NaN: unknown."""
+        own = [index for index, (_, column) in enumerate(self.rules, start=1) if column in outcome]
+        by_outcome = np.isin(self.which, own)
+        known = earned[(self.which > 0) & ~by_outcome & np.isfinite(earned)]
+        return float(by_outcome.sum()), float(len(known)), float(known.sum()), float((known**2).sum())
 
     def counts(self) -> dict[str, int]:
         """Rule code -> rows that broke it."""

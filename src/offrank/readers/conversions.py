@@ -55,18 +55,38 @@ def item_clicks(
 ) -> tuple[arrow.Lists, NDArray[np.bool_]]:
     """Return clicks beside the slate from the ids of what was clicked, and the rows [n] with one that was not shown.
 
-    clicked: a list per row, or the only id, null where nothing was clicked.
+    clicked: a list per row, or the only id, or ids in one text such as `a|b`; null where nothing was clicked.
     """
-    clicked = arrow.plain(clicked)
-    if not (pa.types.is_nested(clicked.type) or is_json(clicked)):
-        clicked = lists_of_one(clicked)
-    shown, found = arrow.id_lists(slate, slate_name), arrow.id_lists(clicked, name)
-    places = shown.places(found)
-    row, at = np.nonzero(places >= 0)
+    clicked, shown = arrow.plain(clicked), arrow.id_lists(slate, slate_name)
+    listed = pa.types.is_nested(clicked.type) or is_json(clicked)
+    ways = [clicked if listed else lists_of_one(clicked)]
+    if not listed and is_text(clicked.type):
+        ways += [_split(clicked, between, shown.kind) for between in _BETWEEN]
     begins = np.cumsum(shown.lengths) - shown.lengths
-    numbers = np.bincount(begins[row] + places[row, at], minlength=int(shown.lengths.sum())).astype(np.float64)
-    other = (places == -2).any(axis=1) | (found.null & (found.lengths > 0))
+    numbers, other = np.zeros(int(shown.lengths.sum())), np.ones(len(begins), np.bool_)
+    for way in ways:  # the first in which all ids of a row stand in its slate
+        if not other.any():
+            break
+        found = arrow.id_lists(way, name)
+        places = shown.places(found)
+        fits = other & ~((places == -2).any(axis=1) | (found.null & (found.lengths > 0)))
+        row, at = np.nonzero((places >= 0) & fits[:, None])
+        numbers += np.bincount(begins[row] + places[row, at], minlength=len(numbers))
+        other &= ~fits
     return replace(shown, values=numbers, starts=begins, kind="", raw=None), other
+
+
+_BETWEEN = ("|", ",", ";", " ")
+"""What may stand between ids in one text, where the whole text is no item of the slate."""
+
+
+def _split(column: pa.Array, between: str, kind: str) -> pa.Array:
+    """Return the parts of each text as a list, of whole numbers where ids are of that kind."""
+    parts = pc.split_pattern(column.cast(pa.large_string()), between)
+    values = pc.utf8_trim_whitespace(parts.values)
+    if kind == "whole numbers":
+        values = pc.if_else(pc.match_substring_regex(values, r"^-?\d{1,18}$"), values, None).cast(pa.int64())
+    return pa.ListArray.from_arrays(parts.offsets.cast(pa.int32()), values)
 
 
 def lists_of_one(column: pa.Array) -> pa.Array:

@@ -97,7 +97,7 @@ class Decoded:
         """Return the length of the longest list of each row [n]."""
         return np.maximum(self.candidates.lengths, self.length)
 
-    def batch(self, rows: Integers | None, skipped: Mapping[str, int]) -> LogBatch:
+    def batch(self, rows: Integers | None, skipped: Mapping[str, int], dropped: rules.Dropped) -> LogBatch:
         """Return the log batch of these rows (all if None)."""
         pick: Any = slice(None) if rows is None else rows
         size, length = self.candidates.lengths[pick], self.length[pick]
@@ -123,6 +123,7 @@ class Decoded:
             (self.piece.rows[pick] + self.piece.base).astype(np.uint64),
             {name: self._labels(f"labels:{name}", pick) for name in self.needed.labels},
             skipped,
+            dropped,
             self.piece.file,
             self.piece.base,
             {name: np.ascontiguousarray(codes[pick]) for name, codes in self.clusters.items()},
@@ -158,6 +159,17 @@ class Decoded:
         if distinct:
             self.faults.mark(found.twice(), rules.DUPLICATE, self.columns[name])
         return found
+
+    def dropped(self) -> rules.Dropped:
+        """Return what is known of the outcome of rows that break a rule."""
+        clicks, earned = self.beside.get("clicks"), np.full(len(self.length), np.nan)
+        if "reward" in self.by_row:
+            earned = self.by_row["reward"]
+        elif clicks is not None:
+            sums = clicks.padded(int(clicks.lengths.max(initial=0))).sum(axis=1)
+            earned = np.where(clicks.null | (clicks.lengths != self.length), np.nan, sums)
+        outcome = [self.columns[role] for role in ("clicks", "reward") if role in self.columns]
+        return self.faults.dropped(outcome, earned)
 
     def repeated(self) -> dict[str, int]:
         """Return the places of valid rows that show an item of the same slate again, and their clicks, by rule."""
@@ -212,7 +224,7 @@ class Decoded:
         column, name = self._column("clicks"), self.columns["clicks"]
         if self.clicks_as == "items":
             found, other = conversions.item_clicks(column, name, self._column("slate"), self.columns["slate"])
-            self.faults.mark(other, rules.BAD_CLICKS, name)
+            self.faults.mark(other, rules.CLICKED_OUTSIDE, name)
             return found
         if self.clicks_as == "numbers":
             return arrow.number_lists(column, name)

@@ -41,12 +41,17 @@ HOLDS = 0.99
 """Minimum share of rows with valid values for a column to be useful: some rows may break a rule."""
 
 
+_MAY_BE = {"candidates": HOLDS, "score": 0.5}
+"""What a column may hold that is not read, and the share of rows from which it is told."""
+
+
 @dataclass(frozen=True)
 class LogColumn:
     """A column of a log: its name, its type and its use.
 
     use: a role; `score` and `ranking` beside the candidates; `group` for a value per impression; otherwise empty. like:
-    the role that commonly has this name, if that role has no column. samples: first values, cut where long.
+    the role that commonly has this name, if that role has no column; or what it may hold, though it is not read:
+    `candidates`, or a `score` that is missing in some rows. samples: first values, cut where long.
     """
 
     name: str
@@ -66,8 +71,8 @@ def described(log: Source, progress: Progress | None = None) -> tuple[LogColumn,
     if not isinstance(log, WideLog | LongLog):
         raise UsageError(f"cannot read the columns of {type(log).__name__}", "give a log from read_log")
     known = LONG_ROLES if isinstance(log, LongLog) else ROLES
-    role_of = {log.renamed.get(role, role): role for role in known}
-    role_of |= {log.renamed[role]: role for role in ("position",) if role in log.renamed}
+    role_of = {role: role for role in known if role not in log.renamed}
+    role_of |= {name: role for role, name in log.renamed.items() if role in (*known, "position")}
     own = {role: name for name, role in role_of.items() if name in log.table.names}
     first = next(log.table.pieces(0, log.table.names), None)
     if first is None:
@@ -90,7 +95,8 @@ def described(log: Source, progress: Progress | None = None) -> tuple[LogColumn,
         holding_for = (use for use in USES if rows and holds[name, use] >= HOLDS * rows)
         use = "group" if name in plain else next(holding_for, "")
         near = next((role for role in known if name.lower() in LIKE.get(role, ()) and role not in own), "")
-        like = "" if name in role_of else near
+        fits = (what for what, least in _MAY_BE.items() if rows and not use and holds[name, what] >= least * rows)
+        like = "" if name in role_of else near or next(fits, "")
         shown = samples(first.data, name)
         columns.append(LogColumn(name, type_in_words(types[name]), role_of.get(name, use), like, shown))
     return tuple(columns)
@@ -126,6 +132,8 @@ def _wide(data: pa.RecordBatch, name: str, own: Mapping[str, str]) -> Iterator[t
         ranked = replace(found, values=arrow.codes(values, name))
         outside = (items.places(ranked) == -2).any(axis=1)
         yield "ranking", int((held & (found.lengths > 0) & ~outside & ~ranked.twice()).sum())
+        if "candidates" not in own and (found.lengths > items.lengths).any():
+            yield "candidates", int((held & ~(ranked.places(items) == -2).any(axis=1)).sum())
 
 
 def _long(data: pa.RecordBatch, name: str, own: Mapping[str, str]) -> Iterator[tuple[str, int]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from ..files import scratch
 from ..log import rules
-from ..log.batch import Integers
+from ..log.batch import Floats, Integers
 from ..log.hashing import hashed
 from ..log.rules import Faults
 from . import arrow
@@ -110,14 +110,18 @@ class Rows:
         raw = RAW + column
         return arrow.show(self.piece.data.column(raw if raw in self.piece.data.schema.names else column), row)
 
-    def without(self, faults: Faults) -> Rows:
-        """Drop impressions with a faulty row; each counts once, for its first such row."""
+    def without(self, faults: Faults, outcome: Container[str], earned: Floats) -> Rows:
+        """Drop impressions with a faulty row; each counts once, for its first such row.
+
+        outcome, earned: as `Faults.dropped` takes them, of impressions.
+        """
         bad = np.flatnonzero(faults.which)
         impressions, first = np.unique(self.of_row[bad], return_index=True)
-        left_out = Counter(faults.rules[which - 1][0].code for which in faults.which[bad[first]])
-        keep = ~np.isin(self.of_row, impressions)
-        data = self.piece.data.filter(pa.array(keep))
-        kept = Rows(Piece(data, self.piece.file, self.piece.rows[keep], self.piece.base, left_out), self.impression)
+        own = Faults(len(self.starts))
+        own.rules, own.which[impressions] = faults.rules, faults.which[bad[first]]
+        keep = own.which[self.of_row] == 0
+        data, told = self.piece.data.filter(pa.array(keep)), (own.counts(), own.dropped(outcome, earned))
+        kept = Rows(Piece(data, self.piece.file, self.piece.rows[keep], self.piece.base, *told), self.impression)
         for column, (how, _, _) in self._counted.items():
             kept.count(column, **how)
         return kept

@@ -29,11 +29,12 @@ _SHOWN = 3
 
 @dataclass(frozen=True)
 class KeptRows:
-    """The rows of a table whose `column` has one of some values, as texts."""
+    """The rows of a table whose `column` has one of some values, as texts. others: the rule by which others count."""
 
     table: Table
     column: str
     values: tuple[str, ...]
+    others: str = ""
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -50,8 +51,11 @@ class KeptRows:
             kind = arrow.plain(piece.data.column(self.column)).cast(pa.large_string())
             kept = pc.fill_null(pc.is_in(kind, pa.array(self.values, pa.large_string())), False)
             rows = piece.rows[np.asarray(kept)]
-            if len(rows) or piece.skipped:
-                yield replace(piece, data=arrow.kept(piece.data.select(list(columns)), kept), rows=rows)
+            left = {self.others: len(kept) - len(rows)} if self.others and len(rows) < len(kept) else {}
+            skipped = {**piece.skipped, **left}
+            if len(rows) or skipped:
+                data = arrow.kept(piece.data.select(list(columns)), kept)
+                yield replace(piece, data=data, rows=rows, skipped=skipped)
 
 
 @dataclass(frozen=True)

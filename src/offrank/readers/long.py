@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 
 from ..errors import ColumnError, RowError
 from ..log import rules
-from ..log.batch import Integers, LogBatch
+from ..log.batch import Floats, Integers, LogBatch
 from ..log.rules import Faults
 from ..log.schema import GROUPING, LONG_ROLES, ROLES, Columns
 from ..log.source import Needs, refuse_once
@@ -255,11 +255,14 @@ class _WideTable:
     def _whole_impressions(self, columns: tuple[str, ...]) -> Iterator[Piece]:
         """Yield pieces cut between impressions; the rest of the last one waits for the next piece."""
         rest: Piece | None = None
+        empty: Counter[str] = Counter()  # what pieces without rows have left out
         for part in range(self.table.parts()):
             for read in self.table.pieces(part, columns):
                 if not len(read.data):
+                    empty.update(read.skipped)
                     continue
-                piece = replace(read, data=self._converted(arrow.plain_columns(read.data)))
+                skipped, empty = empty + Counter(read.skipped), Counter()
+                piece = replace(read, data=self._converted(arrow.plain_columns(read.data)), skipped=skipped)
                 if rest is not None and rest.file != piece.file:
                     more = self._more_of(rest, piece)
                     rest = self._joined(rest, piece.between(0, more)) if more else rest
@@ -276,7 +279,7 @@ class _WideTable:
                     yield piece.between(0, cut)
                 rest = piece.between(cut, len(piece.data))
         if rest is not None and len(rest.data):
-            yield rest
+            yield replace(rest, skipped=Counter(rest.skipped) + empty)
 
     def _more_of(self, rest: Piece, piece: Piece) -> int:
         """Return with how many rows of the next file the last impression of a file goes on."""
@@ -334,7 +337,18 @@ class _WideTable:
             return rows
         if log.invalid == "raise":
             raise error
-        return rows.without(faults)
+        return rows.without(faults, {log.column("click"), log.column("reward")}, self._earned(rows))
+
+    def _earned(self, rows: Rows) -> Floats:
+        """Return the reward of each impression, or the sum of its clicks; NaN where neither was read."""
+        data, reward, click = rows.piece.data, self.log.column("reward"), self.log.column("click")
+        if reward in data.schema.names:
+            return arrow.numbers(data.column(reward), reward)[rows.starts]
+        if click not in data.schema.names:
+            return np.full(len(rows.starts), np.nan)
+        shown = ~np.isnan(arrow.numbers(data.column(self.log.column("position")), self.log.column("position")))
+        clicks = np.where(shown, arrow.numbers(data.column(click), click), 0.0)
+        return np.bincount(rows.of_row, clicks, len(rows.starts)).astype(np.float64)
 
     def _column(self, rows: Rows, name: str) -> pa.Array:
         """Return a column of the wide layout."""

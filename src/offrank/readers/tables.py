@@ -27,7 +27,7 @@ _NAMED = 3
 class Piece:
     """Some rows of a table. rows: [n] their numbers in `file`; base: rows in the files before it.
 
-    skipped: rule -> rows left out.
+    skipped: rule -> rows left out; dropped: what is known of their outcome.
     """
 
     data: pa.RecordBatch
@@ -35,11 +35,12 @@ class Piece:
     rows: Integers
     base: int = 0
     skipped: Mapping[str, int] = field(default_factory=dict)
+    dropped: rules.Dropped = rules.NONE_DROPPED
 
     def between(self, start: int, end: int) -> Piece:
         """Return the rows from start to end. What was left out is told with the first."""
-        skipped = {} if start else self.skipped
-        return replace(self, data=self.data.slice(start, end - start), rows=self.rows[start:end], skipped=skipped)
+        piece = replace(self, data=self.data.slice(start, end - start), rows=self.rows[start:end])
+        return replace(piece, skipped={}, dropped=rules.NONE_DROPPED) if start else piece
 
     def fault(self, cell: BadCell) -> RowError:
         """Return the error of a value that cannot be read."""

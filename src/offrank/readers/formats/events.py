@@ -15,6 +15,7 @@ from ..joining import ClicksBeside, ItemKeys, KeptRows
 from ..long import LongLog
 from ..opening import open_table, tables_of
 from ..roles.events import guess, join_columns, kinds_of, shown_in, time_of
+from ..roles.wide import wide_roles
 from ..tables import Table
 from ..unfolding import in_order, unfolded
 from ..wide import Invalid, WideLog
@@ -74,6 +75,9 @@ def events(
         roles = {"impression": impression, "item": item, "position": position or "position", made: table.made}
         return LongLog(table, roles, invalid)
     roles = {"slate": slate, made: table.made} | ({"position": position} if position else {})
+    if not getattr(impressions, "once", False):
+        beside = wide_roles(first_rows(impressions), {"slate": slate, "clicks": table.made}).columns
+        roles |= {role: name for role, name in beside.items() if role == "candidates"}
     ordered = in_order(table, roles, "numbers", skip=invalid == "skip", close=False) if position else table
     return WideLog(ordered, roles, invalid)
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any, Literal, get_args
 
 from ...errors import ColumnError, UsageError
+from ...log.rules import NOT_DRAWN
 from ..beginning import Beginning
 from ..description import Description
 from ..joining import KeptRows
@@ -27,8 +28,9 @@ def expedia(source: Any, *, searches: Searches = "random", gaps: Gaps = "close",
     """Read Expedia's `train.csv`, or a table of its columns: the hotels of each search and the clicks on them.
 
     - searches: "random" keeps those with `random_bool` 1, whose hotels were sorted at random: other rankings of the
-      hotels that were shown can be judged by them, with `logging="uniform"`. "sorted" keeps the others, which a ranker
-      sorted: nothing was drawn, so that they can judge none. "all" keeps both, for click models.
+      hotels that were shown can be judged by them, with `logging="uniform"`. The rest are counted as `not-drawn`.
+      "sorted" keeps the others, which a ranker sorted: nothing was drawn, so that they can judge none. "all" keeps
+      both, for click models.
     - gaps: positions of offers that are not in the file are missing; "close" makes the others ranks 1, 2, 3 ...;
       "raise" leaves them as they are, which click models read and all other jobs refuse.
 
@@ -44,7 +46,8 @@ def expedia(source: Any, *, searches: Searches = "random", gaps: Gaps = "close",
     for name in (*_COLUMNS.values(), _RANDOM):
         if name not in table.names:
             raise ColumnError(f"{table.describe()} has no column {name!r}", "use Expedia's train.csv")
-    kept = KeptRows(table, _RANDOM, _KEPT[searches]) if searches != "all" else table
+    others = NOT_DRAWN.code if searches == "random" else ""
+    kept = KeptRows(table, _RANDOM, _KEPT[searches], others) if searches != "all" else table
     logging = "uniform" if searches == "random" else ""
     return LongLog(kept, _COLUMNS, invalid, gaps=gaps, description=Description("long", logging=logging))
 

@@ -11,6 +11,7 @@ import numpy as np
 import pyarrow as pa
 
 from ...errors import ColumnError, LogError
+from ...log.rules import NOT_DRAWN
 from ..beginning import Beginning
 from ..derived import Computed, DerivedTable, always, one_each
 from ..files import is_paths
@@ -21,6 +22,8 @@ from .registry import READERS, Reader
 
 _RANDOM, _VIDEO = "is_rand", "video_id"
 _OWN = {"user_id", _VIDEO, "time_ms", "is_click", _RANDOM, "tab"}
+_ENOUGH, _NEW = 100, 0.1
+"""Random rows from which the pool is doubted, and the largest share of them that may be the only one of a video."""
 _REMEDY = "give log_random_*.csv, or the folder that contains it"
 
 
@@ -36,7 +39,7 @@ def kuairand(source: Any, *, clicks: str = "is_click", invalid: Invalid = "raise
 
     clicks: the column of the feedback, such as `long_view` or `is_like`.
 
-    Rows of `log_standard_*.csv` were recommended, with unknown probabilities, and are not read. Which videos came
+    Rows of `log_standard_*.csv` were recommended, with unknown probabilities, and are counted as `not-drawn`. Which videos came
     before and after in the feed was not published, so that nothing longer than one slot can be judged.
 
     Raises:
@@ -46,17 +49,17 @@ def kuairand(source: Any, *, clicks: str = "is_click", invalid: Invalid = "raise
     for name in sorted(_OWN | {clicks}):
         if name not in table.names:
             raise ColumnError(f"{table.describe()} has no column {name!r}", _REMEDY)
-    drawn = KeptRows(table, _RANDOM, ("1",))
-    pool = np.unique(
-        np.concatenate(
-            [np.zeros(0, np.int64)]
-            + [
-                np.unique(np.asarray(piece.data.column(_VIDEO)))
-                for part in range(drawn.parts())
-                for piece in drawn.pieces(part, (_VIDEO,))
-            ]
+    drawn = KeptRows(table, _RANDOM, ("1",), NOT_DRAWN.code)
+    pieces = (piece for part in range(drawn.parts()) for piece in drawn.pieces(part, (_VIDEO,)))
+    shown = np.concatenate([np.zeros(0, np.int64), *(np.asarray(piece.data.column(_VIDEO)) for piece in pieces)])
+    pool, times = np.unique(shown, return_counts=True)
+    once = int((times == 1).sum())  # over the rows: the probability that the next video is a new one (Good)
+    if len(shown) >= _ENOUGH and once > _NEW * len(shown):
+        raise LogError(
+            f"{table.describe()} has {len(shown):,} rows that were shown at random, too few to tell the pool that "
+            f"their videos were drawn from: {once:,} of {len(pool):,} videos stand in one row only",
+            _REMEDY,
         )
-    )
     if not len(pool):
         raise LogError(f"no row of {table.describe()} was shown at random: {_RANDOM} is never 1", _REMEDY)
     computed: dict[str, Computed] = {
