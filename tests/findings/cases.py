@@ -289,7 +289,6 @@ CASES = [
     Case("support", SupportEvidence(shares=(1.0,), asked=False), "warning"),
     Case("skipped", SkippedEvidence(rule="null", count=1), "warning"),
     Case("skipped", SkippedEvidence(rule="no-table", count=1, files=("README",)), "note"),
-    Case("skipped", SkippedEvidence(rule="not-drawn", count=1), "note"),
     Case("skipped", SkippedEvidence(), None),
     Case("few-comparisons", ComparisonEvidence(ess=100.0), None),
     Case("few-comparisons", ComparisonEvidence(ess=99.9), "serious"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from offrank.findings.evidence import EstimateEvidence, Frequency, LawEvidence, LogEvidence
+from offrank.findings.evidence import EstimateEvidence, Frequency, LawEvidence, LogEvidence, SkippedEvidence
 from offrank.findings.evidence_rows import ArmsEvidence, ControlEvidence, GroupEvidence, KeptEvidence
 from offrank.folds.estimate import Interval
 
@@ -77,6 +77,7 @@ CASES = [
     Case("kept-by-outcome", KeptEvidence(apart=9.0, totals={"all": 9.0}), "note"),
     Case("kept-by-outcome", KeptEvidence(apart=9.0, totals={"clicked": 1.0, "all": 9.0}), None),
     Case("kept-by-outcome", KeptEvidence(apart=9.0, clicks=False), None),
+    Case("skipped", SkippedEvidence(rule="not-drawn", count=1), "note"),
     Case("left-out", KeptEvidence(read=1000), None),
     Case("left-out", KeptEvidence(read=998_999, left_out=1001, by_outcome=1001), "serious"),
     Case("left-out", KeptEvidence(read=999_001, left_out=999, by_outcome=999), "warning"),

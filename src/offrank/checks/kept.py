@@ -23,12 +23,10 @@ class KeptFold(MappedFold):
     def mapped(self, batch: LogBatch) -> Floats:
         """Return rows, 1 / p, its variance, p and p^2, of rows without and with a click, and of those of neither.
 
-        Then rows, their outcome and its square, of those that were read; the same of those that were left out with a
-        known outcome, how many were for their outcome, and how many in all.
+        Then rows, their outcome and its square; and of those that were left out `LogBatch.dropped` and their number.
         """
         found = np.zeros((5, 5))
-        by_outcome, *known = batch.dropped
-        found[4] = *known, by_outcome, sum(rules.rows_of(batch.skipped).values())
+        found[4] = *batch.dropped, sum(rules.rows_of(batch.skipped).values())
         outcome = batch.outcome if batch.clicks is None else batch.clicks
         if outcome is None or not len(batch):
             return found
@@ -54,24 +52,19 @@ class KeptFold(MappedFold):
             variance=(float(variance[0]), float(variance[1])),
             apart=_apart(rows, kept, squares) if rows.all() else 0.0,
             clicks=not found[2, 0] and bool(rows.any()),
-            read=int(found[3, 0]),
-            left_out=int(found[4, 4]),
-            by_outcome=int(found[4, 3]),
-            tested=int(found[4, 0]),
-            **_gap(found[3, :3], found[4, :3]),
+            **_left_out(found[3, :3], *found[4].tolist()),
         )
 
 
-def _gap(read: Floats, left_out: Floats) -> dict[str, Any]:
-    """Return the mean outcome of two samples, and their difference in standard errors. Each: rows, sum, squares [3]."""
-    if not (read[0] and left_out[0]):
-        return {}
-    means, (rows, both, squares) = (read[1] / read[0], left_out[1] / left_out[0]), read + left_out
-    variance = squares / rows - (both / rows) ** 2
-    error = math.sqrt(max(variance, 0.0) * (1 / read[0] + 1 / left_out[0]))
-    away = float(means[1] - means[0])
-    gap = away / error if error > _ROUNDING * abs(away) else 0.0
-    return {"earned": (float(means[0]), float(means[1])), "gap": gap}
+def _left_out(read: Floats, tested: float, total: float, squares: float, chosen: float, every: float) -> dict[str, Any]:
+    """Return the evidence about rows left out. read: the number of the others, the sum and squares of their outcome."""
+    counts = {"read": int(read[0]), "left_out": int(every), "by_outcome": int(chosen), "tested": int(tested)}
+    if not (read[0] and tested):
+        return counts
+    means, rows, both = (float(read[1] / read[0]), total / tested), float(read[0] + tested), float(read[1] + total)
+    variance = max(float(read[2] + squares) / rows - (both / rows) ** 2, 0.0)
+    away, error = means[1] - means[0], math.sqrt(variance * (1 / float(read[0]) + 1 / tested))
+    return counts | {"earned": means, "gap": away / error if error > _ROUNDING * abs(away) else 0.0}
 
 
 def _apart(rows: Floats, kept: Floats, squares: Floats) -> float:

@@ -31,9 +31,8 @@ class KeptEvidence:
     - rows: that were read. impressions: the sum of their 1 / inclusion, with its variance over which rows were kept.
     - apart: how far the mean inclusion of both differs, in standard errors; infinite where it is constant in both.
     - clicks: whether the outcome is clicked or not, rather than a grade or an amount.
-    - read: rows that were read. left_out: rows left out while reading; by_outcome: of these, those that are missing for
-      what stands in their clicks or reward; tested: of the others, those whose outcome is known. earned: the mean
-      outcome of the rows that were read, and of those tested; gap: between the two, in standard errors.
+    - read, left_out: rows read, and left out while reading; of these by_outcome: for what their clicks or reward hold;
+      tested: others whose outcome is known. earned: the mean of those read and those tested; gap: in standard errors.
     - totals: the true numbers of impressions, `clicked` and `all`, as far as the user gave them.
     - unread: a column that may be the rate with which rows were kept, and is not read as such.
     """

@@ -78,13 +78,12 @@ def _directed(seen: Inspection) -> frozenset[str]:
     )
 
 
-def _turned(target: Policy, directed: Container[str]) -> str:
+def _turned(target: AnyPolicy, directed: Container[str]) -> str:
     """Return a sorted ranker the other way round, if nothing shows in which direction its score counts."""
-    base = target.base if isinstance(target, EpsilonUniform) else target
-    if not isinstance(base, Top) or base.scores in directed:
-        return ""
-    turned = replace(base, ascending=True)
-    return repr(replace(target, base=turned) if isinstance(target, EpsilonUniform) else turned)
+    if isinstance(target, EpsilonUniform):
+        base = _turned(target.base, directed)
+        return base and repr(replace(target, base=policy(base)))
+    return "" if not isinstance(target, Top) or target.scores in directed else repr(replace(target, ascending=True))
 
 
 def _targets(seen: Inspection, drawn_by: frozenset[str], directed: Container[str]) -> Iterator[Policy]:

@@ -17,7 +17,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import _kernels
-from .rules import NONE_DROPPED, Dropped
 from .texts import Texts
 
 T = TypeVar("T")
@@ -177,7 +176,8 @@ class LogBatch:
     inclusion: [n] probability that the row was kept in the log. row: [n] stable impression id.
     clusters: name -> [n] codes of columns whose equal values mark dependent rows; a null depends on no other row.
     numbers: name -> [n] columns with one number per impression.
-    skipped: rule -> number of rows (or clicks) left out while reading. dropped: of these rows, see `rules.Dropped`.
+    skipped: rule -> number of rows (or clicks) left out while reading.
+    dropped: [4] of these rows, those whose outcome is known, its sum and its squares; those left out for their outcome.
     listed: whether a column has the candidates; if not, they are the items shown, and in a long log those of all rows.
     file: where the rows stand; base: rows in the files before it, so that row - base is a file's own row.
     run: cache that is kept until the whole log is read. limits: of one pass over it.
@@ -192,7 +192,7 @@ class LogBatch:
     row: NDArray[np.uint64]
     labels: Mapping[str, Labels] = field(default_factory=dict)
     skipped: Mapping[str, int] = field(default_factory=dict)
-    dropped: Dropped = NONE_DROPPED
+    dropped: Floats = field(default_factory=lambda: np.zeros(4))
     file: str = "log"
     base: int = 0
     clusters: Mapping[str, Integers] = field(default_factory=dict)

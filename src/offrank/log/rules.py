@@ -162,17 +162,6 @@ def rows_of(skipped: Mapping[str, int]) -> dict[str, int]:
     return {rule: count for rule, count in skipped.items() if not rule.startswith(_NO_ROWS)}
 
 
-Dropped = tuple[float, float, float, float]
-"""Of rows that were left out: those for what stands in their outcome; of the others those whose outcome is known, its
-sum, and the sum of its squares."""
-NONE_DROPPED: Dropped = (0.0, 0.0, 0.0, 0.0)
-
-
-def both_dropped(one: Dropped, other: Dropped) -> Dropped:
-    """Of the rows of both."""
-    return one[0] + other[0], one[1] + other[1], one[2] + other[2], one[3] + other[3]
-
-
 class Faults:
     """The rows of a piece that break a rule; a row counts for the first rule that it breaks."""
 
@@ -196,12 +185,12 @@ class Faults:
         detail = f"{show(column, index)} {rule.broken}"
         return RowError(file, int(rows[index]), column, rule.code, detail, rule.remedy)
 
-    def dropped(self, outcome: Container[str], earned: NDArray[np.float64]) -> Dropped:
-        """What is known of the outcome of faulty rows. outcome: its columns; earned: [n] of each row, NaN: unknown."""
+    def dropped(self, outcome: Container[str], earned: NDArray[np.float64]) -> NDArray[np.float64]:
+        """As `LogBatch.dropped`. outcome: its columns; earned: [n] of each row, NaN if unknown."""
         own = [index for index, (_, column) in enumerate(self.rules, start=1) if column in outcome]
         by_outcome = np.isin(self.which, own)
         known = earned[(self.which > 0) & ~by_outcome & np.isfinite(earned)]
-        return float(by_outcome.sum()), float(len(known)), float(known.sum()), float((known**2).sum())
+        return np.array([len(known), known.sum(), (known**2).sum(), by_outcome.sum()])
 
     def counts(self) -> dict[str, int]:
         """Rule code -> rows that broke it."""

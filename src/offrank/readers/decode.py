@@ -97,7 +97,7 @@ class Decoded:
         """Return the length of the longest list of each row [n]."""
         return np.maximum(self.candidates.lengths, self.length)
 
-    def batch(self, rows: Integers | None, skipped: Mapping[str, int], dropped: rules.Dropped) -> LogBatch:
+    def batch(self, rows: Integers | None, skipped: Mapping[str, int], dropped: Floats) -> LogBatch:
         """Return the log batch of these rows (all if None)."""
         pick: Any = slice(None) if rows is None else rows
         size, length = self.candidates.lengths[pick], self.length[pick]
@@ -160,7 +160,7 @@ class Decoded:
             self.faults.mark(found.twice(), rules.DUPLICATE, self.columns[name])
         return found
 
-    def dropped(self) -> rules.Dropped:
+    def dropped(self) -> Floats:
         """Return what is known of the outcome of rows that break a rule."""
         clicks, earned = self.beside.get("clicks"), np.full(len(self.length), np.nan)
         if "reward" in self.by_row:

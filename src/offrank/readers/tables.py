@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from ..errors import ColumnError, LogError, RowError, UsageError
 from ..log import rules
-from ..log.batch import Integers
+from ..log.batch import Floats, Integers
 from . import arrow
 from .json_text import BadCell
 
@@ -27,7 +27,7 @@ _NAMED = 3
 class Piece:
     """Some rows of a table. rows: [n] their numbers in `file`; base: rows in the files before it.
 
-    skipped: rule -> rows left out; dropped: what is known of their outcome.
+    skipped: rule -> rows left out. dropped: as in `LogBatch`.
     """
 
     data: pa.RecordBatch
@@ -35,12 +35,12 @@ class Piece:
     rows: Integers
     base: int = 0
     skipped: Mapping[str, int] = field(default_factory=dict)
-    dropped: rules.Dropped = rules.NONE_DROPPED
+    dropped: Floats = field(default_factory=lambda: np.zeros(4))
 
     def between(self, start: int, end: int) -> Piece:
         """Return the rows from start to end. What was left out is told with the first."""
         piece = replace(self, data=self.data.slice(start, end - start), rows=self.rows[start:end])
-        return replace(piece, skipped={}, dropped=rules.NONE_DROPPED) if start else piece
+        return replace(piece, skipped={}, dropped=np.zeros(4)) if start else piece
 
     def fault(self, cell: BadCell) -> RowError:
         """Return the error of a value that cannot be read."""

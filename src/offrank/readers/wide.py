@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 
 from ..errors import ColumnError, LogError, UsageError
 from ..log.batch import Integers, LogBatch
-from ..log.rules import NONE_DROPPED, both_dropped
 from ..log.schema import GROUPING, WRITTEN, Columns
 from ..log.source import Needs
 from ..running.checkpoint import stamp_of
@@ -126,10 +125,10 @@ class WideLog:
             raise error
         faulty = faults.counts()
         skipped = dict(Counter(faulty) + Counter(piece.skipped) + Counter(found.repeated()))
-        dropped = both_dropped(piece.dropped, found.dropped()) if faulty else piece.dropped
+        dropped = piece.dropped + found.dropped() if faulty else piece.dropped
         for rows in _alike(found.sizes, faults.which == 0 if faulty else None):
             yield found.batch(rows, skipped, dropped)
-            skipped, dropped = {}, NONE_DROPPED
+            skipped, dropped = {}, np.zeros(4)
 
     def _decoded(self, piece: Piece, columns: Mapping[str, str]) -> Decoded:
         try:

@@ -39,8 +39,9 @@ def kuairand(source: Any, *, clicks: str = "is_click", invalid: Invalid = "raise
 
     clicks: the column of the feedback, such as `long_view` or `is_like`.
 
-    Rows of `log_standard_*.csv` were recommended, with unknown probabilities, and are counted as `not-drawn`. Which videos came
-    before and after in the feed was not published, so that nothing longer than one slot can be judged.
+    Rows of `log_standard_*.csv` were recommended, with unknown probabilities, and are counted as `not-drawn`.
+    Which videos came before and after in the feed was not published, so that nothing longer than one slot can be
+    judged.
 
     Raises:
         ColumnError: a column of KuaiRand is missing. LogError: no row is random.
