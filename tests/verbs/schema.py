@@ -98,6 +98,7 @@ VERDICT = shape(
         "anchor": optional(shape({"estimator": TEXT, "spans": kind(bool)})),
         "reasons": many(REASON),
         "assumptions": many(shape({"code": TEXT, "text": TEXT})),
+        "outcome": one_of("reward", "clicks"),
     }
 )
 DOCUMENT = shape(
@@ -212,6 +213,7 @@ COMPARISON = shape(
         "assumes": many(TEXT),
         "reasons": many(REASON),
         "assumptions": many(shape({"code": TEXT, "text": TEXT})),
+        "outcome": one_of("reward", "clicks"),
     }
 )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -59,16 +60,50 @@ def test_no_trust_no_decision_and_no_number() -> None:
 
 
 @pytest.mark.parametrize(
-    ("target", "better", "not_worse"),
-    [("top(likes_2)", True, True), ("top(likes_1)", False, True), ("top(likes_0)", False, False)],
+    ("target", "better", "within"),
+    [("top(likes_2)", True, True), ("top(likes_1)", False, False), ("top(likes_0)", False, False)],
 )
-def test_a_gate_lets_pass_what_is_decided(target: str, better: bool, not_worse: bool) -> None:
+def test_a_gate_lets_pass_what_is_decided(target: str, better: bool, within: bool) -> None:
     found = judged(3000, target)
-    assert (found.meets("better"), found.meets("not-worse")) == (better, not_worse)
+    assert (found.meets("better"), found.meets("not-worse", margin="1%")) == (better, within)
+
+
+def test_not_worse_looks_at_the_low_end_and_not_at_the_decision() -> None:
+    found = judged(3000, "top(likes_1)")
+    assert (found.verdict.decision, found.verdict.trust) == ("no clear difference", "sound")
+    low, share = -found.verdict.difference.low, -found.verdict.relative.low
+    assert 0 < low != share > 0
+    assert not found.meets("not-worse", margin=low)  # at the margin is not above it
+    assert found.meets("not-worse", margin=np.nextafter(low, 1))
+    assert found.meets("not-worse", margin=repr(float(np.nextafter(low, 1))))
+    assert not found.meets("not-worse", margin=f"{100 * share - 1e-9:.12f}%")
+    assert found.meets("not-worse", margin=f"{100 * share + 1e-9:.12f}%")
+    compared = offrank.compare(log(3000), "top(likes_1)", LOGGING)
+    assert compared.meets("not-worse", margin=np.nextafter(-compared.comparisons[0].verdict.difference.low, 1))
+    assert not compared.meets("not-worse", margin=-compared.comparisons[0].verdict.difference.low)
+
+
+def test_a_ranker_that_is_worse_by_less_than_the_margin_passes() -> None:
+    found = judged(6000, "top(likes_0)")
+    assert found.verdict.decision == "worse"
+    assert found.meets("not-worse", margin=1.01 * -found.verdict.difference.low)
+
+
+@pytest.mark.parametrize("margin", [0, -0.01, math.nan, math.inf, True, "100%", "-1%", "%", "", "1 in 100", [0.1]])
+def test_what_is_no_margin(margin: Any) -> None:
+    with pytest.raises(UsageError, match="is no margin"):
+        judged(40, "top(likes_2)").meets("not-worse", margin=margin)
+
+
+def test_a_margin_is_for_not_worse_alone_which_needs_one() -> None:
+    with pytest.raises(UsageError, match="needs a margin"):
+        judged(40, "top(likes_2)").meets("not-worse")
+    with pytest.raises(UsageError, match="takes no margin"):
+        judged(40, "top(likes_2)").meets("better", margin="1%")
 
 
 def test_a_gate_asks_for_sound_trust_and_for_every_target() -> None:
-    assert not judged(40, "top(likes_2)").meets("not-worse")
+    assert not judged(40, "top(likes_2)").meets("not-worse", margin="99%")
     several = offrank.evaluate(log(3000), {"good": "top(likes_2)", "bad": "top(likes_0)"}, LOGGING)
     assert not several.meets("better")
     careful = offrank.evaluate(log(3000), "top(likes_2)", "unconfirmed(uniform, departure=0.1)")
@@ -97,6 +132,29 @@ def test_a_comparison_names_who_earns_more_than_all_others(targets: Any, baselin
     assert str(found).split("\n\n")[1].startswith("No winner." if winner is None else "Winner: ")
     for one in document["comparisons"]:
         assert one["decision"] in ("better", "worse", "no clear difference")
+
+
+@pytest.mark.parametrize("baseline", ["good", "fair", "bad", "logged"])
+def test_the_winner_is_that_of_the_intervals_that_are_shown(baseline: str) -> None:
+    """At any level: the baseline wins if and only if all say worse, a target if its own, and of two targets, say so."""
+    targets = {"good": "top(likes_2)", "fair": "top(likes_1)", "bad": "top(likes_0)"}
+    found = offrank.evaluate(log(600), targets, LOGGING, "snips")
+    others = [one for one in (*targets, "logged") if one not in (baseline, "logged")]
+    named = set()
+    for confidence in 1 - np.geomspace(0.9, 1e-12, 16):
+        compared = found.at(float(confidence)).comparing(baseline)
+        each = {one.target: one.verdict.decision for one in compared.comparisons}
+        assert (compared.winner == baseline) is all(one == "worse" for one in each.values())
+        pairs = found.at(1 - (1 - float(confidence)) / len(others))
+        beats = [
+            one
+            for one in others
+            if each[one] == "better"
+            and all(each[other] == "worse" or pairs.difference(one, other).low > 0 for other in others if other != one)
+        ]
+        assert ([compared.winner] if compared.winner in others else []) == beats
+        named.add(compared.winner)
+    assert named == {None, "good"}
 
 
 def test_a_winner_of_comparisons_with_care_is_named_with_care() -> None:

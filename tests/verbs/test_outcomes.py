@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 from pathlib import Path
 from typing import Any
 
@@ -137,3 +138,43 @@ def test_states_know_it_too(tmp_path: Path) -> None:
         paths.append(tmp_path / f"{day}.state")
     assert first.sum() + second.sum() == 2 * clicked.sum()
     assert CODE in codes(offrank.merge(paths), "ipm")
+
+
+FIRST = "In clicks, not in the log's reward: "
+RICH: dict[str, Any] = {"target": "top(new)", "logging": "uniform"}
+
+
+def earning() -> pa.Table:
+    """Item 0, which `new` shows, is clicked by 9 of 10 and earns 0.2 on average; item 1 by 3, and earns 0.8."""
+    rate = np.where(items() == 0, 9, 3)
+    place = np.arange(ROWS) // 2 % 10
+    return log((place < rate).astype(float), np.where(items() == 0, place < 2, 4.0 * (place < 2)))
+
+
+@pytest.mark.parametrize("asked", [["ipm"], ["ipm", "snipm"], ["ips", "ipm"]])
+def test_an_answer_in_clicks_says_so_first(asked: list[str], tmp_path: Path) -> None:
+    result = offrank.evaluate(earning(), estimators=asked, **RICH)
+    in_clicks = "ips" not in asked
+    answer = str(result).split("\n\n")[1]
+    result.save_html(tmp_path / "page.html")
+    page = html.unescape((tmp_path / "page.html").read_text())
+    assert result.verdict.decision == ("better" if in_clicks else "worse")
+    assert answer.startswith(f"{FIRST}Better" if in_clicks else "Worse")
+    assert str(result.verdict).startswith(f"{FIRST}better" if in_clicks else "worse")
+    assert result.to_dict()["verdicts"]["top(new)"]["outcome"] == ("clicks" if in_clicks else "reward")
+    assert (FIRST in page) is in_clicks
+
+
+def test_a_comparison_in_clicks_says_so_first() -> None:
+    result = offrank.compare(earning(), estimators="ipm", baseline="logged", **RICH)
+    winner, said = str(result).split("\n\n")[1:3]
+    assert winner.startswith(f"{FIRST}Winner: top(new)")
+    assert said.startswith(f"{FIRST}Better")
+    assert result.to_dict()["comparisons"][0]["outcome"] == "clicks"
+
+
+def test_clicks_that_are_the_reward_need_no_word() -> None:
+    for reward in (None, clicks()):
+        result = offrank.evaluate(log(clicks(), reward), estimators="ipm", **RICH)
+        assert FIRST not in str(result)
+        assert result.verdict.outcome == "reward"

@@ -286,7 +286,7 @@ def _made_by(*options: Decorator) -> list[click.Parameter]:
 
 
 _OURS: tuple[str, ...] = ("columns", "format", "gaps", "top_k", "duplicates", "skip_invalid", "title", "unit", "worth")
-_OURS += ("skip_broken_files", "html", "json", "strict", "require", "workers", "quiet", "checkpoint", "fresh")
+_OURS += ("skip_broken_files", "html", "json", "strict", "require", "margin", "workers", "quiet", "checkpoint", "fresh")
 """Options of the command line only: how LOG is read, and what is printed and written."""
 _WRITTEN = {"path", "state", "folder"}
 """What a verb writes by itself in Python too, and may be told to overwrite."""

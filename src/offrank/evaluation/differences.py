@@ -198,15 +198,17 @@ class Pair:
 def winner(found: Sequence[Difference], compare: Callable[[str, str], Difference]) -> str | None:
     """Return who earns more than all others: one of the targets, or what they are compared with; None if nobody does.
 
-    compare: the verdict on the difference of two targets, at a level at which those of all pairs hold together.
+    found: the comparisons that are shown; what they decide is not asked again, so the baseline wins if and only if all
+    of them say worse. compare: the verdict on the difference of two targets, at the level of those in `found`. Of k
+    targets and a baseline each is at 1 - (1 - level) / k: whoever is named falsely has won falsely against the best,
+    which stands in k pairs only (comparisons with the best: Hsu 1981).
     """
     [against] = {one.against for one in found}
-    level = {one.target: compare(one.target, against) for one in found}
-    if all(one.verdict.decision == "worse" for one in level.values()):
+    if all(one.verdict.decision == "worse" for one in found):
         return against
-    better = {name: one.verdict.difference for name, one in level.items() if one.verdict.decision == "better"}
+    better = {one.target: one.verdict.difference for one in found if one.verdict.decision == "better"}
     best = max(better, key=lambda name: one.value if (one := better[name]) else -math.inf, default=None)
-    rivals = [name for name, one in level.items() if name != best and one.verdict.decision != "worse"]
+    rivals = [one.target for one in found if one.target != best and one.verdict.decision != "worse"]
     if best is None or any(compare(best, rival).verdict.decision != "better" for rival in rivals):
         return None
     return best

@@ -12,7 +12,8 @@ from ..errors import NoOverlapError, OffrankError, UsageError
 from ..estimators.base import Estimator
 from ..estimators.named import estimator as named_estimator
 from ..estimators.wrappers import SelfNormalised
-from ..findings.verdict import PASSING, Required, Verdict
+from ..findings.gate import Gate, Required
+from ..findings.verdict import Verdict
 from ..folds.estimate import Caution, Estimate, PlacedCaution
 from ..formatting import finite
 from ..frames import Given, Tabular, cautions, plain
@@ -27,7 +28,7 @@ _OF_DESIGN = {"design_ess": "effective", "largest_possible_weight": "largest"}
 _OF_DESIGN |= {"unsupported": "unsupported", "hidden": "hidden"}
 _OF_VERDICT = (
     *("decision", "trust", "assumes", "assumes_in_words", "detectable", "anchor", "reasons"),
-    "assumptions",
+    *("assumptions", "outcome"),
 )
 
 Key = tuple[str, str]
@@ -159,28 +160,27 @@ class ResultData(Mapping[Key, Estimate], Tabular):
             return {f"{one.target} - {one.against}": one.verdict for one in self.comparisons}
         return {} if self.metadata.kind == "check" else dict(self.verdicts)
 
-    def meets(self, required: Required) -> bool:
-        """Whether a gate may let all targets pass: `better`, or `not-worse`, each with sound trust.
+    def meets(self, required: Required, margin: str | float | None = None) -> bool:
+        """Whether a gate may let all targets pass, each with sound trust.
 
         Parameters:
-            required: "better" or "not-worse"; the latter lets pass what is not clearly different: it says nothing of
-                how much worse that may be.
+            required: "better": the interval of the difference is above 0. "not-worse": it is above minus the margin.
+            margin: for "not-worse", how much worse a target may be: "1%" of what it is compared with, by the interval
+                of the relative change, or 0.01 in units of the reward, by that of the difference.
 
         Returns:
             True if all may pass.
 
         Raises:
-            UsageError: something else is required.
+            UsageError: something else is required, the margin is missing, or there is no use for it.
 
         Examples:
             >>> result = offrank.evaluate("offrank-demo/log.parquet", "uniform", "plackett_luce(old_score)", "snips")
-            >>> result.meets("not-worse")
+            >>> result.meets("not-worse", margin="5%")
             False
         """
-        if required not in PASSING:
-            raise UsageError(f"{required!r} cannot be required", f"use one of {', '.join(PASSING)}")
-        every = self.decisions.values()
-        return bool(every) and all(one.trust == "sound" and one.decision in PASSING[required] for one in every)
+        gate, every = Gate.of(required, margin), self.decisions.values()
+        return bool(every) and all(map(gate.passes, every))
 
     def to_dict(self) -> dict[str, Any]:
         """Return the result as plain lists, dicts and numbers (None for unknown values).
@@ -276,6 +276,7 @@ def verdict_row(found: Verdict) -> dict[str, Any]:
         "anchor": None if found.anchor_name is None else {"estimator": found.anchor_name, "spans": found.spans},
         "reasons": plain(found.reasons),
         "assumptions": plain(found.assumptions),
+        "outcome": found.outcome,
     }
 
 

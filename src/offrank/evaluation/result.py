@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
@@ -250,7 +249,7 @@ class Result(Printed, ResultData):
         """Return the same result with comparisons of all targets with a baseline, as `offrank.compare` returns.
 
         The intervals hold together with the level of the result: of k comparisons each is at 1 - (1 - level) / k
-        (Bonferroni).
+        (Bonferroni). By the same intervals, also of two targets, `winner` earns more than each of the others.
 
         Parameters:
             baseline: a target or "logged"; by default the first target, or the log if there is only one.
@@ -272,9 +271,7 @@ class Result(Printed, ResultData):
         level = 1 - (1 - self.metadata.confidence) / len(others)
         alone = bool(self.bounds) and not self.verdicts  # bounds of differences, and no estimates
         found = () if alone else tuple(self._kept().comparison(name, against, level) for name in others)
-        pairs = math.comb(len(others) + 1, 2)
-        jointly = 1 - (1 - self.metadata.confidence) / pairs
-        best = None if alone else winner(found, lambda one, other: self._kept().comparison(one, other, jointly))
+        best = None if alone else winner(found, lambda one, other: self._kept().comparison(one, other, level))
         kind = {"kind": "compare", "title": "Which ranking earns more?", "baseline": against}
         arms = self._kept().ab_test([(name, against) for name in others], level)
         return replace(self.with_facts(**kind, simultaneous=level, ab_test=arms), comparisons=found, winner=best)

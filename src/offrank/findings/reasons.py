@@ -30,6 +30,11 @@ class Reason:
         return str(self.text)
 
 
+def first_words(outcome: str) -> str:
+    """What is said before any number: that it is in clicks, where the log has a reward that is not their sum."""
+    return "In clicks, not in the log's reward: " if outcome == "clicks" else ""
+
+
 def against_all(found: Iterable[tuple[str, Caution]], about_log: Iterable[Caution]) -> tuple[Reason, ...]:
     """The reasons why there is no answer: faults of the log, then of the estimates. found: (estimator, caution)."""
     of_log = [one for one in about_log if one.severity == "serious"]

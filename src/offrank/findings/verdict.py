@@ -21,17 +21,13 @@ from ..errors import NoOverlapError
 from ..folds.estimate import Caution, Estimate, Interval
 from ..formatting import Span, nine_digits
 from ..frames import cautions
-from .reasons import MOST_REASONS, Reason, against_all, reasons
+from .reasons import MOST_REASONS, Reason, against_all, first_words, reasons
 from .registry import SEVERITIES, causes_of, has_cause
 from .untested import Assumption, untested
 
 E = TypeVar("E")
 Decision = Literal["better", "worse", "no clear difference", "unknown"]
 Trust = Literal["sound", "with care", "none"]
-
-Required = Literal["better", "not-worse"]
-"""What a gate may ask of a decision."""
-PASSING: dict[str, tuple[Decision, ...]] = {"better": ("better",), "not-worse": ("better", "no clear difference")}
 
 ASSUMED = "assumed"
 """The code of the reason that names the assumptions of an answer that the log could not check."""
@@ -144,6 +140,7 @@ class Verdict:
         spans: whether the interval contains the anchor's whole interval, not only its value.
         reasons: at most three, the worst first, each cause once.
         assumptions: what the answer rests on that no log can test.
+        outcome: `clicks` for numbers of clicks, where the log's reward is not their sum; else `reward`.
 
     Examples:
         >>> log, drawn_by = "offrank-demo/log.parquet", "plackett_luce(old_score)"
@@ -166,6 +163,7 @@ class Verdict:
     spans: bool = False
     reasons: tuple[Reason, ...] = ()
     assumptions: tuple[Assumption, ...] = ()
+    outcome: str = "reward"
 
     @property
     def usable(self) -> bool:
@@ -181,7 +179,7 @@ class Verdict:
         )
 
     def __str__(self) -> str:
-        said = f"{self.decision}: {self.target}"
+        said = f"{first_words(self.outcome)}{self.decision}: {self.target}"
         if self.value is not None:
             said += f" {Span.of(self.value).text()} by {self.estimator}"
         return "\n".join([f"{said}; trust: {self.trust}", *(f"- {reason}" for reason in self.reasons)])
@@ -287,6 +285,7 @@ def _of(target: str, one: EstimateRow[Any]) -> Verdict:
         e.detectable if math.isfinite(e.detectable) else None,
         anchor_name=one.contains,
         spans=one.holds is not None,
+        outcome=one.outcome,
     )
 
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from ...assumptions import as_model, in_words
 from ...bounds.ends import Bounds
-from ...findings.reasons import Reason
+from ...findings.reasons import Reason, first_words
 from ...findings.verdict import ASSUMED, EXPLAINED, Decision, Trust, Verdict
 from ...folds.estimate import Estimate, Interval
 from ...formatting import Span, count, listing, number, percent, plural, quote
@@ -90,13 +90,14 @@ def _ends(lower: Interval, upper: Interval, signed: bool = False) -> tuple[str, 
 
 def _headline(verdict: Verdict) -> str:
     """Lead with the decision and its size: as a share, or else as the difference itself."""
-    said, change = DECISIONS[verdict.decision], Span.of(verdict.difference)
+    first, change = first_words(verdict.outcome), Span.of(verdict.difference)
+    said = first + DECISIONS[verdict.decision]
     model = as_model(verdict.assumes)
     given = "" if model is None else f", if users click as {quote(model)} says"
     if change.value is None:
         return f"**{said}.**"
     if change.low == change.high == 0:
-        return "**No difference.**"
+        return f"**{first}No difference.**"
     if verdict.relative is not None:
         value, ends = Span.of(verdict.relative).percents()
     else:
@@ -109,9 +110,10 @@ def _headline(verdict: Verdict) -> str:
 def _winner(found: ResultData) -> Answer:
     """Name the target that earns more than all others, or say that there is none."""
     baseline = str(found.metadata.baseline)
+    first = max(first_words(one.verdict.outcome) for one in found.comparisons)
     if found.winner is None:
         names = [*(quote(one.target) for one in found.comparisons), _named(found, baseline)]
-        text = f"**No winner.** This log does not show that one of {listing(names)} earns more than "
+        text = f"{first}**No winner.** This log does not show that one of {listing(names)} earns more than "
         text += "the other." if len(names) == 2 else "all others."
         return Answer(text, severity="note", decision="no clear difference")
     trust = min((one.verdict.trust for one in found.comparisons), key=["none", "with care", "sound"].index)
@@ -120,7 +122,7 @@ def _winner(found: ResultData) -> Answer:
     if found.winner == baseline:
         others = [quote(one.target) for one in found.comparisons]
         than = others[0] if len(others) == 1 else than
-    text = f"**Winner: {found.winner if found.winner != 'logged' else name}.** It earns more than {than}."
+    text = f"{first}**Winner: {found.winner if found.winner != 'logged' else name}.** It earns more than {than}."
     care = "" if trust == "sound" else f"{TRUST[trust]}: read the reasons of the comparisons first."
     return Answer(text, care, SEVERITY_OF[trust], decision="better")
 
