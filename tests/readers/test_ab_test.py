@@ -126,3 +126,19 @@ def test_a_log_that_can_judge_rankings_is_not_compared_by_means() -> None:
     clicks = (RNG.random((N, 4)) < 0.3).astype(int)
     table = pa.table({"slate": slates.tolist(), "clicks": clicks.tolist(), "query": np.arange(N) % 5, "variant": ARM})
     assert offrank.inspect(table).means is None
+
+
+def test_a_reward_without_clicks_is_answered_by_every_verb(tmp_path: Path) -> None:
+    log = offrank.read_log(sessions(revenue=REVENUE), format="ab_test(arm=variant, reward=revenue)")
+    away = REVENUE[ARM == "treatment"].mean() - REVENUE[ARM == "control"].mean()
+    designed = f"balanced({LAW}, shares={{control: 0.5, treatment: 0.5}})"
+    found = offrank.compare(log, logging=designed, baseline="control", state=tmp_path / "day.state")
+    merged = offrank.merge([tmp_path / "day.state"])
+    for one in (found, merged.comparing("control")):
+        assert one.comparisons[0].verdict.difference.value == pytest.approx(away)
+    assert [name for _, name in found.estimates] == ["snips", "snips"]
+    assert "it needs clicks by rank" in offrank.compare(log, logging=LAW).metadata.ab_test.left_out
+    valued = offrank.evaluate(log, "top(is_treatment)", f"balanced({LAW})", ["ips", "snips"])
+    assert valued["snips"].value == pytest.approx(REVENUE[ARM == "treatment"].mean())
+    with pytest.raises(ColumnError, match="no column 'clicks'"):  # what was asked for is not left out
+        offrank.compare(log, logging=LAW, estimators=["snips", "snipm"])

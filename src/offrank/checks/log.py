@@ -20,6 +20,7 @@ from ..inference.ratio import Ratio
 from ..inference.spread import Inference
 from ..log.batch import LogBatch
 from ..log.source import Needs, Source, has
+from ..policies.balanced import arms_of
 from ..policies.fit import counted_by, counts
 from ..policies.propensities import AnyPolicy, is_law
 from ..policies.unconfirmed import confirmed, departure
@@ -116,7 +117,8 @@ class LogFold(MappedFold):
             tried.attempt("weights", UniformWeightsFold(logging))
             for by in _CONTEXTS:
                 if by == "candidates" or has(source, Needs(clusters=frozenset([by]))):
-                    tried.attempt(f"repeats {by}", RepeatsFold(logging, by))
+                    given_arms = arms_of(logging) if by == "user" else None  # a user is in one arm, by design
+                    tried.attempt(f"repeats {by}", RepeatsFold(given_arms or logging, by))
             if not is_written(confirmed(logging)):
                 tried.attempt("agreement", AgreementFold(logging))
         return cls(logging, tried.folds, tried.reasons, tried.needs)

@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from ..estimators.wrappers import without_normalisation
 from ..inference.spec import IntervalSpec
 from ..learning.splits import kept_apart
 from ..log.batch import RunCache
-from ..log.source import Source
+from ..log.source import Needs, Source, has
 from ..outputs import inputs_in, refuse_outputs
 from ..policies.balanced import refuse_arm_targets
 from ..policies.fit import counts, fitted
@@ -44,10 +45,24 @@ def answered(question: Question) -> Result:
     refuse_learnt(question)
     if question.held_out is not None:
         source, left_out = kept_apart(source, question.held_out, executor, progress)
+    question = _without_clicks(question, source)
     cache = RunCache()  # of what follows from policies and contexts alone, for every reading
     found = counted(pass_of(question, source, cache), question, source, cache).result()
     found = found.with_facts(log=replace(found.metadata.log, learnt_from=left_out, period=period))
     return refuse_empty(replace(found, read=read))
+
+
+def clicked(source: Source) -> bool:
+    """Return whether a log has clicks, and not rewards alone."""
+    return has(source, Needs(frozenset(["clicks"])))
+
+
+def _without_clicks(question: Question, source: Source) -> Question:
+    """Return the question; of a log of rewards alone, by default without the estimators of clicks."""
+    if question.estimators is not None or clicked(source):
+        return question
+    usual = [one for one in question.estimator_list if without_normalisation(one).outcome == "reward"]
+    return replace(question, estimators=usual)
 
 
 def pass_of(question: Question, source: Source, cache: RunCache) -> Pass:

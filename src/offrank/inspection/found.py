@@ -134,7 +134,7 @@ class Inspected:
         earned = next(one.name for one in self.columns if one.use in ("reward", "click", "clicks"))
         one = f", impression={spell(names.get('impression', 'impression'))}" if self.layout == "long" else ""
         rankers = By(by.column, {value: Top(f"is_{value}") for value in by.shares})
-        user = ["--cluster", names.get("user", "user_id")] if "user" in self.overview.distinct else []
+        user = ["--cluster", names.get("user", "user")] if "user" in self.overview.distinct else []
         reader = f"ab_test(arm={spell(by.column)}, reward={spell(earned)}{one})"
         return ["--format", reader, "--logging", repr(rankers), "-e", "snips", *user]
 

@@ -64,7 +64,7 @@ def _ab_test(rows: pa.Table, log: str) -> Description | None:
     words = ["compare", log, "--format", f"ab_test(arm={spell(column)}, reward={spell(earned)})"]
     words += ["--logging", f"by({spell(column)}, {{{law}}})", "-e", "snips"]
     user = next((name for name in names if closeness("user", name) >= 3), None)
-    words += [] if user is None else ["--cluster", "user_id" if user == "user" else user]
+    words += [] if user is None else ["--cluster", user]
     command = command_line(["offrank", *words])
     return Description("none", lacks=what, instead="compare the means of its arms", command=command)
 

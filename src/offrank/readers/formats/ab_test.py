@@ -14,6 +14,7 @@ from ...log.schema import GROUPING, ROLES
 from .. import arrow
 from ..derived import DerivedTable, always, one_each
 from ..opening import open_table
+from ..roles.names import grouped
 from ..tables import MemoryTable, Table
 from ..unfolding import unfolded
 from ..wide import Invalid, WideLog
@@ -33,6 +34,7 @@ def ab_test(
       one row for each is held in memory.
 
     Columns: slate, candidates (all arms), reward, the score `is_A` by which `top(is_A)` shows arm A, and the others.
+    Those that are called user, session or query, such as `user_id`, tell which rows depend on each other.
 
     Raises:
         ColumnError: there is no such column. LogError: too many arms, or two in one impression.
@@ -44,10 +46,10 @@ def ab_test(
     table = _added(table, arm, reward, impression) if impression else table
     arms = ever(table, arm)
     others = (name for name in table.names if name != reward and (name not in ROLES or name in GROUPING))
-    kept = {f"{name}_id" if name in GROUPING else name: name for name in others}  # one arm for a user is no fixed list
+    kept = {name: name for name in others}
     made = {f"is_{one}": always(pc.cast(pc.equal(arms, one), pa.float64()), arm) for one in arms}
     made |= {"slate": one_each(arm), "candidates": always(arms, arm), "reward": ((reward,), partial(_earned, reward))}
-    return WideLog(DerivedTable(table, kept, made, width=len(arms)), {}, invalid)
+    return WideLog(DerivedTable(table, kept, made, width=len(arms)), grouped(kept, {arm}), invalid)
 
 
 def _earned(reward: str, rows: pa.RecordBatch | pa.Table) -> pa.Array:

@@ -90,7 +90,8 @@ def router(
         computed["candidates"] = always(ever(table, chosen), chosen)
     used = {chosen, reward, *kept.values(), *fields.values()}
     kept |= {name: name for name in table.names if name not in used and name not in computed and name not in kept}
-    return WideLog(DerivedTable(table, kept, computed, width=max(len(fields), 1)), {}, invalid)
+    groups = names.grouped(kept, used)
+    return WideLog(DerivedTable(table, kept, computed, width=max(len(fields), 1)), groups, invalid)
 
 
 @router.recognised

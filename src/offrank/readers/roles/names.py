@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from functools import lru_cache
+
+from ...log.schema import GROUPING
 
 _ITEM = """item product prod sku doc document docno prop property asin object corpus_item hotel track song
         movie film article news video listing offer ad advert creative book restaurant recipe job candidate game app
@@ -174,6 +176,17 @@ def order(role: str, name: str) -> tuple[int, int]:
     words = WORDS.get(role, "").split()
     places = [words.index(word) for word in parts(name) if word in words]
     return -closeness(role, name), min(places, default=len(words))
+
+
+def grouped(columns: Collection[str], others: Collection[str] = ()) -> dict[str, str]:
+    """Return the columns that are called query, user or session in other words, by role: `user_id` is the user.
+
+    None where the role's own name is there, which is found without, or where several are called so. others: columns of
+    other roles.
+    """
+    free = [name for name in columns if name not in others]
+    called = {role: [name for name in free if closeness(role, name) >= 3] for role in GROUPING}
+    return {role: names[0] for role, names in called.items() if role not in columns and len(names) == 1}
 
 
 @lru_cache
