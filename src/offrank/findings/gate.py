@@ -16,7 +16,7 @@ Required = Literal["better", "not-worse"]
 REQUIRED: tuple[str, ...] = get_args(Required)
 """What may be required."""
 _SUCH_AS = Wording(
-    "; say {}, a share of what it is compared with, or {}, in units of the reward",
+    "; use {}, a share of what it is compared with, or {}, in units of the reward",
     *(Option("margin", one) for one in ("1%", 0.01)),
 )
 
@@ -46,7 +46,7 @@ class Gate:
         if margin is None:
             raise UsageError(
                 "`not-worse` needs a margin: a log that shows little would let a ranking pass that is far worse",
-                Wording("say how much worse it may be{}", _SUCH_AS),
+                Wording("choose how much worse it may be{}", _SUCH_AS),
             )
         return cls(*_margin(margin))
 
@@ -87,4 +87,7 @@ def _margin(given: str | float) -> tuple[float, bool]:
     known = isinstance(given, str | Real) and not isinstance(given, bool)
     if known and 0 < size < (1 if relative else math.inf):
         return size, relative
-    raise UsageError(f"{given!r} is no margin: it is above 0, and a share below 100 %", Wording("give one{}", _SUCH_AS))
+    raise UsageError(
+        f"{given!r} is no margin: it is above 0, and a share below 100 %",
+        Wording("give a number or a percentage{}", _SUCH_AS),
+    )
