@@ -233,11 +233,11 @@ CASES = [
     Case("same-log", OwnClicksEvidence(cells=19, counts=6, reproduced=1.0), None),
     Case("same-log", OwnClicksEvidence(cells=20, counts=5, reproduced=1.0), None),
     # .35^17 = 1.8e-8, and .35^18 = 6.2e-9
-    Case("same-log", OwnClicksEvidence(freedom=26, residual=0.05), None),
-    Case("same-log", OwnClicksEvidence(freedom=27, residual=0.05), "serious"),
-    Case("same-log", OwnClicksEvidence(freedom=117, residual=0.2), "serious"),
-    Case("same-log", OwnClicksEvidence(freedom=116, residual=0.2), None),
-    Case("same-log", OwnClicksEvidence(freedom=2000, residual=0.201), None),
+    Case("same-log", OwnClicksEvidence(freedom=21, residual=0.05), None),
+    Case("same-log", OwnClicksEvidence(freedom=22, residual=0.05), "serious"),
+    Case("same-log", OwnClicksEvidence(freedom=282, residual=0.4), "serious"),
+    Case("same-log", OwnClicksEvidence(freedom=281, residual=0.4), None),
+    Case("same-log", OwnClicksEvidence(freedom=2000, residual=0.401), None),
     Case("same-log", OwnClicksEvidence(pairs=17, close=17), None),
     Case("same-log", OwnClicksEvidence(pairs=18, close=18), "serious"),
     # by Chernoff's bound 1.012e-08 and 9.973e-09

@@ -68,6 +68,15 @@ def test_counted_on_this_log_and_on_another_day(form: str, by_query: bool) -> No
     assert not said(table(today, FORMS[form](*counts(yesterday, by_query))))
 
 
+def test_noise_on_a_rate_of_this_log_does_not_hide_it_and_one_of_another_day_is_not_suspected() -> None:
+    today, other = day(0), day(1)
+    rng = np.random.default_rng(3)
+    here, there = (FORMS["rate"](*counts(one, True)) + rng.normal(0, 0.05, MERIT.shape) for one in (today, other))
+    assert said(table(today, here))
+    assert not said(table(today, there))
+    assert not said(table(today, MERIT + rng.normal(0, 0.05, MERIT.shape)))
+
+
 def search(seed: int, users: str) -> dict[str, Any]:
     """Four of eight documents for 25 queries. users: look at a rank by chance, or as long as nothing was clicked."""
     rng = np.random.default_rng([11, seed])

@@ -36,7 +36,7 @@ CLOSE = 0.35
 where users differ (benchmarks/own_clicks.py prints the largest found)."""
 UNLIKELY = 1e-8
 """Largest probability of such closeness by chance, of some ten comparisons in a run."""
-LEFT, NOISE = 0.2, 0.5
+LEFT, NOISE = 0.4, 0.7
 """The largest mean square of residual clicks of a score that was fitted to them, and a bound below that of a score from
 elsewhere: 1 for noise, less where the fit takes some (benchmarks/own_clicks.py prints the smallest found)."""
 
