@@ -161,6 +161,15 @@ def test_robots_are_told(share: float, severity: str | None) -> None:
     assert said(table(slate, clicks.astype(np.int64))).get("clicked-whole") == severity
 
 
+@pytest.mark.parametrize(("rows", "severity"), [(999, None), (1000, "serious")])
+def test_a_log_whose_clicks_are_all_null_is_no_answer_of_nothing(rows: int, severity: str | None) -> None:
+    log = table(shown(np.random.default_rng(8), rows), np.zeros((rows, SLOTS)))
+    null = log.set_column(1, "clicks", pa.array([[None] * SLOTS] * rows, pa.list_(pa.int64())))
+    for one in (log, null):
+        told = {found.code: found.severity for found in offrank.evaluate(one, "top(score)", "uniform", "ipm").about_log}
+        assert told.get("no-clicks") == severity
+
+
 def test_what_is_said_of_the_outcome_does_not_depend_on_the_order_of_the_rows() -> None:
     log = sorted_by_clicks()
     shuffled = log.take(np.random.default_rng(7).permutation(log.num_rows))

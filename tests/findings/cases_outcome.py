@@ -30,6 +30,10 @@ def whole(**known: Any) -> OutcomeShape:
 
 
 CASES = [
+    Case("no-clicks", KeptEvidence(rows=(999.0, 0.0)), None),
+    Case("no-clicks", KeptEvidence(rows=(1000.0, 0.0)), "serious"),
+    Case("no-clicks", KeptEvidence(rows=(1000.0, 1.0)), None),
+    Case("no-clicks", KeptEvidence(rows=(1000.0, 0.0), clicks=False), None),
     Case("unread-rate", KeptEvidence(), None),
     Case("unread-rate", KeptEvidence(unread=UnreadRate(low=0.05)), "serious"),
     Case("clicks-on-top", OutcomeShape(), None),
