@@ -174,5 +174,5 @@ def _common(low: Floats, high: Floats, middle: list[int], by: int) -> float:
 
 _SMALL = 0.01
 """Smallest share of the amounts that is looked at as a hump."""
-_PEAK = 40
+_PEAK = 20
 """Amounts within a quarter of a power of ten at the peak of a hump: fewer are too few to see a valley beside it."""
