@@ -169,3 +169,16 @@ def test_inspect_still_proposes_to_skip_what_breaks_another_rule() -> None:
     assert isinstance(found, offrank.Inspection)
     assert found.unreadable == 0
     assert "--skip-invalid" in found.command
+
+
+def test_arms_are_not_compared_by_the_rows_that_were_clicked() -> None:
+    rng = np.random.default_rng(2)
+    log: list[dict[str, Any]] = [{"arm": arm, "reward": float(rng.random() < 0.3)} for arm in "AB" * 1000]
+    how: dict[str, Any] = {"logging": "by(arm, {A: top(is_A), B: top(is_B)})", "estimators": ["snips"]}
+    form = "ab_test(arm=arm, reward=reward)"
+    whole = offrank.compare(offrank.read_log(pa.Table.from_pylist(log), format=form), **how)
+    assert whole.comparisons[0].verdict.trust == "sound"
+    lost = [{**row, "reward": row["reward"] or None} for row in log]
+    some = offrank.compare(offrank.read_log(pa.Table.from_pylist(lost), format=form, invalid="skip"), **how)
+    assert some.comparisons[0].verdict.trust == "none"
+    assert some.comparisons[0].verdict.reasons[0].code == "left-out"

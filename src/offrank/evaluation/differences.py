@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from ..checks.log import of_rows
+from ..checks.log import OF_ROWS, of_rows
 from ..errors import SupportError, UsageError
 from ..estimators.wrappers import without_normalisation
 from ..findings import has_cause
@@ -86,7 +86,7 @@ class Pair:
         name = " - ".join(self.names)
         own, known = self._candidates, self.summary
         if self.arms is not None:
-            own = self.arms.candidates([one for one in about_log if has_cause(one, "arms")])
+            own = self.arms.candidates([one for one in about_log if has_cause(one, "arms", *OF_ROWS)])
             if any(one.severity == "serious" and one not in of_rows(about_log) for one in about_log):
                 own = [replace(one, asked=True) for one in own if not one.assumes]  # the means need no law
         found = verdict(name, own, about_log, nonnegative=known.nonnegative, tested=known.tested)
