@@ -35,7 +35,7 @@ from offrank.findings.evidence_clicks import (
 )
 from offrank.findings.evidence_rows import OwnClicksEvidence
 from offrank.folds.estimate import Interval
-from tests.findings import cases_log, cases_models, cases_randomness
+from tests.findings import cases_along, cases_log, cases_models, cases_randomness
 from tests.findings.cases_log import Case, unfit, weight
 
 
@@ -72,7 +72,7 @@ PBM = EstimateEvidence(kind="items", normalised=False)
 CLIPPED = EstimateEvidence(clipped="Clipping")
 
 CASES = [
-    *cases_log.CASES,
+    *(*cases_log.CASES, *cases_along.CASES),
     *cases_models.CASES,
     *cases_randomness.CASES,
     Case("low-ess", EstimateEvidence(ess=100.0), None),

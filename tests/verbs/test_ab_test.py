@@ -116,7 +116,8 @@ def test_an_arm_that_differs_in_more_than_its_lists_is_judged_by_means() -> None
     means = found.metadata.ab_test.compared[0].means
     assert all(step.share is None for step in found.metadata.ab_test.compared[0].steps)
     assert one.verdict.estimator == "difference of means"
-    assert (one.verdict.decision, one.verdict.trust) == ("worse", "sound")
+    assert (one.verdict.decision, one.verdict.trust) == ("worse", "with care")  # it is no matter of the rankers alone
+    assert [reason.code for reason in one.verdict.reasons] == ["unlike-arms"]
     assert one.verdict.difference == means
 
 

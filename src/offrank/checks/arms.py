@@ -9,12 +9,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..findings.evidence_rows import SharedUnitsEvidence
 from ..folds.base import MappedFold, Sample
 from ..folds.group_by import GroupBy
 from ..folds.moments import Moments, MomentsFold
-from ..log.batch import LogBatch
+from ..log.batch import Floats, LogBatch
 from ..log.hashing import hashed
 from ..log.source import Needs
+from ..policies.by import By
 from ..policies.ranking import Ranking
 from ..policies.top import Top
 
@@ -141,6 +143,39 @@ def _joined(left: UnitsSeen, right: UnitsSeen) -> UnitsSeen:
 def _constant(seen: UnitsSeen) -> bool:
     several = seen.rows > 1
     return bool(several.mean() >= _OFTEN and (seen.least == seen.greatest)[several].all()) if len(several) else False
+
+
+@dataclass(frozen=True)
+class SharedUnitsFold:
+    """Counts the rows of each arm, and looks at users with the smallest hashes: which have rows in several arms."""
+
+    arms: By
+    unit: str
+
+    def needs(self) -> Needs:
+        """Return the columns to read."""
+        return Needs(clusters=frozenset([self.unit])) | self.arms.reads
+
+    def empty(self) -> tuple[UnitsSeen, Floats]:
+        none = np.zeros(0, np.int64)
+        return UnitsSeen(none.view(np.uint64), none, none, none), np.zeros(len(self.arms.policies))
+
+    def add(self, state: tuple[UnitsSeen, Floats], batch: LogBatch) -> tuple[UnitsSeen, Floats]:
+        arm, codes = self.arms.arms(batch.contexts), batch.dependent([self.unit])[self.unit]
+        seen = UnitsSeen(hashed(codes), arm, arm, np.ones(len(batch), np.int64))
+        return self.merge(state, (seen, np.bincount(arm, minlength=len(state[1])).astype(np.float64)))
+
+    def merge(self, left: tuple[UnitsSeen, Floats], right: tuple[UnitsSeen, Floats]) -> tuple[UnitsSeen, Floats]:
+        return _joined(left[0], right[0]), left[1] + right[1]
+
+    def finish(self, state: tuple[UnitsSeen, Floats]) -> SharedUnitsEvidence:
+        seen, rows = state
+        several = seen.rows > 1
+        if not several.any():
+            return SharedUnitsEvidence(self.arms.column, self.unit)
+        alone = ((rows / rows.sum()) ** seen.rows[several, None]).sum(axis=1)
+        shared = float((seen.least < seen.greatest)[several].mean())
+        return SharedUnitsEvidence(self.arms.column, self.unit, shared, float(1 - alone.mean()))
 
 
 def rankers(scores: Sequence[str], rankings: Sequence[str]) -> tuple[Top | Ranking, ...]:

@@ -26,6 +26,7 @@ from ..policies.propensities import AnyPolicy, is_law
 from ..policies.unconfirmed import confirmed, departure
 from ..policies.written import is_written
 from ..running.quantities import Quantities
+from .along import along_folds
 from .calibration import CalibrationFold
 from .duplicates import ContentsFold
 from .kept import KeptFold
@@ -60,7 +61,7 @@ def about_log(log: LogEvidence, law: LawEvidence = NO_LAW, totals: Totals | None
         CountingEvidence() if log.counted_by is None else CountingEvidence(rows=log.rows_per_context, by=log.counted_by)
     )
     law = replace(law, copies=log.copies, unlisted=log.unlisted)
-    found = findings.cautions_for(log, RowsEvidence(copies=log.copies), rows, counting, law, log.outcome)
+    found = findings.cautions_for(log, RowsEvidence(copies=log.copies), rows, counting, law, log.outcome, *log.along)
     known = findings.explained(found)
     last: Cause | None = None if never_drawn(log) else "randomness"  # a few repeats may follow from any other fault
     once: dict[str, Caution] = {}
@@ -100,12 +101,14 @@ class LogFold(MappedFold):
     read: Needs
 
     @classmethod
-    def of(cls, source: Source, logging: AnyPolicy | None) -> LogFold:
+    def of(cls, source: Source, logging: AnyPolicy | None, clusters: tuple[str, ...] = ()) -> LogFold:
         """Build from the columns of a source and the abilities of its logging policy.
 
-        logging: None if no estimate requires it.
+        logging: None if no estimate requires it. clusters: columns that somebody named, beside those known by name.
         """
         tried = Quantities(source)
+        for name, fold in along_folds(source, logging, clusters):
+            tried.attempt(name, fold)
         tried.add(
             _SHOWN, contents=ContentsFold(), candidates=CandidatesFold(), kept=KeptFold(), outcome=OutcomeShapeFold()
         )
@@ -150,6 +153,7 @@ class LogFold(MappedFold):
             unknown={**self.unknown, **refused(found)},
             kept=known["kept"],
             outcome=known["outcome"],
+            along=tuple(known[name] for name in ("along", "units") if name in known) + known.get("placebo", ()),
         )
         if (agreement := known.get("agreement")) is not None:
             made = replace(made, compared=agreement.rows, apart=agreement.apart, typical_ratio=agreement.typical_ratio)

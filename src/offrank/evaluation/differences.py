@@ -86,6 +86,7 @@ class Pair:
         name = " - ".join(self.names)
         own, known = self._candidates, self.summary
         if self.arms is not None:
+            about_log = [one for one in about_log if not has_cause(one, "level")]
             own = self.arms.candidates([one for one in about_log if has_cause(one, "arms", *OF_ROWS)])
             if any(one.severity == "serious" and one not in of_rows(about_log) for one in about_log):
                 own = [replace(one, asked=True) for one in own if not one.assumes]  # the means need no law

@@ -128,7 +128,7 @@ class Pass:
     def log_fold(self, source: Source) -> LogFold:
         """Return the fold of the log's own checks; they include the logging policy if any estimator requires it."""
         asked = any(without_normalisation(estimator).requires_logging is not None for estimator in self._of_targets)
-        return LogFold.of(source, self.logging if asked else None)
+        return LogFold.of(source, self.logging if asked else None, self.spec.columns)
 
     @property
     def products(self) -> Products:

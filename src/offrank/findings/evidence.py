@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Any, Literal
 
 from ..folds.estimate import Interval
 from ..folds.outcome_shape import USUAL, OutcomeShape
@@ -296,8 +296,7 @@ class LogEvidence:
     """The evidence about a log, whatever is estimated from it.
 
     - rows: impressions read; logging: the spelling of the logging policy.
-    - unconfirmed: where the logging policy was read off the log and nobody has confirmed it, the smallest share of rows
-      in a fixed order that the log would have shown; otherwise None.
+    - unconfirmed: of a logging policy that nobody has confirmed, the least share of fixed rows that the log would show.
     - compared, apart, typical_ratio: rows with a logged propensity, those that differ from the logging policy's,
       and the typical ratio to that (geometric mean).
     - fit: how well the shown items fit the logging policy, None if that could not be compared.
@@ -307,7 +306,7 @@ class LogEvidence:
     - mean_weight: of the uniform policy; ess: effective sample size of those weights; largest_weight: of them, over its
       inclusion; impressions: before sub-sampling. sampling_factor: the sum of squared 1 / inclusion over that of them.
     - shown_only: whether every impression showed all of its candidates. unlisted: whether no other list names them.
-    - rows_per_context, counted_by: if propensities were counted in the log.
+    - rows_per_context, counted_by: if propensities were counted. along: what moves along the log, and between arms.
     - unknown: check -> why it could not be done. kept: which rows were kept. outcome: the shape of clicks and rewards.
     """
 
@@ -333,6 +332,7 @@ class LogEvidence:
     unknown: Mapping[str, str] = field(default_factory=dict)
     kept: KeptEvidence = NOTHING_KEPT
     outcome: OutcomeShape = USUAL
+    along: tuple[Any, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -111,3 +111,73 @@ class ControlEvidence:
     column: str = "past_rate"
     arms: str = "arm"
     away: Mapping[str, Interval] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Window:
+    """A part of a log by the order of its rows, held against the rest.
+
+    first, last: shares of the log that come before it, and up to its end. inside, outside: the mean of the outcome, or
+    the share of an arm. deviates: how clearly they differ, as a normal deviate of the clearest of all windows.
+    """
+
+    first: float
+    last: float
+    inside: float
+    outside: float
+    deviates: float
+
+
+@dataclass(frozen=True)
+class Ramp:
+    """Two arms of an experiment along its log. column, arm, other: that tells them, and their names.
+
+    window: of the share of the first. pooled, within: the difference of their means in all, and within short parts of
+    the log. apart: the first less the second.
+    """
+
+    column: str
+    arm: str
+    other: str
+    window: Window
+    pooled: Interval
+    within: Interval
+    apart: Interval
+
+
+@dataclass(frozen=True)
+class AlongEvidence:
+    """What moves along a log. moved: the outcome where it differs most. ramps: the arms, by pairs."""
+
+    moved: Window | None = None
+    ramps: tuple[Ramp, ...] = ()
+
+
+@dataclass(frozen=True)
+class PlaceboEvidence:
+    """Rows in which two rankers of an experiment show the same. column, arms: their names; pairs: how many there are.
+
+    first: whether only the first item is the same, and its clicks are the outcome; else lists are, and rewards. rows,
+    means: of each arm. deviates: how clearly the means differ, as a normal deviate.
+    """
+
+    column: str = "arm"
+    arms: tuple[str, ...] = ("A", "B")
+    pairs: int = 1
+    first: bool = False
+    rows: tuple[float, ...] = (0.0, 0.0)
+    means: tuple[float, ...] = (0.0, 0.0)
+    deviates: float = 0.0
+
+
+@dataclass(frozen=True)
+class SharedUnitsEvidence:
+    """Users, or visits, of several rows. column, unit: that tell the arm, and the user.
+
+    shared: the share of them with rows in more than one arm. by_row: that share if chance drew the arm of each row.
+    """
+
+    column: str = "arm"
+    unit: str = "user"
+    shared: float = 0.0
+    by_row: float = 1.0

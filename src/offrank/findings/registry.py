@@ -30,6 +30,7 @@ Cause = Literal[
     "tail",
     "counting",
     "outcome",
+    "level",
     "assumption",
     "dependence",
     "provenance",
@@ -47,6 +48,7 @@ Cause = Literal[
   effective size: few rows have a weight, while the standard error is right. coverage: the target's items are missing.
   tail: what is rare may not have occurred yet, so that the standard error may be larger than it seems.
 - counting: propensities or ranks were counted in the log. outcome: clicks and rewards, and rows kept by them.
+  level: what every value is a mean of; two arms of one time differ by the same, whatever it is.
 - assumption: about users, models or ties. dependence: between rows. provenance: what was learnt from the same rows.
 - choice: made by the data. method: of the interval or the measure. click model: how it was learnt. measure: a metric.
 """

@@ -1,0 +1,236 @@
+"""How often faults that show along a log, or between the arms of an experiment, are found where they are, or are not.
+
+Every log has a fault or none, by construction; it is given to the folds of `offrank.checks.along` and their findings
+as `evaluate` and `compare` give it.
+
+    python benchmarks/along_the_log.py [--healthy 1000] [--faulty 200] [--rows 20000] [--write docs/concepts/trust.md]
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections import Counter
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from _page import generated
+
+import offrank
+from offrank.checks.along import along_folds
+from offrank.findings import cautions_for
+from offrank.formatting import percent
+from offrank.policies.named import policy
+from offrank.running.executors import run
+
+Rng = np.random.Generator
+Drawn = dict[str, Any]
+CURVE = np.array([1.0, 0.6, 0.4])
+ARMS = policy("by(arm, {A: top(a), B: top(b)})")
+
+
+def clicked(rng: Rng, rate: Any) -> Drawn:
+    """Rows whose outcome is 1 at these rates."""
+    return {"reward": (rng.random(len(rate)) < rate).astype(float)}
+
+
+def plain(rng: Rng, rows: int, rate: float = 0.05) -> Drawn:
+    """Rows in random order."""
+    return clicked(rng, np.full(rows, rate))
+
+
+def clustered(rng: Rng, rows: int, column: str, clusters: int, spread: float, *, in_order: bool = True) -> Drawn:
+    """Clusters of unlike sizes and rates, sorted or in random order. spread: standard deviation of the log of rates."""
+    code = np.repeat(np.arange(clusters), rng.multinomial(rows, rng.dirichlet(np.ones(clusters))))
+    code = code if in_order else rng.permutation(code)
+    rate = np.minimum(0.05 * np.exp(spread * rng.normal(size=clusters)), 1.0)
+    return {**clicked(rng, rate[code]), column: code}
+
+
+def users(rng: Rng, rows: int) -> Drawn:
+    """Users of 30 rows each, sorted, whose clicks come together: a design effect of about 10."""
+    code = np.repeat(np.arange(rows // 30 + 1), 30)[:rows]
+    return {**clicked(rng, rng.beta(0.1, 1.9, size=code[-1] + 1)[code]), "user": code}
+
+
+def sessions(rng: Rng, rows: int) -> Drawn:
+    """Visits of some five rows each, one after another."""
+    code = np.cumsum(rng.random(rows) < 0.2)
+    return {**clicked(rng, rng.beta(0.1, 1.9, size=code[-1] + 1)[code]), "session": code}
+
+
+def revenue(rng: Rng, rows: int) -> Drawn:
+    """Orders in 5 % of the rows, whose amounts are lognormal with sigma 1.5."""
+    return {"reward": plain(rng, rows)["reward"] * np.exp(1.5 * rng.normal(size=rows))}
+
+
+def daily(rng: Rng, rows: int) -> Drawn:
+    """Fourteen days, with half as many clicks again at noon, and half at night."""
+    return clicked(rng, 0.05 * (1 + 0.5 * np.sin(28 * np.pi * np.arange(rows) / rows)))
+
+
+def late(rng: Rng, rows: int) -> Drawn:
+    """Of the last twentieth, 80 % of the clicks have not arrived yet."""
+    found = plain(rng, rows)
+    found["reward"][-(rows // 20) :] *= rng.random(rows // 20) < 0.2
+    return found
+
+
+def broken(rng: Rng, rows: int) -> Drawn:
+    """For a tenth of the log, somewhere, no click was recorded."""
+    found, first = plain(rng, rows), rng.integers(rows - rows // 10)
+    found["reward"][first : first + rows // 10] = 0.0
+    return found
+
+
+def drift(rng: Rng, rows: int) -> Drawn:
+    """Half as many clicks again in the second half."""
+    return clicked(rng, np.where(np.arange(rows) < rows / 2, 0.05, 0.075))
+
+
+def sold_out(rng: Rng, rows: int) -> Drawn:
+    """What is wanted runs out: clicks fall by half from the first row to the last."""
+    return clicked(rng, np.linspace(0.05, 0.025, rows))
+
+
+def drift_of_users(rng: Rng, rows: int) -> Drawn:
+    """The same drift, of users in random order with a design effect of about 3."""
+    found = clustered(rng, rows, "user", rows // 30, 0.8, in_order=False)
+    found["reward"][: rows // 2] *= rng.random(rows // 2) < 2 / 3
+    return found
+
+
+HEALTHY: dict[str, Callable[[Rng, int], Drawn]] = {
+    "random order, 5 % clicks": plain,
+    "300 rows": lambda rng, _: plain(rng, 300),
+    "2,000 rows, 1 % clicks": lambda rng, _: plain(rng, 2000, 0.01),
+    "sorted by 400 queries": lambda rng, rows: clustered(rng, rows, "query", 400, 0.7),
+    "sorted by 20 queries": lambda rng, rows: clustered(rng, rows, "query", 20, 0.7),
+    "20 queries in random order": lambda rng, rows: clustered(rng, rows, "query", 20, 0.7, in_order=False),
+    "sorted by users, design effect 10": users,
+    "sessions one after another": sessions,
+    "revenue": revenue,
+    "day and night": daily,
+}
+FAULTY: dict[str, Callable[[Rng, int], Drawn]] = {
+    "last clicks missing": late,
+    "tracking off for a tenth": broken,
+    "drift of 50 % between halves": drift,
+    "the same, dependent users": drift_of_users,
+    "stock runs out": sold_out,
+}
+
+
+def log_of(drawn: Drawn) -> pa.Table:
+    """A log of one slot with these rewards."""
+    rows = len(drawn["reward"])
+    return pa.table({**drawn, "slate": pa.array(np.zeros(rows, np.int64)[:, None].tolist())})
+
+
+def experiment(
+    rng: Rng,
+    rows: int,
+    *,
+    shares: tuple[float, float] = (0.5, 0.5),
+    rise: float = 1.0,
+    by: str = "row",
+    slow: float = 1.0,
+) -> pa.Table:
+    """An A/B test of two rankers that sort by unlike scores.
+
+    shares: of B in both halves. rise: of clicks in the second.
+
+    by: whether chance draws the arm of each row, or of each user of ten rows, whose clicks then come together; with
+    `leak`, one user in twenty of these has the other arm for half of the rows. slow: what is left of B's clicks.
+    """
+    queries, items, slots = 80, 6, 3
+    query, user = rng.integers(queries, size=rows), np.arange(rows) // 10
+    a = rng.normal(size=(queries, items))
+    b = a + 0.5 * rng.normal(size=(queries, items))
+    second = np.arange(rows) >= rows / 2
+    share = np.where(second, *shares[::-1])
+    arm = rng.random(rows) < share
+    if by != "row":
+        arm = (rng.random(rows) < share)[user * 10]
+    if by == "leak":
+        arm ^= (rng.random(rows) < 0.05)[user * 10] & (np.arange(rows) % 10 >= 5)
+    eager = np.ones(rows) if by == "row" else rng.gamma(1.0, 1.0, size=rows)[user * 10]
+    rate = 0.3 / (1 + np.exp(-rng.normal(-0.5, 1.0, size=(queries, items))))
+    slate = np.argsort(-np.where(arm[:, None], b[query], a[query]), axis=1, kind="stable")[:, :slots]
+    chance = rate[query[:, None], slate] * CURVE * (eager * np.where(second, rise, 1) * np.where(arm, slow, 1))[:, None]
+    columns: dict[str, Any] = {"slate": slate, "clicks": (rng.random(slate.shape) < chance).astype(float)}
+    columns |= {"candidates": np.broadcast_to(np.arange(items), (rows, items)), "a": a[query], "b": b[query]}
+    found = {name: list(values) for name, values in columns.items()}
+    return pa.table({**found, "query": query, "user": user, "arm": np.where(arm, "B", "A")})
+
+
+EXPERIMENTS: dict[str, dict[str, Any]] = {
+    "A/B test, half and half": {},
+    "A/B test, 10 % in B": {"shares": (0.1, 0.1)},
+    "A/B test by user, clicks of a user together": {"by": "user"},
+    "A/B test, clicks double, shares stay": {"rise": 2.0},
+    "A/B test, ramped, clicks stay": {"shares": (0.1, 0.5)},
+    "A/B test, ramped, clicks double": {"shares": (0.1, 0.5), "rise": 2.0},
+    "A/B test, ramped, 30 % more clicks": {"shares": (0.1, 0.5), "rise": 1.3},
+    "A/B test, B loses 20 % of its clicks": {"slow": 0.8},
+    "A/B test by user, a twentieth changes the arm": {"by": "leak"},
+}
+
+
+def said(table: pa.Table, arms: Any) -> set[str]:
+    """The codes of what is said of a log, notes left out."""
+    source = offrank.read_log(table)
+    found: set[str] = set()
+    for _, fold in along_folds(source, arms, ()):
+        needs = fold.needs() | offrank.log.Needs(frozenset(["clicks" if "clicks" in table.column_names else "reward"]))
+        known = run(source.select(needs), fold)
+        every = cautions_for(*(known if isinstance(known, tuple) else (known,)))
+        found |= {one.code for one in every if one.severity != "note"}
+    return found
+
+
+def lines(args: argparse.Namespace) -> Iterator[str]:
+    """The table."""
+    codes = ("outcome-moves", "shares-moved", "unlike-arms", "shared-users")
+    yield "| log | logs | " + " | ".join(f"`{code}`" for code in codes) + " |"
+    yield "|---|---:|" + "---:|" * len(codes)
+    worlds = [
+        (name, args.healthy, lambda rng, make=make: (log_of(make(rng, args.rows)), None))
+        for name, make in HEALTHY.items()
+    ]
+    worlds += [
+        (name, args.faulty, lambda rng, make=make: (log_of(make(rng, args.rows)), None))
+        for name, make in FAULTY.items()
+    ]
+    worlds += [
+        (name, args.faulty, lambda rng, known=known: (experiment(rng, args.rows // 2, **known), ARMS))
+        for name, known in EXPERIMENTS.items()
+    ]
+    for place, (name, logs, make) in enumerate(worlds):
+        counts: Counter[str] = Counter()
+        for seed in range(logs):
+            counts.update(said(*make(np.random.default_rng([seed, place, 20]))))
+        shares = (percent(counts[code] / logs) if counts[code] else "0" for code in codes)
+        yield f"| {name} | {logs} | " + " | ".join(shares) + " |"
+
+
+def main() -> None:
+    """Print the table, and write it to a page."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--healthy", type=int, default=1000)
+    parser.add_argument("--faulty", type=int, default=200)
+    parser.add_argument("--rows", type=int, default=20_000)
+    parser.add_argument("--write", type=Path)
+    args = parser.parse_args()
+    table = []
+    for line in lines(args):
+        print(line, flush=True)
+        table.append(line)
+    if args.write:
+        generated(args.write, "along the log", table, "benchmarks/along_the_log.py")
+
+
+if __name__ == "__main__":
+    main()

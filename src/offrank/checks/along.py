@@ -1,0 +1,290 @@
+"""What moves along a log by more than chance between clusters allows: the outcome, and the shares of the arms.
+
+Rows are counted in chunks of equal length by their number, and in buckets of the clusters that they belong to. Each of
+some windows of chunks is held against the rest. Its error is the largest of three: between clusters, wherever their
+rows stand; between cells of one cluster and one chunk, for logs that are sorted by cluster, where a window may hold
+none of the few that earn; and between neighbouring chunks, for logs that are sorted by something unknown.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+
+from ..findings.evidence_rows import AlongEvidence, PlaceboEvidence, Ramp, Window
+from ..folds._kernels import bucket_of
+from ..folds.base import MappedFold, TotalFold, total
+from ..folds.estimate import Interval
+from ..inference.spec import CLUSTERS
+from ..log.batch import Floats, Integers, LogBatch
+from ..log.source import Needs, Source, has
+from ..policies.balanced import arms_of
+from ..policies.by import By
+from ..policies.propensities import AnyPolicy, law
+from ..policies.ties import certain, shown_slates, sorts
+from .arms import SharedUnitsFold
+
+BUCKETS, CHUNKS = 128, 128
+MOST_ARMS = 6
+"""With more arms nothing is looked at by arm."""
+_LEAST_CHUNKS = 20
+"""Chunks with rows; with fewer nothing is tested."""
+_SCATTERED = 1000
+"""Times the number of rows that their numbers may reach; beyond, they are no order: those of a state are hashes."""
+_SPREAD_OUT = 0.5
+"""Share of the chunks in which the rows of a cluster stand, from which it is held against itself."""
+_OVERLAP = 0.1
+"""Least share of what the difference of means knows that is left within chunks; else the log is sorted by arm."""
+_BY_CHANCE = 1.4
+"""Variance of the shares of clusters, over that of rows whose arm chance draws, up to which chance draws it."""
+
+
+def along_folds(source: Source, logging: AnyPolicy | None, named: tuple[str, ...]) -> Iterator[tuple[str, Any]]:
+    """Yield the folds about what moves along a log and between its arms, by name. named: columns of clusters."""
+    found = (name for name in CLUSTERS if has(source, Needs(clusters=frozenset([name]))))
+    clusters, arms = tuple(dict.fromkeys((*named, *found))), None if logging is None else arms_of(logging)
+    if arms is not None and (len(arms.policies) > MOST_ARMS or (arms is logging and not sorts(arms))):
+        arms = None  # rows that are weighed by the law of their own arm may have it at any time
+    yield "along", AlongFold(clusters, arms)
+    if arms is not None and arms.any_slate and sorts(arms):
+        yield "placebo", PlaceboFold(arms, clusters)
+    units = [name for name in clusters if name != "query" and arms is not None and name != arms.column]
+    if arms is not None and units:
+        yield "units", SharedUnitsFold(arms, "user" if "user" in units else units[0])
+
+
+def _sums(batch: LogBatch, outcome: Floats, cell: Integers, shape: tuple[int, ...], rows: Any) -> Floats:
+    """Return [2, *shape] the count and the outcome of some rows, each by its inclusion, in cells."""
+    each = (batch.inverse_inclusion[rows], batch.inverse_inclusion[rows] * outcome[rows])
+    return np.stack([np.bincount(cell, one, math.prod(shape)).reshape(shape) for one in each])
+
+
+def _outcome(batch: LogBatch) -> Floats:
+    """Return [n] the reward of each row, else its clicks, as far as they are read; else zeros."""
+    known = batch.outcome is not None or batch.clicks is not None
+    return batch.reward if known else np.zeros(len(batch))
+
+
+def _buckets(clusters: tuple[str, ...], batch: LogBatch, *, rows: bool) -> Iterator[Integers]:
+    """Yield [n] the bucket of each row: of its number if asked for, and of each column of clusters."""
+    for codes in (*([batch.row] if rows else []), *batch.dependent(clusters).values()):
+        yield bucket_of(codes, BUCKETS).astype(np.int64)
+
+
+@dataclass(frozen=True)
+class AlongFold:
+    """Counts rows and sums their outcome by arm, bucket of clusters and chunk of rows.
+
+    clusters: columns whose equal values mark dependent rows; without any, each row is one. A state is the number of
+    rows of a chunk, a power of two that grows with the log, and the sums [clusters, 2, arms, buckets, chunks].
+    """
+
+    clusters: tuple[str, ...] = ()
+    arms: By | None = None
+
+    def needs(self) -> Needs:
+        """Return the columns to read."""
+        return Needs(clusters=frozenset(self.clusters)) | (Needs() if self.arms is None else self.arms.reads)
+
+    def empty(self) -> tuple[int, Floats]:
+        arms = 1 if self.arms is None else len(self.arms.policies)
+        return 1, np.zeros((max(len(self.clusters), 1), 2, arms, BUCKETS, CHUNKS))
+
+    def add(self, state: tuple[int, Floats], batch: LogBatch) -> tuple[int, Floats]:
+        if not len(batch):
+            return state
+        size = max(1 << max(int(batch.row.max()).bit_length() - (CHUNKS - 1).bit_length(), 0), state[0])
+        cell = (batch.row // np.uint64(size)).astype(np.int64)
+        if self.arms is not None:
+            self.arms.refuse_unknown(batch)
+            cell += self.arms.arms(batch.contexts) * (BUCKETS * CHUNKS)
+        buckets, shape = _buckets(self.clusters, batch, rows=not self.clusters), state[1].shape[2:]
+        outcome, every = _outcome(batch), slice(None)
+        found = [_sums(batch, outcome, cell + bucket * CHUNKS, shape, every) for bucket in buckets]
+        return self.merge(state, (size, np.stack(found)))
+
+    def merge(self, left: tuple[int, Floats], right: tuple[int, Floats]) -> tuple[int, Floats]:
+        size = max(left[0], right[0])
+        return size, _coarser(left, size) + _coarser(right, size)
+
+    def finish(self, state: tuple[int, Floats]) -> AlongEvidence:
+        size, sums = state
+        held = sums[0, 0].sum(axis=(0, 1)) > 0
+        if held.sum() < _LEAST_CHUNKS or size * float(held.nonzero()[0].max()) > _SCATTERED * sums[0, 0].sum():
+            return AlongEvidence()
+        sums = sums[..., held]
+        rows, earned = sums.sum(axis=(3, 4), keepdims=True).swapaxes(0, 1)
+        means = np.divide(earned, rows, out=np.zeros(rows.shape), where=rows > 0)  # of arms, which may move themselves
+        away = (sums[:, 1] - means * sums[:, 0]).sum(axis=1)
+        moved = _clearest(sums[:, 0].sum(axis=1), away, float(earned[0].sum() / rows[0].sum()))
+        return AlongEvidence(moved=moved, ramps=() if self.arms is None else tuple(_ramps(sums, self.arms)))
+
+
+def _coarser(state: tuple[int, Floats], size: int) -> Floats:
+    """Return the sums of a state in chunks of so many rows, a multiple of those before."""
+    starts = np.arange(0, CHUNKS, min(size // state[0], CHUNKS))
+    return state[1] if len(starts) == CHUNKS else total(0 * state[1], np.add.reduceat(state[1], starts, axis=-1))
+
+
+def _windows(rows: Floats) -> Floats:
+    """Return [w, k] the contrasts with the rest of what follows each twentieth of the rows [k], and of each tenth."""
+    done = np.concatenate([[0.0], np.cumsum(rows) / rows.sum()])
+    at = np.abs(done[:, None] - np.arange(21) / 20).argmin(axis=0)
+    ends = {(at[one], at[20]) for one in range(1, 20)} | {(at[one], at[one + 2]) for one in range(2, 18, 2)}
+    places = np.arange(len(rows))
+    inside = np.array([(places >= first) & (places < last) for first, last in sorted(ends)])
+    counts = inside @ rows
+    return np.where(inside, 1 / counts[:, None], -1 / (rows.sum() - counts)[:, None])
+
+
+def _clearest(rows: Floats, away: Floats, mean: float) -> Window:
+    """Return the window with the largest deviate. rows, away: [c, b, k] counts and residuals; mean: added to both."""
+    counts, residuals = rows[0].sum(axis=0), away[0].sum(axis=0)
+    contrasts = _windows(counts)
+    found = _deviates(rows, away, contrasts, in_order=True)
+    inside = contrasts[int(found.argmax())] > 0
+    mine, rest = (mean + float(residuals[part].sum() / counts[part].sum()) for part in (inside, ~inside))
+    first, last = (float(counts[:end].sum() / counts.sum()) for end in np.flatnonzero(inside)[[0, -1]] + [0, 1])
+    return Window(first, last, mine, rest, float(found.max()))
+
+
+def _deviates(rows: Floats, away: Floats, contrasts: Floats, *, in_order: bool = False) -> Floats:
+    """Return [w] the normal deviates, at least 0, of contrasts [w, k] of the means of k cells.
+
+    rows, away: [c, b, k] counts and residuals by column and bucket of clusters. Of several columns of clusters the one
+    with the largest error counts. in_order: whether neighbouring cells also tell the error.
+    """
+    counts, squares, found = rows[0].sum(axis=0), contrasts**2, []
+    spread = squares @ counts
+    for mine, given in zip(rows, away, strict=True):
+        each, chunks = mine.sum(axis=1, keepdims=True), (mine**2).sum(axis=1, keepdims=True)
+        chunks = np.divide(each**2, chunks, out=np.zeros(each.shape), where=each > 0)
+        alone = in_order and (each * chunks).sum() > _SPREAD_OUT * len(counts) * each.sum()
+        # Of clusters that are spread out the order is no matter of chance.
+        means = np.divide(given.sum(axis=1, keepdims=True), each, out=0 * each, where=(each > 0) & alone)
+        moves = given - means * mine
+        sums, cells = moves @ contrasts.T, (moves**2).sum(axis=0)
+        value = np.abs(sums.sum(axis=0))
+        found.append(_student(value, np.maximum(spread * cells.sum() / counts.sum(), squares @ cells), math.inf))
+        if in_order:
+            steps = np.diff(moves.sum(axis=0) / counts) ** 2 / (1 / counts[1:] + 1 / counts[:-1])
+            found.append(_student(value, spread * steps.mean(), 2 / 3 * len(steps)))
+        if not alone:
+            known, between = mine @ squares.T, (sums**2).sum(axis=0)
+            clusters, freedom = (known > 0).sum(axis=0), known.sum(axis=0) ** 2 / (known**2).sum(axis=0) - 1
+            left = np.maximum(clusters * between - value**2, 1e-9 * between) / np.maximum(clusters - 1, 1)
+            found.append(_student(value, left, np.maximum(freedom, 1.0)))
+    return np.min(found, axis=0)
+
+
+def _student(value: Floats, variance: Floats, freedom: float | Floats) -> Floats:
+    """Return [w] Student's ratios as normal deviates."""
+    ratio = np.divide(value, np.sqrt(variance), out=np.zeros(len(value)), where=variance > 0)
+    each = zip(ratio.tolist(), np.broadcast_to(freedom, ratio.shape).tolist(), strict=True)
+    return np.array([Interval(one, one, one, 1.0, free).deviation(0.0) for one, free in each])
+
+
+def _ramps(sums: Floats, arms: By) -> Iterator[Ramp]:
+    """Yield each pair of arms that share parts of the log, with where the share of the first moves most."""
+    rows, names = sums[:, 0], list(map(str, arms.policies))
+    every = rows.sum(axis=1)
+    for other, one in combinations(range(len(names)), 2):
+        share = float(rows[0, one].sum() / every[0].sum())
+        differences = _within(sums[:, :, [one, other]])
+        if differences:
+            window = _clearest(every, rows[:, one] - share * every, share)
+            yield Ramp(arms.column, names[one], names[other], window, *differences)
+
+
+def _within(sums: Floats) -> list[Interval]:
+    """Return the difference of two arms [c, 2, 2, b, k]: in all, within chunks, and the first less the second.
+
+    Nothing where hardly any chunk has rows of both: then the log is sorted by arm, and tells no time.
+    """
+    rows, earned = sums[0].sum(axis=2)
+    arms, weight = rows.sum(axis=1, keepdims=True), rows[0] * rows[1] / np.maximum(rows.sum(axis=0), 1e-300)
+    if not arms.all() or weight.sum() < _OVERLAP * arms.prod() / arms.sum():
+        return []
+    signs = np.array([[1.0], [-1.0]])
+    means = [earned.sum(axis=1, keepdims=True) / arms, np.divide(earned, rows, out=0 * rows, where=rows > 0)]
+    shares = [signs / arms + 0 * rows, np.divide(signs * weight / weight.sum(), rows, out=0 * rows, where=rows > 0)]
+    away = [sums[:, 1] - mean[:, None] * sums[:, 0] for mean in means]
+    moves = [np.einsum("ak,cabk->cb", *both) for both in zip(shares, away, strict=True)]
+    values = [float((share * rows * mean).sum()) for share, mean in zip(shares, means, strict=True)]
+    found, each = [], sums[:, 0].sum(axis=(1, 3))
+    freedom = max(float((each.sum(axis=1) ** 2 / (each**2).sum(axis=1)).min()) - 1, 1.0)
+    for value, move in ((values[0], moves[0]), (values[1], moves[1]), (values[0] - values[1], moves[0] - moves[1])):
+        error = float(np.sqrt((move**2).sum(axis=1).max()))
+        found.append(Interval(value, value - 1.96 * error, value + 1.96 * error, error, freedom))
+    return found
+
+
+@dataclass(frozen=True)
+class PlaceboFold(MappedFold):
+    """Counts rows and sums their outcome by arm, where two rankers show the same list, or the same first item.
+
+    The sums are [pairs of arms, 2 (whole list and reward; first item and its clicks), 1 + clusters, 2, buckets, 2
+    (arms)]: by the row itself, and by each column of clusters.
+    """
+
+    arms: By
+    clusters: tuple[str, ...] = ()
+
+    def needs(self) -> Needs:
+        """Return the columns to read."""
+        return self.arms.needs("log_prob") | Needs(clusters=frozenset(self.clusters))
+
+    @property
+    def reducer(self) -> TotalFold:
+        return TotalFold((math.comb(len(self.arms.policies), 2), 2, 1 + len(self.clusters), 2, BUCKETS, 2))
+
+    def mapped(self, batch: LogBatch) -> Floats:
+        found, arm = self.reducer.empty(), self.arms.arms(batch.contexts)
+        lists = [_list_of(law(one, "log_prob"), batch) for one in self.arms.policies.values()]
+        outcomes = [(_outcome(batch), slice(None))]
+        if batch.clicks is not None and batch.clicks.shape[1]:
+            outcomes.append((batch.clicks[:, 0], slice(1)))
+        for place, (one, other) in enumerate(combinations(range(len(lists)), 2)):
+            served = ((arm == one) | (arm == other)) & (lists[one][:, 0] >= 0)
+            for kind, (outcome, slots) in enumerate(outcomes):
+                rows = np.flatnonzero(served & (lists[one][:, slots] == lists[other][:, slots]).all(axis=1))
+                for column, bucket in enumerate(_buckets(self.clusters, batch, rows=True)):
+                    cell = 2 * bucket[rows] + (arm[rows] == other)
+                    found[place, kind, column] += _sums(batch, outcome, cell, (BUCKETS, 2), rows)
+        return found
+
+    def result(self, found: Floats) -> tuple[PlaceboEvidence, ...]:
+        """Return what is known of each pair of arms with such rows, by the whole list and by the first item."""
+        names, made = [str(value) for value in self.arms.policies], []
+        for arms, kinds in zip(combinations(names, 2), found, strict=True):
+            for kind, sums in enumerate(kinds):
+                rows, earned = sums[0].sum(axis=1)
+                if rows.all():
+                    counted = [True, *map(_assigned, sums[1:, 0])]
+                    away = sums[:, 1] - earned.sum() / rows.sum() * sums[:, 0]
+                    apart = _deviates(sums[counted, 0], away[counted], np.array([[1 / rows[0], -1 / rows[1]]]))
+                    known = tuple(rows.tolist()), tuple((earned / rows).tolist()), float(apart[0])
+                    made.append(PlaceboEvidence(self.arms.column, arms, len(found), kind == 1, *known))
+        return tuple(made)
+
+
+def _list_of(policy: Any, batch: LogBatch) -> Integers:
+    """Return [n, k] what a ranker shows, -1 where equal scores leave that open, and where a list ends."""
+    contexts, sure = batch.contexts, certain(policy, batch.contexts)
+    shown = np.full((len(batch), max(contexts.slots, 1)), -1)
+    some = contexts.take(np.flatnonzero(sure))
+    shown[sure, : some.slots] = shown_slates(policy, some)
+    return shown
+
+
+def _assigned(rows: Floats) -> bool:
+    """Whether clusters [b, 2] have an arm rather than rows: else rows of one cluster differ by chance between arms."""
+    each, share = rows.sum(axis=1), rows[:, 1].sum() / rows.sum()
+    held = each > 0
+    away = (rows[held, 1] - share * each[held]) ** 2 / each[held]
+    return bool(away.mean() > _BY_CHANCE * share * (1 - share))

@@ -1,0 +1,28 @@
+"""`shares-moved`: the shares of an experiment's arms change along the log, and so does what rows earn."""
+
+from ..formatting import Span, percent
+from .evidence_rows import AlongEvidence
+from .outcome_moves import clear, place_of
+from .registry import Statement, finding
+
+CONFOUNDED = 4.0
+"""Standard errors between the difference of two arms in all, and within parts of equal shares."""
+
+
+@finding("shares-moved", "Shares of the arms along the log", cause=("rows", "arms"))
+def shares_moved(found: AlongEvidence) -> Statement | None:
+    """Each arm then has its rows at other times: a ramped test compares weeks, not rankers."""
+    apart = [one for one in found.ramps if clear(one.window) and one.apart.deviation(0.0) > CONFOUNDED]
+    if not apart:
+        return None
+    one = max(apart, key=lambda ramp: ramp.apart.deviation(0.0))
+    pooled, within = Span.of(one.pooled), Span.of(one.within)
+    return Statement(
+        "serious",
+        f"Arm `{one.arm}` of `{one.column}` has {percent(one.window.inside)} of the impressions "
+        f"{place_of(one.window)} and {percent(one.window.outside)} in the rest, while the outcome changed too. The "
+        f"means of the arms compare times, not only rankers: `{one.arm}` less `{one.other}` is "
+        f"{pooled.number(signed=True)} in all, but {within.number(signed=True)} ({within.interval(signed=True)}) "
+        "within parts of the log with equal shares.",
+        "Compare the arms within a period of constant shares: remove the rows from before the shares were changed.",
+    )
