@@ -3,7 +3,7 @@
 Every log has a fault or none, by construction; it is given to the folds of `offrank.checks.along` and their findings
 as `evaluate` and `compare` give it.
 
-    python benchmarks/along_the_log.py [--healthy 1000] [--faulty 200] [--rows 20000] [--write docs/concepts/trust.md]
+    python benchmarks/along_the_log.py [--healthy 400] [--faulty 100] [--rows 20000] [--write docs/concepts/trust.md]
 """
 
 from __future__ import annotations
@@ -219,8 +219,8 @@ def lines(args: argparse.Namespace) -> Iterator[str]:
 def main() -> None:
     """Print the table, and write it to a page."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--healthy", type=int, default=1000)
-    parser.add_argument("--faulty", type=int, default=200)
+    parser.add_argument("--healthy", type=int, default=400)
+    parser.add_argument("--faulty", type=int, default=100)
     parser.add_argument("--rows", type=int, default=20_000)
     parser.add_argument("--write", type=Path)
     args = parser.parse_args()
