@@ -78,7 +78,7 @@ def replaced(log: pa.Table, values: Any) -> pa.Table:
     return log.set_column(log.column_names.index("keep_prob"), "keep_prob", pa.array(values))
 
 
-@pytest.mark.parametrize("kind", ["constant", "elsewhere", "outcome", "many", "above one"])
+@pytest.mark.parametrize("kind", ["constant", "elsewhere", "partly", "outcome", "many", "above one"])
 def test_other_fractions_are_not_asked_for(kind: str) -> None:
     log = thinned(rates=(1.0, 1.0), rows=4000)
     rng = np.random.default_rng(2)
@@ -86,6 +86,7 @@ def test_other_fractions_are_not_asked_for(kind: str) -> None:
     values = {
         "constant": np.full(len(clicked), 0.1),
         "elsewhere": rng.choice([0.1, 0.5], len(clicked)),
+        "partly": np.where(clicked > 0, 1.0, rng.choice([0.1, 0.5], len(clicked))),
         "outcome": clicked * 0.5,
         "many": np.where(clicked > 0, 1.0, rng.random(len(clicked))),
         "above one": np.where(clicked > 0, 2.0, 0.5),

@@ -66,4 +66,4 @@ def _rate(source: Source, name: str) -> UnreadRate | None:
     enough = np.count_nonzero(np.bincount(rows) >= _FEWEST) > 1
     if not enough or any(len(one) > 1 for one in rates) or rates[0][0] == rates[-1][0]:
         return None
-    return UnreadRate(column=name, low=float(rates[0][0]), high=float(rates[-1][0]), rows=len(batch))
+    return UnreadRate(column=name, low=float(rates[0][0]), high=float(rates[-1][0]))

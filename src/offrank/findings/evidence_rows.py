@@ -13,15 +13,11 @@ Both = tuple[float, float]
 
 @dataclass(frozen=True, kw_only=True)
 class UnreadRate:
-    """A column that is not read and follows the outcome: its value in rows of the least outcome, and of the largest.
-
-    rows: that were looked at.
-    """
+    """A column that is not read and follows the outcome: its value in rows of the least outcome, and of the largest."""
 
     column: str = "keep_prob"
     low: float = 1.0
     high: float = 1.0
-    rows: int = 0
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,8 +1,4 @@
-"""What the outcome of a log looks like, whatever drew its slates: patterns of clicks, and sizes of rewards.
-
-Faults of the outcome leave traces here that no weight shows: clicks recorded a rank late, lists sorted by what was
-clicked, robots that click whole lists, and amounts in two units.
-"""
+"""What the outcome of a log looks like, whatever drew its slates: patterns of clicks, and sizes of rewards."""
 
 from __future__ import annotations
 
