@@ -7,7 +7,7 @@ compared. The truth is a sum over slates, or is counted where it is none.
         [--before FILE] [--notes] [--write docs/concepts/trust.md]
 
 In the file of `--kept` stands what each log said, so that a run goes on where another ended; `--before` is such a file
-of other code, shown beside.
+of other code, shown beside. Without it, what commit edab7ebd said is shown: `trust_worlds/before.json`.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from __future__ import annotations
 import argparse
 import json
 import multiprocessing
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 
@@ -28,6 +28,8 @@ from offrank.formatting import percent
 
 Key = tuple[int, int]
 """The seed and how many worlds there are."""
+BEFORE = Path(__file__).parent / "trust_worlds" / "before.json"
+"""Seed and worlds -> promise -> of how many logs it held, and of how many it could."""
 
 
 def measured(key: Key, only: str, workers: int, kept: Path | None) -> list[Said]:
@@ -57,14 +59,21 @@ def read(kept: Path | None, key: Key) -> Iterator[Said]:
             yield Said.of(said)
 
 
-def lines(now: Sequence[Said], before: Sequence[Said]) -> Iterator[str]:
+def earlier(before: Path | None, key: Key) -> Mapping[str, Share]:
+    """What was found of these worlds before."""
+    if before is not None:
+        return promises(list(read(before, key)))
+    known = json.loads(BEFORE.read_text()).get(" ".join(map(str, key)), {})
+    return {promised: Share(*found) for promised, found in known.items()}
+
+
+def lines(now: Sequence[Said], before: Mapping[str, Share]) -> Iterator[str]:
     """The page."""
     faulty = sum(bool(one.fault) for one in now)
     yield f"{len(now)} worlds with a log each, {faulty} of them with a fault."
     yield from ("", "| Promised | before | logs | now | logs |", "|---|--:|--:|--:|--:|")
-    earlier = promises(before)
     for promised, found in promises(now).items():
-        yield f"| {promised} | {_cells(earlier[promised])} | {_cells(found)} |"
+        yield f"| {promised} | {_cells(before.get(promised, Share(0, 0)))} | {_cells(found)} |"
     yield ""
     head = ["fault", "logs", "no answer", "a finding", "wrong", "of these *sound*", "a finding", "the assumption named"]
     head += ["change wrong", "wrong sign", "most often said"]
@@ -100,7 +109,7 @@ def main() -> None:
     asked = parser.parse_args()
     key = (asked.seed, asked.worlds)
     found = measured(key, asked.only, asked.workers, asked.kept)
-    told = list(lines(found, list(read(asked.before, key))))
+    told = list(lines(found, earlier(asked.before, key)))
     print(*told, sep="\n")
     if asked.notes:
         told_wrong = [one for one in found if one.wrong or one.astray or (not one.fault and one.warned)]

@@ -218,10 +218,10 @@ FAULTS: dict[str, Callable[[Draw], Trial]] = {
 FITTING: dict[str, frozenset[str]] = {
     "low clicks lost": frozenset({"every-click-logged"}),
     "rows kept by outcome": frozenset({"rows-kept-blindly"}),
-    "rows kept by outcome, the rate in a column": frozenset({"rows-kept-blindly"}),
+    "rows kept by outcome, the rate in a column": frozenset({"rows-kept-blindly", "right-rates"}),
     "robots": frozenset({"same-users"}),
-    "clicks not there yet": frozenset({"every-click-logged"}),
-    "another currency": frozenset(),
+    "clicks not there yet": frozenset({"every-click-logged", "every-reward-logged"}),
+    "another currency": frozenset({"every-reward-logged"}),
     "drift between halves": frozenset({"same-users"}),
     "clicks a rank late": frozenset({"every-click-logged"}),
     "stock that runs out": frozenset({"no-interference"}),

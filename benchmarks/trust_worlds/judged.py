@@ -22,10 +22,21 @@ NULL = 1e-9
 FIRST = 3
 """So many of the assumptions are read."""
 UNSEEN = frozenset(
-    {"assumed", "disagreement", "low-ess", "small-ess-share", "hidden-mass", "few-rewards", "few-clusters"}
+    {
+        "assumed",
+        "disagreement",
+        "low-ess",
+        "small-ess-share",
+        "hidden-mass",
+        "few-rewards",
+        "rare-rewards",
+        "few-clusters",
+    }
     | {"heavy-rewards", "large-weight", "heavy-tail", "no-overlap", "support", "known-error"}
 )
 """Codes that say how little the log knows of the question, not that something is wrong with it."""
+NOTED = frozenset({"shared-users"})
+"""Codes of notes that name a fault."""
 
 
 @dataclass(frozen=True)
@@ -150,7 +161,7 @@ def _numbers(interval: offrank.Interval | None) -> Numbers | None:
 
 def _codes(result: offrank.Result, verdict: Verdict) -> tuple[str, ...]:
     """Of the reasons, of what is said of the log, and of what is said of the answer."""
-    of_log = [one.code for one in result.about_log if one.severity != "note"]
+    of_log = [one.code for one in result.about_log if one.severity != "note" or one.code in NOTED]
     of_answer = [
         caution.code
         for name in result

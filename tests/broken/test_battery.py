@@ -178,6 +178,12 @@ def test_promises_are_counted() -> None:
     assert found[11:] == ["100 %", "0 %", "0 %", "0 %", "100 %", "0 %"]
 
 
+def test_what_was_found_before_is_of_the_same_promises() -> None:
+    [known] = json.loads((ROOT / "benchmarks/trust_worlds/before.json").read_text()).values()
+    assert list(known) == list(judged.promises(FOUND))
+    assert all(0 <= count <= of for count, of in known.values())
+
+
 def test_the_page_is_made_of_what_was_kept(tmp_path: Path) -> None:
     kept, before = tmp_path / "now", tmp_path / "before"
     few = [
