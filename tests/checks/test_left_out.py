@@ -79,13 +79,16 @@ def test_rows_that_earned_as_much_as_the_others_may_be_left_out() -> None:
 
 
 def test_rows_that_earned_more_are_told_with_both_means() -> None:
-    """All rows with two clicks have an item twice: the others have a mean of (their clicks) / (their number)."""
+    """All rows with two clicks have an item twice. Of one variance, means of n and m rows differ by it (1/n + 1/m)."""
     log = [twice(row) if sum(row["clicks"]) == 2 else row for row in rows()]
-    rest = [sum(row["clicks"]) for row in log if sum(row["clicks"]) < 2]
+    every = np.array([sum(row["clicks"]) for row in log])
+    rest = every[every < 2]
+    error = np.sqrt(np.var(every) * (1 / len(rest) + 1 / (len(every) - len(rest))))
     found = told(asked(log))
     assert found is not None
     assert found[0] == "warning"
-    assert f"its mean is 2; that of the others is {np.mean(rest):.3g} (" in found[1]
+    apart = (2 - np.mean(rest)) / error
+    assert f"is 2; that of the others is {np.mean(rest):.3g} ({apart:.1f} standard errors apart)" in found[1]
     assert asked(log).verdict.trust == "with care"
 
 

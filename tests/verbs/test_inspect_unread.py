@@ -70,7 +70,10 @@ def test_the_pool_beside_the_lists_of_two_tables_is_the_candidates(tmp_path: Pat
     assert found.overview.candidates == {5: ROWS}
 
 
-@pytest.mark.parametrize(("column", "what"), [("stuff", "candidates"), ("new", "score"), ("keep_prob", "inclusion")])
+@pytest.mark.parametrize(
+    ("column", "what"),
+    [("stuff", "the candidates"), ("new", "a score"), ("keep_prob", "the rate with which rows were kept")],
+)
 def test_no_law_is_certified_beside_a_column_that_may_change_it(column: str, what: str) -> None:
     log = uniform()
     assert inspected(log).logging.status == "agrees"
@@ -83,7 +86,7 @@ def test_no_law_is_certified_beside_a_column_that_may_change_it(column: str, wha
             row["keep_prob"] = 1.0 if any(row["clicks"]) else 0.05
     found = inspected(log)
     assert found.logging.status == "not contradicted"
-    assert f"`{column}` may be the {what}" in found.logging.why
+    assert f"`{column}` may be {what}" in found.logging.why
     words = " ".join(str(found).split())
     assert "Other rankings can be evaluated, with weights" not in words
     assert f"If {column} is " in words

@@ -82,14 +82,14 @@ def looked_at(source: Source, how: HowRead) -> tuple[Inspection, Policy | None, 
 
 def _doubted(found: LoggedBy, columns: Sequence[LogColumn]) -> LoggedBy:
     """Return the same, uncertified if a column may be candidates, a score or a sampling rate and is not read."""
-    unread = [f"`{one.name}` may be the {one.like}" for one in columns if one.like in _DOUBTED]
+    unread = [f"`{one.name}` may be {_DOUBTED[one.like]}" for one in columns if one.like in _DOUBTED]
     if found.status not in ("agrees", "not contradicted") or not unread:
         return found
     why = f"{listing(unread)}, which {'is' if len(unread) == 1 else 'are'} not read"
     return replace(found, status="not contradicted", why=why)
 
 
-_DOUBTED = ("candidates", "score", "inclusion")
+_DOUBTED = {"candidates": "the candidates", "score": "a score", "inclusion": "the rate with which rows were kept"}
 """What a column may be that could make another law of the one that fits without it."""
 
 
