@@ -38,23 +38,20 @@ def assert_same(one: Any, other: Any) -> None:
     assert one.difference.standard_error == pytest.approx(other.difference.standard_error, abs=1e-9)
 
 
-def test_it_needs_fewer_sessions_and_names_its_assumption() -> None:
+def test_it_is_sharper_than_the_means_and_names_its_assumption() -> None:
     found = offrank.compare(pa.table(columns(lists=1.0)), None, ARMS, cluster=None)
     [one], [compared] = found.metadata.ab_test.compared, found.comparisons
     by = one.steps[-1]
     assert by.estimator == "history"
-    assert by.saved > 2
-    assert 0.5 < by.share <= 1
-    before = by.difference.value - by.contrast.value
-    assert one.combined.value == pytest.approx(before + by.share * by.contrast.value, abs=1e-12)
-    assert (compared.verdict.decision, compared.verdict.trust) == ("worse", "with care")
-    said = " ".join(str(found).split())
-    assert "clicks depend on the clicks above as the model says" in said
-    assert "The difference of means alone" in said
+    assert "clicks by history" in by.assumes
+    assert by.difference.standard_error < 0.7 * one.means.standard_error
+    assert by.share > max(step.share or 0.0 for step in one.steps[:-1])
+    assert (compared.verdict.decision, compared.verdict.trust) == ("worse", "sound")
+    assert "The difference of means alone" in " ".join(str(found).split())
 
 
 def test_an_arm_that_differs_in_more_than_its_lists_does_not_take_it() -> None:
-    assert step_of(columns(lists=0.05, arm=0.7)).share is None
+    assert step_of(columns(lists=0.05, arm=0.7)).share == 0
 
 
 def test_rows_of_rare_queries_are_judged_by_means() -> None:
@@ -156,6 +153,6 @@ def test_groups_are_compared_without_it() -> None:
     found = offrank.compare(pa.table(made), None, HALVES, cluster=None, by="device")
     assert found.metadata.ab_test.compared[0].steps[-1].estimator == "history"
     phones = some(made, range(1, 1200, 2))
-    alone = offrank.compare(pa.table(phones), None, HALVES, cluster=None).metadata.ab_test.compared[0]
-    before = alone.steps[-1].difference.value - alone.steps[-1].contrast.value
-    assert found.difference("B", "A", group="phone").value == pytest.approx(before, rel=1e-6)
+    alone = offrank.compare(pa.table(phones).drop_columns(["query"]), None, HALVES, cluster=None)
+    combined = alone.metadata.ab_test.compared[0].combined
+    assert found.difference("B", "A", group="phone").value == pytest.approx(combined.value, rel=1e-6)

@@ -1,13 +1,13 @@
 """An A/B test of rankers: the difference of means of two arms, and what the same rows say off-policy.
 
-The difference of means needs no policy. It is the anchor of every other answer: each estimator that assumes more is
-combined with it, by the shares of least variance, only if their paired difference does not contradict it.
+The difference of means needs no policy. The estimators that assume more are combined by the shares of least variance,
+and the difference of means leans on what they say together, in an interval that holds whether or not they are right.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -19,7 +19,8 @@ from ..findings.evidence_rows import ArmsEvidence, ControlEvidence
 from ..findings.verdict import EstimateRow
 from ..folds.estimate import Caution, Estimate, Interval
 from ..folds.moments import Moments
-from ..inference.ratio import Adjusted, Combination, Mean, Ratio
+from ..inference.ratio import Adjusted, Combination, Mean, Ratio, RelativeChange
+from ..inference.uncertain_prior import Leaning, leaning
 from ..log.batch import Floats
 from ..policies.propensities import AnyPolicy
 from .candidates import Rows
@@ -28,8 +29,8 @@ from .counts import AnyEstimator, Counts
 MEANS, COMBINED = "difference of means", "combined"
 """The answers of an A/B test, by the names that stand in the place of an estimator."""
 CONTRADICTS = 3.0
-"""Deviates of the paired difference to what assumes less, from which an estimator is not combined with it. If it is
-right, that happens to 3 of 1,000."""
+"""Deviates of the paired difference to what assumes less, from which the assumption is called false. If it is right,
+that happens to 3 of 1,000."""
 ADMITTED = frozenset({FROM_TOP, HISTORY})
 """What may be assumed of users in a combination: no more than all usual click models do, or nearly all."""
 BY_HISTORY = "history"
@@ -60,8 +61,7 @@ class Step:
     """What one estimator says of the difference of two arms.
 
     - assumes: beyond the difference of means. difference: its own. contrast: less what assumes less, on the same rows.
-    - share: of it in the combination; None where it assumes too much, or contradicts what assumes less.
-    - saved: the variance of the plain difference of means over its own: how many times fewer sessions it needs.
+    - share: of it in the answer, or in the pool; None where it assumes too much.
     """
 
     estimator: str
@@ -69,14 +69,22 @@ class Step:
     difference: Interval
     contrast: Interval
     share: float | None
-    saved: float | None
+
+    @property
+    def contradicted(self) -> bool:
+        """Whether what assumes less says otherwise."""
+        return self.share is not None and self.contrast.deviation(0.0) > CONTRADICTS
 
 
 @dataclass(frozen=True)
 class ArmsCompared:
     """The difference of two arms: of their means, by each estimator, and combined.
 
-    plain: of means without the control, where there is one; from this on sessions are saved.
+    - combined: its interval holds whether or not the steps are right.
+    - saved: the square of how much longer the interval of the means is: how many times fewer sessions it needs.
+    - lists_alone: the same, if the arms differ only in their lists for certain; None where the log says otherwise,
+      or that makes it no sharper.
+    - plain: of means without the control, where there is one; from this on sessions are saved.
     """
 
     target: str
@@ -86,6 +94,23 @@ class ArmsCompared:
     combined: Interval
     saved: float | None
     plain: Interval | None = None
+    lists_alone: Interval | None = None
+
+
+Sides = tuple[Combination, Combination]
+"""A difference of two arms as the means to subtract."""
+
+
+@dataclass(frozen=True)
+class PooledSteps:
+    """What the steps and the means say together, by shares of least variance.
+
+    sides: by all that are admitted. alone: by those that assume nothing about users; None where one is refuted.
+    """
+
+    steps: tuple[Step, ...]
+    sides: Sides
+    alone: Sides | None
 
 
 @dataclass(frozen=True)
@@ -130,19 +155,20 @@ class ArmsPair:
         one, other = (self.summary.layout.arm_mean(arm, REWARD) for arm in self.arms)
         return welch_difference(self.summary, one, other)
 
-    def combined(self) -> tuple[tuple[Combination, Combination], tuple[Step, ...]]:
-        """The combination for each of the two, and the estimators that were looked at, what assumes least first."""
-        sides: tuple[Sequence[tuple[Mean, float]], ...] = tuple([(one, 1.0)] for one in self.means)
-        steps = []
+    def pooled(self) -> PooledSteps:
+        """The estimators, what assumes least first, and what they say together."""
+        parts: list[tuple[tuple[Mean, Mean], float]] = [(self.means, 1.0)]
+        alone, steps = None, list[Step]()
         for name, assumes, means in self._further():
-            step = self._step(name, assumes, _minus(*means), _minus(*map(_combination, sides)))
-            share = step.share or 0.0
+            step = self._step(name, assumes, _minus(*means), _minus(*_sides(parts)))
             steps.append(step)
-            sides = tuple(
-                [(part, held * (1 - share)) for part, held in side] + ([(mean, share)] if share else [])
-                for side, mean in zip(sides, means, strict=True)
-            )
-        return (_combination(sides[0]), _combination(sides[1])), tuple(steps)
+            if step.share is not None:
+                parts = [(both, held * (1 - step.share)) for both, held in parts] + [(means, step.share)]
+            if not assumes and step.share and not any(one.contradicted for one in steps):
+                alone = _sides(parts)
+        held = iter(share for _, share in parts[1:])
+        shared = (one if one.share is None else replace(one, share=next(held)) for one in steps)
+        return PooledSteps(tuple(shared), _sides(parts), alone)
 
     def _further(self) -> Iterator[tuple[str, frozenset[str], tuple[Mean, Mean]]]:
         """What assumes more than the means, the least first: its name, assumptions, and its mean of both."""
@@ -159,56 +185,75 @@ class ArmsPair:
             yield BY_HISTORY, ADMITTED, (one, other)
 
     def _step(self, name: str, assumed: frozenset[str], own: Mean, less: Mean) -> Step:
-        """What one estimator adds to the combination of those that assume less, and its share of least variance."""
+        """What one estimator says, and its share of least variance with those that assume less."""
         inference, nothing = self.summary.inference, Combination(((less, 0.0),))
         difference, before = (inference.difference(one, nothing) for one in (own, less))
         contrast = inference.difference(own, less)
         same = contrast.standard_error <= _ROUNDED_ALIKE * before.standard_error
-        admitted = assumed <= ADMITTED and (same or contrast.deviation(0.0) <= CONTRADICTS)
-        share = (0.0 if same else _least_variance(before, difference, contrast)) if admitted else None
-        assumes = tuple(sorted(assumed | {LISTS_ALONE}))
-        return Step(name, assumes, difference, contrast, share, saved(self.plain, difference))
+        share = (0.0 if same else _least_variance(before, difference, contrast)) if assumed <= ADMITTED else None
+        return Step(name, tuple(sorted(assumed | {LISTS_ALONE})), difference, contrast, share)
+
+    def leaning(self, own: Interval, sides: tuple[Mean, Mean], other: Sides) -> tuple[Leaning, Sides]:
+        """How far a difference leans on another one, and both together."""
+        inference = self.summary.inference
+        contrast = inference.difference(_minus(*other), _minus(*sides))
+        found = leaning(own, inference.difference(*other), contrast, self.summary.spec.confidence)
+        one, two = (
+            Combination(((mine, 1 - found.share), (theirs, found.share)))
+            for mine, theirs in zip(sides, other, strict=True)
+        )
+        return found, (one, two)
 
     def compared(self, names: tuple[str, str], confidence: float) -> ArmsCompared:
         """The whole comparison. confidence: the level of its intervals."""
         at = replace(self, summary=self.summary.at(confidence))
-        sides, steps = at.combined()
-        found = at.answer(sides, steps)
-        plain = None if at.summary.layout.control is None else at.plain
-        return ArmsCompared(*names, at.anchor, steps, found, saved(at.plain, found), plain)
+        pooled, means, plain = at.pooled(), at.anchor, at.plain
+        found, both = at.leaning(means, at.means, pooled.sides)
+        steps = tuple(one if one.share is None else replace(one, share=one.share * found.share) for one in pooled.steps)
+        combined = found.interval(means, at._value(both))
+        control = None if at.summary.layout.control is None else plain
+        alone = at._lists_alone(pooled)
+        return ArmsCompared(*names, means, steps, combined, saved(plain, combined), control, alone)
 
-    def answer(self, sides: tuple[Combination, Combination], steps: Iterable[Step]) -> Interval:
-        """The difference by the combination: of means alone if no step has a share."""
-        return self.summary.inference.difference(*sides) if any(one.share for one in steps) else self.anchor
+    def _lists_alone(self, pooled: PooledSteps) -> Interval | None:
+        """The difference if the arms differ only in their lists; None where that is refuted, or makes it no sharper."""
+        if pooled.alone is None:
+            return None
+        own, means = self.summary.inference.difference(*pooled.alone), self.anchor
+        found, both = self.leaning(own, pooled.alone, pooled.sides)
+        return found.interval(own, self._value(both)) if own.high - own.low < means.high - means.low else None
+
+    def _value(self, sides: Sides) -> float:
+        return self.summary.inference.difference(*sides).value
 
     def candidates(self, about_log: Sequence[Caution]) -> list[EstimateRow[AnyEstimator]]:
         """The combination, and the difference of means that it is held against, as possible answers.
 
         about_log: what binds both; of the rest of the log's faults, those of the logging policy bind the first alone.
         """
-        sides, steps = self.combined()
-        taken = [set(one.assumes) for one in steps if one.share]
-        first = next(iter(self.rows[0].values()))
-        made = []
-        for name, away, assumes, means in (
-            (COMBINED, self.answer(sides, steps), frozenset().union(*taken), sides),
-            (MEANS, self.anchor, frozenset[str](), self.means),
-        ):
-            relative = self.summary.relative(*means)
-            made.append(
-                EstimateRow(
-                    name if assumes else MEANS,
-                    first.estimator,
-                    assumes,
-                    _estimate(self.summary, away, about_log),
-                    relative=relative,
-                    requires_logging=bool(assumes),
-                    asked=name == COMBINED,
-                    tested=bool(assumes),
-                    scale=first.scale,
-                )
-            )
-        return made
+        found, both = self.leaning(self.anchor, self.means, self.pooled().sides)
+        relative, first = self.summary.relative(*self.means), next(iter(self.rows[0].values()))
+        means = EstimateRow(
+            MEANS,
+            first.estimator,
+            frozenset[str](),
+            _estimate(self.summary, self.anchor, about_log),
+            relative=relative,
+            requires_logging=False,
+            scale=first.scale,
+        )
+        if found == Leaning():
+            return [means]
+        away = found.interval(self.anchor, self._value(both))
+        change = float(RelativeChange(*both).value(self.summary.moments.sums))
+        combined = replace(
+            means,
+            name=COMBINED,
+            found=_estimate(self.summary, away, about_log),
+            relative=relative and found.interval(relative, change),
+            requires_logging=True,
+        )
+        return [combined, replace(means, asked=False)]
 
 
 def pair_of(
@@ -292,10 +337,9 @@ def _in_arm(mean: Mean, moments: Moments) -> Floats:
 
 
 def saved(means: Interval, found: Interval) -> float | None:
-    """How many times fewer sessions it needs than the difference of means does: the ratio of their variances."""
-    if not (0 < found.standard_error < math.inf and means.standard_error < math.inf):
-        return None
-    return (means.standard_error / found.standard_error) ** 2
+    """How many times fewer sessions it needs than the difference of means does: the squared ratio of both lengths."""
+    one, other = (ends.high - ends.low for ends in (means, found))
+    return (one / other) ** 2 if 0 < other < math.inf and one < math.inf else None
 
 
 def _number_of(summary: Counts, name: str, target: AnyPolicy | None) -> int | None:
@@ -319,8 +363,10 @@ def _minus(one: Mean, other: Mean) -> Combination:
     return Combination(((one, 1.0), (other, -1.0)))
 
 
-def _combination(parts: Sequence[tuple[Mean, float]]) -> Combination:
-    return Combination(tuple(parts))
+def _sides(parts: Sequence[tuple[tuple[Mean, Mean], float]]) -> Sides:
+    """The combination for each of two arms. parts: means of both, and their share."""
+    one, other = (Combination(tuple((both[side], share) for both, share in parts)) for side in (0, 1))
+    return one, other
 
 
 def _estimate(summary: Counts, away: Interval, about_log: Sequence[Caution]) -> Estimate:

@@ -89,7 +89,7 @@ class Pair:
             about_log = [one for one in about_log if not has_cause(one, "level")]
             own = self.arms.candidates([one for one in about_log if has_cause(one, "arms", *OF_ROWS)])
             if any(one.severity == "serious" and one not in of_rows(about_log) for one in about_log):
-                own = [replace(one, asked=True) for one in own if not one.assumes]  # the means need no law
+                own = [replace(one, asked=True) for one in own if not one.requires_logging]  # the means need no law
         found = verdict(name, own, about_log, nonnegative=known.nonnegative, tested=known.tested)
         return found and replace(found, value=found.difference)  # a difference may be below 0, unlike a mean
 

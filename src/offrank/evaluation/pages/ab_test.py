@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from ...assumptions import in_words
 from ...checks.log import of_rows
-from ...folds.estimate import Caution
+from ...folds.estimate import Caution, Interval
 from ...formatting import MISSING, Span, count, listing, percent, quote
 from ...report.document import Figures, Section
-from ..ab_test import BY_HISTORY, COMBINED, MEANS, ABTest, ArmsCompared, saved
+from ..ab_test import ADMITTED, BY_HISTORY, COMBINED, MEANS, ABTest, ArmsCompared, Step, saved
+
+IF_LISTS_ALONE = f"{COMBINED}, if only the lists differ"
+"""The row that rests on the assumption that the arms differ in nothing else, such as speed."""
 
 
 def ab_test(found: ABTest | None, about_log: Sequence[Caution] = (), by: str | None = None) -> Iterator[Section]:
@@ -34,7 +38,21 @@ def ab_test(found: ABTest | None, about_log: Sequence[Caution] = (), by: str | N
     if unfit:
         why = listing([quote(code) for code in unfit])
         said.append(f"The log does not fit these rankers ({why}): only the {MEANS} can be used.")
+    else:
+        said += [_contradicted(one) for each in found.compared for one in each.steps if one.contradicted]
     yield Section("A/B test", tuple(said), tables=(arms, *map(_by_each, found.compared)))
+
+
+def _contradicted(step: Step) -> str:
+    """Say that the log refutes what a step assumes, and what that means."""
+    away = f"{step.contrast.deviation(0.0):.1f} standard errors"
+    users = ADMITTED & set(step.assumes)
+    why = in_words(users or frozenset(step.assumes))
+    text = f"The step {quote(step.estimator)} is {away} from what assumes less: it is not true in this log that {why}. "
+    meant = (
+        "A number of it, or of steps that assume as much, misleads" if users else "One arm has another fault or merit"
+    )
+    return f"{text}{meant}; the {MEANS} is right all the same, and so is the interval of {quote(COMBINED)}."
 
 
 def _by_each(found: ArmsCompared) -> Figures:
@@ -42,25 +60,27 @@ def _by_each(found: ArmsCompared) -> Figures:
     plain = found.means if found.plain is None else found.plain
     rows = [(MEANS, *_change(Span.of(plain)), MISSING, MISSING, "1.0 times")]
     if found.plain is not None:
-        adjusted = _sessions(saved(plain, found.means))
-        rows.append((f"{MEANS} with control", *_change(Span.of(found.means)), MISSING, MISSING, adjusted))
+        rows.append(_whole(f"{MEANS} with control", found.means, plain))
     rows += [
         (
             one.estimator,
             *_change(Span.of(one.difference)),
             Span.of(one.contrast).text(signed=True),
             "not taken" if one.share is None else percent(one.share),
-            _sessions(one.saved),
+            MISSING,
         )
         for one in found.steps
     ]
-    rows.append((COMBINED, *_change(Span.of(found.combined)), MISSING, MISSING, _sessions(found.saved)))
+    rows.append(_whole(COMBINED, found.combined, plain))
+    if found.lists_alone is not None:
+        rows.append(_whole(IF_LISTS_ALONE, found.lists_alone, plain))
     return Figures(f"{found.target} minus {found.against}", header, tuple(rows), extra=((3,), (4,)))
+
+
+def _whole(name: str, found: Interval, plain: Interval) -> tuple[str, str, str, str, str, str]:
+    fewer = saved(plain, found)
+    return name, *_change(Span.of(found)), MISSING, MISSING, MISSING if fewer is None else f"{fewer:.1f} times"
 
 
 def _change(found: Span) -> tuple[str, str]:
     return found.number(signed=True), found.interval(signed=True)
-
-
-def _sessions(saved: float | None) -> str:
-    return MISSING if saved is None else f"{saved:.1f} times"

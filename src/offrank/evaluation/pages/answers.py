@@ -152,7 +152,11 @@ def _of_means(found: ResultData, compared: Difference) -> str:
     for one in found.metadata.ab_test.compared:
         if (one.target, one.against) == (compared.target, compared.against):
             value, ends = _in_words(one.means, signed=True)
-            return f" The difference of means alone, which assumes nothing about users, is {value} ({ends})."
+            told = f" The difference of means alone is {value} ({ends})"
+            if one.lists_alone is None:
+                return f"{told}."
+            value, ends = _in_words(one.lists_alone, signed=True)
+            return f"{told}; if the arms differ only in the lists that they show, it is {value} ({ends})."
     return ""
 
 
