@@ -219,7 +219,7 @@ FITTING: dict[str, frozenset[str]] = {
     "low clicks lost": frozenset({"every-click-logged"}),
     "rows kept by outcome": frozenset({"rows-kept-blindly"}),
     "rows kept by outcome, the rate in a column": frozenset({"rows-kept-blindly", "right-rates"}),
-    "robots": frozenset({"same-users"}),
+    "robots": frozenset({"same-users", "every-click-logged"}),
     "clicks not there yet": frozenset({"every-click-logged", "every-reward-logged"}),
     "another currency": frozenset({"every-reward-logged"}),
     "drift between halves": frozenset({"same-users"}),

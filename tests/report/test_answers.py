@@ -44,7 +44,7 @@ def test_the_headline_is_the_verdict_with_all_its_intervals() -> None:
     # 0.031 / 0.3812 = 8.1322 %, 0.024 / 0.3812 = 6.2959 %, 0.038 / 0.3812 = 9.9685 %
     assert found.text == (
         "**Better: +8.132 %** (+6.296 % to +9.969 %). "
-        "`t` would have earned **0.41200** clicks per impression (95 % interval 0.40480 to 0.41920); "
+        "As logged, `t` would have earned **0.41200** clicks per impression (95 % interval 0.40480 to 0.41920); "
         "the logged ranking earned 0.38120 (0.37840 to 0.38400): 0.03100 more (+0.02400 to +0.03800)."
     )
     assert (found.aside, found.severity) == ("Sound: by `snips`, which assumes nothing about users.", "ok")
@@ -53,20 +53,20 @@ def test_the_headline_is_the_verdict_with_all_its_intervals() -> None:
 
 def test_a_loser_is_called_one_before_anything_else() -> None:
     found = said(0.35, 0.0036, (-0.031, -0.038, -0.024))
-    assert found.text.startswith("**Worse: -8.132 %** (-9.969 % to -6.296 %). `t` would have earned **0.35000** clicks")
+    assert found.text.startswith("**Worse: -8.132 %** (-9.969 % to -6.296 %). As logged, `t` would have earned **0.35")
     assert found.text.endswith(": 0.03100 less (-0.03800 to -0.02400).")
     assert found.decision == "worse"
 
 
 def test_without_a_share_the_difference_leads() -> None:
     assert said(0.412, 0.0036, (0.031, 0.024, 0.038), relative=None).text.startswith(
-        "**Better: +0.03100** (+0.02400 to +0.03800). `t` would"
+        "**Better: +0.03100** (+0.02400 to +0.03800). As logged, `t` would"
     )
 
 
 def test_what_is_the_same_in_every_row_is_no_difference() -> None:
     found = said(0.3812, 0.0014, (0.0, 0.0, 0.0))
-    assert found.text.startswith("**No difference.** `t` would")
+    assert found.text.startswith("**No difference.** As logged, `t` would")
     assert "**the same**, impression by impression" in found.text
 
 
@@ -75,7 +75,7 @@ def test_what_no_log_can_tell_is_named_once() -> None:
     rests = sample.verdict(estimate, "snips", assumptions=(CLICKS_LOGGED, ONE_LOOK))
     each = {("t", "snips"): estimate, ("u", "snips"): estimate}
     *_, last = answers(sample.only(each, verdicts={"t": rests, "u": rests}))
-    assert last.text == "Assumptions that no log can test:"
+    assert last.text == "Assumptions that this log cannot test, each with the number that rests on it:"
     assert last.assumptions == (CLICKS_LOGGED, ONE_LOOK)
     assert [bool(one.assumptions) for one in answers(sample.only(each, verdicts={"t": rests, "u": rests}))][:2] == [
         False,
@@ -93,7 +93,7 @@ def test_a_difference_around_zero_is_not_called_one(ends: tuple[float, float], c
 
 def test_where_nothing_is_clear_it_says_what_would_be_seen() -> None:
     text = said(0.412, 0.0036, (-0.001, -0.008, 0.006), detectable=0.0103).text
-    assert text.startswith("**No clear difference: -0.262 %** (-2.099 % to +1.574 %). `t` would")
+    assert text.startswith("**No clear difference: -0.262 %** (-2.099 % to +1.574 %). As logged, `t` would")
     assert ": a difference of -0.00100 (-0.00800 to +0.00600)." in text
     assert text.endswith("The smallest difference that such a log detects with a power of 80 % is 0.0103.")
     assert "with a power" not in said(0.412, 0.0036, (0.031, 0.024, 0.038), detectable=0.0103).text
@@ -108,7 +108,7 @@ def test_an_end_that_is_zero_is_called_zero() -> None:
 def test_care_says_why_and_what_the_interval_was_held_to() -> None:
     assumed: dict[str, Any] = {"assumes": frozenset({ADDITIVE}), "anchor_name": "ips"}
     found = said(0.412, 0.0036, (0.031, 0.024, 0.038), trust="with care", reasons=[FEW], **assumed)
-    assert found.text.startswith("**Better: +8.132 %** (+6.296 % to +9.969 %). `t` would")
+    assert found.text.startswith("**Better: +8.132 %** (+6.296 % to +9.969 %). As logged, `t` would")
     assert found.aside == (
         "With care: by `snips`, which assumes that a slate's reward is a sum over its items. "
         "The interval was widened to contain the value of `ips`, which assumes less."

@@ -97,7 +97,7 @@ VERDICT = shape(
         "detectable": MAYBE,
         "anchor": optional(shape({"estimator": TEXT, "spans": kind(bool)})),
         "reasons": many(REASON),
-        "assumptions": many(shape({"code": TEXT, "text": TEXT})),
+        "assumptions": many(shape({"code": TEXT, "text": TEXT, "concerns": TEXT})),
         "outcome": one_of("reward", "clicks"),
     }
 )
@@ -212,7 +212,7 @@ COMPARISON = shape(
         "detectable": MAYBE,
         "assumes": many(TEXT),
         "reasons": many(REASON),
-        "assumptions": many(shape({"code": TEXT, "text": TEXT})),
+        "assumptions": many(shape({"code": TEXT, "text": TEXT, "concerns": TEXT})),
         "outcome": one_of("reward", "clicks"),
     }
 )

@@ -47,7 +47,8 @@ def test_what_is_said_begins_with_the_decision() -> None:
     row = found.to_dict()["verdicts"]["top(likes_0)"]
     assert (row["decision"], row["trust"]) == ("worse", "sound")
     assert "word" not in row
-    assert next(one["code"] for one in row["assumptions"]) == "every-click-logged"
+    assert [one["concerns"] for one in row["assumptions"]] == ["change", "level", "level"]
+    assert list(row).index("relative_change") < list(row).index("difference") < list(row).index("value")
     with pytest.raises(AttributeError, match="decision"):
         _ = found.verdict.word
 

@@ -240,7 +240,6 @@ class ArmsPair:
             _estimate(self.summary, self.anchor, about_log),
             relative=relative,
             requires_logging=False,
-            scale=first.scale,
         )
         if found == Leaning():
             return [means]

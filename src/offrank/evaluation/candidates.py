@@ -11,6 +11,7 @@ from typing import Any
 from ..errors import NoOverlapError
 from ..estimators.base import Reference
 from ..estimators.family import Family
+from ..estimators.fold import Layout
 from ..estimators.named import REFERENCES
 from ..estimators.wrappers import SelfNormalised, without_normalisation
 from ..findings import cautions_for, has_cause
@@ -55,6 +56,8 @@ def row_of(
         outcome="clicks" if plain.outcome == "clicks" and not summary.rewards_are_clicks else "reward",
         requires_logging=plain.requires_logging is not None,
         of_target=plain.weighs != "logged",
+        base=plain,
+        normalisation=estimator.normalisation,
         **more,
     )
 
@@ -161,7 +164,7 @@ def span(one: Interval | None, other: Interval | None) -> Interval | None:
     """Widen the interval of `one` to include that of `other`."""
     if one is None or other is None:
         return other
-    return replace(other, low=min(one.low, other.low), high=max(one.high, other.high))
+    return other.spanning(one)
 
 
 def requested(rows: Rows) -> list[EstimateRow[AnyEstimator]]:
@@ -169,9 +172,15 @@ def requested(rows: Rows) -> list[EstimateRow[AnyEstimator]]:
     return [row for row in rows.values() if row.asked]
 
 
-def references(summary: Counts, target: AnyPolicy) -> Rows:
-    """Return the less assuming estimates that the user did not request, as far as the log gives them."""
-    every = ((one, summary.estimate(target, one)) for one in map(named, summary.layout.references))
+def references(layout: Layout) -> list[AnyEstimator]:
+    """Return the estimators that the user did not request and that assume less; `snips` too, where `ips` was asked."""
+    plain = REFERENCES[:1] if REFERENCES[0] in layout.estimators else ()
+    return [named(one) for one in dict.fromkeys([*plain, *layout.references])]
+
+
+def of_references(summary: Counts, target: AnyPolicy) -> Rows:
+    """Return what the references say of a target, as far as the log gives it."""
+    every = ((one, summary.estimate(target, one)) for one in references(summary.layout))
     return {repr(one): row_of(summary, repr(one), one, e, asked=False) for one, e in every if isinstance(e, Estimate)}
 
 
@@ -187,7 +196,7 @@ def beside_log(summary: Counts, target: AnyPolicy, row: EstimateRow[AnyEstimator
         return row
     logged = summary.logged(plain)
     relative = summary.relative(summary.mean(target, row.estimator), summary.layout.logged(plain))
-    return replace(row, logged=logged, relative=relative, scale=abs(logged.value))
+    return replace(row, logged=logged, relative=relative)
 
 
 def _unwarned(found: Estimate | NoOverlapError) -> bool:

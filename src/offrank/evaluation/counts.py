@@ -24,7 +24,7 @@ from ..findings import cautions_for, explained, has_cause
 from ..findings.evidence import EstimateEvidence
 from ..findings.few_rewards import FEW as FEW_REWARDS
 from ..findings.low_ess import FEW_EFFECTIVE
-from ..findings.untested import Assumption
+from ..findings.untested import Facts
 from ..folds.estimate import Caution, Design, Estimate, Interval
 from ..folds.moments import Moments
 from ..folds.sums import Products
@@ -54,7 +54,7 @@ class Counts:
     of its propensities affect only estimates that require the logging policy. ties: share of the impressions in which
     equal scores do not determine the order, by sorting target.
     trained: targets evaluated on their own training rows. designs: weight statistics that depend on the policies only,
-    for each pair of the layout; or none. tested: assumptions that this log could test. of_group: what refutes the
+    for each pair of the layout; or none. facts: by which assumptions are chosen. of_group: what refutes the
     logging policy in this group.
     """
 
@@ -70,7 +70,7 @@ class Counts:
     ties: Mapping[AnyPolicy, float] = field(default_factory=dict)
     trained: Provenance = NOTHING
     designs: tuple[Design | None, ...] = ()
-    tested: frozenset[Assumption] = frozenset()
+    facts: Facts = field(default_factory=Facts)
     of_group: tuple[Caution, ...] = ()
     made: dict[tuple[AnyPolicy, AnyEstimator], Estimate | NoOverlapError] = field(
         default_factory=dict, init=False, compare=False, repr=False

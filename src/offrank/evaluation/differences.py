@@ -11,6 +11,7 @@ from ..checks.log import OF_ROWS, of_rows
 from ..errors import SupportError, UsageError
 from ..estimators.wrappers import without_normalisation
 from ..findings import has_cause
+from ..findings.untested import Facts
 from ..findings.verdict import EstimateRow, Verdict, verdict
 from ..folds.estimate import Caution, Interval
 from ..inference.ratio import Mean
@@ -68,7 +69,8 @@ class Pair:
     """The difference between two targets, by each estimator that both have.
 
     summary: at the level of the intervals. one, other: a target and what the estimators say of it, beside the log;
-    None for the logged mean. names: of the two targets. arms: those that served them in an A/B test.
+    None for the logged mean. names: of the two targets. arms: those that served them in an A/B test. facts: of the log
+    and both, by which assumptions are chosen.
     """
 
     summary: Counts
@@ -76,6 +78,7 @@ class Pair:
     other: Side | None
     names: tuple[str, str]
     arms: ArmsPair | None = None
+    facts: Facts | None = None
 
     def verdict(self, about_log: Sequence[Caution]) -> Verdict | None:
         """Return the verdict on the difference, as on one target; its `value` is the difference too.
@@ -90,7 +93,7 @@ class Pair:
             own = self.arms.candidates([one for one in about_log if has_cause(one, "arms", *OF_ROWS)])
             if any(one.severity == "serious" and one not in of_rows(about_log) for one in about_log):
                 own = [replace(one, asked=True) for one in own if not one.requires_logging]  # the means need no law
-        found = verdict(name, own, about_log, nonnegative=known.nonnegative, tested=known.tested)
+        found = verdict(name, own, about_log, nonnegative=known.nonnegative, facts=self.facts)
         return found and replace(found, value=found.difference)  # a difference may be below 0, unlike a mean
 
     def least_assuming(self) -> str:

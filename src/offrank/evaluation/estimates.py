@@ -47,7 +47,7 @@ class Estimates(Given[Estimate]):
 
     found: Mapping[Key, Found]
 
-    headings = ("target", "estimator", "value", "difference", "ess", "mean_weight", "warnings", "error")
+    headings = ("target", "estimator", "difference", "value", "ess", "mean_weight", "warnings", "error")
 
     def records(self) -> list[dict[str, Any]]:
         """A row per estimate."""
@@ -95,7 +95,7 @@ class ResultData(Mapping[Key, Estimate], Tabular):
     cumulative: Mapping[str, Estimates] = field(default_factory=dict)
 
     headings = (
-        *("status", "title", "target", "against", "estimator", "group", "value", "difference", "relative", "truth"),
+        *("status", "title", "target", "against", "estimator", "group", "relative", "difference", "value", "truth"),
         *("ess", "mean_weight", "decision", "trust", "decided", "rows_needed", "expected"),
         *("message", "warnings", "reasons", "error"),
     )
@@ -268,10 +268,10 @@ def verdict_row(found: Verdict) -> dict[str, Any]:
         "estimator": found.estimator,
         "assumes": sorted(found.assumes),
         "assumes_in_words": in_words(found.assumes),
+        "relative_change": plain(found.relative),
+        "difference": plain(found.difference),
         "value": plain(found.value),
         "logged": plain(found.logged),
-        "difference": plain(found.difference),
-        "relative_change": plain(found.relative),
         "detectable": finite(found.detectable),
         "anchor": None if found.anchor_name is None else {"estimator": found.anchor_name, "spans": found.spans},
         "reasons": plain(found.reasons),

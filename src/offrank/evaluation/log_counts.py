@@ -15,8 +15,10 @@ from ..checks.unread_rates import with_unread
 from ..errors import NoOverlapError, SupportError, UsageError
 from ..estimators.wrappers import without_normalisation
 from ..findings.release import Release
+from ..findings.untested import Facts
 from ..findings.verdict import EstimateRow, Verdict, verdict
 from ..folds.estimate import Interval
+from ..readers.log import period_of
 from ..running.quantities import Quantities
 from . import reproducibility
 from .ab_test import ABTest, arms, of_control, of_shares, pair_of
@@ -25,6 +27,7 @@ from .counts import AnyEstimator, Counts
 from .diagnostics import Diagnostics, window_path
 from .differences import Difference, Pair
 from .estimates import Estimates
+from .facts import facts_of, facts_of_log
 from .metadata import LogRead, ResultMetadata
 from .pages.document import are_days
 from .reduction import Pass, group_fold, listed
@@ -78,7 +81,9 @@ class LogCounts:
         ties = dict(zip(job.ties.policies, found["ties"].tolist(), strict=True))
         trained = job.trained.judged(job.parts(), found["rows"])
         known = {"slots": impressions.slots, "ties": ties, "trained": trained}
-        known["tested"] = job.tested(found["log"])
+        dated = period_of(asked.source) or {"first": "", "last": ""}
+        days = are_days(groups) or len(bases or ()) > 1 or dated["first"] != dated["last"]
+        known["facts"] = facts_of_log(impressions, job.tested(found["log"]), job.spec.columns, days)
         counted = job.counts(whole, **known, designs=found["design"])
         about_log = judged_log(with_unread(named(found["log"], asked.source), asked.source), [counted], job.totals)
         known["about_log"] = (*of_shares(counted, job.designed_shares), *of_control(counted), *about_log)
@@ -110,7 +115,12 @@ class LogCounts:
         one, other = ((self.job.targets[name], rows[name]) if name in rows else None for name in (target, against))
         assert one is not None  # names of targets are known before
         names = target, against
-        return Pair(summary, one, other, names, pair_of(summary, self.job.targets, rows, names))
+        return Pair(summary, one, other, names, pair_of(summary, self.job.targets, rows, names), self._facts(*names))
+
+    def _facts(self, *names: str) -> Facts:
+        """Return what is known of the log and of the targets of these names, by which assumptions are chosen."""
+        targets = [self.job.targets[name] for name in names if name in self.job.targets]
+        return facts_of(self.summary, self.job.logging, targets)
 
     def ab_test(self, pairs: Iterable[tuple[str, str]], confidence: float) -> ABTest | None:
         """Return the arms of an A/B test, and the differences of these pairs of targets; None of another log."""
@@ -146,7 +156,7 @@ class LogCounts:
     def _verdict(self, target: str) -> Verdict | None:
         """Return the verdict on a target; None if only logged quantities were requested."""
         known, rows = self.summary, list(self.rows[target].values())
-        return verdict(target, rows, known.about_log, nonnegative=known.nonnegative, tested=known.tested)
+        return verdict(target, rows, known.about_log, nonnegative=known.nonnegative, facts=self._facts(target))
 
     def result(self) -> Result:
         """Return the result of the evaluation."""

@@ -37,7 +37,7 @@ from ..policies.fit import counts
 from ..policies.propensities import AnyPolicy
 from ..policies.ties import sorts
 from ..running.quantities import Quantities
-from .candidates import Pick, Rows, compared, contradicted, named, references, requested, selected
+from .candidates import Pick, Rows, compared, contradicted, of_references, references, requested, selected
 from .counts import AnyEstimator, Counts
 from .diagnostics import Diagnostics
 from .estimates import Estimates
@@ -189,12 +189,14 @@ class Pass:
 
     def rows(self, summary: Counts, groups: int = 1) -> dict[str, Rows]:
         """Return what the estimators say of every target, compared with each other. groups: number of such counts."""
-        every = [*self._of_targets, *map(named, self.references)]
+        every = dict.fromkeys([*self._of_targets, *references(self.layout)])
         pairs = compared(every, summary.rewards_are_clicks) * len(self.targets) * groups
-        return {
-            name: contradicted(summary, target, {**self._selected(summary, name), **references(summary, target)}, pairs)
-            for name, target in self.targets.items()
-        }
+        found = {}
+        for name, target in self.targets.items():
+            asked = self._selected(summary, name)
+            more = {key: one for key, one in of_references(summary, target).items() if key not in asked}
+            found[name] = contradicted(summary, target, {**asked, **more}, pairs)
+        return found
 
     def _selected(self, summary: Counts, name: str) -> Rows:
         """Return the estimate of the target of this name that is selected for each spelling."""

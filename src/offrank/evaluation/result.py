@@ -127,7 +127,7 @@ class Result(Printed, ResultData):
             one: a target, or (target, estimator); of a single target, an estimator alone.
             other: the same, or "logged" for the logged mean.
             estimator: for both. The default is the estimator of the verdict on this difference, with its interval: the
-                least assuming one that is sharp. If none is sound, the least assuming one that both have.
+                narrowest, widened to the least assuming one. If none is sound, the least assuming one that both have.
             relative: as a share of the mean of `other`.
             group: a value of the `by` column, by default the whole log.
 

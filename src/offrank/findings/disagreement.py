@@ -28,7 +28,8 @@ def disagreement(found: DisagreementEvidence) -> Statement | None:
 
 
 def _remedy(found: DisagreementEvidence) -> str:
-    wrong = f"It also assumes that {in_words(found.further)}, which is wrong here"
+    more, nothing = in_words(found.further), in_words(frozenset())
+    wrong = f"It also assumes {'more about users' if more == nothing else f'that {more}'}, which is wrong here"
     if found.other_assumes:
         return (
             f"{wrong}, or the log is: `{found.other}` assumes that {in_words(found.other_assumes)}. Check that each "

@@ -1,10 +1,10 @@
 """The verdict on a question, in two axes: what was decided, and how far the number behind it can be relied on.
 
-**Which estimate answers.** Of the estimates without a serious finding the one that assumes least is the *anchor*. It
-answers if its interval of the difference to the log is no wider than `SHARP` of the logged mean to either side. Else
-the first answers that assumes more and is sharp, or the sharpest of all, in an interval widened to contain the anchor's
-value. Only widths and assumptions choose, never whether an estimate decides: that would be a search for differences
-(how many are found in vain: benchmarks/decisions.py).
+**Which estimate answers.** Of the estimates without a serious finding the one that assumes least is the *anchor*. The
+narrowest estimate without a finding answers, in an interval widened to contain the anchor's value. Of one weighting
+only the self-normalised form counts: the plain one has the smaller error where it saw fewer rewards by chance, and is
+too low then. Only widths and assumptions choose, never whether an estimate decides: that would be a search for
+differences (how many are found in vain, and what else was tried: benchmarks/decisions.py).
 No interval valid under the weaker assumption alone can be shorter everywhere (Low 1997), so assuming more may narrow
 the answer only as far as the paired difference to the anchor allows (Hausman 1978; SLOPE: Su and others 2020).
 """
@@ -16,14 +16,14 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Generic, Literal, NoReturn, TypeVar
 
-from ..assumptions import in_words
+from ..assumptions import CLIPPED, in_words
 from ..errors import NoOverlapError
 from ..folds.estimate import Caution, Estimate, Interval
 from ..formatting import Span, nine_digits
 from ..frames import cautions
 from .reasons import MOST_REASONS, Reason, against_all, first_words, reasons
 from .registry import SEVERITIES, causes_of, has_cause
-from .untested import Assumption, untested
+from .untested import Assumption, Facts, untested
 
 E = TypeVar("E")
 Decision = Literal["better", "worse", "no clear difference", "unknown"]
@@ -33,8 +33,8 @@ ASSUMED = "assumed"
 """The code of the reason that names the assumptions of an answer that the log could not check."""
 EXPLAINED = "known-error"
 """The code of the reason that an error of known direction could explain the difference."""
-SHARP = 0.25
-"""Half the width of an interval of a difference, as a share of the logged mean; wider ones say little of a ranking."""
+_FORMS = ("mean", "slot", "control", None)
+"""The forms of one weighting, the one with the least bias in small samples first (benchmarks/decisions.py)."""
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,8 @@ class EstimateRow(Generic[E]):
       if that one has warnings.
     - considered: all that it was selected from, by spelling, with their estimates.
     - tested: whether it was combined from what assumes less and more, as far as their differences allow.
-    - scale: the logged mean that widths are compared with. most: the largest outcome of a logged impression.
+    - base, normalisation: the estimator without self-normalisation, and how it uses the mean weight, if it does.
+    - most: the largest outcome of a logged impression.
     """
 
     name: str
@@ -66,7 +67,8 @@ class EstimateRow(Generic[E]):
     holds: frozenset[str] | None = None
     considered: Mapping[str, tuple[E, Estimate]] = field(default_factory=dict)
     tested: bool = False
-    scale: float = math.nan
+    base: E | None = None
+    normalisation: str | None = None
     most: float = math.inf
 
     @property
@@ -112,12 +114,10 @@ class EstimateRow(Generic[E]):
         if e is None:
             return math.inf
         found = e if e.difference is None else e.difference
-        return (found.high - found.low) / 2
+        return nine_digits((found.high - found.low) / 2)
 
-    @property
-    def sharp(self) -> bool:
-        """Whether that is small enough to say something of a ranking; without a scale it is taken to be."""
-        return not self.half_width > SHARP * self.scale
+
+_Row = EstimateRow[Any]
 
 
 @dataclass(frozen=True)
@@ -139,7 +139,7 @@ class Verdict:
         anchor: the answer under fewer assumptions, which the interval was widened to contain.
         spans: whether the interval contains the anchor's whole interval, not only its value.
         reasons: at most three, the worst first, each cause once.
-        assumptions: what the answer rests on that no log can test.
+        assumptions: what the answer rests on that this log cannot test, at most three, what fits it first.
         outcome: `clicks` for numbers of clicks, where the log's reward is not their sum; else `reward`.
 
     Examples:
@@ -181,7 +181,9 @@ class Verdict:
     def __str__(self) -> str:
         said = f"{first_words(self.outcome)}{self.decision}: {self.target}"
         if self.value is not None:
-            said += f" {Span.of(self.value).text()} by {self.estimator}"
+            change = Span.of(self.relative).share() or Span.of(self.difference).text(signed=True)
+            level = f", {Span.of(self.value).text()} as logged," if self.logged is not None else ""
+            said += f" {change}{level} by {self.estimator}"
         return "\n".join([f"{said}; trust: {self.trust}", *(f"- {reason}" for reason in self.reasons)])
 
 
@@ -191,13 +193,13 @@ def verdict(
     about_log: Sequence[Caution] = (),
     *,
     nonnegative: bool = False,
-    tested: frozenset[Assumption] = frozenset(),
+    facts: Facts | None = None,
 ) -> Verdict | None:
     """The verdict on one target; None if no estimate of it was requested.
 
     about_log: cautions about the log for all estimates; if one is serious, no estimate that depends on the logging
-    policy is used. nonnegative: no outcome is below 0, so the interval of a mean ends there. tested: assumptions that
-    this log could test.
+    policy is used. nonnegative: no outcome is below 0, so the interval of a mean ends there. facts: of the log and the
+    target, by which assumptions are chosen.
     """
     candidates = [one for one in rows if one.of_target]
     asked = [one for one in candidates if one.asked]
@@ -208,14 +210,15 @@ def verdict(
     wanted = "reward" if any(one.outcome == "reward" for one in asked) else "clicks"
     ladder = sorted((one for one in usable if one.asked), key=lambda one: _place(one, wanted))
     if not ladder:
-        every = [(one.name, caution) for one in asked for caution in one.cautions]
+        ordered = sorted(asked, key=lambda one: _place(one, wanted))
+        every = [(one.name, caution) for one in ordered for caution in one.cautions]
         return Verdict("unknown", "none", target, reasons=against_all(every, about_log))
     ladder = [one for one in ladder if one.outcome == ladder[0].outcome]
-    anchor = _anchor(ladder[0], usable)
+    anchor = _anchor(ladder, usable, wanted)
     own, found = _answer(target, ladder, anchor)
     of_log = _about_log(own, about_log)
     known = _explained(found, [*of_log, *own.cautions], own.most)
-    checked = not own.rests_on or (found.spans and not anchor.rests_on) or _decides_alike(own, anchor)
+    checked = not own.rests_on or _checked(own, anchor)
     off = [("", one) for one in own.cautions if own.outcome != wanted and has_cause(one, "outcome")]
     said = [*_binding(own, of_log), *([] if checked else [_assumed(own, found, anchor)]), *reasons(off)]
     told = dict.fromkeys([*([] if known is None else [known]), *said])
@@ -226,7 +229,7 @@ def verdict(
         decision=_decided(found.difference) if known is None else "no clear difference",
         trust="with care" if doubts or own.outcome != wanted else "sound",
         reasons=doubts,
-        assumptions=untested(own.rests_on, tested, requires_logging=own.requires_logging),
+        assumptions=untested(own.rests_on, facts, own.outcome, requires_logging=own.requires_logging),
     )
     return _from_zero(found) if nonnegative else found
 
@@ -239,37 +242,38 @@ def on_log(about_log: Sequence[Caution]) -> Verdict:
     return Verdict("unknown", words[worst], "the log", reasons=tuple(reasons(found))[:MOST_REASONS])
 
 
-def _place(one: EstimateRow[Any], wanted: str) -> tuple[Any, ...]:
-    """The sort key: by assumptions; among equals, estimates without a warning first, then by standard error."""
-    error = math.inf if one.estimate is None else nine_digits(one.estimate.standard_error)
-    return one.outcome != wanted, len(one.rests_on), one.warned, error, one.name
+def _place(one: _Row, wanted: str) -> tuple[Any, ...]:
+    """The sort key: by assumptions; among equals, estimates without a warning first, then by form, never by error."""
+    return one.outcome != wanted, len(one.rests_on), one.warned, _FORMS.index(one.normalisation), one.name
 
 
-def _anchor(first: EstimateRow[Any], usable: Iterable[EstimateRow[Any]]) -> EstimateRow[Any]:
-    """The anchor: the requested estimate with the fewest assumptions, or a reference with still fewer."""
-    references = [one for one in usable if not (one.asked or one.warned) and one.outcome == first.outcome]
-    less = [one for one in references if one.rests_on < first.rests_on]
-    return min(less, key=lambda one: len(one.rests_on), default=first)
+def _anchor(ladder: Sequence[_Row], usable: Iterable[_Row], wanted: str) -> _Row:
+    """The anchor: the estimate with the fewest assumptions, requested or a reference that assumes no more."""
+    first = ladder[0]
+    less = [one for one in usable if one.outcome == first.outcome and one.rests_on <= first.rests_on]
+    known = [one for one in less if one.asked or not one.warned]
+    return min(known, key=lambda one: (*_place(one, wanted)[:-1], not one.asked, one.name))
 
 
-def _answer(
-    target: str, ladder: Sequence[EstimateRow[Any]], anchor: EstimateRow[Any]
-) -> tuple[EstimateRow[Any], Verdict]:
+def _answer(target: str, ladder: Sequence[_Row], anchor: _Row) -> tuple[_Row, Verdict]:
     """The candidate that answers, and its answer: see above."""
     first, held_to = ladder[0], _of(target, anchor)
     if first.tested:
         return first, _held(_of(target, first), held_to, lambda own, _: own)
-    asked = first is anchor
-    if not anchor.sharp:
-        further = [one for one in (ladder[1:] if asked else ladder) if one.half_width < anchor.half_width]
-        sharpest = min(further, key=lambda one: one.half_width, default=None)
-        own = next((one for one in further if one.sharp), sharpest)
-        if own is not None:
-            return own, _held(_of(target, own), held_to, _widened)
-    return (first, held_to) if asked else (first, replace(_held(_of(target, first), held_to, _spanning), spans=True))
+    forms: dict[Any, _Row] = {anchor.base or anchor.name: anchor}
+    for one in ladder:
+        forms.setdefault(one.base or one.name, one)
+    further = [one for one in forms.values() if one is not anchor and CLIPPED not in one.assumes]
+    clean = [one for one in further if not one.warned] or (further if anchor.warned else [])
+    own = min(clean, key=lambda one: (one.half_width, one.name), default=anchor)
+    if own.half_width < anchor.half_width:
+        return own, _held(_of(target, own), held_to, Interval.widened)
+    if anchor.asked:
+        return anchor, held_to
+    return first, replace(_held(_of(target, first), held_to, Interval.spanning), spans=True)
 
 
-def _of(target: str, one: EstimateRow[Any]) -> Verdict:
+def _of(target: str, one: _Row) -> Verdict:
     e = one.estimate
     assert e is not None  # it is sound
     return Verdict(
@@ -296,12 +300,12 @@ def _decided(away: Interval | None) -> Decision:
     return "better" if away.low > 0 else "worse" if away.high < 0 else "no clear difference"
 
 
-def _decides_alike(own: EstimateRow[Any], anchor: EstimateRow[Any]) -> bool:
-    """Whether the anchor, which assumes nothing, decides what a combination with it does."""
+def _checked(own: _Row, anchor: _Row) -> bool:
+    """Whether an anchor without assumptions and warnings is in the answer, or decides what a combination does."""
     one, other = own.estimate, anchor.estimate
-    if not own.tested or anchor.rests_on or one is None or other is None:
+    if anchor.rests_on or anchor.warned or one is None or other is None:
         return False
-    return _decided(one.difference) == _decided(other.difference)
+    return not own.tested or _decided(one.difference) == _decided(other.difference)
 
 
 def _explained(found: Verdict, cautions: Iterable[Caution], most: float) -> Reason | None:
@@ -346,17 +350,6 @@ def _held(found: Verdict, anchor: Verdict, change: Callable[[Interval, Interval]
     )
 
 
-def _spanning(own: Interval, anchor: Interval) -> Interval:
-    """The interval extended to contain the anchor's, so that it covers the truth at least as often."""
-    return replace(own, low=min(own.low, anchor.low), high=max(own.high, anchor.high))
-
-
-def _widened(own: Interval, anchor: Interval) -> Interval:
-    """The interval extended towards the anchor by the difference of the two values."""
-    shift = anchor.value - own.value
-    return replace(own, low=own.low + min(shift, 0.0), high=own.high + max(shift, 0.0))
-
-
 def _from_zero(found: Verdict) -> Verdict:
     """The verdict with intervals of means cut at 0, and of the relative change at -100 %."""
 
@@ -367,19 +360,19 @@ def _from_zero(found: Verdict) -> Verdict:
     return replace(found, value=value, logged=logged, relative=relative)
 
 
-def _about_log(own: EstimateRow[Any], about_log: Sequence[Caution]) -> list[Caution]:
+def _about_log(own: _Row, about_log: Sequence[Caution]) -> list[Caution]:
     """The cautions about the log that concern this estimate."""
     known = () if own.estimate is None else own.estimate.about_log
     return [*known, *(about_log if own.requires_logging else ())]
 
 
-def _binding(own: EstimateRow[Any], of_log: Sequence[Caution]) -> list[Reason]:
+def _binding(own: _Row, of_log: Sequence[Caution]) -> list[Reason]:
     """The warnings about the log and the estimate that is the answer."""
     said = [*(("", one) for one in of_log), *((own.name, one) for one in own.cautions)]
     return reasons(pair for pair in said if pair[1].severity != "note")
 
 
-def _assumed(own: EstimateRow[Any], found: Verdict, anchor: EstimateRow[Any]) -> Reason:
+def _assumed(own: _Row, found: Verdict, anchor: _Row) -> Reason:
     """The assumptions of the answer that the log could not check."""
     message, names = f"`{own.contains or own.name}` assumes that {in_words(own.rests_on)}.", (own.name,)
     other = found.anchor

@@ -134,6 +134,15 @@ class Interval:
         """The interval cut at the least possible value; as it is where the value itself is below that."""
         return self if self.value < least or self.low == -math.inf else replace(self, low=max(self.low, least))
 
+    def spanning(self, other: Interval) -> Interval:
+        """The interval extended to contain another one, so that it covers the truth at least as often."""
+        return replace(self, low=min(self.low, other.low), high=max(self.high, other.high))
+
+    def widened(self, other: Interval) -> Interval:
+        """The interval extended towards the value of another one, by the difference of the two values."""
+        shift = other.value - self.value
+        return replace(self, low=self.low + min(shift, 0.0), high=self.high + max(shift, 0.0))
+
     def deviation(self, expected: float) -> float:
         """The two-sided normal deviate of the distance between the value and an expected one.
 

@@ -140,6 +140,10 @@ class Coded(Protocol):
         """A few words."""
 
     @property
+    def in_words(self) -> str:
+        """The same words, and which number they concern."""
+
+    @property
     def why(self) -> str:
         """A paragraph."""
 

@@ -82,7 +82,7 @@ def _section(section: Section, marks: dict[str, int], console: Console) -> Itera
 
 def _answer(answer: Answer, console: Console) -> Text:
     """Render an answer; what was decided has its own colour, and stands first in words."""
-    rests = "; ".join(one.text for one in answer.assumptions)
+    rests = "; ".join(one.in_words for one in answer.assumptions)
     said = " ".join(filter(None, [answer.text, answer.aside, f"{rests}." if rests else ""]))
     text = _prose(said + "".join(f"\n- {reason}" for reason in answer.reasons), console)
     _, emphasis, after = answer.text.partition("**")

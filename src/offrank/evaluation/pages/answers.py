@@ -8,6 +8,7 @@ from dataclasses import replace
 from ...assumptions import as_model, in_words
 from ...bounds.ends import Bounds
 from ...findings.reasons import Reason, first_words
+from ...findings.untested import MOST_ASSUMPTIONS
 from ...findings.verdict import ASSUMED, EXPLAINED, Decision, Trust, Verdict
 from ...folds.estimate import Estimate, Interval
 from ...formatting import Span, count, listing, number, percent, plural, quote
@@ -54,30 +55,24 @@ def _target(found: ResultData, target: str, estimates: Mapping[str, Found]) -> A
     if verdict is None or not verdict.usable:
         text = f"**Unknown.** This log cannot say what {quote(target)} would have earned."
         return Answer(text, "", SEVERITY_OF["none"], reasons, quote(target), "unknown")
-    text = f"{_headline(verdict)} {quote(target)} would have earned {_amount(found, verdict.value)}"
+    text = f"{_headline(verdict)} As logged, {quote(target)} would have earned {_amount(found, verdict.value)}"
     aside = _source(verdict) + _truth(verdict, found.truths.get(target))
     told = text + _against(verdict)
     return Answer(told, aside, SEVERITY_OF[verdict.trust], reasons, quote(target), verdict.decision)
 
 
 def _between_ends(found: ResultData, bounds: Bounds) -> Answer:
-    """Say between what values a target lies, or its difference to another; better or worse only if both ends say so."""
+    """Say between what values the difference of a target lies, then its mean; decided only if both ends decide."""
     about, part, compares = found.metadata, bounds.part, found.metadata.kind == "compare"
     target, against = quote(part.target), _named(found, part.against)
     unit = about.unit or "clicks per impression"
     low, high, ends = _ends(bounds.lower, bounds.upper)
     less, more, around = _ends(bounds.difference_lower, bounds.difference_upper, signed=True)
-    if compares:
-        subject, said = f"{target} minus {against}", f"is between **{less} and {more}** {unit}"
-        aside = f"{target} alone would have earned between {low} and {high} ({ends})."
-    else:
-        subject, said = target, f"would have earned between **{low} and {high}** {unit}"
-        aside = f"The difference to {against} is between {less} and {more} ({around})."
-    text = f"**{DECISIONS[bounds.decision]}.** {subject} {said} ({100 * about.confidence:g} % interval "
-    text += f"{around if compares else ends}), assuming {bounds.assumes_in_words}."
-    aside = (
-        f"{TRUST[bounds.trust]}: the log contains the reward of {percent(bounds.shown)} of what {target} shows. {aside}"
-    )
+    text = f"**{DECISIONS[bounds.decision]}.** {target} minus {against} is between **{less} and {more}** {unit} "
+    text += f"({100 * about.confidence:g} % interval {around}), assuming {bounds.assumes_in_words}."
+    aside = f"{TRUST[bounds.trust]}: the log contains the reward of {percent(bounds.shown)} of what {target} shows. "
+    aside += f"As logged, {target} alone would have earned between {low} and {high} ({ends})."
+    subject = f"{target} minus {against}" if compares else target
     return Answer(text, aside, SEVERITY_OF[bounds.trust], (), subject, bounds.decision)
 
 
@@ -161,9 +156,11 @@ def _of_means(found: ResultData, compared: Difference) -> str:
 
 
 def _untested(verdicts: list[Verdict]) -> list[Answer]:
-    """Name what the numbers rest on that no log can test: once for all of them."""
-    every = tuple(dict.fromkeys(one for verdict in verdicts for one in verdict.assumptions))
-    return [Answer("Assumptions that no log can test:", severity="note", assumptions=every)] if every else []
+    """Name what the numbers rest on that this log cannot test: once for all of them, what fits it first."""
+    places = [(place, one) for verdict in verdicts for place, one in enumerate(verdict.assumptions)]
+    every = tuple(dict.fromkeys(one for _, one in sorted(places, key=lambda pair: pair[0])))[:MOST_ASSUMPTIONS]
+    text = "Assumptions that this log cannot test, each with the number that rests on it:"
+    return [Answer(text, severity="note", assumptions=every)] if every else []
 
 
 def _named(found: ResultData, against: str) -> str:
