@@ -26,7 +26,7 @@ class KeptFold(MappedFold):
         Then rows, their outcome and its square; and of those that were left out `LogBatch.dropped` and their number.
         """
         found = np.zeros((5, 5))
-        found[4] = *batch.dropped, sum(rules.rows_of(batch.skipped).values())
+        found[4] = *batch.dropped, sum(rules.skipped_rows(batch.skipped).values())
         outcome = batch.outcome if batch.clicks is None else batch.clicks
         if outcome is None or not len(batch):
             return found

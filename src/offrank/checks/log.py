@@ -83,7 +83,7 @@ def of_rows(found: Iterable[Caution]) -> tuple[Caution, ...]:
     return tuple(caution for caution in found if findings.has_cause(caution, *OF_ROWS))
 
 
-def of_models(caution: Caution) -> Caution:
+def binding_models(caution: Caution) -> Caution:
     """Return a problem of the log as it is for an estimate that rests on an examination curve or a click model."""
     return replace(caution, severity="serious") if findings.has_cause(caution, "click model") else caution
 

@@ -52,14 +52,14 @@ def answered(question: Question) -> Result:
     return refuse_empty(replace(found, read=read))
 
 
-def clicked(source: Source) -> bool:
+def has_clicks(source: Source) -> bool:
     """Return whether a log has clicks, and not rewards alone."""
     return has(source, Needs(frozenset(["clicks"])))
 
 
 def _without_clicks(question: Question, source: Source) -> Question:
     """Return the question; of a log of rewards alone, by default without the estimators of clicks."""
-    if question.estimators is not None or clicked(source):
+    if question.estimators is not None or has_clicks(source):
         return question
     usual = [one for one in question.estimator_list if without_normalisation(one).outcome == "reward"]
     return replace(question, estimators=usual)

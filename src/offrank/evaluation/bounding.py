@@ -24,7 +24,7 @@ from ..running.checkpoint import CheckpointFolder
 from ..running.executors import Executor, run
 from ..wording import Option, Wording
 from . import arguments as checked
-from .answer import answered, clicked
+from .answer import answered, has_clicks
 from .question import WithBounds
 from .result import Result
 
@@ -41,8 +41,8 @@ def answered_with_bounds(question: WithBounds, against: str | None = None) -> Re
     """
     source = checked.source(question.log, question.columns)
     _context_of(question, source)
-    has_clicks = clicked(source)
-    if question.limits is None and not has_clicks:
+    of_clicks = has_clicks(source)
+    if question.limits is None and not of_clicks:
         raise UsageError(
             "bounds of whole slates need the range of their rewards, and the log has no clicks",
             Wording("give the smallest and the largest possible reward: {}", Option("reward_range", [0, 1])),
@@ -50,7 +50,7 @@ def answered_with_bounds(question: WithBounds, against: str | None = None) -> Re
     for target in question.targets.values():  # as the knowledge of slates, and of items at ranks, will ask
         if question.limits is not None:
             law_needs(target, "log_prob")
-        if has_clicks:
+        if of_clicks:
             law_needs(target, "rank_probs")
     return answered(question).with_bounds(*_bounds(question, source, against))
 
@@ -84,7 +84,7 @@ def _knowledge(question: WithBounds, source: Source, context: str, executor: Exe
     if (limits := question.limits) is not None:
         slates = SlatesFold(context, *limits)
         yield WholeSlates(run(source.select(slates.needs), slates, executor), limits)
-    if not clicked(source):
+    if not has_clicks(source):
         return
     items, curve = CellsFold(context), question.trained.curve
     cells = run(source.select(items.needs), items, executor)

@@ -10,7 +10,7 @@ from statistics import NormalDist
 from typing import Any, cast
 
 from ..assumptions import as_model, needs_curve
-from ..checks.log import of_models, of_rows
+from ..checks.log import binding_models, of_rows
 from ..checks.rows import dependence
 from ..errors import NoOverlapError, UsageError
 from ..estimators.base import Estimator, Weighted
@@ -155,7 +155,7 @@ class Counts:
         ]
         about_log = self.about_log if weighting.requires_logging else of_rows(self.about_log)
         if needs_curve(weighting.assumptions) or as_model(weighting.assumptions) is not None:
-            about_log = tuple(map(of_models, about_log))
+            about_log = tuple(map(binding_models, about_log))
         known, counted = explained(about_log), target in self.trained.shown
         said = cautions_for(*evidence)
         base = () if any(has_cause(one, "mean weight") for one in said) else self._of_base(target, weighting)

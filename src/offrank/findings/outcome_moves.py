@@ -27,7 +27,7 @@ def outcome_moves(found: AlongEvidence) -> Statement | None:
         cause = "Perhaps tracking broke, stock ran out or users changed"
     return Statement(
         "warning",
-        f"The outcome changes along the log: {moved.inside:.4g} per impression {place_of(moved)}, {moved.outside:.4g} "
+        f"The outcome changes along the log: {moved.inside:.4g} per impression {where_in_log(moved)}, {moved.outside:.4g} "
         f"in the rest ({moved.deviates:.1f} standard errors). Every value is a mean over both. {cause}; or the "
         "rows are sorted by something else than time.",
         Wording(
@@ -43,7 +43,7 @@ def clear(window: Window) -> bool:
     return window.deviates > CLEAR
 
 
-def place_of(window: Window) -> str:
+def where_in_log(window: Window) -> str:
     """Where in the log a window is, in words."""
     if window.last >= 1:
         return f"in the last {percent(1 - window.first)} of the rows"

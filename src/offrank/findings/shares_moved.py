@@ -2,7 +2,7 @@
 
 from ..formatting import Span, percent
 from .evidence_rows import AlongEvidence
-from .outcome_moves import clear, place_of
+from .outcome_moves import clear, where_in_log
 from .registry import Statement, finding
 
 CONFOUNDED = 4.0
@@ -20,7 +20,7 @@ def shares_moved(found: AlongEvidence) -> Statement | None:
     return Statement(
         "serious",
         f"Arm `{one.arm}` of `{one.column}` has {percent(one.window.inside)} of the impressions "
-        f"{place_of(one.window)} and {percent(one.window.outside)} in the rest, while the outcome changed too. The "
+        f"{where_in_log(one.window)} and {percent(one.window.outside)} in the rest, while the outcome changed too. The "
         f"means of the arms compare times, not only rankers: `{one.arm}` less `{one.other}` is "
         f"{pooled.number(signed=True)} in all, but {within.number(signed=True)} ({within.interval(signed=True)}) "
         "within parts of the log with equal shares.",

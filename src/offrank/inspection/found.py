@@ -178,7 +178,7 @@ class Inspected:
     @property
     def broken(self) -> Mapping[str, int]:
         """Return the rows to leave out: those that break a rule, if none of them does in its outcome."""
-        return {} if self.unreadable else rules.rows_of(self.skipped)
+        return {} if self.unreadable else rules.skipped_rows(self.skipped)
 
     @property
     def broken_files(self) -> list[str]:

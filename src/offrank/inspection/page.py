@@ -110,7 +110,7 @@ def _chosen_by_outcome(seen: Inspected) -> Wording:
     """Say that rows cannot be read for their clicks or reward, and what to do instead of leaving them out."""
     outcome = next(one for one in seen.columns if one.use in ("clicks", "click", "reward"))
     written = "the reward of each" if outcome.use == "reward" else "0 for each item that was not clicked"
-    many, every = f"{seen.unreadable:,}", f"{seen.rows + sum(rules.rows_of(seen.skipped).values()):,}"
+    many, every = f"{seen.unreadable:,}", f"{seen.rows + sum(rules.skipped_rows(seen.skipped).values()):,}"
     return Wording(
         "**Nothing can be estimated from this log yet**: {} cannot be read in {} of {} rows. Without them the log is "
         "chosen by its outcome, so do not skip them. Write {}, or name the column that has it, with {}.",

@@ -157,7 +157,7 @@ NOT_DRAWN = Rule("not-drawn", "was not shown at random", "a row whose probabilit
 _NO_ROWS = ("click-", "user-", "place-", COUNTED_AGAIN, BROKEN_FILE, NO_TABLE, NOT_DRAWN.code)
 
 
-def rows_of(skipped: Mapping[str, int]) -> dict[str, int]:
+def skipped_rows(skipped: Mapping[str, int]) -> dict[str, int]:
     """Return the rows that broke a rule: no clicks, users, files, places of a slate, or rows that were not drawn."""
     return {rule: count for rule, count in skipped.items() if not rule.startswith(_NO_ROWS)}
 

@@ -14,7 +14,7 @@ from ...log.schema import GROUPING, ROLES
 from .. import arrow
 from ..derived import DerivedTable, always, one_each
 from ..opening import open_table
-from ..roles.names import grouped
+from ..roles.names import group_columns
 from ..tables import MemoryTable, Table
 from ..unfolding import unfolded
 from ..wide import Invalid, WideLog
@@ -49,7 +49,7 @@ def ab_test(
     kept = {name: name for name in others}
     made = {f"is_{one}": always(pc.cast(pc.equal(arms, one), pa.float64()), arm) for one in arms}
     made |= {"slate": one_each(arm), "candidates": always(arms, arm), "reward": ((reward,), partial(_earned, reward))}
-    return WideLog(DerivedTable(table, kept, made, width=len(arms)), grouped(kept, {arm}), invalid)
+    return WideLog(DerivedTable(table, kept, made, width=len(arms)), group_columns(kept, {arm}), invalid)
 
 
 def _earned(reward: str, rows: pa.RecordBatch | pa.Table) -> pa.Array:

@@ -15,7 +15,7 @@ from ..joining import ClicksBeside, ItemKeys, KeptRows
 from ..long import LongLog
 from ..opening import open_table, tables_of
 from ..roles.events import guess, join_columns, kinds_of, shown_in, time_of
-from ..roles.names import grouped
+from ..roles.names import group_columns
 from ..roles.wide import wide_roles
 from ..tables import Table
 from ..unfolding import in_order, unfolded
@@ -74,13 +74,13 @@ def events(
     table = ClicksBeside(impressions, clicking, own, theirs, _free(made, impressions.names))
     if not slate:
         roles = {"impression": impression, "item": item, "position": position or "position", made: table.made}
-        return LongLog(table, roles | grouped(table.names, roles.values()), invalid)
+        return LongLog(table, roles | group_columns(table.names, roles.values()), invalid)
     roles = {"slate": slate, made: table.made} | ({"position": position} if position else {})
     if not getattr(impressions, "once", False):
         beside = wide_roles(first_rows(impressions), {"slate": slate, "clicks": table.made}).columns
         roles |= {role: name for role, name in beside.items() if role == "candidates"}
     ordered = in_order(table, roles, "numbers", skip=invalid == "skip", close=False) if position else table
-    return WideLog(ordered, roles | grouped(table.names, {impression, *roles.values()}), invalid)
+    return WideLog(ordered, roles | group_columns(table.names, {impression, *roles.values()}), invalid)
 
 
 @events.recognised

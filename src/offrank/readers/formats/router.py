@@ -90,7 +90,7 @@ def router(
         computed["candidates"] = always(ever(table, chosen), chosen)
     used = {chosen, reward, *kept.values(), *fields.values()}
     kept |= {name: name for name in table.names if name not in used and name not in computed and name not in kept}
-    groups = names.grouped(kept, used)
+    groups = names.group_columns(kept, used)
     return WideLog(DerivedTable(table, kept, computed, width=max(len(fields), 1)), groups, invalid)
 
 

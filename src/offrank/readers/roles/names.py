@@ -178,7 +178,7 @@ def order(role: str, name: str) -> tuple[int, int]:
     return -closeness(role, name), min(places, default=len(words))
 
 
-def grouped(columns: Collection[str], others: Collection[str] = ()) -> dict[str, str]:
+def group_columns(columns: Collection[str], others: Collection[str] = ()) -> dict[str, str]:
     """Return the columns that are called query, user or session in other words, by role: `user_id` is the user.
 
     None where the role's own name is there, which is found without, or where several are called so. others: columns of
