@@ -28,8 +28,8 @@ def outcome_moves(found: AlongEvidence) -> Statement | None:
     return Statement(
         "warning",
         f"The outcome changes along the log: {moved.inside:.4g} per impression {where_in_log(moved)}, "
-        f"{moved.outside:.4g} in the rest ({moved.deviates:.1f} standard errors). Every value is a mean over both. {cause}; or the "
-        "rows are sorted by something else than time.",
+        f"{moved.outside:.4g} in the rest ({moved.deviates:.1f} standard errors). Every value is a mean over "
+        f"both. {cause}; or the rows are sorted by something else than time.",
         Wording(
             "If clicks are missing there, omit that part. If times differ, judge each by itself ({} where the log "
             "has such a column), and trust relative changes more than values.",
