@@ -62,14 +62,14 @@ def test_an_answer_that_assumes_says_so() -> None:
     assert found.headline.endswith("Use with care: assumed.")
 
 
-def uniform_log(rows: int, support: float, seed: int) -> list[dict[str, Any]]:
-    """Two contexts; in the second, in which the log earns nothing, item 1 is shown in a share `support` of rows."""
+def uniform_log(rows: int, support: float, seed: int, earned: float = 0.0) -> list[dict[str, Any]]:
+    """Two contexts; in the second, in which the log earns little, item 1 is shown in a share `support` of rows."""
     rng = np.random.default_rng(seed)
     out: list[dict[str, Any]] = []
     for _ in range(rows):
         second = bool(rng.random() < 0.2)
         other = rng.random() < (support if second else 0.5)
-        clicked = rng.random() < (0.0 if second else 0.4)
+        clicked = rng.random() < (earned if second else 0.4)
         chance = (support if other else 1 - support) if second else 0.5
         new = [0.0, 1.0] if second else [1.0, 1.2]
         row = {"candidates": [0, 1], "slate": [int(other)], "clicks": [float(clicked)], "propensity": chance}
@@ -103,7 +103,7 @@ def test_weight_without_support_does_not_release(seed: int) -> None:
 
 def test_the_missing_difference_is_ips_counted_from_the_least_reward() -> None:
     """By arithmetic: the mean of (w - 1)(r - least); a constant added to the rewards changes nothing."""
-    log = uniform_log(400, 0.3, 2)
+    log = uniform_log(1000, 0.3, 2, 0.4)
     weights = np.array([row["new"][row["slate"][0]] / sum(row["new"]) / row["propensity"] for row in log])
     clicks = np.array([row["clicks"][0] for row in log])
     for shift in (0.0, -3.0, 5.0):

@@ -170,6 +170,18 @@ class EffectiveSize:
             return weight**2 / squares
         return float(slots.control.sum() ** 2 / squares / (slots.number.sum() / self.rows))
 
+    def heavy_slots(self, pair: int, squares: float) -> tuple[float, float]:
+        """Slots of an impression, and how many of them are heavy where its mean weight is; 1 and 1 of whole slates.
+
+        squares: sum of the squared mean weights of impressions. One heavy slot has the square of all, equal ones less.
+        """
+        found = self._slots(pair)
+        if found is None:
+            return 1.0, 1.0
+        slots = float(found.number.sum()) / self.rows
+        alike = slots * squares / float(self.sums[2 + _PLAIN * pair + 2])
+        return slots, min(max(slots * alike, 1.0), slots)
+
     def _slots(self, pair: int) -> Slots | None:
         """The sums of a pair that weights clicks."""
         if not self.layout.slotted[pair]:

@@ -35,7 +35,7 @@ from ..inference.spread import Inference
 from ..inference.unseen import Tail
 from ..policies.propensities import AnyPolicy
 from .provenance import NOTHING, Provenance
-from .unseen import with_unseen
+from .unseen import rare_rewards, with_unseen
 
 AnyEstimator = Estimator | SelfNormalised
 POWER = 0.8
@@ -151,6 +151,7 @@ class Counts:
         evidence = [
             self._evidence(made, estimator, at),
             depending,
+            rare_rewards(self.inference, [at.value], earned, made.difference),
             *self.trained.evidence(target, estimator),
         ]
         about_log = self.about_log if weighting.requires_logging else of_rows(self.about_log)
@@ -190,7 +191,7 @@ class Counts:
         design = self.design(at)
         if design is None:
             return 1.0
-        return min(design.visible / self._effective_sizes.kish(at.number, float(self.moments.sums[at.weight])), 1.0)
+        return min(design.visible / self.effective_sizes.kish(at.number, float(self.moments.sums[at.weight])), 1.0)
 
     def error_ratio(self, target: AnyPolicy, estimator: AnyEstimator) -> float:
         """Return the typical error of such logs over the error of this log, at least 1."""
@@ -210,7 +211,8 @@ class Counts:
         return deviates * difference.standard_error / math.sqrt(ess_ratio)
 
     @cached_property
-    def _effective_sizes(self) -> EffectiveSize:
+    def effective_sizes(self) -> EffectiveSize:
+        """Return the effective sample sizes of all pairs."""
         return EffectiveSize(self.layout.effective_sizes, self.folded["worth"], float(self.moments.sums[ROWS]))
 
     def _ess(self, error: float, at: PairColumns, weighed: Weighted) -> float:
@@ -218,8 +220,8 @@ class Counts:
         moments, weight = self.moments, float(self.moments.sums[at.weight])
         logged = float(self.layout.logged(at.estimator).value(moments.sums)), outcome_index(at.estimator)
         each_slot, normalised = weighed.each_slot, weighed.normalised
-        variance = self._effective_sizes.variance(at.number, weight, logged, normalised=normalised, each_slot=each_slot)
-        kish = self._effective_sizes.kish(at.number, weight)
+        variance = self.effective_sizes.variance(at.number, weight, logged, normalised=normalised, each_slot=each_slot)
+        kish = self.effective_sizes.kish(at.number, weight)
         known = kish >= FEW_EFFECTIVE and self.effective_rewards(at.estimator, at.value) >= FEW_REWARDS
         return effective_size(variance * moments.n / max(moments.n - 1, 1), error, kish, known=known)
 

@@ -10,7 +10,7 @@ from functools import cached_property
 from ..checks.log import OF_ROWS, of_rows
 from ..errors import SupportError, UsageError
 from ..estimators.wrappers import without_normalisation
-from ..findings import has_cause
+from ..findings import cautions_for, has_cause
 from ..findings.untested import Facts
 from ..findings.verdict import EstimateRow, Verdict, verdict
 from ..folds.estimate import Caution, Interval
@@ -19,6 +19,7 @@ from ..policies.propensities import AnyPolicy
 from .ab_test import ArmsPair
 from .candidates import Rows, span
 from .counts import AnyEstimator, Counts
+from .unseen import rare_rewards
 
 _ORDER = {"serious": 0, "warning": 1, "note": 2}
 
@@ -170,7 +171,7 @@ class Pair:
             standard_error=away.standard_error,
             difference=away,
             detectable=self.summary.detectable(away, error, error_ratio**-2),
-            warnings=self._cautions(mine, theirs),
+            warnings=self._of_difference(away, self._cautions(mine, theirs), mine, theirs),
         )
         return replace(
             mine,
@@ -180,6 +181,18 @@ class Pair:
             logged=None,
             relative=self.relative(name),
         )
+
+    def _of_difference(
+        self, away: Interval, known: tuple[Caution, ...], *both: EstimateRow[AnyEstimator]
+    ) -> tuple[Caution, ...]:
+        """Return the warnings about both targets, and those about their difference alone."""
+        if self.other is None:
+            return known
+        sides = zip((self.one, self.other), both, strict=True)
+        values = [self.summary.columns(target, row.estimator).value for (target, _), row in sides]
+        codes = {one.code for one in known}
+        found = cautions_for(rare_rewards(self.summary.inference, values, away))
+        return (*(one for one in found if one.code not in codes), *known)
 
     def _cautions(self, mine: EstimateRow[AnyEstimator], theirs: EstimateRow[AnyEstimator]) -> tuple[Caution, ...]:
         """Return the warnings about both, the worst first; a warning about one names it.

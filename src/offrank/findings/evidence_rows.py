@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
@@ -54,6 +55,20 @@ class KeptEvidence:
 
 
 NOTHING_KEPT = KeptEvidence()
+
+
+@dataclass(frozen=True)
+class RareEvidence:
+    """Whether rewards are too rare for the weights that meet them.
+
+    n: impressions read. seen: the share of the standard error, of the value or of its difference, that the log's own
+    rows show. weight: of the heaviest rows. expected: rewarded rows with about such a weight that such a log holds.
+    """
+
+    n: int = 0
+    seen: float = 1.0
+    weight: float = 1.0
+    expected: float = math.inf
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -112,6 +112,7 @@ class Interval:
         standard_error: of the value.
         freedom: the degrees of freedom of that error.
         skewness: of the value, from the sample: third central moment over the error cubed.
+        seen: the share of the error that the log's own rows show; below 1 where rewards are too rare for their weights.
 
     Examples:
         >>> offrank.folds.Interval(0.5, 0.4, 0.6, 0.05).low
@@ -124,6 +125,7 @@ class Interval:
     standard_error: float
     freedom: float = field(default=math.inf, repr=False)
     skewness: float = field(default=0.0, repr=False)
+    seen: float = field(default=1.0, repr=False)
 
     def to_dict(self) -> dict[str, float | None]:
         """Value, ends and standard error by name; None for what is not finite."""

@@ -13,6 +13,7 @@ from ..folds.estimate import Interval
 from ..folds.moments import Moments
 from ..folds.sums import Products
 from ..log.batch import Floats
+from .rare import Rare, with_rare
 from .ratio import Adjusted, Mean, Ratio, RelativeChange, paired_draws, refitted
 from .registry import INTERVALS, Sampling, Side, student
 from .unseen import Tail
@@ -36,7 +37,7 @@ class Inference:
     automatically: then rows are independent where a single cluster carries all the weight. tails: the heavy tails of
     rewards, each with the columns of which one is in a mean that it affects. nonnegative: no outcome is below 0, so
     that intervals of means end there. hidden: the columns of a mean, the one of its weights, and the share of it that
-    the log cannot show.
+    the log cannot show. rare: the heaviest rows for each column of weighted rewards.
     """
 
     moments: Moments
@@ -50,6 +51,7 @@ class Inference:
     tails: tuple[tuple[tuple[int, ...], Tail], ...] = ()
     nonnegative: bool = False
     hidden: tuple[tuple[tuple[int, ...], int, float], ...] = ()
+    rare: tuple[Rare, ...] = ()
 
     def ratio(self, ratio: Mean) -> Interval:
         """The interval of a ratio or a controlled mean."""
@@ -113,10 +115,12 @@ class Inference:
         draws = None if replicates is None else self._draws(replicates, terms)
         stretch = error / plain if plain > 0 else 1.0
         span = sum(abs(sign) * _span(mean, self.moments) for mean, sign in terms)
-        lower, upper = self._with_unseen(Side(error, skewness), stretch * influence)
+        seen = self._with_unseen(Side(error, skewness), stretch * influence)
+        lower, upper = with_rare(seen, self.rare, stretch * influence, self.moments)
         n, level = self.moments.n, self.confidence
         known = Sampling(value, error, n, level, freedom, skewness, span, lower, upper, draws, stretch)
-        return self._with_hidden(self._with_doubt(INTERVALS[self.method].make(known), terms), terms)
+        found = _with_error(INTERVALS[self.method].make(known), known, seen)
+        return self._with_hidden(self._with_doubt(found, terms), terms)
 
     def _with_hidden(self, found: Interval, terms: Signed) -> Interval:
         """The interval extended by what the hidden share of each mean may add, or take away."""
@@ -198,6 +202,17 @@ class Inference:
         if self.products:
             terms = tuple((refitted(mean, sums, self.products), sign) for mean, sign in terms)
         return _added(terms)(sums)
+
+
+def _with_error(found: Interval, of: Sampling, seen: tuple[Side, Side]) -> Interval:
+    """The interval, of whatever kind, with the error of rewards that are too rare for their weights. seen: without."""
+    sides = of.lower, of.upper
+    if sides == seen:
+        return found
+    share = min(one.error / side.error for one, side in zip(seen, sides, strict=True))
+    low, high = (of.value + sign * of.quantile * side.error for sign, side in zip((-1, 1), sides, strict=True))
+    error = found.standard_error / share
+    return replace(found, low=min(found.low, low), high=max(found.high, high), standard_error=error, seen=share)
 
 
 def _added(terms: Signed) -> Callable[[Floats], Floats]:

@@ -1,0 +1,120 @@
+"""Rewards too rare for the weights that meet them: a few rows of large weight decide, of which few are rewarded."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from ..folds.moments import Moments
+from ..log.batch import Floats
+from .registry import Side
+
+LEAST = 0.25
+"""What raises a variance by less than this share of it is left out: four such rows of a log tell their own error."""
+_ALIKE = 0.5
+"""Weights of at least this share of the heaviest rows' weight count as of their kind."""
+
+
+@dataclass(frozen=True)
+class Rare:
+    """The heaviest rows of a log, as many as one rewarded row is expected in, for one column of weighted rewards.
+
+    A log may well hold no reward there, or one: then its own rows say nothing of the error. As one more event widens
+    the exact interval of a weighted sum of Poisson counts (Fay and Feuer 1997), these rows are counted once more.
+
+    - values: the columns of the weighted reward, whole and by slot. weights: the column of its weights.
+    - logged: the columns of the reward as logged, and of rows.
+    - count, weight: the equivalent number of rewarded rows of one weight, at most 1, over the inclusion probability.
+    - expected: rewarded rows with about such a weight that such a log holds.
+    - mean, square: of the rewards other than 0. signed: whether some are below 0. inverse: mean 1 / inclusion.
+    - whole: whether slates are weighted, so that the column of weights has the weight of the reward.
+    """
+
+    values: tuple[int, ...]
+    weights: int
+    logged: tuple[int, int]
+    count: float
+    weight: float
+    expected: float
+    mean: float = 1.0
+    square: float = 1.0
+    inverse: float = 1.0
+    signed: bool = False
+    whole: bool = True
+
+    def coefficient(self, influence: Floats) -> float:
+        """What a weighted reward of 1 adds to a mean. influence: [d] coefficients."""
+        each = influence[list(self.values)]
+        return float(each[np.argmax(np.abs(each))])
+
+    def size(self, influence: Floats) -> float:
+        """The influence of one such row, with the sign of what it adds to a mean. influence: [d] coefficients."""
+        reward, row = (self.inverse * float(influence[column]) for column in self.logged)
+        slope = self.weight * self.coefficient(influence) + reward
+        level = self.weight * float(influence[self.weights]) + row if self.whole else 0.0
+        square = slope**2 * self.square + 2 * slope * level * self.mean + level**2
+        return math.copysign(math.sqrt(max(square, 0.0)), slope * self.mean + level)
+
+
+def heaviest(largest: Floats, rows: float, rate: float) -> tuple[float, float, float]:
+    """Return `count`, `weight` and `expected` of `Rare`.
+
+    largest: the largest weights of a log in descending order, filled up with others that are not above 0. rows: of the
+    log; rate: the share of them with a reward. Rows whose weights are not kept count like the least that is.
+    """
+    size = largest[largest > 0]
+    if not (len(size) and 0 < rate < 1):
+        return 0.0, 0.0, 0.0
+    rows_of = np.ones(len(size))
+    rows_of[-1] += rows - len(size) if len(size) == len(largest) else 0.0
+    share = np.diff(np.minimum(np.cumsum(rate * rows_of), 1.0), prepend=0.0)
+    relative = size / size[0]
+    squares, cubes = (float(share @ relative**power) for power in (2, 3))
+    weight = cubes / squares
+    expected = rate * float(rows_of[relative >= _ALIKE * weight].sum())
+    return squares**3 / cubes**2 * (1 - rate), float(size[0]) * weight, expected
+
+
+def with_rare(
+    sides: tuple[Side, Side], rare: tuple[Rare, ...], influence: Floats, moments: Moments
+) -> tuple[Side, Side]:
+    """Error and skewness towards the lower and the upper end, with one more rewarded row among the heaviest.
+
+    Of a difference between two targets, as far as their weights differ.
+    """
+    used = [(one, one.size(influence)) for one in rare if influence[list(one.values)].any()]
+    apart = _apart([one for one, _ in used], influence, moments) if len(used) > 1 else 1.0
+    lower, upper = sides
+    for one, size in used:
+        added = replace(one, count=one.count * apart)
+        if size < 0 or one.signed:
+            lower = _larger(lower, _raised(sides[0], added.count, abs(size), moments.n, -1.0))
+        if size > 0 or one.signed:
+            upper = _larger(upper, _raised(sides[1], added.count, abs(size), moments.n, 1.0))
+    return lower, upper
+
+
+def _larger(one: Side, other: Side) -> Side:
+    return other if other.error > one.error else one
+
+
+def _raised(side: Side, count: float, size: float, n: int, sign: float) -> Side:
+    """A side with `count` more rows of this influence."""
+    square = count * (size / side.error) ** 2 / (n * (n - 1)) if side.error > 0 else 0.0
+    if not LEAST < square < math.inf:
+        return side
+    error = side.error * math.sqrt(1 + square)
+    skewness = side.skewness * (1 + square) ** -1.5 + sign * count * (size / (n * error)) ** 3
+    return Side(error, skewness)
+
+
+def _apart(rare: list[Rare], influence: Floats, moments: Moments) -> float:
+    """The variance of the sum of some weights, by their influence, over the largest of one of them; at most 1."""
+    together, most = np.zeros(len(influence)), 0.0
+    for one in rare:
+        alone = np.zeros(len(influence))
+        alone[one.weights] = one.coefficient(influence)
+        together, most = together + alone, max(most, moments.variation(alone))
+    return min(moments.variation(together) / most, 1.0) if most > 0 else 1.0
