@@ -6,8 +6,10 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
+import offrank
 from offrank.estimators.effective_size import BLOCKS, Slots
 from offrank.folds.estimate import Estimate
 from offrank.log.batch import Contexts, Floats, Integers, Labels, LogBatch, Shown
@@ -212,3 +214,24 @@ def test_a_block_of_slots_counts_as_so_many_equal_ones() -> None:
         beside=none,
     )
     assert found.variance(rows, normalised=False, each_slot=False) == pytest.approx(24 * 0.1 * 0.9, rel=1e-12)
+
+
+def test_an_arm_is_worth_at_most_its_rows() -> None:
+    """Of the two rows of each user one is clicked, so that users differ less than rows do."""
+    n = 2000
+    log = pa.table(
+        {
+            "candidates": [[0, 1]] * n,
+            "slate": [[row // 2 % 2] for row in range(n)],
+            "propensity": [0.5] * n,
+            "score": [[1.0, 0.0]] * n,
+            "clicks": [[float(row % 2)] for row in range(n)],
+            "user": [row // 2 for row in range(n)],
+        }
+    )
+    found = offrank.evaluate(log, "top(score)", "logged", ["ips", "snips"], cluster="user")
+    for one in found.values():
+        assert one.design_effect is not None
+        assert one.design_effect < 1
+        assert one.ess <= n / 2
+    assert found["snips"].ess == pytest.approx(n / 2)

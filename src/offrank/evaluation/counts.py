@@ -223,7 +223,9 @@ class Counts:
         variance = self.effective_sizes.variance(at.number, weight, logged, normalised=normalised, each_slot=each_slot)
         kish = self.effective_sizes.kish(at.number, weight)
         known = kish >= FEW_EFFECTIVE and self.effective_rewards(at.estimator, at.value) >= FEW_REWARDS
-        return effective_size(variance * moments.n / max(moments.n - 1, 1), error, kish, known=known)
+        alike = not at.estimator.predicts and kish * moments.largest[at.weight] <= weight * (1 + _SAME)
+        found = effective_size(variance * moments.n / max(moments.n - 1, 1), error, kish, known=known)
+        return min(found, kish) if alike else found  # as many rows as have a weight
 
     def error_is_reliable(self, target: AnyPolicy, estimator: AnyEstimator, estimate: Estimate) -> bool:
         """Whether the standard error is reliable enough to compare the estimate with others.

@@ -21,9 +21,9 @@ def rare_rewards(found: RareEvidence) -> Statement | None:
     times = _ENOUGH / max(found.expected, _ENOUGH / _MOST)
     return Statement(
         "warning",
-        f"What decides is impressions of weights near {found.weight:,.3g}: in such a log of {found.n:,} about "
-        f"{found.expected:.2g} of them have a reward. Its own rows therefore show {percent(found.seen)} of the "
-        "standard error; the interval has all of it.",
+        f"The answer rests on impressions of weight near {found.weight:,.3g}, and in a log of {found.n:,} only about "
+        f"{found.expected:.2g} of these have a reward: the log's own rows show {percent(found.seen)} of the standard "
+        "error. The interval has all of it.",
         f"Log {math.ceil(max(times, 2)):,} times as many impressions, or show what the target shows that many times "
         "as often (a larger epsilon, a higher temperature).",
     )

@@ -18,7 +18,8 @@ TERMS = {
     "importance weight": "How many times more often the target shows a slate or item than the logging policy did.",
     "mean weight": "The mean of the importance weights: 1 if propensities are right and the log covers the target.",
     "effective sample size": "The number of impressions of the target itself that would give as exact a mean.",
-    "ESS": "Effective sample size: the number of impressions of the target itself that would give as exact a mean.",
+    "ESS": "Effective sample size: the number of impressions of the target itself that would give as exact a mean. It "
+    "follows from the error, so that ips and snips differ although their weights are the same.",
     "tail index": "How heavy the largest weights are: above 0.7, a few of them decide the estimate.",
     "design effect": "The variance with dependent rows, over that of as many independent ones.",
     "cluster": "Rows that depend on each other, such as those of one user; intervals take them together.",
