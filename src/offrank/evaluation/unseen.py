@@ -84,7 +84,7 @@ def _rare(summary: CountsOfLog, width: int) -> Iterator[Rare]:
         slots, heavy = summary.effective_sizes.heavy_slots(at.number, float(moments.squares[at.weight]) * typical)
         known = heaviest(summary.folded["largest"][at.number], moments.n, count / moments.n * heavy / slots)
         yield Rare(
-            columns_of(summary.layout, at.value, width),
+            columns_of(summary.layout, at.value, width) if summary.layout.per_slot else (at.value,),
             at.weight,
             (column, ROWS),
             known[0],

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from operator import attrgetter
 
 import numpy as np
 
@@ -13,6 +14,7 @@ from .registry import Side
 
 LEAST = 0.25
 """What raises a variance by less than this share of it is left out: four such rows of a log tell their own error."""
+_ERROR = attrgetter("error")
 _ALIKE = 0.5
 """Weights of at least this share of the heaviest rows' weight count as of their kind."""
 
@@ -44,15 +46,13 @@ class Rare:
     signed: bool = False
     whole: bool = True
 
-    def coefficient(self, influence: Floats) -> float:
-        """What a weighted reward of 1 adds to a mean. influence: [d] coefficients."""
-        each = influence[list(self.values)]
-        return float(each[np.argmax(np.abs(each))])
+    def size(self, influence: Floats, weighted: float) -> float:
+        """The influence of one such row, with the sign of what it adds to a mean.
 
-    def size(self, influence: Floats) -> float:
-        """The influence of one such row, with the sign of what it adds to a mean. influence: [d] coefficients."""
+        influence: [d] coefficients; weighted: that of the weighted reward.
+        """
         reward, row = (self.inverse * float(influence[column]) for column in self.logged)
-        slope = self.weight * self.coefficient(influence) + reward
+        slope = self.weight * weighted + reward
         level = self.weight * float(influence[self.weights]) + row if self.whole else 0.0
         square = slope**2 * self.square + 2 * slope * level * self.mean + level**2
         return math.copysign(math.sqrt(max(square, 0.0)), slope * self.mean + level)
@@ -84,20 +84,17 @@ def with_rare(
 
     Of a difference between two targets, as far as their weights differ.
     """
-    used = [(one, one.size(influence)) for one in rare if influence[list(one.values)].any()]
-    apart = _apart([one for one, _ in used], influence, moments) if len(used) > 1 else 1.0
+    weighted = [max(influence[list(one.values)].tolist(), key=abs) for one in rare]
+    used = [pair for pair in zip(rare, weighted, strict=True) if pair[1]]
+    apart = _apart(used, moments) if len(used) > 1 else 1.0
     lower, upper = sides
-    for one, size in used:
-        added = replace(one, count=one.count * apart)
+    for one, each in used:
+        size, count = one.size(influence, each), one.count * apart
         if size < 0 or one.signed:
-            lower = _larger(lower, _raised(sides[0], added.count, abs(size), moments.n, -1.0))
+            lower = max(lower, _raised(sides[0], count, abs(size), moments.n, -1.0), key=_ERROR)
         if size > 0 or one.signed:
-            upper = _larger(upper, _raised(sides[1], added.count, abs(size), moments.n, 1.0))
+            upper = max(upper, _raised(sides[1], count, abs(size), moments.n, 1.0), key=_ERROR)
     return lower, upper
-
-
-def _larger(one: Side, other: Side) -> Side:
-    return other if other.error > one.error else one
 
 
 def _raised(side: Side, count: float, size: float, n: int, sign: float) -> Side:
@@ -110,11 +107,11 @@ def _raised(side: Side, count: float, size: float, n: int, sign: float) -> Side:
     return Side(error, skewness)
 
 
-def _apart(rare: list[Rare], influence: Floats, moments: Moments) -> float:
-    """The variance of the sum of some weights, by their influence, over the largest of one of them; at most 1."""
-    together, most = np.zeros(len(influence)), 0.0
-    for one in rare:
-        alone = np.zeros(len(influence))
-        alone[one.weights] = one.coefficient(influence)
+def _apart(used: list[tuple[Rare, float]], moments: Moments) -> float:
+    """The variance of the sum of some weights, each times its coefficient, over the largest of one; at most 1."""
+    together, most = np.zeros(len(moments.mean)), 0.0
+    for one, weighted in used:
+        alone = np.zeros(len(moments.mean))
+        alone[one.weights] = weighted
         together, most = together + alone, max(most, moments.variation(alone))
     return min(moments.variation(together) / most, 1.0) if most > 0 else 1.0
