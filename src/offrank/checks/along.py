@@ -44,12 +44,18 @@ _BY_CHANCE = 1.4
 """Variance of the shares of clusters, over that of rows whose arm chance draws, up to which chance draws it."""
 
 
-def along_folds(source: Source, logging: AnyPolicy | None, named: tuple[str, ...]) -> Iterator[tuple[str, Any]]:
-    """Yield the folds about what moves along a log and between its arms, by name. named: columns of clusters."""
+def along_folds(
+    source: Source, logging: AnyPolicy | None, named: tuple[str, ...], *, compared: bool
+) -> Iterator[tuple[str, Any]]:
+    """Yield the folds about what moves along a log and between its arms, by name.
+
+    named: columns of clusters. compared: whether the means of arms are compared; else rows that are weighed by the law
+    of their own arm may have it at any time.
+    """
     found = (name for name in CLUSTERS if has(source, Needs(clusters=frozenset([name]))))
     clusters, arms = tuple(dict.fromkeys((*named, *found))), None if logging is None else arms_of(logging)
-    if arms is not None and (len(arms.policies) > MOST_ARMS or (arms is logging and not sorts(arms))):
-        arms = None  # rows that are weighed by the law of their own arm may have it at any time
+    if arms is not None and (len(arms.policies) > MOST_ARMS or (arms is logging and not sorts(arms) and not compared)):
+        arms = None
     yield "along", AlongFold(clusters, arms)
     if arms is not None and arms.any_slate and sorts(arms):
         yield "placebo", PlaceboFold(arms, clusters)

@@ -101,13 +101,16 @@ class LogFold(MappedFold):
     read: Needs
 
     @classmethod
-    def of(cls, source: Source, logging: AnyPolicy | None, clusters: tuple[str, ...] = ()) -> LogFold:
+    def of(
+        cls, source: Source, logging: AnyPolicy | None, clusters: tuple[str, ...] = (), *, compared: bool = False
+    ) -> LogFold:
         """Build from the columns of a source and the abilities of its logging policy.
 
         logging: None if no estimate requires it. clusters: columns that somebody named, beside those known by name.
+        compared: whether the means of its arms are compared.
         """
         tried = Quantities(source)
-        for name, fold in along_folds(source, logging, clusters):
+        for name, fold in along_folds(source, logging, clusters, compared=compared):
             tried.attempt(name, fold)
         tried.add(
             _SHOWN, contents=ContentsFold(), candidates=CandidatesFold(), kept=KeptFold(), outcome=OutcomeShapeFold()

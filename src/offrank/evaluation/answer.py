@@ -82,7 +82,7 @@ def pass_of(question: Question, source: Source, cache: RunCache) -> Pass:
     families, picks = picked(ready, targets, selector)
     spec = question.spec.with_clusters_of(source)
     job = Pass(targets, logging, families, spec, question.by, examined, picks=picks)
-    job = replace(job, totals=question.true_totals, control=question.control_column)
+    job = replace(job, totals=question.true_totals, control=question.control_column, compares=question.compares)
     return _with_history(question, job, source).referenced(source)
 
 

@@ -58,7 +58,7 @@ class Pass:
     estimators: by their spelling. references: less assuming weightings that the user did not request. picks: by
     spelling and target, what was chosen before. totals: true numbers of impressions, by which rows are tested.
     control: a column that was known before the impression. history: what was learnt of the clicks of an experiment;
-    no_history: why nothing was.
+    no_history: why nothing was. compares: whether targets are compared with each other.
     """
 
     targets: Mapping[str, AnyPolicy]
@@ -73,6 +73,7 @@ class Pass:
     control: str | None = None
     history: ArmsHistory | None = None
     no_history: str | None = None
+    compares: bool = False
 
     def referenced(self, source: Source) -> Pass:
         """Add less assuming estimators than those requested, if the log and the policies support them.
@@ -128,7 +129,7 @@ class Pass:
     def log_fold(self, source: Source) -> LogFold:
         """Return the fold of the log's own checks; they include the logging policy if any estimator requires it."""
         asked = any(without_normalisation(estimator).requires_logging is not None for estimator in self._of_targets)
-        return LogFold.of(source, self.logging if asked else None, self.spec.columns)
+        return LogFold.of(source, self.logging if asked else None, self.spec.columns, compared=self.compares)
 
     @property
     def products(self) -> Products:
