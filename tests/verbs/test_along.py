@@ -148,7 +148,13 @@ def test_arms_that_draw_their_lists_are_ramped_up_as_well() -> None:
         b, slate = rng.random(ROWS) < share, np.array([rng.permutation(ITEMS)[:2] for _ in range(ROWS)])
         clicks = rng.random(slate.shape) < np.where(LATER, 0.2, 0.1)[:, None]
         every = np.ones((ROWS, ITEMS))
-        made = {"slate": slate, "clicks": clicks.astype(float), "arm": np.where(b, "B", "A"), "old": every, "new": every}
+        made = {
+            "slate": slate,
+            "clicks": clicks.astype(float),
+            "arm": np.where(b, "B", "A"),
+            "old": every,
+            "new": every,
+        }
         made["candidates"] = np.broadcast_to(np.arange(ITEMS), every.shape)
         table = pa.table({name: list(values) for name, values in made.items()})
         found = offrank.compare(table, {"A": "plackett_luce(old)", "B": "plackett_luce(new)"}, law)

@@ -30,7 +30,7 @@ from ..policies.ties import certain, shown_slates, sorts
 from .arms import SharedUnitsFold
 
 BUCKETS, CHUNKS = 128, 128
-MOST_ARMS = 6
+ARMS_LOOKED_AT = 6
 """With more arms nothing is looked at by arm."""
 _LEAST_CHUNKS = 20
 """Chunks with rows; with fewer nothing is tested."""
@@ -54,7 +54,9 @@ def along_folds(
     """
     found = (name for name in CLUSTERS if has(source, Needs(clusters=frozenset([name]))))
     clusters, arms = tuple(dict.fromkeys((*named, *found))), None if logging is None else arms_of(logging)
-    if arms is not None and (len(arms.policies) > MOST_ARMS or (arms is logging and not sorts(arms) and not compared)):
+    if arms is not None and (
+        len(arms.policies) > ARMS_LOOKED_AT or (arms is logging and not sorts(arms) and not compared)
+    ):
         arms = None
     yield "along", AlongFold(clusters, arms)
     if arms is not None and arms.any_slate and sorts(arms):
@@ -76,9 +78,9 @@ def _outcome(batch: LogBatch) -> Floats:
     return batch.reward if known else np.zeros(len(batch))
 
 
-def _buckets(clusters: tuple[str, ...], batch: LogBatch, *, rows: bool) -> Iterator[Integers]:
-    """Yield [n] the bucket of each row: of its number if asked for, and of each column of clusters."""
-    for codes in (*([batch.row] if rows else []), *batch.dependent(clusters).values()):
+def _buckets(clusters: tuple[str, ...], batch: LogBatch) -> Iterator[Integers]:
+    """Yield [n] the bucket of each row: of its number, and of each column of clusters."""
+    for codes in (batch.row, *batch.dependent(clusters).values()):
         yield bucket_of(codes, BUCKETS).astype(np.int64)
 
 
@@ -109,9 +111,10 @@ class AlongFold:
         if self.arms is not None:
             self.arms.refuse_unknown(batch)
             cell += self.arms.arms(batch.contexts) * (BUCKETS * CHUNKS)
-        buckets, shape = _buckets(self.clusters, batch, rows=not self.clusters), state[1].shape[2:]
-        outcome, every = _outcome(batch), slice(None)
-        found = [_sums(batch, outcome, cell + bucket * CHUNKS, shape, every) for bucket in buckets]
+        codes = batch.dependent(self.clusters).values() if self.clusters else [batch.row]
+        places = [cell + bucket_of(one, BUCKETS).astype(np.int64) * CHUNKS for one in codes]
+        outcome, shape, every = _outcome(batch), state[1].shape[2:], slice(None)
+        found = [_sums(batch, outcome, place, shape, every) for place in places]
         return self.merge(state, (size, np.stack(found)))
 
     def merge(self, left: tuple[int, Floats], right: tuple[int, Floats]) -> tuple[int, Floats]:
@@ -137,21 +140,19 @@ def _coarser(state: tuple[int, Floats], size: int) -> Floats:
     return state[1] if len(starts) == CHUNKS else total(0 * state[1], np.add.reduceat(state[1], starts, axis=-1))
 
 
-def _windows(rows: Floats) -> Floats:
-    """Return [w, k] the contrasts with the rest of what follows each twentieth of the rows [k], and of each tenth."""
-    done = np.concatenate([[0.0], np.cumsum(rows) / rows.sum()])
+def _clearest(rows: Floats, away: Floats, mean: float) -> Window:
+    """Return the window with the largest deviate: of what follows each twentieth of the rows, and of each tenth.
+
+    rows, away: [c, b, k] counts and residuals; mean: added to both.
+    """
+    counts, residuals = rows[0].sum(axis=0), away[0].sum(axis=0)
+    done = np.concatenate([[0.0], np.cumsum(counts) / counts.sum()])
     at = np.abs(done[:, None] - np.arange(21) / 20).argmin(axis=0)
     ends = {(at[one], at[20]) for one in range(1, 20)} | {(at[one], at[one + 2]) for one in range(2, 18, 2)}
-    places = np.arange(len(rows))
-    inside = np.array([(places >= first) & (places < last) for first, last in sorted(ends)])
-    counts = inside @ rows
-    return np.where(inside, 1 / counts[:, None], -1 / (rows.sum() - counts)[:, None])
-
-
-def _clearest(rows: Floats, away: Floats, mean: float) -> Window:
-    """Return the window with the largest deviate. rows, away: [c, b, k] counts and residuals; mean: added to both."""
-    counts, residuals = rows[0].sum(axis=0), away[0].sum(axis=0)
-    contrasts = _windows(counts)
+    places = np.arange(len(counts))
+    windows = np.array([(places >= first) & (places < last) for first, last in sorted(ends)])
+    within = (windows @ counts)[:, None]
+    contrasts = np.where(windows, 1 / within, -1 / (counts.sum() - within))
     found = _deviates(rows, away, contrasts, in_order=True)
     inside = contrasts[int(found.argmax())] > 0
     mine, rest = (mean + float(residuals[part].sum() / counts[part].sum()) for part in (inside, ~inside))
@@ -259,7 +260,7 @@ class PlaceboFold(MappedFold):
             served = ((arm == one) | (arm == other)) & (lists[one][:, 0] >= 0)
             for kind, (outcome, slots) in enumerate(outcomes):
                 rows = np.flatnonzero(served & (lists[one][:, slots] == lists[other][:, slots]).all(axis=1))
-                for column, bucket in enumerate(_buckets(self.clusters, batch, rows=True)):
+                for column, bucket in enumerate(_buckets(self.clusters, batch)):
                     cell = 2 * bucket[rows] + (arm[rows] == other)
                     found[place, kind, column] += _sums(batch, outcome, cell, (BUCKETS, 2), rows)
         return found

@@ -13,7 +13,7 @@ from ..registry import Later
 from .layout import option
 from .streams import echo
 
-gates = Later("..findings.gate", __package__)
+gates = Later("..evaluation.gate", __package__)
 
 FAILED = 3
 """The exit code of a gate that is closed, as of --strict."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -20,11 +21,16 @@ from ..findings.verdict import EstimateRow
 from ..folds.estimate import Caution, Estimate, Interval
 from ..folds.moments import Moments
 from ..inference.ratio import Adjusted, Combination, Mean, Ratio, RelativeChange
-from ..inference.uncertain_prior import Leaning, leaning
 from ..log.batch import Floats
 from ..policies.propensities import AnyPolicy
+from ..registry import Later
 from .candidates import Rows
 from .counts import AnyEstimator, Counts
+
+if TYPE_CHECKING:
+    from ..inference import uncertain_prior
+else:  # needed where arms are compared
+    uncertain_prior = Later("..inference.uncertain_prior", __package__)
 
 MEANS, COMBINED = "difference of means", "combined"
 """The answers of an A/B test, by the names that stand in the place of an estimator."""
@@ -193,11 +199,11 @@ class ArmsPair:
         share = (0.0 if same else _least_variance(before, difference, contrast)) if assumed <= ADMITTED else None
         return Step(name, tuple(sorted(assumed | {LISTS_ALONE})), difference, contrast, share)
 
-    def leaning(self, own: Interval, sides: tuple[Mean, Mean], other: Sides) -> tuple[Leaning, Sides]:
+    def leaning(self, own: Interval, sides: tuple[Mean, Mean], other: Sides) -> tuple[uncertain_prior.Leaning, Sides]:
         """How far a difference leans on another one, and both together."""
         inference = self.summary.inference
         contrast = inference.difference(_minus(*other), _minus(*sides))
-        found = leaning(own, inference.difference(*other), contrast, self.summary.spec.confidence)
+        found = uncertain_prior.leaning(own, inference.difference(*other), contrast, self.summary.spec.confidence)
         one, two = (
             Combination(((mine, 1 - found.share), (theirs, found.share)))
             for mine, theirs in zip(sides, other, strict=True)
@@ -241,7 +247,7 @@ class ArmsPair:
             relative=relative,
             requires_logging=False,
         )
-        if found == Leaning():
+        if found == uncertain_prior.Leaning():
             return [means]
         away = found.interval(self.anchor, self._value(both))
         change = float(RelativeChange(*both).value(self.summary.moments.sums))

@@ -45,7 +45,8 @@ def answered(question: Question) -> Result:
     refuse_learnt(question)
     if question.held_out is not None:
         source, left_out = kept_apart(source, question.held_out, executor, progress)
-    question = _without_clicks(question, source)
+    if question.estimators is None and not has_clicks(source):
+        question = _of_rewards(question)
     cache = RunCache()  # of what follows from policies and contexts alone, for every reading
     found = counted(pass_of(question, source, cache), question, source, cache).result()
     found = found.with_facts(log=replace(found.metadata.log, learnt_from=left_out, period=period))
@@ -57,10 +58,8 @@ def has_clicks(source: Source) -> bool:
     return has(source, Needs(frozenset(["clicks"])))
 
 
-def _without_clicks(question: Question, source: Source) -> Question:
-    """Return the question; of a log of rewards alone, by default without the estimators of clicks."""
-    if question.estimators is not None or has_clicks(source):
-        return question
+def _of_rewards(question: Question) -> Question:
+    """Return the question with the usual estimators of rewards alone."""
     usual = [one for one in question.estimator_list if without_normalisation(one).outcome == "reward"]
     return replace(question, estimators=usual)
 

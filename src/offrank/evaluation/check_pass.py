@@ -10,10 +10,10 @@ from typing import Any
 from ..checks.actions import ActionsFold
 from ..checks.calibration import CalibrationFold
 from ..checks.item_names import item_names, named
+from ..checks.kept import with_unread
 from ..checks.log import LogFold
 from ..checks.propensities import SlotsFold, SupportFold
 from ..checks.rows import ImpressionsFold
-from ..checks.unread_rates import with_unread
 from ..errors import AbilityError, ColumnError, UsageError
 from ..estimators.base import Estimator
 from ..estimators.design import design_fold

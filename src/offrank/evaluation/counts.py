@@ -155,7 +155,7 @@ class Counts:
             *self.trained.evidence(target, estimator),
         ]
         about_log = self.about_log if weighting.requires_logging else of_rows(self.about_log)
-        if needs_curve(weighting.assumptions) or as_model(weighting.assumptions) is not None:
+        if about_log and (needs_curve(weighting.assumptions) or as_model(weighting.assumptions) is not None):
             about_log = tuple(map(binding_models, about_log))
         known, counted = explained(about_log), target in self.trained.shown
         said = cautions_for(*evidence)

@@ -12,7 +12,6 @@ from ..errors import NoOverlapError, OffrankError, UsageError
 from ..estimators.base import Estimator
 from ..estimators.named import estimator as named_estimator
 from ..estimators.wrappers import SelfNormalised
-from ..findings.gate import Gate, Required
 from ..findings.verdict import Verdict
 from ..folds.estimate import Caution, Estimate, PlacedCaution
 from ..formatting import finite
@@ -20,6 +19,7 @@ from ..frames import Given, Tabular, cautions, plain
 from ..policies.base import Policy
 from ..policies.named import policy as named_policy
 from .differences import Difference
+from .gate import Gate, Required
 from .metadata import ResultMetadata
 
 _OF_ESTIMATE = ("value", "low", "high", "standard_error", "ess", "mean_weight")

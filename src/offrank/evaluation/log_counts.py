@@ -10,12 +10,11 @@ from typing import Any
 import numpy as np
 
 from ..checks.item_names import named
+from ..checks.kept import with_unread
 from ..checks.rows import Impressions
-from ..checks.unread_rates import with_unread
 from ..errors import NoOverlapError, SupportError, UsageError
 from ..estimators.wrappers import without_normalisation
 from ..findings.release import Release
-from ..findings.untested import Facts
 from ..findings.verdict import EstimateRow, Verdict, verdict
 from ..folds.estimate import Interval
 from ..readers.log import period_of
@@ -27,9 +26,9 @@ from .counts import AnyEstimator, Counts
 from .diagnostics import Diagnostics, window_path
 from .differences import Difference, Pair
 from .estimates import Estimates
-from .facts import facts_of, facts_of_log
 from .metadata import LogRead, ResultMetadata
 from .pages.document import are_days
+from .provenance import facts_of, facts_of_log
 from .reduction import Pass, group_fold, listed
 from .refutation import judged_group, judged_log
 from .release_rule import released
@@ -83,8 +82,9 @@ class LogCounts:
         known = {"slots": impressions.slots, "ties": ties, "trained": trained}
         dated = period_of(asked.source) or {"first": "", "last": ""}
         days = are_days(groups) or len(bases or ()) > 1 or dated["first"] != dated["last"]
-        known["facts"] = facts_of_log(impressions, job.tested(found["log"]), job.spec.columns, days)
         counted = job.counts(whole, **known, designs=found["design"])
+        facts = facts_of_log(impressions, job.tested(found["log"]), job.spec.columns, days)
+        known["facts"] = replace(facts, rewards=not counted.rewards_are_clicks)
         about_log = judged_log(with_unread(named(found["log"], asked.source), asked.source), [counted], job.totals)
         known["about_log"] = (*of_shares(counted, job.designed_shares), *of_control(counted), *about_log)
         diagnostics = replace(job.diagnostics(asked.needs), bases=bases or {})
@@ -114,13 +114,9 @@ class LogCounts:
     def _pair(self, summary: Counts, rows: Mapping[str, Rows], target: str, against: str) -> Pair:
         one, other = ((self.job.targets[name], rows[name]) if name in rows else None for name in (target, against))
         assert one is not None  # names of targets are known before
-        names = target, against
-        return Pair(summary, one, other, names, pair_of(summary, self.job.targets, rows, names), self._facts(*names))
-
-    def _facts(self, *names: str) -> Facts:
-        """Return what is known of the log and of the targets of these names, by which assumptions are chosen."""
-        targets = [self.job.targets[name] for name in names if name in self.job.targets]
-        return facts_of(self.summary, self.job.logging, targets)
+        names, every = (target, against), (each[0] for each in (one, other) if each is not None)
+        facts = facts_of(self.summary.facts, self.job.logging, every)
+        return Pair(summary, one, other, names, pair_of(summary, self.job.targets, rows, names), facts)
 
     def ab_test(self, pairs: Iterable[tuple[str, str]], confidence: float) -> ABTest | None:
         """Return the arms of an A/B test, and the differences of these pairs of targets; None of another log."""
@@ -156,7 +152,8 @@ class LogCounts:
     def _verdict(self, target: str) -> Verdict | None:
         """Return the verdict on a target; None if only logged quantities were requested."""
         known, rows = self.summary, list(self.rows[target].values())
-        return verdict(target, rows, known.about_log, nonnegative=known.nonnegative, facts=self._facts(target))
+        facts = facts_of(known.facts, self.job.logging, [self.job.targets[target]])
+        return verdict(target, rows, known.about_log, nonnegative=known.nonnegative, facts=facts)
 
     def result(self) -> Result:
         """Return the result of the evaluation."""

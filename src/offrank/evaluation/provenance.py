@@ -1,4 +1,4 @@
-"""Which parts of an evaluation were learnt, from which rows, and whether the log has the same rows."""
+"""Which parts of an evaluation were learnt, and from which rows; facts by which assumptions are named."""
 
 from __future__ import annotations
 
@@ -10,11 +10,13 @@ from itertools import islice
 from typing import Any
 
 from ..checks.own_clicks import KINDS, OwnClicksFold
+from ..checks.rows import Impressions
 from ..errors import AbilityError
 from ..estimators.wrappers import without_normalisation
 from ..findings.evidence import TrainingEvidence
 from ..findings.evidence_rows import OwnClicksEvidence
 from ..findings.same_log import counted_here
+from ..findings.untested import FROM_ELSEWHERE, RARE_CLICKS, Assumption, Facts
 from ..folds.base import Tee
 from ..folds.fingerprint import Fingerprint, FingerprintFold
 from ..folds.same_log import share_learnt
@@ -27,6 +29,8 @@ from ..policies.propensities import AnyPolicy, law_needs
 Part = Any
 """A target or an estimator."""
 _LAWS: tuple[Ability, ...] = ("rank_probs", "log_prob")
+_ALIKE = "query"
+"""Rows of one query may be those of different users, who know nothing of each other."""
 
 
 @dataclass(frozen=True)
@@ -99,6 +103,40 @@ def _scores(part: Part) -> Iterator[str]:
     if not is_policy(part):
         yield from without_normalisation(part).prediction_columns
         return
+    for needed in _needed(part):
+        yield from sorted(needed.scores)
+
+
+def _needed(policy: AnyPolicy) -> Iterator[Needs]:
+    """Return what the laws of a policy read, as far as it has them."""
     for ability in _LAWS:
         with suppress(AbilityError):
-            yield from sorted(law_needs(part, ability).scores)
+            yield law_needs(policy, ability)
+
+
+def facts_of_log(impressions: Impressions, tested: frozenset[Assumption], users: Iterable[str], days: bool) -> Facts:
+    """Return what is known of a log. users: columns of dependent rows. days: whether it has rows of several days."""
+    shown, clicked = impressions.ranks[:, [1, 2]].sum(axis=0) if len(impressions.ranks) else (0.0, 0.0)
+    return Facts(
+        tested=tested,
+        sampled=abs(impressions.estimated - impressions.n) > 1e-9 * impressions.n,
+        rare=bool(clicked < RARE_CLICKS * shown),
+        recurs=any(name != _ALIKE for name in users),
+        days=days,
+    )
+
+
+def facts_of(known: Facts, logging: AnyPolicy, targets: Iterable[AnyPolicy]) -> Facts:
+    """Return what is known of a log and of some targets: these may know its clicks if they read columns of their own.
+
+    If they were learnt by offrank, or only read what the logging policy reads, that is known.
+    """
+    own = [one for one in targets if not learnt_rows(one) and not {*_columns(one)} <= {*_columns(logging)}]
+    tested = known.tested if own else known.tested | {FROM_ELSEWHERE}
+    return replace(known, tested=tested, scored=bool(own))
+
+
+def _columns(policy: AnyPolicy) -> Iterator[str]:
+    """Return the scores, rankings and written probabilities that a policy reads."""
+    for needed in _needed(policy):
+        yield from (*needed.scores, *needed.rankings, *needed.written)

@@ -11,8 +11,8 @@ from statistics import NormalDist
 import numpy as np
 
 from ..checks.item_names import named
+from ..checks.kept import with_unread
 from ..checks.rows import Impressions, ImpressionsFold
-from ..checks.unread_rates import with_unread
 from ..errors import OffrankError, UsageError
 from ..estimators.base import terms_of
 from ..estimators.design import design_fold

@@ -15,9 +15,8 @@ from ..findings.evidence_rows import RareEvidence
 from ..findings.hidden_mass import hides
 from ..folds.estimate import Design, Interval
 from ..folds.moments import Moments
-from ..inference.rare import Rare, heaviest
 from ..inference.spread import Inference
-from ..inference.unseen import Tail
+from ..inference.unseen import Rare, Tail, heaviest
 
 
 class CountsOfLog(Protocol):
@@ -81,7 +80,9 @@ def _rare(summary: CountsOfLog, width: int) -> Iterator[Rare]:
         inverse = squares / weighed  # mean 1 / inclusion of the rewarded
         mean, square = total / count / inverse, weighed / count / inverse
         typical = float(moments.sums[ROWS] / moments.squares[ROWS])
-        slots, heavy = summary.effective_sizes.heavy_slots(at.number, float(moments.squares[at.weight]) * typical)
+        slots, heavy = 1.0, 1.0
+        if summary.layout.effective_sizes.slotted[at.number]:
+            slots, heavy = summary.effective_sizes.heavy_slots(at.number, float(moments.squares[at.weight]) * typical)
         known = heaviest(summary.folded["largest"][at.number], moments.n, count / moments.n * heavy / slots)
         yield Rare(
             columns_of(summary.layout, at.value, width) if summary.layout.per_slot else (at.value,),

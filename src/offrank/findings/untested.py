@@ -10,7 +10,7 @@ from ..assumptions import as_model, needs_curve
 Concerns = Literal["level", "change", "both"]
 """The number that is wrong where it fails: clicks lost at random lower all levels, but no relative change."""
 MOST_ASSUMPTIONS = 3
-RARE = 0.02
+RARE_CLICKS = 0.02
 """Clicks per shown item; where they are rarer, those that were lost, added or not yet there weigh most."""
 _NUMBERS: dict[Concerns, str] = {"level": "level", "change": "change", "both": "level and change"}
 
@@ -44,7 +44,7 @@ class Facts:
 
     - tested: what this log could test: where it is wrong, a finding says so. Checks of the outcome add theirs.
     - sampled: whether rows were kept at rates, which `inclusion` has. rewards: whether the outcome is no click.
-    - rare: whether fewer than `RARE` of the shown items were clicked.
+    - rare: whether fewer than `RARE_CLICKS` of the shown items were clicked.
     - scored: whether the target reads scores that the logging policy does not. recurs: whether users or queries return.
     - days: whether the log has rows of several days, or is several logs together.
     """

@@ -92,7 +92,7 @@ class OutcomeShapeFold(MappedFold):
             all_of=float(lists[(came > 0) & (came == slots)].sum()),
             **_never_clicked(shown, clicked),
             **_whole(lists, carried),
-            **_humps(bins.ravel()[:_BINS]),
+            **(_humps(bins.ravel()[:_BINS]) if bins.sum() >= _LEAST else {}),
         )
 
 
@@ -136,8 +136,6 @@ def _whole(lists: Floats, carried: Floats) -> dict[str, Any]:
 def _humps(bins: Floats) -> dict[str, Any]:
     """Return how two humps of amounts, parted at the deepest valley, differ and are alike."""
     total = float(bins.sum())
-    if total < _LEAST:
-        return {}
     smooth = np.convolve(bins, np.ones(_SMOOTH), "same")
     left, right = np.maximum.accumulate(smooth), np.maximum.accumulate(smooth[::-1])[::-1]
     lower = np.minimum(left, right)

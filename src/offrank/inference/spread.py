@@ -13,10 +13,9 @@ from ..folds.estimate import Interval
 from ..folds.moments import Moments
 from ..folds.sums import Products
 from ..log.batch import Floats
-from .rare import Rare, with_rare
 from .ratio import Adjusted, Mean, Ratio, RelativeChange, paired_draws, refitted
 from .registry import INTERVALS, Sampling, Side, student
-from .unseen import Tail
+from .unseen import Rare, Tail, with_rare
 
 Signed = tuple[tuple[Mean, float], ...]
 """A sum of means, each with its sign."""
@@ -119,7 +118,9 @@ class Inference:
         lower, upper = with_rare(seen, self.rare, stretch * influence, self.moments)
         n, level = self.moments.n, self.confidence
         known = Sampling(value, error, n, level, freedom, skewness, span, lower, upper, draws, stretch)
-        found = _with_error(INTERVALS[self.method].make(known), known, seen)
+        found = INTERVALS[self.method].make(known)
+        if (lower, upper) != seen:
+            found = _with_error(found, known, seen)
         return self._with_hidden(self._with_doubt(found, terms), terms)
 
     def _with_hidden(self, found: Interval, terms: Signed) -> Interval:
@@ -207,8 +208,6 @@ class Inference:
 def _with_error(found: Interval, of: Sampling, seen: tuple[Side, Side]) -> Interval:
     """The interval, of whatever kind, with the error of rewards that are too rare for their weights. seen: without."""
     sides = of.lower, of.upper
-    if sides == seen:
-        return found
     share = min(one.error / side.error for one, side in zip(seen, sides, strict=True))
     low, high = (of.value + sign * of.quantile * side.error for sign, side in zip((-1, 1), sides, strict=True))
     error = found.standard_error / share

@@ -1,15 +1,17 @@
-"""The rewards that a log is too short to show, by a generalised Pareto law fitted to its largest ones."""
+"""Rewards that a log is too short to show: larger ones, by a generalised Pareto law, or such under large weights."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from operator import attrgetter
 
 import numpy as np
 
 from ..folds.moments import Moments
 from ..log.batch import Floats
 from .pareto import law
+from .registry import Side
 
 FEWEST = 10
 """Different rewards from which a tail is fitted. With fewer than 30 rewards in all, `few-rewards` is said."""
@@ -79,3 +81,108 @@ def _quantiles(index: float, median: float, count: int) -> Floats:
     if not index:
         return np.asarray(-median / math.log(2) * np.log(left))
     return np.asarray(median * (left**-index - 1) / (2**index - 1))
+
+
+LEAST_RAISED = 0.25
+"""What raises a variance by less than this share of it is left out: four such rows of a log tell their own error."""
+_ERROR = attrgetter("error")
+_ALIKE = 0.5
+"""Weights of at least this share of the heaviest rows' weight count as of their kind."""
+
+
+@dataclass(frozen=True)
+class Rare:
+    """The heaviest rows of a log, as many as one rewarded row is expected in, for one column of weighted rewards.
+
+    A log may well hold no reward there, or one: then its own rows say nothing of the error. As one more event widens
+    the exact interval of a weighted sum of Poisson counts (Fay and Feuer 1997), these rows are counted once more.
+
+    - values: the columns of the weighted reward, whole and by slot. weights: the column of its weights.
+    - logged: the columns of the reward as logged, and of rows.
+    - count, weight: the equivalent number of rewarded rows of one weight, at most 1, over the inclusion probability.
+    - expected: rewarded rows with about such a weight that such a log holds.
+    - mean, square: of the rewards other than 0. signed: whether some are below 0. inverse: mean 1 / inclusion.
+    - whole: whether slates are weighted, so that the column of weights has the weight of the reward.
+    """
+
+    values: tuple[int, ...]
+    weights: int
+    logged: tuple[int, int]
+    count: float
+    weight: float
+    expected: float
+    mean: float = 1.0
+    square: float = 1.0
+    inverse: float = 1.0
+    signed: bool = False
+    whole: bool = True
+
+    def size(self, influence: Floats, weighted: float) -> float:
+        """The influence of one such row, with the sign of what it adds to a mean.
+
+        influence: [d] coefficients; weighted: that of the weighted reward.
+        """
+        reward, row = (self.inverse * float(influence[column]) for column in self.logged)
+        slope = self.weight * weighted + reward
+        level = self.weight * float(influence[self.weights]) + row if self.whole else 0.0
+        square = slope**2 * self.square + 2 * slope * level * self.mean + level**2
+        return math.copysign(math.sqrt(max(square, 0.0)), slope * self.mean + level)
+
+
+def heaviest(largest: Floats, rows: float, rate: float) -> tuple[float, float, float]:
+    """Return `count`, `weight` and `expected` of `Rare`.
+
+    largest: the largest weights of a log in descending order, filled up with others that are not above 0. rows: of the
+    log; rate: the share of them with a reward. Rows whose weights are not kept count like the least that is.
+    """
+    size = largest[largest > 0]
+    if not (len(size) and 0 < rate < 1):
+        return 0.0, 0.0, 0.0
+    rows_of = np.ones(len(size))
+    rows_of[-1] += rows - len(size) if len(size) == len(largest) else 0.0
+    share = np.diff(np.minimum(np.cumsum(rate * rows_of), 1.0), prepend=0.0)
+    relative = size / size[0]
+    squares, cubes = (float(share @ relative**power) for power in (2, 3))
+    weight = cubes / squares
+    expected = rate * float(rows_of[relative >= _ALIKE * weight].sum())
+    return squares**3 / cubes**2 * (1 - rate), float(size[0]) * weight, expected
+
+
+def with_rare(
+    sides: tuple[Side, Side], rare: tuple[Rare, ...], influence: Floats, moments: Moments
+) -> tuple[Side, Side]:
+    """Error and skewness towards the lower and the upper end, with one more rewarded row among the heaviest.
+
+    Of a difference between two targets, as far as their weights differ.
+    """
+    weighted = [max(influence[list(one.values)].tolist(), key=abs) for one in rare]
+    used = [pair for pair in zip(rare, weighted, strict=True) if pair[1]]
+    apart = _apart(used, moments) if len(used) > 1 else 1.0
+    lower, upper = sides
+    for one, each in used:
+        size, count = one.size(influence, each), one.count * apart
+        if size < 0 or one.signed:
+            lower = max(lower, _raised(sides[0], count, abs(size), moments.n, -1.0), key=_ERROR)
+        if size > 0 or one.signed:
+            upper = max(upper, _raised(sides[1], count, abs(size), moments.n, 1.0), key=_ERROR)
+    return lower, upper
+
+
+def _raised(side: Side, count: float, size: float, n: int, sign: float) -> Side:
+    """A side with `count` more rows of this influence."""
+    square = count * (size / side.error) ** 2 / (n * (n - 1)) if side.error > 0 else 0.0
+    if not LEAST_RAISED < square < math.inf:
+        return side
+    error = side.error * math.sqrt(1 + square)
+    skewness = side.skewness * (1 + square) ** -1.5 + sign * count * (size / (n * error)) ** 3
+    return Side(error, skewness)
+
+
+def _apart(used: list[tuple[Rare, float]], moments: Moments) -> float:
+    """The variance of the sum of some weights, each times its coefficient, over the largest of one; at most 1."""
+    together, most = np.zeros(len(moments.mean)), 0.0
+    for one, weighted in used:
+        alone = np.zeros(len(moments.mean))
+        alone[one.weights] = weighted
+        together, most = together + alone, max(most, moments.variation(alone))
+    return min(moments.variation(together) / most, 1.0) if most > 0 else 1.0

@@ -12,6 +12,7 @@ import numpy as np
 from ..checks.arms import Arms, ArmsFold, UnitsFold, rankers
 from ..checks.drawn import Drawn, drawn
 from ..checks.item_names import item_names
+from ..checks.kept import with_unread
 from ..checks.log import LogFold, about_log
 from ..checks.logged_by import LoggedBy, logged_by
 from ..checks.outcomes import OutcomesFold
@@ -21,7 +22,6 @@ from ..checks.randomness import MOST_ARMS, WholeContextsFold, randomness
 from ..checks.repeats import By, numbered_as_shown
 from ..checks.rows import Impressions, ImpressionsFold, TiesFold
 from ..checks.sort_keys import SortKey, sort_keys
-from ..checks.unread_rates import with_unread
 from ..checks.written import CertainFold, WrittenPropensities
 from ..errors import EmptyLogError
 from ..findings.evidence import LogEvidence

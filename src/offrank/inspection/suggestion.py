@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Container, Iterator
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -18,6 +17,7 @@ from ..policies.epsilon import EpsilonUniform, sorted_as
 from ..policies.named import policy
 from ..policies.propensities import AnyPolicy, ShownAbility, shown_needs
 from ..policies.ranking import Ranking
+from ..policies.ties import turned
 from ..policies.top import Top
 from ..policies.uniform import Uniform
 from ..policies.written import is_logged
@@ -78,12 +78,10 @@ def _directed(seen: Inspection) -> frozenset[str]:
     )
 
 
-def _turned(target: AnyPolicy, directed: Container[str]) -> str:
+def _turned(target: Policy, directed: frozenset[str]) -> str:
     """Return a sorted ranker the other way round, if nothing shows in which direction its score counts."""
-    if isinstance(target, EpsilonUniform):
-        base = _turned(target.base, directed)
-        return base and repr(replace(target, base=policy(base)))
-    return "" if not isinstance(target, Top) or target.scores in directed else repr(replace(target, ascending=True))
+    other = turned(target)
+    return "" if other is None or target.needs("log_prob").scores & directed else repr(other)
 
 
 def _targets(seen: Inspection, drawn_by: frozenset[str], directed: Container[str]) -> Iterator[Policy]:

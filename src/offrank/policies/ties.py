@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -9,10 +11,12 @@ from ..log.batch import Contexts, Integers, LogBatch
 from .base import all_items
 from .by import By
 from .distinct import Distinct
+from .epsilon import EpsilonUniform
 from .mixture import MixedPolicy
 from .propensities import AnyPolicy, complete, law, propensities
 from .restricted import Restricted
 from .sorting import MaySort, Sorting
+from .top import Top
 
 
 def sorts(policy: AnyPolicy) -> bool:
@@ -24,6 +28,14 @@ def sorts(policy: AnyPolicy) -> bool:
     if isinstance(policy, Restricted):
         return sorts(policy.base)
     return isinstance(policy, MaySort) and policy.sorts
+
+
+def turned(policy: AnyPolicy) -> AnyPolicy | None:
+    """The same ranker with its score the other way round, also below epsilon; None if it does not sort by one."""
+    if isinstance(policy, EpsilonUniform):
+        base = turned(policy.base)
+        return None if base is None else replace(policy, base=base)
+    return replace(policy, ascending=not policy.ascending) if isinstance(policy, Top) else None
 
 
 def tied(policy: AnyPolicy, batch: LogBatch) -> NDArray[np.bool_]:

@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from offrank.findings.gate import Gate
+from offrank.evaluation.gate import Gate
 from offrank.findings.verdict import Verdict
 from offrank.folds.estimate import Interval
 

@@ -8,9 +8,9 @@ from numbers import Real
 from typing import Literal, get_args
 
 from ..errors import UsageError
+from ..findings.verdict import Verdict
 from ..formatting import Span
 from ..wording import Option, Wording
-from .verdict import Verdict
 
 Required = Literal["better", "not-worse"]
 REQUIRED: tuple[str, ...] = get_args(Required)

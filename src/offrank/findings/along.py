@@ -1,0 +1,122 @@
+"""What moves along a log and differs between the arms of an experiment: the outcome, shares, a placebo, users."""
+
+import math
+
+from ..formatting import Span, percent
+from ..wording import Option, Wording
+from .evidence_rows import AlongEvidence, PlaceboEvidence, SharedUnitsEvidence, Window
+from .registry import Statement, finding
+
+MOVED_CLEARLY = 4.0
+"""Normal deviates of the clearest of some 27 windows: right logs reach it in 1 of 1,000 at most."""
+RELATIVE = 0.1
+"""Least change, as a share of the larger of the two means."""
+_LATE = 0.75
+"""Share of the log from which on clicks may not have arrived yet."""
+
+
+@finding("outcome-moves", "Outcome along the log", lambda found: found.moved is not None, cause=("outcome", "level"))
+def outcome_moves(found: AlongEvidence) -> Statement | None:
+    """What a log says of all of its days may hold of none, and days without their clicks are in every mean."""
+    moved = found.moved
+    assert moved is not None  # the finding's condition
+    change = abs(moved.inside - moved.outside)
+    if not (moved.deviates > MOVED_CLEARLY and change > RELATIVE * max(abs(moved.inside), abs(moved.outside))):
+        return None
+    if moved.last >= 1 and moved.first >= _LATE and moved.inside < moved.outside:
+        cause = "Perhaps the clicks of the last rows have not arrived yet"
+    else:
+        cause = "Perhaps tracking broke, stock ran out or users changed"
+    return Statement(
+        "warning",
+        f"The outcome changes along the log: {moved.inside:.4g} per impression {where_in_log(moved)}, "
+        f"{moved.outside:.4g} in the rest ({moved.deviates:.1f} standard errors). Every value is a mean over "
+        f"both. {cause}; or the rows are sorted by something else than time.",
+        Wording(
+            "If clicks are missing there, omit that part. If times differ, judge each by itself ({} where the log "
+            "has such a column), and trust relative changes more than values.",
+            Option("by", "day"),
+        ),
+    )
+
+
+def where_in_log(window: Window) -> str:
+    """Where in the log a window is, in words."""
+    if window.last >= 1:
+        return f"in the last {percent(1 - window.first)} of the rows"
+    return f"in the rows from {percent(window.first)} to {percent(window.last)} of the log"
+
+
+CONFOUNDED = 3.0
+"""Standard errors between the difference of two arms in all, and within parts of equal shares. With more no number is
+given; with less, both agree as far as the log can show, and one that moved too makes the first doubtful."""
+
+
+@finding("shares-moved", "Shares of the arms along the log", cause=("rows", "arms"))
+def shares_moved(found: AlongEvidence) -> Statement | None:
+    """Each arm then has its rows at other times: a ramped test compares weeks, not rankers."""
+    moved = [one for one in found.ramps if one.window.deviates > MOVED_CLEARLY]
+    one = max(moved, key=lambda ramp: ramp.apart.deviation(0.0), default=None)
+    if one is None:
+        return None
+    confounded = one.apart.deviation(0.0) > CONFOUNDED
+    if not (confounded or (found.moved is not None and found.moved.deviates > MOVED_CLEARLY)):
+        return None
+    pooled, within = Span.of(one.pooled), Span.of(one.within)
+    return Statement(
+        "serious" if confounded else "warning",
+        f"Arm `{one.arm}` of `{one.column}` has {percent(one.window.inside)} of the impressions "
+        f"{where_in_log(one.window)} and {percent(one.window.outside)} in the rest, while the outcome changed too. The "
+        f"means of the arms compare times, not only rankers: `{one.arm}` less `{one.other}` is "
+        f"{pooled.number(signed=True)} in all, but {within.number(signed=True)} ({within.interval(signed=True)}) "
+        "within parts of the log with equal shares.",
+        "Compare the arms within a period of constant shares: remove the rows from before the shares were changed.",
+    )
+
+
+PLACEBO_CHANCE = 0.0005
+"""Share of right experiments that say so, for all pairs of arms together; 3.5 standard errors of one pair."""
+
+
+@finding("unlike-arms", "Arms that show the same", cause=("rows", "arms"))
+def unlike_arms(found: PlaceboEvidence) -> Statement | None:
+    """A placebo: the same list earns the same, whichever arm served it, if nothing else differs between the arms."""
+    if not found.pairs * math.erfc(found.deviates / math.sqrt(2)) < PLACEBO_CHANCE:
+        return None
+    (one, other), (mine, theirs) = found.arms, found.means
+    same, earned = ("first item", "clicks on it") if found.first else ("list", "the outcome")
+    perhaps = ", or users look further before they click the first" if found.first else ""
+    return Statement(
+        "warning",
+        f"In {sum(found.rows):,.0f} impressions both rankers show the same {same}, yet {earned} per impression is "
+        f"{mine:.4g} in arm `{one}` of `{found.column}` and {theirs:.4g} in `{other}` ({found.deviates:.1f} standard "
+        f"errors): the arms differ by more than their rankers, such as times, users, speed or tracking{perhaps}.",
+        "Find out what: shares that were changed during the test, or users who were not assigned at random, make the "
+        "difference of the arms wrong; of an arm that is slower or loses clicks it is right, but not of its ranker.",
+    )
+
+
+FEW_SHARED = 0.01
+"""Share of the users that may be in several arms by new cookies or devices."""
+BY_USER = 0.25
+"""Of the share that there would be if chance drew the arm of each row: with less, users kept their arm."""
+
+
+@finding("shared-users", "Users in several arms", lambda found: found.shared > 0, cause="arms")
+def shared_users(found: SharedUnitsEvidence) -> Statement:
+    """Who has met both rankers behaves by both, and the means of the arms are of partly the same users."""
+    said = f"Of the values of `{found.unit}` with several rows, {percent(found.shared)} are in more than one arm of "
+    said += f"`{found.column}`"
+    if found.shared >= BY_USER * found.by_row:
+        return Statement(
+            "note",
+            f"{said}: the arm was drawn by impression or visit. What one ranker shows may change what the same user "
+            "does under the other.",
+            f"If the test was to be randomised by `{found.unit}`, its assignment is broken; else this is as designed.",
+        )
+    return Statement(
+        "note" if found.shared <= FEW_SHARED else "warning",
+        f"{said}, while the others kept their arm. If the test was randomised by `{found.unit}`, this is a fault: they "
+        "met both rankers, which blurs the difference of the arms.",
+        "Find out why their arm changed (new cookies, another device, a new assignment), or remove their rows.",
+    )
