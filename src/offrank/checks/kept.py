@@ -101,13 +101,15 @@ def with_unread(log: LogEvidence, source: Source) -> LogEvidence:
 
     Only plain fractions are looked at, and of these the first rows: no other column is read for it.
     """
-    if not isinstance(source, WideLog | LongLog) or is_read_once(source) or engine_of(source.table) is not None:
+    if not isinstance(source, WideLog | LongLog) or engine_of(source.table) is not None:
         return log
     schema = schema_of(source.table)
     if schema is None or has(source, Needs(frozenset(["inclusion"]))):
         return log
     known = {source.renamed.get(role, role) for role in (*ROLES, *LONG_ROLES)}
     names = [one.name for one in schema if pa.types.is_floating(one.type) and one.name not in known]
+    if not names or is_read_once(source):
+        return log
     with suppress(OffrankError, pa.ArrowException, OSError):
         for name in names:
             if _few_rates(first_rows(source.table, (name,))[name]) and (found := _rate(source, name)) is not None:
