@@ -151,6 +151,9 @@ def _clearest(rows: Floats, away: Floats, mean: float) -> Window:
     ends = {(at[one], at[20]) for one in range(1, 20)} | {(at[one], at[one + 2]) for one in range(2, 18, 2)}
     places = np.arange(len(counts))
     windows = np.array([(places >= first) & (places < last) for first, last in sorted(ends)])
+    windows = windows[(windows @ counts > 0) & (windows @ counts < counts.sum())]  # a single chunk may have most rows
+    if not len(windows):
+        return Window(0.0, 1.0, mean, mean, 0.0)
     within = (windows @ counts)[:, None]
     contrasts = np.where(windows, 1 / within, -1 / (counts.sum() - within))
     found = _deviates(rows, away, contrasts, in_order=True)

@@ -153,6 +153,8 @@ NOT_CONSTANT = Rule(
 )
 
 
+_LARGEST = 1e150
+"""Of an outcome whose square can be summed."""
 NOT_DRAWN = Rule("not-drawn", "was not shown at random", "a row whose probability nobody knows is no draw")
 _NO_ROWS = ("click-", "user-", "place-", COUNTED_AGAIN, BROKEN_FILE, NO_TABLE, NOT_DRAWN.code)
 
@@ -189,7 +191,7 @@ class Faults:
         """As `LogBatch.dropped`. outcome: its columns; earned: [n] of each row, NaN if unknown."""
         own = [index for index, (_, column) in enumerate(self.rules, start=1) if column in outcome]
         by_outcome = np.isin(self.which, own)
-        known = earned[(self.which > 0) & ~by_outcome & np.isfinite(earned)]
+        known = np.clip(earned[(self.which > 0) & ~by_outcome & np.isfinite(earned)], -_LARGEST, _LARGEST)
         return np.array([len(known), known.sum(), (known**2).sum(), by_outcome.sum()])
 
     def counts(self) -> dict[str, int]:

@@ -61,7 +61,7 @@ def evaluate(question: WithBounds) -> Result:
     Examples:
         >>> result = offrank.evaluate("offrank-demo/log.parquet", "top(new_score)", "plackett_luce(old_score)", "snips")
         >>> print(result.verdict)
-        better: top(new_score) 0.8187 (0.7594 to 0.8777) by snips; trust: sound
+        better: top(new_score) +31.78 % (+24.15 % to +39.63 %), 0.8187 (0.7594 to 0.8777) as logged, by snips; ...
     """
     found = answered_with_bounds(question) if question.bounds else answered(question)
     return found.with_facts(command=question.command("evaluate"))
