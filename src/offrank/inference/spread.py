@@ -25,6 +25,9 @@ MOST = 2.0
 """What a log hides of a target is taken to earn at most this times as much as the rest of it: as far above that as
 nothing is below."""
 
+_ROUNDING = 1e-9
+"""Error of the mean of rows, as a share of what these can reach, below which it is a rounding error."""
+
 
 @dataclass(frozen=True)
 class Inference:
@@ -115,8 +118,9 @@ class Inference:
         stretch = error / plain if plain > 0 else 1.0
         span = sum(abs(sign) * _span(mean, self.moments) for mean, sign in terms)
         seen = self._with_unseen(Side(error, skewness), stretch * influence)
-        lower, upper = with_rare(seen, self.rare, stretch * influence, self.moments)
         n, level = self.moments.n, self.confidence
+        differs = error > _ROUNDING * span / math.sqrt(n)  # else it is that of one policy with itself
+        lower, upper = with_rare(seen, self.rare, stretch * influence, self.moments) if differs else seen
         known = Sampling(value, error, n, level, freedom, skewness, span, lower, upper, draws, stretch)
         found = INTERVALS[self.method].make(known)
         if (lower, upper) != seen:

@@ -86,7 +86,6 @@ def _quantiles(index: float, median: float, count: int) -> Floats:
 LEAST_RAISED = 0.25
 """What raises a variance by less than this share of it is left out: four such rows of a log tell their own error."""
 _ERROR = attrgetter("error")
-_ROUNDING = 1e-9
 _ALIKE = 0.5
 """Weights of at least this share of the heaviest rows' weight count as of their kind."""
 
@@ -127,8 +126,6 @@ class Rare:
         slope = self.weight * weighted + reward
         level = self.weight * float(influence[self.weights]) + row if self.whole else 0.0
         square = slope**2 * self.square + 2 * slope * level * self.mean + level**2
-        if square <= (_ROUNDING * (abs(reward) + abs(self.weight * weighted))) ** 2 * self.square:
-            return 0.0  # the same policy twice
         return math.copysign(math.sqrt(max(square, 0.0)), slope * self.mean + level)
 
 
