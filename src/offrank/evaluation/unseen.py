@@ -95,7 +95,7 @@ def _rare(summary: CountsOfLog, width: int) -> Iterator[Rare]:
             square,
             inverse,
             signed=outcome == 0 and not summary.nonnegative,
-            whole=slots == 1.0,
+            whole=abs(slots - 1) < 1e-9,
         )
 
 
