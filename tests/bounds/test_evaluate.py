@@ -135,7 +135,7 @@ def test_printed_saved_and_at_another_level(tmp_path: Any) -> None:
     pa.parquet.write_table(World(0, position_based=False).table(50), path)
     found = call("evaluate", str(path), "--target", "top(new)", "--bounds", "--json", str(tmp_path / "out.json"))
     said = " ".join(found.output.split())
-    assert "Unknown. top(new) would have earned between " in said
+    assert "Unknown. top(new) minus the logged ranking is between " in said
     assert "assuming that rows of one query are alike and a click depends on its own item and rank only." in said
     (saved,) = json.loads((tmp_path / "out.json").read_text())["bounds"]
     assert saved["trust"] == "with care"
