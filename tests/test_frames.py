@@ -107,7 +107,7 @@ def test_a_number_stands_beside_its_interval() -> None:
     lines = (
         offrank.compare(few(), {"a": "plackett_luce(new_score)", "b": "uniform"}, LOGGING).to_markdown().splitlines()
     )
-    assert lines[0].startswith("| target | against | estimator | difference | relative | decision | trust | decided |")
+    assert lines[0].startswith("| target | against | estimator | relative | difference | decision | trust | decided |")
     away = offrank.compare(few(), {"a": "plackett_luce(new_score)", "b": "uniform"}, LOGGING).comparisons[0].verdict
     assert f"{away.difference.value:.4f} ({away.difference.low:.4f} to" in lines[2]
 

@@ -46,6 +46,7 @@ _TYPES: dict[str, Any] = {
     **dict.fromkeys(_WHOLE, pa.int64()),
     **dict.fromkeys(("warnings", "reasons", "assumes", "assumptions"), pa.list_(pa.string())),
     "decided": pa.bool_(),
+    "outcome": pa.string(),
 }
 """Types of columns; all others are numbers."""
 

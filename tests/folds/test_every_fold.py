@@ -119,6 +119,9 @@ class Finished:
         return self.fold.finish(state)
 
 
+ARMS: Any = policy("by(device, {phone: top(old), desk: top(tied)})")
+
+
 def cells() -> Any:
     """What the batch shows of each query."""
     fold = Whole(CellsFold("query"))
@@ -213,6 +216,10 @@ LOGS: dict[str, Callable[[Any], Any]] = {
     "checks.randomness.WholeContextsFold": lambda kind: kind(SCORES, "query", ("session",)),
     "checks.outcomes.OutcomesFold": lambda kind: kind(("old", "tied")),
     "checks.arms.ArmsFold": lambda kind: kind("device", (policy("top(old)"), policy("top(tied)"))),
+    "checks.arms.SharedUnitsFold": lambda kind: kind(ARMS, "session"),
+    "checks.along.AlongFold": lambda kind: kind(("query", "session"), ARMS),
+    "checks.along.PlaceboFold": lambda kind: kind(ARMS, ("query",)),
+    "folds.outcome_shape.OutcomeShapeFold": lambda kind: kind(),
     "checks.arms.UnitsFold": lambda kind: kind("device", ("session", "query")),
     "policies.balanced._SharesFold": lambda kind: kind(policy("by(device, {phone: top(old), desk: uniform})")),
     "estimators.history.ArmRowsFold": lambda kind: Finished(

@@ -80,7 +80,9 @@ def test_two_tables_that_do_not_join_are_described(ids: tuple[str, str], tmp_pat
 
 def test_positions_from_0_are_said_once() -> None:
     rows = [
-        {"rid": f"r{at}", "sku": f"i{(at + k) % 7}", "pos": k, "clicked": k % 2} for at in range(ROWS) for k in range(3)
+        {"rid": f"r{at}", "sku": f"i{(at + k) % 7}", "pos": k, "clicked": (at + k) % 2}
+        for at in range(ROWS)
+        for k in range(3)
     ]
     assert str(offrank.inspect(rows)).count("from 0") == 1
 
