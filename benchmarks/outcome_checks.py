@@ -19,8 +19,8 @@ import pyarrow as pa
 from _page import generated
 
 import offrank
+from offrank.checks.kept import with_unread
 from offrank.checks.own_clicks import KINDS, OwnClicksFold
-from offrank.checks.unread_rates import with_unread
 from offrank.findings import cautions_for
 from offrank.findings.evidence import LogEvidence
 from offrank.folds.base import Tee
