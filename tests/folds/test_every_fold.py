@@ -218,7 +218,7 @@ LOGS: dict[str, Callable[[Any], Any]] = {
     "checks.arms.ArmsFold": lambda kind: kind("device", (policy("top(old)"), policy("top(tied)"))),
     "checks.arms.SharedUnitsFold": lambda kind: kind(ARMS, "session"),
     "checks.along.AlongFold": lambda kind: kind(("query", "session"), ARMS),
-    "checks.along.PlaceboFold": lambda kind: kind(ARMS, ("query",)),
+    "checks.placebo.PlaceboFold": lambda kind: kind(ARMS, ("query",)),
     "folds.outcome_shape.OutcomeShapeFold": lambda kind: kind(),
     "checks.arms.UnitsFold": lambda kind: kind("device", ("session", "query")),
     "policies.balanced._SharesFold": lambda kind: kind(policy("by(device, {phone: top(old), desk: uniform})")),

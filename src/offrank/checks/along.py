@@ -16,18 +16,20 @@ from typing import Any
 
 import numpy as np
 
-from ..findings.evidence_rows import AlongEvidence, PlaceboEvidence, Ramp, Window
+from ..findings.evidence_rows import AlongEvidence, Ramp, Window
 from ..folds._kernels import bucket_of
-from ..folds.base import MappedFold, TotalFold, total
+from ..folds.base import total
+from ..folds.clusters import deviates
 from ..folds.estimate import Interval
 from ..inference.spec import CLUSTERS
 from ..log.batch import Floats, Integers, LogBatch
 from ..log.source import Needs, Source, has
 from ..policies.balanced import arms_of
 from ..policies.by import By
-from ..policies.propensities import AnyPolicy, law
-from ..policies.ties import certain, shown_slates, sorts
+from ..policies.propensities import AnyPolicy
+from ..policies.ties import sorts
 from .arms import SharedUnitsFold
+from .placebo import PlaceboFold
 
 BUCKETS, CHUNKS = 128, 128
 ARMS_LOOKED_AT = 6
@@ -36,12 +38,8 @@ _LEAST_CHUNKS = 20
 """Chunks with rows; with fewer nothing is tested."""
 _SCATTERED = 1000
 """Times the number of rows that their numbers may reach; beyond, they are no order: those of a state are hashes."""
-_SPREAD_OUT = 0.5
-"""Share of the chunks in which the rows of a cluster stand, from which it is held against itself."""
 _OVERLAP = 0.1
 """Least share of what the difference of means knows that is left within chunks; else the log is sorted by arm."""
-_BY_CHANCE = 1.4
-"""Variance of the shares of clusters, over that of rows whose arm chance draws, up to which chance draws it."""
 
 
 def along_folds(
@@ -76,12 +74,6 @@ def _outcome(batch: LogBatch) -> Floats:
     """Return [n] the reward of each row, else its clicks, as far as they are read; else zeros."""
     known = batch.outcome is not None or batch.clicks is not None
     return batch.reward if known else np.zeros(len(batch))
-
-
-def _buckets(clusters: tuple[str, ...], batch: LogBatch) -> Iterator[Integers]:
-    """Yield [n] the bucket of each row: of its number, and of each column of clusters."""
-    for codes in (batch.row, *batch.dependent(clusters).values()):
-        yield bucket_of(codes, BUCKETS).astype(np.int64)
 
 
 @dataclass(frozen=True)
@@ -156,47 +148,11 @@ def _clearest(rows: Floats, away: Floats, mean: float) -> Window:
         return Window(0.0, 1.0, mean, mean, 0.0)
     within = (windows @ counts)[:, None]
     contrasts = np.where(windows, 1 / within, -1 / (counts.sum() - within))
-    found = _deviates(rows, away, contrasts, in_order=True)
+    found = deviates(rows, away, contrasts, in_order=True)
     inside = contrasts[int(found.argmax())] > 0
     mine, rest = (mean + float(residuals[part].sum() / counts[part].sum()) for part in (inside, ~inside))
     first, last = (float(counts[:end].sum() / counts.sum()) for end in np.flatnonzero(inside)[[0, -1]] + [0, 1])
     return Window(first, last, mine, rest, float(found.max()))
-
-
-def _deviates(rows: Floats, away: Floats, contrasts: Floats, *, in_order: bool = False) -> Floats:
-    """Return [w] the normal deviates, at least 0, of contrasts [w, k] of the means of k cells.
-
-    rows, away: [c, b, k] counts and residuals by column and bucket of clusters. Of several columns of clusters the one
-    with the largest error counts. in_order: whether neighbouring cells also tell the error.
-    """
-    counts, squares, found = rows[0].sum(axis=0), contrasts**2, []
-    spread = squares @ counts
-    for mine, given in zip(rows, away, strict=True):
-        each, chunks = mine.sum(axis=1, keepdims=True), (mine**2).sum(axis=1, keepdims=True)
-        chunks = np.divide(each**2, chunks, out=np.zeros(each.shape), where=each > 0)
-        alone = in_order and (each * chunks).sum() > _SPREAD_OUT * len(counts) * each.sum()
-        # Of clusters that are spread out the order is no matter of chance.
-        means = np.divide(given.sum(axis=1, keepdims=True), each, out=0 * each, where=(each > 0) & alone)
-        moves = given - means * mine
-        sums, cells = moves @ contrasts.T, (moves**2).sum(axis=0)
-        value = np.abs(sums.sum(axis=0))
-        found.append(_student(value, np.maximum(spread * cells.sum() / counts.sum(), squares @ cells), math.inf))
-        if in_order:
-            steps = np.diff(moves.sum(axis=0) / counts) ** 2 / (1 / counts[1:] + 1 / counts[:-1])
-            found.append(_student(value, spread * steps.mean(), 2 / 3 * len(steps)))
-        if not alone:
-            known, between = mine @ squares.T, (sums**2).sum(axis=0)
-            clusters, freedom = (known > 0).sum(axis=0), known.sum(axis=0) ** 2 / (known**2).sum(axis=0) - 1
-            left = np.maximum(clusters * between - value**2, 1e-9 * between) / np.maximum(clusters - 1, 1)
-            found.append(_student(value, left, np.maximum(freedom, 1.0)))
-    return np.min(found, axis=0)
-
-
-def _student(value: Floats, variance: Floats, freedom: float | Floats) -> Floats:
-    """Return [w] Student's ratios as normal deviates."""
-    ratio = np.divide(value, np.sqrt(variance), out=np.zeros(len(value)), where=variance > 0)
-    each = zip(ratio.tolist(), np.broadcast_to(freedom, ratio.shape).tolist(), strict=True)
-    return np.array([Interval(one, one, one, 1.0, free).deviation(0.0) for one, free in each])
 
 
 def _ramps(sums: Floats, arms: By) -> Iterator[Ramp]:
@@ -232,69 +188,3 @@ def _within(sums: Floats) -> list[Interval]:
         error = float(np.sqrt((move**2).sum(axis=1).max()))
         found.append(Interval(value, value - 1.96 * error, value + 1.96 * error, error, freedom))
     return found
-
-
-@dataclass(frozen=True)
-class PlaceboFold(MappedFold):
-    """Counts rows and sums their outcome by arm, where two rankers show the same list, or the same first item.
-
-    The sums are [pairs of arms, 2 (whole list and reward; first item and its clicks), 1 + clusters, 2, buckets, 2
-    (arms)]: by the row itself, and by each column of clusters.
-    """
-
-    arms: By
-    clusters: tuple[str, ...] = ()
-
-    def needs(self) -> Needs:
-        """Return the columns to read."""
-        return self.arms.needs("log_prob") | Needs(clusters=frozenset(self.clusters))
-
-    @property
-    def reducer(self) -> TotalFold:
-        return TotalFold((math.comb(len(self.arms.policies), 2), 2, 1 + len(self.clusters), 2, BUCKETS, 2))
-
-    def mapped(self, batch: LogBatch) -> Floats:
-        found, arm = self.reducer.empty(), self.arms.arms(batch.contexts)
-        lists = [_list_of(law(one, "log_prob"), batch) for one in self.arms.policies.values()]
-        outcomes = [(_outcome(batch), slice(None))]
-        if batch.clicks is not None and batch.clicks.shape[1]:
-            outcomes.append((batch.clicks[:, 0], slice(1)))
-        for place, (one, other) in enumerate(combinations(range(len(lists)), 2)):
-            served = ((arm == one) | (arm == other)) & (lists[one][:, 0] >= 0)
-            for kind, (outcome, slots) in enumerate(outcomes):
-                rows = np.flatnonzero(served & (lists[one][:, slots] == lists[other][:, slots]).all(axis=1))
-                for column, bucket in enumerate(_buckets(self.clusters, batch)):
-                    cell = 2 * bucket[rows] + (arm[rows] == other)
-                    found[place, kind, column] += _sums(batch, outcome, cell, (BUCKETS, 2), rows)
-        return found
-
-    def result(self, found: Floats) -> tuple[PlaceboEvidence, ...]:
-        """Return what is known of each pair of arms with such rows, by the whole list and by the first item."""
-        names, made = [str(value) for value in self.arms.policies], []
-        for arms, kinds in zip(combinations(names, 2), found, strict=True):
-            for kind, sums in enumerate(kinds):
-                rows, earned = sums[0].sum(axis=1)
-                if rows.all():
-                    counted = [True, *map(_assigned, sums[1:, 0])]
-                    away = sums[:, 1] - earned.sum() / rows.sum() * sums[:, 0]
-                    apart = _deviates(sums[counted, 0], away[counted], np.array([[1 / rows[0], -1 / rows[1]]]))
-                    known = tuple(rows.tolist()), tuple((earned / rows).tolist()), float(apart[0])
-                    made.append(PlaceboEvidence(self.arms.column, arms, len(found), kind == 1, *known))
-        return tuple(made)
-
-
-def _list_of(policy: Any, batch: LogBatch) -> Integers:
-    """Return [n, k] what a ranker shows, -1 where equal scores leave that open, and where a list ends."""
-    contexts, sure = batch.contexts, certain(policy, batch.contexts)
-    shown = np.full((len(batch), max(contexts.slots, 1)), -1)
-    some = contexts.take(np.flatnonzero(sure))
-    shown[sure, : some.slots] = shown_slates(policy, some)
-    return shown
-
-
-def _assigned(rows: Floats) -> bool:
-    """Whether clusters [b, 2] have an arm rather than rows: else rows of one cluster differ by chance between arms."""
-    each, share = rows.sum(axis=1), rows[:, 1].sum() / rows.sum()
-    held = each > 0
-    away = (rows[held, 1] - share * each[held]) ** 2 / each[held]
-    return bool(away.mean() > _BY_CHANCE * share * (1 - share))
