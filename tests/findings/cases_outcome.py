@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from offrank.findings.evidence_rows import KeptEvidence, UnreadRate
+from offrank.findings.evidence_rows import KeptEvidence, RobotsEvidence, UnreadRate
 from offrank.folds.outcome_shape import OutcomeShape
 from tests.findings.cases_log import Case
 
@@ -27,6 +27,11 @@ def humps(**known: Any) -> OutcomeShape:
 def whole(**known: Any) -> OutcomeShape:
     """100 of 1,000 lists were clicked whole, where 10 are usual."""
     return OutcomeShape(**{"whole": 100.0, "usual": 10.0, "lists": 1000.0, "carried": 0.4, **known})
+
+
+def robots(**known: Any) -> RobotsEvidence:
+    """70 of 1,000 users click everything, and hardly anyone nearly so much."""
+    return RobotsEvidence(**{"users": 1000, "robots": 0.07, "fewer": 0.001, "clearer": 20.0, "carried": 0.4, **known})
 
 
 CASES = [
@@ -58,6 +63,15 @@ CASES = [
     Case("two-units", humps(alike=0.705), "warning"),
     Case("two-units", humps(values=9.9), None),
     Case("two-units", humps(values=10), "warning"),
+    Case("clicked-whole", RobotsEvidence(), None),
+    Case("clicked-whole", robots(clearer=4.95), None),
+    Case("clicked-whole", robots(clearer=5.05), "warning"),
+    Case("clicked-whole", robots(robots=0.00495), None),
+    Case("clicked-whole", robots(robots=0.00505), "warning"),
+    Case("clicked-whole", robots(robots=0.299), "warning"),
+    Case("clicked-whole", robots(robots=0.301), None),
+    Case("clicked-whole", robots(fewer=0.0174), "warning"),
+    Case("clicked-whole", robots(fewer=0.0176), None),
     Case("clicked-whole", OutcomeShape(), None),
     Case("clicked-whole", whole(whole=29.7, usual=1.0), None),
     Case("clicked-whole", whole(whole=30.0, usual=1.0), "warning"),

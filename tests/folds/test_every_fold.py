@@ -220,6 +220,7 @@ LOGS: dict[str, Callable[[Any], Any]] = {
     "checks.along.AlongFold": lambda kind: kind(("query", "session"), ARMS),
     "checks.placebo.PlaceboFold": lambda kind: kind(ARMS, ("query",)),
     "folds.outcome_shape.OutcomeShapeFold": lambda kind: kind(),
+    "checks.robots.RobotsFold": lambda kind: kind("session"),
     "checks.arms.UnitsFold": lambda kind: kind("device", ("session", "query")),
     "policies.balanced._SharesFold": lambda kind: kind(policy("by(device, {phone: top(old), desk: uniform})")),
     "estimators.history.ArmRowsFold": lambda kind: Finished(

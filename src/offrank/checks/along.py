@@ -30,6 +30,7 @@ from ..policies.propensities import AnyPolicy
 from ..policies.ties import sorts
 from .arms import SharedUnitsFold
 from .placebo import PlaceboFold
+from .robots import RobotsFold
 
 BUCKETS, CHUNKS = 128, 128
 ARMS_LOOKED_AT = 6
@@ -59,9 +60,11 @@ def along_folds(
     yield "along", AlongFold(clusters, arms)
     if arms is not None and arms.any_slate and sorts(arms):
         yield "placebo", PlaceboFold(arms, clusters)
-    units = [name for name in clusters if name != "query" and arms is not None and name != arms.column]
-    if arms is not None and units:
-        yield "units", SharedUnitsFold(arms, "user" if "user" in units else units[0])
+    units = [name for name in clusters if name != "query" and (arms is None or name != arms.column)]
+    for unit in sorted(units, key=lambda name: name != "user")[:1]:
+        yield "robots", RobotsFold(unit)
+        if arms is not None:
+            yield "units", SharedUnitsFold(arms, unit)
 
 
 def _sums(batch: LogBatch, outcome: Floats, cell: Integers, shape: tuple[int, ...], rows: Any) -> Floats:

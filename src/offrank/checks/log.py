@@ -61,7 +61,7 @@ def about_log(log: LogEvidence, law: LawEvidence = NO_LAW, totals: Totals | None
         CountingEvidence() if log.counted_by is None else CountingEvidence(rows=log.rows_per_context, by=log.counted_by)
     )
     law = replace(law, copies=log.copies, unlisted=log.unlisted)
-    found = findings.cautions_for(log, RowsEvidence(copies=log.copies), rows, counting, law, log.outcome, *log.along)
+    found = findings.cautions_for(log, RowsEvidence(copies=log.copies), rows, counting, law, *log.along, log.outcome)
     known = findings.explained(found)
     last: Cause | None = None if never_drawn(log) else "randomness"  # a few repeats may follow from any other fault
     once: dict[str, Caution] = {}
@@ -156,7 +156,8 @@ class LogFold(MappedFold):
             unknown={**self.unknown, **refused(found)},
             kept=known["kept"],
             outcome=known["outcome"],
-            along=tuple(known[name] for name in ("along", "units") if name in known) + known.get("placebo", ()),
+            along=tuple(known[name] for name in ("along", "units", "robots") if name in known)
+            + known.get("placebo", ()),
         )
         if (agreement := known.get("agreement")) is not None:
             made = replace(made, compared=agreement.rows, apart=agreement.apart, typical_ratio=agreement.typical_ratio)

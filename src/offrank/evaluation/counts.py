@@ -35,7 +35,7 @@ from ..inference.spread import Inference
 from ..inference.unseen import Tail
 from ..policies.propensities import AnyPolicy
 from .provenance import NOTHING, Provenance
-from .unseen import rare_rewards, with_unseen
+from .unseen import rare_rewards, with_unseen_rewards
 
 AnyEstimator = Estimator | SelfNormalised
 POWER = 0.8
@@ -85,7 +85,7 @@ class Counts:
     def inference(self) -> Inference:
         """Return the inference that intervals are made from."""
         found = self.spec.inference(self.folded, self.products)
-        return with_unseen(self, found, self._tails)
+        return with_unseen_rewards(self, found, self._tails)
 
     @cached_property
     def marks(self) -> Marks:

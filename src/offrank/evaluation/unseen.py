@@ -48,7 +48,7 @@ class CountsOfLog(Protocol):
     def ess_ratio(self, at: PairColumns) -> float: ...
 
 
-def with_unseen(summary: CountsOfLog, found: Inference, tails: Mapping[int, Tail]) -> Inference:
+def with_unseen_rewards(summary: CountsOfLog, found: Inference, tails: Mapping[int, Tail]) -> Inference:
     """Return the inference of a log with what the log is too short to show. tails: of the columns of rewards."""
     width = len(summary.moments.mean)
     heavy = tuple((columns_of(summary.layout, column, width), tail) for column, tail in tails.items())

@@ -1,10 +1,10 @@
-"""What moves along a log and differs between the arms of an experiment: the outcome, shares, a placebo, users."""
+"""What moves along a log and differs between its arms and its users: the outcome, shares, a placebo, robots."""
 
 import math
 
 from ..formatting import Span, percent
 from ..wording import Option, Wording
-from .evidence_rows import AlongEvidence, PlaceboEvidence, SharedUnitsEvidence, Window
+from .evidence_rows import AlongEvidence, PlaceboEvidence, RobotsEvidence, SharedUnitsEvidence, Window
 from .registry import Statement, finding
 
 MOVED_CLEARLY = 4.0
@@ -119,4 +119,26 @@ def shared_users(found: SharedUnitsEvidence) -> Statement:
         f"{said}, while the others kept their arm. If the test was randomised by `{found.unit}`, this is a fault: they "
         "met both rankers, which blurs the difference of the arms.",
         "Find out why their arm changed (new cookies, another device, a new assignment), or remove their rows.",
+    )
+
+
+ROBOTS, USUAL_USERS = 0.005, 0.3
+"""Smallest share of the users, and largest: where more take whole lists, they are no exception."""
+CLEARER = 5.0
+"""Log-likelihood ratio: with less, they may be the last of users whose rates fall off."""
+GROUP_APART = 4.0
+"""How many times as many as the users who click a little less."""
+
+
+@finding("clicked-whole", "Users who click everything", lambda found: found.clearer > CLEARER, cause="outcome")
+def clicked_whole(found: RobotsEvidence) -> Statement | None:
+    if not (ROBOTS <= found.robots <= USUAL_USERS and found.robots >= GROUP_APART * found.fewer):
+        return None
+    return Statement(
+        "warning",
+        f"Of {found.users:,} values of `{found.unit}` with several lists, some {found.robots * found.users:,.0f} "
+        f"({percent(found.robots, 1)}) clicked nearly everything in nearly all of them, hardly anyone a little less. "
+        f"They have {percent(found.carried, 0)} of the clicks, and may be robots: every value is then too high.",
+        f"Leave out the rows of each `{found.unit}` with 5 lists or more who clicked nearly every item in 7 of 10, and "
+        "compare both answers. If people do take whole lists, as with songs, this is no fault.",
     )

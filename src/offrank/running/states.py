@@ -65,6 +65,7 @@ _HOMES = {
     "TrainingState": "reward_models.training",
     "Unavailable": "folds.optional",
     "UnitsSeen": "checks.arms",
+    "UsersSeen": "checks.robots",
     "Weighed": "clicks.sessions",
 }
 """The classes that states are made of. Each has an attribute for every argument of its constructor."""
