@@ -29,6 +29,7 @@ Rng = np.random.Generator
 Drawn = dict[str, Any]
 CURVE = np.array([1.0, 0.6, 0.4])
 ARMS = policy("by(arm, {A: top(a), B: top(b)})")
+DRAWN = policy("by(arm, {A: plackett_luce(a), B: plackett_luce(b)})")
 
 
 def clicked(rng: Rng, rate: Any) -> Drawn:
@@ -137,13 +138,16 @@ def experiment(
     rise: float = 1.0,
     by: str = "row",
     slow: float = 1.0,
+    compared: float = 0.0,
+    draws: bool = False,
 ) -> pa.Table:
-    """An A/B test of two rankers that sort by unlike scores.
+    """An A/B test of two rankers that sort by unlike scores, or draw by them.
 
     shares: of B in both halves. rise: of clicks in the second.
 
     by: whether chance draws the arm of each row, or of each user of ten rows, whose clicks then come together; with
     `leak`, one user in twenty of these has the other arm for half of the rows. slow: what is left of B's clicks.
+    compared: share of the clicks that an item loses to the best of the others in the list.
     """
     queries, items, slots = 80, 6, 3
     query, user = rng.integers(queries, size=rows), np.arange(rows) // 10
@@ -158,10 +162,16 @@ def experiment(
         arm ^= (rng.random(rows) < 0.05)[user * 10] & (np.arange(rows) % 10 >= 5)
     eager = np.ones(rows) if by == "row" else rng.gamma(1.0, 1.0, size=rows)[user * 10]
     rate = 0.3 / (1 + np.exp(-rng.normal(-0.5, 1.0, size=(queries, items))))
-    slate = np.argsort(-np.where(arm[:, None], b[query], a[query]), axis=1, kind="stable")[:, :slots]
-    chance = rate[query[:, None], slate] * CURVE * (eager * np.where(second, rise, 1) * np.where(arm, slow, 1))[:, None]
+    score = np.where(arm[:, None], b[query], a[query])
+    slate = np.argsort(-score - (rng.gumbel(size=score.shape) if draws else 0), axis=1, kind="stable")[:, :slots]
+    relevant = rate[query[:, None], slate]
+    if compared:
+        others = np.stack([np.delete(relevant, slot, axis=1).max(axis=1) for slot in range(slots)], axis=1)
+        relevant = relevant * (1 - compared * others / 0.3)
+    chance = relevant * CURVE * (eager * np.where(second, rise, 1) * np.where(arm, slow, 1))[:, None]
     columns: dict[str, Any] = {"slate": slate, "clicks": (rng.random(slate.shape) < chance).astype(float)}
-    columns |= {"candidates": np.broadcast_to(np.arange(items), (rows, items)), "a": a[query], "b": b[query]}
+    columns |= {"candidates": np.broadcast_to(np.arange(items), (rows, items)), "a": np.exp(a[query])}
+    columns["b"] = np.exp(b[query])
     found = {name: list(values) for name, values in columns.items()}
     return pa.table({**found, "query": query, "user": user, "arm": np.where(arm, "B", "A")})
 
@@ -176,6 +186,15 @@ EXPERIMENTS: dict[str, dict[str, Any]] = {
     "A/B test, ramped, 30 % more clicks": {"shares": (0.1, 0.5), "rise": 1.3},
     "A/B test, B loses 20 % of its clicks": {"slow": 0.8},
     "A/B test by user, a twentieth changes the arm": {"by": "leak"},
+    "A/B test, users compare items": {"compared": 0.7},
+}
+RANDOM: dict[str, dict[str, Any]] = {
+    "random rankers, half and half": {},
+    "random rankers, 10 % in B": {"shares": (0.1, 0.1)},
+    "random rankers by user, clicks of a user together": {"by": "user"},
+    "random rankers, users compare items": {"compared": 0.7},
+    "random rankers, ramped, clicks double": {"shares": (0.1, 0.5), "rise": 2.0},
+    "random rankers, B loses 20 % of its clicks": {"slow": 0.8},
 }
 
 
@@ -183,7 +202,7 @@ def said(table: pa.Table, arms: Any) -> set[str]:
     """The codes of what is said of a log, notes left out."""
     source = offrank.read_log(table)
     found: set[str] = set()
-    for _, fold in along_folds(source, arms, ()):
+    for _, fold in along_folds(source, arms, (), compared=True):
         needs = fold.needs() | offrank.log.Needs(frozenset(["clicks" if "clicks" in table.column_names else "reward"]))
         known = run(source.select(needs), fold)
         every = cautions_for(*(known if isinstance(known, tuple) else (known,)))
@@ -207,6 +226,14 @@ def lines(args: argparse.Namespace) -> Iterator[str]:
     worlds += [
         (name, args.faulty, lambda rng, known=known: (experiment(rng, args.rows // 2, **known), ARMS))
         for name, known in EXPERIMENTS.items()
+    ]
+    worlds += [
+        (
+            name,
+            args.faulty if "rise" in known or "slow" in known else args.healthy,
+            lambda rng, known=known: (experiment(rng, args.rows // 2, draws=True, **known), DRAWN),
+        )
+        for name, known in RANDOM.items()
     ]
     for place, (name, logs, make) in enumerate(worlds):
         counts: Counter[str] = Counter()

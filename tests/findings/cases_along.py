@@ -47,6 +47,8 @@ CASES = [
     Case("unlike-arms", PlaceboEvidence(deviates=UNLIKE - 0.005), None),
     Case("unlike-arms", PlaceboEvidence(deviates=UNLIKE + 0.005), "warning"),
     Case("unlike-arms", PlaceboEvidence(deviates=UNLIKE + 0.005, first=True), "warning"),
+    Case("unlike-arms", PlaceboEvidence(deviates=UNLIKE - 0.005, drawn=True), None),
+    Case("unlike-arms", PlaceboEvidence(deviates=UNLIKE + 0.005, drawn=True), "warning"),
     Case("unlike-arms", PlaceboEvidence(deviates=UNLIKE_OF_3 - 0.005, pairs=3), None),
     Case("unlike-arms", PlaceboEvidence(deviates=UNLIKE_OF_3 + 0.005, pairs=3), "warning"),
     Case("shared-users", SharedUnitsEvidence(), None),

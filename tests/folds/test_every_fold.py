@@ -120,6 +120,7 @@ class Finished:
 
 
 ARMS: Any = policy("by(device, {phone: top(old), desk: top(tied)})")
+RANDOM_ARMS: Any = policy("by(device, {phone: plackett_luce(old), desk: epsilon(top(tied), 0.4)})")
 
 
 def cells() -> Any:
@@ -218,7 +219,7 @@ LOGS: dict[str, Callable[[Any], Any]] = {
     "checks.arms.ArmsFold": lambda kind: kind("device", (policy("top(old)"), policy("top(tied)"))),
     "checks.arms.SharedUnitsFold": lambda kind: kind(ARMS, "session"),
     "checks.along.AlongFold": lambda kind: kind(("query", "session"), ARMS),
-    "checks.placebo.PlaceboFold": lambda kind: kind(ARMS, ("query",)),
+    "checks.placebo.PlaceboFold": lambda kind: kind(RANDOM_ARMS, ("query",)),
     "folds.outcome_shape.OutcomeShapeFold": lambda kind: kind(),
     "checks.robots.RobotsFold": lambda kind: kind("session"),
     "checks.arms.UnitsFold": lambda kind: kind("device", ("session", "query")),

@@ -163,6 +163,26 @@ def test_arms_that_draw_their_lists_are_ramped_up_as_well() -> None:
         assert "shares-moved" not in {one.code for one in offrank.evaluate(table, "plackett_luce(new)", law).about_log}
 
 
+@pytest.mark.parametrize(("lost", "found"), [(1.0, False), (0.7, True)])
+def test_an_arm_that_draws_and_loses_clicks_is_found(lost: float, found: bool) -> None:
+    """Lists weigh by how likely the other arm draws them: only the slower arm earns less with them."""
+    rng, laws = np.random.default_rng(4), {"A": "plackett_luce(old)", "B": "plackett_luce(new)"}
+    query, b = rng.integers(30, size=ROWS), rng.random(ROWS) < 0.5
+    weights = np.exp(rng.normal(size=(2, 30, ITEMS)))[:, query]
+    raced = rng.exponential(size=(ROWS, ITEMS)) / np.where(b[:, None], weights[1], weights[0])
+    slate = np.argsort(raced, axis=1)[:, :2]
+    rate = np.minimum(0.1 * weights[1], 0.5)[np.arange(ROWS)[:, None], slate] * np.where(b, lost, 1.0)[:, None]
+    made: dict[str, Any] = {"slate": slate, "clicks": (rng.random(slate.shape) < rate).astype(float)}
+    made |= {"old": weights[0], "new": weights[1], "arm": np.where(b, "B", "A")}
+    made["candidates"] = np.broadcast_to(np.arange(ITEMS), (ROWS, ITEMS))
+    table = pa.table({name: list(values) for name, values in made.items()})
+    told = offrank.compare(table, laws, "by(arm, {A: plackett_luce(old), B: plackett_luce(new)})").about_log
+    messages = [one.message for one in told if one.code == "unlike-arms"]
+    assert [message.startswith("Weighted by how likely both rankers show the same") for message in messages] == (
+        [True] if found else []
+    )
+
+
 @pytest.mark.parametrize(
     ("share", "rise"), [(0.5, 1.0), (0.1, 1.0), (RAMP, 1.0), (0.5, np.where(LATER, 2.0, 1.0)), (0.2, 1 + LATER / 3)]
 )

@@ -58,8 +58,9 @@ def along_folds(
     ):
         arms = None
     yield "along", AlongFold(clusters, arms)
-    if arms is not None and arms.any_slate and sorts(arms):
+    if arms is not None and arms.any_slate:
         yield "placebo", PlaceboFold(arms, clusters)
+        yield "placebo of the first item", PlaceboFold(arms, clusters, first=True)
     units = [name for name in clusters if name != "query" and (arms is None or name != arms.column)]
     for unit in sorted(units, key=lambda name: name != "user")[:1]:
         yield "robots", RobotsFold(unit)

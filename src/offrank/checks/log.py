@@ -141,6 +141,7 @@ class LogFold(MappedFold):
         known = given(found)
         rows, more, listed = map(int, known["candidates"])
         compared = [one for name, one in known.items() if name.startswith("repeats ")]
+        placebos = (one for name, found in known.items() if name.startswith("placebo") for one in found)
         made = LogEvidence(
             rows=rows,
             logging="" if self.logging is None else repr(confirmed(self.logging)),
@@ -156,8 +157,7 @@ class LogFold(MappedFold):
             unknown={**self.unknown, **refused(found)},
             kept=known["kept"],
             outcome=known["outcome"],
-            along=tuple(known[name] for name in ("along", "units", "robots") if name in known)
-            + known.get("placebo", ()),
+            along=(*(known[name] for name in ("along", "units", "robots") if name in known), *placebos),
         )
         if (agreement := known.get("agreement")) is not None:
             made = replace(made, compared=agreement.rows, apart=agreement.apart, typical_ratio=agreement.typical_ratio)

@@ -1,4 +1,9 @@
-"""The placebo of an experiment: rows in which both of its rankers show the same earn the same, whoever served them."""
+"""The placebo of an experiment: lists that both of two rankers show earn the same, whichever of them served.
+
+Of rows that an arm draws by the law p, while the other has q, each weighs 2 q / (p + q). Then the weighted sum of
+whatever follows from a list has in both arms the same expectation, the sum of 2 p q / (p + q) times it over all lists,
+whatever users do. Of rankers that sort, these are the rows in which both show the same list, each with weight 1.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +11,6 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Any
 
 import numpy as np
 
@@ -17,71 +21,86 @@ from ..folds.clusters import deviates
 from ..log.batch import Floats, Integers, LogBatch
 from ..log.source import Needs
 from ..policies.by import By
-from ..policies.propensities import law
-from ..policies.ties import certain, shown_slates
+from ..policies.propensities import propensities
+from ..policies.ties import sorts
 
 BUCKETS = 128
 _BY_CHANCE = 1.4
 """Variance of the shares of clusters, over that of rows whose arm chance draws, up to which chance draws it."""
+_LEAST = 30.0
+"""Sum of the weights of each arm, where rankers draw; with less nothing is tested."""
+_STEPS = 2.0**24
+"""Of which weights are whole multiples: their sums do not depend on the order of the rows."""
 
 
 @dataclass(frozen=True)
 class PlaceboFold(MappedFold):
-    """Counts rows and sums their outcome by arm, where two rankers show the same list, or the same first item.
+    """Sums the overlap weights of rows, and their outcome, by pair of arms.
 
-    The sums are [pairs of arms, 2 (whole list and reward; first item and its clicks), 1 + clusters, 2, buckets, 2
-    (arms)]: by the row itself, and by each column of clusters.
+    first: looks at the first item and its clicks, rather than at the whole list and its reward. The sums are [pairs of
+    arms, 1 + clusters, 2, buckets, 2 (arms)]: by the row itself, and by each column of clusters.
     """
 
     arms: By
     clusters: tuple[str, ...] = ()
+    first: bool = False
 
     def needs(self) -> Needs:
         """Return the columns to read."""
-        return self.arms.needs("log_prob") | Needs(clusters=frozenset(self.clusters))
+        return self.arms.needs("slot_probs" if self.first else "log_prob") | Needs(clusters=frozenset(self.clusters))
 
     @property
     def reducer(self) -> TotalFold:
-        return TotalFold((math.comb(len(self.arms.policies), 2), 2, 1 + len(self.clusters), 2, BUCKETS, 2))
+        return TotalFold((math.comb(len(self.arms.policies), 2), 1 + len(self.clusters), 2, BUCKETS, 2))
 
     def mapped(self, batch: LogBatch) -> Floats:
         found, arm = self.reducer.empty(), self.arms.arms(batch.contexts)
-        lists = [_list_of(law(one, "log_prob"), batch) for one in self.arms.policies.values()]
-        known = batch.outcome is not None or batch.clicks is not None
-        outcomes = [(batch.reward if known else np.zeros(len(batch)), slice(None))]
-        if batch.clicks is not None and batch.clicks.shape[1]:
-            outcomes.append((batch.clicks[:, 0], slice(1)))
-        for place, (one, other) in enumerate(combinations(range(len(lists)), 2)):
-            served = ((arm == one) | (arm == other)) & (lists[one][:, 0] >= 0)
-            for kind, (outcome, slots) in enumerate(outcomes):
-                rows = np.flatnonzero(served & (lists[one][:, slots] == lists[other][:, slots]).all(axis=1))
-                for column, bucket in enumerate(_buckets(self.clusters, batch)):
-                    cell = 2 * bucket[rows] + (arm[rows] == other)
-                    found[place, kind, column] += _sums(batch, outcome, cell, rows)
+        if not batch.slates.shape[1] or (self.first and batch.clicks is None):
+            return found
+        known, outcome = [propensities(one, batch) for one in self.arms.policies.values()], np.zeros(len(batch))
+        with np.errstate(divide="ignore"):
+            laws = [np.log(one.slot_probs[:, 0]) if self.first else one.log_prob for one in known]
+        if batch.clicks is not None or batch.outcome is not None:
+            outcome = batch.clicks[:, 0] if self.first and batch.clicks is not None else batch.reward
+        buckets = list(_buckets(self.clusters, batch))
+        for sums, (one, other) in zip(found, combinations(range(len(laws)), 2), strict=True):
+            rows = np.flatnonzero(((arm == one) | (arm == other)) & (batch.slates[:, 0] >= 0))
+            second = arm[rows] == other
+            weight = overlap_weights(
+                *(np.where(second == mine, laws[other][rows], laws[one][rows]) for mine in (True, False))
+            )
+            weight *= batch.inverse_inclusion[rows]
+            for column, bucket in zip(sums, buckets, strict=True):
+                cell = 2 * bucket[rows] + second
+                for place, each in enumerate((weight, weight * outcome[rows])):
+                    column[place] += np.bincount(cell, each, 2 * BUCKETS).reshape(BUCKETS, 2)
         return found
 
     def result(self, found: Floats) -> tuple[PlaceboEvidence, ...]:
-        """Return what is known of each pair of arms with such rows, by the whole list and by the first item."""
-        names, made = [str(value) for value in self.arms.policies], []
-        for arms, kinds in zip(combinations(names, 2), found, strict=True):
-            for kind, sums in enumerate(kinds):
-                rows, earned = sums[0].sum(axis=1)
-                if rows.all():
-                    counted = [True, *map(_assigned, sums[1:, 0])]
-                    away = sums[:, 1] - earned.sum() / rows.sum() * sums[:, 0]
-                    apart = deviates(sums[counted, 0], away[counted], np.array([[1 / rows[0], -1 / rows[1]]]))
-                    known = tuple(rows.tolist()), tuple((earned / rows).tolist()), float(apart[0])
-                    made.append(PlaceboEvidence(self.arms.column, arms, len(found), kind == 1, *known))
+        """Return what is known of each pair of arms that show the same often enough."""
+        names, made = list(self.arms.policies.items()), []
+        for arms, sums in zip(combinations(names, 2), found, strict=True):
+            drawn = not all(sorts(policy) for _, policy in arms)
+            rows, earned = sums[0].sum(axis=1)
+            if rows.min() > (_LEAST if drawn else 0.0):
+                counted = [True, *map(_assigned, sums[1:, 0])]
+                away = sums[:, 1] - earned.sum() / rows.sum() * sums[:, 0]
+                apart = deviates(sums[counted, 0], away[counted], np.array([[1 / rows[0], -1 / rows[1]]]))
+                known = tuple(rows.tolist()), tuple((earned / rows).tolist()), float(apart[0])
+                pair = tuple(str(value) for value, _ in arms)
+                made.append(PlaceboEvidence(self.arms.column, pair, len(found), self.first, *known, drawn))
         return tuple(made)
 
 
-def _list_of(policy: Any, batch: LogBatch) -> Integers:
-    """Return [n, k] what a ranker shows, -1 where equal scores leave that open, and where a list ends."""
-    contexts, sure = batch.contexts, certain(policy, batch.contexts)
-    shown = np.full((len(batch), max(contexts.slots, 1)), -1)
-    some = contexts.take(np.flatnonzero(sure))
-    shown[sure, : some.slots] = shown_slates(policy, some)
-    return shown
+def overlap_weights(mine: Floats, other: Floats) -> Floats:
+    """Return [n] 2 q / (p + q) of what was shown, by the log-probabilities of p, whose arm served, and of q.
+
+    1 where both are equally likely to show it, as two rankers that sort; 0 where either never does.
+    """
+    possible = np.isfinite(mine) & np.isfinite(other)
+    apart = np.subtract(mine, other, out=np.zeros(len(mine)), where=possible)
+    with np.errstate(over="ignore"):
+        return np.where(possible, np.round(2 * _STEPS / (1 + np.exp(apart))) / _STEPS, 0.0)
 
 
 def _assigned(rows: Floats) -> bool:
@@ -96,9 +115,3 @@ def _buckets(clusters: tuple[str, ...], batch: LogBatch) -> Iterator[Integers]:
     """Yield [n] the bucket of each row: of its number, and of each column of clusters."""
     for codes in (batch.row, *batch.dependent(clusters).values()):
         yield bucket_of(codes, BUCKETS).astype(np.int64)
-
-
-def _sums(batch: LogBatch, outcome: Floats, cell: Integers, rows: Integers) -> Floats:
-    """Return [2, b, 2] the count and the outcome of some rows, each by its inclusion, in cells."""
-    each = (batch.inverse_inclusion[rows], batch.inverse_inclusion[rows] * outcome[rows])
-    return np.stack([np.bincount(cell, one, 2 * BUCKETS).reshape(BUCKETS, 2) for one in each])

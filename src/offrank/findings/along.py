@@ -86,11 +86,17 @@ def unlike_arms(found: PlaceboEvidence) -> Statement | None:
     (one, other), (mine, theirs) = found.arms, found.means
     same, earned = ("first item", "clicks on it") if found.first else ("list", "the outcome")
     perhaps = ", or users look further before they click the first" if found.first else ""
+    if found.drawn:
+        perhaps += ", or one of them draws by another law than is given here"
+        shown = f"Weighted by how likely both rankers show the same {same}, {sum(found.rows):,.0f} impressions"
+        said = f"{shown} have different outcomes: {earned}"
+    else:
+        said = f"In {sum(found.rows):,.0f} impressions both rankers show the same {same}, yet {earned}"
     return Statement(
         "warning",
-        f"In {sum(found.rows):,.0f} impressions both rankers show the same {same}, yet {earned} per impression is "
-        f"{mine:.4g} in arm `{one}` of `{found.column}` and {theirs:.4g} in `{other}` ({found.deviates:.1f} standard "
-        f"errors): the arms differ by more than their rankers, such as times, users, speed or tracking{perhaps}.",
+        f"{said} per impression is {mine:.4g} in arm `{one}` of `{found.column}` and {theirs:.4g} in `{other}` "
+        f"({found.deviates:.1f} standard errors): the arms differ by more than their rankers, such as times, users, "
+        f"speed or tracking{perhaps}.",
         "Find out what: shares that were changed during the test, or users who were not assigned at random, make the "
         "difference of the arms wrong; of an arm that is slower or loses clicks it is right, but not of its ranker.",
     )

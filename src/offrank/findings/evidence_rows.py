@@ -169,7 +169,8 @@ class PlaceboEvidence:
     """Rows in which two rankers of an experiment show the same. column, arms: their names; pairs: how many there are.
 
     first: whether only the first item is the same, and its clicks are the outcome; else lists are, and rewards. rows,
-    means: of each arm. deviates: how clearly the means differ, as a normal deviate.
+    means: of each arm, weighted by how likely the other shows the same. deviates: how clearly the means differ, as a
+    normal deviate. drawn: whether a ranker draws, so that the weights rest on its law.
     """
 
     column: str = "arm"
@@ -179,6 +180,7 @@ class PlaceboEvidence:
     rows: tuple[float, ...] = (0.0, 0.0)
     means: tuple[float, ...] = (0.0, 0.0)
     deviates: float = 0.0
+    drawn: bool = False
 
 
 @dataclass(frozen=True)
