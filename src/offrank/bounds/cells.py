@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from ..errors import LogError
 from ..log.batch import PRICED, Contexts, Floats, Integers, LogBatch
+from ..log.hashing import distinct_codes
 from ..log.source import Needs
 
 
@@ -62,11 +63,11 @@ class Cells:
 
     @cached_property
     def _known(self) -> tuple[NDArray[np.uint64], Integers]:
-        return np.unique(self.context), np.unique(self.item)
+        return distinct_codes(self.context), distinct_codes(self.item)
 
     @cached_property
     def _pairs(self) -> Integers:
-        return np.unique(self._codes(self.context, self.item))
+        return distinct_codes(self._codes(self.context, self.item))
 
     def _codes(self, context: NDArray[np.uint64], item: Integers) -> Integers:
         """Return one number for each pair of a context and an item; -1 if either was never shown."""

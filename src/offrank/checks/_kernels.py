@@ -213,3 +213,37 @@ def cell_sums(cell, line, clicks, sums):
                 sums[here, at, 2] += came * came
             if came > 0:
                 above = ranks
+
+
+@njit(fastmath={"reassoc", "contract", "nsz"})
+def fitted(columns, values, weights, least, found):
+    """Fit values [e] by columns [d, e] with least weighted squares, into found [e], and return the columns' rank.
+
+    The columns are made orthogonal in place, each to those before it and twice, which is as exact as a singular value
+    decomposition; one of which the others leave at most the share `least` is dropped. Rows without weight are told
+    too. A library's routine starts threads, which outlast a system this small.
+    """
+    d, rows = columns.shape
+    rank = 0
+    found[:] = 0.0
+    for place in range(d):
+        column, before, after, along = columns[place], 0.0, 0.0, 0.0
+        for row in range(rows):
+            before += weights[row] * column[row] * column[row]
+        for _ in range(2):
+            for one in range(rank):
+                other, share = columns[one], 0.0
+                for row in range(rows):
+                    share += weights[row] * other[row] * column[row]
+                for row in range(rows):
+                    column[row] -= share * other[row]
+        for row in range(rows):
+            after += weights[row] * column[row] * column[row]
+            along += weights[row] * column[row] * values[row]
+        if after > least * least * before:
+            length = np.sqrt(after)
+            for row in range(rows):
+                columns[rank, row] = column[row] / length
+                found[row] += along / length * columns[rank, row]
+            rank += 1
+    return rank

@@ -151,7 +151,7 @@ class ActionsFold(MappedFold):
             np.add.at(sums[:, :, 3], place, every * every * square)
             np.add.at(sums[:, :, 3], (item, rank), (h * h)[row] * (1 - 2 * own))
         else:
-            sums[:, :, 7] = h @ (np.arange(contexts.slots) < contexts.length[:, None])
+            sums[:, :, 7] = (h[:, None] * (np.arange(contexts.slots) < contexts.length[:, None])).sum(axis=0)
         return sums
 
 

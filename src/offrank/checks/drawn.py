@@ -139,7 +139,7 @@ class _Sampled:
     def likelihood(self, policy: Policy) -> float:
         """Return the mean log-likelihood of a row; minus infinity if a slate is impossible."""
         weight = 1 / self.rows.inclusion
-        return float(weight @ policy.log_prob(self.rows.contexts, self.rows.slates)) / float(weight.sum())
+        return float((weight * policy.log_prob(self.rows.contexts, self.rows.slates)).sum()) / float(weight.sum())
 
     def known(self, policy: Policy, parameters: int = 0) -> Drawn:
         """Return a policy with this many fitted parameters."""

@@ -16,7 +16,7 @@ from ..folds.estimate import Interval
 from ..inference.ratio import Ratio
 from ..inference.spec import BUCKETS_OF, IntervalSpec
 from ..log.batch import LogBatch
-from ..log.hashing import hashed
+from ..log.hashing import distinct_codes, hashed
 
 KEPT = 4096
 """Maximum of distinct values counted exactly; beyond it, the density of as many hashes is accurate to some 3 %."""
@@ -64,7 +64,7 @@ class OverviewFold:
         found = {
             "slots": _counted(contexts.length),
             "candidates": _counted(contexts.size),
-            "hashes": {name: _least(hashed(np.unique(values))) for name, values in codes.items()},
+            "hashes": {name: _least(hashed(values)) for name, values in codes.items()},
             "earned": earned,
         }
         return self.merge(state, found)
@@ -102,7 +102,7 @@ def _counted(sizes: NDArray[np.int64]) -> Counter[int]:
 
 
 def _least(hashes: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    return np.unique(hashes)[:KEPT]
+    return distinct_codes(hashes)[:KEPT]
 
 
 def _distinct(hashes: NDArray[np.uint64]) -> int:

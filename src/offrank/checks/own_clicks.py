@@ -24,7 +24,7 @@ from ..findings.evidence_rows import OwnClicksEvidence
 from ..findings.same_log import chance_of_residuals
 from ..log.batch import Floats, LogBatch
 from . import _kernels
-from .residual_clicks import RANKS, residual_clicks
+from .residual_clicks import RANKS, residual_clicks, weighted_fit
 
 Bits = NDArray[np.uint64]
 Of = Literal["item", "item of a query", "item of a candidate set"]
@@ -71,7 +71,9 @@ class OwnClicksFold:
         return CellCounts(np.empty(0, np.uint64), np.empty((0, 2 * RANKS, 3)), none, none)
 
     def add(self, state: CellCounts, batch: LogBatch) -> CellCounts:
-        clicks, context = _clicks(batch), self._contexts(batch)
+        clicks, context = batch.clicks, self._contexts(batch)
+        if clicks is None and batch.outcome is not None and batch.slates.shape[1] == 1:
+            clicks = batch.outcome[:, None]  # a reward of one item is as good
         if clicks is None or context is None or not len(batch):
             return state
         items, came, shown = batch.once((type(self), self.scores), lambda: self._shown(batch, clicks))
@@ -142,7 +144,7 @@ class OwnClicksFold:
             return nothing
         score, strata = low[constant], state.sums[constant]
         sums = strata.sum(axis=1)
-        left = min((residual_clicks(one, strata) for one in _scales(score)), key=lambda one: chance_of_residuals(*one))
+        left = min(residual_clicks(_scales(score), strata), key=lambda one: chance_of_residuals(*one))
         cells, counts, reproduced = _reproduced(score, sums)
         pairs, close = _close(score, sums)
         return OwnClicksEvidence(
@@ -156,13 +158,6 @@ class OwnClicksFold:
             freedom=left.freedom,
             residual=left.square,
         )
-
-
-def _clicks(batch: LogBatch) -> Floats | None:
-    """Return the clicks of each slot [n, k]; a reward of one item is as good."""
-    if batch.clicks is not None:
-        return batch.clicks
-    return batch.outcome[:, None] if batch.outcome is not None and batch.slates.shape[1] == 1 else None
 
 
 def _reproduced(score: Floats, sums: Floats) -> tuple[int, int, float]:
@@ -184,13 +179,10 @@ def _reproduced(score: Floats, sums: Floats) -> tuple[int, int, float]:
 
 def _given(score: Floats, shown: Floats, clicks: Floats, noise: Floats) -> NDArray[np.bool_]:
     """Return which counts are given by the score."""
-    columns = np.stack([np.ones(len(score)), score, score * shown], axis=1)
-    columns /= np.maximum(np.abs(columns).max(axis=0), 1e-300)
+    columns = np.stack([np.ones(len(score)), score, score * shown])
     used = np.ones(len(score), np.bool_)
     for _ in range(3):  # cells with a rate of their own, as those below a least number of rows, are left out
-        weights = used / noise
-        found = np.linalg.lstsq(columns * weights[:, None], clicks * weights, rcond=None)[0]
-        away = np.abs(columns @ found - clicks) / noise
+        away = np.abs(weighted_fit(columns, clicks, used / noise**2)[0] - clicks) / noise
         used = away <= np.quantile(away, 0.8)
     return np.asarray(away <= _REPRODUCED)
 

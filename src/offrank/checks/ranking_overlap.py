@@ -79,15 +79,18 @@ class RankingOverlapFold(MappedFold):
         try:
             probs = found.rank_law.written_out(contexts.length)
             with suppress(AbilityError):
-                changed = 1 - float(counts @ np.exp(found.log_prob) / counts.sum())
+                changed = 1 - float((counts * np.exp(found.log_prob)).sum() / counts.sum())
         except (OffrankError, NotImplementedError):  # A failing diagnostic does not end the estimate.
             return None
         there = np.arange(slates.shape[1]) < contexts.length[:, None]
         own = np.diagonal(probs, axis1=1, axis2=2)
         depths = dict.fromkeys(depth for depth in (*DEPTHS, slates.shape[1]) if depth <= slates.shape[1])
         overlap = {
-            depth: float(counts @ (probs[:, :depth, :depth].sum(axis=(1, 2)) / np.clip(contexts.length, 1, depth)))
+            depth: float(
+                (counts * probs[:, :depth, :depth].sum(axis=(1, 2)) / np.clip(contexts.length, 1, depth)).sum()
+            )
             / float(counts.sum())
             for depth in depths
         }
-        return RankingOverlap(len(batch), (counts @ own) / (counts @ there), overlap, changed)
+        at_rank = ((counts[:, None] * each).sum(axis=0) for each in (own, there))
+        return RankingOverlap(len(batch), next(at_rank) / next(at_rank), overlap, changed)

@@ -204,18 +204,18 @@ def repeats(rows: RepeatRows, place: int, by: str) -> Repeats:
     expected = np.bincount(group, h * p * (total[group] - h))
     alone = np.bincount(group, square * p * (1 - p / 2) * (squares[group] - square))
     binomial = alone - (np.bincount(group, square * p) ** 2 - np.bincount(group, (square * p) ** 2)) / 2
-    away = float(scale @ (same - alike + beyond - expected))
+    away = float((scale * (same - alike + beyond - expected)).sum())
     most = float(h.max(initial=1.0)) ** 2
-    variance, seen = max(float(scale @ binomial), 0.0), float(scale @ same)
+    variance, seen = max(float((scale * binomial).sum()), 0.0), float((scale * same).sum())
     found = Repeats(
         by=by,
         what=("slate", "item at the top")[place],
-        pairs=float(scale @ (total**2 - squares)),
+        pairs=float((scale * (total**2 - squares)).sum()),
         observed=seen,
-        expected=float(scale @ expected),
+        expected=float((scale * expected).sum()),
         chance=_chance(away, variance, most),
     )
-    counted = float(scale @ (same - alike + beyond)) / seen if seen > 0 else 1.0
+    counted = float((scale * (same - alike + beyond)).sum()) / seen if seen > 0 else 1.0
     return replace(found, least=_least(found, variance, most, counted))
 
 

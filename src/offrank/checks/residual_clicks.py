@@ -11,11 +11,13 @@ very log is nearer to its clicks than the truth is, even if noise was added to i
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import NamedTuple
 
 import numpy as np
 
 from ..log.batch import Floats
+from . import _kernels
 
 RANKS = 8
 """Ranks that are told apart; the last stands for those below."""
@@ -25,6 +27,8 @@ _DEGREES = 20
 """Degrees of freedom: fewer cells may be given exactly, where each has one click or none."""
 _FEWEST = 2
 """Impressions of a cell."""
+_DEPENDENT = 1e-12
+"""What others leave of a column that they give, as a share of it."""
 _RATES, _LEAST = (0.01, 0.9), 0.2
 """Bounds of the click rates that the score expects, and the least variance, by which cells are weighted."""
 
@@ -36,35 +40,50 @@ class Residuals(NamedTuple):
     square: float = 1.0
 
 
-def residual_clicks(score: Floats, strata: Floats) -> Residuals:
-    """Return what a score leaves of the clicks of its cells.
+def residual_clicks(scales: Iterable[Floats], strata: Floats) -> list[Residuals]:
+    """Return what each of some scores leaves of the clicks of the same cells.
 
-    score: [e]. strata: [e, j, 3] impressions, clicks and their squares, by rank and whether there is a click above.
+    scales: [e] each. strata: [e, j, 3] impressions, clicks and their squares, by rank and whether there is a click
+    above.
     """
-    shown, clicks, squares = np.moveaxis(strata, 2, 0)
-    n, came = shown.sum(axis=1), clicks.sum(axis=1)
-    if not came.sum() > 0:
-        return Residuals()
-    unit = float(squares.sum() / came.sum())
+    shown, clicks, squares = (np.ascontiguousarray(strata[:, :, one]) for one in range(3))
+    came = clicks.sum(axis=1)
+    unit = float(squares.sum() / came.sum()) if came.sum() > 0 else 0.0
     if not unit**2 > 0:  # clicks so small that their squares are none
-        return Residuals()
-    columns, variance = _columns(score, shown), n + 1.0
+        return [Residuals() for _ in scales]
+    within = _within(shown, clicks, squares)
+    every = (np.vstack([np.ones(len(score)), score, score * shown.T]) for score in scales)
+    return [_left(columns, shown.sum(axis=1), came, unit, within) for columns in every]
+
+
+def _left(columns: Floats, n: Floats, came: Floats, unit: float, within: Floats) -> Residuals:
+    """Return what columns [2 + j, e] leave of the clicks [e] of cells with n impressions and a variance `within`."""
+    rate, variance = np.zeros(len(n)), n + 1.0
     for _ in range(2):
-        rate = np.clip(columns @ _fitted(columns, came / unit, variance) / np.maximum(n, 1.0), *_RATES)
+        rate = np.clip(weighted_fit(columns, came / unit, 1 / variance)[0] / np.maximum(n, 1.0), *_RATES)
         variance = np.maximum(n * rate * (1 - rate), _LEAST)
     known = (n * rate >= _EXPECTED) & (n >= _FEWEST)
-    cells = int(known.sum())
-    freedom = cells - (int(np.linalg.matrix_rank(columns[known])) if cells else 0)
-    noise = float((_noise(shown, clicks, squares)[known] / variance[known]).sum())
-    if freedom < _DEGREES or not noise > 0:
+    columns, n, came, rate, variance = columns[:, known], n[known], came[known], rate[known], variance[known]
+    noise = float((within[known] / variance).sum())
+    if len(n) < _DEGREES or not noise > 0:
         return Residuals()
-    away = came[known] - columns[known] @ _fitted(columns[known], came[known], variance[known])
-    square = float((away**2 / variance[known]).sum()) / (noise * freedom / cells)
-    few = 1 + 1 / (2 * float((n * rate)[known].mean()))  # half the excess of a Poisson distribution
+    expected, rank = weighted_fit(columns, came, 1 / variance)
+    freedom = len(n) - rank
+    if freedom < _DEGREES:
+        return Residuals()
+    square = float(((came - expected) ** 2 / variance).sum()) / (noise * freedom / len(n))
+    few = 1 + 1 / (2 * float((n * rate).mean()))  # half the excess of a Poisson distribution
     return Residuals(int(freedom / few), square)
 
 
-def _noise(shown: Floats, clicks: Floats, squares: Floats) -> Floats:
+def weighted_fit(columns: Floats, values: Floats, weights: Floats) -> tuple[Floats, int]:
+    """Return what columns [d, e] tell of values [e], with the least weighted squares, and the rank of the columns."""
+    found, scale = np.empty(len(values)), np.abs(columns).max(axis=1, keepdims=True, initial=1e-300)
+    rank = _kernels.fitted(columns / scale, values, weights, _DEPENDENT, found)
+    return found, int(rank)
+
+
+def _within(shown: Floats, clicks: Floats, squares: Floats) -> Floats:
     """Return the variance of the clicks of each cell [e], without bias.
 
     Of a single impression at a rank it is not known: it is as much of the variance there as elsewhere.
@@ -75,14 +94,3 @@ def _noise(shown: Floats, clicks: Floats, squares: Floats) -> Floats:
     usual = shown * of_rank / np.maximum(shown.sum(axis=0), 1.0)
     within = spread[several].sum() / max(float(usual[several].sum()), 1e-300)
     return np.asarray(np.where(several, spread, within * usual).sum(axis=1))
-
-
-def _columns(score: Floats, shown: Floats) -> Floats:
-    """Return what the clicks depend on [e, 2 + j], each scaled to 1 at most."""
-    columns = np.column_stack([np.ones(len(score)), score, score[:, None] * shown])
-    return np.asarray(columns / np.maximum(np.abs(columns).max(axis=0), 1e-300))
-
-
-def _fitted(columns: Floats, clicks: Floats, noise: Floats) -> Floats:
-    weights = 1 / np.sqrt(noise)
-    return np.asarray(np.linalg.lstsq(columns * weights[:, None], clicks * weights, rcond=None)[0])

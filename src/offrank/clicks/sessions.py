@@ -15,6 +15,7 @@ from ..errors import EmptyLogError, UsageError
 from ..folds.base import MappedFold, PlusFold
 from ..folds.counts import join
 from ..log.batch import Floats, Integers, LogBatch
+from ..log.hashing import distinct_codes
 from .base import Parameters
 from .covariates import Covariates
 from .documents import Documents, shown_keys
@@ -319,7 +320,7 @@ def sample(sessions: Sessions, most: int) -> tuple[Sessions, Integers]:
     if len(sessions) <= most:
         return sessions, np.arange(sessions.documents)
     some = sessions.where(sessions.group * _GOLDEN % 1 < most / len(sessions))
-    kept = np.unique(some.document[some.document >= 0])
+    kept = distinct_codes(some.document[some.document >= 0])
     place = np.full(sessions.documents + 1, -1, np.int32)
     place[kept] = np.arange(len(kept))
     query = None if sessions.query is None else sessions.query[kept]

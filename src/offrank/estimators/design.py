@@ -150,11 +150,11 @@ class _Sampled:
         found = overlap(logging, target, self.contexts.take(few), estimator.samples, self.cache)
         counts = 1 / self.inclusion[few]
         second = found.sigma2 + found.sampling
-        mean = float(counts @ found.supported)
+        mean = float((counts * found.supported).sum())
         effective = self.state.read / len(few) * _effective(counts * found.supported, counts**2 * second)
         return Design(
             rows=len(few),
-            second_moment=float(counts @ second / counts.sum()),
+            second_moment=float((counts * second).sum() / counts.sum()),
             third_moment=np.nan,
             largest=float(found.rho.max()),
             unsupported=1 - mean / float(counts.sum()),
@@ -168,7 +168,7 @@ def _design(found: UniqueWeights, number: Floats, counts: Floats, read: int) -> 
     """The design of weights. number: [rows, c] which slots exist; counts: [rows] 1 / inclusion; read: log rows."""
     count = counts[found.row, None]
     each, repeats = count * found.chance, read / len(counts)
-    slots = float((counts @ number).sum())
+    slots = float((counts[:, None] * number).sum())
     kish = repeats * float(counts.sum()) / slots  # per impression
     weight = np.minimum(found.weight, _LARGEST)
     mass, squares = each * found.control, count * each * weight**2

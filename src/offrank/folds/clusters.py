@@ -55,14 +55,14 @@ class Clusters:
             return math.inf  # the variance between clusters needs at least two
         total, without = self._without
         away = function(without) - function(total)
-        error = math.sqrt((count - 1) / count * float(away @ away))
+        error = math.sqrt((count - 1) / count * float((away**2).sum()))
         return error if math.isfinite(error) else math.inf
 
     def skewness(self, function: Callable[[Floats], Floats]) -> float:
         """Skewness of the same function, from the same leave-one-cluster-out values."""
         total, without = self._without
         away = function(total) - function(without)
-        scale = math.sqrt(float(away @ away))
+        scale = math.sqrt(float((away**2).sum()))
         return float(((away / scale) ** 3).sum()) if 0 < scale < math.inf else 0.0
 
     @cached_property
@@ -73,8 +73,8 @@ class Clusters:
 
     def linear_error(self, influence: Floats) -> float:
         """The standard error without that division, as in resampling clusters; influence: [d] coefficients of a row."""
-        sums = self.sums[:, : len(influence)] @ influence
-        return math.sqrt(float(sums @ sums)) / float(self.rows.sum())
+        sums = (self.sums[:, : len(influence)] * influence).sum(axis=1)
+        return math.sqrt(float((sums**2).sum())) / float(self.rows.sum())
 
     def freedom(self, column: int) -> float:
         """Degrees of freedom of the jackknife of a ratio to this column."""
@@ -84,7 +84,7 @@ class Clusters:
     def repeats(self) -> float:
         """Mean number of rows in the cluster of a row, itself included, corrected for chance collisions of buckets."""
         n = float(self.rows.sum())
-        return float(self.rows @ self.rows - n**2 / self.buckets) / (n * (1 - 1 / self.buckets))
+        return float((self.rows**2).sum() - n**2 / self.buckets) / (n * (1 - 1 / self.buckets))
 
 
 def degrees_of_freedom(sizes: Floats) -> float:
@@ -114,7 +114,7 @@ def deviates(rows: Floats, away: Floats, contrasts: Floats, *, in_order: bool = 
     with the largest error counts. in_order: whether neighbouring cells also tell the error.
     """
     counts, squares, found = rows[0].sum(axis=0), contrasts**2, []
-    spread = squares @ counts
+    spread = (squares * counts).sum(axis=1)
     for mine, given in zip(rows, away, strict=True):
         each, chunks = mine.sum(axis=1, keepdims=True), (mine**2).sum(axis=1, keepdims=True)
         chunks = np.divide(each**2, chunks, out=np.zeros(each.shape), where=each > 0)
@@ -122,14 +122,19 @@ def deviates(rows: Floats, away: Floats, contrasts: Floats, *, in_order: bool = 
         # Of clusters that are spread out the order is no matter of chance.
         means = np.divide(given.sum(axis=1, keepdims=True), each, out=0 * each, where=(each > 0) & alone)
         moves = given - means * mine
-        sums, cells = moves @ contrasts.T, (moves**2).sum(axis=0)
+        # A matrix product of this size starts threads.
+        sums = np.stack([(moves * one).sum(axis=1) for one in contrasts], axis=1)
+        cells = (moves**2).sum(axis=0)
         value = np.abs(sums.sum(axis=0))
-        found.append(_student(value, np.maximum(spread * cells.sum() / counts.sum(), squares @ cells), math.inf))
+        found.append(
+            _student(value, np.maximum(spread * cells.sum() / counts.sum(), (squares * cells).sum(axis=1)), math.inf)
+        )
         if in_order:
             steps = np.diff(moves.sum(axis=0) / counts) ** 2 / (1 / counts[1:] + 1 / counts[:-1])
             found.append(_student(value, spread * steps.mean(), 2 / 3 * len(steps)))
         if not alone:
-            known, between = mine @ squares.T, (sums**2).sum(axis=0)
+            known = np.stack([(mine * one).sum(axis=1) for one in squares], axis=1)
+            between = (sums**2).sum(axis=0)
             clusters, freedom = (known > 0).sum(axis=0), known.sum(axis=0) ** 2 / (known**2).sum(axis=0) - 1
             left = np.maximum(clusters * between - value**2, 1e-9 * between) / np.maximum(clusters - 1, 1)
             found.append(_student(value, left, np.maximum(freedom, 1.0)))

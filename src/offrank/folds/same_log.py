@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..log.batch import Integers
+from ..log.hashing import distinct_codes
 from .counts import looked_up
 from .fingerprint import OUTCOME, QUERY, Fingerprint
 
@@ -62,7 +63,7 @@ class Common:
 
     @classmethod
     def of(cls, learnt: Fingerprint, judged: Fingerprint) -> Common:
-        keys = np.union1d(learnt.keys, judged.keys)
+        keys = distinct_codes(np.append(learnt.keys, judged.keys))
         keys = keys[keys <= np.uint64(min(learnt.limit, judged.limit))]
         first, second = (looked_up(one.keys, one.counts, keys) for one in (learnt, judged))
         return cls(keys, first, second, learnt.rows / judged.rows)

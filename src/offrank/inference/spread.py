@@ -78,8 +78,8 @@ class Inference:
         if clusters is None:
             both = self.moments.variation(left + right) - self.moments.variation(left - right)
             return self.moments.variation(left), both / 4, self.moments.variation(right)
-        x, y = (clusters.sums[:, : len(left)] @ one for one in (left, right))
-        return float(x @ x), float(x @ y), float(y @ y)
+        x, y = ((clusters.sums[:, : len(one)] * one).sum(axis=1) for one in (left, right))
+        return float((x * x).sum()), float((x * y).sum()), float((y * y).sum())
 
     def clustered(self, mean: Mean) -> Clusters | None:
         """The clusters whose rows count as dependent in this mean."""
@@ -237,4 +237,4 @@ def _widest(every: tuple[Clusters, ...], terms: Signed) -> tuple[float, Clusters
 def _span(mean: Mean, moments: Moments) -> float:
     """A bound on the range of a row's influence, from the observed extremes of its columns."""
     ranges = moments.largest - moments.least
-    return float(np.abs(mean.influence(moments)) @ np.where(np.isfinite(ranges), ranges, 0.0))
+    return float((np.abs(mean.influence(moments)) * np.where(np.isfinite(ranges), ranges, 0.0)).sum())

@@ -142,7 +142,7 @@ def heaviest(largest: Floats, rows: float, rate: float) -> tuple[float, float, f
     rows_of[-1] += rows - len(size) if len(size) == len(largest) else 0.0
     share = np.diff(np.minimum(np.cumsum(rate * rows_of), 1.0), prepend=0.0)
     relative = size / size[0]
-    squares, cubes = (float(share @ relative**power) for power in (2, 3))
+    squares, cubes = (float((share * relative**power).sum()) for power in (2, 3))
     weight = cubes / squares
     expected = rate * float(rows_of[relative >= _ALIKE * weight].sum())
     return squares**3 / cubes**2 * (1 - rate), float(size[0]) * weight, expected

@@ -15,6 +15,7 @@ import pyarrow.compute as pc
 from ..errors import ColumnError, RowError
 from ..log import rules
 from ..log.batch import Floats, Integers, LogBatch
+from ..log.hashing import distinct_codes
 from ..log.rules import Faults
 from ..log.schema import GROUPING, LONG_ROLES, ROLES, Columns
 from ..log.source import Needs, refuse_once
@@ -186,7 +187,7 @@ def _first_look(table: Table, impression: str, position: str, _part: int) -> Int
         begun.append(codes[new])
         rows, last = rows + len(codes), codes[-1]
     found = np.concatenate(begun)
-    return np.array([rows, len(found), len(np.unique(found)), from_0])
+    return np.array([rows, len(found), len(distinct_codes(found)), from_0])
 
 
 @dataclass(frozen=True)

@@ -18,6 +18,7 @@ import numpy as np
 from ..errors import EmptyLogError, LogError, UsageError
 from ..files import atomic_write
 from ..log.batch import Floats, Integers
+from ..log.hashing import distinct_codes
 from ..log.judged import Judged
 from ..running.executors import Progress
 from .files import expand, suffix
@@ -248,7 +249,7 @@ def _by_id(paths: Sequence[str], ends: list[int], query: Integers, group: object
     """Return (ids, offsets) of the queries that the lines name; two files share none."""
     if group is not None:
         raise UsageError("query sizes were given for data with 'qid:' in every line", "omit `group`")
-    first = np.union1d(np.flatnonzero(query[1:] != query[:-1]) + 1, ends[:-1])
+    first = distinct_codes(np.append(np.flatnonzero(query[1:] != query[:-1]) + 1, ends[:-1]))
     ids = query[first]
     _, known, code = np.unique(ids, return_index=True, return_inverse=True)
     again = np.flatnonzero(known[code] < np.arange(len(ids)))
