@@ -85,6 +85,19 @@ def test_what_is_not_sound_does_not_pass(path: Path) -> None:
     assert call(*words, "--require", "better").exit_code == 3
 
 
+def test_more_clicks_are_not_more_of_another_reward(path: Path, tmp_path: Path) -> None:
+    table = pq.read_table(path)
+    clicks = [float(one) for (one,) in table["clicks"].to_pylist()]
+    for name, rewards in {"paid": [3.0 - one for one in clicks], "same": clicks}.items():
+        pq.write_table(table.append_column("reward", [rewards]), tmp_path / f"{name}.parquet")
+    words = ("--target", GOOD, "--logging", "uniform", "--estimator", "ipm", "--quiet", "--require", "better")
+    done = call("evaluate", tmp_path / "paid.parquet", *words)
+    assert done.exit_code == 3
+    assert "is 'better', trust 'with care', but in clicks, not in the log's reward: ask for" in done.output
+    done = call("evaluate", tmp_path / "same.parquet", *words)
+    assert (done.exit_code, "but in clicks" in done.output) == (0, False)
+
+
 def test_every_comparison_has_to_pass(path: Path) -> None:
     words = ("compare", path, "--logging", "uniform", "--baseline", "logged", "--require", "better")
     good = ("--target", f"good={GOOD}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import pytest
 
@@ -44,3 +45,13 @@ def test_a_share_is_not_needed_for_a_margin_in_units() -> None:
 @pytest.mark.parametrize(("decision", "passes"), [("better", True), ("worse", False), ("no clear difference", False)])
 def test_better_is_the_decision(decision: str, passes: bool) -> None:
     assert Gate.of("better").passes(said(decision=decision)) is passes
+
+
+@pytest.mark.parametrize("gate", [Gate.of("better"), Gate.of("not-worse", "99%"), Gate.of("not-worse", 9)])
+def test_an_answer_in_clicks_passes_nothing_where_the_log_has_another_reward(gate: Gate) -> None:
+    better = said(decision="better", difference=Interval(0.5, 0.25, 0.75, 0.1), outcome="clicks")
+    assert not gate.passes(better)
+    assert "in clicks, not in the log's reward: ask for an estimator of the reward, such as snips" in gate.said(better)
+    reward = replace(better, outcome="reward")
+    assert gate.passes(reward)
+    assert "clicks" not in gate.said(reward)

@@ -8,6 +8,7 @@ from numbers import Real
 from typing import Literal, get_args
 
 from ..errors import UsageError
+from ..findings.reasons import IN_CLICKS
 from ..findings.verdict import Verdict
 from ..formatting import Span
 from ..wording import Option, Wording
@@ -19,6 +20,7 @@ _SUCH_AS = Wording(
     "; use {}, a share of what it is compared with, or {}, in units of the reward",
     *(Option("margin", one) for one in ("1%", 0.01)),
 )
+_OTHER_OUTCOME = "ask for an estimator of the reward, such as snips, or omit the reward from the log if clicks count"
 
 
 @dataclass(frozen=True)
@@ -51,9 +53,12 @@ class Gate:
         return cls(*_margin(margin))
 
     def passes(self, verdict: Verdict) -> bool:
-        """Whether a verdict is sound, and the low end of its interval is above minus the margin; `better`: above 0."""
+        """Whether a verdict is sound, and the low end of its interval is above minus the margin; `better`: above 0.
+
+        Of the log's reward: more clicks are not more of another reward.
+        """
         low = self.low(verdict)
-        if verdict.trust != "sound" or low is None:
+        if verdict.trust != "sound" or low is None or verdict.outcome == IN_CLICKS:
             return False
         return verdict.decision == "better" if self.margin is None else low > -self.margin
 
@@ -65,6 +70,8 @@ class Gate:
     def said(self, verdict: Verdict) -> str:
         """Say of a verdict what the gate looks at."""
         text = f"{verdict.decision!r}, trust {verdict.trust!r}"
+        if verdict.outcome == IN_CLICKS:
+            return f"{text}, but in clicks, not in the log's reward: {_OTHER_OUTCOME}"
         if self.margin is None or verdict.trust == "none":
             return text
         away = Span.of(verdict.relative if self.relative else verdict.difference)

@@ -10,6 +10,8 @@ from ..wording import joined
 from .registry import SEVERITIES, has_cause
 
 MOST_REASONS = 3
+IN_CLICKS = "clicks"
+"""The outcome of numbers of clicks where the log has a reward that is not their sum."""
 
 
 @dataclass(frozen=True)
@@ -32,7 +34,7 @@ class Reason:
 
 def first_words(outcome: str) -> str:
     """What is said before any number: that it is in clicks, where the log has a reward that is not their sum."""
-    return "In clicks, not in the log's reward: " if outcome == "clicks" else ""
+    return "In clicks, not in the log's reward: " if outcome == IN_CLICKS else ""
 
 
 def against_all(found: Iterable[tuple[str, Caution]], about_log: Iterable[Caution]) -> tuple[Reason, ...]:
