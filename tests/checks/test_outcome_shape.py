@@ -118,6 +118,23 @@ def test_no_examination_is_learnt_from_lists_sorted_by_clicks(asked: Callable[[A
         asked(sorted_by_clicks())
 
 
+def test_no_model_of_examination_is_selected_on_lists_sorted_by_clicks() -> None:
+    """Models of examination are not, click rates are; and in the lists' own order all are."""
+    rng = np.random.default_rng(2)
+    slate = shown(rng)
+    ten, grades = np.arange(ROWS) % 10, [[0.0] * 3 + [1.0] * 3] * ROWS
+    healthy, ordered = (
+        one.append_column("query", [ten]).append_column("grade", [grades])
+        for one in (table(slate, clicked(slate, rng)), sorted_by_clicks())
+    )
+    pbm, rate = offrank.clicks.PBM().fit(healthy), offrank.clicks.GCTR().fit(healthy)
+    with pytest.raises(offrank.OffrankError, match="sorted by their clicks") as refused:
+        offrank.select_clicks(ordered, {"rate": rate, "pbm": pbm}, "grade", "uniform")
+    assert "Use the lists in the order in which they were shown" in str(refused.value)
+    assert [*offrank.select_clicks(ordered, {"rate": rate}, "grade", "uniform").cmip] == ["rate"]
+    assert [*offrank.select_clicks(healthy, {"rate": rate, "pbm": pbm}, "grade", "uniform").cmip] == ["rate", "pbm"]
+
+
 def test_click_rates_are_still_counted_in_lists_sorted_by_clicks() -> None:
     log = sorted_by_clicks()
     rate = offrank.clicks.GCTR().fit(log).learnt.parameters["rate"][0]

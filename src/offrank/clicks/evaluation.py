@@ -19,6 +19,7 @@ from ..folds.base import MappedFold, Sample, Tee
 from ..folds.estimate import Caution, Interval
 from ..folds.fingerprint import FingerprintFold
 from ..folds.moments import Moments
+from ..folds.outcome_shape import OutcomeShapeFold
 from ..folds.same_log import share_learnt
 from ..formatting import with_half
 from ..frames import plain
@@ -28,6 +29,7 @@ from ..inference.spread import Inference
 from ..log.batch import Contexts, Floats, Integers, LogBatch
 from ..log.source import Needs, Source
 from ..running.executors import Executor, Progress, run
+from .base import refuse_sorted
 from .fitted import Fitted
 from .laws import ClickLaw, chance_of
 from .model import of_ranks
@@ -185,18 +187,24 @@ def evaluate(
     cluster: str | None = None,
     executor: Executor | None = None,
     progress: Progress | None = None,
+    ordered: bool = False,
 ) -> Evaluations:
     """Log-likelihood and perplexity of models by name, in one pass; see `offrank.evaluate_clicks`.
+
+    ordered: whether the lists must be in the order in which they were shown.
 
     Raises:
         UsageError: arguments that cannot work, or clicks that are not whole numbers.
         LogError: the log breaks a rule, has no clicks, or lacks a column that a model reads.
+        SupportError: the lists must be in their order, and are sorted by their clicks.
     """
     fold = PredictionFold(tuple(models.values()), IntervalSpec("normal", confidence, cluster))
     learnt = {name: one.training for name, one in models.items() if isinstance(one, Fitted) and one.training}
     rows = Tee({name: FingerprintFold.beside(one) for name, one in learnt.items()})
-    folds = Tee({"sums": fold, "tally": TallyFold(), "rows": rows})
+    folds = Tee({"sums": fold, "tally": TallyFold(), "rows": rows, "shape": OutcomeShapeFold()})
     found = run(source.select(fold.needs()), folds, executor, progress)
+    if ordered:
+        refuse_sorted(found["shape"])
     if not found["tally"].impressions:
         raise EmptyLogError(f"{source.describe()} has no sessions", "give a log with at least one impression")
     spread = fold.inference.inference(found["sums"])

@@ -47,8 +47,6 @@ class ClickModel(Spelled, ModelSpec):
     name: ClassVar[str]
     mixable: ClassVar[bool] = True
     """Whether it can be part of a mixture: it learns by EM or by counts, from sessions of any weight."""
-    learns_examination: ClassVar[bool] = True
-    """Whether the order of the clicks says anything to it; click rates only count."""
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
+from typing import ClassVar
 
 import numpy as np
 
@@ -18,6 +19,9 @@ from .laws import ClickLaw
 
 class ModelSpec(ABC):
     """What predictions and judgements need to know of a click model; `ClickModel` learns besides."""
+
+    learns_examination: ClassVar[bool] = True
+    """Whether the order of the clicks says anything to it; click rates only count."""
 
     @property
     def regressions(self) -> Mapping[str, Regression]:

@@ -138,6 +138,7 @@ def select_clicks(
 
     Raises:
         UsageError: arguments that cannot work. LogError: the log breaks a rule, or lacks a column.
+        SupportError: a model has learnt what users look at, and the lists are sorted by their clicks.
 
     Examples:
         >>> simulated = offrank.simulate("log.parquet", sessions=2000, queries=50)
@@ -151,8 +152,10 @@ def select_clicks(
     policy, column = _ranking(arguments.policy(logging), source, executor), query_column(found, by)
     seen = {name: views(one, relevance, seed) for name, one in found.items()}
     drawn = [*chain(*seen.values())]
-    graded = GradedFold(found, labels, column, policy, grades_by, drawn).read(source, executor, progress)
-    here = evaluate(found, source, confidence=confidence, cluster=cluster, executor=executor, progress=progress)
+    read: dict[str, Any] = {"executor": executor, "progress": progress}
+    graded = GradedFold(found, labels, column, policy, grades_by, drawn).read(source, **read)
+    ordered = any(one.model.learns_examination for one in found.values())
+    here = evaluate(found, source, confidence=confidence, cluster=cluster, ordered=ordered, **read)
     how: dict[str, Any] = {"relevance": relevance, "seed": seed, "confidence": confidence}
     debiased = _debiased(graded, found, seen, method, **how)
     ranked, counted = graded.ndcg(confidence), cautions_for(SelectionEvidence(counted=policy is None))
