@@ -29,9 +29,7 @@ def codes(*tested: Any, assumes: str = "ips", drawn: bool = False, **facts: Any)
         ({"rewards": True}, ["every-reward-logged", *USUAL[1:]]),
         ({"scored": True}, ["target-from-elsewhere", *USUAL[:2]]),
         ({"recurs": True}, ["no-interference", *USUAL[:2]]),
-        ({"days": True}, ["same-users", *USUAL[:2]]),
-        ({"days": True, "scored": True}, ["target-from-elsewhere", "same-users", "every-click-logged"]),
-        ({"days": True, "recurs": True, "scored": True}, ["target-from-elsewhere", "no-interference", "same-users"]),
+        ({"days": True}, ["one-look", *USUAL[:2]]),
         ({"rare": True, "scored": True}, ["every-click-logged", "target-from-elsewhere", "rows-kept-blindly"]),
         ({"sampled": True, "drawn": True}, ["right-rates", "propensities-as-drawn", "every-click-logged"]),
         (

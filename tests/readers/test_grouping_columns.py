@@ -8,7 +8,9 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
+from pyarrow.csv import write_csv
 
 import offrank
 from offrank.log.schema import GROUPING
@@ -57,10 +59,33 @@ def of_lists_and_clicks(column: str, role: str) -> Log:
     return made, of_two_tables(column, role)[1]
 
 
+def of_lists(column: str, role: str) -> Log:
+    made = {**ALL, "clicks": CLICKED[:, None].tolist()}
+    return rows(column, **made), rows(role, **made)
+
+
+def of_items(column: str, role: str) -> Log:
+    """A row for each candidate, scattered: one of three is shown, at the only position."""
+    order = np.random.default_rng(1).permutation(3 * N)
+    each, item = np.repeat(np.arange(N), 3)[order], np.tile(np.arange(3), N)[order]
+    shown = ITEM[each] == item
+    columns = {
+        column: GROUP[each],
+        **{name: values[each] for name, values in {**NEW, "propensity": ALL["propensity"]}.items()},
+        "impression": each,
+        "item": item,
+        "position": pa.array(np.ones(3 * N, int), mask=~shown),
+        "click": CLICKED[each] * shown,
+    }
+    return pa.table(columns), rows(role, **{**ALL, "clicks": CLICKED[:, None].tolist()})
+
+
 MADE: Mapping[str, Callable[[str, str], Log]] = {
     "router": of_router,
     "events": of_two_tables,
     "events of lists": of_lists_and_clicks,
+    "lists": of_lists,
+    "items": of_items,
 }
 NAMES = [(role, name) for role in GROUPING for name in (role, f"{role}_id")]
 
@@ -71,6 +96,63 @@ def test_auto_clusters_as_with_lists(name: str, role: str, column: str) -> None:
     of_format, of_lists = (offrank.evaluate(log, **HOW)["snips"] for log in MADE[name](column, role))
     assert of_format.cluster == of_lists.cluster == role
     assert of_format.standard_error == pytest.approx(of_lists.standard_error, rel=1e-12)
+
+
+@pytest.mark.parametrize("made", [of_lists, of_items])
+def test_texts_and_files_are_clustered_alike(made: Callable[[str, str], Log], tmp_path: Path) -> None:
+    """Lists are no cells of CSV."""
+    other, known = made("user_id", "user")
+    pq.write_table(other, tmp_path / "a.parquet")
+    files = ["a.parquet"]
+    if made is of_items:
+        write_csv(other, tmp_path / "a.csv")
+        files.append("a.csv")
+    expected = offrank.evaluate(known, **HOW)["snips"].standard_error
+    for name in files:
+        found = offrank.evaluate(str(tmp_path / name), **HOW)["snips"]
+        assert (found.cluster, found.standard_error) == ("user", pytest.approx(expected, rel=1e-12))
+
+
+NO_IDS: Mapping[str, Any] = {
+    "user_count": GROUP,
+    "session_time": GROUP,
+    "session_number": GROUP,
+    "query_vector": [[0.5, 1.5]] * N,
+    "visit": GROUP / 7,
+    "visitor": [[1, 2]] * N,
+}
+"""What tells no user, session or query, by its name or by its values."""
+
+
+@pytest.mark.parametrize("name", NO_IDS)
+def test_counts_times_and_lists_cluster_nothing(name: str) -> None:
+    made = {**ALL, **NEW, "clicks": CLICKED[:, None].tolist()}
+    assert offrank.evaluate(pa.table({**made, name: NO_IDS[name]}), **HOW)["snips"].cluster is None
+
+
+def test_of_two_columns_that_are_called_so_none_is_taken() -> None:
+    made = {**ALL, **NEW, "clicks": CLICKED[:, None].tolist(), "user_id": GROUP}
+    assert offrank.evaluate(pa.table(made), **HOW)["snips"].cluster == "user"
+    assert offrank.evaluate(pa.table({**made, "visitor_id": GROUP}), **HOW)["snips"].cluster is None
+    assert offrank.evaluate(pa.table({**made, "user_count": GROUP}), **HOW)["snips"].cluster == "user"
+
+
+def test_a_value_that_differs_within_an_impression_tells_none_apart() -> None:
+    log, _ = of_items("user_id", "user")
+    each = np.arange(3 * N)
+    assert offrank.evaluate(log.append_column("query_id", [each]), **HOW)["snips"].cluster == "user"
+    alone = log.drop_columns("user_id").append_column("query_id", [each])
+    assert offrank.evaluate(alone, **HOW)["snips"].cluster is None
+
+
+@pytest.mark.parametrize("made", [of_lists, of_items])
+def test_inspect_reads_what_auto_clusters_by(made: Callable[[str, str], Log]) -> None:
+    other, _ = made("user_id", "user")
+    found = offrank.inspect(other)
+    assert [one.use for one in found.columns if one.name == "user_id"] == ["user"]
+    assert "dependence by user" in str(found)
+    assert "If user_id is the user" not in str(found)
+    assert offrank.evaluate(other, **HOW, cluster="user_id")["snips"] is not None
 
 
 @pytest.mark.parametrize(("role", "column"), NAMES)

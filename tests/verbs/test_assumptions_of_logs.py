@@ -49,10 +49,10 @@ def test_users_who_return_may_remember(name: str, recurs: bool) -> None:
     assert (found[0] == "no-interference") is recurs
 
 
-@pytest.mark.parametrize(("days", "first"), [(1, False), (2, True)])
-def test_users_of_several_days_may_change(days: int, first: bool) -> None:
+@pytest.mark.parametrize(("days", "named"), [(1, False), (2, True)])
+def test_rows_of_several_days_may_have_been_looked_at_daily(days: int, named: bool) -> None:
     dates = np.datetime64("2026-09-01") + np.arange(ROWS) % days
-    assert (codes(log(day=dates.astype("datetime64[s]")))[0] == "same-users") is first
+    assert ("one-look" in codes(log(day=dates.astype("datetime64[s]")))) is named
 
 
 def test_given_rates_are_the_first_assumption() -> None:

@@ -53,10 +53,13 @@ def test_rows_are_clustered_by_default_where_the_log_says_what_they_share(column
     assert said(named) == said(alone) == {}
 
 
-def test_a_renamed_column_is_found_by_its_role() -> None:
-    log = sized([50] * 40, column="customer")
+def test_a_column_is_found_by_its_role_or_a_word_for_it() -> None:
+    log = sized([50] * 40, column="household")
     assert judged(log).cluster is None
-    assert judged(offrank.read_log(log, columns={"user": "customer"})).cluster == "user"
+    named = judged(offrank.read_log(log, columns={"user": "household"}))
+    called = judged(sized([50] * 40, column="customer_id"))
+    assert named.cluster == called.cluster == "user"
+    assert named.standard_error == called.standard_error
 
 
 def test_of_several_columns_the_one_that_matters_most_is_taken() -> None:

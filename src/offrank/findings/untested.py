@@ -156,7 +156,7 @@ def untested(
         earned: known.rare or earned is REWARDS_LOGGED,
         FROM_ELSEWHERE: known.scored,
         NO_INTERFERENCE: known.recurs,
-        SAME_USERS: known.days,
+        ONE_LOOK: known.days,
     }
     first = [one for one, fitting in fits.items() if fitting]
     every = dict.fromkeys([*first, earned, kept, SAME_USERS, FROM_ELSEWHERE, NO_INTERFERENCE, ONE_LOOK])

@@ -72,7 +72,7 @@ def described(log: Source, progress: Progress | None = None) -> tuple[LogColumn,
         raise UsageError(f"cannot read the columns of {type(log).__name__}", "give a log from read_log")
     known = LONG_ROLES if isinstance(log, LongLog) else ROLES
     role_of = {role: role for role in known if role not in log.renamed}
-    role_of |= {name: role for role, name in log.renamed.items() if role in (*known, "position")}
+    role_of |= {name: role for role, name in {**log.groups, **log.renamed}.items() if role in (*known, "position")}
     own = {role: name for name, role in role_of.items() if name in log.table.names}
     first = next(log.table.pieces(0, log.table.names), None)
     if first is None:

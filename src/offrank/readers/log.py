@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 
 from ..errors import ColumnError, EmptyLogError, LogError, OffrankError, UsageError
 from ..log.rules import DUPLICATE, NO_TABLE
-from ..log.schema import ROLES, Columns, check_renamed
+from ..log.schema import GROUPING, ROLES, Columns, check_renamed
 from ..log.source import Source
 from ..spelling import parse
 from ..wording import ColumnNames, Option, Wording
@@ -32,9 +32,10 @@ from .long import LongLog
 from .opening import SUFFIXES, passed_over
 from .places import clicks_of_places
 from .refusal import not_joined, not_understood
-from .roles.names import closeness, order
+from .roles.columns import groups_of
+from .roles.names import BEGINNING, GROUPED, closeness, order
 from .tables import Table, holder, schema_of
-from .unfolding import in_order, unfolded
+from .unfolding import first_rows, in_order, unfolded
 from .wide import Gaps, Invalid, WideLog
 
 
@@ -190,6 +191,8 @@ def _by_columns(
         raise told_of_all(error, table) from None
     how: dict[str, Any] = {"top_k": top_k, "duplicates": duplicates or "raise", "left_out": left_out}
     how["clicks_as"] = clicks_as(table, renamed, is_wide=wide, rows=rows)
+    if GROUPED.search(re.sub("[_ -]", "", "\n".join(map(BEGINNING, {*table.names} - {*GROUPING}))).lower()):
+        how["groups"] = groups_of(table.names, renamed, partial(first_rows, table), of_items=not wide)
     if not wide:
         return LongLog(table, renamed, invalid, gaps=gaps, **how)
     if "position" in renamed:

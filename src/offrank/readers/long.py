@@ -45,7 +45,7 @@ class LongLog:
     """A table with a row per item, as a source of log batches.
 
     noted: results of the first pass, shared with copies: rows, whether impressions are scattered, the top position.
-    clicks_as: how clicks are written. description: how its columns were found.
+    clicks_as: how clicks are written. description: how its columns were found. groups: role -> column, for clusters.
     """
 
     table: Table
@@ -59,6 +59,7 @@ class LongLog:
     noted: dict[str, int] = field(default_factory=dict, compare=False)
     clicks_as: ClicksAs = "numbers"
     description: Description | None = field(default=None, compare=False)
+    groups: Mapping[str, str] = field(default_factory=dict)
 
     def __repr__(self) -> str:
         return outline("long", self.table, self.left_out)
@@ -136,7 +137,7 @@ class LongLog:
     def _wide(self, table: Table) -> WideLog:
         kept = {role: name for role, name in self.renamed.items() if role in ROLES and role in LONG_ROLES}
         how = self.invalid, self.needed, self.top_k, self.duplicates, self.left_out
-        return WideLog(_WideTable(self, table), kept, *how)
+        return WideLog(_WideTable(self, table), kept, *how, groups=self.groups)
 
     def _look(self, table: Table) -> dict[str, int]:
         """Return rows, whether impressions reappear after others, and the position at the top."""
@@ -159,7 +160,8 @@ class LongLog:
         if not isinstance(table, CsvJsonTable):
             return table
         needed = self.needed
-        text = [self.column(role) for role in ("impression", "item", "query", *sorted(needed.clusters))]
+        text = [self.column(role) for role in ("impression", "item", "query")]
+        text += [{**self.groups, **self.renamed}.get(role, role) for role in sorted(needed.clusters)]
         text += [*needed.keys, *needed.labels, *parts_of(self.column("impression"), table.names)]
         numbers = [self.column(role) for role in ("reward", "propensity", "inclusion")]
         numbers += [name for role in ("position", "click") if self._is_number(table, name := self.column(role))]

@@ -37,7 +37,7 @@ class WideLog:
 
     top_k: how many slots of each slate are kept. duplicates: how items that stand in a slate twice are read.
     left_out: as `LogBatch.skipped`, what was left out before anything was read.
-    clicks_as: how clicks are written. description: how its columns were found.
+    clicks_as: how clicks are written. description: how its columns were found. groups: role -> column, for clusters.
     """
 
     table: Table
@@ -49,6 +49,7 @@ class WideLog:
     left_out: Mapping[str, int] = field(default_factory=dict)
     clicks_as: ClicksAs = "numbers"
     description: Description | None = field(default=None, compare=False)
+    groups: Mapping[str, str] = field(default_factory=dict)
 
     def __repr__(self) -> str:
         return outline("wide", self.table, self.left_out)
@@ -105,8 +106,9 @@ class WideLog:
             chosen[there] = known.of(there)
         chosen |= {name: known.named(name.partition(":")[2]) for name in sorted(self.needed.written)}
         for kind in ("scores", "rankings", "keys", "labels", "clusters", "numbers"):
+            own = replace(known, renamed={**self.groups, **self.renamed}) if kind == "clusters" else known
             for name in sorted(getattr(self.needed, kind)):
-                column = known.of(name) if name in GROUPING else known.named(name)
+                column = own.of(name) if name in GROUPING else known.named(name)
                 chosen[f"{kind}:{name}"] = column
         if self.top_k is not None:
             _refuse_of_whole_slates(chosen)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -12,7 +12,9 @@ from numpy.typing import NDArray
 
 from ...errors import ColumnError
 from ...log.batch import Floats, Integers
+from ...log.schema import LONG_ROLES, ROLES
 from .. import arrow, conversions
+from .names import group_columns
 
 Flags = NDArray[np.bool_]
 
@@ -168,3 +170,51 @@ def alike(columns: Mapping[str, Column], names: list[str]) -> list[list[str]]:
 
 def _is_bytes(kind: pa.DataType) -> bool:
     return bool(pa.types.is_binary(kind) or pa.types.is_large_binary(kind))
+
+
+def groups_of(
+    names: tuple[str, ...], said: Mapping[str, str], read: Callable[[tuple[str, ...]], pa.Table], *, of_items: bool
+) -> dict[str, str]:
+    """Return role -> column for `query`, `user` and `session`, as their names and first values tell.
+
+    They are for clusters alone: `auto` takes the `user_id` of a table of lists as it does where events are joined.
+
+    names: of all columns. said: the roles that were given. read: returns the first rows of some columns.
+    of_items: whether a row is an item, so that a value is repeated on each row of an impression; a column that is not
+    told no impressions apart.
+    """
+    used = {*said.values(), *((ROLES.keys() | LONG_ROLES.keys()) - said.keys())}
+    found = {role: name for role, name in group_columns(names, used).items() if role not in said}
+    if not found:
+        return {}
+    impression = said.get("impression", "impression") if of_items else None
+    rows = read(tuple(dict.fromkeys([*found.values(), *([impression] if impression else [])])))
+    codes = {name: _codes(rows, name) for name in rows.column_names}
+    lists = None if impression is None else codes[impression]
+    return {role: name for role, name in found.items() if _tells(codes[name], lists, one_list=impression is None)}
+
+
+def _codes(rows: pa.Table, name: str) -> Integers | None:
+    """Return the codes of a column of ids [n]; None of lists, fractions and the like."""
+    column = arrow.plain_columns(rows.select([name]).combine_chunks().to_batches()[0]).column(0) if len(rows) else None
+    if column is None or pa.types.is_nested(column.type) or pa.types.is_boolean(column.type):
+        return None
+    if pa.types.is_floating(column.type):  # integers become floats if some of them are missing
+        numbers = arrow.numbers(column, name)
+        known = numbers[~np.isnan(numbers)]
+        return numbers.view(np.int64) if (known == np.floor(known)).all() else None
+    try:
+        return arrow.codes(column, name)
+    except ColumnError:
+        return None
+
+
+def _tells(codes: Integers | None, lists: Integers | None, *, one_list: bool) -> bool:
+    """Whether a column holds ids, each the same on all rows of an impression. one_list: whether a row is a list."""
+    if codes is None or one_list:
+        return codes is not None
+    if lists is None:
+        return False
+    order = np.argsort(lists, kind="stable")
+    lists, codes = lists[order], codes[order]
+    return not bool(((lists[1:] == lists[:-1]) & (codes[1:] != codes[:-1])).any())

@@ -6,6 +6,7 @@ import re
 import unicodedata
 from collections.abc import Collection, Mapping
 from functools import lru_cache
+from operator import itemgetter
 
 from ...log.schema import GROUPING
 
@@ -178,13 +179,31 @@ def order(role: str, name: str) -> tuple[int, int]:
     return -closeness(role, name), min(places, default=len(words))
 
 
+_NO_IDS = _set(
+    """n cnt count num number seq bool boolean flag flags fl flg yn ind indicator has is was did at ts time timestamp
+    date datetime value val list array vector mask"""
+)
+"""Words that tell of a count, a time or a list, or whether something is so: `session_time` names no session."""
+
+
+BEGINNING = itemgetter(slice(100))
+"""As much of a name as is looked at."""
+_WRITTEN = {word.replace("_", "") for role in GROUPING for word in WORDS[role].split()} - {"q"}
+GROUPED = re.compile("|".join(["^q", *sorted(_WRITTEN)]), re.MULTILINE)
+"""Finds in names, without what is between their words, whether `group_columns` may find any: most logs have none."""
+
+
 def group_columns(columns: Collection[str], others: Collection[str] = ()) -> dict[str, str]:
     """Return the columns that are called query, user or session in other words, by role: `user_id` is the user.
 
-    None where the role's own name is there, which is found without, or where several are called so. others: columns of
-    other roles.
+    None where the role's own name is there, which is found without, or where several are called so; a count, a time or
+    a list of theirs is not. others: columns of other roles.
     """
-    free = [name for name in columns if name not in others]
+    free = [
+        name
+        for name in columns
+        if name == BEGINNING(name) and name not in others and not _NO_IDS.intersection(parts(name))
+    ]
     called = {role: [name for name in free if closeness(role, name) >= 3] for role in GROUPING}
     return {role: names[0] for role, names in called.items() if role not in columns and len(names) == 1}
 
