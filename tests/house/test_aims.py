@@ -1,18 +1,21 @@
 """The aims of the architecture as budgets: today's figure, and a limit a little above it, so that it can only fall.
 
-A change that lowers a figure writes the new one down. `python -m tests.house.test_aims` prints the table. Lines are
+A change that lowers a figure writes the new one down; one that raises a limit is recorded in
+docs/reference/decisions/risen-limits.md. `python -m tests.house.test_aims` prints the table. Lines are
 counted without docstrings.
 """
 
 from __future__ import annotations
 
 import ast
+import subprocess
 from collections.abc import Callable
+from pathlib import Path
 from typing import NamedTuple
 
 import pytest
 
-from tests.house import measures
+from tests.house import measures, ratchet
 from tests.house.measures import SOURCE, outside, within
 
 pytestmark = pytest.mark.xdist_group("house")  # one process reads the files
@@ -76,6 +79,81 @@ def test_a_figure_only_falls(aim: Aim) -> None:
 @pytest.mark.parametrize("aim", AIMS, ids=lambda aim: aim.what.replace(" ", "-"))
 def test_a_limit_is_a_little_above_today(aim: Aim) -> None:
     assert aim.today <= aim.limit <= 1.03 * aim.today + 1
+
+
+def test_a_limit_does_not_rise_without_a_record() -> None:
+    root = Path(__file__).resolve().parents[2]
+    assert ratchet.limits((root / ratchet.LIMITS).read_text(encoding="utf-8")) == {one.what: one.limit for one in AIMS}
+    try:
+        assert not ratchet.risen(root)
+    except ratchet.NoHistoryError as error:
+        pytest.skip(f"earlier limits are not known: {error}")
+
+
+class History:
+    """A repository whose limits change."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        for file in (ratchet.LIMITS, f"{ratchet.RECORDS}/page.md"):
+            (root / file).parent.mkdir(parents=True)
+        self.git("init", "-q")
+
+    def git(self, *arguments: str) -> None:
+        named = ["-c", "user.name=a", "-c", "user.email=a@example.org", "-c", "commit.gpgsign=false"]
+        subprocess.run(["git", *named, *arguments], cwd=self.root, check=True, capture_output=True)
+
+    def limit(self, number: int, *, tag: str = "", commit: bool = True) -> None:
+        (self.root / ratchet.LIMITS).write_text(f"AIMS = [Aim('rooms', count, 1, {number}, 1)]\n")
+        if commit:
+            self.git("add", ".")
+            self.git("commit", "-q", "-m", str(number))
+        if tag:
+            self.git("tag", tag)
+
+    def record(self, old: int, new: int) -> None:
+        page = f"# Limits\n\n| what | from | to |\n|---|--:|--:|\n| rooms | {old} | {new:,} |\n"
+        (self.root / ratchet.RECORDS / "page.md").write_text(page)
+
+
+@pytest.fixture
+def history(tmp_path: Path) -> History:
+    return History(tmp_path / "repository")
+
+
+@pytest.mark.parametrize("commit", [True, False])
+def test_a_risen_limit_is_found(history: History, commit: bool) -> None:
+    history.limit(1_000)
+    assert ratchet.risen(history.root) == []
+    history.limit(999)
+    history.limit(1_001, commit=commit)
+    assert [one.split(", without")[0] for one in ratchet.risen(history.root)] == ["rooms: 1001, was 999"]
+    history.record(999, 1_002)
+    assert len(ratchet.risen(history.root)) == 1  # that of another rise
+    history.record(1_001, 999)
+    assert len(ratchet.risen(history.root)) == 1
+    history.record(999, 1_001)
+    assert ratchet.risen(history.root) == []
+
+
+def test_a_limit_is_compared_with_the_last_version(history: History) -> None:
+    history.limit(5, tag="v1.0")
+    for number in range(7, 7 + 2 * ratchet.VERSIONS):
+        history.limit(number)
+    history.limit(7)
+    assert [one.split(", without")[0] for one in ratchet.risen(history.root)] == ["rooms: 7, was 5"]
+
+
+def test_what_is_not_known_is_said(history: History, tmp_path: Path) -> None:
+    history.limit(5)
+    history.limit(7)
+    history.git("clone", "-q", "--depth", "1", f"file://{history.root}", str(tmp_path / "shallow"))
+    with pytest.raises(ratchet.NoHistoryError, match="unshallow"):
+        ratchet.before(tmp_path / "shallow")
+    history.git("clone", "-q", "--depth", "2", f"file://{history.root}", str(tmp_path / "deeper"))
+    assert len(ratchet.risen(tmp_path / "deeper")) == 1
+    with pytest.raises(ratchet.NoHistoryError, match="no Git repository"):
+        ratchet.before(tmp_path)
 
 
 CODE = """
