@@ -67,8 +67,8 @@ KEPT: dict[str, Any] = {"rows": (20.0, 50.0), "impressions": (100.0, 50.0), "var
 ALL_CLICKED: dict[str, Any] = {"rows": (0.0, 100.0), "impressions": (0.0, 100.0)}
 
 CASES = [
-    Case("rare-rewards", RareEvidence(16_000, 0.8, 200.0, 1.1), None),
-    Case("rare-rewards", RareEvidence(16_000, 0.799, 200.0, 1.1), "warning"),
+    Case("rare-rewards", RareEvidence(16_000, 0.7, 200.0, 1.1), None),
+    Case("rare-rewards", RareEvidence(16_000, 0.699, 200.0, 1.1), "warning"),
     Case("rare-rewards", RareEvidence(16_000, 0.1, 200.0, 0.0), "warning"),
     Case("sample-ratio", shares(3.28), None),
     Case("sample-ratio", shares(3.30), "serious"),

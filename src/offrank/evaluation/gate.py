@@ -53,10 +53,7 @@ class Gate:
         return cls(*_margin(margin))
 
     def passes(self, verdict: Verdict) -> bool:
-        """Whether a verdict is sound, and the low end of its interval is above minus the margin; `better`: above 0.
-
-        Of the log's reward: more clicks are not more of another reward.
-        """
+        """Whether a verdict on the reward is sound, and its interval's low end above minus the margin; `better`: 0."""
         low = self.low(verdict)
         if verdict.trust != "sound" or low is None or verdict.outcome == IN_CLICKS:
             return False
