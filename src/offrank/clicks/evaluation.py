@@ -191,7 +191,7 @@ def evaluate(
 ) -> Evaluations:
     """Log-likelihood and perplexity of models by name, in one pass; see `offrank.evaluate_clicks`.
 
-    ordered: whether the lists must be in the order in which they were shown.
+    ordered: whether the lists must be in the order in which they were shown, if a model has learnt from it.
 
     Raises:
         UsageError: arguments that cannot work, or clicks that are not whole numbers.
@@ -203,7 +203,7 @@ def evaluate(
     rows = Tee({name: FingerprintFold.beside(one) for name, one in learnt.items()})
     folds = Tee({"sums": fold, "tally": TallyFold(), "rows": rows, "shape": OutcomeShapeFold()})
     found = run(source.select(fold.needs()), folds, executor, progress)
-    if ordered:
+    if ordered and any(isinstance(one, Fitted) and one.model.learns_examination for one in models.values()):
         refuse_sorted(found["shape"])
     if not found["tally"].impressions:
         raise EmptyLogError(f"{source.describe()} has no sessions", "give a log with at least one impression")

@@ -154,8 +154,7 @@ def select_clicks(
     drawn = [*chain(*seen.values())]
     read: dict[str, Any] = {"executor": executor, "progress": progress}
     graded = GradedFold(found, labels, column, policy, grades_by, drawn).read(source, **read)
-    ordered = any(one.model.learns_examination for one in found.values())
-    here = evaluate(found, source, confidence=confidence, cluster=cluster, ordered=ordered, **read)
+    here = evaluate(found, source, confidence=confidence, cluster=cluster, ordered=True, **read)
     how: dict[str, Any] = {"relevance": relevance, "seed": seed, "confidence": confidence}
     debiased = _debiased(graded, found, seen, method, **how)
     ranked, counted = graded.ndcg(confidence), cautions_for(SelectionEvidence(counted=policy is None))
