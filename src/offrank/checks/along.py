@@ -147,10 +147,11 @@ def _clearest(rows: Floats, away: Floats, mean: float) -> Window:
     ends = {(at[one], at[20]) for one in range(1, 20)} | {(at[one], at[one + 2]) for one in range(2, 18, 2)}
     places = np.arange(len(counts))
     windows = np.array([(places >= first) & (places < last) for first, last in sorted(ends)])
-    windows = windows[(windows @ counts > 0) & (windows @ counts < counts.sum())]  # a single chunk may have most rows
-    if not len(windows):
+    within = (windows * counts).sum(axis=1, keepdims=True)
+    parted = ((within > 0) & (within < counts.sum()))[:, 0]  # a single chunk may have most rows
+    if not parted.any():
         return Window(0.0, 1.0, mean, mean, 0.0)
-    within = (windows @ counts)[:, None]
+    windows, within = windows[parted], within[parted]
     contrasts = np.where(windows, 1 / within, -1 / (counts.sum() - within))
     found = deviates(rows, away, contrasts, in_order=True)
     inside = contrasts[int(found.argmax())] > 0
@@ -184,7 +185,7 @@ def _within(sums: Floats) -> list[Interval]:
     means = [earned.sum(axis=1, keepdims=True) / arms, np.divide(earned, rows, out=0 * rows, where=rows > 0)]
     shares = [signs / arms + 0 * rows, np.divide(signs * weight / weight.sum(), rows, out=0 * rows, where=rows > 0)]
     away = [sums[:, 1] - mean[:, None] * sums[:, 0] for mean in means]
-    moves = [np.einsum("ak,cabk->cb", *both) for both in zip(shares, away, strict=True)]
+    moves = [(share[:, None] * one).sum(axis=(1, 3)) for share, one in zip(shares, away, strict=True)]
     values = [float((share * rows * mean).sum()) for share, mean in zip(shares, means, strict=True)]
     found, each = [], sums[:, 0].sum(axis=(1, 3))
     freedom = max(float((each.sum(axis=1) ** 2 / (each**2).sum(axis=1)).min()) - 1, 1.0)

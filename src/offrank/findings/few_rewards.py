@@ -34,8 +34,8 @@ def few_rewards(found: EstimateEvidence) -> Statement | None:
 
 
 SEEN = 0.7
-"""Share of the standard error that the log's own rows show. Healthy logs showed all of it; of 87 sound logs that showed
-0.7 to 0.8, the interval held in each (benchmarks/rare_rewards.py)."""
+"""Share of the standard error that the log's own rows show. The table of benchmarks/rare_rewards.py has what is sound
+beside it, and how much of that holds."""
 _ENOUGH = 10.0
 """Rewarded rows that tell their own error: with so many, one more changes it by 5 %."""
 _MOST = 1000
