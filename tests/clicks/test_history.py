@@ -46,6 +46,13 @@ def moved(made: ClickHistory, by: np.ndarray) -> ClickHistory:
     return ClickHistory(made.shape, made.theta + by, made.free, made.rate)
 
 
+def test_what_is_never_clicked_attracts_hardly_anything_without_a_warning() -> None:
+    made = model()
+    far = moved(made, np.where(np.arange(len(made.theta)) == 0, -1e4, 0.0)).attraction
+    assert 0 <= far[0] < 1e-300
+    assert far[1:].tolist() == made.attraction[1:].tolist()
+
+
 def sessions(made: ClickHistory, rows: int = 400, seed: int = 5) -> ClickedLists:
     """Sessions drawn from the model, rank by rank."""
     rng, patterns = np.random.default_rng(seed), {}

@@ -96,7 +96,8 @@ class ClickHistory:
     @property
     def attraction(self) -> Floats:
         """[documents] what attracts a click where it is looked at."""
-        return _logistic(self.theta[: self.shape.documents])
+        logits = np.maximum(self.theta[: self.shape.documents], -700.0)  # what is never clicked may go towards -inf
+        return np.asarray(1 / (1 + np.exp(-logits)))
 
     def expected(self, lists: Integers, weight: Floats | None = None) -> tuple[Floats, Floats]:
         """[n] the expected clicks of lists [n, k], and the gradient [p] of their sum, `weight` [n] times each."""
@@ -184,10 +185,6 @@ def click_history(sessions: ClickedLists, documents: int) -> ClickHistory:
     ended = minimize(cost, begun.x * scale, jac=True, hessp=curved, method="trust-ncg", options=options)
     theta[free] = ended.x / scale
     return ClickHistory(shape, theta, free, rate)
-
-
-def _logistic(found: Floats) -> Floats:
-    return np.asarray(1 / (1 + np.exp(-found)))
 
 
 def _solved(times: Callable[[Floats], Floats], wanted: Floats, diagonal: Floats) -> Floats:
