@@ -22,14 +22,15 @@ from rich.table import Table
 import offrank
 from offrank.folds import BootstrapFold, Moments, Sample
 from offrank.folds.clusters import Clusters
-from offrank.inference import Inference, Ratio
+from offrank.inference import Inference
 from offrank.simulation import SearchWorld
+from offrank.sums import Sums, ratio
 
 PER_QUERY = 30
 QUERIES = (20, 50, 100, 300)
 ROWS = (10, 20, 40, 80, 160)
 DOCUMENTS = ((6, 4), (10, 5))
-ESTIMATES = {"ips": Ratio(1, 0), "snips": Ratio(1, 2)}
+ESTIMATES = {"ips": ratio(1, 0), "snips": ratio(1, 2)}
 SIGMA = 1.0
 """Of the log weights."""
 NAMES = ("ipm", "snipm", "interpol(window=1)")
@@ -66,15 +67,16 @@ def spreads(values: np.ndarray, rows: np.ndarray) -> dict[str, Inference]:
     """What the three kinds of intervals are made from."""
     extremes = values.min(axis=0), values.max(axis=0)
     moments = Moments(len(values), values.mean(axis=0), (len(values) - 1) * np.cov(values.T), *extremes)
+    sums_of_log = Sums.of((0, 1, 2), moments)
     sums = np.add.reduceat(values, np.cumsum(rows) - rows)
     fold = BootstrapFold(3)
     drawn = fold.add(fold.empty(), Sample(sums, np.arange(len(rows), dtype=np.uint64)))
     clusters = Clusters("query", sums, rows.astype(float), len(rows), drawn)
     return {
-        "rows alone": Inference(moments, "normal", 0.95),
-        "normal": Inference(moments, "normal", 0.95, (clusters,)),
-        "studentised": Inference(moments, "studentised", 0.95, (clusters,)),
-        "bootstrap": Inference(moments, "bootstrap", 0.95, (clusters,)),
+        "rows alone": Inference(sums_of_log, "normal", 0.95),
+        "normal": Inference(sums_of_log, "normal", 0.95, (clusters,)),
+        "studentised": Inference(sums_of_log, "studentised", 0.95, (clusters,)),
+        "bootstrap": Inference(sums_of_log, "bootstrap", 0.95, (clusters,)),
     }
 
 
@@ -91,7 +93,7 @@ def clustered(logs: int) -> Table:
             for seed in range(logs):
                 made = spreads(simulate(rows, np.random.default_rng([seed, queries])), rows)
                 for place, mean in enumerate(ESTIMATES.values()):
-                    found = [one.ratio(mean) for one in made.values()]
+                    found = [one.interval(mean) for one in made.values()]
                     held[place] += [one.low <= wanted <= one.high for one in found]
                 effective.append(1 + made["normal"].clusters[0].freedom(0))
                 effect.append(made["normal"].design_effect(ESTIMATES["snips"], made["normal"].clusters[0]))

@@ -25,10 +25,11 @@ from rich.table import Table
 
 import offrank
 from offrank.folds import Sample
-from offrank.inference import IntervalSpec, Ratio
+from offrank.inference import IntervalSpec
 from offrank.log import Contexts
 from offrank.policies import PlackettLuce
 from offrank.simulation.search import SearchWorld
+from offrank.sums import Columns, ratio
 
 WORLD = SearchWorld(queries=100, seed=11)
 LOGGING, TARGET = PlackettLuce("old_score"), PlackettLuce("blend")
@@ -143,7 +144,8 @@ def show(shares: dict[tuple[str, ...], float], logs: int, rows: int) -> None:
 
 SKEWED = ((2, 0.6, "sharp"), (3, 0.6, "top"), (3, 1.3, "uniform"))
 """Slots, spread of the logging scores, target."""
-MEANS = {"ips": Ratio(2, 0), "snips": Ratio(2, 3), "rips": Ratio(4, 0), "ipm": Ratio(6, 0)}
+MEANS = {"ips": ratio(2, 0), "snips": ratio(2, 3), "rips": ratio(4, 0), "ipm": ratio(6, 0)}
+COLUMNS = Columns(tuple(range(8)))
 METHODS: tuple[str, ...] = ("normal", "studentised", "bootstrap", "bernstein")
 
 
@@ -160,13 +162,13 @@ def misses(here: World, rows: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
     """[means, methods, 2] whether an interval lies above or below the truth, and [means] the estimates."""
     sample = Sample(columns(here, rows, np.random.default_rng([seed, rows])), np.arange(rows, dtype=np.uint64))
     folded: dict[str, object] = {}
-    for name, fold in IntervalSpec("bootstrap").folds(8, blocks=(tuple(range(8)),)).items():
+    for name, fold in IntervalSpec("bootstrap").folds(COLUMNS, blocks=(COLUMNS.once,)).items():
         folded[name] = fold.add(fold.empty(), sample)
     missed, values = np.zeros((len(MEANS), len(METHODS), 2)), np.zeros(len(MEANS))
     for place, method in enumerate(METHODS):
-        spread = IntervalSpec(method).inference(folded)
+        spread = IntervalSpec(method).inference(COLUMNS, folded)
         for number, mean in enumerate(MEANS.values()):
-            found = spread.ratio(mean)
+            found = spread.interval(mean)
             missed[number, place] = found.low > here.truth, found.high < here.truth
             values[number] = found.value
     return missed, values

@@ -159,11 +159,11 @@ def test_any_partition_gives_the_same(order: list[int], cluster: str | None) -> 
     for state in states:
         left = fold.merge(left, state)
     whole = several({"a": TRUE, "b": OTHER}, log(slates, clicks, person=person), cluster=cluster)
-    assert left["moments"].mean == pytest.approx(whole.spread.moments.mean)
-    assert left["moments"].comoment == pytest.approx(whole.spread.moments.comoment)
-    assert left["moments"].least == pytest.approx(whole.spread.moments.least)
+    assert left["moments"].mean == pytest.approx(whole.spread.sums.moments.mean)
+    assert left["moments"].comoment == pytest.approx(whole.spread.sums.moments.comoment)
+    assert left["moments"].least == pytest.approx(whole.spread.sums.moments.least)
     if cluster:
-        [clusters] = fold.inference.inference(left).clusters
+        [clusters] = fold.inference.inference(fold.columns, left).clusters
         assert clusters.sums == pytest.approx(whole.spread.clusters[0].sums)
 
 

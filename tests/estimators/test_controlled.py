@@ -13,13 +13,15 @@ from offrank.errors import UsageError
 from offrank.estimators import SelfNormalised, estimator
 from offrank.folds import BootstrapFold
 from offrank.folds.base import Sample
-from offrank.folds.moments import Moments, MomentsFold
-from offrank.inference import Controlled, Inference, Ratio
+from offrank.folds.moments import MomentsFold
+from offrank.inference import Inference
 from offrank.log.batch import Floats
 from offrank.policies import policy
+from offrank.sums import Mean, Sums, controlled, ratio
 from offrank.verbs.evaluate import evaluate
 from tests.estimators.simulated import LOGGING, TARGET, log, source
 from tests.exact.additive import world
+from tests.inference.numbered import numbered
 
 
 def columns(n: int, rng: np.random.Generator, mean: float = 1.0) -> Floats:
@@ -28,29 +30,35 @@ def columns(n: int, rng: np.random.Generator, mean: float = 1.0) -> Floats:
     return np.column_stack([np.ones(n), weight * rng.normal(mean, 0.5, n), weight])
 
 
-def moments(values: Floats) -> Moments:
+def moments(values: Floats) -> Sums:
     fold = MomentsFold(values.shape[1])
-    return fold.add(fold.empty(), Sample(values, np.arange(len(values), dtype=np.uint64)))
+    return numbered(fold.add(fold.empty(), Sample(values, np.arange(len(values), dtype=np.uint64))))
+
+
+def best(sums: Sums) -> Mean:
+    """The mean with the slope of least variance."""
+    return controlled(1, 2, 0, sums.best_slope(1, 2, 0))
 
 
 def test_the_best_slope_is_that_of_the_regression() -> None:
     values = columns(2000, np.random.default_rng(0))
-    found = Controlled.best(moments(values), 1, 2, 0)
+    sums = moments(values)
+    found = best(sums)
     _, value, weight = values.T
     slope = np.cov(value, weight)[0, 1] / weight.var(ddof=1)
-    assert found.slope == pytest.approx(slope)
-    assert found.value(values.sum(axis=0)) == pytest.approx(value.mean() - slope * (weight.mean() - 1))
-    error = Inference(moments(values), "normal", 0.95).ratio(found).standard_error
+    assert sums.best_slope(1, 2, 0) == pytest.approx(slope)
+    assert sums.value(found) == pytest.approx(value.mean() - slope * (weight.mean() - 1))
+    error = Inference(moments(values), "normal", 0.95).interval(found).standard_error
     assert error == pytest.approx(float((value - slope * weight).std(ddof=1)) / np.sqrt(2000))
 
 
 def test_it_has_the_least_error_of_the_three() -> None:
     values = columns(5000, np.random.default_rng(1), mean=0.3)
     spread = Inference(moments(values), "normal", 0.95)
-    best = spread.ratio(Controlled.best(moments(values), 1, 2, 0)).standard_error
-    assert best <= spread.ratio(Ratio(1, 0)).standard_error
+    least = spread.interval(best(moments(values))).standard_error
+    assert least <= spread.interval(ratio(1, 0)).standard_error
     # Division by the mean weight scales the reported error too.
-    assert best <= spread.ratio(Ratio(1, 2)).standard_error * values[:, 2].mean() * (1 + 1e-3)
+    assert least <= spread.interval(ratio(1, 2)).standard_error * values[:, 2].mean() * (1 + 1e-3)
 
 
 def test_its_errors_are_as_large_as_reported() -> None:
@@ -58,7 +66,7 @@ def test_its_errors_are_as_large_as_reported() -> None:
     found = []
     for _ in range(400):
         kept = moments(columns(300, rng))
-        found.append(Inference(kept, "normal", 0.95).ratio(Controlled.best(kept, 1, 2, 0)))
+        found.append(Inference(kept, "normal", 0.95).interval(best(kept)))
     values = np.array([interval.value for interval in found])
     errors = np.array([interval.standard_error for interval in found])
     assert values.std() / errors.mean() == pytest.approx(1, abs=0.15)
@@ -68,7 +76,7 @@ def test_its_errors_are_as_large_as_reported() -> None:
 
 def test_constant_weights_need_no_control() -> None:
     values = np.column_stack([np.ones(10), np.arange(10.0), np.ones(10)])
-    assert Controlled.best(moments(values), 1, 2, 0) == Controlled(1, 2, 0, 0.0)
+    assert moments(values).best_slope(1, 2, 0) == 0
 
 
 @pytest.mark.parametrize("interval", ["normal", "bootstrap", "bernstein"])

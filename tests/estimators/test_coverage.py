@@ -10,9 +10,11 @@ import pytest
 
 from offrank.folds import MomentsFold, Sample
 from offrank.folds.estimate import Interval
-from offrank.inference import Inference, Ratio
+from offrank.inference import Inference
 from offrank.policies import policy
+from offrank.sums import Mean, ratio
 from offrank.testing import Situation, law
+from tests.inference.numbered import numbered
 
 REPEATS, IMPRESSIONS, KEPT = 800, 4000, 0.1
 HERE = Situation(4, 2, {"old": (3.0, 2.0, 1.0, 1.0), "new": (1.0, 1.0, 2.0, 3.0)})
@@ -24,7 +26,7 @@ CLICK = np.array([0.02 + 0.02 * slate[0] + 0.01 * slate[1] for slate in SLATES])
 TRUTH = float((CHANCE * WEIGHT * CLICK).sum())
 
 
-def interval(rng: np.random.Generator, ratio: Ratio, confidence: float) -> tuple[Interval, int]:
+def interval(rng: np.random.Generator, mean: Mean, confidence: float) -> tuple[Interval, int]:
     """SNIPS or IPS of one simulated log with its normal interval, and the rows that were kept."""
     drawn = rng.choice(len(SLATES), IMPRESSIONS, p=CHANCE)
     click = rng.random(IMPRESSIONS) < CLICK[drawn]
@@ -33,13 +35,13 @@ def interval(rng: np.random.Generator, ratio: Ratio, confidence: float) -> tuple
     w = WEIGHT[drawn][kept]
     fold = MomentsFold(3)
     sample = Sample(np.column_stack([h, h * w * click[kept], h * w]), np.arange(len(h), dtype=np.uint64))
-    return Inference(fold.add(fold.empty(), sample), "normal", confidence).ratio(ratio), len(h)
+    return Inference(numbered(fold.add(fold.empty(), sample)), "normal", confidence).interval(mean), len(h)
 
 
 @cache
 def intervals(bottom: int, confidence: float) -> list[tuple[Interval, int]]:
     rng = np.random.default_rng(20)
-    return [interval(rng, Ratio(1, bottom), confidence) for _ in range(REPEATS)]
+    return [interval(rng, ratio(1, bottom), confidence) for _ in range(REPEATS)]
 
 
 @pytest.mark.parametrize("confidence", [0.95, 0.99])

@@ -11,10 +11,10 @@ from offrank.errors import UsageError
 from offrank.estimators import IPM, RIPS, Clip, SelfNormalised, clip, estimator
 from offrank.folds.base import Sample
 from offrank.folds.estimate import Estimate
-from offrank.folds.moments import Moments, MomentsFold
+from offrank.folds.moments import MomentsFold
 from offrank.inference import Inference
-from offrank.inference.ratio import BySlot
 from offrank.log.batch import Contexts, Floats, LogBatch, Shown
+from offrank.sums import Columns, Sums, mean_by_block
 from offrank.testing import MemorySource, take
 from offrank.verbs.evaluate import evaluate
 from tests.estimators.simulated import LOGGING, TARGET, log, source
@@ -134,30 +134,34 @@ def test_groups_are_as_alone(name: str) -> None:
         assert found[name].ess == pytest.approx(alone.ess, rel=1e-9)
 
 
-def moments(values: Floats) -> Moments:
+COLUMNS = Columns(("rows",), ("value", "weight", "number"))
+BY_SLOT = mean_by_block("value", "weight", "number", "rows")
+
+
+def moments(values: Floats) -> Sums:
     fold = MomentsFold(values.shape[1])
-    return fold.add(fold.empty(), Sample(values, np.arange(len(values), dtype=np.uint64)))
+    return Sums(COLUMNS, fold.add(fold.empty(), Sample(values, np.arange(len(values), dtype=np.uint64))))
 
 
 def test_the_influence_is_the_derivative() -> None:
     values = np.random.default_rng(0).gamma(2.0, 1.0, (50, 7))
-    mean, kept = BySlot((1, 4), (2, 5), (3, 6), 0), moments(values)
-    step = 1e-6
-    slopes = [
-        (mean.value(kept.mean + step * unit) - mean.value(kept.mean - step * unit)) / (2 * step) for unit in np.eye(7)
-    ]
-    assert mean.influence(kept) == pytest.approx(slopes, rel=1e-6)
+    kept, step = moments(values), 1e-6
+    means = kept.moments.mean
+    above, below = (kept.values(BY_SLOT.of, means + sign * step * np.eye(7)) for sign in (1, -1))
+    slopes = (above - below) / (2 * step)
+    assert kept.influence(BY_SLOT) == pytest.approx(slopes, rel=1e-6)
 
 
 def test_its_errors_are_as_large_as_reported_and_smaller_than_pooled_ones() -> None:
     rng, found = np.random.default_rng(3), []
     weights, rates = np.array([2.0, 6.0]), np.array([0.8, 0.2])
-    slot, pooled = BySlot((1, 3), (2, 4), (0, 0), 0), []
+    pooled = []
     for _ in range(400):
         w = weights * (rng.random((300, 2)) < 1 / weights)
         value = w * (rng.random((300, 2)) < rates)
-        columns = np.column_stack([np.ones(300), value[:, 0], w[:, 0], value[:, 1], w[:, 1]])
-        found.append(Inference(moments(columns), "normal", 0.95).ratio(slot))
+        ones = np.ones(300)
+        columns = np.column_stack([ones, value[:, 0], w[:, 0], ones, value[:, 1], w[:, 1], ones])
+        found.append(Inference(moments(columns), "normal", 0.95).interval(BY_SLOT))
         pooled.append(value.sum() / w.mean(axis=1).sum())
     values = np.array([one.value for one in found])
     assert abs(values.mean() - 1) < 4 * values.std() / 20
@@ -166,9 +170,9 @@ def test_its_errors_are_as_large_as_reported_and_smaller_than_pooled_ones() -> N
 
 
 def test_a_slot_without_weight_adds_nothing() -> None:
-    mean = BySlot((1, 3), (2, 4), (0, 0), 0)
-    assert mean.value(np.array([10.0, 3.0, 6.0, 0.0, 0.0])) == pytest.approx(0.5)
-    assert mean.influence(moments(np.tile([1.0, 0.3, 0.6, 0.0, 0.0], (4, 1))))[3:].tolist() == [0.0, 0.0]
+    sums = moments(np.tile([1.0, 0.3, 0.6, 1.0, 0.0, 0.0, 1.0], (4, 1)))
+    assert sums.value(BY_SLOT) == pytest.approx(0.5)
+    assert sums.influence(BY_SLOT)[4:].tolist() == [0.0, 0.0, 0.0]
 
 
 @pytest.mark.parametrize(

@@ -8,8 +8,10 @@ import numpy as np
 import pytest
 
 from offrank.folds import BootstrapFold, MomentsFold, Sample
-from offrank.inference import Inference, Ratio
+from offrank.inference import Inference
 from offrank.log.batch import Floats
+from offrank.sums import ratio
+from tests.inference.numbered import numbered
 
 ROWS, REPLICATES = 500, 1200
 
@@ -80,13 +82,14 @@ def test_the_interval_is_that_of_the_replicates() -> None:
     values = np.column_stack([np.ones(300), rng.random(300), rng.lognormal(0, 1, 300)])
     batch = Sample(values, np.arange(300, dtype=np.uint64))
     fold, moments = BootstrapFold(3, 199), MomentsFold(3)
-    spread = Inference(moments.add(moments.empty(), batch), "bootstrap", 0.9, replicates=fold.add(fold.empty(), batch))
+    sums_of_log = numbered(moments.add(moments.empty(), batch))
+    spread = Inference(sums_of_log, "bootstrap", 0.9, replicates=fold.add(fold.empty(), batch))
     sums = multiplicities(np.arange(300), replicates=199) @ values
-    ratio, plain = np.sort(sums[:, 2] / sums[:, 1]), sums[:, 1] / sums[:, 0]
-    found = spread.ratio(Ratio(2, 1))
-    assert (found.low, found.high) == pytest.approx((ratio[9], ratio[189]))  # the 10th and 190th of 199
-    assert found.standard_error == pytest.approx(np.std(ratio, ddof=1))
-    apart = spread.difference(Ratio(1, 0), Ratio(2, 0))
+    ratios, plain = np.sort(sums[:, 2] / sums[:, 1]), sums[:, 1] / sums[:, 0]
+    found = spread.interval(ratio(2, 1))
+    assert (found.low, found.high) == pytest.approx((ratios[9], ratios[189]))  # the 10th and 190th of 199
+    assert found.standard_error == pytest.approx(np.std(ratios, ddof=1))
+    apart = spread.difference(ratio(1, 0), ratio(2, 0))
     assert apart.standard_error == pytest.approx(np.std(plain - sums[:, 2] / sums[:, 0], ddof=1))
 
 
@@ -96,5 +99,6 @@ def test_replicates_without_weight_do_not_count() -> None:
     fold, moments = BootstrapFold(2, 200), MomentsFold(2)
     replicates = fold.add(fold.empty(), batch)
     assert (replicates[:, 1] == 0).any()
-    found = Inference(moments.add(moments.empty(), batch), "bootstrap", 0.9, replicates=replicates).ratio(Ratio(0, 1))
+    sums = numbered(moments.add(moments.empty(), batch))
+    found = Inference(sums, "bootstrap", 0.9, replicates=replicates).interval(ratio(0, 1))
     assert np.isfinite([found.low, found.high, found.standard_error]).all()

@@ -73,8 +73,8 @@ def by(groups: Grouping, each: Fold[Any, Sample, Any]) -> TermsFold:
 LOG_FOLDS: dict[str, Fold[Any, Any, Any]] = {
     "terms": TERMS,
     "clustered": TermsFold(LAYOUT, policy("uniform"), BucketsFold(LAYOUT.columns, "query"), clusters=("query",)),
-    "worth": TermsFold(LAYOUT, policy("uniform"), SumsFold(LAYOUT.effective_sizes.columns)),
-    "worth by column": by(by_column("situation"), SumsFold(LAYOUT.effective_sizes.columns)),
+    "worth": TermsFold(LAYOUT, policy("uniform"), SumsFold(len(LAYOUT.effective_sizes.columns))),
+    "worth by column": by(by_column("situation"), SumsFold(len(LAYOUT.effective_sizes.columns))),
     "by column": by(by_column("situation"), MomentsFold(LAYOUT.columns)),
     "by slots": by(by_slots, MomentsFold(LAYOUT.columns)),
 }

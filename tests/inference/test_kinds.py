@@ -10,15 +10,14 @@ import pytest
 from scipy import optimize, stats
 
 from offrank.folds import Interval, MomentsFold, Sample
-from offrank.folds.moments import Moments
-from offrank.inference import Controlled, Inference, Mean, Ratio
+from offrank.inference import Inference
 from offrank.inference.bernstein import bernstein
 from offrank.inference.bootstrap import bootstrap
 from offrank.inference.normal import normal
-from offrank.inference.ratio import BySlot, RelativeChange
 from offrank.inference.registry import Sampling, Side
 from offrank.inference.studentised import studentised
 from offrank.log.batch import Floats
+from offrank.sums import Columns, Mean, Sums, adjusted, combined, controlled, excess, mean_by_block, ratio, relative
 
 Z = NormalDist().inv_cdf(0.975)
 LOWER, UPPER = Side(0.1, 0.3), Side(0.25, 0.6)
@@ -70,35 +69,40 @@ def test_an_interval_is_cut_where_no_value_can_be(value: float, low: float, leas
     assert Interval(value, low, 0.4, 0.1).above(least).low == cut
 
 
-def moments() -> Moments:
-    """Of 30 rows of seven positive columns."""
-    values = np.random.default_rng(2).gamma(2.0, size=(30, 7))
-    fold = MomentsFold(7)
-    return fold.add(fold.empty(), Sample(values, np.arange(30, dtype=np.uint64)))
+def moments() -> Sums:
+    """Of 30 rows of seven positive columns, and of three in each of two blocks."""
+    values = np.random.default_rng(2).gamma(2.0, size=(30, 13))
+    fold = MomentsFold(13)
+    found = fold.add(fold.empty(), Sample(values, np.arange(30, dtype=np.uint64)))
+    return Sums(Columns(tuple(range(7)), ("value", "weight", "number")), found)
 
 
 MEANS: dict[str, Mean] = {
-    "ratio": Ratio(1, 0),
-    "relative": RelativeChange(Ratio(1, 0), Ratio(2, 3)),
-    "slots": BySlot((1, 2), (3, 4), (5, 6), 0),
-    "controlled": Controlled(1, 2, 0, 0.4),
+    "ratio": ratio(1, 0),
+    "relative": relative(ratio(1, 0), ratio(2, 3)),
+    "difference": ratio(1, 0) - ratio(2, 3),
+    "slots": mean_by_block("value", "weight", "number", 0),
+    "controlled": controlled(1, 2, 0, 0.4),
+    "excess": excess(4, 2, 3, 1, 0),
+    "adjusted": adjusted(ratio(1, 0), excess(4, 2, 3, 1, 0), 0.7),
+    "combined": combined([(ratio(1, 0), 0.3), (ratio(2, 3), -1.7)]),
 }
 
 
 @pytest.mark.parametrize("name", MEANS)
 def test_an_influence_is_the_derivative_by_the_mean_of_a_column(name: str) -> None:
     mean, known, step = MEANS[name], moments(), 1e-6
-    moved = known.sums + step * known.n * np.concatenate([np.eye(7), -np.eye(7)])
-    above, below = np.split(mean.value(moved), 2)
-    assert mean.influence(known) == pytest.approx((above - below) / (2 * step), rel=1e-6, abs=1e-8)
+    moved = known.total.array + step * known.n * np.concatenate([np.eye(13), -np.eye(13)])
+    above, below = np.split(known.values(mean.of, moved), 2)
+    assert known.influence(mean) == pytest.approx((above - below) / (2 * step), rel=1e-6, abs=1e-8)
 
 
 def test_what_the_right_mean_hides_moves_the_other_end_of_a_difference() -> None:
     """A mean per impression with a tenth hidden may be higher by twice its ninth; a difference is lower by as much."""
-    known, left, right = moments(), Ratio(1, 0), Ratio(2, 0)
+    known, left, right = moments(), ratio(1, 0), ratio(2, 0)
     plain = Inference(known, "normal", 0.95)
     hiding = Inference(known, "normal", 0.95, hidden=(((2,), 3, 0.1),))
-    room = 2 * 0.1 / 0.9 * float(right.value(known.sums))
+    room = 2 * 0.1 / 0.9 * known.value(right)
     for pair, low, high in (((left, right), room, 0.0), ((right, left), 0.0, room)):
         one, other = plain.difference(*pair), hiding.difference(*pair)
         assert (one.low - other.low, other.high - one.high) == pytest.approx((low, high), abs=1e-12)

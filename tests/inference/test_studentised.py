@@ -13,12 +13,15 @@ import offrank
 from offrank.folds import Interval, MomentsFold, Sample
 from offrank.folds.clusters import Clusters
 from offrank.folds.estimate import transformed, untransformed
-from offrank.inference import INTERVALS, Inference, IntervalSpec, Ratio
+from offrank.inference import INTERVALS, Inference, IntervalSpec
 from offrank.log.batch import Floats
+from offrank.sums import Columns, ratio
 from tests.estimators.simulated import LOGGING, TARGET, log, source
+from tests.inference.numbered import numbered
 
 Z = NormalDist().inv_cdf(0.975)
-PLAIN = Ratio(1, 0)
+PLAIN = ratio(1, 0)
+COLUMNS = Columns((0, 1))
 
 
 def spread(values: Floats, method: str = "studentised", confidence: float = 0.95, parts: int = 1) -> Inference:
@@ -26,12 +29,12 @@ def spread(values: Floats, method: str = "studentised", confidence: float = 0.95
     sample = Sample(np.column_stack([np.ones(len(values)), values]), np.arange(len(values), dtype=np.uint64))
     spec = IntervalSpec(method, confidence, replicates=20)
     folded = {}
-    for name, fold in spec.folds(2, blocks=((0, 1),)).items():
+    for name, fold in spec.folds(COLUMNS, blocks=((0, 1),)).items():
         state = fold.empty()
         for part in np.array_split(np.arange(len(values)), parts):
             state = fold.merge(state, fold.add(fold.empty(), sample.take(part)))
         folded[name] = state
-    return spec.inference(folded)
+    return spec.inference(COLUMNS, folded)
 
 
 def exponential(n: int) -> Floats:
@@ -50,7 +53,7 @@ def test_the_ends_of_an_exponential_mean() -> None:
         return t + skewness * t**2 / 3 + skewness**2 * t**3 / 27 + skewness / 6 - z
 
     above = optimize.brentq(lambda t: hall(t, -Z), -20, 0)
-    found = spread(values).ratio(PLAIN)
+    found = spread(values).interval(PLAIN)
     assert skewness > 0.2
     assert found.skewness == pytest.approx(skewness, rel=1e-9)
     assert found.high == pytest.approx(values.mean() - error * above, rel=1e-9)
@@ -59,14 +62,14 @@ def test_the_ends_of_an_exponential_mean() -> None:
 
 
 def test_ends_of_skewness_to_the_left_are_mirrored() -> None:
-    one, other = spread(exponential(30)).ratio(PLAIN), spread(-exponential(30)).ratio(PLAIN)
+    one, other = spread(exponential(30)).interval(PLAIN), spread(-exponential(30)).interval(PLAIN)
     assert (other.low, other.high, other.skewness) == pytest.approx((-one.high, -one.low, -one.skewness), rel=1e-12)
 
 
 @pytest.mark.parametrize("confidence", [0.5, 0.95, 0.999])
 def test_without_skewness_it_is_the_normal_interval(confidence: float) -> None:
     values = np.concatenate([exponential(50), -exponential(50)])
-    found, normal = (spread(values, method, confidence).ratio(PLAIN) for method in ("studentised", "normal"))
+    found, normal = (spread(values, method, confidence).interval(PLAIN) for method in ("studentised", "normal"))
     assert (found.low, found.high) == pytest.approx((normal.low, normal.high), rel=1e-9)
 
 
@@ -113,7 +116,7 @@ def test_fewer_misses_towards_the_tail() -> None:
     for _ in range(400):
         values = rng.lognormal(-0.5, 1.0, 100)
         for method in above:
-            above[method] += spread(values, method).ratio(PLAIN).high < 1.0  # type: ignore[arg-type]
+            above[method] += spread(values, method).interval(PLAIN).high < 1.0  # type: ignore[arg-type]
     assert above["normal"] > 35
     assert above["studentised"] < 0.7 * above["normal"]
 
@@ -123,7 +126,7 @@ def test_any_partition_tells_the_same_skewness(shift: float) -> None:
     values = np.random.default_rng(3).lognormal(0, 1.2, 60_000)
     expected = stats.skew(values) / math.sqrt(len(values))
     for parts in (1, 7):
-        found = spread(values + shift, parts=parts).ratio(PLAIN)
+        found = spread(values + shift, parts=parts).interval(PLAIN)
         assert found.skewness == pytest.approx(expected, rel=1e-9)
 
 
@@ -134,24 +137,25 @@ def test_skewness_of_ratios_and_differences(top: int, bottom: int) -> None:
     fold = MomentsFold(5, ((0, 1, 2), (0, 1, 3, 4)))
     parts = [Sample(part, np.arange(len(part), dtype=np.uint64)) for part in np.array_split(values, [90, 200])]
     left, middle, right = (fold.add(fold.empty(), part) for part in parts)
-    found = Inference(fold.merge(left, fold.merge(middle, right)), "studentised", 0.95)
-    ratio = values[:, top].sum() / values[:, bottom].sum()
-    away = (values[:, top] - ratio * values[:, bottom]) / values[:, bottom].mean()
+    found = Inference(numbered(fold.merge(left, fold.merge(middle, right))), "studentised", 0.95)
+    mean = values[:, top].sum() / values[:, bottom].sum()
+    away = (values[:, top] - mean * values[:, bottom]) / values[:, bottom].mean()
     expected = (away**3).sum() / (away**2).sum() ** 1.5
-    assert found.ratio(Ratio(top, bottom)).skewness == pytest.approx(expected, rel=1e-9)
+    assert found.interval(ratio(top, bottom)).skewness == pytest.approx(expected, rel=1e-9)
     if top == 1:
         return  # its own difference is nothing
     apart = away - (values[:, 1] - values[:, 1].mean())
-    difference = found.difference(Ratio(top, bottom), PLAIN).skewness
+    difference = found.difference(ratio(top, bottom), PLAIN).skewness
     assert difference == pytest.approx((apart**3).sum() / (apart**2).sum() ** 1.5, rel=1e-9)
 
 
 def test_without_third_moments_nothing_counts_as_skewed() -> None:
     fold = MomentsFold(3, ((0, 1),))
     values = np.column_stack([np.ones(60), exponential(60), np.roll(exponential(60), 30)])
-    found = Inference(fold.add(fold.empty(), Sample(values, np.arange(60, dtype=np.uint64))), "studentised", 0.95)
-    assert found.ratio(PLAIN).skewness > 0.2
-    assert found.ratio(Ratio(2, 0)).skewness == 0
+    sums = numbered(fold.add(fold.empty(), Sample(values, np.arange(60, dtype=np.uint64))))
+    found = Inference(sums, "studentised", 0.95)
+    assert found.interval(PLAIN).skewness > 0.2
+    assert found.interval(ratio(2, 0)).skewness == 0
 
 
 def test_a_column_near_to_one_with_third_moments_is_as_skewed() -> None:
@@ -174,9 +178,9 @@ def test_clusters_are_skewed_by_their_sums() -> None:
     clusters = Clusters("user", sums, np.full(40, 5.0), 4096)
     fold = MomentsFold(2, ((0, 1),))
     rows = Sample(np.repeat(sums / 5, 5, axis=0), np.arange(200, dtype=np.uint64))
-    moments = fold.add(fold.empty(), rows)
-    alone = Inference(moments, "studentised", 0.95).ratio(PLAIN)
-    found = Inference(moments, "studentised", 0.95, (clusters,)).ratio(PLAIN)
+    moments = numbered(fold.add(fold.empty(), rows))
+    alone = Inference(moments, "studentised", 0.95).interval(PLAIN)
+    found = Inference(moments, "studentised", 0.95, (clusters,)).interval(PLAIN)
     away = exponential(40) - exponential(40).mean()
     assert found.skewness == pytest.approx((away**3).sum() / (away @ away) ** 1.5, rel=1e-9)
     assert alone.skewness < 0.6 * found.skewness
@@ -185,7 +189,7 @@ def test_clusters_are_skewed_by_their_sums() -> None:
 def test_every_kind_is_there_and_named() -> None:
     assert {"bernstein", "bootstrap", "normal", "studentised"} <= set(INTERVALS)
     for name in INTERVALS:
-        found = {level: spread(exponential(50), name, level).ratio(PLAIN) for level in (0.5, 0.9)}
+        found = {level: spread(exponential(50), name, level).interval(PLAIN) for level in (0.5, 0.9)}
         assert found[0.9].low < found[0.5].low < found[0.5].value < found[0.5].high < found[0.9].high
 
 

@@ -82,8 +82,8 @@ def test_each_estimate_is_made_once(verb: Callable[..., None], monkeypatch: pyte
     made: list[tuple[int, object]] = []
 
     def counted(spread: Any, mean: Any, weight: int, *, group: bool = False) -> Any:
-        made.append((id(spread.moments), mean))
-        kept.append(spread.moments)
+        made.append((id(spread.sums), mean))
+        kept.append(spread.sums)
         return dependence(spread, mean, weight, group=group)
 
     kept: list[Any] = []

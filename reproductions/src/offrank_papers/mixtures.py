@@ -15,12 +15,12 @@ from offrank.folds.group_by import GroupBy, by_slots
 from offrank.folds.largest import LargestFold
 from offrank.folds.moments import Block, Moments, MomentsFold
 from offrank.inference.pareto import tail_index
-from offrank.inference.ratio import Ratio
 from offrank.inference.spread import Inference
 from offrank.log.batch import Floats, LogBatch
 from offrank.log.source import Needs
 from offrank.policies.propensities import AnyPolicy, propensities, shown_needs
 from offrank.policies.uniform import Uniform
+from offrank.sums import Sums, ratio
 
 _UNIFORM = Uniform()
 _ONE, _REWARD, _VALUE, _WEIGHT, _CORRECTED, _SLATES, _INVERSE = range(7)
@@ -92,8 +92,9 @@ class Mixtures:
     def at(self, epsilon: float, confidence: float = 0.99) -> AtEpsilon:
         """Return the estimates for one epsilon: its weight (1 - epsilon) + epsilon w is linear in that of uniform."""
         mixed = self._mixed(epsilon)
-        spread = Inference(mixed, "studentised", confidence)
-        weight, plain, normalised = spread.ratio(Ratio(2, 0)), spread.ratio(Ratio(1, 0)), spread.ratio(Ratio(1, 2))
+        spread = Inference(Sums.of(("rows", "value", "weight"), mixed), "studentised", confidence)
+        pairs = ("weight", "rows"), ("value", "rows"), ("value", "weight")
+        weight, plain, normalised = (spread.interval(ratio(*pair)) for pair in pairs)
         ess = float(mixed.sums[2] ** 2 / mixed.squares[2])
         cautions = cautions_for(self._evidence(epsilon, mixed, weight, ess)) if epsilon else ()
         return AtEpsilon(epsilon, weight, plain, normalised, ess, cautions)

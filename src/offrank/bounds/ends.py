@@ -11,14 +11,21 @@ import numpy as np
 
 from ..findings.verdict import Decision, Trust
 from ..folds.estimate import Interval
-from ..inference.ratio import Ratio
 from ..inference.spread import Inference
+from ..sums.columns import Name
+from ..sums.mean import Mean, ratio
 
-ROWS_COLUMN = 0
-"""The column of ones; then `OF_PART` for each target under each assumption, with `OF_DRAW` for each draw of a model."""
-OF_PART = 6
-OF_DRAW = 4
-_LOWER, _UPPER, _KNOWN, _DISPLAYED, _LESS, _MORE = range(OF_PART)
+ROWS = "rows"
+"""The column of ones."""
+OF_PART = ("lower", "upper", "known", "displayed", "less", "more")
+"""The columns of a target under an assumption: both ends, what is known, and both ends of the difference."""
+OF_DRAW = ("lower", "upper", "less", "more")
+"""Those that it also has by each draw of a model."""
+
+
+def of_part(name: str, number: int, draw: int | None = None) -> Name:
+    """The name of a column of a target under an assumption, which have one number."""
+    return f"{name} {number}" if draw is None else f"{name} {number} by draw {draw}"
 
 
 @dataclass(frozen=True)
@@ -26,7 +33,7 @@ class Part:
     """What bounds are of. target, against: whom, and `logged` or the target that it is compared with.
 
     - says: what is assumed of users, as a clause. context: rows with the same value of this column are alike.
-    - group: a value of the `by` column; None: the whole log. start: the first of its columns.
+    - group: a value of the `by` column; None: the whole log. number: by which its columns are called.
     - draws: of the model that it rests on. limits: between which values a row's reward is; None: of clicks.
     - comparisons: that hold together with the level of the result (Bonferroni).
     """
@@ -35,19 +42,16 @@ class Part:
     against: str
     says: str
     context: str
-    start: int
+    number: int
     draws: int = 0
     limits: tuple[float, float] | None = None
     group: str | None = None
     comparisons: int = 1
 
-    def mean(self, place: int) -> Ratio:
+    def mean(self, name: str) -> Mean:
         """Return the mean of one of its columns, with those by draws."""
-        drawn, first = (_LOWER, _UPPER, _LESS, _MORE), self.start + OF_PART
-        if place not in drawn:
-            return Ratio(self.start + place, ROWS_COLUMN)
-        each = (first + OF_DRAW * draw + drawn.index(place) for draw in range(self.draws))
-        return Ratio(self.start + place, ROWS_COLUMN, tuple(each))
+        draws = range(self.draws if name in OF_DRAW else 0)
+        return ratio(of_part(name, self.number), ROWS, [of_part(name, self.number, draw) for draw in draws])
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,14 +76,14 @@ class Bounds:
     @classmethod
     def of(cls, part: Part, counted: Inference) -> Bounds:
         """Return the bounds from the sums of all columns. counted: at the level of the result."""
-        sums, level = counted.moments.sums, 1 - (1 - counted.confidence) / part.comparisons
-        shown, displayed = (float(part.mean(place).value(sums)) for place in (_KNOWN, _DISPLAYED))
+        level = 1 - (1 - counted.confidence) / part.comparisons
+        shown, displayed = (counted.sums.value(part.mean(name)) for name in ("known", "displayed"))
         least, most = (0.0, displayed) if part.limits is None else part.limits
         alone, paired = (replace(counted, confidence=level, nonnegative=one) for one in (least >= 0, False))
-        lower, upper = _held_by_both(alone, part.mean(_LOWER), part.mean(_UPPER))
+        lower, upper = _held_by_both(alone, part.mean("lower"), part.mean("upper"))
         lower = replace(lower, low=min(max(lower.low, least), lower.value))
         upper = replace(upper, high=max(min(upper.high, most), upper.value))
-        less, more = (_settled(one, displayed) for one in _held_by_both(paired, part.mean(_LESS), part.mean(_MORE)))
+        less, more = (_settled(one, displayed) for one in _held_by_both(paired, part.mean("less"), part.mean("more")))
         return cls(part, lower, upper, less, more, shown / displayed if displayed > 0 else 1.0, counted)
 
     def at(self, confidence: float) -> Bounds:
@@ -136,12 +140,12 @@ def _settled(found: Interval, scale: float) -> Interval:
     return replace(found, value=value, low=low, high=high)
 
 
-def _held_by_both(counted: Inference, lower: Ratio, upper: Ratio) -> tuple[Interval, Interval]:
+def _held_by_both(counted: Inference, lower: Mean, upper: Mean) -> tuple[Interval, Interval]:
     """Return the intervals of both ends that together hold the value between them with this confidence.
 
     Imbens and Manski (2004): at the c with F(c + width / error) - F(-c) = confidence. Far ends miss it at one side.
     """
-    ends = counted.ratio(lower), counted.ratio(upper)
+    ends = counted.interval(lower), counted.interval(upper)
     error, normal, confidence = max(one.standard_error for one in ends), NormalDist(), counted.confidence
     if not 0 < error < np.inf:
         return ends
@@ -152,4 +156,4 @@ def _held_by_both(counted: Inference, lower: Ratio, upper: Ratio) -> tuple[Inter
         enough = normal.cdf(middle + away) - normal.cdf(-middle) >= confidence
         least, most = (least, middle) if enough else (middle, most)
     level = replace(counted, confidence=2 * normal.cdf(most) - 1)
-    return level.ratio(lower), level.ratio(upper)
+    return level.interval(lower), level.interval(upper)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
+from itertools import product
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +17,8 @@ from ..inference.spec import IntervalSpec
 from ..log.batch import Floats, LogBatch
 from ..log.source import Needs
 from ..policies.propensities import AnyPolicy
-from .ends import OF_DRAW, OF_PART, ROWS_COLUMN
+from ..sums.columns import Columns, Name
+from .ends import OF_DRAW, OF_PART, ROWS, of_part
 from .knowledge import Knowledge
 
 
@@ -42,32 +45,40 @@ class BoundsFold(MappedFold):
                 found |= known.needs(one)
         return found
 
-    def starts(self) -> Iterator[tuple[int, AnyPolicy, Knowledge]]:
-        """Yield the first column of each target under each knowledge."""
-        column = ROWS_COLUMN + 1
-        for target in self.targets:
-            for known in self.knowledge:
-                yield column, target, known
-                column += _width(known)
+    def parts(self) -> Iterator[tuple[int, AnyPolicy, Knowledge]]:
+        """Yield each target under each knowledge, with the number by which its columns are called."""
+        for number, (target, known) in enumerate(product(self.targets, self.knowledge)):
+            yield number, target, known
+
+    @cached_property
+    def columns(self) -> Columns:
+        """The names of the columns."""
+        names: list[Name] = [ROWS]
+        for number, _, known in self.parts():
+            names += [of_part(name, number) for name in OF_PART]
+            names += [of_part(name, number, draw) for draw in range(len(known.drawn)) for name in OF_DRAW]
+        return Columns(tuple(names))
 
     @property
     def reducer(self) -> Tee:
-        *_, (start, _, known) = self.starts()
-        columns = start + _width(known)
-        blocks = tuple((ROWS_COLUMN, column) for column in range(1, columns))
-        each = Tee(self.spec.folds(columns, buckets=BUCKETS_OF_A_GROUP, blocks=blocks))
-        return with_groups(Tee(self.spec.folds(columns, blocks=blocks)), each if self.by else None)
+        blocks = [(ROWS, column) for column in self.columns.once[1:]]
+        each = Tee(self.spec.folds(self.columns, buckets=BUCKETS_OF_A_GROUP, blocks=blocks))
+        return with_groups(Tee(self.spec.folds(self.columns, blocks=blocks)), each if self.by else None)
 
     def mapped(self, batch: LogBatch) -> Sample:
         context = batch.dependent([self._context])
-        values = [np.ones(len(batch))]
-        for _, target, known in self.starts():
-            values += self._values(batch, context[self._context], target, known)
-            for one in known.drawn:
-                lower, upper, *_, less, more = self._values(batch, context[self._context], target, one)
-                values += [lower, upper, less, more]
+        named = self.columns.named(np.empty((len(batch), len(self.columns))))
+        named[ROWS] = 1.0
+        for number, target, known in self.parts():
+            values = self._values(batch, context[self._context], target, known)
+            for name, one in zip(OF_PART, values, strict=True):
+                named[of_part(name, number)] = one
+            for draw, drawn in enumerate(known.drawn):
+                lower, upper, *_, less, more = self._values(batch, context[self._context], target, drawn)
+                for name, one in zip(OF_DRAW, (lower, upper, less, more), strict=True):
+                    named[of_part(name, number, draw)] = one
         groups = batch.labels[self.by] if self.by else None
-        return Sample(np.column_stack(values), batch.row, context, groups=groups)
+        return Sample(named.array, batch.row, context, groups=groups)
 
     def _values(
         self, batch: LogBatch, context: NDArray[np.uint64], target: AnyPolicy, known: Knowledge
@@ -81,7 +92,3 @@ class BoundsFold(MappedFold):
     @property
     def _context(self) -> str:
         return self.spec.columns[0]
-
-
-def _width(known: Knowledge) -> int:
-    return OF_PART + OF_DRAW * len(known.drawn)

@@ -16,7 +16,6 @@ from ..folds.estimate import Caution
 from ..folds.moments import Moments
 from ..folds.optional import given, refused
 from ..folds.outcome_shape import OutcomeShapeFold
-from ..inference.ratio import Ratio
 from ..inference.spread import Inference
 from ..log.batch import LogBatch
 from ..log.source import Needs, Source, has
@@ -26,6 +25,8 @@ from ..policies.propensities import AnyPolicy, is_law
 from ..policies.unconfirmed import confirmed, departure
 from ..policies.written import is_written
 from ..running.quantities import Quantities
+from ..sums.mean import ratio
+from ..sums.sums import Sums
 from .along import along_folds
 from .calibration import CalibrationFold
 from .duplicates import ContentsFold
@@ -165,13 +166,14 @@ class LogFold(MappedFold):
 
 
 def _of_weights(found: Moments) -> dict[str, Any]:
-    rows, weight = found.sums
+    sums = Sums.of(("rows", "weight"), found)
+    rows, weight, squares = sums.total.number("rows"), sums.total.number("weight"), sums.squares
     return {
-        "mean_weight": Inference(found, "normal", CONFIDENCE).ratio(Ratio(1, 0)),
-        "sampling_factor": float(found.squares[0] / rows),
-        "largest_weight": float(found.largest[1]),
-        "impressions": float(rows),
-        "ess": float(weight**2 / found.squares[1]) if found.squares[1] else 0.0,
+        "mean_weight": Inference(sums, "normal", CONFIDENCE).interval(ratio("weight", "rows")),
+        "sampling_factor": squares.number("rows") / rows,
+        "largest_weight": sums.largest.number("weight"),
+        "impressions": rows,
+        "ess": weight**2 / squares.number("weight") if squares["weight"] else 0.0,
     }
 
 

@@ -13,14 +13,16 @@ from numpy.typing import NDArray
 from ..folds.base import Sample, Tee
 from ..folds.clusters import Clusters
 from ..folds.estimate import Interval
-from ..inference.ratio import Ratio
 from ..inference.spec import BUCKETS_OF, IntervalSpec
 from ..log.batch import LogBatch
 from ..log.hashing import distinct_codes, hashed
+from ..sums.columns import Columns
+from ..sums.mean import ratio
 
 KEPT = 4096
 """Maximum of distinct values counted exactly; beyond it, the density of as many hashes is accurate to some 3 %."""
-_MEAN = Ratio(0, 1)
+_COLUMNS = Columns(("reward", "rows"))
+_MEAN = ratio("reward", "rows")
 
 
 @dataclass(frozen=True)
@@ -84,16 +86,16 @@ class OverviewFold:
         if not self.rewards or not state["slots"]:
             return Overview(slots, candidates, distinct)
         folded = self._earned.finish(state["earned"])
-        alone = IntervalSpec().inference(folded)
-        inference = IntervalSpec(cluster="auto", found=self.columns).inference(folded)
-        earned = replace(inference, nonnegative=bool(inference.moments.least[0] >= 0)).ratio(_MEAN)
+        alone = IntervalSpec().inference(_COLUMNS, folded)
+        inference = IntervalSpec(cluster="auto", found=self.columns).inference(_COLUMNS, folded)
+        earned = replace(inference, nonnegative=bool(inference.sums.least["reward"] >= 0)).interval(_MEAN)
         clusters = {name: Clusters.of(name, folded[BUCKETS_OF + name]) for name in self.columns}
         effects = {name: alone.design_effect(_MEAN, one) for name, one in clusters.items()}
         return Overview(slots, candidates, distinct, earned, effects)
 
     @property
     def _earned(self) -> Tee:
-        return Tee(IntervalSpec(cluster="auto", found=self.columns).folds(2))
+        return Tee(IntervalSpec(cluster="auto", found=self.columns).folds(_COLUMNS))
 
 
 def _counted(sizes: NDArray[np.int64]) -> Counter[int]:

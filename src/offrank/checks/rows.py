@@ -17,12 +17,13 @@ from ..findings.evidence import ClustersEvidence
 from ..folds.base import MappedFold, PlusFold, TotalFold, total
 from ..folds.counts import KeyedCounts, KeyedCountsFold
 from ..folds.estimate import Interval
-from ..inference.ratio import Mean
 from ..inference.spread import Inference
 from ..log.batch import Floats, Integers, LogBatch
 from ..log.source import Needs
 from ..policies.propensities import AnyPolicy, law_needs
 from ..policies.ties import tied
+from ..sums.columns import Name
+from ..sums.mean import Mean
 from . import _kernels
 
 _ROUNDING = 1e-12
@@ -162,7 +163,7 @@ class TiesFold(MappedFold):
         return np.asarray(found[:-1] / found[-1]) if found[-1] else found[:-1]
 
 
-def dependence(spread: Inference, mean: Mean, weight: int, *, group: bool = False) -> ClustersEvidence:
+def dependence(spread: Inference, mean: Mean, weight: Name, *, group: bool = False) -> ClustersEvidence:
     """Return the clustering statistics of a mean.
 
     weight: the column that weights each row in it. group: whether it is for one of several groups of the log.
@@ -172,7 +173,7 @@ def dependence(spread: Inference, mean: Mean, weight: int, *, group: bool = Fals
         effect = spread.design_effect(mean, used)
         # Effective number of clusters of equal size, Satterthwaite's degrees of freedom + 1: the smaller of two, by
         # each cluster's share of the denominator of the mean, and of the weights.
-        effective = 1 + min(used.freedom(mean.denominator), used.freedom(weight))
+        effective = 1 + spread.freedom(used, mean.shares[0], weight)
         found = replace(found, column=used.column, clusters=len(used), effective=effective, design_effect=effect)
     if (apart := spread.passed_over(mean)) is not None:
         missed = spread.design_effect(mean, apart)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import reduce
-from typing import Any, ClassVar, Literal, Protocol, get_args
+from functools import cached_property, reduce
+from typing import Any, Literal, Protocol, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,17 +18,18 @@ from ..findings.evidence_clicks import PredictionEvidence
 from ..folds.base import MappedFold, Sample, Tee
 from ..folds.estimate import Caution, Interval
 from ..folds.fingerprint import FingerprintFold
-from ..folds.moments import Moments
 from ..folds.outcome_shape import OutcomeShapeFold
 from ..folds.same_log import share_learnt
 from ..formatting import with_half
 from ..frames import plain
-from ..inference.ratio import Mean, Ratio
 from ..inference.spec import IntervalSpec
 from ..inference.spread import Inference
 from ..log.batch import Contexts, Floats, Integers, LogBatch
 from ..log.source import Needs, Source
 from ..running.executors import Executor, Progress, run
+from ..sums.columns import Columns, Name
+from ..sums.mean import Mean, ratio
+from ..sums.sums import Sums
 from .base import refuse_sorted
 from .fitted import Fitted
 from .laws import ClickLaw, chance_of
@@ -149,11 +150,8 @@ class Evaluations(Mapping[str, Evaluated]):
         value = getattr(self[left], quantity).value - getattr(self[right], quantity).value
         if not math.isfinite(value):
             return Interval(value, -math.inf, math.inf, math.inf)
-        names, columns = list(self.found), PredictionColumns(len(self.found))
-        ranks = columns.used(self.spread.moments.sums)
-        return self.spread.difference(
-            *(columns.statistic(names.index(name), quantity, ranks) for name in (left, right))
-        )
+        names, ranks = list(self.found), used_ranks(self.spread.sums)
+        return self.spread.difference(*(statistic(names.index(name), quantity, ranks) for name in (left, right)))
 
     def records(self) -> list[dict[str, Any]]:
         """A row per model and quantity, then those at each rank; differences are to the first model."""
@@ -207,37 +205,32 @@ def evaluate(
         refuse_sorted(found["shape"])
     if not found["tally"].impressions:
         raise EmptyLogError(f"{source.describe()} has no sessions", "give a log with at least one impression")
-    spread = fold.inference.inference(found["sums"])
-    each = {
-        name: _evaluated(index, one, fold.columns, spread, found["tally"])
-        for index, (name, one) in enumerate(models.items())
-    }
+    spread = fold.inference.inference(fold.columns, found["sums"])
+    each = {name: _evaluated(index, one, spread, found["tally"]) for index, (name, one) in enumerate(models.items())}
     for name, judged in found["rows"].items():
         seen = cautions_for(TrainingEvidence(share=share_learnt(learnt[name], judged), policy=False))
         each[name] = replace(each[name], cautions=(*seen, *each[name].cautions))
     return Evaluations(each, spread)
 
 
-def _evaluated(index: int, model: Predictor, columns: PredictionColumns, spread: Inference, tally: Tally) -> Evaluated:
+def _evaluated(index: int, model: Predictor, spread: Inference, tally: Tally) -> Evaluated:
     """The results of a model, with cautions."""
-    sums = spread.moments.sums
-    used = columns.used(sums)
+    total, used = spread.sums.total, used_ranks(spread.sums)
     ranks = range(max(used, default=-1) + 1)
-    likely, before, given = (spread.ratio(columns.statistic(index, quantity, used)) for quantity in QUANTITIES)
+    likely, before, given = (spread.interval(statistic(index, quantity, used)) for quantity in QUANTITIES)
     before_at_rank, given_at_rank = (
-        tuple(spread.ratio(columns.statistic(index, quantity, [at])) if at in used else _NOWHERE for at in ranks)
+        tuple(spread.interval(statistic(index, quantity, [at])) if at in used else _NOWHERE for at in ranks)
         for quantity in AT_RANK
     )
-    likelihood, unseen, impossible, by_rank = columns.of_model(index)
-    refuted, fitted = round(sums[impossible]), model if isinstance(model, Fitted) else None
-    missing = float(sums[unseen]) / float(sums[columns.shown]) if fitted and sums[columns.shown] else None
-    ahead = spread.difference(Ratio(likelihood, columns.sessions), Ratio(by_rank, columns.sessions))
+    refuted, fitted = round(total.number(of_model(IMPOSSIBLE, index))), model if isinstance(model, Fitted) else None
+    missing = total.number(of_model(UNSEEN, index)) / total.number(SHOWN) if fitted and total[SHOWN] else None
+    ahead = spread.difference(*(ratio(of_model(name, index), SESSIONS) for name in (LIKELIHOOD, BY_RANK)))
     known = not refuted and fitted is not None and fitted.rank_rates is not None
     evidence = PredictionEvidence(
         sessions=tally.impressions,
         unseen=missing or 0.0,
         learnt=fitted.tally.ranks if fitted else 0,
-        slots=columns.ranks(sums),
+        slots=len(total[WITH_RANK]),
         impossible=refuted,
         features=fitted is not None and fitted.model.columns is not None,
         ahead=ahead if known else None,
@@ -249,7 +242,7 @@ def _evaluated(index: int, model: Predictor, columns: PredictionColumns, spread:
         before_at_rank,
         given_at_rank,
         tally.impressions,
-        tuple(float(sums[columns.width(rank)]) for rank in ranks),
+        tuple(total[WITH_RANK][: len(ranks)].tolist()),
         missing,
         refuted,
         tally,
@@ -262,75 +255,47 @@ def _row(model: str, quantity: str, rank: int | None, found: Interval) -> dict[s
     return {"model": model, "quantity": quantity, "rank": rank, **found.to_dict(), "difference": None}
 
 
-@dataclass(frozen=True)
-class PredictionColumns:
-    """Columns of the sums, each divided by the inclusion except the third of each model.
+SESSIONS, SHOWN, WITH_RANK = "sessions", "shown", "sessions with the rank"
+"""Columns of the sums, one per session and the documents shown; and by rank the sessions that have it."""
+LIKELIHOOD, UNSEEN, IMPOSSIBLE, BY_RANK = "log_likelihood", "unseen", "impossible", "log_likelihood by rank"
+"""Of each model: the log-likelihood, the documents unseen in training, the sessions to which it gives probability 0
+(the only ones that are not divided by the inclusion), and the log-likelihood by the click rates of its training log's
+ranks."""
+BEFORE, GIVEN = "perplexity", "conditional_perplexity"
+"""Of each model by rank: the loss of its click, in bits, without knowing other clicks, and given the clicks above."""
 
-    One of the sessions, one of the documents shown; of each model the log-likelihood, the documents unseen in
-    training, the sessions to which it gives probability 0, and the log-likelihood by the click rates of the ranks of
-    its training log; and a block for each rank: the sessions that have it;
-    of each model the loss of its click, in bits, without knowing other clicks; of each model the loss given
-    the clicks above. Ranks come last, so that a longer slate adds columns at the end.
+
+def of_model(name: str, model: int) -> Name:
+    """The name of a column of a model."""
+    return f"{name} of model {model}"
+
+
+def prediction_columns(models: int) -> Columns:
+    """The columns of the sums for so many models; ranks come last."""
+    once = [of_model(name, one) for one in range(models) for name in (LIKELIHOOD, UNSEEN, IMPOSSIBLE, BY_RANK)]
+    losses = [of_model(name, one) for name in (BEFORE, GIVEN) for one in range(models)]
+    return Columns((SESSIONS, SHOWN, *once), (WITH_RANK, *losses))
+
+
+def used_ranks(sums: Sums) -> list[int]:
+    """The ranks that occur in any session."""
+    return np.flatnonzero(sums.total[WITH_RANK] > 0).tolist()
+
+
+def statistic(model: int, quantity: Quantity, ranks: Sequence[int]) -> Mean:
+    """A quantity of a model as a function of the sums.
+
+    Perplexity is the mean over these ranks, each over its sessions, of 2^loss: Eq. 2 and 3 of paper cmip-debiasedness.
     """
-
-    models: int
-    sessions: ClassVar[int] = 0
-    shown: ClassVar[int] = 1
-
-    def of_model(self, model: int) -> tuple[int, int, int, int]:
-        """Columns of the log-likelihood, the unseen documents, the sessions of probability 0, and of rates by rank."""
-        first = 2 + 4 * model
-        return first, first + 1, first + 2, first + 3
-
-    @property
-    def block(self) -> int:
-        """Number of columns per rank."""
-        return 1 + 2 * self.models
-
-    def width(self, ranks: int) -> int:
-        """Number of columns for so many ranks; the next column holds the sessions that have the rank below."""
-        return 2 + 4 * self.models + ranks * self.block
-
-    def ranks(self, sums: Floats) -> int:
-        """Number of ranks in these sums."""
-        return (len(sums) - self.width(0)) // self.block
-
-    def used(self, sums: Floats) -> list[int]:
-        """The ranks that occur in any session."""
-        return [rank for rank in range(self.ranks(sums)) if sums[self.width(rank)] > 0]
-
-    def statistic(self, model: int, quantity: Quantity, ranks: Sequence[int]) -> Mean:
-        """A quantity of a model as a function of the sums; perplexity over these ranks, each over its sessions."""
-        if quantity == "log_likelihood":
-            return Ratio(self.of_model(model)[0], self.sessions)
-        loss = 1 + model + self.models * (quantity == "conditional_perplexity")
-        return MeanPower(tuple(Ratio(self.width(rank) + loss, self.width(rank)) for rank in ranks))
-
-
-@dataclass(frozen=True)
-class MeanPower:
-    """Perplexity as a function of sums: the mean over ranks of 2^loss, Eq. 2 and 3 of paper cmip-debiasedness."""
-
-    losses: tuple[Ratio, ...]
-
-    @property
-    def denominator(self) -> int:
-        """The column of the sessions."""
-        return PredictionColumns.sessions
-
-    def value(self, sums: Floats) -> Floats:
-        return np.asarray(np.mean([np.exp2(loss.value(sums)) for loss in self.losses], axis=0))
-
-    def influence(self, moments: Moments) -> Floats:
-        """[d] coefficients by the delta method: d 2^loss = ln 2 2^loss d loss."""
-        slopes = [math.log(2) * np.exp2(float(loss.value(moments.sums))) for loss in self.losses]
-        each = [slope * loss.influence(moments) for slope, loss in zip(slopes, self.losses, strict=True)]
-        return np.asarray(np.mean(each, axis=0))
+    if quantity == LIKELIHOOD:
+        return ratio(of_model(LIKELIHOOD, model), SESSIONS)
+    loss, at = of_model(quantity, model), list(ranks)
+    return Mean(lambda s: np.exp(math.log(2) * (s[loss] / s[WITH_RANK])[..., at]).mean(axis=-1), (SESSIONS,))
 
 
 @dataclass(frozen=True)
 class PredictionFold(MappedFold):
-    """Reduces batches to sums in `PredictionColumns`, with more columns where a later slate is longer."""
+    """Reduces batches to sums in `prediction_columns`, with more columns where a later slate is longer."""
 
     models: tuple[Predictor, ...]
     inference: IntervalSpec
@@ -340,33 +305,32 @@ class PredictionFold(MappedFold):
         wanted = [Needs(frozenset(["clicks"]), holes=True), *(model.needs() for model in self.models)]
         return reduce(Needs.__or__, [*wanted, self.inference.needs()])
 
-    @property
-    def columns(self) -> PredictionColumns:
-        """The layout of the sums."""
-        return PredictionColumns(len(self.models))
+    @cached_property
+    def columns(self) -> Columns:
+        """The names of the sums."""
+        return prediction_columns(len(self.models))
 
     @property
     def reducer(self) -> Tee:
-        return Tee(self.inference.folds(self.columns.width(0)))  # later samples have more columns
+        return Tee(self.inference.folds(self.columns))  # later samples have more columns
 
     def mapped(self, batch: LogBatch) -> Sample:
-        clicks, shown, columns = whole_clicks(batch), batch.slates >= 0, self.columns
-        values = np.zeros((len(batch), columns.width(shown.shape[1])))
-        values[:, columns.sessions], values[:, columns.shown] = 1.0, shown.sum(axis=1)
-        by_rank = values[:, columns.width(0) :].reshape(len(batch), shown.shape[1], columns.block)
-        by_rank[:, :, 0] = shown
+        clicks, shown = whole_clicks(batch), batch.slates >= 0
+        named = self.columns.named(np.zeros((len(batch), self.columns.width(shown.shape[1]))))
+        named[SESSIONS], named[SHOWN], named[WITH_RANK] = 1.0, shown.sum(axis=1), shown
         for index, model in enumerate(self.models):
-            likelihood, unseen, impossible, rates = columns.of_model(index)
-            before, given, values[:, likelihood], possible = _losses(model, batch, clicks, shown)
-            by_rank[:, :, 1 + index], by_rank[:, :, 1 + columns.models + index] = before, given
+            before, given, likelihood, possible = _losses(model, batch, clicks, shown)
+            named[of_model(BEFORE, index)], named[of_model(GIVEN, index)] = before, given
+            named[of_model(LIKELIHOOD, index)] = likelihood
             if isinstance(model, Fitted):
                 document = model.documents.slots(batch.contexts, batch.slates).document
-                values[:, unseen] = ((document < 0) & shown).sum(axis=1)
+                named[of_model(UNSEEN, index)] = ((document < 0) & shown).sum(axis=1)
                 if model.rank_rates is not None:
                     chance = np.broadcast_to(of_ranks(model.rank_rates, shown.shape[1]), shown.shape)
-                    values[:, rates] = np.log(np.where(shown, chance_of(chance, clicks), 1.0)).sum(axis=1)
-            values[:, impossible] = ~possible * batch.inclusion  # of sessions read, without weights
-        values /= batch.inclusion[:, None]
+                    logs = np.log(np.where(shown, chance_of(chance, clicks), 1.0)).sum(axis=1)
+                    named[of_model(BY_RANK, index)] = logs
+            named[of_model(IMPOSSIBLE, index)] = ~possible * batch.inclusion  # of sessions read, without weights
+        values = named.array / batch.inclusion[:, None]
         return Sample(values, batch.row, batch.dependent(self.inference.columns))
 
 

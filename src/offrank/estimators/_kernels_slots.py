@@ -1,7 +1,7 @@
 # mypy: disallow-untyped-defs=False, disallow-incomplete-defs=False, check-untyped-defs=False
 """Compiled loops that sum weighted clicks per block of slots.
 
-Block b has `stride` numbers from first + b * stride on. inverse: [n] 1 / inclusion. rows: those to include.
+The last block holds all further slots. inverse: [n] 1 / inclusion. rows: those to include. Sums [blocks] are added to.
 """
 
 # mypy: disable-error-code="no-untyped-def"
@@ -20,61 +20,59 @@ def squares(rows, reward, inverse):
 
 
 @jit
-def whole(rows, weight, control, reward, inverse, out, first):
-    """Add to out [d], for weights of whole slates: weighted reward, its product with the reward, squared control."""
+def whole(rows, weight, control, reward, inverse):
+    """The sums of weighted reward, of its product with the reward, and of the squared control, of whole slates."""
     earned, squared, mass = 0.0, 0.0, 0.0
     for row in rows:
         value, c = inverse[row] * weight[row] * reward[row], inverse[row] * control[row]
         earned += value
         squared += value * reward[row]
         mass += c * c
-    out[first] += earned
-    out[first + 1] += squared
-    out[first + 2] += mass
+    return earned, squared, mass
 
 
 @jit
-def logged(rows, clicks, length, inverse, out, first, stride, blocks):
-    """Add to out [d]: slots, clicks, and clicks above each slot."""
+def logged(rows, clicks, length, inverse, number, clicked, over):
+    """Add slots, clicks, and clicks above each slot."""
     for row in rows:
         above, h = 0.0, inverse[row]
         for i in range(length[row]):
-            place = first + min(i, blocks - 1) * stride
+            place = min(i, len(number) - 1)
             click = clicks[row, i]
-            out[place] += h
-            out[place + 1] += h * click
-            out[place + 2] += h * above
+            number[place] += h
+            clicked[place] += h * click
+            over[place] += h * above
             above += click
 
 
 @jit
-def weighted(rows, weight, control, clicks, length, inverse, out, square, first, stride, blocks):
-    """Add to out [d], with a = clicks above the slot: control, weight c, weight c^2, weight c a, control a.
+def weighted(rows, weight, control, clicks, length, inverse, mass, value, square, pair, beside):
+    """Add, with a = clicks above the slot: control, weight c, weight c^2, weight c a, control a.
 
-    Adds the squares of control / inclusion to out[square].
+    Returns the sum of the squares of control / inclusion.
     """
     squares = 0.0
     for row in rows:
         above, h = 0.0, inverse[row]
         for i in range(length[row]):
-            place = first + min(i, blocks - 1) * stride
+            place = min(i, len(mass) - 1)
             click = clicks[row, i]
             c, v = h * control[row, i], h * weight[row, i] * click
-            out[place] += c
-            out[place + 1] += v
-            out[place + 2] += v * click
-            out[place + 3] += v * above
-            out[place + 4] += c * above
+            mass[place] += c
+            value[place] += v
+            square[place] += v * click
+            pair[place] += v * above
+            beside[place] += c * above
             squares += c * c
             above += click
-    out[square] += squares
+    return squares
 
 
 @jit
-def normalising(weight, control, clicks, length, out, first, stride, blocks):
-    """Add to out [n, d], row by row: weight c and control, not divided by the inclusion."""
+def normalising(weight, control, clicks, length, value, mass):
+    """Add to value and mass [n, blocks], row by row: weight c and control, not divided by the inclusion."""
     for row in range(len(length)):
         for i in range(length[row]):
-            place = first + min(i, blocks - 1) * stride
-            out[row, place] += weight[row, i] * clicks[row, i]
-            out[row, place + 1] += control[row, i]
+            place = min(i, value.shape[1] - 1)
+            value[row, place] += weight[row, i] * clicks[row, i]
+            mass[row, place] += control[row, i]

@@ -15,16 +15,17 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
 from ..log.batch import Floats, Integers, LogBatch
+from ..sums.columns import Columns, Name, Named
 from . import _kernels_slots
 from .base import Terms
 
 BLOCKS = 20
 """The slots from this rank on are summed as one block."""
-_PLAIN, _LOGGED, _WEIGHTED = 3, 3, 5
 
 
 def blocks(slots: int) -> int:
@@ -74,30 +75,37 @@ class Slots:
         return more * _ratio(np.cumsum(value) - value, logged)
 
 
-@dataclass(frozen=True)
-class EffectiveSizeLayout:
-    """Positions of the sums, each divided by the inclusion probability. slotted: which pairs weight clicks.
+LOGGED = ("number", "clicks", "above")
+WEIGHTED = ("control", "value", "square", "pair", "beside")
+"""Sums by block of slots, as logged, and of each pair whose clicks are weighted."""
 
-    Columns 0 and 1: squares of the logged reward, and of an impression's logged clicks. Then for each pair of target
-    and estimator the weighted reward and its weighted square, and the squared weights, summed over slots. Then block
-    by block of slots the sums of `_kernels_slots`: `logged`, and `weighted` for each slotted pair.
+
+@dataclass(frozen=True)
+class EffectiveSizeColumns:
+    """The named sums, each divided by the inclusion probability. slotted: which pairs weight clicks.
+
+    `SQUARES`: of the logged reward, and of an impression's logged clicks. For each pair of target and estimator the
+    weighted reward (earned) and its weighted square, and the squared weights, summed over slots. By block of slots
+    LOGGED, and WEIGHTED of each slotted pair.
     """
 
     slotted: tuple[bool, ...]
 
-    @property
-    def columns(self) -> int:
-        """Number of columns before those of slots."""
-        return 2 + _PLAIN * len(self.slotted)
+    @cached_property
+    def columns(self) -> Columns:
+        """The names of all sums."""
+        pairs = range(len(self.slotted))
+        once = [of_pair(pair, name) for pair in pairs for name in ("earned", "squared", "weights")]
+        in_slots = [of_pair(pair, name) for pair in pairs if self.slotted[pair] for name in WEIGHTED]
+        return Columns((*SQUARES, *once), (*LOGGED, *in_slots) if any(self.slotted) else ())
 
-    @property
-    def stride(self) -> int:
-        """Number of sums of a block of slots."""
-        return _LOGGED + _WEIGHTED * sum(self.slotted) if any(self.slotted) else 0
 
-    def own(self, pair: int) -> int:
-        """The index of the first sum of a slotted pair within a block."""
-        return _LOGGED + _WEIGHTED * sum(self.slotted[:pair])
+SQUARES = ("reward squares", "clicks squares")
+
+
+def of_pair(pair: int, name: str) -> Name:
+    """The sum of this name of a pair."""
+    return f"{name} {pair}"
 
 
 @dataclass(frozen=True)
@@ -107,7 +115,7 @@ class EffectiveSizeTerms:
     found: for each pair its terms, and which of the two rewards it weights. rows: those to include, None for all.
     """
 
-    layout: EffectiveSizeLayout
+    layout: EffectiveSizeColumns
     batch: LogBatch
     rewards: tuple[Floats, Floats]
     found: tuple[tuple[Terms, int], ...]
@@ -119,32 +127,35 @@ class EffectiveSizeTerms:
 
     def sum(self) -> Floats:
         """[columns or more] the sums over the rows."""
-        batch, layout = self.batch, self.layout
+        batch, columns = self.batch, self.layout.columns
         rows = np.arange(len(batch)) if self.rows is None else self.rows
         length, clicks, inverse = batch.contexts.length, batch.clicks, batch.inverse_inclusion
-        out = np.zeros(layout.columns + layout.stride * blocks(batch.slates.shape[1]))
-        for outcome, reward in enumerate(self.rewards):
-            out[outcome] = _kernels_slots.squares(rows, reward, inverse)
-        if layout.stride:
-            _kernels_slots.logged(rows, clicks, length, inverse, out, layout.columns, layout.stride, BLOCKS)
+        out = columns.named(np.zeros(columns.width(blocks(batch.slates.shape[1]))))
+        for name, reward in zip(SQUARES, self.rewards, strict=True):
+            out[name] = _kernels_slots.squares(rows, reward, inverse)
+        if any(self.layout.slotted):
+            _kernels_slots.logged(rows, clicks, length, inverse, *(out[name] for name in LOGGED))
         for pair, (terms, earned) in enumerate(self.found):
             if terms.weights is None:
                 continue
-            weight, control, plain = terms.weights.weight, terms.weights.control, 2 + _PLAIN * pair
+            weight, control = terms.weights.weight, terms.weights.control
             if weight.ndim == 1:
-                _kernels_slots.whole(rows, weight, control, self.rewards[earned], inverse, out, plain)
-            elif layout.slotted[pair]:
-                place = plain + 2, layout.columns + layout.own(pair), layout.stride, BLOCKS
-                _kernels_slots.weighted(rows, weight, control, clicks, length, inverse, out, *place)
-        return out
+                found = _kernels_slots.whole(rows, weight, control, self.rewards[earned], inverse)
+                for name, one in zip(("earned", "squared", "weights"), found, strict=True):
+                    out[of_pair(pair, name)] = one
+            elif self.layout.slotted[pair]:
+                sums = (out[of_pair(pair, name)] for name in WEIGHTED)
+                squares = _kernels_slots.weighted(rows, weight, control, clicks, length, inverse, *sums)
+                out[of_pair(pair, "weights")] = squares
+        return out.array
 
 
 @dataclass(frozen=True)
 class EffectiveSize:
     """Effective sample sizes from the sums of a log. rows: sum of 1 / inclusion."""
 
-    layout: EffectiveSizeLayout
-    sums: Floats
+    layout: EffectiveSizeColumns
+    sums: Named
     rows: float
 
     def variance(
@@ -157,15 +168,15 @@ class EffectiveSize:
         slots = self._slots(pair)
         if slots is not None:
             return slots.variance(self.rows, normalised=normalised, each_slot=each_slot)
-        value, square, _ = self.sums[2 + _PLAIN * pair :][:_PLAIN] / weight
+        value, square = (self.sums.number(of_pair(pair, name)) / weight for name in ("earned", "squared"))
         found = float(square - value**2)
         if found < -1e-9 * abs(square):  # negative weights of the pseudoinverse: use the logged variance
-            return float(self.sums[logged[1]] / self.rows - logged[0] ** 2)
+            return self.sums.number(SQUARES[logged[1]]) / self.rows - logged[0] ** 2
         return found if found > 1e-12 * abs(square) else 0.0
 
     def kish(self, pair: int, weight: float) -> float:
         """(sum of weights)^2 / sum of squared weights, over slates or, per impression, over slots."""
-        squares, slots = float(self.sums[2 + _PLAIN * pair + 2]), self._slots(pair)
+        squares, slots = self.sums.number(of_pair(pair, "weights")), self._slots(pair)
         if slots is None:
             return weight**2 / squares
         return float(slots.control.sum() ** 2 / squares / (slots.number.sum() / self.rows))
@@ -179,16 +190,15 @@ class EffectiveSize:
         if found is None:
             return 1.0, 1.0
         slots = float(found.number.sum()) / self.rows
-        alike = slots * squares / float(self.sums[2 + _PLAIN * pair + 2])
+        alike = slots * squares / self.sums.number(of_pair(pair, "weights"))
         return slots, min(max(slots * alike, 1.0), slots)
 
     def _slots(self, pair: int) -> Slots | None:
         """The sums of a pair that weights clicks."""
         if not self.layout.slotted[pair]:
             return None
-        by_block = self.sums[self.layout.columns :].reshape(-1, self.layout.stride)
-        own = self.layout.own(pair)
-        found = Slots(*by_block[:, :_LOGGED].T, *by_block[:, own : own + _WEIGHTED].T)
+        weighted = (self.sums[of_pair(pair, name)] for name in WEIGHTED)
+        found = Slots(*(self.sums[name] for name in LOGGED), *weighted)
         return found if found.control.any() else None
 
 

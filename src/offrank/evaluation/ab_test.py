@@ -11,19 +11,17 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from ..assumptions import FROM_TOP, HISTORY, LISTS_ALONE
-from ..estimators.fold import REWARD, ROWS
+from ..estimators.fold import CONTROL, REWARD, ROWS, of_arm
 from ..findings import cautions_for
 from ..findings.evidence_rows import ArmsEvidence, ControlEvidence
 from ..findings.verdict import EstimateRow
 from ..folds.estimate import Caution, Estimate, Interval
-from ..folds.moments import Moments
-from ..inference.ratio import Adjusted, Combination, Mean, Ratio, RelativeChange
 from ..log.batch import Floats
 from ..policies.propensities import AnyPolicy
 from ..registry import Later
+from ..sums.mean import Mean, combined, ratio, relative
+from ..sums.sums import Sums
 from .candidates import Rows
 from .counts import AnyEstimator, Counts
 
@@ -103,7 +101,7 @@ class ArmsCompared:
     lists_alone: Interval | None = None
 
 
-Sides = tuple[Combination, Combination]
+Sides = tuple[Mean, Mean]
 """A difference of two arms as the means to subtract."""
 
 
@@ -192,7 +190,7 @@ class ArmsPair:
 
     def _step(self, name: str, assumed: frozenset[str], own: Mean, less: Mean) -> Step:
         """What one estimator says, and its share of least variance with those that assume less."""
-        inference, nothing = self.summary.inference, Combination(((less, 0.0),))
+        inference, nothing = self.summary.inference, combined([(less, 0.0)])
         difference, before = (inference.difference(one, nothing) for one in (own, less))
         contrast = inference.difference(own, less)
         same = contrast.standard_error <= _ROUNDED_ALIKE * before.standard_error
@@ -205,7 +203,7 @@ class ArmsPair:
         contrast = inference.difference(_minus(*other), _minus(*sides))
         found = uncertain_prior.leaning(own, inference.difference(*other), contrast, self.summary.spec.confidence)
         one, two = (
-            Combination(((mine, 1 - found.share), (theirs, found.share)))
+            combined([(mine, 1 - found.share), (theirs, found.share)])
             for mine, theirs in zip(sides, other, strict=True)
         )
         return found, (one, two)
@@ -238,24 +236,24 @@ class ArmsPair:
         about_log: what binds both; of the rest of the log's faults, those of the logging policy bind the first alone.
         """
         found, both = self.leaning(self.anchor, self.means, self.pooled().sides)
-        relative, first = self.summary.relative(*self.means), next(iter(self.rows[0].values()))
+        share, first = self.summary.relative(*self.means), next(iter(self.rows[0].values()))
         means = EstimateRow(
             MEANS,
             first.estimator,
             frozenset[str](),
             _estimate(self.summary, self.anchor, about_log),
-            relative=relative,
+            relative=share,
             requires_logging=False,
         )
         if found == uncertain_prior.Leaning():
             return [means]
         away = found.interval(self.anchor, self._value(both))
-        change = float(RelativeChange(*both).value(self.summary.moments.sums))
+        change = self.summary.sums.value(relative(*both))
         combined = replace(
             means,
             name=COMBINED,
             found=_estimate(self.summary, away, about_log),
-            relative=relative and found.interval(relative, change),
+            relative=share and found.interval(share, change),
             requires_logging=True,
         )
         return [combined, replace(means, asked=False)]
@@ -269,7 +267,7 @@ def pair_of(
     if None in places or places[0] == places[1]:
         return None
     arms = int(places[0] or 0), int(places[1] or 0)
-    if any(summary.moments.sums[summary.layout.arm_mean(arm, ROWS).denominator] <= 0 for arm in arms):
+    if any(summary.sums.total[of_arm(arm, ROWS)] <= 0 for arm in arms):
         return None
     return ArmsPair(summary, arms, (targets[names[0]], targets[names[1]]), (rows[names[0]], rows[names[1]]))
 
@@ -280,10 +278,10 @@ def arms(summary: Counts, designed: Mapping[str, float] | None) -> tuple[Arm, ..
     found = []
     for number, (value, policy) in enumerate(known.policies.items() if known is not None else ()):
         mean = summary.arm_mean(number)
-        rows = float(summary.moments.sums[mean.denominator])
-        share = inference.ratio(Ratio(mean.denominator, ROWS))
+        rows = summary.sums.total.number(of_arm(number, ROWS))
+        share = inference.interval(ratio(of_arm(number, ROWS), ROWS))
         said = None if designed is None else designed[value]
-        found.append(Arm(str(value), repr(policy), rows, share, said, inference.ratio(mean)))
+        found.append(Arm(str(value), repr(policy), rows, share, said, inference.interval(mean)))
     return tuple(found)
 
 
@@ -301,10 +299,10 @@ def of_control(summary: Counts) -> tuple[Caution, ...]:
     if layout.control is None or layout.arms is None:
         return ()
     for number, value in enumerate(layout.arms.policies):
-        rows = layout.arm_mean(number, ROWS).denominator
+        rows = of_arm(number, ROWS)
         excess = layout.excess(rows, rows)
-        if excess is not None and summary.moments.sums[rows] > 0:
-            found[str(value)] = summary.inference.difference(excess, Combination(((excess, 0.0),)))
+        if excess is not None and summary.sums.total[rows] > 0:
+            found[str(value)] = summary.inference.difference(excess, combined([(excess, 0.0)]))
     return cautions_for(ControlEvidence(column=layout.control, arms=layout.arms.column, away=found))
 
 
@@ -313,31 +311,29 @@ def welch_difference(summary: Counts, one: Mean, other: Mean) -> Interval:
 
     With a control that of the rewards less its slope times it, as fixed: tea-tasting and Deng and others (2013).
     """
-    found, moments = summary.inference.difference(one, other), summary.moments
-    sampled = moments.squares[ROWS] != moments.sums[ROWS]
+    found, sums = summary.inference.difference(one, other), summary.sums
+    sampled = sums.squares[ROWS] != sums.total[ROWS]
     if sampled or summary.inference.clustered(one) or summary.inference.clustered(other):
         return found
     variance = 0.0
     for mean in (one, other):
-        rows = float(moments.sums[mean.denominator])
+        rows = sums.total.number(mean.shares[0])
         if not rows > 1:
             return replace(found, low=-math.inf, high=math.inf, standard_error=math.inf)
-        variance += moments.variation(_in_arm(mean, moments)) / (rows - 1) / rows
+        variance += sums.variation(_in_arm(mean, sums)) / (rows - 1) / rows
     error = math.sqrt(variance)
     stretch = error / found.standard_error if found.standard_error > 0 else 1.0
     low, high = (found.value + stretch * (end - found.value) for end in (found.low, found.high))
     return replace(found, low=low, high=high, standard_error=error)
 
 
-def _in_arm(mean: Mean, moments: Moments) -> Floats:
+def _in_arm(mean: Mean, sums: Sums) -> Floats:
     """[d] coefficients of a row's reward less the mean of its arm, both adjusted by the control; 0 in other arms."""
-    plain = mean.mean if isinstance(mean, Adjusted) else mean
-    assert isinstance(plain, Ratio)
-    found = np.zeros(len(moments.mean))
-    found[plain.numerator], found[plain.denominator] = 1.0, -float(mean.value(moments.sums))
-    if isinstance(mean, Adjusted):
-        found[mean.excess.weighed] = -mean.slope
-        found[plain.denominator] += mean.slope * moments.mean[mean.excess.control] / moments.mean[ROWS]
+    found = sums.influence(mean) * sums.total.number(mean.shares[0]) / sums.n
+    named = sums.columns.named(found)
+    for column in (ROWS, CONTROL):
+        if column in sums.columns.once:
+            named[column] = 0.0
     return found
 
 
@@ -364,18 +360,18 @@ def _least_variance(before: Interval, own: Interval, contrast: Interval) -> floa
     return min(max((one + between - other) / (2 * between), 0.0), 1.0)
 
 
-def _minus(one: Mean, other: Mean) -> Combination:
-    return Combination(((one, 1.0), (other, -1.0)))
+def _minus(one: Mean, other: Mean) -> Mean:
+    return combined([(one, 1.0), (other, -1.0)])
 
 
 def _sides(parts: Sequence[tuple[tuple[Mean, Mean], float]]) -> Sides:
     """The combination for each of two arms. parts: means of both, and their share."""
-    one, other = (Combination(tuple((both[side], share) for both, share in parts)) for side in (0, 1))
+    one, other = (combined([(both[side], share) for both, share in parts]) for side in (0, 1))
     return one, other
 
 
 def _estimate(summary: Counts, away: Interval, about_log: Sequence[Caution]) -> Estimate:
     """The difference of two arms as an estimate."""
-    known = away.value, away.low, away.high, away.standard_error, summary.moments.n
+    known = away.value, away.low, away.high, away.standard_error, summary.sums.n
     least = summary.detectable(away, away.standard_error, 1.0)
     return Estimate(*known, math.nan, None, 0.0, difference=away, detectable=least, about_log=tuple(about_log))

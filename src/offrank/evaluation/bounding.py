@@ -66,13 +66,13 @@ def _bounds(question: WithBounds, source: Source, against: str | None) -> tuple[
     fold = BoundsFold(knowledge, tuple(every.values()), spec, baseline, question.by)
     counted = run(source.select(fold.needs), fold, executor, question.progress)
     names, parts = [name for name in every for _ in knowledge], []
-    for name, (start, _, known) in zip(names, fold.starts(), strict=True):
+    for name, (number, _, known) in zip(names, fold.parts(), strict=True):
         draws, together = len(known.drawn), 1 if against is None else len(every)
         other = against or "logged"
-        parts.append(Part(name, other, known.says, context, start, draws, known.limits, comparisons=together))
+        parts.append(Part(name, other, known.says, context, number, draws, known.limits, comparisons=together))
 
     def named(sums: Mapping[str, Any], group: str | None) -> NamedBounds:
-        found = [Bounds.of(replace(part, group=group), spec.inference(sums)) for part in parts]
+        found = [Bounds.of(replace(part, group=group), spec.inference(fold.columns, sums)) for part in parts]
         return {name: tuple(one for one in found if one.part.target == name) for name in every}
 
     groups = counted.get("groups", {}).items()

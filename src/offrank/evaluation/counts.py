@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from statistics import NormalDist
-from typing import Any, cast
+from typing import Any
 
 from ..assumptions import as_model, needs_curve
 from ..checks.log import binding_models, of_rows
@@ -15,7 +15,7 @@ from ..checks.rows import dependence
 from ..errors import NoOverlapError, UsageError
 from ..estimators.base import Estimator, Weighted
 from ..estimators.effective_size import EffectiveSize, effective_size
-from ..estimators.fold import REWARD, ROWS, Layout, PairColumns, outcome_index
+from ..estimators.fold import CONTROL, REWARD, ROWS, Layout, Pair, of_arm, outcome_index
 from ..estimators.marks import Marks
 from ..estimators.no_overlap import no_overlap, with_bound
 from ..estimators.tails import reward_tails
@@ -26,14 +26,14 @@ from ..findings.few_rewards import FEW as FEW_REWARDS
 from ..findings.low_ess import FEW_EFFECTIVE
 from ..findings.untested import Facts
 from ..folds.estimate import Caution, Design, Estimate, Interval
-from ..folds.moments import Moments
-from ..folds.sums import Products
 from ..inference.pareto import tail_index
-from ..inference.ratio import Adjusted, Controlled, Mean, Ratio, RelativeChange
 from ..inference.spec import AUTO, IntervalSpec
 from ..inference.spread import Inference
 from ..inference.unseen import Tail
 from ..policies.propensities import AnyPolicy
+from ..sums.columns import Name, Products
+from ..sums.mean import Mean, adjusted, controlled, ratio, relative
+from ..sums.sums import Sums
 from .provenance import NOTHING, Provenance
 from .unseen import rare_rewards, with_unseen_rewards
 
@@ -77,14 +77,14 @@ class Counts:
     )
 
     @property
-    def moments(self) -> Moments:
-        """Return the moments of all columns of the layout."""
-        return cast(Moments, self.folded["moments"])
+    def sums(self) -> Sums:
+        """Return the sums of all columns of the layout."""
+        return Sums(self.layout.columns, self.folded["moments"])
 
     @cached_property
     def inference(self) -> Inference:
         """Return the inference that intervals are made from."""
-        found = self.spec.inference(self.folded, self.products)
+        found = self.spec.inference(self.layout.columns, self.folded, self.products)
         return with_unseen_rewards(self, found, self._tails)
 
     @cached_property
@@ -93,8 +93,8 @@ class Counts:
         return Marks(*self.folded["marks"].tolist())
 
     @cached_property
-    def _tails(self) -> dict[int, Tail]:
-        return reward_tails(self.layout, self.moments, self.marks, self.folded["earned"])
+    def _tails(self) -> dict[Name, Tail]:
+        return reward_tails(self.layout, self.sums, self.marks, self.folded["earned"])
 
     @cached_property
     def _alone(self) -> Inference:
@@ -105,11 +105,11 @@ class Counts:
         """
         if self.spec.cluster != AUTO:
             return self.inference
-        return replace(self.spec, cluster=None).inference(self.folded, self.products)
+        return replace(self.spec, cluster=None).inference(self.layout.columns, self.folded, self.products)
 
     def logged(self, estimator: Estimator) -> Interval:
         """Return the logged mean of the outcome that the estimator weights."""
-        return self.inference.ratio(self.layout.logged(estimator))
+        return self.inference.interval(self.layout.logged(estimator))
 
     def estimate(self, target: AnyPolicy, estimator: AnyEstimator) -> Estimate | NoOverlapError:
         """Return the estimate of one estimator for one target, or the reason why there is none."""
@@ -120,23 +120,23 @@ class Counts:
     def _estimate(self, target: AnyPolicy, estimator: AnyEstimator) -> Estimate | NoOverlapError:
         at = self.columns(target, estimator)
         weighting = at.estimator
-        if not self.moments.sums[at.weight] > 0:
-            cancelled = bool(self.moments.squares[at.weight] > 0)
-            return no_overlap(target, estimator, self.moments.n, self.slots, cancelled=cancelled)
-        ratio = self.mean(target, estimator)
-        earned = self.inference.ratio(ratio)
+        if not self.sums.total[at.weight] > 0:
+            cancelled = bool(self.sums.squares[at.weight] > 0)
+            return no_overlap(target, estimator, self.sums.n, self.slots, cancelled=cancelled)
+        mean = self.mean(target, estimator)
+        earned = self.inference.interval(mean)
         made = Estimate(
             earned.value,
             earned.low,
             earned.high,
             earned.standard_error,
-            self.moments.n,
+            self.sums.n,
             ess=math.nan,
             mean_weight=None,
             max_weight_share=math.nan,
-            difference=self.inference.difference(ratio, self.layout.logged(weighting)),
+            difference=self.inference.difference(mean, self.layout.logged(weighting)),
         )
-        depending = dependence(self.inference, ratio, at.weight, group=self.group > 0)
+        depending = dependence(self.inference, mean, at.weight, group=self.group > 0)
         if depending.column is not None:
             made = replace(
                 made,
@@ -165,33 +165,32 @@ class Counts:
         warnings = [caution for caution in new if not ((counted or law) and has_cause(caution, "mean weight"))]
         return replace(made, warnings=(*law, *warnings), about_log=about_log)
 
-    def columns(self, target: AnyPolicy, estimator: AnyEstimator) -> PairColumns:
+    def columns(self, target: AnyPolicy, estimator: AnyEstimator) -> Pair:
         """Return the columns of an estimator for a target; the same with and without normalisation."""
         return self.layout.places[target, without_normalisation(estimator)]
 
-    def design(self, at: PairColumns) -> Design | None:
+    def design(self, at: Pair) -> Design | None:
         """Return the distribution of weights that follows from the policies; None where it is not known."""
         return self.designs[at.number] if self.designs else None
 
-    def _of_weights(self, made: Estimate, at: PairColumns, weighed: Weighted) -> Estimate:
+    def _of_weights(self, made: Estimate, at: Pair, weighed: Weighted) -> Estimate:
         """Add the weight diagnostics to an estimate."""
-        sums, weight = self.moments.sums, at.weight
-        mean_weight = self._alone.ratio(Ratio(weight, ROWS)) if weighed.normalised else None
+        mean_weight = self._alone.interval(at.mean_weight) if weighed.normalised else None
         return replace(
             made,
             ess=self._ess(made.standard_error, at, weighed),
             mean_weight=None if mean_weight is None else mean_weight.value,
-            max_weight_share=float(self.moments.largest[weight] / sums[weight]),
-            tail_index=tail_index(self.folded["largest"][at.number], self.moments.n),
+            max_weight_share=float(self.sums.largest[at.weight] / self.sums.total[at.weight]),
+            tail_index=tail_index(self.folded["largest"][at.number], self.sums.n),
             mean_weight_interval=mean_weight,
         )
 
-    def ess_ratio(self, at: PairColumns) -> float:
+    def ess_ratio(self, at: Pair) -> float:
         """Return the typical effective sample size of such logs over that of this log, at most 1."""
         design = self.design(at)
         if design is None:
             return 1.0
-        return min(design.visible / self.effective_sizes.kish(at.number, float(self.moments.sums[at.weight])), 1.0)
+        return min(design.visible / self.effective_sizes.kish(at.number, self.sums.total.number(at.weight)), 1.0)
 
     def error_ratio(self, target: AnyPolicy, estimator: AnyEstimator) -> float:
         """Return the typical error of such logs over the error of this log, at least 1."""
@@ -213,18 +212,19 @@ class Counts:
     @cached_property
     def effective_sizes(self) -> EffectiveSize:
         """Return the effective sample sizes of all pairs."""
-        return EffectiveSize(self.layout.effective_sizes, self.folded["worth"], float(self.moments.sums[ROWS]))
+        layout = self.layout.effective_sizes
+        return EffectiveSize(layout, layout.columns.named(self.folded["worth"]), self.sums.total.number(ROWS))
 
-    def _ess(self, error: float, at: PairColumns, weighed: Weighted) -> float:
+    def _ess(self, error: float, at: Pair, weighed: Weighted) -> float:
         """Return how many impressions of the target would give the same standard error."""
-        moments, weight = self.moments, float(self.moments.sums[at.weight])
-        logged = float(self.layout.logged(at.estimator).value(moments.sums)), outcome_index(at.estimator)
+        weight, n = self.sums.total.number(at.weight), self.sums.n
+        logged = self.sums.value(self.layout.logged(at.estimator)), outcome_index(at.estimator)
         each_slot, normalised = weighed.each_slot, weighed.normalised
         variance = self.effective_sizes.variance(at.number, weight, logged, normalised=normalised, each_slot=each_slot)
         kish = self.effective_sizes.kish(at.number, weight)
-        known = kish >= FEW_EFFECTIVE and self.effective_rewards(at.estimator, at.value) >= FEW_REWARDS
-        alike = not at.estimator.predicts and kish * moments.largest[at.weight] <= weight * (1 + _SAME)
-        found = effective_size(variance * moments.n / max(moments.n - 1, 1), error, kish, known=known)
+        known = kish >= FEW_EFFECTIVE and self.effective_rewards(at) >= FEW_REWARDS
+        alike = not at.estimator.predicts and kish * self.sums.largest[at.weight] <= weight * (1 + _SAME)
+        found = effective_size(variance * n / max(n - 1, 1), error, kish, known=known)
         return min(found, kish) if alike else found  # as many rows as have a weight
 
     def error_is_reliable(self, target: AnyPolicy, estimator: AnyEstimator, estimate: Estimate) -> bool:
@@ -239,17 +239,16 @@ class Counts:
     def weighted_rows(self, target: AnyPolicy, estimator: AnyEstimator) -> float:
         """Return the effective number of rows with a weight."""
         weight = self.columns(target, estimator).weight
-        squares = float(self.moments.squares[weight])
-        return float(self.moments.sums[weight] ** 2) / squares if squares > 0 else 0.0
+        squares = self.sums.squares.number(weight)
+        return self.sums.total.number(weight) ** 2 / squares if squares > 0 else 0.0
 
     def kept(self, target: AnyPolicy, estimator: AnyEstimator) -> float:
         """Return the mean weight, after any bound; where weights have no expectation of 1, the covered share."""
-        weight = self.columns(target, estimator).weight
-        return float(self.moments.sums[weight] / self.moments.sums[ROWS])
+        return self.sums.value(self.columns(target, estimator).mean_weight)
 
     def relative(self, one: Mean, other: Mean) -> Interval | None:
         """Return the difference of two means as a share of the second; None if that is not clearly above 0."""
-        return self.inference.ratio(RelativeChange(one, other)) if self.inference.ratio(other).low > 0 else None
+        return self.inference.interval(relative(one, other)) if self.inference.interval(other).low > 0 else None
 
     def at(self, confidence: float) -> Counts:
         """Return the same summary at this confidence level."""
@@ -260,19 +259,19 @@ class Counts:
     def weight_of(self, target: AnyPolicy, estimator: AnyEstimator) -> EstimateEvidence | None:
         """Return the evidence that its mean weight is of the logging policy; None where it has no expectation of 1."""
         at = self.columns(target, estimator)
-        weight, weighed, design = at.weight, weights_of(estimator), self.design(at)
+        weighed, design = weights_of(estimator), self.design(at)
         told = self.counted or target in self.trained.shown  # by what was shown, so that it does not test it
-        if weighed is None or not (weighed.normalised and self.moments.sums[weight] > 0) or told:
+        if weighed is None or not (weighed.normalised and self.sums.total[at.weight] > 0) or told:
             return None
         return EstimateEvidence(
             groups=self.group,
             clipped=None if weighed.bound is None else weighed.bound.done,
             control=self.kept(target, estimator),
-            mean_weight=self._alone.ratio(Ratio(weight, ROWS)),
+            mean_weight=self._alone.interval(at.mean_weight),
             hidden=getattr(design, "hidden", None),
             unsupported=getattr(design, "unsupported", 0.0),
-            max_weight_share=float(self.moments.largest[weight] / self.moments.sums[weight]),
-            tail_index=tail_index(self.folded["largest"][at.number], self.moments.n) if design is None else None,
+            max_weight_share=float(self.sums.largest[at.weight] / self.sums.total[at.weight]),
+            tail_index=tail_index(self.folded["largest"][at.number], self.sums.n) if design is None else None,
             sampling_factor=self._sampling_factor,
         )
 
@@ -287,12 +286,12 @@ class Counts:
 
     @property
     def _sampling_factor(self) -> float:
-        return float(self.moments.squares[ROWS] / self.moments.sums[ROWS])
+        return float(self.sums.squares[ROWS] / self.sums.total[ROWS])
 
     @property
     def nonnegative(self) -> bool:
         """Whether no outcome of the log is below 0."""
-        return not self.losses and bool(self.moments.least[REWARD] >= 0)
+        return not self.losses and bool(self.sums.least[REWARD] >= 0)
 
     @cached_property
     def slope(self) -> float:
@@ -300,9 +299,7 @@ class Counts:
         control = self.layout.control
         if control is None:
             return 0.0
-        variance, covariance, rewards = self.inference.covariances(
-            Ratio(self.layout.before_control, ROWS), Ratio(REWARD, ROWS)
-        )
+        variance, covariance, rewards = self.inference.covariances(ratio(CONTROL, ROWS), ratio(REWARD, ROWS))
         if variance and covariance**2 >= (1 - _SAME) * variance * rewards:
             raise UsageError(
                 f"the control {control!r} is the reward, or determines it: it is an outcome",
@@ -312,8 +309,7 @@ class Counts:
 
     def arm_mean(self, arm: int) -> Mean:
         """Return the mean reward of an arm of an experiment."""
-        plain = self.layout.arm_mean(arm, REWARD)
-        return self._adjusted(plain, plain.denominator)
+        return self._adjusted(self.layout.arm_mean(arm, REWARD), of_arm(arm, ROWS))
 
     def mean(self, target: AnyPolicy, estimator: AnyEstimator) -> Mean:
         """Return an estimate as a function of the columns' sums."""
@@ -323,19 +319,17 @@ class Counts:
         whole = weighed is not None and weighed.normalised and weighed.bound is None
         return self._adjusted(found, at.weight) if whole else found
 
-    def _adjusted(self, mean: Mean, weight: int) -> Mean:
+    def _adjusted(self, mean: Mean, weight: Name) -> Mean:
         """Return a mean less what chance gave it by the control. weight: the column of its weights."""
-        excess = self.layout.excess(weight, mean.denominator)
-        return Adjusted(mean, excess, self.slope) if excess is not None and self.slope else mean
+        excess = self.layout.excess(weight, mean.shares[0])
+        return adjusted(mean, excess, self.slope) if excess is not None and self.slope else mean
 
-    def _mean(self, at: PairColumns, estimator: AnyEstimator) -> Mean:
-        target = at.target
+    def _mean(self, at: Pair, estimator: AnyEstimator) -> Mean:
         if estimator.normalisation == "control":
-            return Controlled.best(self.moments, at.value, at.weight, ROWS)
+            return controlled(at.value, at.weight, ROWS, self.sums.best_slope(at.value, at.weight, ROWS))
         if estimator.normalisation == "slot":
-            return self.layout.by_slot(target, at.estimator, len(self.moments.mean))
-        drawn = self.layout.drawn_places[target, at.estimator]
-        return Ratio(at.value, ROWS if estimator.normalisation is None else at.weight, drawn)
+            return at.by_slot
+        return at.mean(normalised=estimator.normalisation is not None)
 
     @property
     def rewards_are_clicks(self) -> bool:
@@ -347,7 +341,7 @@ class Counts:
         """Whether clicks are logged, and the reward is their sum in every row."""
         return self.rewards_are_clicks and bool(self.marks.clicks)
 
-    def _evidence(self, made: Estimate, estimator: AnyEstimator, at: PairColumns) -> EstimateEvidence:
+    def _evidence(self, made: Estimate, estimator: AnyEstimator, at: Pair) -> EstimateEvidence:
         """Return the input of the findings, apart from clusters and the log itself."""
         target, weighting, weighed = at.target, at.estimator, weights_of(estimator)
         found = EstimateEvidence(
@@ -357,7 +351,7 @@ class Counts:
             kind=weighting.weighs,
             method=self.spec.method,
             control=self.kept(target, estimator),
-            effective_rewards=self.effective_rewards(weighting, at.value),
+            effective_rewards=self.effective_rewards(at),
             ties=self.ties.get(target, 0.0),
             reward_index=None if (tail := self._tails.get(at.value)) is None else tail.heavy,
             reward_skewness=0.0 if tail is None else tail.skewness,
@@ -390,10 +384,10 @@ class Counts:
             sampling_factor=self._sampling_factor,
         )
 
-    def effective_rewards(self, estimator: Estimator, value: int) -> float:
+    def effective_rewards(self, at: Pair) -> float:
         """Return the effective number of rewarded impressions; infinite if negative rewards leave it undefined."""
-        sums, squares = self.moments.sums, self.moments.squares
-        if not squares[value]:
+        squares = self.sums.squares.number(at.value)
+        if not squares:
             return 0.0
-        losses = estimator.outcome == "reward" and bool(self.moments.least[REWARD] < 0)
-        return math.inf if losses else float(sums[value] ** 2 / squares[value])
+        losses = at.estimator.outcome == "reward" and bool(self.sums.least[REWARD] < 0)
+        return math.inf if losses else self.sums.total.number(at.value) ** 2 / squares

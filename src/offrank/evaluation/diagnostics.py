@@ -14,25 +14,29 @@ from ..checks.ranking_overlap import RankingOverlap, RankingOverlapFold
 from ..estimators.base import Estimator, Weights, rewarded, terms_of
 from ..estimators.clip import Clip
 from ..estimators.family import Family
+from ..estimators.fold import ROWS
 from ..estimators.wrappers import without_normalisation
 from ..findings.verdict import EstimateRow
 from ..folds.base import Sample, Tee
 from ..folds.estimate import Estimate, Interval
 from ..folds.moments import Moments, MomentsFold, without
-from ..inference.ratio import Controlled, Mean, Ratio
 from ..inference.spec import IntervalSpec
 from ..log.batch import Floats, Integers, LogBatch
 from ..log.source import Needs
 from ..policies.propensities import AnyPolicy
+from ..sums.columns import Columns
+from ..sums.mean import Mean, controlled, ratio
+from ..sums.sums import Sums
 from .counts import AnyEstimator, Counts
 from .metadata import Clipped, Diagnoses, Heavy, Path, RankingsCompared, RankOverlap, TopOverlap, Windowed
 
-ROWS, VALUE, WEIGHT = 0, 1, 2
+VALUE, WEIGHT = "value", "weight"
+_COLUMNS = Columns((ROWS, VALUE, WEIGHT))
 """The columns whose moments a clip needs, as the rows have them for one estimator."""
 CLIPS = tuple(digit * 10.0**power for power in range(1, 6) for digit in (1, 3))
 """The largest weights that are tried: 10, 30, 100, ... 300,000. Smaller ones clip many rows, which is slow."""
 HEAVIEST = 10
-_TERMS = MomentsFold(3, ((ROWS, VALUE, WEIGHT),))
+_TERMS = MomentsFold(3, ((0, 1, 2),))
 _HEAVY = ("weight", "value", "reward", "base", "place")
 
 Pairs = tuple[tuple[AnyPolicy, Estimator], ...]
@@ -122,8 +126,7 @@ def _clipped(estimator: Any, maximum: float, free: Weights, batch: LogBatch, row
 
 
 def _moments(batch: LogBatch, value: Floats, weight: Floats, rows: Integers) -> Moments:
-    columns, inclusion = np.ones((len(rows), 3)), batch.inclusion[rows]
-    columns[:, VALUE], columns[:, WEIGHT] = value, weight
+    columns, inclusion = np.column_stack([np.ones(len(rows)), value, weight]), batch.inclusion[rows]
     if (inclusion != 1).any():
         columns /= inclusion[:, None]
     return _TERMS.add(_TERMS.empty(), Sample(columns, batch.row[rows]))
@@ -263,7 +266,8 @@ class Diagnostics:
         method = "studentised" if counts.spec.method == "studentised" else "normal"
         spec, stretch = IntervalSpec(method, counts.spec.confidence), math.sqrt(estimate.design_effect or 1.0)
         for one in path:
-            made = spec.inference({"moments": one.moments}).ratio(_mean(row.estimator, one.moments))
+            found = spec.inference(_COLUMNS, {"moments": one.moments})
+            made = found.interval(_mean(row.estimator, found.sums))
             low, high = (made.value + stretch * (end - made.value) for end in (made.low, made.high))
             ends = replace(made, low=low, high=high, standard_error=stretch * made.standard_error)
             ends = ends.above(0.0) if counts.nonnegative else ends
@@ -276,7 +280,7 @@ class Diagnostics:
     ) -> Iterator[Path[Heavy]]:
         pair = self.targets[target], without_normalisation(row.estimator)
         if pair in self.weighed:
-            total = float(_terms(pair, counts).sums[VALUE])
+            total = counts.sums.total.number(counts.columns(*pair).value)
             heavy = (
                 Heavy(self._row(base, place), weight, reward, value / total if total else None)
                 for weight, value, reward, base, place in found[self.weighed.index(pair)].tolist()
@@ -291,7 +295,7 @@ class Diagnostics:
 def _terms(pair: tuple[AnyPolicy, Estimator], counts: Counts) -> Moments:
     """Return the moments of the terms of an estimate."""
     at = counts.columns(*pair)
-    return counts.moments.of((ROWS, at.value, at.weight))
+    return counts.sums.of_columns((ROWS, at.value, at.weight))
 
 
 def _weighs(estimator: AnyEstimator) -> bool:
@@ -303,10 +307,10 @@ def _clips(estimator: AnyEstimator) -> bool:
     return estimator.normalisation != "slot" and _weighs(estimator) and not without_normalisation(estimator).predicts
 
 
-def _mean(estimator: AnyEstimator, moments: Moments) -> Mean:
+def _mean(estimator: AnyEstimator, sums: Sums) -> Mean:
     if estimator.normalisation == "control":
-        return Controlled.best(moments, VALUE, WEIGHT, ROWS)
-    return Ratio(VALUE, ROWS if estimator.normalisation is None else WEIGHT)
+        return controlled(VALUE, WEIGHT, ROWS, sums.best_slope(VALUE, WEIGHT, ROWS))
+    return ratio(VALUE, ROWS if estimator.normalisation is None else WEIGHT)
 
 
 def overlap_by_rank(target: str, found: RankingOverlap | None, logging: RankingOverlap | None) -> Iterator[RankOverlap]:

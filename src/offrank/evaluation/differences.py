@@ -14,8 +14,8 @@ from ..findings import cautions_for, has_cause
 from ..findings.untested import Facts
 from ..findings.verdict import EstimateRow, Verdict, verdict
 from ..folds.estimate import Caution, Interval
-from ..inference.ratio import Mean
 from ..policies.propensities import AnyPolicy
+from ..sums.mean import Mean
 from .ab_test import ArmsPair
 from .candidates import Rows, span
 from .counts import AnyEstimator, Counts

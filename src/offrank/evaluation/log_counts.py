@@ -209,7 +209,7 @@ class LogCounts:
             raise UsageError(
                 "only the logged ranking was evaluated", "name an estimator of the targets, such as 'snips'"
             )
-        return Difference(target, against, found, self.summary.moments.n)
+        return Difference(target, against, found, self.summary.sums.n)
 
     def release(self, target: str, level: float, largest: float | None = None) -> Release:
         """Return whether a target may replace the logging policy, with probability `level`; see `released`."""

@@ -13,10 +13,10 @@ from ..errors import AbilityError, ColumnError
 from ..estimators.base import Estimator, Reference
 from ..estimators.design import design_fold
 from ..estimators.family import Family
-from ..estimators.fold import Layout, TermsFold, needs
+from ..estimators.fold import ROWS, Layout, TermsFold, needs
 from ..estimators.marks import MARKS
 from ..estimators.named import REFERENCES
-from ..estimators.tails import largest_rewards
+from ..estimators.tails import largest_of, largest_rewards
 from ..estimators.wrappers import weights_of, without_normalisation
 from ..findings import cautions_for
 from ..findings.evidence import CurveEvidence, LogEvidence
@@ -26,9 +26,7 @@ from ..folds.base import Tee
 from ..folds.buckets import BUCKETS_OF_A_GROUP
 from ..folds.group_by import Grouping, by_column, with_groups
 from ..folds.histogram import HistogramFold
-from ..folds.largest import LargestFold
-from ..folds.sums import MarksFold, Products, SumsFold
-from ..inference.ratio import Controlled
+from ..folds.sums import MarksFold, SumsFold
 from ..inference.spec import IntervalSpec
 from ..log.batch import RunCache
 from ..log.source import Needs, Source
@@ -37,6 +35,8 @@ from ..policies.fit import counts
 from ..policies.propensities import AnyPolicy
 from ..policies.ties import sorts
 from ..running.quantities import Quantities
+from ..sums.columns import Products
+from ..sums.mean import controlled_products
 from .candidates import Pick, Rows, compared, contradicted, of_references, references, requested, selected
 from .counts import AnyEstimator, Counts
 from .diagnostics import Diagnostics
@@ -139,9 +139,9 @@ class Pass:
         controlled = {without_normalisation(e) for e in self.members if e.normalisation == "control"}
         found = [
             pair
-            for _, estimator, _, value, weight in self.layout.pairs
-            if estimator in controlled
-            for pair in Controlled.products(value, weight, 0)
+            for one in self.layout.pairs
+            if one.estimator in controlled
+            for pair in controlled_products(one.value, one.weight, ROWS)
         ]
         return tuple(dict.fromkeys(found))
 
@@ -253,7 +253,8 @@ def listed(rows: Mapping[str, Rows]) -> Estimates:
 
 def inner_fold(spec: IntervalSpec, layout: Layout, products: Products = (), *, grouped: bool = False) -> Tee:
     """Return the fold that computes the sums of the estimates; for many groups a smaller one, without histograms."""
-    histogram = {"histogram": HistogramFold(tuple(one.weight for one in layout.pairs))}
+    weights = layout.columns.numbers([one.weight for one in layout.pairs], len(layout.columns))
+    histogram = {"histogram": HistogramFold(tuple(weights.tolist()))}
     whole = {**spec.folds(layout.columns, products, blocks=layout.blocks), **_always(layout, keep=1024), **histogram}
     return with_groups(Tee(whole), group_fold(spec, layout, products) if grouped else None)
 
@@ -266,6 +267,6 @@ def group_fold(spec: IntervalSpec, layout: Layout, products: Products = ()) -> T
 
 def _always(layout: Layout, keep: int) -> dict[str, Any]:
     """Return the folds that the whole log and its groups have. keep: how many of the largest weights and rewards."""
-    weights = tuple(one.weight for one in layout.pairs)
-    sums = {"worth": SumsFold(layout.effective_sizes.columns), "marks": MarksFold(MARKS)}
-    return {**sums, "largest": LargestFold(weights, keep), "earned": largest_rewards(layout, keep)}
+    sums = {"worth": SumsFold(len(layout.effective_sizes.columns)), "marks": MarksFold(MARKS)}
+    weights = largest_of(layout, [one.weight for one in layout.pairs], keep)
+    return {**sums, "largest": weights, "earned": largest_rewards(layout, keep)}

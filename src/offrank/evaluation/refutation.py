@@ -5,17 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
-import numpy as np
-
 from ..checks.log import Totals, about_log
 from ..estimators.fold import ROWS
 from ..findings import cautions_for
 from ..findings.evidence import EstimateEvidence, LawEvidence, LogEvidence
 from ..findings.evidence_rows import GroupEvidence
 from ..folds.estimate import Caution
-from ..folds.moments import Moments
 from ..inference.betting import chance_above
 from ..policies.propensities import AnyPolicy
+from ..sums.columns import Name
+from ..sums.sums import Sums
 from .counts import Counts
 
 
@@ -42,12 +41,14 @@ def judged_group(group: Counts, copies: float = 0.0) -> Counts:
     if any(one.severity == "serious" for one in group.about_log):
         return group
     weights, targets = [], set()
-    for target, estimator, _, _, place in group.layout.pairs:
+    for pair in group.layout.pairs:
+        target, estimator, _ = pair
         found = group.weight_of(target, estimator)
-        if found is None or found.mean_weight is None or group.moments.least[place] < 0:
+        if found is None or found.mean_weight is None or group.sums.least[pair.weight] < 0:
             continue
         targets.add(target)
-        weights.append((f"`{estimator!r}` for {target!r}", found.mean_weight, _chance(group.moments, place, copies)))
+        chance = _chance(group.sums, pair.weight, copies)
+        weights.append((f"`{estimator!r}` for {target!r}", found.mean_weight, chance))
     if not weights:
         return group
     return replace(
@@ -55,17 +56,15 @@ def judged_group(group: Counts, copies: float = 0.0) -> Counts:
     )
 
 
-def _chance(moments: Moments, weight: int, copies: float) -> float:
+def _chance(sums: Sums, weight: Name, copies: float) -> float:
     """Return a bound of the probability of so high a mean weight, given the column of weights."""
-    away, most = np.zeros(len(moments.mean)), float(moments.largest[ROWS])
-    away[weight], away[ROWS] = 1.0, -1.0
-    total = moments.n * float(away @ moments.mean)
-    squares = moments.variation(away) + total**2 / moments.n
+    most = sums.largest.number(ROWS)
+    total, squares = sums.combined({weight: 1.0, ROWS: -1.0})
     return chance_above((1 - copies) * total / most, (1 - copies) * squares / most**2)
 
 
 def _weights(summary: Counts) -> Iterator[tuple[AnyPolicy, str, EstimateEvidence]]:
-    for target, estimator, *_ in summary.layout.pairs:
+    for target, estimator, _ in summary.layout.pairs:
         found = summary.weight_of(target, estimator)
         if found is not None:
             yield target, f"`{estimator!r}` for {target!r}", found

@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
-
 from ..errors import UsageError
 from ..estimators.base import Estimator
-from ..estimators.fold import ROWS
+from ..estimators.fold import ROWS, outcome_of
 from ..estimators.wrappers import without_normalisation
 from ..findings.reasons import Reason
 from ..findings.release import Release, nothing_earned, release
 from ..findings.verdict import Verdict
 from ..folds.estimate import Interval
-from ..inference.ratio import Controlled
 from ..policies.propensities import AnyPolicy
+from ..sums.columns import Name
+from ..sums.mean import controlled
 from .candidates import requested
 from .counts import AnyEstimator, Counts
 from .differences import Side
@@ -73,31 +72,28 @@ def _rewarded(counts: Counts, target: AnyPolicy, estimator: AnyEstimator) -> flo
 def _rewarded_share(counts: Counts, estimator: AnyEstimator) -> float:
     """Return the effective share of impressions of the log that earned more than the least reward."""
     weighting = without_normalisation(estimator)
-    at = counts.layout.logged(weighting).numerator
-    return _above(counts, _least(counts, weighting), at, ROWS) / counts.moments.n
+    return _above(counts, _least(counts, weighting), outcome_of(weighting), ROWS) / counts.sums.n
 
 
 def _one_more(counts: Counts, estimator: AnyEstimator, largest: float | None = None) -> float:
     """Return what one more impression of the largest reward would add to the logged mean."""
-    logged, moments = counts.layout.logged(without_normalisation(estimator)), counts.moments
-    most = max(float(moments.largest[logged.numerator]), -math.inf if largest is None else largest)
-    return max(most - float(logged.value(moments.sums)), 0.0) / float(moments.sums[ROWS])
+    weighting, sums = without_normalisation(estimator), counts.sums
+    most = max(sums.largest.number(outcome_of(weighting)), -math.inf if largest is None else largest)
+    return max(most - sums.value(counts.layout.logged(weighting)), 0.0) / sums.total.number(ROWS)
 
 
-def _above(counts: Counts, least: float, value: int, weight: int) -> float:
+def _above(counts: Counts, least: float, value: Name, weight: Name) -> float:
     """Return the effective number of rows by the values less `least` times their weights."""
-    moments, f = counts.moments, np.zeros(len(counts.moments.mean))
-    f[weight], f[value] = -least, 1.0
-    total = moments.n * float(f @ moments.mean)
-    square = moments.variation(f) + total**2 / moments.n
-    rounding = 1e-12 * (moments.squares[value] + least**2 * moments.squares[weight])
+    sums = counts.sums
+    total, square = sums.combined({weight: -least, value: 1.0})
+    rounding = 1e-12 * (sums.squares[value] + least**2 * sums.squares[weight])
     return total**2 / square if square > rounding else 0.0
 
 
 def _least(counts: Counts, weighting: Estimator) -> float:
     """Return the least logged reward; at most 0 where rewards are divided by inclusion, or counted slot by slot."""
-    least = float(counts.moments.least[counts.layout.logged(weighting).numerator])
-    divided = least > 0 and counts.moments.largest[ROWS] > 1
+    least = counts.sums.least.number(outcome_of(weighting))
+    divided = least > 0 and counts.sums.largest[ROWS] > 1
     return min(least, 0.0) if weighting.each_slot or divided else least
 
 
@@ -112,4 +108,4 @@ def _missing(counts: Counts, target: AnyPolicy, estimator: AnyEstimator) -> Inte
     if design is not None and design.unsupported + design.hidden < _NOTHING:
         return None
     least = _least(counts, at.estimator)
-    return counts.inference.difference(Controlled(at.value, at.weight, ROWS, least), counts.layout.logged(at.estimator))
+    return counts.inference.difference(controlled(at.value, at.weight, ROWS, least), counts.layout.logged(at.estimator))

@@ -63,7 +63,7 @@ class SelectedEstimator:
     @property
     def rows(self) -> int:
         """The number of impressions read."""
-        return self.reading.summary.moments.n
+        return self.reading.summary.sums.n
 
     @property
     def chosen(self) -> str:

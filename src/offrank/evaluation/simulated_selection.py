@@ -104,7 +104,8 @@ def simulate_selection(
     if sampled is None or not logs:
         return SimulatedSelection()
     clicked = bool(len(rates)) and choice.reading.summary.rewards_are_clicks
-    reward, slots = float(choice.reading.summary.moments.mean[REWARD]), sampled.contexts.slots
+    sums, slots = choice.reading.summary.sums, sampled.contexts.slots
+    reward = sums.total.number(REWARD) / sums.n
     if not (rates.any() if clicked else reward):
         return SimulatedSelection(missing="the log has no clicks")
     if not clicked:
@@ -113,7 +114,7 @@ def simulate_selection(
             return SimulatedSelection(
                 missing=f"only numbers of clicks are simulated, not rewards with a mean of {reward:.3g}"
             )
-        if choice.reading.summary.moments.least[REWARD] < 0 or not _whole(selector):
+        if choice.reading.summary.sums.least[REWARD] < 0 or not _whole(selector):
             return SimulatedSelection(missing="only whole rewards of 0 or more are simulated")
     try:
         drawn, wanted = law(selector.logging, "sample"), law(target, "sample")

@@ -6,17 +6,17 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any, Protocol
 
-from ..estimators.base import Estimator
-from ..estimators.effective_size import EffectiveSize
-from ..estimators.fold import CLICKS, REWARD, ROWS, Layout, PairColumns, outcome_index
+from ..estimators.effective_size import SQUARES, EffectiveSize
+from ..estimators.fold import CLICKS, REWARD, ROWS, Layout, Pair, outcome_index
 from ..estimators.marks import Marks
 from ..estimators.tails import columns_of
 from ..findings.evidence_rows import RareEvidence
 from ..findings.hidden_mass import hides
 from ..folds.estimate import Design, Interval
-from ..folds.moments import Moments
 from ..inference.spread import Inference
 from ..inference.unseen import Rare, Tail, heaviest
+from ..sums.columns import Name
+from ..sums.sums import Sums
 
 
 class CountsOfLog(Protocol):
@@ -26,7 +26,7 @@ class CountsOfLog(Protocol):
     def layout(self) -> Layout: ...
 
     @property
-    def moments(self) -> Moments: ...
+    def sums(self) -> Sums: ...
 
     @property
     def designs(self) -> tuple[Design | None, ...]: ...
@@ -43,49 +43,47 @@ class CountsOfLog(Protocol):
     @property
     def effective_sizes(self) -> EffectiveSize: ...
 
-    def effective_rewards(self, estimator: Estimator, value: int) -> float: ...
+    def effective_rewards(self, at: Pair) -> float: ...
 
-    def ess_ratio(self, at: PairColumns) -> float: ...
+    def ess_ratio(self, at: Pair) -> float: ...
 
 
-def with_unseen_rewards(summary: CountsOfLog, found: Inference, tails: Mapping[int, Tail]) -> Inference:
+def with_unseen_rewards(summary: CountsOfLog, found: Inference, tails: Mapping[Name, Tail]) -> Inference:
     """Return the inference of a log with what the log is too short to show. tails: of the columns of rewards."""
-    width = len(summary.moments.mean)
-    heavy = tuple((columns_of(summary.layout, column, width), tail) for column, tail in tails.items())
-    rare = tuple(_rare(summary, width))
-    hidden = tuple(_hidden(summary, width))
+    heavy = tuple((columns_of(summary.layout, column), tail) for column, tail in tails.items())
+    rare, hidden = tuple(_rare(summary)), tuple(_hidden(summary))
     return replace(found, tails=heavy, nonnegative=summary.nonnegative, hidden=hidden, rare=rare)
 
 
-def rare_rewards(found: Inference, values: Iterable[int], *of: Interval | None) -> RareEvidence:
+def rare_rewards(found: Inference, values: Iterable[Name], *of: Interval | None) -> RareEvidence:
     """Return the evidence that rewards are too rare for their weights. values: their columns; of: intervals."""
     seen, columns = min((one.seen for one in of if one is not None), default=1.0), set(values)
     rare = min((one for one in found.rare if columns & set(one.values)), key=lambda one: one.expected, default=None)
-    return RareEvidence() if rare is None else RareEvidence(found.moments.n, seen, rare.weight, rare.expected)
+    return RareEvidence() if rare is None else RareEvidence(found.sums.n, seen, rare.weight, rare.expected)
 
 
-def _rare(summary: CountsOfLog, width: int) -> Iterator[Rare]:
+def _rare(summary: CountsOfLog) -> Iterator[Rare]:
     """Yield the heaviest rows for each weighted outcome.
 
     Rewarded rows may be kept more often than others; then the heaviest rows are rather those of others.
     """
-    moments, marks = summary.moments, summary.marks
+    sums, marks = summary.sums, summary.marks
     for at in summary.layout.pairs:
         outcome = outcome_index(at.estimator)
         column, count = ((REWARD, marks.rewarded), (CLICKS, marks.clicked))[outcome]
-        total, squares = (float(each[column]) for each in (moments.sums, moments.squares))
-        weighed = float(summary.folded["worth"][outcome])
-        if at.estimator.weighting is None or not (count and weighed and moments.sums[at.weight] > 0):
+        total, squares = sums.total.number(column), sums.squares.number(column)
+        weighed = summary.effective_sizes.sums.number(SQUARES[outcome])
+        if at.estimator.weighting is None or not (count and weighed and sums.total[at.weight] > 0):
             continue
         inverse = squares / weighed  # mean 1 / inclusion of the rewarded
         mean, square = total / count / inverse, weighed / count / inverse
-        typical = float(moments.sums[ROWS] / moments.squares[ROWS])
+        typical = float(sums.total[ROWS] / sums.squares[ROWS])
         slots, heavy = 1.0, 1.0
         if summary.layout.effective_sizes.slotted[at.number]:
-            slots, heavy = summary.effective_sizes.heavy_slots(at.number, float(moments.squares[at.weight]) * typical)
-        known = heaviest(summary.folded["largest"][at.number], moments.n, count / moments.n * heavy / slots)
+            slots, heavy = summary.effective_sizes.heavy_slots(at.number, sums.squares.number(at.weight) * typical)
+        known = heaviest(summary.folded["largest"][at.number], sums.n, count / sums.n * heavy / slots)
         yield Rare(
-            columns_of(summary.layout, at.value, width) if summary.layout.per_slot else (at.value,),
+            columns_of(summary.layout, at.value),
             at.weight,
             (column, ROWS),
             known[0],
@@ -99,12 +97,12 @@ def _rare(summary: CountsOfLog, width: int) -> Iterator[Rare]:
         )
 
 
-def _hidden(summary: CountsOfLog, width: int) -> Iterator[tuple[tuple[int, ...], int, float]]:
+def _hidden(summary: CountsOfLog) -> Iterator[tuple[tuple[Name, ...], Name, float]]:
     """Yield the share of each estimate that the log cannot show, where it may be more than the standard error."""
     for design, at in zip(summary.designs, summary.layout.pairs, strict=False):
-        if design is None or not at.estimator.normalised or not summary.moments.sums[at.weight] > 0:
+        if design is None or not at.estimator.normalised or not summary.sums.total[at.weight] > 0:
             continue
         share = design.unsupported + design.hidden
-        rewards = summary.effective_rewards(at.estimator, at.value) * summary.ess_ratio(at) if share else 0.0
+        rewards = summary.effective_rewards(at) * summary.ess_ratio(at) if share else 0.0
         if hides(share, design.visible, rewards):
-            yield columns_of(summary.layout, at.value, width), at.weight, share
+            yield columns_of(summary.layout, at.value), at.weight, share

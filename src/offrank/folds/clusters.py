@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -12,7 +12,6 @@ import numpy as np
 from ..log.batch import Floats
 from .buckets import ClusterSums
 from .estimate import Interval
-from .sums import Products
 
 _SPREAD_OUT = 0.5
 """Share of the chunks in which the rows of a cluster stand, from which it is held against itself."""
@@ -34,10 +33,10 @@ class Clusters:
     replicates: Floats | None = None
 
     @classmethod
-    def of(cls, column: str, found: ClusterSums, products: Products = ()) -> Clusters:
-        """The clusters in the state of a `BucketsFold`; sums of products come after those of the columns."""
+    def of(cls, column: str, found: ClusterSums, products: int = 0) -> Clusters:
+        """The clusters in the state of a `BucketsFold`; sums of so many products come after those of the columns."""
         held = found.sums[found.sums[:, 0] > 0]
-        return cls(column, np.roll(held[:, 1:], -len(products), axis=1), held[:, 0], found.buckets)
+        return cls(column, np.roll(held[:, 1:], -products, axis=1), held[:, 0], found.buckets)
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -76,9 +75,9 @@ class Clusters:
         sums = (self.sums[:, : len(influence)] * influence).sum(axis=1)
         return math.sqrt(float((sums**2).sum())) / float(self.rows.sum())
 
-    def freedom(self, column: int) -> float:
-        """Degrees of freedom of the jackknife of a ratio to this column."""
-        return degrees_of_freedom(self.sums[:, column])
+    def freedom(self, columns: Iterable[int]) -> float:
+        """Degrees of freedom of the jackknife of ratios to these columns: the fewest."""
+        return min(degrees_of_freedom(self.sums[:, column]) for column in columns)
 
     @property
     def repeats(self) -> float:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -13,10 +13,12 @@ from ..errors import UsageError
 from ..folds.base import Fold, Sample
 from ..folds.buckets import BUCKETS, BucketsFold
 from ..folds.clusters import Clusters
-from ..folds.moments import Block, MomentsFold
-from ..folds.sums import BootstrapFold, Products
+from ..folds.moments import MomentsFold
+from ..folds.sums import BootstrapFold
 from ..log.batch import Floats
 from ..log.source import Needs, Source, has
+from ..sums.columns import Columns, Name, Products
+from ..sums.sums import Sums
 from .registry import INTERVALS, IntervalKind
 from .spread import Inference
 
@@ -88,22 +90,29 @@ class IntervalSpec:
         return Needs(clusters=frozenset(self.columns))
 
     def folds(
-        self, columns: int, products: Products = (), buckets: int = BUCKETS, blocks: tuple[Block, ...] = ()
+        self,
+        columns: Columns,
+        products: Products = (),
+        buckets: int = BUCKETS,
+        blocks: Iterable[tuple[Name, ...]] = (),
     ) -> dict[str, Fold[Any, Any, Any]]:
-        """The folds, by name, that reduce samples of so many columns to the input of `spread`.
+        """The folds, by name, that reduce samples of these columns to the input of `inference`.
 
-        blocks: the columns that one number depends on, for its skewness.
+        products: of columns, that are summed too. blocks: the columns that one number depends on, for its skewness.
         """
-        made: dict[str, Fold[Any, Any, Any]] = {"moments": MomentsFold(columns, blocks)}
+        width = len(columns)
+        third = tuple(tuple(columns.numbers(block, width).tolist()) for block in blocks)
+        made: dict[str, Fold[Any, Any, Any]] = {"moments": MomentsFold(width, third)}
+        pairs = tuple((int(one), int(other)) for one, other in (columns.numbers(each, width) for each in products))
         if self._kind.replicates and self.cluster in (None, AUTO):
-            made["replicates"] = BootstrapFold(columns, self.replicates, self.seed, products)
+            made["replicates"] = BootstrapFold(width, self.replicates, self.seed, pairs)
         for name in self.columns:
-            made[BUCKETS_OF + name] = BucketsFold(columns, name, buckets, products)
+            made[BUCKETS_OF + name] = BucketsFold(width, name, buckets, pairs)
         return made
 
-    def inference(self, folded: Mapping[str, Any], products: Products = ()) -> Inference:
+    def inference(self, columns: Columns, folded: Mapping[str, Any], products: Products = ()) -> Inference:
         """The inference from the results of `folds`."""
-        every = [Clusters.of(name, folded[BUCKETS_OF + name], products) for name in self.columns]
+        every = [Clusters.of(name, folded[BUCKETS_OF + name], len(products)) for name in self.columns]
         dropped: list[Clusters] = []
         if self.cluster == AUTO:
             every = [one for one in every if len(one) and one.repeats >= _REPEATS]
@@ -111,10 +120,10 @@ class IntervalSpec:
             every = [one for one in every if one not in dropped]
         if self._kind.replicates:
             every = [replace(one, replicates=self._redrawn(one)) for one in every]
-        moments, replicates = folded["moments"], folded.get("replicates")
+        sums, replicates = Sums(columns, folded["moments"]), folded.get("replicates")
         if replicates is not None:
             replicates = np.roll(replicates, -len(products), axis=1)
-        made = moments, self.method, self.confidence, tuple(every), replicates, products
+        made = sums, self.method, self.confidence, tuple(every), replicates, products
         return Inference(*made, tuple(dropped), self.cluster == AUTO)
 
     def _redrawn(self, clusters: Clusters) -> Floats:

@@ -1,4 +1,4 @@
-"""Intervals of means and of their differences from column sums, for independent rows or clusters."""
+"""Intervals of means and of their differences from named sums, for independent rows or clusters."""
 
 from __future__ import annotations
 
@@ -10,16 +10,12 @@ import numpy as np
 
 from ..folds.clusters import Clusters
 from ..folds.estimate import Interval
-from ..folds.moments import Moments
-from ..folds.sums import Products
 from ..log.batch import Floats
-from .ratio import Adjusted, Mean, Ratio, RelativeChange, paired_draws, refitted
+from ..sums.columns import Name, Named, Products
+from ..sums.mean import Mean
+from ..sums.sums import Sums
 from .registry import INTERVALS, Sampling, Side, student
 from .unseen import Rare, Tail, with_rare
-
-Signed = tuple[tuple[Mean, float], ...]
-"""A sum of means, each with its sign."""
-
 
 MOST = 2.0
 """What a log hides of a target is taken to earn at most this times as much as the rest of it: as far above that as
@@ -31,7 +27,7 @@ _ROUNDING = 1e-9
 
 @dataclass(frozen=True)
 class Inference:
-    """The column sums from which intervals are computed.
+    """The named sums from which intervals are computed.
 
     clusters: sums of dependent rows, by one column or several, of which each mean takes the one with its largest
     error. replicates: [b, d + p] sums of a bootstrap of rows, of the columns and of `products` of them. dropped:
@@ -42,7 +38,7 @@ class Inference:
     the log cannot show. rare: the heaviest rows for each column of weighted rewards.
     """
 
-    moments: Moments
+    sums: Sums
     method: str
     confidence: float
     clusters: tuple[Clusters, ...] = ()
@@ -50,127 +46,138 @@ class Inference:
     products: Products = ()
     dropped: tuple[Clusters, ...] = ()
     chosen: bool = False
-    tails: tuple[tuple[tuple[int, ...], Tail], ...] = ()
+    tails: tuple[tuple[tuple[Name, ...], Tail], ...] = ()
     nonnegative: bool = False
-    hidden: tuple[tuple[tuple[int, ...], int, float], ...] = ()
+    hidden: tuple[tuple[tuple[Name, ...], Name, float], ...] = ()
     rare: tuple[Rare, ...] = ()
 
-    def ratio(self, ratio: Mean) -> Interval:
-        """The interval of a ratio or a controlled mean."""
-        found = self._interval(float(ratio.value(self.moments.sums)), ((ratio, 1.0),))
-        least = -1.0 if isinstance(ratio, RelativeChange) else 0.0
-        return found.above(least) if self.nonnegative else found
+    def interval(self, mean: Mean) -> Interval:
+        """The interval of a mean."""
+        found = self._interval(self.sums.value(mean), mean)
+        return found.above(mean.least) if self.nonnegative else found
 
     def difference(self, left: Mean, right: Mean) -> Interval:
         """The interval of the paired difference left - right on the same rows."""
-        sums = self.moments.sums
-        one, other = float(left.value(sums)), float(right.value(sums))
+        one, other = self.sums.value(left), self.sums.value(right)
         value = one - other if abs(one - other) > 1e-12 * abs(one) else 0.0  # else it is a rounding error
-        return self._interval(value, ((left, 1.0), (right, -1.0)))
+        return self._interval(value, left - right, left, right)
 
     def covariances(self, control: Mean, mean: Mean) -> tuple[float, float, float]:
         """The variance of a control, its covariance with a mean, and the variance of that, up to one factor.
 
         By the clusters of the mean, or by rows if these are independent.
         """
-        left, right = (one.influence(self.moments) for one in (control, mean))
+        left, right = self.sums.influence(control), self.sums.influence(mean)
         clusters = self.clustered(mean)
         if clusters is None:
-            both = self.moments.variation(left + right) - self.moments.variation(left - right)
-            return self.moments.variation(left), both / 4, self.moments.variation(right)
+            both = self.sums.variation(left + right) - self.sums.variation(left - right)
+            return self.sums.variation(left), both / 4, self.sums.variation(right)
         x, y = ((clusters.sums[:, : len(one)] * one).sum(axis=1) for one in (left, right))
         return float((x * x).sum()), float((x * y).sum()), float((y * y).sum())
 
     def clustered(self, mean: Mean) -> Clusters | None:
         """The clusters whose rows count as dependent in this mean."""
-        return _widest(self.clusters, ((mean, 1.0),))[1]
+        return self._widest(self.clusters, mean)[1]
 
     def passed_over(self, mean: Mean) -> Clusters | None:
         """The unused clusters that would matter most."""
-        return _widest(self.dropped, ((mean, 1.0),))[1]
+        return self._widest(self.dropped, mean)[1]
+
+    def freedom(self, clusters: Clusters, *names: Name) -> float:
+        """The degrees of freedom of the jackknife over clusters, of ratios to these columns: the fewest."""
+        return clusters.freedom(self.sums.columns.numbers(names, len(self.sums.moments.mean)).tolist())
 
     def design_effect(self, mean: Mean, clusters: Clusters | None) -> float | None:
         """Variance by clusters over that of independent rows (Kish): how many times more rows an interval needs."""
-        alone = self._independent_error(mean.influence(self.moments))
+        alone = self._independent_error(self.sums.influence(mean))
         if clusters is None or not 0 < alone < math.inf:
             return None
-        together = clusters.jackknife(mean.value)
+        together = clusters.jackknife(self._of(mean))
         return (together / alone) ** 2 if together < math.inf else None
 
-    def _interval(self, value: float, terms: Signed) -> Interval:
+    def _of(self, mean: Mean) -> Callable[[Floats], Floats]:
+        """A mean as a function of sums [..., d]."""
+        return lambda sums: self.sums.values(mean.of, sums)
+
+    def _interval(self, value: float, mean: Mean, *apart: Mean) -> Interval:
+        """The interval of a mean. apart: the means whose ranges add up in it, by default itself."""
+        nothing = Interval(value, -math.inf, math.inf, math.inf)
         if not math.isfinite(value):  # a mean of no rows, such as that of a ranker that never served
-            return Interval(value, -math.inf, math.inf, math.inf)
-        with np.errstate(invalid="ignore"):
-            influence = np.asarray(sum(sign * mean.influence(self.moments) for mean, sign in terms))
+            return nothing
+        influence = self.sums.influence(mean)
         if not np.isfinite(influence).all():  # the smallest of all numbers
-            return Interval(value, -math.inf, math.inf, math.inf)
-        error, clusters = _widest(self.clusters, terms)
+            return nothing
+        error, clusters = self._widest(self.clusters, mean)
         if clusters is not None:
-            freedom = min(clusters.freedom(mean.denominator) for mean, _ in terms)
+            freedom = self.freedom(clusters, *mean.shares)
             plain, replicates = clusters.linear_error(influence), clusters.replicates
-            skewness = clusters.skewness(_added(terms))
+            skewness = clusters.skewness(self._of(mean))
         if clusters is None or (self.chosen and (error == math.inf or freedom == 0)):
             error = plain = self._independent_error(influence)
-            freedom, replicates, skewness = math.inf, self.replicates, self.moments.skewness(influence)
+            freedom, replicates, skewness = math.inf, self.replicates, self.sums.moments.skewness(influence)
         if error == math.inf or freedom == 0:
-            return Interval(value, -math.inf, math.inf, math.inf)
-        draws = None if replicates is None else self._draws(replicates, terms)
+            return nothing
+        draws = None if replicates is None else self._draws(replicates, mean)
         stretch = error / plain if plain > 0 else 1.0
-        span = sum(abs(sign) * _span(mean, self.moments) for mean, sign in terms)
+        span = sum(self._span(self.sums.influence(one)) for one in apart) if apart else self._span(influence)
         seen = self._with_unseen(Side(error, skewness), stretch * influence)
-        n, level = self.moments.n, self.confidence
+        n, level = self.sums.n, self.confidence
         differs = error > _ROUNDING * span / math.sqrt(n)  # else it is that of one policy with itself
-        lower, upper = with_rare(seen, self.rare, stretch * influence, self.moments) if differs else seen
+        lower, upper = with_rare(seen, self.rare, stretch * influence, self.sums) if differs else seen
         known = Sampling(value, error, n, level, freedom, skewness, span, lower, upper, draws, stretch)
         found = INTERVALS[self.method].make(known)
         if (lower, upper) != seen:
             found = _with_error(found, known, seen)
-        return self._with_hidden(self._with_doubt(found, terms), terms)
-
-    def _with_hidden(self, found: Interval, terms: Signed) -> Interval:
-        """The interval extended by what the hidden share of each mean may add, or take away."""
-        if not self.hidden:
-            return found
-        down, up = 0.0, 0.0
-        for mean, sign in terms:
-            less, more = self._hidden_of(mean)
-            down, up = (down + less, up + more) if sign > 0 else (down + more, up + less)
-        return replace(found, low=found.low - down, high=found.high + up)
+        found = self._with_doubt(found, mean)
+        down, up = self._hidden_of(mean) if self.hidden else (0.0, 0.0)
+        return replace(found, low=found.low - down, high=found.high + up) if self.hidden else found
 
     def _hidden_of(self, mean: Mean) -> tuple[float, float]:
         """How far a mean may be below and above the estimated one, if the hidden share of it earns nothing, or MOST.
 
         A mean per impression lacks that share; one per weight takes it to earn as much as the rest does.
         """
-        if isinstance(mean, RelativeChange):
-            base, ratio = (float(one.value(self.moments.sums)) for one in (mean.base, mean.mean))
-            less, more = self._hidden_of(mean.mean)
-            fewer, further = self._hidden_of(mean.base)
-            return (less + ratio / base * further) / base, (more + ratio / base * fewer) / base
-        if isinstance(mean, Adjusted):
-            return self._hidden_of(mean.mean)
-        used = set(np.flatnonzero(mean.influence(self.moments)).tolist())
-        shares = [(share, weight) for columns, weight, share in self.hidden if used & set(columns)]
+        if mean.by is not None:
+            return self._hidden_of_parts(mean)
+        influence = self.sums.columns.named(self.sums.influence(mean))
+        shares = [
+            (share, weight)
+            for columns, weight, share in self.hidden
+            if any(np.any(influence[name]) for name in columns)
+        ]
         if not shares:
             return 0.0, 0.0
-        share, weight = max(shares)
-        value = abs(float(mean.value(self.moments.sums)))
-        if isinstance(mean, Ratio) and mean.denominator != weight:
+        share, weight = max(shares, key=lambda one: one[0])
+        value = abs(self.sums.value(mean))
+        if mean.lacks and mean.shares != (weight,):
             return 0.0, MOST * share * value / max(1 - share, share)
         return share * value, (MOST - 1) * share * value
 
-    def _with_doubt(self, found: Interval, terms: Signed) -> Interval:
-        """The interval with the doubt of the models that the means rely on, by draws from their posteriors.
+    def _hidden_of_parts(self, mean: Mean) -> tuple[float, float]:
+        """The same of a function of means: as far as it moves with each."""
+        assert mean.by is not None
+        down, up = 0.0, 0.0
+        values = np.array([self.sums.value(one) for one in mean.parts], np.complex128)
+        for at, part in enumerate(mean.parts):
+            less, more = self._hidden_of(part)
+            if less or more:
+                stepped = values.copy()
+                stepped[at] += 1e-30j
+                slope = float(np.imag(mean.by(*stepped))) / 1e-30
+                if slope < 0:
+                    less, more = more, less
+                down, up = down + abs(slope) * less, up + abs(slope) * more
+        return down, up
+
+    def _with_doubt(self, found: Interval, mean: Mean) -> Interval:
+        """The interval with the doubt of the models that a mean relies on, by draws from their posteriors.
 
         That doubt is independent of which rows were logged: half-lengths add as squares do.
         """
-        every = paired_draws(*(mean for mean, _ in terms))
-        if len(every) < 2:
+        if len(mean.drawn) < 2:
             return found
-        signs, sums = [sign for _, sign in terms], self.moments.sums
-        drawn = [sum(s * float(mean.value(sums)) for s, mean in zip(signs, means, strict=True)) for means in every]
-        doubt = float(np.std(drawn, ddof=1))
-        half = student(0.5 + self.confidence / 2, len(drawn) - 1.0) * doubt
+        doubt = float(np.std([self.sums.value(one) for one in mean.drawn], ddof=1))
+        half = student(0.5 + self.confidence / 2, len(mean.drawn) - 1.0) * doubt
         low = found.value - math.hypot(found.value - found.low, half)
         high = found.value + math.hypot(found.high - found.value, half)
         return replace(found, low=low, high=high, standard_error=math.hypot(found.standard_error, doubt))
@@ -181,11 +188,12 @@ class Inference:
         One that is larger than all of them raises a mean by its own size. It may lower a difference, or a mean of
         gains and losses; there, each square and cube of the log stands for as much as the rewards lack.
         """
-        used = set(np.flatnonzero(influence).tolist())
-        tails = [(tail, influence[list(columns)]) for columns, tail in self.tails if used & set(columns)]
+        named = self.sums.columns.named(influence)
+        every = [(tail, np.hstack([named[name] for name in columns])) for columns, tail in self.tails]
+        tails = [one for one in every if one[1].any()]
         if not tails or not 0 < seen.error < math.inf:
             return seen, seen
-        n = self.moments.n
+        n = self.sums.n
         if any(tail.signed or each.min() < 0 for tail, each in tails):
             squares = max(1 + tail.more_squares / tail.squares for tail, _ in tails)
             cubes = max(1 + tail.more_cubes / tail.cubes for tail, _ in tails)
@@ -197,16 +205,34 @@ class Inference:
         return seen, Side(error, (seen.skewness * seen.error**3 + cube) / error**3)
 
     def _independent_error(self, influence: Floats) -> float:
-        n = self.moments.n
+        n = self.sums.n
         if n < 2:
             return math.inf  # the variance needs at least two rows
-        return math.sqrt(self.moments.variation(influence) / (n * (n - 1)))
+        return math.sqrt(self.sums.variation(influence) / (n * (n - 1)))
 
-    def _draws(self, sums: Floats, terms: Signed) -> Floats:
+    def _draws(self, sums: Floats, mean: Mean) -> Floats:
         """[b] the value in each replicate, with control variates refitted."""
-        if self.products:
-            terms = tuple((refitted(mean, sums, self.products), sign) for mean, sign in terms)
-        return _added(terms)(sums)
+        if not self.products or mean.refitted is None:
+            return self._of(mean)(sums)
+        first = sums.shape[-1] - len(self.products)
+        products: dict[Name, Floats] = {pair: sums[..., first + at] for at, pair in enumerate(self.products)}
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return np.asarray(mean.refitted(Named(self.sums.columns, sums[..., :first], products)))
+
+    def _span(self, influence: Floats) -> float:
+        """A bound on the range of a row's influence, from the observed extremes of its columns."""
+        ranges = self.sums.moments.largest - self.sums.moments.least
+        return float((np.abs(influence) * np.where(np.isfinite(ranges), ranges, 0.0)).sum())
+
+    def _widest(self, every: tuple[Clusters, ...], mean: Mean) -> tuple[float, Clusters | None]:
+        """The largest standard error by clusters, finite if possible, and its clusters."""
+        found = [(one.jackknife(self._of(mean)), one) for one in every]
+        if not found:
+            return math.inf, None
+        finite = [pair for pair in found if pair[0] < math.inf]
+        most = max(error for error, _ in finite or found)
+        # Columns that mark the same clusters differ by rounding: the first of them.
+        return next(pair for pair in finite or found if pair[0] >= most * (1 - 1e-9))
 
 
 def _with_error(found: Interval, of: Sampling, seen: tuple[Side, Side]) -> Interval:
@@ -216,25 +242,3 @@ def _with_error(found: Interval, of: Sampling, seen: tuple[Side, Side]) -> Inter
     low, high = (of.value + sign * of.quantile * side.error for sign, side in zip((-1, 1), sides, strict=True))
     error = found.standard_error / share
     return replace(found, low=min(found.low, low), high=max(found.high, high), standard_error=error, seen=share)
-
-
-def _added(terms: Signed) -> Callable[[Floats], Floats]:
-    """The signed sum of the means as a function of column sums."""
-    return lambda sums: np.asarray(sum(sign * mean.value(sums) for mean, sign in terms))
-
-
-def _widest(every: tuple[Clusters, ...], terms: Signed) -> tuple[float, Clusters | None]:
-    """The largest standard error by clusters, finite if possible, and its clusters."""
-    found = [(one.jackknife(_added(terms)), one) for one in every]
-    if not found:
-        return math.inf, None
-    finite = [pair for pair in found if pair[0] < math.inf]
-    most = max(error for error, _ in finite or found)
-    # Columns that mark the same clusters differ by rounding: the first of them.
-    return next(pair for pair in finite or found if pair[0] >= most * (1 - 1e-9))
-
-
-def _span(mean: Mean, moments: Moments) -> float:
-    """A bound on the range of a row's influence, from the observed extremes of its columns."""
-    ranges = moments.largest - moments.least
-    return float((np.abs(mean.influence(moments)) * np.where(np.isfinite(ranges), ranges, 0.0)).sum())

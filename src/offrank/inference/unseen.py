@@ -8,8 +8,9 @@ from operator import attrgetter
 
 import numpy as np
 
-from ..folds.moments import Moments
 from ..log.batch import Floats
+from ..sums.columns import Name, Named
+from ..sums.sums import Sums
 from .pareto import law
 from .registry import Side
 
@@ -47,7 +48,7 @@ class Tail:
         return (self.cubes + self.more_cubes) / (self.squares + self.more_squares) ** 1.5
 
 
-def unseen(largest: Floats, count: float, column: int, moments: Moments) -> Tail | None:
+def unseen(largest: Floats, count: float, column: Name, sums: Sums) -> Tail | None:
     """The tail of a column; None where its largest values do not differ, or are too few.
 
     largest: absolute values, in descending order. count: how many are not 0.
@@ -66,9 +67,9 @@ def unseen(largest: Floats, count: float, column: int, moments: Moments) -> Tail
     expected = threshold + _quantiles(index + error, _median(raw, scale), len(excess))
     seen = excess + threshold
     more_squares, more_cubes = (max(float((expected**p).sum() - (seen**p).sum()), 0.0) for p in (2, 3))
-    cubes = max(abs(moments.cubes(column)), float((seen**3).sum()))  # gains and losses may cancel
-    signed = bool(moments.least[column] < 0)
-    return Tail(index, error, float(moments.squares[column]), cubes, more_squares, more_cubes, signed)
+    cubes = max(abs(sums.cubes(column)), float((seen**3).sum()))  # gains and losses may cancel
+    signed = bool(sums.least[column] < 0)
+    return Tail(index, error, float(sums.squares[column]), cubes, more_squares, more_cubes, signed)
 
 
 def _median(index: float, scale: float) -> float:
@@ -105,9 +106,9 @@ class Rare:
     - whole: whether slates are weighted, so that the column of weights has the weight of the reward.
     """
 
-    values: tuple[int, ...]
-    weights: int
-    logged: tuple[int, int]
+    values: tuple[Name, ...]
+    weights: Name
+    logged: tuple[Name, Name]
     count: float
     weight: float
     expected: float
@@ -117,10 +118,10 @@ class Rare:
     signed: bool = False
     whole: bool = True
 
-    def size(self, influence: Floats, weighted: float) -> float:
+    def size(self, influence: Named, weighted: float) -> float:
         """The influence of one such row, with the sign of what it adds to a mean.
 
-        influence: [d] coefficients; weighted: that of the weighted reward.
+        influence: of each column; weighted: that of the weighted reward.
         """
         reward, row = (self.inverse * float(influence[column]) for column in self.logged)
         slope = self.weight * weighted + reward
@@ -148,23 +149,22 @@ def heaviest(largest: Floats, rows: float, rate: float) -> tuple[float, float, f
     return squares**3 / cubes**2 * (1 - rate), float(size[0]) * weight, expected
 
 
-def with_rare(
-    sides: tuple[Side, Side], rare: tuple[Rare, ...], influence: Floats, moments: Moments
-) -> tuple[Side, Side]:
+def with_rare(sides: tuple[Side, Side], rare: tuple[Rare, ...], influence: Floats, sums: Sums) -> tuple[Side, Side]:
     """Error and skewness towards the lower and the upper end, with one more rewarded row among the heaviest.
 
     Of a difference between two targets, as far as their weights differ.
     """
-    weighted = [max(influence[list(one.values)].tolist(), key=abs) for one in rare]
+    named = sums.columns.named(influence)
+    weighted = [max(np.hstack([named[name] for name in one.values]).tolist(), key=abs) for one in rare]
     used = [pair for pair in zip(rare, weighted, strict=True) if pair[1]]
-    apart = _apart(used, moments) if len(used) > 1 else 1.0
+    apart = _apart(used, sums) if len(used) > 1 else 1.0
     lower, upper = sides
     for one, each in used:
-        size, count = one.size(influence, each), one.count * apart
+        size, count = one.size(named, each), one.count * apart
         if size < 0 or one.signed:
-            lower = max(lower, _raised(sides[0], count, abs(size), moments.n, -1.0), key=_ERROR)
+            lower = max(lower, _raised(sides[0], count, abs(size), sums.n, -1.0), key=_ERROR)
         if size > 0 or one.signed:
-            upper = max(upper, _raised(sides[1], count, abs(size), moments.n, 1.0), key=_ERROR)
+            upper = max(upper, _raised(sides[1], count, abs(size), sums.n, 1.0), key=_ERROR)
     return lower, upper
 
 
@@ -178,11 +178,8 @@ def _raised(side: Side, count: float, size: float, n: int, sign: float) -> Side:
     return Side(error, skewness)
 
 
-def _apart(used: list[tuple[Rare, float]], moments: Moments) -> float:
+def _apart(used: list[tuple[Rare, float]], sums: Sums) -> float:
     """The variance of the sum of some weights, each times its coefficient, over the largest of one; at most 1."""
-    together, most = np.zeros(len(moments.mean)), 0.0
-    for one, weighted in used:
-        alone = np.zeros(len(moments.mean))
-        alone[one.weights] = weighted
-        together, most = together + alone, max(most, moments.variation(alone))
-    return min(moments.variation(together) / most, 1.0) if most > 0 else 1.0
+    every = [sums.combination({one.weights: weighted}) for one, weighted in used]
+    most = max(map(sums.variation, every))
+    return min(sums.variation(np.sum(every, axis=0)) / most, 1.0) if most > 0 else 1.0

@@ -14,16 +14,20 @@ from ..folds.base import Sample
 from ..folds.estimate import Interval
 from ..folds.moments import MomentsFold
 from ..formatting import nine_digits
-from ..inference.ratio import Ratio
 from ..inference.spread import Inference
 from ..log.batch import Floats
+from ..sums.columns import Columns
+from ..sums.mean import ratio
+from ..sums.sums import Sums
 from .boosting import Boosting
 from .contexts import ContextSums
 from .examples import Checkpoint, Data, Examples, ItemRanks, Learner, Store, by_item
 from .splits import Part
 
 Criterion = Literal["ips", "snips", "lower", "pi", "ipm"]
-_FOLD = MomentsFold(3)
+_COLUMNS = Columns(("rows", "value", "weight"))
+_IPS = ratio("value", "rows")
+_FOLD = MomentsFold(len(_COLUMNS))
 
 
 @dataclass(frozen=True)
@@ -188,7 +192,7 @@ class ActionEstimates:
             )
             values = np.stack([n, n * earned, n * weight], axis=1)
             state = _FOLD.add(state, Sample(values, np.zeros(len(n), dtype=np.uint64)))
-        return _moved(Inference(state, "normal", confidence).ratio(Ratio(1, 0)), self.baseline)
+        return _moved(Inference(Sums(_COLUMNS, state), "normal", confidence).interval(_IPS), self.baseline)
 
 
 def judge(candidate: Checkpoint, store: Store, greedy: bool, confidence: float, baseline: float = 0.0) -> Trial:
@@ -204,10 +208,10 @@ def judge(candidate: Checkpoint, store: Store, greedy: bool, confidence: float, 
         gain = examples.reward - baseline
         values = np.stack([np.ones(len(weight)), weight * gain, weight], axis=1)
         state = _FOLD.add(state, Sample(values / examples.inclusion[:, None], np.zeros(len(weight), dtype=np.uint64)))
-    spread = Inference(state, "normal", confidence)
-    control = float(Ratio(2, 0).value(state.sums))
-    snips = spread.ratio(Ratio(1, 2)) if control > 0 else Interval(-np.inf, -np.inf, -np.inf, np.inf)
-    return Trial(candidate, _moved(spread.ratio(Ratio(1, 0)), baseline), _moved(snips, baseline), control)
+    spread = Inference(Sums(_COLUMNS, state), "normal", confidence)
+    control = spread.sums.value(ratio("weight", "rows"))
+    snips = spread.interval(ratio("value", "weight")) if control > 0 else Interval(-np.inf, -np.inf, -np.inf, np.inf)
+    return Trial(candidate, _moved(spread.interval(_IPS), baseline), _moved(snips, baseline), control)
 
 
 def judge_items(candidate: Checkpoint, store: Store, greedy: bool, confidence: float) -> Interval:
@@ -221,7 +225,7 @@ def judge_items(candidate: Checkpoint, store: Store, greedy: bool, confidence: f
         earned = (weight * np.where(shown, examples.clicks, 0.0)).sum(axis=1)
         values = np.stack([np.ones(len(earned)), earned, weight.sum(axis=1)], axis=1)
         state = _FOLD.add(state, Sample(values / examples.inclusion[:, None], np.zeros(len(earned), dtype=np.uint64)))
-    return Inference(state, "normal", confidence).ratio(Ratio(1, 0))
+    return Inference(Sums(_COLUMNS, state), "normal", confidence).interval(_IPS)
 
 
 def _moved(found: Interval, by: float) -> Interval:

@@ -18,6 +18,7 @@ from ..log.batch import Floats, Integers, LogBatch
 from ..log.source import Needs
 from ..policies.base import all_items
 from ..policies.propensities import AnyPolicy, complete, is_law, law_needs, propensities, shown_needs
+from ..sums.columns import Columns, Name
 from ..wording import Option, Wording
 from . import _kernels
 from .comparisons import Comparison
@@ -40,13 +41,13 @@ class ComparisonsFold(MappedFold):
     spec: IntervalSpec
     by: str | None = None
 
-    @property
-    def columns(self) -> dict[Hashable, int]:
-        """The index of each column."""
-        names: list[Hashable] = ["clicks"]
+    @cached_property
+    def columns(self) -> Columns:
+        """The names of the columns."""
+        names: list[Name] = ["clicks"]
         for metric in self.metrics:
             names += [("weight", metric), *(("cost", metric, model) for model in self.models)]
-        return {name: place for place, name in enumerate(names)}
+        return Columns(tuple(names))
 
     def needs(self) -> Needs:
         """The columns to read.
@@ -67,14 +68,14 @@ class ComparisonsFold(MappedFold):
 
     @property
     def reducer(self) -> Tee:
-        columns, first = self.columns, self.models[:1]
+        first = self.models[:1]
         compared = [(*first, other) for other in self.models[1:]] or [first]
         blocks = tuple(
-            (columns["weight", metric], *(columns["cost", metric, model] for model in models))
+            (("weight", metric), *(("cost", metric, model) for model in models))
             for metric in self.metrics
             for models in compared
         )
-        every = Tee(self.spec.folds(len(columns), blocks=blocks))
+        every = Tee(self.spec.folds(self.columns, blocks=blocks))
         return with_groups(every, None if self.by is None else every)
 
     def mapped(self, batch: LogBatch) -> Sample:

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Hashable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 from ..argument import asks
@@ -13,7 +12,6 @@ from ..checks.rows import Impressions, ImpressionsFold, dependence
 from ..errors import NoOverlapError
 from ..findings import cautions_for
 from ..findings.evidence import ComparisonEvidence
-from ..inference.ratio import Ratio
 from ..inference.spread import Inference
 from ..log.source import Source
 from ..policies.base import shuffles
@@ -22,6 +20,7 @@ from ..policies.named import policy as named_policy
 from ..policies.propensities import AnyPolicy
 from ..readers.log import opened
 from ..running.quantities import Quantities
+from ..sums.mean import Mean, ratio
 from . import comparisons
 from .comparisons import Comparison
 from .fold import ComparisonsFold
@@ -105,7 +104,7 @@ class Comparisons:
 
     def measurements(self, source: Source, impressions: Impressions) -> Measurements:
         """Every metric of every model, for the whole log and for each group."""
-        fold, whole = self.fold, self.fold.spec.inference(self.reduced["whole"])
+        fold, whole = self.fold, self._inference(self.reduced["whole"])
         facts = {
             "schema": 1,
             "kind": "metrics",
@@ -118,7 +117,7 @@ class Comparisons:
             "by": fold.by,
         }
         groups = {
-            name: self._of(fold.spec.inference(one), group=True) for name, one in self.reduced.get("groups", {}).items()
+            name: self._of(self._inference(one), group=True) for name, one in self.reduced.get("groups", {}).items()
         }
         return Measurements(self._of(whole), groups, facts)
 
@@ -135,27 +134,26 @@ class Comparisons:
             for metric in self.fold.metrics
         }
 
-    @cached_property
-    def _columns(self) -> dict[Hashable, int]:
-        return self.fold.columns
+    def _inference(self, reduced: Any) -> Inference:
+        return self.fold.spec.inference(self.fold.columns, reduced)
 
-    def _cost(self, metric: Comparison, model: str) -> Ratio:
-        return Ratio(self._columns["cost", metric, model], self._columns["weight", metric])
+    def _cost(self, metric: Comparison, model: str) -> Mean:
+        return ratio(("cost", metric, model), ("weight", metric))
 
     def _measured(self, metric: Comparison, model: str, spread: Inference, group: bool) -> Measured | NoOverlapError:
-        n, sums, squares = spread.moments.n, spread.moments.sums, spread.moments.squares
-        clicks, weight = self._columns["clicks"], self._columns["weight", metric]
+        n, weight = spread.sums.n, ("weight", metric)
+        clicks, compared = spread.sums.total.number("clicks"), spread.sums.total.number(weight)
         if not n:
             return NoOverlapError(
                 "no impression has a click", "these metrics compare clicked items: use a log with clicks"
             )
-        if not sums[weight] > 1e-9 * sums[clicks]:
+        if not compared > 1e-9 * clicks:
             return _nothing_compared(metric, self.fold.logging, n)
         cost, first = self._cost(metric, model), self.fold.models[0]
-        value = spread.ratio(cost)
-        rejected = max(1 - float(sums[weight] / sums[clicks]), 0.0)
-        ess = float(sums[weight] ** 2 / squares[weight]) if squares[weight] else 0.0  # too small to be squared
-        compared = ComparisonEvidence(
+        value, squares = spread.interval(cost), spread.sums.squares.number(weight)
+        rejected = max(1 - compared / clicks, 0.0)
+        ess = compared**2 / squares if squares else 0.0  # too small to be squared
+        evidence = ComparisonEvidence(
             ess=ess,
             rejected=rejected,
             pairwise=metric.against == "pairwise",
@@ -168,11 +166,11 @@ class Comparisons:
             value.high,
             value.standard_error,
             n,
-            float(sums[clicks]),
+            clicks,
             rejected,
             ess,
             spread.difference(cost, self._cost(metric, first)) if model != first else None,
-            cautions_for(compared, dependence(spread, cost, weight, group=group)),
+            cautions_for(evidence, dependence(spread, cost, weight, group=group)),
         )
 
 
