@@ -24,7 +24,7 @@ from offrank.folds import BootstrapFold, Moments, Sample
 from offrank.folds.clusters import Clusters
 from offrank.inference import Inference
 from offrank.simulation import SearchWorld
-from offrank.sums import Sums, ratio
+from offrank.sums import Columns, Sums, ratio
 
 PER_QUERY = 30
 QUERIES = (20, 50, 100, 300)
@@ -67,7 +67,7 @@ def spreads(values: np.ndarray, rows: np.ndarray) -> dict[str, Inference]:
     """What the three kinds of intervals are made from."""
     extremes = values.min(axis=0), values.max(axis=0)
     moments = Moments(len(values), values.mean(axis=0), (len(values) - 1) * np.cov(values.T), *extremes)
-    sums_of_log = Sums.of((0, 1, 2), moments)
+    sums_of_log = Sums(Columns((0, 1, 2)), moments)
     sums = np.add.reduceat(values, np.cumsum(rows) - rows)
     fold = BootstrapFold(3)
     drawn = fold.add(fold.empty(), Sample(sums, np.arange(len(rows), dtype=np.uint64)))

@@ -63,7 +63,7 @@ LAYOUT = Layout(
     ),
     (estimator("ipm"), estimator("rips")),  # type: ignore[arg-type]
 )
-TERMS = TermsFold(LAYOUT, policy("plackett_luce(old)"), Tee({"moments": MomentsFold(LAYOUT.columns)}))
+TERMS = TermsFold(LAYOUT, policy("plackett_luce(old)"), Tee({"moments": MomentsFold(LAYOUT.columns.width())}))
 
 
 def by(groups: Grouping, each: Fold[Any, Sample, Any]) -> TermsFold:
@@ -72,11 +72,13 @@ def by(groups: Grouping, each: Fold[Any, Sample, Any]) -> TermsFold:
 
 LOG_FOLDS: dict[str, Fold[Any, Any, Any]] = {
     "terms": TERMS,
-    "clustered": TermsFold(LAYOUT, policy("uniform"), BucketsFold(LAYOUT.columns, "query"), clusters=("query",)),
-    "worth": TermsFold(LAYOUT, policy("uniform"), SumsFold(len(LAYOUT.effective_sizes.columns))),
-    "worth by column": by(by_column("situation"), SumsFold(len(LAYOUT.effective_sizes.columns))),
-    "by column": by(by_column("situation"), MomentsFold(LAYOUT.columns)),
-    "by slots": by(by_slots, MomentsFold(LAYOUT.columns)),
+    "clustered": TermsFold(
+        LAYOUT, policy("uniform"), BucketsFold(LAYOUT.columns.width(), "query"), clusters=("query",)
+    ),
+    "worth": TermsFold(LAYOUT, policy("uniform"), SumsFold(LAYOUT.effective_sizes.columns.width())),
+    "worth by column": by(by_column("situation"), SumsFold(LAYOUT.effective_sizes.columns.width())),
+    "by column": by(by_column("situation"), MomentsFold(LAYOUT.columns.width())),
+    "by slots": by(by_slots, MomentsFold(LAYOUT.columns.width())),
 }
 
 

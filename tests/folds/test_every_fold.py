@@ -261,7 +261,7 @@ LOGS: dict[str, Callable[[Any], Any]] = {
     "estimators.pseudoinverse.overlap.OverlapFold": lambda kind: kind(NEW, OLD),
     "folds.fingerprint.FingerprintFold": lambda kind: kind(Content(features=True), keep=50),
     "folds.sums.MarksFold": lambda kind: terms(kind(5)),
-    "folds.sums.SumsFold": lambda kind: terms(kind(len(layout().effective_sizes.columns))),
+    "folds.sums.SumsFold": lambda kind: terms(kind(layout().effective_sizes.columns.width())),
     "evaluation.diagnostics.ClipsFold": lambda kind: kind(tuple(pair[:2] for pair in layout().pairs)[:2], OLD),
     "evaluation.diagnostics.HeaviestFold": lambda kind: kind(tuple(pair[:2] for pair in layout().pairs), OLD, 7),
     "readers.by_file.FilesFold": lambda kind: kind("/folder"),

@@ -32,7 +32,7 @@ from tests.exact.worlds import world
 LAYOUT = Layout((policy("plackett_luce(new)"), policy("top(new)")), (estimator("ips"), estimator("rips")))  # type: ignore[arg-type]
 INNER = Tee(
     {
-        "moments": MomentsFold(len(LAYOUT.columns)),
+        "moments": MomentsFold(LAYOUT.columns.width()),
         "replicates": BootstrapFold(LAYOUT.columns, 20),
         "buckets": BucketsFold(LAYOUT.columns),
         "largest": LargestFold((4,), keep=10),

@@ -20,7 +20,7 @@ from offrank.log.batch import Floats, LogBatch
 from offrank.log.source import Needs
 from offrank.policies.propensities import AnyPolicy, propensities, shown_needs
 from offrank.policies.uniform import Uniform
-from offrank.sums import Sums, ratio
+from offrank.sums import Columns, Sums, ratio
 
 _UNIFORM = Uniform()
 _ONE, _REWARD, _VALUE, _WEIGHT, _CORRECTED, _SLATES, _INVERSE = range(7)
@@ -92,7 +92,7 @@ class Mixtures:
     def at(self, epsilon: float, confidence: float = 0.99) -> AtEpsilon:
         """Return the estimates for one epsilon: its weight (1 - epsilon) + epsilon w is linear in that of uniform."""
         mixed = self._mixed(epsilon)
-        spread = Inference(Sums.of(("rows", "value", "weight"), mixed), "studentised", confidence)
+        spread = Inference(Sums(Columns(("rows", "value", "weight")), mixed), "studentised", confidence)
         pairs = ("weight", "rows"), ("value", "rows"), ("value", "weight")
         weight, plain, normalised = (spread.interval(ratio(*pair)) for pair in pairs)
         ess = float(mixed.sums[2] ** 2 / mixed.squares[2])

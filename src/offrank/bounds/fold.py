@@ -17,7 +17,7 @@ from ..inference.spec import IntervalSpec
 from ..log.batch import Floats, LogBatch
 from ..log.source import Needs
 from ..policies.propensities import AnyPolicy
-from ..sums.columns import Columns, Name
+from ..sums.columns import Columns, Name, Named
 from .ends import OF_DRAW, OF_PART, ROWS, of_part
 from .knowledge import Knowledge
 
@@ -67,7 +67,7 @@ class BoundsFold(MappedFold):
 
     def mapped(self, batch: LogBatch) -> Sample:
         context = batch.dependent([self._context])
-        named = self.columns.named(np.empty((len(batch), len(self.columns))))
+        named = Named(self.columns, np.empty((len(batch), self.columns.width())))
         named[ROWS] = 1.0
         for number, target, known in self.parts():
             values = self._values(batch, context[self._context], target, known)

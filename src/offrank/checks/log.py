@@ -25,6 +25,7 @@ from ..policies.propensities import AnyPolicy, is_law
 from ..policies.unconfirmed import confirmed, departure
 from ..policies.written import is_written
 from ..running.quantities import Quantities
+from ..sums.columns import Columns
 from ..sums.mean import ratio
 from ..sums.sums import Sums
 from .along import along_folds
@@ -166,14 +167,14 @@ class LogFold(MappedFold):
 
 
 def _of_weights(found: Moments) -> dict[str, Any]:
-    sums = Sums.of(("rows", "weight"), found)
-    rows, weight, squares = sums.total.number("rows"), sums.total.number("weight"), sums.squares
+    sums = Sums(Columns(("rows", "weight")), found)
+    rows, weight, squares = float(sums.total["rows"]), float(sums.total["weight"]), sums.squares
     return {
         "mean_weight": Inference(sums, "normal", CONFIDENCE).interval(ratio("weight", "rows")),
-        "sampling_factor": squares.number("rows") / rows,
-        "largest_weight": sums.largest.number("weight"),
+        "sampling_factor": float(squares["rows"]) / rows,
+        "largest_weight": float(sums.largest["weight"]),
         "impressions": rows,
-        "ess": weight**2 / squares.number("weight") if squares["weight"] else 0.0,
+        "ess": weight**2 / float(squares["weight"]) if squares["weight"] else 0.0,
     }
 
 

@@ -27,7 +27,7 @@ from ..inference.spread import Inference
 from ..log.batch import Contexts, Floats, Integers, LogBatch
 from ..log.source import Needs, Source
 from ..running.executors import Executor, Progress, run
-from ..sums.columns import Columns, Name
+from ..sums.columns import Columns, Name, Named
 from ..sums.mean import Mean, ratio
 from ..sums.sums import Sums
 from .base import refuse_sorted
@@ -222,8 +222,8 @@ def _evaluated(index: int, model: Predictor, spread: Inference, tally: Tally) ->
         tuple(spread.interval(statistic(index, quantity, [at])) if at in used else _NOWHERE for at in ranks)
         for quantity in AT_RANK
     )
-    refuted, fitted = round(total.number(of_model(IMPOSSIBLE, index))), model if isinstance(model, Fitted) else None
-    missing = total.number(of_model(UNSEEN, index)) / total.number(SHOWN) if fitted and total[SHOWN] else None
+    refuted, fitted = round(float(total[of_model(IMPOSSIBLE, index)])), model if isinstance(model, Fitted) else None
+    missing = float(total[of_model(UNSEEN, index)]) / float(total[SHOWN]) if fitted and total[SHOWN] else None
     ahead = spread.difference(*(ratio(of_model(name, index), SESSIONS) for name in (LIKELIHOOD, BY_RANK)))
     known = not refuted and fitted is not None and fitted.rank_rates is not None
     evidence = PredictionEvidence(
@@ -290,7 +290,8 @@ def statistic(model: int, quantity: Quantity, ranks: Sequence[int]) -> Mean:
     if quantity == LIKELIHOOD:
         return ratio(of_model(LIKELIHOOD, model), SESSIONS)
     loss, at = of_model(quantity, model), list(ranks)
-    return Mean(lambda s: np.exp(math.log(2) * (s[loss] / s[WITH_RANK])[..., at]).mean(axis=-1), (SESSIONS,))
+    reads = loss, WITH_RANK
+    return Mean(lambda s: np.exp(math.log(2) * (s[loss] / s[WITH_RANK])[..., at]).mean(axis=-1), reads, (SESSIONS,))
 
 
 @dataclass(frozen=True)
@@ -316,7 +317,7 @@ class PredictionFold(MappedFold):
 
     def mapped(self, batch: LogBatch) -> Sample:
         clicks, shown = whole_clicks(batch), batch.slates >= 0
-        named = self.columns.named(np.zeros((len(batch), self.columns.width(shown.shape[1]))))
+        named = Named(self.columns, np.zeros((len(batch), self.columns.width(shown.shape[1]))))
         named[SESSIONS], named[SHOWN], named[WITH_RANK] = 1.0, shown.sum(axis=1), shown
         for index, model in enumerate(self.models):
             before, given, likelihood, possible = _losses(model, batch, clicks, shown)

@@ -67,7 +67,7 @@ class DesignFold(MappedFold):
     def result(self, state: SampledRows) -> tuple[Design | None, ...]:
         sampled: dict[bool, _Sampled] = {}  # one target at a time
         found = []
-        for target, estimator, number in self.layout.pairs:
+        for target, estimator, number, *_ in self.layout.pairs:
             made = None
             if number in self.able and len(state):
                 plain = estimator.unbounded
@@ -87,7 +87,7 @@ def design_fold(
 ) -> tuple[DesignFold, Needs]:
     """The fold that finds the designs, and all columns read, including those `needed` anyway."""
     able = set()
-    for target, estimator, number in layout.pairs:
+    for target, estimator, number, *_ in layout.pairs:
         more = _needs(target, estimator, logging)
         if more is not None and _has(source, needed, more):
             able.add(number)

@@ -20,7 +20,7 @@ from functools import cached_property
 import numpy as np
 
 from ..log.batch import Floats, Integers, LogBatch
-from ..sums.columns import Columns, Name, Named
+from ..sums.columns import Columns, Named
 from . import _kernels_slots
 from .base import Terms
 
@@ -95,17 +95,12 @@ class EffectiveSizeColumns:
     def columns(self) -> Columns:
         """The names of all sums."""
         pairs = range(len(self.slotted))
-        once = [of_pair(pair, name) for pair in pairs for name in ("earned", "squared", "weights")]
-        in_slots = [of_pair(pair, name) for pair in pairs if self.slotted[pair] for name in WEIGHTED]
+        once = [f"{name} {pair}" for pair in pairs for name in ("earned", "squared", "weights")]
+        in_slots = [f"{name} {pair}" for pair in pairs if self.slotted[pair] for name in WEIGHTED]
         return Columns((*SQUARES, *once), (*LOGGED, *in_slots) if any(self.slotted) else ())
 
 
 SQUARES = ("reward squares", "clicks squares")
-
-
-def of_pair(pair: int, name: str) -> Name:
-    """The sum of this name of a pair."""
-    return f"{name} {pair}"
 
 
 @dataclass(frozen=True)
@@ -130,7 +125,7 @@ class EffectiveSizeTerms:
         batch, columns = self.batch, self.layout.columns
         rows = np.arange(len(batch)) if self.rows is None else self.rows
         length, clicks, inverse = batch.contexts.length, batch.clicks, batch.inverse_inclusion
-        out = columns.named(np.zeros(columns.width(blocks(batch.slates.shape[1]))))
+        out = Named(columns, np.zeros(columns.width(blocks(batch.slates.shape[1]))))
         for name, reward in zip(SQUARES, self.rewards, strict=True):
             out[name] = _kernels_slots.squares(rows, reward, inverse)
         if any(self.layout.slotted):
@@ -142,11 +137,11 @@ class EffectiveSizeTerms:
             if weight.ndim == 1:
                 found = _kernels_slots.whole(rows, weight, control, self.rewards[earned], inverse)
                 for name, one in zip(("earned", "squared", "weights"), found, strict=True):
-                    out[of_pair(pair, name)] = one
+                    out[f"{name} {pair}"] = one
             elif self.layout.slotted[pair]:
-                sums = (out[of_pair(pair, name)] for name in WEIGHTED)
+                sums = (out[f"{name} {pair}"] for name in WEIGHTED)
                 squares = _kernels_slots.weighted(rows, weight, control, clicks, length, inverse, *sums)
-                out[of_pair(pair, "weights")] = squares
+                out[f"weights {pair}"] = squares
         return out.array
 
 
@@ -168,15 +163,15 @@ class EffectiveSize:
         slots = self._slots(pair)
         if slots is not None:
             return slots.variance(self.rows, normalised=normalised, each_slot=each_slot)
-        value, square = (self.sums.number(of_pair(pair, name)) / weight for name in ("earned", "squared"))
+        value, square = (float(self.sums[f"{name} {pair}"]) / weight for name in ("earned", "squared"))
         found = float(square - value**2)
         if found < -1e-9 * abs(square):  # negative weights of the pseudoinverse: use the logged variance
-            return self.sums.number(SQUARES[logged[1]]) / self.rows - logged[0] ** 2
+            return float(self.sums[SQUARES[logged[1]]]) / self.rows - logged[0] ** 2
         return found if found > 1e-12 * abs(square) else 0.0
 
     def kish(self, pair: int, weight: float) -> float:
         """(sum of weights)^2 / sum of squared weights, over slates or, per impression, over slots."""
-        squares, slots = self.sums.number(of_pair(pair, "weights")), self._slots(pair)
+        squares, slots = float(self.sums[f"weights {pair}"]), self._slots(pair)
         if slots is None:
             return weight**2 / squares
         return float(slots.control.sum() ** 2 / squares / (slots.number.sum() / self.rows))
@@ -190,14 +185,14 @@ class EffectiveSize:
         if found is None:
             return 1.0, 1.0
         slots = float(found.number.sum()) / self.rows
-        alike = slots * squares / self.sums.number(of_pair(pair, "weights"))
+        alike = slots * squares / float(self.sums[f"weights {pair}"])
         return slots, min(max(slots * alike, 1.0), slots)
 
     def _slots(self, pair: int) -> Slots | None:
         """The sums of a pair that weights clicks."""
         if not self.layout.slotted[pair]:
             return None
-        weighted = (self.sums[of_pair(pair, name)] for name in WEIGHTED)
+        weighted = (self.sums[f"{name} {pair}"] for name in WEIGHTED)
         found = Slots(*(self.sums[name] for name in LOGGED), *weighted)
         return found if found.control.any() else None
 

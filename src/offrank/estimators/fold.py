@@ -21,7 +21,7 @@ from ..policies.by import By
 from ..policies.propensities import AnyPolicy, ShownAbility, law_needs, propensities, shown_needs
 from ..policies.ties import sorts
 from ..sums.columns import Columns, Name, Named
-from ..sums.mean import Mean, excess, mean_by_block, ratio
+from ..sums.mean import Mean, excess, ratio
 from . import _kernels, _kernels_slots
 from .base import Asked, Estimator, Reference, Terms, refuse_impossible, terms_of
 from .effective_size import BLOCKS, EffectiveSizeColumns, EffectiveSizeTerms, blocks
@@ -41,51 +41,21 @@ TOGETHER = 10
 """Up to this many estimators have third moments of their differences, whose number grows with its third power."""
 
 
-class Pair(NamedTuple):
-    """A target and an estimator, and their number among all pairs. Names of their columns."""
+class TargetPair(NamedTuple):
+    """A target and an estimator, their number among all pairs, and the names of their columns.
+
+    value, weight: of each row. slot_value, slot_weight: in each block of slots. drawn: values by draws from the
+    posterior of the estimator's model.
+    """
 
     target: AnyPolicy
     estimator: Estimator
     number: int
-
-    @property
-    def value(self) -> Name:
-        """The column of values."""
-        return f"value {self.number}"
-
-    @property
-    def weight(self) -> Name:
-        """The column of weights."""
-        return f"weight {self.number}"
-
-    @property
-    def slot_value(self) -> Name:
-        """The column of values in each block of slots."""
-        return f"value {self.number} in slots"
-
-    @property
-    def slot_weight(self) -> Name:
-        """The column of weights in each block of slots."""
-        return f"weight {self.number} in slots"
-
-    @property
-    def drawn(self) -> tuple[Name, ...]:
-        """The columns of values by draws from the posterior of the estimator's model."""
-        return tuple(f"value {self.number} by draw {draw}" for draw in range(len(self.estimator.drawn)))
-
-    def mean(self, *, normalised: bool) -> Mean:
-        """The mean value per impression, or if `normalised` per weight."""
-        return ratio(self.value, self.weight if normalised else ROWS, self.drawn)
-
-    @property
-    def by_slot(self) -> Mean:
-        """The mean that normalises each slot by its own weight."""
-        return mean_by_block(self.slot_value, self.slot_weight, SLOTS, ROWS)
-
-    @property
-    def mean_weight(self) -> Mean:
-        """The mean weight of an impression."""
-        return ratio(self.weight, ROWS)
+    value: Name
+    weight: Name
+    slot_value: Name
+    slot_weight: Name
+    drawn: tuple[Name, ...]
 
 
 def of_arm(arm: int, column: Name) -> Name:
@@ -107,7 +77,7 @@ def times_control(column: Name) -> Name:
 class Layout:
     """The named columns of a sample, each already divided by the inclusion probability.
 
-    ROWS: one per row. REWARD and CLICKS: as logged. Value and weight of each `Pair` of a target and an estimator, and
+    ROWS: one per row. REWARD and CLICKS: as logged. Value and weight of each `TargetPair`, and
     values by draws from the posteriors of models. ROWS, REWARD and CLICKS of the rows that each arm of an experiment
     served, and what a model of the history of clicks says of it. The CONTROL, and it times the weights of each pair
     and times each arm's ROWS. In blocks of slots (the last one holds all slots from rank `BLOCKS` on) the number of
@@ -128,25 +98,34 @@ class Layout:
     @cached_property
     def columns(self) -> Columns:
         """The names of all columns."""
-        arms, history, control = self._of_arms, self._of_history, self._of_control(self.controlled)
+        arms, control = self._of_arms, [] if self.control is None else self._of_control(self.controlled)
         pairs = [name for one in self.pairs for name in (one.value, one.weight)]
         drawn = [name for one in self.pairs for name in one.drawn]
-        slots = [name for one in self.slotted for name in (one.slot_value, one.slot_weight)]
-        once = (ROWS, REWARD, CLICKS, *pairs, *drawn, *arms, *history, *control)
+        slotted = self.slotted if self.per_slot else []
+        slots = [name for one in slotted for name in (one.slot_value, one.slot_weight)]
+        once = (ROWS, REWARD, CLICKS, *pairs, *drawn, *arms, *control)
         return Columns(once, (SLOTS, *slots) if self.per_slot else ())
 
     @cached_property
-    def pairs(self) -> tuple[Pair, ...]:
+    def pairs(self) -> tuple[TargetPair, ...]:
         """Every target with every estimator."""
-        return tuple(Pair(*pair, number) for number, pair in enumerate(product(self.targets, self.estimators)))
+        found = []
+        for number, (target, estimator) in enumerate(product(self.targets, self.estimators)):
+            rows, slots = (
+                (f"value {number}", f"weight {number}"),
+                (f"value {number} in slots", f"weight {number} in slots"),
+            )
+            drawn = tuple(f"value {number} by draw {draw}" for draw in range(len(estimator.drawn)))
+            found.append(TargetPair(target, estimator, number, *rows, *slots, drawn))
+        return tuple(found)
 
     @cached_property
-    def places(self) -> dict[tuple[AnyPolicy, Estimator], Pair]:
+    def places(self) -> dict[tuple[AnyPolicy, Estimator], TargetPair]:
         """(target, estimator) -> the pair of them."""
         return {(one.target, one.estimator): one for one in self.pairs}
 
     @property
-    def slotted(self) -> list[Pair]:
+    def slotted(self) -> list[TargetPair]:
         """The pairs that have columns in blocks of slots."""
         return [self.places[pair] for pair in product(self.targets, self.per_slot)]
 
@@ -162,11 +141,10 @@ class Layout:
 
     @property
     def _of_arms(self) -> list[Name]:
-        return [of_arm(arm, column) for arm in range(self.served_by) for column in (ROWS, REWARD, CLICKS)]
-
-    @property
-    def _of_history(self) -> list[Name]:
-        return [] if self.history is None else [by_history(arm) for arm in range(self.served_by)]
+        """The columns of arms, and of what is learnt of them."""
+        arms = range(self.served_by)
+        found = [of_arm(arm, column) for arm in arms for column in (ROWS, REWARD, CLICKS)]
+        return found + ([] if self.history is None else [by_history(arm) for arm in arms])
 
     @property
     def controlled(self) -> list[Name]:
@@ -175,8 +153,6 @@ class Layout:
 
     def _of_control(self, some: Sequence[Name]) -> list[Name]:
         """The columns of the control that belong to some others."""
-        if self.control is None:
-            return []
         return [CONTROL, *(times_control(column) for column in self.controlled if column in some)]
 
     def excess(self, weight: Name, denominator: Name) -> Mean | None:
@@ -207,9 +183,9 @@ class Layout:
             found += [tuple(every[number + each * target] for target in some) for some in compared]
         named = [[name for one in some for name in (one.value, one.weight)] for some in found]
         if 0 < self.served_by <= TOGETHER:
-            named.append(self._of_arms + self._of_history)
+            named.append(self._of_arms)
         for some in named:
-            yield ROWS, REWARD, CLICKS, *some, *self._of_control(some)
+            yield ROWS, REWARD, CLICKS, *some, *([] if self.control is None else self._of_control(some))
 
     def arm_mean(self, arm: int, outcome: Name) -> Mean:
         """The mean of the rows that an arm served. outcome: REWARD or CLICKS."""
@@ -248,14 +224,14 @@ class TermsFold(MappedFold):
         known = batch.outcome is not None or batch.clicks is not None
         reward = batch.reward if known else np.zeros(len(batch))
         clicks = batch.clicked if batch.clicks is not None else np.zeros(len(batch))
-        named = columns.named(values)
+        named = Named(columns, values)
         named[ROWS], named[REWARD], named[CLICKS] = 1.0, reward, clicks
         counted = marks(batch, reward, clicks)
         logging = propensities(self.logging, batch)
         every = list[Terms]()
         lenient: dict[Estimator, Any] = {one: one.lenient_terms for one in layout.references}
         for pair in layout.pairs:
-            target, estimator, _ = pair
+            target, estimator, *_ = pair
             if estimator in lenient:
                 found: Terms = lenient[estimator](batch, logging, propensities(target, batch))
             else:
@@ -275,7 +251,7 @@ class TermsFold(MappedFold):
             values /= batch.inclusion[:, None]
         row, column = _kernels.settle(values, 1 / LARGEST, LARGEST)
         if row >= 0:
-            raise self._beyond(batch, row, columns.name(column), columns.named(values[row]))
+            raise self._beyond(batch, row, columns.name(column), Named(columns, values[row]))
         groups = None if self.by is None else self.by(batch)
         return Sample(values, batch.row, batch.dependent(self.clusters), summed, groups, counted)
 
@@ -302,7 +278,7 @@ class TermsFold(MappedFold):
         """The error for a row whose values cannot be summed, because the one in `column` is too large or NaN."""
         place, number = int(batch.row[row]) - batch.base, f"{values[column]:.3g}"
         for pair in self.layout.pairs:
-            weight = values.number(pair.weight)
+            weight = float(values[pair.weight])
             if column == pair.weight or (column == pair.value and not abs(weight) <= LARGEST):
                 return ImpossibleSlateError(
                     f"{batch.file}, row {place} (the first is 0): {pair.estimator!r} gives the logged slate the weight "

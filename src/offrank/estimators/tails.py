@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 
 from ..folds.largest import LargestFold
@@ -17,17 +15,8 @@ from .marks import Marks
 
 def largest_rewards(layout: Layout, keep: int) -> LargestFold:
     """The fold of the largest rewards: as logged, then those of each pair of the layout."""
-    return largest_of(layout, _rewards(layout), keep, absolute=True)
-
-
-def largest_of(layout: Layout, names: Sequence[Name], keep: int, *, absolute: bool = False) -> LargestFold:
-    """The fold of the largest values of some columns."""
-    numbers = layout.columns.numbers(names, len(layout.columns))
-    return LargestFold(tuple(numbers.tolist()), keep, absolute)
-
-
-def _rewards(layout: Layout) -> list[Name]:
-    return [REWARD, CLICKS, *(one.value for one in layout.pairs)]
+    names = REWARD, CLICKS, *(one.value for one in layout.pairs)
+    return LargestFold(tuple(layout.columns.numbers(names)), keep, absolute=True)
 
 
 def reward_tails(layout: Layout, sums: Sums, marks: Marks, largest: Floats) -> dict[Name, Tail]:
@@ -35,7 +24,7 @@ def reward_tails(layout: Layout, sums: Sums, marks: Marks, largest: Floats) -> d
 
     Clicks that are 0 or 1 have none.
     """
-    lines = dict(zip(_rewards(layout), largest, strict=True))
+    lines = dict(zip((REWARD, CLICKS, *(one.value for one in layout.pairs)), largest, strict=True))
     rows: dict[Name, float] = {REWARD: marks.rewarded, CLICKS: marks.clicked}
 
     def tail(column: Name, outcome: Name) -> Tail | None:

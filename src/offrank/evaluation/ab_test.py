@@ -20,6 +20,7 @@ from ..folds.estimate import Caution, Estimate, Interval
 from ..log.batch import Floats
 from ..policies.propensities import AnyPolicy
 from ..registry import Later
+from ..sums.columns import Named
 from ..sums.mean import Mean, combined, ratio, relative
 from ..sums.sums import Sums
 from .candidates import Rows
@@ -278,7 +279,7 @@ def arms(summary: Counts, designed: Mapping[str, float] | None) -> tuple[Arm, ..
     found = []
     for number, (value, policy) in enumerate(known.policies.items() if known is not None else ()):
         mean = summary.arm_mean(number)
-        rows = summary.sums.total.number(of_arm(number, ROWS))
+        rows = float(summary.sums.total[of_arm(number, ROWS)])
         share = inference.interval(ratio(of_arm(number, ROWS), ROWS))
         said = None if designed is None else designed[value]
         found.append(Arm(str(value), repr(policy), rows, share, said, inference.interval(mean)))
@@ -317,10 +318,10 @@ def welch_difference(summary: Counts, one: Mean, other: Mean) -> Interval:
         return found
     variance = 0.0
     for mean in (one, other):
-        rows = sums.total.number(mean.shares[0])
+        rows = float(sums.total[mean.shares[0]])
         if not rows > 1:
             return replace(found, low=-math.inf, high=math.inf, standard_error=math.inf)
-        variance += sums.variation(_in_arm(mean, sums)) / (rows - 1) / rows
+        variance += sums.moments.variation(_in_arm(mean, sums)) / (rows - 1) / rows
     error = math.sqrt(variance)
     stretch = error / found.standard_error if found.standard_error > 0 else 1.0
     low, high = (found.value + stretch * (end - found.value) for end in (found.low, found.high))
@@ -329,8 +330,8 @@ def welch_difference(summary: Counts, one: Mean, other: Mean) -> Interval:
 
 def _in_arm(mean: Mean, sums: Sums) -> Floats:
     """[d] coefficients of a row's reward less the mean of its arm, both adjusted by the control; 0 in other arms."""
-    found = sums.influence(mean) * sums.total.number(mean.shares[0]) / sums.n
-    named = sums.columns.named(found)
+    found = sums.influence(mean) * float(sums.total[mean.shares[0]]) / sums.n
+    named = Named(sums.columns, found)
     for column in (ROWS, CONTROL):
         if column in sums.columns.once:
             named[column] = 0.0

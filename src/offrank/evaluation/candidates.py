@@ -189,7 +189,7 @@ def beside_log(summary: Counts, target: AnyPolicy, row: EstimateRow[AnyEstimator
     if not row.of_target:
         return row
     plain, held_to = without_normalisation(row.estimator), row.held_to
-    row = replace(row, most=summary.sums.largest.number(outcome_of(plain)))
+    row = replace(row, most=float(summary.sums.largest[outcome_of(plain)]))
     if held_to is not None and held_to != row.estimator and _unwarned(summary.estimate(target, held_to)):
         row = replace(row, holds=without_normalisation(held_to).assumptions)
     if row.estimate is None:

@@ -15,7 +15,7 @@ from ..checks.rows import dependence
 from ..errors import NoOverlapError, UsageError
 from ..estimators.base import Estimator, Weighted
 from ..estimators.effective_size import EffectiveSize, effective_size
-from ..estimators.fold import CONTROL, REWARD, ROWS, Layout, Pair, of_arm, outcome_index
+from ..estimators.fold import CONTROL, REWARD, ROWS, SLOTS, Layout, TargetPair, of_arm, outcome_index
 from ..estimators.marks import Marks
 from ..estimators.no_overlap import no_overlap, with_bound
 from ..estimators.tails import reward_tails
@@ -31,8 +31,8 @@ from ..inference.spec import AUTO, IntervalSpec
 from ..inference.spread import Inference
 from ..inference.unseen import Tail
 from ..policies.propensities import AnyPolicy
-from ..sums.columns import Name, Products
-from ..sums.mean import Mean, adjusted, controlled, ratio, relative
+from ..sums.columns import Name, Named, Products
+from ..sums.mean import Mean, adjusted, controlled, mean_by_block, ratio, relative
 from ..sums.sums import Sums
 from .provenance import NOTHING, Provenance
 from .unseen import rare_rewards, with_unseen_rewards
@@ -165,17 +165,17 @@ class Counts:
         warnings = [caution for caution in new if not ((counted or law) and has_cause(caution, "mean weight"))]
         return replace(made, warnings=(*law, *warnings), about_log=about_log)
 
-    def columns(self, target: AnyPolicy, estimator: AnyEstimator) -> Pair:
+    def columns(self, target: AnyPolicy, estimator: AnyEstimator) -> TargetPair:
         """Return the columns of an estimator for a target; the same with and without normalisation."""
         return self.layout.places[target, without_normalisation(estimator)]
 
-    def design(self, at: Pair) -> Design | None:
+    def design(self, at: TargetPair) -> Design | None:
         """Return the distribution of weights that follows from the policies; None where it is not known."""
         return self.designs[at.number] if self.designs else None
 
-    def _of_weights(self, made: Estimate, at: Pair, weighed: Weighted) -> Estimate:
+    def _of_weights(self, made: Estimate, at: TargetPair, weighed: Weighted) -> Estimate:
         """Add the weight diagnostics to an estimate."""
-        mean_weight = self._alone.interval(at.mean_weight) if weighed.normalised else None
+        mean_weight = self._alone.interval(ratio(at.weight, ROWS)) if weighed.normalised else None
         return replace(
             made,
             ess=self._ess(made.standard_error, at, weighed),
@@ -185,12 +185,12 @@ class Counts:
             mean_weight_interval=mean_weight,
         )
 
-    def ess_ratio(self, at: Pair) -> float:
+    def ess_ratio(self, at: TargetPair) -> float:
         """Return the typical effective sample size of such logs over that of this log, at most 1."""
         design = self.design(at)
         if design is None:
             return 1.0
-        return min(design.visible / self.effective_sizes.kish(at.number, self.sums.total.number(at.weight)), 1.0)
+        return min(design.visible / self.effective_sizes.kish(at.number, float(self.sums.total[at.weight])), 1.0)
 
     def error_ratio(self, target: AnyPolicy, estimator: AnyEstimator) -> float:
         """Return the typical error of such logs over the error of this log, at least 1."""
@@ -213,11 +213,11 @@ class Counts:
     def effective_sizes(self) -> EffectiveSize:
         """Return the effective sample sizes of all pairs."""
         layout = self.layout.effective_sizes
-        return EffectiveSize(layout, layout.columns.named(self.folded["worth"]), self.sums.total.number(ROWS))
+        return EffectiveSize(layout, Named(layout.columns, self.folded["worth"]), float(self.sums.total[ROWS]))
 
-    def _ess(self, error: float, at: Pair, weighed: Weighted) -> float:
+    def _ess(self, error: float, at: TargetPair, weighed: Weighted) -> float:
         """Return how many impressions of the target would give the same standard error."""
-        weight, n = self.sums.total.number(at.weight), self.sums.n
+        weight, n = float(self.sums.total[at.weight]), self.sums.n
         logged = self.sums.value(self.layout.logged(at.estimator)), outcome_index(at.estimator)
         each_slot, normalised = weighed.each_slot, weighed.normalised
         variance = self.effective_sizes.variance(at.number, weight, logged, normalised=normalised, each_slot=each_slot)
@@ -239,12 +239,12 @@ class Counts:
     def weighted_rows(self, target: AnyPolicy, estimator: AnyEstimator) -> float:
         """Return the effective number of rows with a weight."""
         weight = self.columns(target, estimator).weight
-        squares = self.sums.squares.number(weight)
-        return self.sums.total.number(weight) ** 2 / squares if squares > 0 else 0.0
+        squares = float(self.sums.squares[weight])
+        return float(self.sums.total[weight]) ** 2 / squares if squares > 0 else 0.0
 
     def kept(self, target: AnyPolicy, estimator: AnyEstimator) -> float:
         """Return the mean weight, after any bound; where weights have no expectation of 1, the covered share."""
-        return self.sums.value(self.columns(target, estimator).mean_weight)
+        return self.sums.value(ratio(self.columns(target, estimator).weight, ROWS))
 
     def relative(self, one: Mean, other: Mean) -> Interval | None:
         """Return the difference of two means as a share of the second; None if that is not clearly above 0."""
@@ -267,7 +267,7 @@ class Counts:
             groups=self.group,
             clipped=None if weighed.bound is None else weighed.bound.done,
             control=self.kept(target, estimator),
-            mean_weight=self._alone.interval(at.mean_weight),
+            mean_weight=self._alone.interval(ratio(at.weight, ROWS)),
             hidden=getattr(design, "hidden", None),
             unsupported=getattr(design, "unsupported", 0.0),
             max_weight_share=float(self.sums.largest[at.weight] / self.sums.total[at.weight]),
@@ -324,12 +324,12 @@ class Counts:
         excess = self.layout.excess(weight, mean.shares[0])
         return adjusted(mean, excess, self.slope) if excess is not None and self.slope else mean
 
-    def _mean(self, at: Pair, estimator: AnyEstimator) -> Mean:
+    def _mean(self, at: TargetPair, estimator: AnyEstimator) -> Mean:
         if estimator.normalisation == "control":
             return controlled(at.value, at.weight, ROWS, self.sums.best_slope(at.value, at.weight, ROWS))
         if estimator.normalisation == "slot":
-            return at.by_slot
-        return at.mean(normalised=estimator.normalisation is not None)
+            return mean_by_block(at.slot_value, at.slot_weight, SLOTS, ROWS)
+        return ratio(at.value, ROWS if estimator.normalisation is None else at.weight, at.drawn)
 
     @property
     def rewards_are_clicks(self) -> bool:
@@ -341,7 +341,7 @@ class Counts:
         """Whether clicks are logged, and the reward is their sum in every row."""
         return self.rewards_are_clicks and bool(self.marks.clicks)
 
-    def _evidence(self, made: Estimate, estimator: AnyEstimator, at: Pair) -> EstimateEvidence:
+    def _evidence(self, made: Estimate, estimator: AnyEstimator, at: TargetPair) -> EstimateEvidence:
         """Return the input of the findings, apart from clusters and the log itself."""
         target, weighting, weighed = at.target, at.estimator, weights_of(estimator)
         found = EstimateEvidence(
@@ -384,10 +384,10 @@ class Counts:
             sampling_factor=self._sampling_factor,
         )
 
-    def effective_rewards(self, at: Pair) -> float:
+    def effective_rewards(self, at: TargetPair) -> float:
         """Return the effective number of rewarded impressions; infinite if negative rewards leave it undefined."""
-        squares = self.sums.squares.number(at.value)
+        squares = float(self.sums.squares[at.value])
         if not squares:
             return 0.0
         losses = at.estimator.outcome == "reward" and bool(self.sums.least[REWARD] < 0)
-        return math.inf if losses else self.sums.total.number(at.value) ** 2 / squares
+        return math.inf if losses else float(self.sums.total[at.value]) ** 2 / squares

@@ -280,7 +280,7 @@ class Diagnostics:
     ) -> Iterator[Path[Heavy]]:
         pair = self.targets[target], without_normalisation(row.estimator)
         if pair in self.weighed:
-            total = counts.sums.total.number(counts.columns(*pair).value)
+            total = float(counts.sums.total[counts.columns(*pair).value])
             heavy = (
                 Heavy(self._row(base, place), weight, reward, value / total if total else None)
                 for weight, value, reward, base, place in found[self.weighed.index(pair)].tolist()
@@ -295,7 +295,7 @@ class Diagnostics:
 def _terms(pair: tuple[AnyPolicy, Estimator], counts: Counts) -> Moments:
     """Return the moments of the terms of an estimate."""
     at = counts.columns(*pair)
-    return counts.sums.of_columns((ROWS, at.value, at.weight))
+    return counts.sums.moments.of(tuple(counts.layout.columns.numbers((ROWS, at.value, at.weight))))
 
 
 def _weighs(estimator: AnyEstimator) -> bool:

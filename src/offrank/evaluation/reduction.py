@@ -16,7 +16,7 @@ from ..estimators.family import Family
 from ..estimators.fold import ROWS, Layout, TermsFold, needs
 from ..estimators.marks import MARKS
 from ..estimators.named import REFERENCES
-from ..estimators.tails import largest_of, largest_rewards
+from ..estimators.tails import largest_rewards
 from ..estimators.wrappers import weights_of, without_normalisation
 from ..findings import cautions_for
 from ..findings.evidence import CurveEvidence, LogEvidence
@@ -26,6 +26,7 @@ from ..folds.base import Tee
 from ..folds.buckets import BUCKETS_OF_A_GROUP
 from ..folds.group_by import Grouping, by_column, with_groups
 from ..folds.histogram import HistogramFold
+from ..folds.largest import LargestFold
 from ..folds.sums import MarksFold, SumsFold
 from ..inference.spec import IntervalSpec
 from ..log.batch import RunCache
@@ -253,8 +254,8 @@ def listed(rows: Mapping[str, Rows]) -> Estimates:
 
 def inner_fold(spec: IntervalSpec, layout: Layout, products: Products = (), *, grouped: bool = False) -> Tee:
     """Return the fold that computes the sums of the estimates; for many groups a smaller one, without histograms."""
-    weights = layout.columns.numbers([one.weight for one in layout.pairs], len(layout.columns))
-    histogram = {"histogram": HistogramFold(tuple(weights.tolist()))}
+    weights = layout.columns.numbers(one.weight for one in layout.pairs)
+    histogram = {"histogram": HistogramFold(tuple(weights))}
     whole = {**spec.folds(layout.columns, products, blocks=layout.blocks), **_always(layout, keep=1024), **histogram}
     return with_groups(Tee(whole), group_fold(spec, layout, products) if grouped else None)
 
@@ -267,6 +268,6 @@ def group_fold(spec: IntervalSpec, layout: Layout, products: Products = ()) -> T
 
 def _always(layout: Layout, keep: int) -> dict[str, Any]:
     """Return the folds that the whole log and its groups have. keep: how many of the largest weights and rewards."""
-    sums = {"worth": SumsFold(len(layout.effective_sizes.columns)), "marks": MarksFold(MARKS)}
-    weights = largest_of(layout, [one.weight for one in layout.pairs], keep)
+    sums = {"worth": SumsFold(layout.effective_sizes.columns.width()), "marks": MarksFold(MARKS)}
+    weights = LargestFold(tuple(layout.columns.numbers(one.weight for one in layout.pairs)), keep)
     return {**sums, "largest": weights, "earned": largest_rewards(layout, keep)}

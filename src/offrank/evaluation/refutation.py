@@ -42,7 +42,7 @@ def judged_group(group: Counts, copies: float = 0.0) -> Counts:
         return group
     weights, targets = [], set()
     for pair in group.layout.pairs:
-        target, estimator, _ = pair
+        target, estimator, *_ = pair
         found = group.weight_of(target, estimator)
         if found is None or found.mean_weight is None or group.sums.least[pair.weight] < 0:
             continue
@@ -58,13 +58,13 @@ def judged_group(group: Counts, copies: float = 0.0) -> Counts:
 
 def _chance(sums: Sums, weight: Name, copies: float) -> float:
     """Return a bound of the probability of so high a mean weight, given the column of weights."""
-    most = sums.largest.number(ROWS)
+    most = float(sums.largest[ROWS])
     total, squares = sums.combined({weight: 1.0, ROWS: -1.0})
     return chance_above((1 - copies) * total / most, (1 - copies) * squares / most**2)
 
 
 def _weights(summary: Counts) -> Iterator[tuple[AnyPolicy, str, EstimateEvidence]]:
-    for target, estimator, _ in summary.layout.pairs:
+    for target, estimator, *_ in summary.layout.pairs:
         found = summary.weight_of(target, estimator)
         if found is not None:
             yield target, f"`{estimator!r}` for {target!r}", found

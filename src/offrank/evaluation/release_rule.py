@@ -78,8 +78,8 @@ def _rewarded_share(counts: Counts, estimator: AnyEstimator) -> float:
 def _one_more(counts: Counts, estimator: AnyEstimator, largest: float | None = None) -> float:
     """Return what one more impression of the largest reward would add to the logged mean."""
     weighting, sums = without_normalisation(estimator), counts.sums
-    most = max(sums.largest.number(outcome_of(weighting)), -math.inf if largest is None else largest)
-    return max(most - sums.value(counts.layout.logged(weighting)), 0.0) / sums.total.number(ROWS)
+    most = max(float(sums.largest[outcome_of(weighting)]), -math.inf if largest is None else largest)
+    return max(most - sums.value(counts.layout.logged(weighting)), 0.0) / float(sums.total[ROWS])
 
 
 def _above(counts: Counts, least: float, value: Name, weight: Name) -> float:
@@ -92,7 +92,7 @@ def _above(counts: Counts, least: float, value: Name, weight: Name) -> float:
 
 def _least(counts: Counts, weighting: Estimator) -> float:
     """Return the least logged reward; at most 0 where rewards are divided by inclusion, or counted slot by slot."""
-    least = counts.sums.least.number(outcome_of(weighting))
+    least = float(counts.sums.least[outcome_of(weighting)])
     divided = least > 0 and counts.sums.largest[ROWS] > 1
     return min(least, 0.0) if weighting.each_slot or divided else least
 

@@ -105,7 +105,7 @@ def simulate_selection(
         return SimulatedSelection()
     clicked = bool(len(rates)) and choice.reading.summary.rewards_are_clicks
     sums, slots = choice.reading.summary.sums, sampled.contexts.slots
-    reward = sums.total.number(REWARD) / sums.n
+    reward = float(sums.total[REWARD]) / sums.n
     if not (rates.any() if clicked else reward):
         return SimulatedSelection(missing="the log has no clicks")
     if not clicked:

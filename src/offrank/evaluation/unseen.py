@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any, Protocol
 
 from ..estimators.effective_size import SQUARES, EffectiveSize
-from ..estimators.fold import CLICKS, REWARD, ROWS, Layout, Pair, outcome_index
+from ..estimators.fold import CLICKS, REWARD, ROWS, Layout, TargetPair, outcome_index
 from ..estimators.marks import Marks
 from ..estimators.tails import columns_of
 from ..findings.evidence_rows import RareEvidence
@@ -43,9 +43,9 @@ class CountsOfLog(Protocol):
     @property
     def effective_sizes(self) -> EffectiveSize: ...
 
-    def effective_rewards(self, at: Pair) -> float: ...
+    def effective_rewards(self, at: TargetPair) -> float: ...
 
-    def ess_ratio(self, at: Pair) -> float: ...
+    def ess_ratio(self, at: TargetPair) -> float: ...
 
 
 def with_unseen_rewards(summary: CountsOfLog, found: Inference, tails: Mapping[Name, Tail]) -> Inference:
@@ -71,8 +71,8 @@ def _rare(summary: CountsOfLog) -> Iterator[Rare]:
     for at in summary.layout.pairs:
         outcome = outcome_index(at.estimator)
         column, count = ((REWARD, marks.rewarded), (CLICKS, marks.clicked))[outcome]
-        total, squares = sums.total.number(column), sums.squares.number(column)
-        weighed = summary.effective_sizes.sums.number(SQUARES[outcome])
+        total, squares = float(sums.total[column]), float(sums.squares[column])
+        weighed = float(summary.effective_sizes.sums[SQUARES[outcome]])
         if at.estimator.weighting is None or not (count and weighed and sums.total[at.weight] > 0):
             continue
         inverse = squares / weighed  # mean 1 / inclusion of the rewarded
@@ -80,10 +80,10 @@ def _rare(summary: CountsOfLog) -> Iterator[Rare]:
         typical = float(sums.total[ROWS] / sums.squares[ROWS])
         slots, heavy = 1.0, 1.0
         if summary.layout.effective_sizes.slotted[at.number]:
-            slots, heavy = summary.effective_sizes.heavy_slots(at.number, sums.squares.number(at.weight) * typical)
+            slots, heavy = summary.effective_sizes.heavy_slots(at.number, float(sums.squares[at.weight]) * typical)
         known = heaviest(summary.folded["largest"][at.number], sums.n, count / sums.n * heavy / slots)
         yield Rare(
-            columns_of(summary.layout, at.value),
+            columns_of(summary.layout, at.value) if summary.layout.per_slot else (at.value,),
             at.weight,
             (column, ROWS),
             known[0],

@@ -100,10 +100,10 @@ class IntervalSpec:
 
         products: of columns, that are summed too. blocks: the columns that one number depends on, for its skewness.
         """
-        width = len(columns)
-        third = tuple(tuple(columns.numbers(block, width).tolist()) for block in blocks)
+        width = columns.width()
+        third = tuple(tuple(columns.numbers(block)) for block in blocks)
         made: dict[str, Fold[Any, Any, Any]] = {"moments": MomentsFold(width, third)}
-        pairs = tuple((int(one), int(other)) for one, other in (columns.numbers(each, width) for each in products))
+        pairs = tuple((one, other) for one, other in map(columns.numbers, products))
         if self._kind.replicates and self.cluster in (None, AUTO):
             made["replicates"] = BootstrapFold(width, self.replicates, self.seed, pairs)
         for name in self.columns:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 
@@ -70,8 +70,8 @@ class Inference:
         left, right = self.sums.influence(control), self.sums.influence(mean)
         clusters = self.clustered(mean)
         if clusters is None:
-            both = self.sums.variation(left + right) - self.sums.variation(left - right)
-            return self.sums.variation(left), both / 4, self.sums.variation(right)
+            both = self.sums.moments.variation(left + right) - self.sums.moments.variation(left - right)
+            return self.sums.moments.variation(left), both / 4, self.sums.moments.variation(right)
         x, y = ((clusters.sums[:, : len(one)] * one).sum(axis=1) for one in (left, right))
         return float((x * x).sum()), float((x * y).sum()), float((y * y).sum())
 
@@ -85,19 +85,15 @@ class Inference:
 
     def freedom(self, clusters: Clusters, *names: Name) -> float:
         """The degrees of freedom of the jackknife over clusters, of ratios to these columns: the fewest."""
-        return clusters.freedom(self.sums.columns.numbers(names, len(self.sums.moments.mean)).tolist())
+        return clusters.freedom(self.sums.columns.numbers(names, len(self.sums.moments.mean)))
 
     def design_effect(self, mean: Mean, clusters: Clusters | None) -> float | None:
         """Variance by clusters over that of independent rows (Kish): how many times more rows an interval needs."""
         alone = self._independent_error(self.sums.influence(mean))
         if clusters is None or not 0 < alone < math.inf:
             return None
-        together = clusters.jackknife(self._of(mean))
+        together = clusters.jackknife(partial(self.sums.values, mean.of))
         return (together / alone) ** 2 if together < math.inf else None
-
-    def _of(self, mean: Mean) -> Callable[[Floats], Floats]:
-        """A mean as a function of sums [..., d]."""
-        return lambda sums: self.sums.values(mean.of, sums)
 
     def _interval(self, value: float, mean: Mean, *apart: Mean) -> Interval:
         """The interval of a mean. apart: the means whose ranges add up in it, by default itself."""
@@ -111,7 +107,7 @@ class Inference:
         if clusters is not None:
             freedom = self.freedom(clusters, *mean.shares)
             plain, replicates = clusters.linear_error(influence), clusters.replicates
-            skewness = clusters.skewness(self._of(mean))
+            skewness = clusters.skewness(partial(self.sums.values, mean.of))
         if clusters is None or (self.chosen and (error == math.inf or freedom == 0)):
             error = plain = self._independent_error(influence)
             freedom, replicates, skewness = math.inf, self.replicates, self.sums.moments.skewness(influence)
@@ -139,7 +135,7 @@ class Inference:
         """
         if mean.by is not None:
             return self._hidden_of_parts(mean)
-        influence = self.sums.columns.named(self.sums.influence(mean))
+        influence = Named(self.sums.columns, self.sums.influence(mean))
         shares = [
             (share, weight)
             for columns, weight, share in self.hidden
@@ -188,7 +184,7 @@ class Inference:
         One that is larger than all of them raises a mean by its own size. It may lower a difference, or a mean of
         gains and losses; there, each square and cube of the log stands for as much as the rewards lack.
         """
-        named = self.sums.columns.named(influence)
+        named = Named(self.sums.columns, influence)
         every = [(tail, np.hstack([named[name] for name in columns])) for columns, tail in self.tails]
         tails = [one for one in every if one[1].any()]
         if not tails or not 0 < seen.error < math.inf:
@@ -208,12 +204,12 @@ class Inference:
         n = self.sums.n
         if n < 2:
             return math.inf  # the variance needs at least two rows
-        return math.sqrt(self.sums.variation(influence) / (n * (n - 1)))
+        return math.sqrt(self.sums.moments.variation(influence) / (n * (n - 1)))
 
     def _draws(self, sums: Floats, mean: Mean) -> Floats:
         """[b] the value in each replicate, with control variates refitted."""
         if not self.products or mean.refitted is None:
-            return self._of(mean)(sums)
+            return self.sums.values(mean.of, sums)
         first = sums.shape[-1] - len(self.products)
         products: dict[Name, Floats] = {pair: sums[..., first + at] for at, pair in enumerate(self.products)}
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -226,7 +222,7 @@ class Inference:
 
     def _widest(self, every: tuple[Clusters, ...], mean: Mean) -> tuple[float, Clusters | None]:
         """The largest standard error by clusters, finite if possible, and its clusters."""
-        found = [(one.jackknife(self._of(mean)), one) for one in every]
+        found = [(one.jackknife(partial(self.sums.values, mean.of)), one) for one in every]
         if not found:
             return math.inf, None
         finite = [pair for pair in found if pair[0] < math.inf]

@@ -154,7 +154,7 @@ def with_rare(sides: tuple[Side, Side], rare: tuple[Rare, ...], influence: Float
 
     Of a difference between two targets, as far as their weights differ.
     """
-    named = sums.columns.named(influence)
+    named = Named(sums.columns, influence)
     weighted = [max(np.hstack([named[name] for name in one.values]).tolist(), key=abs) for one in rare]
     used = [pair for pair in zip(rare, weighted, strict=True) if pair[1]]
     apart = _apart(used, sums) if len(used) > 1 else 1.0
@@ -181,5 +181,5 @@ def _raised(side: Side, count: float, size: float, n: int, sign: float) -> Side:
 def _apart(used: list[tuple[Rare, float]], sums: Sums) -> float:
     """The variance of the sum of some weights, each times its coefficient, over the largest of one; at most 1."""
     every = [sums.combination({one.weights: weighted}) for one, weighted in used]
-    most = max(map(sums.variation, every))
-    return min(sums.variation(np.sum(every, axis=0)) / most, 1.0) if most > 0 else 1.0
+    most = max(map(sums.moments.variation, every))
+    return min(sums.moments.variation(np.sum(every, axis=0)) / most, 1.0) if most > 0 else 1.0

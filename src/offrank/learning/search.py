@@ -27,7 +27,7 @@ from .splits import Part
 Criterion = Literal["ips", "snips", "lower", "pi", "ipm"]
 _COLUMNS = Columns(("rows", "value", "weight"))
 _IPS = ratio("value", "rows")
-_FOLD = MomentsFold(len(_COLUMNS))
+_FOLD = MomentsFold(_COLUMNS.width())
 
 
 @dataclass(frozen=True)

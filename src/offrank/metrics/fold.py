@@ -80,7 +80,7 @@ class ComparisonsFold(MappedFold):
 
     def mapped(self, batch: LogBatch) -> Sample:
         banner = any(metric.against == "banner" for metric in self.metrics)
-        numbers, found = [np.empty(0, np.int64)], [np.empty((0, len(self.columns)))]
+        numbers, found = [np.empty(0, np.int64)], [np.empty((0, self.columns.width()))]
         for piece in clicked(batch, banner=banner):  # one at a time: their laws are large
             numbers.append(piece)
             found.append(self._values(piece, batch))

@@ -142,7 +142,7 @@ class Comparisons:
 
     def _measured(self, metric: Comparison, model: str, spread: Inference, group: bool) -> Measured | NoOverlapError:
         n, weight = spread.sums.n, ("weight", metric)
-        clicks, compared = spread.sums.total.number("clicks"), spread.sums.total.number(weight)
+        clicks, compared = float(spread.sums.total["clicks"]), float(spread.sums.total[weight])
         if not n:
             return NoOverlapError(
                 "no impression has a click", "these metrics compare clicked items: use a log with clicks"
@@ -150,7 +150,7 @@ class Comparisons:
         if not compared > 1e-9 * clicks:
             return _nothing_compared(metric, self.fold.logging, n)
         cost, first = self._cost(metric, model), self.fold.models[0]
-        value, squares = spread.interval(cost), spread.sums.squares.number(weight)
+        value, squares = spread.interval(cost), float(spread.sums.squares[weight])
         rejected = max(1 - compared / clicks, 0.0)
         ess = compared**2 / squares if squares else 0.0  # too small to be squared
         evidence = ComparisonEvidence(

@@ -9,7 +9,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from ..log.batch import Floats, Integers
+from ..log.batch import Floats
 
 Name = Hashable
 Products = tuple[tuple[Name, Name], ...]
@@ -26,37 +26,27 @@ class Columns:
     once: tuple[Name, ...]
     in_blocks: tuple[Name, ...] = ()
 
-    def __len__(self) -> int:
-        return len(self.once)
-
-    def width(self, blocks: int) -> int:
+    def width(self, blocks: int = 0) -> int:
         """How many columns there are with so many blocks."""
         return len(self.once) + blocks * len(self.in_blocks)
 
     @cached_property
-    def _places(self) -> dict[Name, int | slice]:
+    def places(self) -> dict[Name, int | slice]:
+        """Where each column stands; a slice of one in blocks."""
         once: dict[Name, int | slice] = {name: place for place, name in enumerate(self.once)}
         stride = len(self.in_blocks)
         return once | {name: slice(len(once) + at, None, stride) for at, name in enumerate(self.in_blocks)}
 
-    def place(self, name: Name) -> int | slice:
-        """Where a column stands; a slice of one in blocks."""
-        return self._places[name]
-
-    def numbers(self, names: Iterable[Name], width: int) -> Integers:
-        """The numbers of columns, those of every block among them, in an array of so many columns."""
-        every = np.arange(width)
-        found = [np.atleast_1d(every[self._places[name]]) for name in names]
-        return np.concatenate(found) if found else every[:0]
+    def numbers(self, names: Iterable[Name], width: int | None = None) -> list[int]:
+        """The numbers of columns, those of every block among them, in an array of so many columns, by default once."""
+        every = np.arange(len(self.once) if width is None else width)
+        found: list[int] = np.hstack([every[:0], *(every[self.places[name]] for name in names)]).tolist()
+        return found
 
     def name(self, number: int) -> Name:
         """The name of the column with this number."""
         more = number - len(self.once)
         return self.once[number] if more < 0 else self.in_blocks[more % len(self.in_blocks)]
-
-    def named(self, array: Floats) -> Named:
-        """An array [..., d] by name."""
-        return Named(self, array)
 
 
 class Readable(Protocol):
@@ -78,12 +68,8 @@ class Named:
     products: Mapping[Name, Floats] = field(default_factory=dict)
 
     def __getitem__(self, name: Name) -> Floats:
-        found: Floats = self.products[name] if name in self.products else self.array[..., self.columns.place(name)]
+        found: Floats = self.products[name] if name in self.products else self.array[..., self.columns.places[name]]
         return found
 
     def __setitem__(self, name: Name, found: Any) -> None:
-        self.array[..., self.columns.place(name)] = found
-
-    def number(self, name: Name) -> float:
-        """One of [d] values as a number."""
-        return float(self[name])
+        self.array[..., self.columns.places[name]] = found

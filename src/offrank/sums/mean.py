@@ -21,7 +21,7 @@ class Mean:
     The influence of a row is found by a complex step of the function: it has to be smooth on complex numbers too, so
     without `abs`, `maximum` or `where` on what it computes.
 
-    - of: the function, of sums [...] by name, and [..., b] of columns in blocks.
+    - of: the function, of sums [...] by name, and [..., b] of columns in blocks. reads: the columns it reads.
     - shares: the columns that say how much a cluster weighs in it.
     - lacks: whether it is a mean per impression, which lacks what a log cannot show of a target.
     - parts, by: the means that it is a function `by` of; none of one that reads sums itself.
@@ -31,6 +31,7 @@ class Mean:
     """
 
     of: Function
+    reads: tuple[Name, ...]
     shares: tuple[Name, ...]
     lacks: bool = False
     parts: tuple[Mean, ...] = ()
@@ -46,7 +47,8 @@ class Mean:
 def ratio(numerator: Name, denominator: Name, drawn: Sequence[Name] = ()) -> Mean:
     """A sum over another one. drawn: columns in the place of the numerator, by draws from the posterior of a model."""
     more = tuple(ratio(one, denominator) for one in drawn)
-    return Mean(lambda s: s[numerator] / s[denominator], (denominator,), lacks=True, drawn=more)
+    reads = numerator, denominator
+    return Mean(lambda s: s[numerator] / s[denominator], reads, (denominator,), lacks=True, drawn=more)
 
 
 def relative(one: Mean, base: Mean) -> Mean:
@@ -65,7 +67,8 @@ def adjusted(mean: Mean, control: Mean, slope: float) -> Mean:
 
 def combined(parts: Sequence[tuple[Mean, float]]) -> Mean:
     """A sum of means, each times its coefficient; coefficients count as fixed."""
-    return Mean(lambda s: sum(share * mean.of(s) for mean, share in parts), parts[0][0].shares)
+    reads = tuple(dict.fromkeys(name for mean, _ in parts for name in mean.reads))
+    return Mean(lambda s: sum(share * mean.of(s) for mean, share in parts), reads, parts[0][0].shares)
 
 
 def mean_by_block(value: Name, weight: Name, number: Name, rows: Name) -> Mean:
@@ -80,7 +83,7 @@ def mean_by_block(value: Name, weight: Name, number: Name, rows: Name) -> Mean:
         each = np.divide(s[value] * s[number], weights, out=np.zeros_like(weights), where=weights.real > 0)
         return each.sum(axis=-1) / s[rows]
 
-    return Mean(of, (rows,))
+    return Mean(of, (value, weight, number, rows), (rows,))
 
 
 def excess(weighed: Name, weight: Name, control: Name, denominator: Name, rows: Name) -> Mean:
@@ -92,7 +95,7 @@ def excess(weighed: Name, weight: Name, control: Name, denominator: Name, rows: 
     def of(s: Readable) -> Any:
         return (s[weighed] - s[control] / s[rows] * s[weight]) / s[denominator]
 
-    return Mean(of, (denominator,))
+    return Mean(of, (weighed, weight, control, denominator, rows), (denominator,))
 
 
 def controlled(value: Name, weight: Name, rows: Name, slope: float) -> Mean:
@@ -112,7 +115,7 @@ def controlled(value: Name, weight: Name, rows: Name, slope: float) -> Mean:
         by = covariance / (s[ww] - 2 * w * s[wc] + w**2 * s[cc])
         return of(s, np.where(np.isfinite(by), by, 0.0))
 
-    return Mean(of, (rows,), refitted=refitted)
+    return Mean(of, (value, weight, rows), (rows,), refitted=refitted)
 
 
 def controlled_products(value: Name, weight: Name, rows: Name) -> Products:
@@ -131,11 +134,13 @@ def paired_draws(*means: Mean) -> list[tuple[Mean, ...]]:
 
 def _joined(by: Callable[..., Any], *means: Mean, least: float = 0.0) -> Mean:
     """The mean that is a function of others."""
-    shares = dict.fromkeys(name for mean in means for name in mean.shares)
+    reads = tuple(dict.fromkeys(name for mean in means for name in mean.reads))
+    shares = tuple(dict.fromkeys(name for mean in means for name in mean.shares))
     fits = any(mean.refitted for mean in means)
     return Mean(
         lambda s: by(*(mean.of(s) for mean in means)),
-        tuple(shares),
+        reads,
+        shares,
         parts=means,
         by=by,
         drawn=tuple(_joined(by, *each, least=least) for each in paired_draws(*means)),
