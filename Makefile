@@ -5,7 +5,7 @@ PACKAGING := pyproject.toml reproductions/pyproject.toml reproductions/version.p
 PYTEST_ARGS ?= -n 2 --dist loadgroup
 N ?= 100000
 SEED ?= 1
-OLDER ?= tests/folds tests/inference tests/reward_models tests/estimators/test_normaliser.py
+OLDER ?= tests/sums tests/inference tests/reward_models tests/estimators/test_normaliser.py
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
 .PHONY: help demo test fast lint format types layers docs pytest older mutants fuzz versions canary bench chromium java clean

@@ -43,8 +43,8 @@ from offrank.clicks.chain_uncertainty import moving
 from offrank.clicks.documents import Documents
 from offrank.clicks.sessions import Sessions, Tally, TrainingData, collapsed
 from offrank.errors import SupportError
-from offrank.folds.estimate import Caution
 from offrank.metrics.cmip_models import judged, views
+from offrank.sums.estimate import Caution
 
 GROUPS = ("all", "top", "middle", "bottom", "few", "many")
 Task = tuple[str, str, int, float, bool]

@@ -20,11 +20,10 @@ from rich.console import Console
 from rich.table import Table
 
 import offrank
-from offrank.folds import BootstrapFold, Moments, Sample
-from offrank.folds.clusters import Clusters
 from offrank.inference import Inference
 from offrank.simulation import SearchWorld
-from offrank.sums import Columns, Sums, ratio
+from offrank.sums import BootstrapFold, Moments, NamedColumns, Sample, Sums, ratio
+from offrank.sums.clusters import Clusters
 
 PER_QUERY = 30
 QUERIES = (20, 50, 100, 300)
@@ -67,7 +66,7 @@ def spreads(values: np.ndarray, rows: np.ndarray) -> dict[str, Inference]:
     """What the three kinds of intervals are made from."""
     extremes = values.min(axis=0), values.max(axis=0)
     moments = Moments(len(values), values.mean(axis=0), (len(values) - 1) * np.cov(values.T), *extremes)
-    sums_of_log = Sums(Columns((0, 1, 2)), moments)
+    sums_of_log = Sums(NamedColumns((0, 1, 2)), moments)
     sums = np.add.reduceat(values, np.cumsum(rows) - rows)
     fold = BootstrapFold(3)
     drawn = fold.add(fold.empty(), Sample(sums, np.arange(len(rows), dtype=np.uint64)))

@@ -31,8 +31,8 @@ from side_by_side import measured, pyarrow_alone
 from side_by_side import write as write_slates
 
 import offrank
-from offrank.folds.base import Tee
 from offrank.formatting import percent
+from offrank.sums.base import Tee
 
 MARK = "what is counted"
 DISTINCT, ITEMS, SLOTS = 5_000, 6, 4

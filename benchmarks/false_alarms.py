@@ -20,9 +20,9 @@ from rich.console import Console
 from rich.table import Table
 
 from offrank.findings.odd_mean import refuting
-from offrank.folds import Interval
 from offrank.inference import tail_index
 from offrank.inference.pareto import odd_weights, unseen
+from offrank.sums import Interval
 
 SLOTS, SCALES, ROWS = (1, 2, 3, 5), (0.0, 0.6, 1.3), (1_000, 5_000, 20_000)
 ODD, APART, FEW = 3.3, 4.0, 100

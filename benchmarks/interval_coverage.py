@@ -24,12 +24,11 @@ from rich.console import Console
 from rich.table import Table
 
 import offrank
-from offrank.folds import Sample
 from offrank.inference import IntervalSpec
 from offrank.log import Contexts
 from offrank.policies import PlackettLuce
 from offrank.simulation.search import SearchWorld
-from offrank.sums import Columns, ratio
+from offrank.sums import NamedColumns, Sample, ratio
 
 WORLD = SearchWorld(queries=100, seed=11)
 LOGGING, TARGET = PlackettLuce("old_score"), PlackettLuce("blend")
@@ -145,7 +144,7 @@ def show(shares: dict[tuple[str, ...], float], logs: int, rows: int) -> None:
 SKEWED = ((2, 0.6, "sharp"), (3, 0.6, "top"), (3, 1.3, "uniform"))
 """Slots, spread of the logging scores, target."""
 MEANS = {"ips": ratio(2, 0), "snips": ratio(2, 3), "rips": ratio(4, 0), "ipm": ratio(6, 0)}
-COLUMNS = Columns(tuple(range(8)))
+COLUMNS = NamedColumns(tuple(range(8)))
 METHODS: tuple[str, ...] = ("normal", "studentised", "bootstrap", "bernstein")
 
 

@@ -23,10 +23,10 @@ from offrank.checks.kept import with_unread
 from offrank.checks.own_clicks import KINDS, OwnClicksFold
 from offrank.findings import cautions_for
 from offrank.findings.evidence import LogEvidence
-from offrank.folds.base import Tee
-from offrank.folds.outcome_shape import OutcomeShapeFold
 from offrank.log.source import Needs
 from offrank.running.executors import run
+from offrank.sums.base import Tee
+from offrank.sums.outcome_shape import OutcomeShapeFold
 
 Floats = np.ndarray[Any, np.dtype[Any]]
 ITEMS, SLOTS, QUERIES = 10, 4, 40

@@ -26,9 +26,9 @@ import offrank
 from offrank.checks.own_clicks import KINDS, OwnClicksFold
 from offrank.findings.evidence_rows import OwnClicksEvidence
 from offrank.findings.same_log import counted_here
-from offrank.folds.base import Tee
 from offrank.log.source import Needs
 from offrank.running.executors import run
+from offrank.sums.base import Tee
 
 Floats = NDArray[np.float64]
 

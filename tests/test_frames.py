@@ -17,11 +17,11 @@ import pytest
 import offrank
 from offrank.clicks import PBM
 from offrank.errors import MissingExtraError, NoOverlapError
-from offrank.folds.estimate import Interval
 from offrank.frames import FLAT, plain
 from offrank.metrics.measured import Measurements
 from offrank.report.printable import Printed
 from offrank.selection.click_models import MeasuredModel, select
+from offrank.sums.estimate import Interval
 from tests.verbs.logs import LOGGING, TARGET, coins, search
 
 NASTY = {"a|b": TARGET, "<b>": "uniform"}

@@ -20,9 +20,9 @@ import pytest
 import offrank
 from offrank import errors, findings
 from offrank.cli.running import safely
-from offrank.folds.estimate import Caution
 from offrank.report import terminal
 from offrank.report.document import Document, Section, of_models
+from offrank.sums.estimate import Caution
 from offrank.wording import ColumnNames, EstimatorOption, Option, Style, Verb, Wording, command_line, joined, worded
 from tests.findings.cases import CASES
 from tests.verbs.logs import coins

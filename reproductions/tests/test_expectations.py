@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from offrank.folds.estimate import Interval
+from offrank.sums.estimate import Interval
 from offrank_papers.expectations import Expectations, half_of, holds, same_size, times, verdict
 from offrank_papers.registry import REPRODUCTIONS
 

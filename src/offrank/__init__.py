@@ -10,7 +10,6 @@ if TYPE_CHECKING:  # for type checkers; `_HOMES` and `_MODULES` say the same at 
     from . import errors as errors
     from . import estimators as estimators
     from . import evaluation as evaluation
-    from . import folds as folds
     from . import frames as frames
     from . import learning as learning
     from . import log as log
@@ -21,13 +20,12 @@ if TYPE_CHECKING:  # for type checkers; `_HOMES` and `_MODULES` say the same at 
     from . import reward_models as reward_models
     from . import selection as selection
     from . import simulation as simulation
+    from . import sums as sums
     from . import testing as testing
     from . import verbs as verbs
     from .errors import OffrankError as OffrankError
     from .evaluation.result import Result as Result
     from .findings.verdict import Verdict as Verdict
-    from .folds.estimate import Caution as Caution
-    from .folds.estimate import Estimate as Estimate
     from .inspection.result import Inspection as Inspection
     from .inspection.unread import UnreadTable as UnreadTable
     from .policies.balanced import Balanced as Balanced
@@ -55,6 +53,8 @@ if TYPE_CHECKING:  # for type checkers; `_HOMES` and `_MODULES` say the same at 
     from .readers.convert import convert as convert
     from .readers.log import read_log as read_log
     from .running.checkpoint import CheckpointFolder as CheckpointFolder
+    from .sums.estimate import Caution as Caution
+    from .sums.estimate import Estimate as Estimate
     from .verbs.check import check as check
     from .verbs.clicks.evaluate import evaluate_clicks as evaluate_clicks
     from .verbs.clicks.fit import fit_clicks as fit_clicks
@@ -80,12 +80,12 @@ _HOMES = {
     "Balanced": "policies.balanced",
     "Boosted": "policies.boosted",
     "By": "policies.by",
-    "Caution": "folds.estimate",
+    "Caution": "sums.estimate",
     "CheckpointFolder": "running.checkpoint",
     "Counted": "policies.counted",
     "Distinct": "policies.distinct",
     "EpsilonUniform": "policies.epsilon",
-    "Estimate": "folds.estimate",
+    "Estimate": "sums.estimate",
     "Filtered": "policies.filtered",
     "Inspection": "inspection.result",
     "Interleaved": "policies.interleaved",
@@ -129,7 +129,7 @@ _HOMES = {
 }
 # Modules with public names of their own, such as `offrank.metrics.ndcg`.
 _MODULES = {
-    *("clicks", "errors", "estimators", "evaluation", "folds", "frames", "learning", "log", "metrics"),
+    *("clicks", "errors", "estimators", "evaluation", "frames", "learning", "log", "metrics", "sums"),
     *("policies", "propensities", "readers", "reward_models", "selection", "simulation", "testing", "verbs"),
 }
 

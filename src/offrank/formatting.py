@@ -7,7 +7,7 @@ import re
 import unicodedata
 from dataclasses import dataclass
 
-from .folds.estimate import Interval
+from .sums.estimate import Interval
 
 MISSING = "-"
 _WIDEST = 1e9

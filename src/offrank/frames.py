@@ -23,9 +23,9 @@ from pyarrow import csv
 
 from .errors import LogError, MissingExtraError, NoOverlapError, UsageError
 from .files import atomic_write, write_text
-from .folds.estimate import Caution, Interval
 from .formatting import printable, with_ends
 from .outputs import refuse_result
+from .sums.estimate import Caution, Interval
 from .wording import Style, worded
 
 Record = Mapping[str, Any]

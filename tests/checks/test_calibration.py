@@ -14,10 +14,10 @@ from scipy.stats import binom
 from offrank import EpsilonUniform, PlackettLuce, Top
 from offrank.checks.calibration import CalibrationFold, ShownCounts, bennett
 from offrank.findings.evidence import Frequency
-from offrank.folds.sampled import SampledRowsFold
 from offrank.log.batch import Contexts, LogBatch
 from offrank.log.batch import Shown as Slates
 from offrank.log.source import Needs
+from offrank.sums.sampled import SampledRowsFold
 
 ALARM = 1e-3
 SCORE = PlackettLuce("score")

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from offrank import EpsilonUniform, Logged, PlackettLuce, Top, Uniform
 from offrank.checks import ActionsFold, ActionsTest, AgreementFold, ImpressionsFold, SlotsFold, SupportFold
-from offrank.folds import OptionalFold, Unavailable
 from offrank.log.batch import Contexts, LogBatch, Shown
+from offrank.sums import OptionalFold, Unavailable
 from offrank.testing import check_fold
 
 LOGGING = PlackettLuce("score")

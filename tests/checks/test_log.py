@@ -18,7 +18,7 @@ from offrank.errors import AbilityError
 from offrank.findings import causes_of
 from offrank.findings.evidence import Frequency, LogEvidence, Repeats
 from offrank.findings.registry import CAUSES
-from offrank.folds.estimate import Interval
+from offrank.sums.estimate import Interval
 from tests.verbs.logs import LOGGING, TARGET, coins, dice, replaced, search
 
 DICE = PlackettLuce("score")

@@ -13,13 +13,13 @@ import pytest
 import offrank
 from offrank.checks.calibration import CalibrationFold
 from offrank.errors import AbilityError, UsageError
-from offrank.folds.base import Sample
-from offrank.folds.group_by import GroupBy
-from offrank.folds.moments import MomentsFold
-from offrank.folds.sampled import SampledRowsFold
 from offrank.log.batch import Labels
 from offrank.log.source import Needs
 from offrank.running import executors
+from offrank.sums.base import Sample
+from offrank.sums.group_by import GroupBy
+from offrank.sums.moments import MomentsFold
+from offrank.sums.sampled import SampledRowsFold
 
 PLACKETT_LUCE = "plackett_luce(old_score)"
 

@@ -14,10 +14,10 @@ from offrank.clicks import DBN, PBM, UBM, Fitted, Mixture, click_model, load
 from offrank.clicks.covariates import CovariatesFold, FeatureColumns
 from offrank.clicks.evaluation import evaluate
 from offrank.errors import ColumnError, OffrankError, UsageError
-from offrank.folds.base import Fold
 from offrank.log.batch import Contexts, Floats, Integers
 from offrank.policies import PlackettLuce
 from offrank.reward_models.click_model import predicted
+from offrank.sums.base import Fold
 
 # One worker: what these tests share is made once.
 pytestmark = pytest.mark.xdist_group("features")

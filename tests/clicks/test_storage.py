@@ -18,9 +18,9 @@ from offrank.clicks import Fitted, click_model, load
 from offrank.clicks.model import CLICK_MODELS
 from offrank.clicks.storage import decoded, encoded
 from offrank.errors import UsageError
-from offrank.folds.estimate import Caution
 from offrank.frames import plain
 from offrank.readers.log import read_log
+from offrank.sums.estimate import Caution
 from tests.clicks.readers import Reader, drawn, log
 
 NEURAL = {"ncm", "cacm"}

@@ -11,13 +11,12 @@ import pytest
 import offrank
 from offrank.errors import UsageError
 from offrank.estimators import SelfNormalised, estimator
-from offrank.folds import BootstrapFold
-from offrank.folds.base import Sample
-from offrank.folds.moments import MomentsFold
 from offrank.inference import Inference
 from offrank.log.batch import Floats
 from offrank.policies import policy
-from offrank.sums import Mean, Sums, controlled, ratio
+from offrank.sums import BootstrapFold, Mean, Sums, ratio, with_control
+from offrank.sums.base import Sample
+from offrank.sums.moments import MomentsFold
 from offrank.verbs.evaluate import evaluate
 from tests.estimators.simulated import LOGGING, TARGET, log, source
 from tests.exact.additive import world
@@ -37,7 +36,7 @@ def moments(values: Floats) -> Sums:
 
 def best(sums: Sums) -> Mean:
     """The mean with the slope of least variance."""
-    return controlled(1, 2, 0, sums.best_slope(1, 2, 0))
+    return with_control(1, 2, 0, sums.best_slope(1, 2, 0))
 
 
 def test_the_best_slope_is_that_of_the_regression() -> None:

@@ -8,11 +8,10 @@ from functools import cache
 import numpy as np
 import pytest
 
-from offrank.folds import MomentsFold, Sample
-from offrank.folds.estimate import Interval
 from offrank.inference import Inference
 from offrank.policies import policy
-from offrank.sums import Mean, ratio
+from offrank.sums import Mean, MomentsFold, Sample, ratio
+from offrank.sums.estimate import Interval
 from offrank.testing import Situation, law
 from tests.inference.numbered import numbered
 

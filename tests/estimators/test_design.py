@@ -14,11 +14,11 @@ from offrank.estimators import ESTIMATORS, estimator
 from offrank.estimators.design import design_fold
 from offrank.estimators.fold import Layout
 from offrank.estimators.wrappers import weights_of, without_normalisation
-from offrank.folds.estimate import Design
 from offrank.log.batch import LogBatch, RunCache
 from offrank.log.source import Needs
 from offrank.policies import policy, propensities
 from offrank.policies.base import unable
+from offrank.sums.estimate import Design
 from offrank.testing.exact import MemorySource
 from tests.exact.test_registry import ESTIMATOR_EXAMPLES
 from tests.exact.worlds import EXAMINATION, world

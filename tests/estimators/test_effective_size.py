@@ -11,9 +11,9 @@ import pytest
 
 import offrank
 from offrank.estimators.effective_size import BLOCKS, Slots
-from offrank.folds.estimate import Estimate
 from offrank.log.batch import Contexts, Floats, Integers, Labels, LogBatch, Shown
 from offrank.policies import policy
+from offrank.sums.estimate import Estimate
 from offrank.testing import MemorySource, take
 from offrank.verbs.evaluate import evaluate
 

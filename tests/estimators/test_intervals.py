@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from offrank.folds.estimate import Estimate
 from offrank.log.batch import Floats
+from offrank.sums.estimate import Estimate
 from offrank.verbs.evaluate import evaluate
 from tests.estimators.simulated import LOGGING, TARGET, Rows, log, rows, source
 

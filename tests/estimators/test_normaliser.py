@@ -9,12 +9,12 @@ import pytest
 
 from offrank.errors import UsageError
 from offrank.estimators import IPM, RIPS, Clip, SelfNormalised, clip, estimator
-from offrank.folds.base import Sample
-from offrank.folds.estimate import Estimate
-from offrank.folds.moments import MomentsFold
 from offrank.inference import Inference
 from offrank.log.batch import Contexts, Floats, LogBatch, Shown
-from offrank.sums import Columns, Sums, mean_by_block
+from offrank.sums import NamedColumns, Sums, mean_by_block
+from offrank.sums.base import Sample
+from offrank.sums.estimate import Estimate
+from offrank.sums.moments import MomentsFold
 from offrank.testing import MemorySource, take
 from offrank.verbs.evaluate import evaluate
 from tests.estimators.simulated import LOGGING, TARGET, log, source
@@ -134,7 +134,7 @@ def test_groups_are_as_alone(name: str) -> None:
         assert found[name].ess == pytest.approx(alone.ess, rel=1e-9)
 
 
-COLUMNS = Columns(("rows",), ("value", "weight", "number"))
+COLUMNS = NamedColumns(("rows",), ("value", "weight", "number"))
 BY_SLOT = mean_by_block("value", "weight", "number", "rows")
 
 

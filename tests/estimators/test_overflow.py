@@ -12,8 +12,8 @@ import pytest
 
 import offrank
 from offrank.errors import ImpossibleSlateError, NoOverlapError, OffrankError, RowError, UsageError
-from offrank.folds import Estimate
 from offrank.metrics import Measured
+from offrank.sums import Estimate
 
 ROWS, ODD = 60, 7
 LOGIT = "plackett_luce(logit, log=True)"

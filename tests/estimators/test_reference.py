@@ -10,10 +10,10 @@ from offrank.errors import ImpossibleSlateError
 from offrank.estimators.base import Reference
 from offrank.estimators.fold import Layout, TermsFold, needs
 from offrank.estimators.named import REFERENCES
-from offrank.folds.moments import MomentsFold
 from offrank.log.batch import LogBatch
 from offrank.policies.named import policy
 from offrank.policies.propensities import propensities
+from offrank.sums.moments import MomentsFold
 from tests.verbs.logs import LOGGING, TARGET, coins, search
 
 
@@ -47,5 +47,5 @@ def test_a_row_that_cannot_be_gets_a_weight_that_nobody_trusts(estimator: Refere
     assert (found.weight[~best] > 1e50).all()
     assert np.isfinite(found.value).all()
     layout = Layout((policy(target),), (estimator,), references=(estimator,))
-    fold = TermsFold(layout, policy(logging), MomentsFold(layout.columns))
+    fold = TermsFold(layout, policy(logging), MomentsFold(layout.columns.width()))
     assert np.isfinite(fold.finish(fold.add(fold.empty(), rows)).comoment).all()

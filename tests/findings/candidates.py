@@ -9,7 +9,7 @@ from offrank import Caution, Estimate
 from offrank.estimators.named import estimator
 from offrank.estimators.wrappers import without_normalisation
 from offrank.findings.verdict import EstimateRow, Verdict, verdict
-from offrank.folds.estimate import Interval
+from offrank.sums.estimate import Interval
 
 LOG = Interval(0.40, 0.39, 0.41, 0.005)
 

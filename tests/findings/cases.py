@@ -34,7 +34,7 @@ from offrank.findings.evidence_clicks import (
     SelectionEvidence,
 )
 from offrank.findings.evidence_rows import OwnClicksEvidence
-from offrank.folds.estimate import Interval
+from offrank.sums.estimate import Interval
 from tests.findings import cases_along, cases_log, cases_models, cases_randomness
 from tests.findings.cases_log import Case, unfit, weight
 

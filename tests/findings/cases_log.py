@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from offrank.findings.evidence import EstimateEvidence, Frequency, LawEvidence, LogEvidence, SkippedEvidence
 from offrank.findings.evidence_rows import ArmsEvidence, ControlEvidence, GroupEvidence, KeptEvidence, RareEvidence
-from offrank.folds.estimate import Interval
+from offrank.sums.estimate import Interval
 
 
 class Case(NamedTuple):

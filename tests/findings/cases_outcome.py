@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from offrank.findings.evidence_rows import KeptEvidence, RobotsEvidence, UnreadRate
-from offrank.folds.outcome_shape import OutcomeShape
+from offrank.sums.outcome_shape import OutcomeShape
 from tests.findings.cases_log import Case
 
 

@@ -14,7 +14,7 @@ from offrank.errors import UsageError
 from offrank.findings.reasons import Reason
 from offrank.findings.release import FEW, MISSING, NOTHING_EARNED, RARE, UNDECIDED, WORSE, release
 from offrank.findings.verdict import Verdict
-from offrank.folds.estimate import Interval
+from offrank.sums.estimate import Interval
 
 ABOVE, ACROSS, BELOW = Interval(0.2, 0.1, 0.3, 0.05), Interval(0.02, -0.1, 0.14, 0.06), Interval(-0.2, -0.3, -0.1, 0.05)
 LEANING = Interval(-0.02, -0.14, 0.1, 0.06)

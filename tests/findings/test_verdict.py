@@ -11,7 +11,7 @@ import pytest
 from offrank import Caution
 from offrank.findings.untested import AS_DRAWN, Facts
 from offrank.findings.verdict import EstimateRow, Verdict
-from offrank.folds.estimate import Interval
+from offrank.sums.estimate import Interval
 from tests.findings.candidates import (
     CLICKS,
     INTERPOL,

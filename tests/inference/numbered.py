@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from offrank.folds.moments import Moments
-from offrank.sums import Columns, Sums
+from offrank.sums import NamedColumns, Sums
+from offrank.sums.moments import Moments
 
 
 def numbered(moments: Moments) -> Sums:
     """The sums of these moments; the columns are 0, 1, 2 and so on."""
-    return Sums(Columns(tuple(range(len(moments.mean)))), moments)
+    return Sums(NamedColumns(tuple(range(len(moments.mean)))), moments)

@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 from scipy import optimize, stats
 
-from offrank.folds import Interval, MomentsFold, Sample
 from offrank.inference import Inference
 from offrank.inference.bernstein import bernstein
 from offrank.inference.bootstrap import bootstrap
@@ -17,7 +16,21 @@ from offrank.inference.normal import normal
 from offrank.inference.registry import Sampling, Side
 from offrank.inference.studentised import studentised
 from offrank.log.batch import Floats
-from offrank.sums import Columns, Mean, Sums, adjusted, combined, controlled, excess, mean_by_block, ratio, relative
+from offrank.sums import (
+    Interval,
+    Mean,
+    MomentsFold,
+    NamedColumns,
+    Sample,
+    Sums,
+    adjusted,
+    combined,
+    excess,
+    mean_by_block,
+    ratio,
+    relative,
+    with_control,
+)
 
 Z = NormalDist().inv_cdf(0.975)
 LOWER, UPPER = Side(0.1, 0.3), Side(0.25, 0.6)
@@ -74,7 +87,7 @@ def moments() -> Sums:
     values = np.random.default_rng(2).gamma(2.0, size=(30, 13))
     fold = MomentsFold(13)
     found = fold.add(fold.empty(), Sample(values, np.arange(30, dtype=np.uint64)))
-    return Sums(Columns(tuple(range(7)), ("value", "weight", "number")), found)
+    return Sums(NamedColumns(tuple(range(7)), ("value", "weight", "number")), found)
 
 
 MEANS: dict[str, Mean] = {
@@ -82,7 +95,7 @@ MEANS: dict[str, Mean] = {
     "relative": relative(ratio(1, 0), ratio(2, 3)),
     "difference": ratio(1, 0) - ratio(2, 3),
     "slots": mean_by_block("value", "weight", "number", 0),
-    "controlled": controlled(1, 2, 0, 0.4),
+    "controlled": with_control(1, 2, 0, 0.4),
     "excess": excess(4, 2, 3, 1, 0),
     "adjusted": adjusted(ratio(1, 0), excess(4, 2, 3, 1, 0), 0.7),
     "combined": combined([(ratio(1, 0), 0.3), (ratio(2, 3), -1.7)]),

@@ -6,8 +6,8 @@ import math
 
 import pytest
 
-from offrank.folds import Interval
 from offrank.inference.pareto import odd_weights, unseen
+from offrank.sums import Interval
 
 
 def mean(value: float, error: float = 0.05, skewness: float = 0.0) -> Interval:

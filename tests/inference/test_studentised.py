@@ -10,18 +10,17 @@ import pytest
 from scipy import optimize, stats
 
 import offrank
-from offrank.folds import Interval, MomentsFold, Sample
-from offrank.folds.clusters import Clusters
-from offrank.folds.estimate import transformed, untransformed
 from offrank.inference import INTERVALS, Inference, IntervalSpec
 from offrank.log.batch import Floats
-from offrank.sums import Columns, ratio
+from offrank.sums import Interval, MomentsFold, NamedColumns, Sample, ratio
+from offrank.sums.clusters import Clusters
+from offrank.sums.estimate import transformed, untransformed
 from tests.estimators.simulated import LOGGING, TARGET, log, source
 from tests.inference.numbered import numbered
 
 Z = NormalDist().inv_cdf(0.975)
 PLAIN = ratio(1, 0)
-COLUMNS = Columns((0, 1))
+COLUMNS = NamedColumns((0, 1))
 
 
 def spread(values: Floats, method: str = "studentised", confidence: float = 0.95, parts: int = 1) -> Inference:

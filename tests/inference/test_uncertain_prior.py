@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from scipy.stats import norm
 
-from offrank.folds.estimate import Interval
 from offrank.inference.uncertain_prior import FAR, Leaning, leaning
+from offrank.sums.estimate import Interval
 
 T = np.arange(-10.0, 16.0, 0.1)
 """The contrast in standard errors; its weight under each bias is that of a normal distribution."""

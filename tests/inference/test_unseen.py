@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from offrank.folds import MomentsFold, Sample
 from offrank.inference.pareto import law
 from offrank.inference.unseen import unseen
+from offrank.sums import MomentsFold, Sample
 from tests.inference.numbered import numbered
 
 

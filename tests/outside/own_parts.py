@@ -14,7 +14,6 @@ from offrank.assumptions import ITEM_POSITION
 from offrank.estimators import ESTIMATORS, Reference, self_normalised
 from offrank.findings import Statement, finding
 from offrank.findings.evidence import EstimateEvidence
-from offrank.folds.estimate import Interval
 from offrank.inference import interval
 from offrank.inference.registry import Sampling
 from offrank.log.batch import Contexts, Floats, LogBatch
@@ -23,6 +22,7 @@ from offrank.policies.mixture import UniformMixture
 from offrank.readers import READERS, Reader
 from offrank.readers.wide import Invalid, WideLog
 from offrank.spelling import Spelled
+from offrank.sums.estimate import Interval
 
 
 @self_normalised

@@ -32,8 +32,8 @@ from offrank.evaluation.metadata import (
 )
 from offrank.findings.reasons import Reason
 from offrank.findings.verdict import Decision, Trust, Verdict
-from offrank.folds.estimate import Caution, Estimate, Interval
-from offrank.folds.histogram import Histogram
+from offrank.sums.estimate import Caution, Estimate, Interval
+from offrank.sums.histogram import Histogram
 
 LOGGED = Interval(0.3812, 0.3784, 0.3840, 0.00143)
 IMPRESSIONS = 200_000

@@ -15,8 +15,8 @@ from offrank.evaluation.pages.estimates import grouped_estimator
 from offrank.findings.reasons import Reason
 from offrank.findings.untested import CLICKS_LOGGED, ONE_LOOK
 from offrank.findings.verdict import Trust, Verdict
-from offrank.folds.estimate import Caution, Estimate, Interval, Severity
 from offrank.report.document import Answer
+from offrank.sums.estimate import Caution, Estimate, Interval, Severity
 from tests.report import sample
 from tests.report.sample import plain
 

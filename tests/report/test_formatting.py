@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from offrank.folds.estimate import Interval
 from offrank.formatting import (
     Span,
     count,
@@ -19,6 +18,7 @@ from offrank.formatting import (
     with_error,
     with_half,
 )
+from offrank.sums.estimate import Interval
 
 
 @pytest.mark.parametrize(

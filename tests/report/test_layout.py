@@ -21,9 +21,9 @@ import pytest
 
 from offrank.evaluation.differences import Difference
 from offrank.findings.verdict import Verdict
-from offrank.folds.estimate import Interval
 from offrank.report.charts import Chart, Series
 from offrank.report.document import Answer, Codes, Document, Figures, Item, Section
+from offrank.sums.estimate import Interval
 from tests.report import sample, verbs
 from tests.report.conftest import FLAGS, browser
 

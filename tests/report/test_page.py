@@ -17,9 +17,9 @@ import pytest
 import offrank
 from offrank import Result, Top
 from offrank.evaluation.metadata import Diagnoses, RankOverlap, WeightsOf
-from offrank.folds.histogram import Histogram
 from offrank.report import glossary
 from offrank.report.page import prose
+from offrank.sums.histogram import Histogram
 from tests.report import sample
 from tests.verbs.logs import CURVE, LOGGING, search
 

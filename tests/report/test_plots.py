@@ -16,12 +16,12 @@ from offrank.evaluation.pages import evaluation
 from offrank.evaluation.pages.diagnostics import weights_chart, weights_forest, weights_table
 from offrank.evaluation.pages.evaluation import Plots
 from offrank.findings.verdict import Verdict
-from offrank.folds.estimate import Estimate, Interval
-from offrank.folds.histogram import Histogram
 from offrank.formatting import Span
 from offrank.report import plots
 from offrank.report.plots import Axis
 from offrank.report.svg import forest_html, standalone
+from offrank.sums.estimate import Estimate, Interval
+from offrank.sums.histogram import Histogram
 from tests.report import sample
 
 

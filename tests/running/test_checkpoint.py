@@ -21,9 +21,6 @@ import offrank
 from offrank.checks.rows import CandidatesFold, ImpressionsFold, TiesFold
 from offrank.clicks import click_model
 from offrank.errors import StateError, UsageError
-from offrank.folds import BootstrapFold, MomentsFold
-from offrank.folds.base import MappedFold, PlusFold
-from offrank.folds.group_by import by_column
 from offrank.log.source import Needs
 from offrank.policies import policy
 from offrank.readers.stored import ParquetTable
@@ -31,6 +28,9 @@ from offrank.running import CheckpointFolder, checkpoint, run
 from offrank.running.checkpoint import stamp_of
 from offrank.running.identity import digest
 from offrank.running.states import dumps, loads
+from offrank.sums import BootstrapFold, MomentsFold
+from offrank.sums.base import MappedFold, PlusFold
+from offrank.sums.group_by import by_column
 
 PARTS = 12
 

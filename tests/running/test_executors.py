@@ -21,11 +21,11 @@ from offrank.checks.rows import ImpressionsFold
 from offrank.errors import ImpossibleSlateError
 from offrank.estimators import estimator
 from offrank.estimators.fold import Layout, TermsFold
-from offrank.folds import BootstrapFold, BucketsFold, LargestFold, MomentsFold, Tee
 from offrank.log.batch import LogBatch
 from offrank.policies import policy
 from offrank.running import run
 from offrank.running.executors import AHEAD
+from offrank.sums import BootstrapFold, BucketsFold, LargestFold, MomentsFold, Tee
 from offrank.testing import MemorySource, same, take
 from tests.exact.worlds import world
 

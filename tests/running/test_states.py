@@ -14,9 +14,9 @@ import pyarrow as pa
 import pytest
 
 from offrank.errors import StateError
-from offrank.folds import MomentsFold
 from offrank.log.texts import Texts
 from offrank.running.states import SCHEMA, dumps, loads
+from offrank.sums import MomentsFold
 from offrank.testing import same
 from tests.house.code import modules
 

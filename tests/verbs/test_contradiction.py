@@ -12,8 +12,8 @@ import offrank
 from offrank import findings
 from offrank.estimators import Interpol
 from offrank.findings.evidence import DisagreementEvidence, EstimateEvidence
-from offrank.folds.estimate import Interval
 from offrank.simulation import SearchWorld
+from offrank.sums.estimate import Interval
 from tests.verbs.logs import coins
 
 ESTIMATORS = ("ips", "snips", "rips", "ipm", "interpol(window=1)", "sninterpol(window=3)", "clip(ips, 2)", "logged")

@@ -12,7 +12,7 @@ import pytest
 import offrank
 from offrank import Ranking, Top, Uniform
 from offrank.estimators import IPS
-from offrank.folds.estimate import Estimate
+from offrank.sums.estimate import Estimate
 from tests.verbs.logs import ALL, CURVE, LOGGING, TARGET, WORLD, coins, replaced, search
 
 TARGETS = {"new": TARGET, "naive": Top("naive_score"), "uniform": Uniform()}

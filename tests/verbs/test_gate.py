@@ -9,7 +9,7 @@ import pytest
 
 from offrank.evaluation.gate import Gate
 from offrank.findings.verdict import Verdict
-from offrank.folds.estimate import Interval
+from offrank.sums.estimate import Interval
 
 ABSOLUTE, SHARE = Interval(0.5, -0.25, 1.25, 0.375), Interval(0.0625, -0.03125, 0.15625, 0.05)
 

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from offrank.evaluation import arguments
-from offrank.folds.estimate import Interval
 from offrank.log.source import Source
 from offrank.policies.uniform import Uniform
 from offrank.policies.written import Logged
@@ -16,6 +15,7 @@ from offrank.report.charts import Chart, Series
 from offrank.report.document import Cell, Section
 from offrank.running.executors import run
 from offrank.simulation.adverts import AdvertWorld
+from offrank.sums.estimate import Interval
 
 from .expectations import Expectations, Run, bars, by_columns, half_of, same_size, times
 from .mixtures import EPSILONS, AtEpsilon, Mixtures, MixturesFold

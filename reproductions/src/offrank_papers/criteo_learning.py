@@ -16,7 +16,6 @@ import numpy as np
 from offrank.evaluation import arguments
 from offrank.evaluation.result import Result
 from offrank.files import scratch
-from offrank.folds.estimate import Interval
 from offrank.learning.named import learner
 from offrank.learning.preparation import Preparation, Survey
 from offrank.learning.search import Search
@@ -29,6 +28,7 @@ from offrank.policies.written import Logged
 from offrank.report.charts import Chart, Series
 from offrank.report.document import Cell, Claim, Section
 from offrank.simulation.adverts import AdvertWorld
+from offrank.sums.estimate import Interval
 from offrank.verbs.evaluate import evaluate
 
 from .criteo_checks import holds_truth, logs_of

@@ -21,11 +21,11 @@ from string import Formatter
 from types import MappingProxyType
 from typing import Any
 
-from offrank.folds.estimate import Estimate, Interval
 from offrank.formatting import percent
 from offrank.report.charts import Chart, Series
 from offrank.report.document import Cell, Claim, Document, Figures, Section, Status
 from offrank.steps import Say, silent
+from offrank.sums.estimate import Estimate, Interval
 
 Facts = Mapping[str, Any]
 """Results by name: numbers, words, intervals, and lists or tables of them."""

@@ -9,18 +9,18 @@ import numpy as np
 
 from offrank.findings import cautions_for
 from offrank.findings.evidence import EstimateEvidence
-from offrank.folds.base import MappedFold, Sample, Tee
-from offrank.folds.estimate import Caution, Interval
-from offrank.folds.group_by import GroupBy, by_slots
-from offrank.folds.largest import LargestFold
-from offrank.folds.moments import Block, Moments, MomentsFold
 from offrank.inference.pareto import tail_index
 from offrank.inference.spread import Inference
 from offrank.log.batch import Floats, LogBatch
 from offrank.log.source import Needs
 from offrank.policies.propensities import AnyPolicy, propensities, shown_needs
 from offrank.policies.uniform import Uniform
-from offrank.sums import Columns, Sums, ratio
+from offrank.sums import NamedColumns, Sums, ratio
+from offrank.sums.base import MappedFold, Sample, Tee
+from offrank.sums.estimate import Caution, Interval
+from offrank.sums.group_by import GroupBy, by_slots
+from offrank.sums.largest import LargestFold
+from offrank.sums.moments import Block, Moments, MomentsFold
 
 _UNIFORM = Uniform()
 _ONE, _REWARD, _VALUE, _WEIGHT, _CORRECTED, _SLATES, _INVERSE = range(7)
@@ -92,7 +92,7 @@ class Mixtures:
     def at(self, epsilon: float, confidence: float = 0.99) -> AtEpsilon:
         """Return the estimates for one epsilon: its weight (1 - epsilon) + epsilon w is linear in that of uniform."""
         mixed = self._mixed(epsilon)
-        spread = Inference(Sums(Columns(("rows", "value", "weight")), mixed), "studentised", confidence)
+        spread = Inference(Sums(NamedColumns(("rows", "value", "weight")), mixed), "studentised", confidence)
         pairs = ("weight", "rows"), ("value", "rows"), ("value", "weight")
         weight, plain, normalised = (spread.interval(ratio(*pair)) for pair in pairs)
         ess = float(mixed.sums[2] ** 2 / mixed.squares[2])

@@ -10,10 +10,9 @@ from typing import Any
 import numpy as np
 
 from ..findings.verdict import Decision, Trust
-from ..folds.estimate import Interval
 from ..inference.spread import Inference
-from ..sums.columns import Name
-from ..sums.mean import Mean, ratio
+from ..sums.estimate import Interval
+from ..sums.mean import Mean, Name, ratio
 
 ROWS = "rows"
 """The column of ones."""

@@ -10,14 +10,15 @@ from itertools import product
 import numpy as np
 from numpy.typing import NDArray
 
-from ..folds.base import MappedFold, Sample, Tee
-from ..folds.buckets import BUCKETS_OF_A_GROUP
-from ..folds.group_by import with_groups
 from ..inference.spec import IntervalSpec
 from ..log.batch import Floats, LogBatch
 from ..log.source import Needs
 from ..policies.propensities import AnyPolicy
-from ..sums.columns import Columns, Name, Named
+from ..sums.base import MappedFold, Sample, Tee
+from ..sums.buckets import BUCKETS_OF_A_GROUP
+from ..sums.group_by import with_groups
+from ..sums.mean import Name
+from ..sums.named import ByName, NamedColumns
 from .ends import OF_DRAW, OF_PART, ROWS, of_part
 from .knowledge import Knowledge
 
@@ -51,13 +52,13 @@ class BoundsFold(MappedFold):
             yield number, target, known
 
     @cached_property
-    def columns(self) -> Columns:
+    def columns(self) -> NamedColumns:
         """The names of the columns."""
         names: list[Name] = [ROWS]
         for number, _, known in self.parts():
             names += [of_part(name, number) for name in OF_PART]
             names += [of_part(name, number, draw) for draw in range(len(known.drawn)) for name in OF_DRAW]
-        return Columns(tuple(names))
+        return NamedColumns(tuple(names))
 
     @property
     def reducer(self) -> Tee:
@@ -67,7 +68,7 @@ class BoundsFold(MappedFold):
 
     def mapped(self, batch: LogBatch) -> Sample:
         context = batch.dependent([self._context])
-        named = Named(self.columns, np.empty((len(batch), self.columns.width())))
+        named = ByName(self.columns, np.empty((len(batch), self.columns.width())))
         named[ROWS] = 1.0
         for number, target, known in self.parts():
             values = self._values(batch, context[self._context], target, known)

@@ -12,10 +12,10 @@ from typing import ClassVar
 
 import numpy as np
 
-from ..folds.base import MappedFold, PlusFold, total
 from ..log.batch import Floats, Integers, LogBatch
 from ..log.source import Needs
 from ..policies.propensities import AnyPolicy, is_law, propensities, shown_needs
+from ..sums.base import MappedFold, PlusFold, total
 
 MOST_ITEMS = 2_000
 MOST_PAIRS = 1_000_000

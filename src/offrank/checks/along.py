@@ -17,10 +17,6 @@ from typing import Any
 import numpy as np
 
 from ..findings.evidence_rows import AlongEvidence, Ramp, Window
-from ..folds._kernels import bucket_of
-from ..folds.base import total
-from ..folds.clusters import deviates
-from ..folds.estimate import Interval
 from ..inference.spec import CLUSTERS
 from ..log.batch import Floats, Integers, LogBatch
 from ..log.source import Needs, Source, has
@@ -28,6 +24,10 @@ from ..policies.balanced import arms_of
 from ..policies.by import By
 from ..policies.propensities import AnyPolicy
 from ..policies.ties import sorts
+from ..sums._kernels import bucket_of
+from ..sums.base import total
+from ..sums.clusters import deviates
+from ..sums.estimate import Interval
 from .arms import SharedUnitsFold
 from .placebo import PlaceboFold
 from .robots import RobotsFold

@@ -10,15 +10,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..findings.evidence_rows import SharedUnitsEvidence
-from ..folds.base import MappedFold, Sample
-from ..folds.group_by import GroupBy
-from ..folds.moments import Moments, MomentsFold
 from ..log.batch import Floats, LogBatch
 from ..log.hashing import hashed
 from ..log.source import Needs
 from ..policies.by import By
 from ..policies.ranking import Ranking
 from ..policies.top import Top
+from ..sums.base import MappedFold, Sample
+from ..sums.group_by import GroupBy
+from ..sums.moments import Moments, MomentsFold
 
 _MANY = 30
 """Rows of a value at least that its ranker must explain where nothing else shows that nothing was drawn."""

@@ -20,12 +20,12 @@ from numpy.typing import NDArray
 
 from ..errors import AbilityError
 from ..findings.evidence import Frequency
-from ..folds.base import MappedFold
-from ..folds.sampled import CELLS, KEPT, LARGEST_ROW, SampledRows, SampledRowsFold
 from ..log.batch import Floats, Integers
 from ..log.source import Needs
 from ..policies.base import all_items
 from ..policies.propensities import AnyPolicy, law, law_needs
+from ..sums.base import MappedFold
+from ..sums.sampled import CELLS, KEPT, LARGEST_ROW, SampledRows, SampledRowsFold
 
 Flags = NDArray[np.bool_]
 

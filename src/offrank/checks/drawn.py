@@ -23,7 +23,6 @@ from ..errors import AbilityError
 from ..findings.evidence import LogEvidence
 from ..findings.miscalibrated import UNLIKELY, deviation_in_words, unfit
 from ..findings.not_random import repeated, repeats_in_words
-from ..folds.sampled import SampledRows
 from ..formatting import nine_digits
 from ..log.batch import Floats
 from ..policies.base import Policy
@@ -32,6 +31,7 @@ from ..policies.plackett_luce import PlackettLuce
 from ..policies.ranking import Ranking
 from ..policies.top import Top
 from ..policies.uniform import Uniform
+from ..sums.sampled import SampledRows
 from .calibration import CalibrationFold
 from .randomness import repeats_of
 from .repeats import By, corrected

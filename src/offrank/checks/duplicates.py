@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..folds.counts import summed
 from ..log.batch import Integers, LogBatch
 from ..log.hashing import alone
+from ..sums.counts import summed
 from . import _kernels
 
 Bits = NDArray[np.uint64]

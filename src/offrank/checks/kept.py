@@ -14,7 +14,6 @@ import pyarrow as pa
 from ..errors import OffrankError
 from ..findings.evidence import LogEvidence
 from ..findings.evidence_rows import KeptEvidence, UnreadRate
-from ..folds.base import MappedFold, TotalFold
 from ..log import rules
 from ..log.batch import Floats, LogBatch
 from ..log.schema import LONG_ROLES, ROLES
@@ -24,6 +23,7 @@ from ..readers.long import LongLog
 from ..readers.tables import schema_of
 from ..readers.wide import WideLog
 from ..running.engines import engine_of
+from ..sums.base import MappedFold, TotalFold
 
 _ROUNDING = 1e-6
 

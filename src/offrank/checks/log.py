@@ -11,11 +11,6 @@ from .. import findings
 from ..findings.evidence import CountingEvidence, LawEvidence, LogEvidence, Repeats, RowsEvidence
 from ..findings.not_random import never_drawn
 from ..findings.registry import CAUSES, SEVERITIES, Cause
-from ..folds.base import Fold, MappedFold, Tee
-from ..folds.estimate import Caution
-from ..folds.moments import Moments
-from ..folds.optional import given, refused
-from ..folds.outcome_shape import OutcomeShapeFold
 from ..inference.spread import Inference
 from ..log.batch import LogBatch
 from ..log.source import Needs, Source, has
@@ -25,9 +20,12 @@ from ..policies.propensities import AnyPolicy, is_law
 from ..policies.unconfirmed import confirmed, departure
 from ..policies.written import is_written
 from ..running.quantities import Quantities
-from ..sums.columns import Columns
+from ..sums.base import Fold, MappedFold, Tee, given, refused
+from ..sums.estimate import Caution
 from ..sums.mean import ratio
-from ..sums.sums import Sums
+from ..sums.moments import Moments
+from ..sums.named import NamedColumns, Sums
+from ..sums.outcome_shape import OutcomeShapeFold
 from .along import along_folds
 from .calibration import CalibrationFold
 from .duplicates import ContentsFold
@@ -167,7 +165,7 @@ class LogFold(MappedFold):
 
 
 def _of_weights(found: Moments) -> dict[str, Any]:
-    sums = Sums(Columns(("rows", "weight")), found)
+    sums = Sums(NamedColumns(("rows", "weight")), found)
     rows, weight, squares = float(sums.total["rows"]), float(sums.total["weight"]), sums.squares
     return {
         "mean_weight": Inference(sums, "normal", CONFIDENCE).interval(ratio("weight", "rows")),

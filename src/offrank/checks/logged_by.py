@@ -9,10 +9,10 @@ from typing import Literal
 from ..findings import has_cause
 from ..findings.evidence import LogEvidence
 from ..findings.unconfirmed_logging import BLIND
-from ..folds.estimate import Caution
 from ..formatting import percent, plural
 from ..policies.sorting import always_sorts
 from ..policies.uniform import Uniform
+from ..sums.estimate import Caution
 from .drawn import Drawn
 from .log import about_log
 from .randomness import Randomness

@@ -8,8 +8,8 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from ..folds.base import MappedFold, TotalFold
 from ..log.batch import Floats, LogBatch
+from ..sums.base import MappedFold, TotalFold
 
 Kind = Literal["outcome", "doubtful", ""]
 

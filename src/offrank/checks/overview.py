@@ -10,18 +10,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..folds.base import Sample, Tee
-from ..folds.clusters import Clusters
-from ..folds.estimate import Interval
 from ..inference.spec import BUCKETS_OF, IntervalSpec
 from ..log.batch import LogBatch
 from ..log.hashing import distinct_codes, hashed
-from ..sums.columns import Columns
+from ..sums.base import Sample, Tee
+from ..sums.clusters import Clusters
+from ..sums.estimate import Interval
 from ..sums.mean import ratio
+from ..sums.named import NamedColumns
 
 KEPT = 4096
 """Maximum of distinct values counted exactly; beyond it, the density of as many hashes is accurate to some 3 %."""
-_COLUMNS = Columns(("reward", "rows"))
+_COLUMNS = NamedColumns(("reward", "rows"))
 _MEAN = ratio("reward", "rows")
 
 

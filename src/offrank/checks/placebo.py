@@ -15,14 +15,14 @@ from itertools import combinations
 import numpy as np
 
 from ..findings.evidence_rows import PlaceboEvidence
-from ..folds._kernels import bucket_of
-from ..folds.base import MappedFold, TotalFold
-from ..folds.clusters import deviates
 from ..log.batch import Floats, Integers, LogBatch
 from ..log.source import Needs
 from ..policies.by import By
 from ..policies.propensities import propensities
 from ..policies.ties import sorts
+from ..sums._kernels import bucket_of
+from ..sums.base import MappedFold, TotalFold
+from ..sums.clusters import deviates
 
 BUCKETS = 128
 _BY_CHANCE = 1.4

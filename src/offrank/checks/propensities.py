@@ -9,15 +9,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import AbilityError
-from ..folds.base import MappedFold, Sample, TotalFold, total
-from ..folds.group_by import GroupBy, by_slots
-from ..folds.moments import Moments, MomentsFold
 from ..log.batch import Floats, LogBatch
 from ..log.source import Needs
 from ..policies.base import all_shown, slots_filled
 from ..policies.propensities import AnyPolicy, complete, is_law, law, law_needs, propensities, shown_needs
 from ..policies.uniform import Uniform
 from ..policies.written import Logged
+from ..sums.base import MappedFold, Sample, TotalFold, total
+from ..sums.group_by import GroupBy, by_slots
+from ..sums.moments import Moments, MomentsFold
 from ..wording import Option, Wording
 
 _MOST = 700.0

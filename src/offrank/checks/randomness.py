@@ -15,11 +15,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..findings.evidence import Repeats
-from ..folds.base import MappedFold
-from ..folds.sampled import SampledRows, SampledRowsFold
 from ..log.batch import LogBatch
 from ..log.source import Needs
 from ..policies.base import Policy
+from ..sums.base import MappedFold
+from ..sums.sampled import SampledRows, SampledRowsFold
 from . import _kernels
 from .duplicates import content_keys
 from .repeats import ENOUGH, By, RepeatRows, numbered_as_shown, repeats, shown_keys

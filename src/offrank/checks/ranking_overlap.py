@@ -10,11 +10,11 @@ from functools import cached_property, reduce
 import numpy as np
 
 from ..errors import AbilityError, OffrankError
-from ..folds.base import MappedFold
-from ..folds.sampled import SampledRows, SampledRowsFold
 from ..log.batch import Floats, LogBatch, Shown
 from ..log.source import Needs
 from ..policies.propensities import AnyPolicy, law_needs, propensities
+from ..sums.base import MappedFold
+from ..sums.sampled import SampledRows, SampledRowsFold
 
 DEPTHS = (1, 3, 5)
 """The depths at which two rankings are compared, besides the whole slate."""

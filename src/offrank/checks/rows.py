@@ -14,16 +14,15 @@ import numpy as np
 
 from ..errors import EmptyLogError
 from ..findings.evidence import ClustersEvidence
-from ..folds.base import MappedFold, PlusFold, TotalFold, total
-from ..folds.counts import KeyedCounts, KeyedCountsFold
-from ..folds.estimate import Interval
 from ..inference.spread import Inference
 from ..log.batch import Floats, Integers, LogBatch
 from ..log.source import Needs
 from ..policies.propensities import AnyPolicy, law_needs
 from ..policies.ties import tied
-from ..sums.columns import Name
-from ..sums.mean import Mean
+from ..sums.base import MappedFold, PlusFold, TotalFold, total
+from ..sums.counts import KeyedCounts, KeyedCountsFold
+from ..sums.estimate import Interval
+from ..sums.mean import Mean, Name
 from . import _kernels
 
 _ROUNDING = 1e-12

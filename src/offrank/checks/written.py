@@ -11,12 +11,12 @@ import numpy as np
 from ..findings.evidence import LogEvidence
 from ..findings.odd_mean import NEAR
 from ..findings.unconfirmed_logging import BLIND
-from ..folds.base import MappedFold, TotalFold
 from ..log.batch import Floats, LogBatch
 from ..log.source import Needs
 from ..policies.propensities import AnyPolicy, propensities, shown_needs
 from ..policies.unconfirmed import confirmed
 from ..policies.written import Logged, is_written
+from ..sums.base import MappedFold, TotalFold
 from .propensities import Agreement
 
 SURE = 0.99

@@ -11,9 +11,9 @@ import numpy as np
 
 from ..errors import SupportError
 from ..findings import cautions_for, has_cause
-from ..folds.estimate import Caution
-from ..folds.outcome_shape import OutcomeShape
 from ..log.batch import Floats
+from ..sums.estimate import Caution
+from ..sums.outcome_shape import OutcomeShape
 
 Parameters = Mapping[str, Floats]
 """Tables by name."""

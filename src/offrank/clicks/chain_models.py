@@ -16,8 +16,8 @@ import numpy as np
 
 from ..findings import cautions_for
 from ..findings.evidence_clicks import FitEvidence
-from ..folds.estimate import Caution
 from ..log.batch import Floats, Integers
+from ..sums.estimate import Caution
 from .base import Parameters
 from .chain import Chain, Continuing
 from .chain_uncertainty import moving

@@ -11,8 +11,8 @@ import numpy as np
 from ..findings import cautions_for
 from ..findings.evidence_clicks import FitEvidence
 from ..findings.examination_unknown import ERROR, VARIABILITY
-from ..folds.estimate import Caution
 from ..log.batch import Floats, Integers
+from ..sums.estimate import Caution
 from .base import CERTAIN, FitResult, Parameters
 from .fit.chain_em import EM, FEW, SHARED, TIGHT, Regressions
 from .fit.compressed_sessions import SessionTails

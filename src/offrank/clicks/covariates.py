@@ -9,9 +9,9 @@ import numpy as np
 import pyarrow as pa
 
 from ..errors import LogError, UsageError
-from ..folds.base import MappedFold, PlusFold
 from ..log.batch import Contexts, Floats, Integers, LogBatch
 from ..log.source import Needs
+from ..sums.base import MappedFold, PlusFold
 from ._kernels_counting import add_features
 from .documents import shown_keys
 
@@ -101,7 +101,7 @@ class Covariates:
     mean: Floats
 
 
-class Sums:
+class DocumentSums:
     """Sums by document: keys [d], sums [d, 1 + columns], of which the first counts impressions.
 
     Parts are joined once they are larger than what was joined before. Two are equal if they have the same sums.
@@ -110,13 +110,13 @@ class Sums:
     def __init__(self, parts: tuple[tuple[Integers, Floats], ...] = ()) -> None:
         self.parts = parts
 
-    def __add__(self, other: Sums) -> Sums:
-        found = Sums(self.parts + other.parts)
+    def __add__(self, other: DocumentSums) -> DocumentSums:
+        found = DocumentSums(self.parts + other.parts)
         sizes = [len(keys) for keys, _ in found.parts]
-        return Sums((found.joined,)) if sum(sizes) > 2 * max(sizes, default=0) else found
+        return DocumentSums((found.joined,)) if sum(sizes) > 2 * max(sizes, default=0) else found
 
     def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Sums):
+        if not isinstance(other, DocumentSums):
             return False
         if not self.parts or not other.parts:
             return not self.parts and not other.parts
@@ -154,21 +154,21 @@ class CovariatesFold(MappedFold):
 
     columns: FeatureColumns
     by: str | None = None
-    reducer: PlusFold = field(default=PlusFold(Sums()), init=False)
+    reducer: PlusFold = field(default=PlusFold(DocumentSums()), init=False)
 
-    def mapped(self, batch: LogBatch) -> Sums:
+    def mapped(self, batch: LogBatch) -> DocumentSums:
         contexts, shown = batch.contexts, batch.slates >= 0
         if not shown.any():
-            return Sums()
+            return DocumentSums()
         row, _ = np.nonzero(shown)
         found = pa.array(shown_keys(contexts, batch.slates, self.by)[shown]).dictionary_encode()
         keys, place = found.dictionary.to_numpy(), found.indices.to_numpy().astype(np.int64)
         sums = np.zeros((len(keys), 1 + self.columns.width(contexts)))
         sums[:, 0] = np.bincount(place, minlength=len(keys))
         self.columns.add(contexts, row, batch.slates[shown], place, sums[:, 1:])
-        return Sums(((keys, sums),))
+        return DocumentSums(((keys, sums),))
 
-    def result(self, found: Sums) -> Covariates:
+    def result(self, found: DocumentSums) -> Covariates:
         keys, sums = found.joined
         return Covariates(keys, single(sums[:, 1:] / sums[:, :1]))
 

@@ -11,11 +11,11 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from ..errors import UsageError
-from ..folds.base import MappedFold, PlusFold
-from ..folds.counts import join
 from ..log.batch import Contexts, Floats, Integers, LogBatch
 from ..log.source import Needs, Source, has
 from ..log.texts import Gathering, Texts
+from ..sums.base import MappedFold, PlusFold
+from ..sums.counts import join
 
 UNSEEN = -1
 

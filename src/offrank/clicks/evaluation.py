@@ -15,11 +15,6 @@ from ..errors import EmptyLogError, UsageError
 from ..findings import cautions_for
 from ..findings.evidence import TrainingEvidence
 from ..findings.evidence_clicks import PredictionEvidence
-from ..folds.base import MappedFold, Sample, Tee
-from ..folds.estimate import Caution, Interval
-from ..folds.fingerprint import FingerprintFold
-from ..folds.outcome_shape import OutcomeShapeFold
-from ..folds.same_log import share_learnt
 from ..formatting import with_half
 from ..frames import plain
 from ..inference.spec import IntervalSpec
@@ -27,9 +22,13 @@ from ..inference.spread import Inference
 from ..log.batch import Contexts, Floats, Integers, LogBatch
 from ..log.source import Needs, Source
 from ..running.executors import Executor, Progress, run
-from ..sums.columns import Columns, Name, Named
-from ..sums.mean import Mean, ratio
-from ..sums.sums import Sums
+from ..sums.base import MappedFold, Sample, Tee
+from ..sums.estimate import Caution, Interval
+from ..sums.fingerprint import FingerprintFold
+from ..sums.mean import Mean, Name, ratio
+from ..sums.named import ByName, NamedColumns, Sums
+from ..sums.outcome_shape import OutcomeShapeFold
+from ..sums.same_log import share_learnt
 from .base import refuse_sorted
 from .fitted import Fitted
 from .laws import ClickLaw, chance_of
@@ -222,9 +221,9 @@ def _evaluated(index: int, model: Predictor, spread: Inference, tally: Tally) ->
         tuple(spread.interval(statistic(index, quantity, [at])) if at in used else _NOWHERE for at in ranks)
         for quantity in AT_RANK
     )
-    refuted, fitted = round(float(total[of_model(IMPOSSIBLE, index)])), model if isinstance(model, Fitted) else None
-    missing = float(total[of_model(UNSEEN, index)]) / float(total[SHOWN]) if fitted and total[SHOWN] else None
-    ahead = spread.difference(*(ratio(of_model(name, index), SESSIONS) for name in (LIKELIHOOD, BY_RANK)))
+    refuted, fitted = round(float(total[sum_of_model(IMPOSSIBLE, index)])), model if isinstance(model, Fitted) else None
+    missing = float(total[sum_of_model(UNSEEN, index)]) / float(total[SHOWN]) if fitted and total[SHOWN] else None
+    ahead = spread.difference(*(ratio(sum_of_model(name, index), SESSIONS) for name in (LIKELIHOOD, BY_RANK)))
     known = not refuted and fitted is not None and fitted.rank_rates is not None
     evidence = PredictionEvidence(
         sessions=tally.impressions,
@@ -265,16 +264,16 @@ BEFORE, GIVEN = "perplexity", "conditional_perplexity"
 """Of each model by rank: the loss of its click, in bits, without knowing other clicks, and given the clicks above."""
 
 
-def of_model(name: str, model: int) -> Name:
+def sum_of_model(name: str, model: int) -> Name:
     """The name of a column of a model."""
     return f"{name} of model {model}"
 
 
-def prediction_columns(models: int) -> Columns:
+def prediction_columns(models: int) -> NamedColumns:
     """The columns of the sums for so many models; ranks come last."""
-    once = [of_model(name, one) for one in range(models) for name in (LIKELIHOOD, UNSEEN, IMPOSSIBLE, BY_RANK)]
-    losses = [of_model(name, one) for name in (BEFORE, GIVEN) for one in range(models)]
-    return Columns((SESSIONS, SHOWN, *once), (WITH_RANK, *losses))
+    once = [sum_of_model(name, one) for one in range(models) for name in (LIKELIHOOD, UNSEEN, IMPOSSIBLE, BY_RANK)]
+    losses = [sum_of_model(name, one) for name in (BEFORE, GIVEN) for one in range(models)]
+    return NamedColumns((SESSIONS, SHOWN, *once), (WITH_RANK, *losses))
 
 
 def used_ranks(sums: Sums) -> list[int]:
@@ -288,8 +287,8 @@ def statistic(model: int, quantity: Quantity, ranks: Sequence[int]) -> Mean:
     Perplexity is the mean over these ranks, each over its sessions, of 2^loss: Eq. 2 and 3 of paper cmip-debiasedness.
     """
     if quantity == LIKELIHOOD:
-        return ratio(of_model(LIKELIHOOD, model), SESSIONS)
-    loss, at = of_model(quantity, model), list(ranks)
+        return ratio(sum_of_model(LIKELIHOOD, model), SESSIONS)
+    loss, at = sum_of_model(quantity, model), list(ranks)
     reads = loss, WITH_RANK
     return Mean(lambda s: np.exp(math.log(2) * (s[loss] / s[WITH_RANK])[..., at]).mean(axis=-1), reads, (SESSIONS,))
 
@@ -307,7 +306,7 @@ class PredictionFold(MappedFold):
         return reduce(Needs.__or__, [*wanted, self.inference.needs()])
 
     @cached_property
-    def columns(self) -> Columns:
+    def columns(self) -> NamedColumns:
         """The names of the sums."""
         return prediction_columns(len(self.models))
 
@@ -317,20 +316,20 @@ class PredictionFold(MappedFold):
 
     def mapped(self, batch: LogBatch) -> Sample:
         clicks, shown = whole_clicks(batch), batch.slates >= 0
-        named = Named(self.columns, np.zeros((len(batch), self.columns.width(shown.shape[1]))))
+        named = ByName(self.columns, np.zeros((len(batch), self.columns.width(shown.shape[1]))))
         named[SESSIONS], named[SHOWN], named[WITH_RANK] = 1.0, shown.sum(axis=1), shown
         for index, model in enumerate(self.models):
             before, given, likelihood, possible = _losses(model, batch, clicks, shown)
-            named[of_model(BEFORE, index)], named[of_model(GIVEN, index)] = before, given
-            named[of_model(LIKELIHOOD, index)] = likelihood
+            named[sum_of_model(BEFORE, index)], named[sum_of_model(GIVEN, index)] = before, given
+            named[sum_of_model(LIKELIHOOD, index)] = likelihood
             if isinstance(model, Fitted):
                 document = model.documents.slots(batch.contexts, batch.slates).document
-                named[of_model(UNSEEN, index)] = ((document < 0) & shown).sum(axis=1)
+                named[sum_of_model(UNSEEN, index)] = ((document < 0) & shown).sum(axis=1)
                 if model.rank_rates is not None:
                     chance = np.broadcast_to(of_ranks(model.rank_rates, shown.shape[1]), shown.shape)
                     logs = np.log(np.where(shown, chance_of(chance, clicks), 1.0)).sum(axis=1)
-                    named[of_model(BY_RANK, index)] = logs
-            named[of_model(IMPOSSIBLE, index)] = ~possible * batch.inclusion  # of sessions read, without weights
+                    named[sum_of_model(BY_RANK, index)] = logs
+            named[sum_of_model(IMPOSSIBLE, index)] = ~possible * batch.inclusion  # of sessions read, without weights
         values = named.array / batch.inclusion[:, None]
         return Sample(values, batch.row, batch.dependent(self.inference.columns))
 

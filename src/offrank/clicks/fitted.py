@@ -14,9 +14,6 @@ import pyarrow as pa
 
 from .. import formatting
 from ..errors import UsageError
-from ..folds.base import MappedFold, TotalFold
-from ..folds.estimate import Caution
-from ..folds.fingerprint import Fingerprint
 from ..log.batch import Floats, LogBatch
 from ..log.source import Needs
 from ..log.texts import Texts
@@ -26,6 +23,9 @@ from ..report import terminal
 from ..report.document import Document, of_models
 from ..running.engines import refuse_placed
 from ..running.executors import Progress, run
+from ..sums.base import MappedFold, TotalFold
+from ..sums.estimate import Caution
+from ..sums.fingerprint import Fingerprint
 from . import draws, storage
 from .base import FitResult
 from .fitted_tables import FittedTables

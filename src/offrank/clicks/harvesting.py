@@ -24,13 +24,13 @@ from ..argument import interval_level
 from ..errors import SupportError, UsageError
 from ..findings import cautions_for
 from ..findings.evidence_clicks import HarvestEvidence
-from ..folds.base import Tee
-from ..folds.counts import join
-from ..folds.estimate import Caution
-from ..folds.outcome_shape import OutcomeShapeFold
 from ..log.batch import Floats, Integers
 from ..log.source import Source
 from ..running.executors import Executor, Progress, run
+from ..sums.base import Tee
+from ..sums.counts import join
+from ..sums.estimate import Caution
+from ..sums.outcome_shape import OutcomeShapeFold
 from ..wording import Option, Wording
 from .base import refuse_sorted
 from .counts import ClickCounts, CountsFold

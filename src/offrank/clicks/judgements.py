@@ -14,9 +14,9 @@ from ..argument import interval_level
 from ..errors import UsageError
 from ..findings import cautions_for
 from ..findings.evidence_clicks import JudgementsEvidence
-from ..folds.estimate import Caution
 from ..frames import Tabular, plain
 from ..log.batch import Floats, Integers
+from ..sums.estimate import Caution
 from . import draws
 from .base import FitResult, Parameters, Role, Roles
 from .documents import Documents

@@ -13,15 +13,15 @@ import numpy as np
 from ..errors import SpellingError, UsageError
 from ..findings import cautions_for
 from ..findings.evidence_clicks import FitEvidence
-from ..folds.base import Fold, Tee
-from ..folds.fingerprint import Content, Fingerprint, FingerprintFold
-from ..folds.outcome_shape import OutcomeShapeFold
 from ..log.batch import Floats
 from ..readers.log import opened
 from ..registry import Registry
 from ..running.executors import Executor, Progress, run
 from ..spelling import Spelled, parse, spell
 from ..steps import Say, silent
+from ..sums.base import Fold, Tee
+from ..sums.fingerprint import Content, Fingerprint, FingerprintFold
+from ..sums.outcome_shape import OutcomeShapeFold
 from . import contexts, documents, features, storage
 from .base import FitResult, Parameters, check, refuse_sorted
 from .counts import ClickCounts, CountsFold, counted

@@ -12,10 +12,10 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from ..errors import EmptyLogError, UsageError
-from ..folds.base import MappedFold, PlusFold
-from ..folds.counts import join
 from ..log.batch import Floats, Integers, LogBatch
 from ..log.hashing import distinct_codes
+from ..sums.base import MappedFold, PlusFold
+from ..sums.counts import join
 from .base import Parameters
 from .covariates import Covariates
 from .documents import Documents, shown_keys

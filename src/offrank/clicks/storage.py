@@ -19,13 +19,13 @@ from numpy.typing import NDArray
 from .. import __version__
 from ..errors import SpellingError, UsageError
 from ..files import write_text
-from ..folds.counts import join
-from ..folds.estimate import Caution
-from ..folds.fingerprint import Fingerprint
 from ..frames import plain
 from ..log.batch import Floats
 from ..log.rules import MOST
 from ..log.texts import Texts
+from ..sums.counts import join
+from ..sums.estimate import Caution
+from ..sums.fingerprint import Fingerprint
 from .base import FitResult
 from .documents import Documents
 from .sessions import Tally

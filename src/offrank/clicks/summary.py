@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 
 from .. import formatting
-from ..folds.estimate import Interval
 from ..formatting import with_ends
 from ..log.batch import Floats
 from ..log.rules import COUNTED_AGAIN
 from ..report.document import Figures, Finding, Section
+from ..sums.estimate import Interval
 from .base import FitResult, Role, Roles, ranks_of
 from .contexts import CODES
 from .counts import rank_of

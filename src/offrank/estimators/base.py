@@ -18,12 +18,12 @@ from numpy.typing import NDArray
 from ..assumptions import OWN_ITEM
 from ..errors import ImpossibleSlateError, UsageError
 from ..findings.evidence import ModelEvidence
-from ..folds.fingerprint import Fingerprint
 from ..log.batch import Floats, Integers, LogBatch
 from ..log.source import Needs
 from ..policies.base import Ability
 from ..policies.propensities import AnyPolicy, Propensities, ShownAbility, propensities
 from ..spelling import Spelled
+from ..sums.fingerprint import Fingerprint
 from ..wording import Option, Wording
 from . import _kernels
 

@@ -15,10 +15,10 @@ import numpy as np
 from ..assumptions import CLIPPED
 from ..errors import UsageError
 from ..findings.evidence import ModelEvidence
-from ..folds.fingerprint import Fingerprint
 from ..log.batch import Floats, LogBatch
 from ..log.source import Needs
 from ..policies.propensities import AnyPolicy, Propensities
+from ..sums.fingerprint import Fingerprint
 from .base import Bound, Weighted, Weights, forwarded, refuse_other
 
 Limit = float | Literal["auto"]

@@ -14,7 +14,6 @@ from ..clicks.fitted import Fitted
 from ..clicks.model import CLICK_MODELS, ClickModel, CountModel
 from ..errors import UsageError
 from ..findings.evidence import ModelEvidence
-from ..folds.fingerprint import Fingerprint
 from ..log.batch import Floats, Integers, LogBatch
 from ..log.source import Needs
 from ..policies.propensities import AnyPolicy, Propensities
@@ -22,6 +21,7 @@ from ..reward_models.click_halves import ClickHalves
 from ..reward_models.click_model import loaded, posterior_draws, separable
 from ..reward_models.item_clicks import item_clicks, needs
 from ..spelling import File
+from ..sums.fingerprint import Fingerprint
 from .base import Asked, Weighs, Weighted, Weights
 from .registry import ESTIMATORS
 

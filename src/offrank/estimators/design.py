@@ -14,12 +14,12 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from ..errors import AbilityError, OffrankError
-from ..folds.base import MappedFold
-from ..folds.estimate import Design
-from ..folds.sampled import SampledRows, SampledRowsFold
 from ..log.batch import Floats, Integers, RunCache
 from ..log.source import Needs, Source, has
 from ..policies.propensities import AnyPolicy, is_law, law, law_needs, shown_needs
+from ..sums.base import MappedFold
+from ..sums.estimate import Design
+from ..sums.sampled import SampledRows, SampledRowsFold
 from .base import Estimator
 from .fold import Layout
 from .pseudoinverse.estimator import PI

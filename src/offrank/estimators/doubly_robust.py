@@ -9,12 +9,12 @@ from typing import Any, ClassVar
 from ..assumptions import ADDITIVE, ADDITIVE_MODEL
 from ..clicks.fitted import Fitted
 from ..errors import UsageError
-from ..folds.fingerprint import Fingerprint
 from ..log.batch import LogBatch
 from ..log.source import Needs
 from ..policies.propensities import AnyPolicy, Propensities
 from ..reward_models.base import RewardModel
 from ..spelling import File
+from ..sums.fingerprint import Fingerprint
 from .base import Estimator, Outcome, Terms, Weighted, forwarded
 from .family import InterpolWindows
 from .ips import IPS

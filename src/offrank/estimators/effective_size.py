@@ -20,7 +20,7 @@ from functools import cached_property
 import numpy as np
 
 from ..log.batch import Floats, Integers, LogBatch
-from ..sums.columns import Columns, Named
+from ..sums.named import ByName, NamedColumns
 from . import _kernels_slots
 from .base import Terms
 
@@ -92,12 +92,12 @@ class EffectiveSizeColumns:
     slotted: tuple[bool, ...]
 
     @cached_property
-    def columns(self) -> Columns:
+    def columns(self) -> NamedColumns:
         """The names of all sums."""
         pairs = range(len(self.slotted))
         once = [f"{name} {pair}" for pair in pairs for name in ("earned", "squared", "weights")]
         in_slots = [f"{name} {pair}" for pair in pairs if self.slotted[pair] for name in WEIGHTED]
-        return Columns((*SQUARES, *once), (*LOGGED, *in_slots) if any(self.slotted) else ())
+        return NamedColumns((*SQUARES, *once), (*LOGGED, *in_slots) if any(self.slotted) else ())
 
 
 SQUARES = ("reward squares", "clicks squares")
@@ -125,7 +125,7 @@ class EffectiveSizeTerms:
         batch, columns = self.batch, self.layout.columns
         rows = np.arange(len(batch)) if self.rows is None else self.rows
         length, clicks, inverse = batch.contexts.length, batch.clicks, batch.inverse_inclusion
-        out = Named(columns, np.zeros(columns.width(blocks(batch.slates.shape[1]))))
+        out = ByName(columns, np.zeros(columns.width(blocks(batch.slates.shape[1]))))
         for name, reward in zip(SQUARES, self.rewards, strict=True):
             out[name] = _kernels_slots.squares(rows, reward, inverse)
         if any(self.layout.slotted):
@@ -150,7 +150,7 @@ class EffectiveSize:
     """Effective sample sizes from the sums of a log. rows: sum of 1 / inclusion."""
 
     layout: EffectiveSizeColumns
-    sums: Named
+    sums: ByName
     rows: float
 
     def variance(

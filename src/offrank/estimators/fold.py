@@ -11,8 +11,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast, get_args
 import numpy as np
 
 from ..errors import ImpossibleSlateError, OffrankError, RowError
-from ..folds.base import Fold, MappedFold, Sample
-from ..folds.group_by import Grouping
 from ..log import rules
 from ..log.batch import LogBatch
 from ..log.source import Needs
@@ -20,8 +18,10 @@ from ..policies.base import Ability
 from ..policies.by import By
 from ..policies.propensities import AnyPolicy, ShownAbility, law_needs, propensities, shown_needs
 from ..policies.ties import sorts
-from ..sums.columns import Columns, Name, Named
-from ..sums.mean import Mean, excess, ratio
+from ..sums.base import Fold, MappedFold, Sample
+from ..sums.group_by import Grouping
+from ..sums.mean import Mean, Name, excess, ratio
+from ..sums.named import ByName, NamedColumns
 from . import _kernels, _kernels_slots
 from .base import Asked, Estimator, Reference, Terms, refuse_impossible, terms_of
 from .effective_size import BLOCKS, EffectiveSizeColumns, EffectiveSizeTerms, blocks
@@ -96,7 +96,7 @@ class Layout:
     history: ArmsHistory | None = None
 
     @cached_property
-    def columns(self) -> Columns:
+    def columns(self) -> NamedColumns:
         """The names of all columns."""
         arms, control = self._of_arms, [] if self.control is None else self._of_control(self.controlled)
         pairs = [name for one in self.pairs for name in (one.value, one.weight)]
@@ -104,7 +104,7 @@ class Layout:
         slotted = self.slotted if self.per_slot else []
         slots = [name for one in slotted for name in (one.slot_value, one.slot_weight)]
         once = (ROWS, REWARD, CLICKS, *pairs, *drawn, *arms, *control)
-        return Columns(once, (SLOTS, *slots) if self.per_slot else ())
+        return NamedColumns(once, (SLOTS, *slots) if self.per_slot else ())
 
     @cached_property
     def pairs(self) -> tuple[TargetPair, ...]:
@@ -224,7 +224,7 @@ class TermsFold(MappedFold):
         known = batch.outcome is not None or batch.clicks is not None
         reward = batch.reward if known else np.zeros(len(batch))
         clicks = batch.clicked if batch.clicks is not None else np.zeros(len(batch))
-        named = Named(columns, values)
+        named = ByName(columns, values)
         named[ROWS], named[REWARD], named[CLICKS] = 1.0, reward, clicks
         counted = marks(batch, reward, clicks)
         logging = propensities(self.logging, batch)
@@ -251,11 +251,11 @@ class TermsFold(MappedFold):
             values /= batch.inclusion[:, None]
         row, column = _kernels.settle(values, 1 / LARGEST, LARGEST)
         if row >= 0:
-            raise self._beyond(batch, row, columns.name(column), Named(columns, values[row]))
+            raise self._beyond(batch, row, columns.name(column), ByName(columns, values[row]))
         groups = None if self.by is None else self.by(batch)
         return Sample(values, batch.row, batch.dependent(self.clusters), summed, groups, counted)
 
-    def _arms(self, named: Named, batch: LogBatch) -> None:
+    def _arms(self, named: ByName, batch: LogBatch) -> None:
         """Fill the columns of the arms, of what is learnt of them, and of the control."""
         layout = self.layout
         if layout.arms is not None:
@@ -274,7 +274,7 @@ class TermsFold(MappedFold):
             for weight in layout.controlled:
                 named[times_control(weight)] = named[CONTROL] * named[weight]
 
-    def _beyond(self, batch: LogBatch, row: int, column: Name, values: Named) -> OffrankError:
+    def _beyond(self, batch: LogBatch, row: int, column: Name, values: ByName) -> OffrankError:
         """The error for a row whose values cannot be summed, because the one in `column` is too large or NaN."""
         place, number = int(batch.row[row]) - batch.base, f"{values[column]:.3g}"
         for pair in self.layout.pairs:
@@ -296,7 +296,7 @@ class TermsFold(MappedFold):
         rule = rules.TOO_LARGE
         return RowError(batch.file, place, column, rule.code, f"{number} {rule.broken}", rule.remedy)
 
-    def _slots(self, named: Named, batch: LogBatch, found: Sequence[Terms]) -> None:
+    def _slots(self, named: ByName, batch: LogBatch, found: Sequence[Terms]) -> None:
         """Fill the columns of slots."""
         length, number = batch.contexts.length, named[SLOTS]
         number[:] = length[:, None] > np.arange(number.shape[1])

@@ -8,7 +8,6 @@ from typing import Any, ClassVar
 from ..clicks.fitted import Fitted
 from ..errors import UsageError
 from ..findings.evidence import ModelEvidence
-from ..folds.fingerprint import Fingerprint
 from ..log.batch import Floats, LogBatch
 from ..log.source import Needs
 from ..policies.propensities import AnyPolicy, Propensities
@@ -17,6 +16,7 @@ from ..reward_models.click_model import ClickPredictions, loaded
 from ..reward_models.column import PredictionColumn
 from ..reward_models.regression import OwnRegression
 from ..spelling import File
+from ..sums.fingerprint import Fingerprint
 from .base import Estimator
 
 Model = File | Fitted | RewardModel | None

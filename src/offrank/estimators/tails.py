@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..folds.largest import LargestFold
 from ..inference.unseen import Tail, unseen
 from ..log.batch import Floats
-from ..sums.columns import Name
-from ..sums.sums import Sums
+from ..sums.largest import LargestFold
+from ..sums.mean import Name
+from ..sums.named import Sums
 from .fold import CLICKS, REWARD, Layout, outcome_of
 from .marks import Marks
 

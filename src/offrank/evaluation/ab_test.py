@@ -16,13 +16,12 @@ from ..estimators.fold import CONTROL, REWARD, ROWS, of_arm
 from ..findings import cautions_for
 from ..findings.evidence_rows import ArmsEvidence, ControlEvidence
 from ..findings.verdict import EstimateRow
-from ..folds.estimate import Caution, Estimate, Interval
 from ..log.batch import Floats
 from ..policies.propensities import AnyPolicy
 from ..registry import Later
-from ..sums.columns import Named
+from ..sums.estimate import Caution, Estimate, Interval
 from ..sums.mean import Mean, combined, ratio, relative
-from ..sums.sums import Sums
+from ..sums.named import ByName, Sums
 from .candidates import Rows
 from .counts import AnyEstimator, Counts
 
@@ -331,7 +330,7 @@ def welch_difference(summary: Counts, one: Mean, other: Mean) -> Interval:
 def _in_arm(mean: Mean, sums: Sums) -> Floats:
     """[d] coefficients of a row's reward less the mean of its arm, both adjusted by the control; 0 in other arms."""
     found = sums.influence(mean) * float(sums.total[mean.shares[0]]) / sums.n
-    named = Named(sums.columns, found)
+    named = ByName(sums.columns, found)
     for column in (ROWS, CONTROL):
         if column in sums.columns.once:
             named[column] = 0.0

@@ -17,11 +17,11 @@ from ..estimators.wrappers import SelfNormalised, without_normalisation
 from ..findings import cautions_for, has_cause
 from ..findings.evidence import DisagreementEvidence, SelectedMemberEvidence, SelectorEvidence
 from ..findings.verdict import EstimateRow
-from ..folds.estimate import Caution, Estimate, Interval
 from ..formatting import nine_digits
 from ..policies.propensities import AnyPolicy
 from ..selection.bounds import least_error
 from ..selection.windows import slope
+from ..sums.estimate import Caution, Estimate, Interval
 from .counts import AnyEstimator, Counts
 
 Given = dict[str, tuple[AnyEstimator, Estimate]]

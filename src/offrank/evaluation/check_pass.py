@@ -23,8 +23,6 @@ from ..estimators.items import IPM
 from ..estimators.wrappers import SelfNormalised
 from ..findings.miscalibrated import unfit
 from ..findings.verdict import on_log
-from ..folds.estimate import Caution
-from ..folds.group_by import by_slots
 from ..inference.spec import IntervalSpec
 from ..log.batch import RunCache
 from ..log.source import Source
@@ -36,6 +34,8 @@ from ..policies.written import is_logged
 from ..readers.log import period_of
 from ..running.executors import Executor, Progress
 from ..running.quantities import Quantities
+from ..sums.estimate import Caution
+from ..sums.group_by import by_slots
 from ..wording import Option, Wording
 from . import arguments, log_checks, reproducibility
 from .counts import Counts

@@ -25,15 +25,14 @@ from ..findings.evidence import EstimateEvidence
 from ..findings.few_rewards import FEW as FEW_REWARDS
 from ..findings.low_ess import FEW_EFFECTIVE
 from ..findings.untested import Facts
-from ..folds.estimate import Caution, Design, Estimate, Interval
 from ..inference.pareto import tail_index
 from ..inference.spec import AUTO, IntervalSpec
 from ..inference.spread import Inference
 from ..inference.unseen import Tail
 from ..policies.propensities import AnyPolicy
-from ..sums.columns import Name, Named, Products
-from ..sums.mean import Mean, adjusted, controlled, mean_by_block, ratio, relative
-from ..sums.sums import Sums
+from ..sums.estimate import Caution, Design, Estimate, Interval
+from ..sums.mean import Mean, Name, Products, adjusted, mean_by_block, ratio, relative, with_control
+from ..sums.named import ByName, Sums
 from .provenance import NOTHING, Provenance
 from .unseen import rare_rewards, with_unseen_rewards
 
@@ -213,7 +212,7 @@ class Counts:
     def effective_sizes(self) -> EffectiveSize:
         """Return the effective sample sizes of all pairs."""
         layout = self.layout.effective_sizes
-        return EffectiveSize(layout, Named(layout.columns, self.folded["worth"]), float(self.sums.total[ROWS]))
+        return EffectiveSize(layout, ByName(layout.columns, self.folded["worth"]), float(self.sums.total[ROWS]))
 
     def _ess(self, error: float, at: TargetPair, weighed: Weighted) -> float:
         """Return how many impressions of the target would give the same standard error."""
@@ -326,7 +325,7 @@ class Counts:
 
     def _mean(self, at: TargetPair, estimator: AnyEstimator) -> Mean:
         if estimator.normalisation == "control":
-            return controlled(at.value, at.weight, ROWS, self.sums.best_slope(at.value, at.weight, ROWS))
+            return with_control(at.value, at.weight, ROWS, self.sums.best_slope(at.value, at.weight, ROWS))
         if estimator.normalisation == "slot":
             return mean_by_block(at.slot_value, at.slot_weight, SLOTS, ROWS)
         return ratio(at.value, ROWS if estimator.normalisation is None else at.weight, at.drawn)

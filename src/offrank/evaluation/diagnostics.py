@@ -17,21 +17,20 @@ from ..estimators.family import Family
 from ..estimators.fold import ROWS
 from ..estimators.wrappers import without_normalisation
 from ..findings.verdict import EstimateRow
-from ..folds.base import Sample, Tee
-from ..folds.estimate import Estimate, Interval
-from ..folds.moments import Moments, MomentsFold, without
 from ..inference.spec import IntervalSpec
 from ..log.batch import Floats, Integers, LogBatch
 from ..log.source import Needs
 from ..policies.propensities import AnyPolicy
-from ..sums.columns import Columns
-from ..sums.mean import Mean, controlled, ratio
-from ..sums.sums import Sums
+from ..sums.base import Sample, Tee
+from ..sums.estimate import Estimate, Interval
+from ..sums.mean import Mean, ratio, with_control
+from ..sums.moments import Moments, MomentsFold, without
+from ..sums.named import NamedColumns, Sums
 from .counts import AnyEstimator, Counts
 from .metadata import Clipped, Diagnoses, Heavy, Path, RankingsCompared, RankOverlap, TopOverlap, Windowed
 
 VALUE, WEIGHT = "value", "weight"
-_COLUMNS = Columns((ROWS, VALUE, WEIGHT))
+_COLUMNS = NamedColumns((ROWS, VALUE, WEIGHT))
 """The columns whose moments a clip needs, as the rows have them for one estimator."""
 CLIPS = tuple(digit * 10.0**power for power in range(1, 6) for digit in (1, 3))
 """The largest weights that are tried: 10, 30, 100, ... 300,000. Smaller ones clip many rows, which is slow."""
@@ -309,7 +308,7 @@ def _clips(estimator: AnyEstimator) -> bool:
 
 def _mean(estimator: AnyEstimator, sums: Sums) -> Mean:
     if estimator.normalisation == "control":
-        return controlled(VALUE, WEIGHT, ROWS, sums.best_slope(VALUE, WEIGHT, ROWS))
+        return with_control(VALUE, WEIGHT, ROWS, sums.best_slope(VALUE, WEIGHT, ROWS))
     return ratio(VALUE, ROWS if estimator.normalisation is None else WEIGHT)
 
 

@@ -13,8 +13,8 @@ from ..estimators.wrappers import without_normalisation
 from ..findings import cautions_for, has_cause
 from ..findings.untested import Facts
 from ..findings.verdict import EstimateRow, Verdict, verdict
-from ..folds.estimate import Caution, Interval
 from ..policies.propensities import AnyPolicy
+from ..sums.estimate import Caution, Interval
 from ..sums.mean import Mean
 from .ab_test import ArmsPair
 from .candidates import Rows, span

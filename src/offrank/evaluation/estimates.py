@@ -13,11 +13,11 @@ from ..estimators.base import Estimator
 from ..estimators.named import estimator as named_estimator
 from ..estimators.wrappers import SelfNormalised
 from ..findings.verdict import Verdict
-from ..folds.estimate import Caution, Estimate, PlacedCaution
 from ..formatting import finite
 from ..frames import Given, Tabular, cautions, plain
 from ..policies.base import Policy
 from ..policies.named import policy as named_policy
+from ..sums.estimate import Caution, Estimate, PlacedCaution
 from .differences import Difference
 from .gate import Gate, Required
 from .metadata import ResultMetadata

@@ -14,11 +14,11 @@ from ..errors import NoOverlapError
 from ..findings import cautions_for, explained, has_cause, title_of
 from ..findings.evidence import LogEvidence, PropensitiesEvidence, SkippedEvidence, SupportEvidence
 from ..findings.miscalibrated import unfit, untested_in_words
-from ..folds.estimate import Caution, Estimate
 from ..formatting import finite
 from ..log.batch import Floats
 from ..log.rules import BROKEN_FILE, NO_TABLE
 from ..policies.propensities import AnyPolicy
+from ..sums.estimate import Caution, Estimate
 from .estimates import Estimates
 from .metadata import Check, Status
 

@@ -16,9 +16,9 @@ from ..errors import NoOverlapError, SupportError, UsageError
 from ..estimators.wrappers import without_normalisation
 from ..findings.release import Release
 from ..findings.verdict import EstimateRow, Verdict, verdict
-from ..folds.estimate import Interval
 from ..readers.log import period_of
 from ..running.quantities import Quantities
+from ..sums.estimate import Interval
 from . import reproducibility
 from .ab_test import ABTest, arms, of_control, of_shares, pair_of
 from .candidates import Rows, beside_log, requested

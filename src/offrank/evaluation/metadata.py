@@ -9,9 +9,9 @@ from typing import Any, Generic, Literal, TypeVar, cast
 from ..checks.propensities import SlotsRow
 from ..checks.rows import RankRow
 from ..findings.evidence import ModelEvidence
-from ..folds.estimate import Caution, Interval, Severity
-from ..folds.histogram import Histogram
 from ..frames import FLAT
+from ..sums.estimate import Caution, Interval, Severity
+from ..sums.histogram import Histogram
 from .ab_test import ABTest
 
 R = TypeVar("R")

@@ -17,14 +17,14 @@ from ..findings.evidence import TrainingEvidence
 from ..findings.evidence_rows import OwnClicksEvidence
 from ..findings.same_log import counted_here
 from ..findings.untested import FROM_ELSEWHERE, RARE_CLICKS, Assumption, Facts
-from ..folds.base import Tee
-from ..folds.fingerprint import Fingerprint, FingerprintFold
-from ..folds.same_log import share_learnt
 from ..log.source import Needs
 from ..policies.base import Ability
 from ..policies.fit import learnt_rows
 from ..policies.mixture import is_policy
 from ..policies.propensities import AnyPolicy, law_needs
+from ..sums.base import Tee
+from ..sums.fingerprint import Fingerprint, FingerprintFold
+from ..sums.same_log import share_learnt
 
 Part = Any
 """A target or an estimator."""

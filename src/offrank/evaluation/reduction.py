@@ -22,12 +22,6 @@ from ..findings import cautions_for
 from ..findings.evidence import CurveEvidence, LogEvidence
 from ..findings.untested import AS_DRAWN, ROWS_KEPT, Assumption
 from ..findings.verdict import EstimateRow
-from ..folds.base import Tee
-from ..folds.buckets import BUCKETS_OF_A_GROUP
-from ..folds.group_by import Grouping, by_column, with_groups
-from ..folds.histogram import HistogramFold
-from ..folds.largest import LargestFold
-from ..folds.sums import MarksFold, SumsFold
 from ..inference.spec import IntervalSpec
 from ..log.batch import RunCache
 from ..log.source import Needs, Source
@@ -36,8 +30,13 @@ from ..policies.fit import counts
 from ..policies.propensities import AnyPolicy
 from ..policies.ties import sorts
 from ..running.quantities import Quantities
-from ..sums.columns import Products
-from ..sums.mean import controlled_products
+from ..sums.base import Tee
+from ..sums.buckets import BUCKETS_OF_A_GROUP
+from ..sums.group_by import Grouping, by_column, with_groups
+from ..sums.histogram import HistogramFold
+from ..sums.largest import LargestFold
+from ..sums.mean import Products, controlled_products
+from ..sums.totals import SumsFold
 from .candidates import Pick, Rows, compared, contradicted, of_references, references, requested, selected
 from .counts import AnyEstimator, Counts
 from .diagnostics import Diagnostics
@@ -268,6 +267,6 @@ def group_fold(spec: IntervalSpec, layout: Layout, products: Products = ()) -> T
 
 def _always(layout: Layout, keep: int) -> dict[str, Any]:
     """Return the folds that the whole log and its groups have. keep: how many of the largest weights and rewards."""
-    sums = {"worth": SumsFold(layout.effective_sizes.columns.width()), "marks": MarksFold(MARKS)}
+    sums = {"worth": SumsFold(layout.effective_sizes.columns.width()), "marks": SumsFold(MARKS, marks=True)}
     weights = LargestFold(tuple(layout.columns.numbers(one.weight for one in layout.pairs)), keep)
     return {**sums, "largest": weights, "earned": largest_rewards(layout, keep)}

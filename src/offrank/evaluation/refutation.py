@@ -10,11 +10,11 @@ from ..estimators.fold import ROWS
 from ..findings import cautions_for
 from ..findings.evidence import EstimateEvidence, LawEvidence, LogEvidence
 from ..findings.evidence_rows import GroupEvidence
-from ..folds.estimate import Caution
 from ..inference.betting import chance_above
 from ..policies.propensities import AnyPolicy
-from ..sums.columns import Name
-from ..sums.sums import Sums
+from ..sums.estimate import Caution
+from ..sums.mean import Name
+from ..sums.named import Sums
 from .counts import Counts
 
 

@@ -11,10 +11,9 @@ from ..estimators.wrappers import without_normalisation
 from ..findings.reasons import Reason
 from ..findings.release import Release, nothing_earned, release
 from ..findings.verdict import Verdict
-from ..folds.estimate import Interval
 from ..policies.propensities import AnyPolicy
-from ..sums.columns import Name
-from ..sums.mean import controlled
+from ..sums.estimate import Interval
+from ..sums.mean import Name, with_control
 from .candidates import requested
 from .counts import AnyEstimator, Counts
 from .differences import Side
@@ -107,5 +106,5 @@ def _missing(counts: Counts, target: AnyPolicy, estimator: AnyEstimator) -> Inte
     design = counts.design(at)
     if design is not None and design.unsupported + design.hidden < _NOTHING:
         return None
-    least = _least(counts, at.estimator)
-    return counts.inference.difference(controlled(at.value, at.weight, ROWS, least), counts.layout.logged(at.estimator))
+    mean = with_control(at.value, at.weight, ROWS, _least(counts, at.estimator))
+    return counts.inference.difference(mean, counts.layout.logged(at.estimator))

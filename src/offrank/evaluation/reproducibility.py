@@ -11,13 +11,13 @@ from functools import cache
 from importlib import metadata
 from typing import Any, Self
 
-from ..folds.estimate import Caution, PlacedCaution
 from ..frames import Tabular
 from ..log.source import Source
 from ..readers.log import period_of
 from ..report.document import Answer, Document, Finding, Section, of_models, worst
 from ..report.plots import Forest
 from ..report.printable import Printed
+from ..sums.estimate import Caution, PlacedCaution
 from .pages.document import asked, eyebrow
 
 

@@ -10,11 +10,11 @@ from ..argument import worth_of
 from ..bounds.ends import NamedBounds, at_level
 from ..errors import UsageError
 from ..findings.release import Release
-from ..folds.estimate import Interval
 from ..policies.base import Policy
 from ..policies.named import policy as named_policy
 from ..report.document import Document
 from ..report.printable import Printed
+from ..sums.estimate import Interval
 from .ab_test import ABTest
 from .differences import Difference, winner
 from .estimates import Asked, Named, ResultData, among

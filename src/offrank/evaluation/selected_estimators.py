@@ -9,10 +9,10 @@ from typing import Any
 
 from ..assumptions import in_words
 from ..findings import cautions_for
-from ..folds.estimate import Caution, PlacedCaution
 from ..formatting import finite, listing, plural, quote
 from ..report.document import Answer, Document
 from ..selection.estimators import EstimatedError
+from ..sums.estimate import Caution, PlacedCaution
 from .pages.document import again
 from .pages.selection import candidate_sections, candidates_forest, rule, simulated_section
 from .reproducibility import Delivered

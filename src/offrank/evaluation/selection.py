@@ -22,8 +22,6 @@ from ..estimators.wrappers import without_normalisation
 from ..findings import has_cause
 from ..findings.evidence import SelectorEvidence
 from ..findings.few_rewards import FEW as FEW_REWARDS
-from ..folds.estimate import Estimate
-from ..folds.sampled import SampledRows, SampledRowsFold
 from ..inference.spec import IntervalSpec
 from ..log.batch import Floats, LogBatch, RunCache
 from ..log.source import Needs, Source, refuse_once
@@ -32,6 +30,8 @@ from ..running.executors import Executor, Progress
 from ..running.quantities import Quantities
 from ..selection.estimators import COARSE, Contrast, EstimatorCandidate, EstimatorRanking, ranking
 from ..selection.pseudo_targets import DistanceFold, pseudo_targets
+from ..sums.estimate import Estimate
+from ..sums.sampled import SampledRows, SampledRowsFold
 from .candidates import Pick
 from .counts import AnyEstimator, Counts
 from .reduction import Pass, Picks

@@ -14,7 +14,6 @@ from ..errors import OffrankError, StateError, UsageError
 from ..estimators.family import family
 from ..estimators.wrappers import is_estimator, without_normalisation
 from ..files import atomic_write
-from ..folds.fingerprint import Fingerprint
 from ..log.batch import RunCache
 from ..log.source import Source
 from ..policies.fit import replaced
@@ -24,6 +23,7 @@ from ..readers.log import period_of
 from ..running.identity import digest
 from ..running.quantities import Quantities
 from ..running.states import dumps, loads
+from ..sums.fingerprint import Fingerprint
 from ..wording import Option, Wording
 from . import reproducibility
 from .ab_test import OF_STATE

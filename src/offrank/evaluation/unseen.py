@@ -12,11 +12,11 @@ from ..estimators.marks import Marks
 from ..estimators.tails import columns_of
 from ..findings.evidence_rows import RareEvidence
 from ..findings.hidden_mass import hides
-from ..folds.estimate import Design, Interval
 from ..inference.spread import Inference
 from ..inference.unseen import Rare, Tail, heaviest
-from ..sums.columns import Name
-from ..sums.sums import Sums
+from ..sums.estimate import Design, Interval
+from ..sums.mean import Name
+from ..sums.named import Sums
 
 
 class CountsOfLog(Protocol):

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from ..folds.estimate import Interval
-from ..folds.outcome_shape import USUAL, OutcomeShape
+from ..sums.estimate import Interval
+from ..sums.outcome_shape import USUAL, OutcomeShape
 from .evidence_rows import NOTHING_KEPT, KeptEvidence
 
 

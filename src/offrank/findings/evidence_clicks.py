@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from ..folds.estimate import Interval
+from ..sums.estimate import Interval
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from ..folds.estimate import Interval
+from ..sums.estimate import Interval
 
 Both = tuple[float, float]
 """Of the rows without a click, and of those with one."""

@@ -1,7 +1,7 @@
 """`mean-weight`: weights whose mean is not 1."""
 
-from ..folds.estimate import Interval
 from ..formatting import Span
+from ..sums.estimate import Interval
 from ..wording import Verb, Wording
 from .double_subsampling import counted_twice
 from .evidence import EstimateEvidence, LawEvidence, LogEvidence

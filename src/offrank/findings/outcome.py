@@ -1,7 +1,7 @@
 """What clicks and rewards look like: lists clicked whole or sorted by clicks, ranks never clicked, two units."""
 
-from ..folds.outcome_shape import OutcomeShape
 from ..formatting import percent
+from ..sums.outcome_shape import OutcomeShape
 from .registry import Statement, finding
 
 WHOLE_LISTS = 30

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from ..folds.estimate import Caution
+from ..sums.estimate import Caution
 from ..wording import joined
 from .registry import SEVERITIES, has_cause
 

@@ -8,8 +8,8 @@ from functools import wraps
 from typing import Any, Literal, NamedTuple, TypeVar, get_args, get_type_hints
 
 from ..errors import NoOverlapError
-from ..folds.estimate import Caution, Severity
 from ..registry import Registry
+from ..sums.estimate import Caution, Severity
 
 E = TypeVar("E")
 SEVERITIES = {"serious": 0, "warning": 1, "note": 2}

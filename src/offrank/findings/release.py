@@ -20,8 +20,8 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from ..assumptions import in_words
-from ..folds.estimate import Interval
 from ..formatting import Span, number
+from ..sums.estimate import Interval
 from .reasons import Reason
 from .verdict import Verdict
 

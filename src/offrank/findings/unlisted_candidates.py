@@ -1,6 +1,6 @@
 """`unlisted-candidates`: the propensities are of slates chosen from more items than the log knows."""
 
-from ..folds.estimate import Severity
+from ..sums.estimate import Severity
 from .double_subsampling import counted_twice
 from .evidence import LawEvidence, LogEvidence
 from .odd_mean import refuted, refuting, rise

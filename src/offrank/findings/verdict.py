@@ -19,9 +19,9 @@ from typing import Any, Generic, Literal, NoReturn, TypeVar
 
 from ..assumptions import CLIPPED, in_words
 from ..errors import NoOverlapError
-from ..folds.estimate import Caution, Estimate, Interval
 from ..formatting import Span, nine_digits
 from ..frames import cautions
+from ..sums.estimate import Caution, Estimate, Interval
 from .reasons import MOST_REASONS, Reason, against_all, first_words, reasons
 from .registry import SEVERITIES, causes_of, has_cause
 from .untested import Assumption, Facts, untested

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from ..folds.estimate import Interval
+from ..sums.estimate import Interval
 from .registry import Sampling, interval
 
 

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from ..folds.estimate import Interval
+from ..sums.estimate import Interval
 from .normal import normal
 from .registry import Sampling, interval, student
 

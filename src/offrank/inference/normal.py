@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..folds.estimate import Interval
+from ..sums.estimate import Interval
 from .registry import Sampling, interval
 
 

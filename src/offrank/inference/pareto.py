@@ -6,8 +6,8 @@ import math
 
 import numpy as np
 
-from ..folds.estimate import Interval
 from ..log.batch import Floats
+from ..sums.estimate import Interval
 
 INFINITE_VARIANCE = 0.5
 """Pareto index from which the variance of the weights is infinite."""

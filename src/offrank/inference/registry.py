@@ -8,9 +8,9 @@ from statistics import NormalDist
 
 import numpy as np
 
-from ..folds.estimate import Interval
 from ..log.batch import Floats
 from ..registry import Registry
+from ..sums.estimate import Interval
 
 
 @dataclass(frozen=True)

@@ -10,15 +10,15 @@ import numpy as np
 
 from ..argument import interval_level
 from ..errors import UsageError
-from ..folds.base import Fold, Sample
-from ..folds.buckets import BUCKETS, BucketsFold
-from ..folds.clusters import Clusters
-from ..folds.moments import MomentsFold
-from ..folds.sums import BootstrapFold
 from ..log.batch import Floats
 from ..log.source import Needs, Source, has
-from ..sums.columns import Columns, Name, Products
-from ..sums.sums import Sums
+from ..sums.base import Fold, Sample
+from ..sums.buckets import BUCKETS, BucketsFold
+from ..sums.clusters import Clusters
+from ..sums.mean import Name, Products
+from ..sums.moments import MomentsFold
+from ..sums.named import NamedColumns, Sums
+from ..sums.totals import BootstrapFold
 from .registry import INTERVALS, IntervalKind
 from .spread import Inference
 
@@ -91,7 +91,7 @@ class IntervalSpec:
 
     def folds(
         self,
-        columns: Columns,
+        columns: NamedColumns,
         products: Products = (),
         buckets: int = BUCKETS,
         blocks: Iterable[tuple[Name, ...]] = (),
@@ -110,7 +110,7 @@ class IntervalSpec:
             made[BUCKETS_OF + name] = BucketsFold(width, name, buckets, pairs)
         return made
 
-    def inference(self, columns: Columns, folded: Mapping[str, Any], products: Products = ()) -> Inference:
+    def inference(self, columns: NamedColumns, folded: Mapping[str, Any], products: Products = ()) -> Inference:
         """The inference from the results of `folds`."""
         every = [Clusters.of(name, folded[BUCKETS_OF + name], len(products)) for name in self.columns]
         dropped: list[Clusters] = []

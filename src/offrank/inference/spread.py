@@ -8,12 +8,11 @@ from functools import partial
 
 import numpy as np
 
-from ..folds.clusters import Clusters
-from ..folds.estimate import Interval
 from ..log.batch import Floats
-from ..sums.columns import Name, Named, Products
-from ..sums.mean import Mean
-from ..sums.sums import Sums
+from ..sums.clusters import Clusters
+from ..sums.estimate import Interval
+from ..sums.mean import Mean, Name, Products
+from ..sums.named import ByName, Sums
 from .registry import INTERVALS, Sampling, Side, student
 from .unseen import Rare, Tail, with_rare
 
@@ -135,7 +134,7 @@ class Inference:
         """
         if mean.by is not None:
             return self._hidden_of_parts(mean)
-        influence = Named(self.sums.columns, self.sums.influence(mean))
+        influence = ByName(self.sums.columns, self.sums.influence(mean))
         shares = [
             (share, weight)
             for columns, weight, share in self.hidden
@@ -184,7 +183,7 @@ class Inference:
         One that is larger than all of them raises a mean by its own size. It may lower a difference, or a mean of
         gains and losses; there, each square and cube of the log stands for as much as the rewards lack.
         """
-        named = Named(self.sums.columns, influence)
+        named = ByName(self.sums.columns, influence)
         every = [(tail, np.hstack([named[name] for name in columns])) for columns, tail in self.tails]
         tails = [one for one in every if one[1].any()]
         if not tails or not 0 < seen.error < math.inf:
@@ -213,7 +212,7 @@ class Inference:
         first = sums.shape[-1] - len(self.products)
         products: dict[Name, Floats] = {pair: sums[..., first + at] for at, pair in enumerate(self.products)}
         with np.errstate(divide="ignore", invalid="ignore"):
-            return np.asarray(mean.refitted(Named(self.sums.columns, sums[..., :first], products)))
+            return np.asarray(mean.refitted(ByName(self.sums.columns, sums[..., :first], products)))
 
     def _span(self, influence: Floats) -> float:
         """A bound on the range of a row's influence, from the observed extremes of its columns."""

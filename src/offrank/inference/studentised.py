@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..folds.estimate import Interval, untransformed
+from ..sums.estimate import Interval, untransformed
 from .registry import Sampling, interval
 
 

@@ -14,7 +14,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from ..folds.estimate import Interval
+from ..sums.estimate import Interval
 from .registry import student
 
 UNEQUAL = 0.25

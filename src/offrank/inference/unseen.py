@@ -9,8 +9,8 @@ from operator import attrgetter
 import numpy as np
 
 from ..log.batch import Floats
-from ..sums.columns import Name, Named
-from ..sums.sums import Sums
+from ..sums.mean import Name
+from ..sums.named import ByName, Sums
 from .pareto import law
 from .registry import Side
 
@@ -118,7 +118,7 @@ class Rare:
     signed: bool = False
     whole: bool = True
 
-    def size(self, influence: Named, weighted: float) -> float:
+    def size(self, influence: ByName, weighted: float) -> float:
         """The influence of one such row, with the sign of what it adds to a mean.
 
         influence: of each column; weighted: that of the weighted reward.
@@ -154,7 +154,7 @@ def with_rare(sides: tuple[Side, Side], rare: tuple[Rare, ...], influence: Float
 
     Of a difference between two targets, as far as their weights differ.
     """
-    named = Named(sums.columns, influence)
+    named = ByName(sums.columns, influence)
     weighted = [max(np.hstack([named[name] for name in one.values]).tolist(), key=abs) for one in rare]
     used = [pair for pair in zip(rare, weighted, strict=True) if pair[1]]
     apart = _apart(used, sums) if len(used) > 1 else 1.0

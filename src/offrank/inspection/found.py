@@ -10,7 +10,6 @@ from ..checks.drawn import Drawn
 from ..checks.logged_by import LoggedBy
 from ..checks.overview import Overview
 from ..checks.propensities import Agreement
-from ..folds.estimate import Caution
 from ..log import rules
 from ..policies.by import By
 from ..policies.named import policy
@@ -21,6 +20,7 @@ from ..readers.long import FROM_0
 from ..readers.sampling import LogSample
 from ..readers.wide import Gaps
 from ..spelling import spell
+from ..sums.estimate import Caution
 from ..wording import command_line
 
 

@@ -25,7 +25,6 @@ from ..checks.sort_keys import SortKey, sort_keys
 from ..checks.written import CertainFold, WrittenPropensities
 from ..errors import EmptyLogError
 from ..findings.evidence import LogEvidence
-from ..folds.sampled import SampledRows, SampledRowsFold
 from ..formatting import listing
 from ..log import rules
 from ..log.schema import GROUPING, WRITTEN
@@ -45,6 +44,7 @@ from ..readers.unfolding import RankedTable, Tokens, UnfoldedTable
 from ..readers.wide import WideLog
 from ..running.executors import Executor, Progress, run
 from ..running.quantities import Quantities
+from ..sums.sampled import SampledRows, SampledRowsFold
 from .result import Inspection
 
 _MOST_ARMS = 12

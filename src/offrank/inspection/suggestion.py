@@ -10,7 +10,6 @@ import numpy as np
 from ..errors import AbilityError, ColumnError
 from ..evaluation.answer import answered
 from ..evaluation.question import Question
-from ..folds.sampled import SampledRows
 from ..log.source import Source
 from ..policies.base import Policy
 from ..policies.epsilon import EpsilonUniform, sorted_as
@@ -21,6 +20,7 @@ from ..policies.ties import turned
 from ..policies.top import Top
 from ..policies.uniform import Uniform
 from ..policies.written import is_logged
+from ..sums.sampled import SampledRows
 from .found import Next
 from .passes import HowRead, used
 from .result import Inspection

@@ -19,9 +19,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import UsageError
-from ..folds.fingerprint import Fingerprint
 from ..log.batch import Contexts, Floats, Integers
 from ..policies.linear import Encoding, Lines, Model
+from ..sums.fingerprint import Fingerprint
 from .contexts import ContextSums
 
 

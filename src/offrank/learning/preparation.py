@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 
 from ..errors import AbilityError, ColumnError
 from ..estimators.base import refuse_impossible
-from ..folds.base import MappedFold, PlusFold, Tee
 from ..log.batch import Floats, LogBatch
 from ..log.hashing import hashed
 from ..log.source import Needs, Source, refuse_once
@@ -21,6 +20,7 @@ from ..policies.linear import Encoding
 from ..policies.propensities import AnyPolicy, propensities, shown_needs
 from ..running.engines import refuse_placed
 from ..running.executors import Executor, Progress, run
+from ..sums.base import MappedFold, PlusFold, Tee
 from .contexts import ContextsFold, ContextSums
 from .examples import Data, Examples, Store
 from .splits import By, LearntRowsFold, Part, rows_of

@@ -10,22 +10,21 @@ import numpy as np
 
 from ..errors import LogError, UsageError
 from ..estimators.pseudoinverse.estimator import portions
-from ..folds.base import Sample
-from ..folds.estimate import Interval
-from ..folds.moments import MomentsFold
 from ..formatting import nine_digits
 from ..inference.spread import Inference
 from ..log.batch import Floats
-from ..sums.columns import Columns
+from ..sums.base import Sample
+from ..sums.estimate import Interval
 from ..sums.mean import ratio
-from ..sums.sums import Sums
+from ..sums.moments import MomentsFold
+from ..sums.named import NamedColumns, Sums
 from .boosting import Boosting
 from .contexts import ContextSums
 from .examples import Checkpoint, Data, Examples, ItemRanks, Learner, Store, by_item
 from .splits import Part
 
 Criterion = Literal["ips", "snips", "lower", "pi", "ipm"]
-_COLUMNS = Columns(("rows", "value", "weight"))
+_COLUMNS = NamedColumns(("rows", "value", "weight"))
 _IPS = ratio("value", "rows")
 _FOLD = MomentsFold(_COLUMNS.width())
 

@@ -10,8 +10,6 @@ from typing import Any, ClassVar, Literal, get_args
 import numpy as np
 
 from ..errors import UsageError
-from ..folds.base import MappedFold
-from ..folds.fingerprint import Content, FingerprintFold
 from ..log.batch import Integers, LogBatch
 from ..log.hashing import ODD, hashed
 from ..log.source import Needs, Source, refuse_once
@@ -19,6 +17,8 @@ from ..policies.linear import PolicyFile
 from ..running.checkpoint import stamp_of
 from ..running.engines import Engine, engine_of
 from ..running.executors import Executor, Progress, run
+from ..sums.base import MappedFold
+from ..sums.fingerprint import Content, FingerprintFold
 from ..wording import Option, Wording
 
 Part = Literal["train", "validate", "test"]

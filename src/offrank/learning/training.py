@@ -10,7 +10,6 @@ from typing import Any
 
 from ..errors import UsageError, optional
 from ..files import scratch
-from ..folds.estimate import Interval
 from ..formatting import Span
 from ..log.source import Source
 from ..policies.learnt import Learnt, policies_of
@@ -18,6 +17,7 @@ from ..policies.linear import Encoding
 from ..policies.propensities import AnyPolicy
 from ..running.executors import Executor, Progress
 from ..steps import Say, silent
+from ..sums.estimate import Interval
 from ..wording import Option, Wording
 from . import splits
 from .boosting import Boosting

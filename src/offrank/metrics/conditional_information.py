@@ -15,10 +15,10 @@ from ..argument import interval_level
 from ..errors import UsageError
 from ..findings import cautions_for
 from ..findings.evidence import CmipEvidence
-from ..folds.estimate import Caution, Interval
 from ..formatting import Span
 from ..frames import plain, plain_fields
 from ..log.batch import Floats
+from ..sums.estimate import Caution, Interval
 from .cmip_methods import Binned, Classifier, CmiMethod, Paper
 from .cmip_methods.base import GradedDocuments, Information, Progress
 from .cmip_methods.direction import correlations, direction

@@ -11,14 +11,15 @@ from numpy.typing import NDArray
 
 from ..errors import AbilityError
 from ..estimators.base import refuse_impossible
-from ..folds.base import MappedFold, Sample, Tee
-from ..folds.group_by import with_groups
 from ..inference.spec import IntervalSpec
 from ..log.batch import Floats, Integers, LogBatch
 from ..log.source import Needs
 from ..policies.base import all_items
 from ..policies.propensities import AnyPolicy, complete, is_law, law_needs, propensities, shown_needs
-from ..sums.columns import Columns, Name
+from ..sums.base import MappedFold, Sample, Tee
+from ..sums.group_by import with_groups
+from ..sums.mean import Name
+from ..sums.named import NamedColumns
 from ..wording import Option, Wording
 from . import _kernels
 from .comparisons import Comparison
@@ -42,12 +43,12 @@ class ComparisonsFold(MappedFold):
     by: str | None = None
 
     @cached_property
-    def columns(self) -> Columns:
+    def columns(self) -> NamedColumns:
         """The names of the columns."""
         names: list[Name] = ["clicks"]
         for metric in self.metrics:
             names += [("weight", metric), *(("cost", metric, model) for model in self.models)]
-        return Columns(tuple(names))
+        return NamedColumns(tuple(names))
 
     def needs(self) -> Needs:
         """The columns to read.

@@ -8,9 +8,9 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ..errors import NoOverlapError, UsageError
-from ..folds.estimate import Caution, Interval, PlacedCaution
 from ..formatting import Span, finite
 from ..frames import Given, cautions, plain
+from ..sums.estimate import Caution, Interval, PlacedCaution
 
 Key = tuple[str, str]
 

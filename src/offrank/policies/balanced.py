@@ -9,12 +9,12 @@ from typing import Any, ClassVar, get_args
 import numpy as np
 
 from ..errors import AbilityError, UsageError
-from ..folds.base import MappedFold, Sample
-from ..folds.moments import Moments, MomentsFold
 from ..log.batch import Contexts, Floats, LogBatch
 from ..log.source import Needs, Source, refuse_once
 from ..running.executors import Executor, run
 from ..spelling import Spelled
+from ..sums.base import MappedFold, Sample
+from ..sums.moments import Moments, MomentsFold
 from ..wording import Option, Wording
 from .base import Ability, Fits, unable
 from .by import By

@@ -14,10 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import AbilityError, UsageError
-from ..folds.fingerprint import Fingerprint
 from ..log.batch import Contexts, Floats, Integers, LogBatch
 from ..log.source import Needs, Source
 from ..running.executors import Executor
+from ..sums.fingerprint import Fingerprint
 from . import _kernels
 
 Ability = Literal["sample", "log_prob", "slot_probs", "rank_probs", "pair_probs"]

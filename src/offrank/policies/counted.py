@@ -7,12 +7,12 @@ from typing import ClassVar, NoReturn
 
 import numpy as np
 
-from ..folds.base import MappedFold
-from ..folds.counts import KeyedCounts, KeyedCountsFold, join
 from ..log.batch import Contexts, Floats, Integers, LogBatch
 from ..log.source import Needs, Source, refuse_once
 from ..running.executors import Executor, run
 from ..spelling import Spelled, spell
+from ..sums.base import MappedFold
+from ..sums.counts import KeyedCounts, KeyedCountsFold, join
 from .base import Ability, Fits, refuse_no_column, unable
 from .registry import POLICIES
 

@@ -6,10 +6,10 @@ import dataclasses
 from collections.abc import Callable, Iterator
 from typing import Any, TypeVar, cast
 
-from ..folds.fingerprint import Fingerprint
 from ..log.source import Source
 from ..running.executors import Executor
 from ..spelling import Frozen
+from ..sums.fingerprint import Fingerprint
 from .base import Fits, Trained
 from .counted import Counted
 from .mixture import is_policy

@@ -12,8 +12,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from typing import Literal, Protocol
 
-from ..folds.estimate import Caution
 from ..formatting import MISSING, listing, plural, quote
+from ..sums.estimate import Caution
 from . import page
 from .charts import Chart
 from .plots import Forest

@@ -6,10 +6,10 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 
 from ..findings.evidence import ModelEvidence
-from ..folds.fingerprint import Fingerprint
 from ..log.batch import Floats, LogBatch
 from ..log.source import Needs
 from ..policies.propensities import AnyPolicy, Propensities
+from ..sums.fingerprint import Fingerprint
 
 
 @dataclass(frozen=True)

@@ -16,12 +16,12 @@ from ..clicks.fitted import Fitted
 from ..clicks.laws import ClickLaw, Independent, Mixed
 from ..clicks.model import load
 from ..findings.evidence import ModelEvidence
-from ..folds.fingerprint import Fingerprint
 from ..log.batch import Contexts, Floats, LogBatch
 from ..log.source import Needs
 from ..policies.base import Policy, all_items
 from ..policies.propensities import AnyPolicy, Propensities, law, law_needs
 from ..policies.ties import certain
+from ..sums.fingerprint import Fingerprint
 from . import slates
 from .base import Predicted, RewardModel
 from .slates import NUMBERS, pieces, slate_laws

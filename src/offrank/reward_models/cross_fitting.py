@@ -19,12 +19,12 @@ import numpy as np
 
 from ..errors import EmptyLogError, UsageError
 from ..findings.evidence import ModelEvidence
-from ..folds.base import Tee
 from ..formatting import nine_digits, plural, quote
 from ..log.batch import Floats, Integers, LogBatch
 from ..log.hashing import hashed
 from ..log.source import Needs, Source, has
 from ..running.executors import Executor, Progress, run
+from ..sums.base import Tee
 from .features import FEATURES, Dense, SlateColumns, no_features, refuse_wide
 from .slates import pieces
 from .training import TrainingFold, TrainingRows, TrainingState, groups

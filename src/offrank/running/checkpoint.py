@@ -12,9 +12,9 @@ from typing import Any, Generic, Protocol, TypeVar, runtime_checkable
 
 from ..errors import StateError, UsageError
 from ..files import atomic_write
-from ..folds.base import Fold
 from ..log.batch import LogBatch
 from ..log.source import Source
+from ..sums.base import Fold
 from ..wording import Option, Wording
 from .identity import digest
 from .states import dumps, loads

@@ -15,9 +15,9 @@ from typing import Any, Protocol, TypeVar, runtime_checkable
 import numpy as np
 
 from ..errors import UsageError
-from ..folds.base import Fold
 from ..log.batch import Limits, LogBatch, RunCache
 from ..log.source import Source
+from ..sums.base import Fold
 from .checkpoint import CheckpointFolder, Kept
 from .engines import engine_of
 

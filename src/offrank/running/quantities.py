@@ -6,10 +6,9 @@ from collections.abc import Callable
 from typing import Any
 
 from ..errors import AbilityError, ColumnError
-from ..folds.base import Tee
-from ..folds.optional import OptionalFold, given, refused
 from ..log.batch import RunCache
 from ..log.source import Needs, Source
+from ..sums.base import OptionalFold, Tee, given, refused
 from .executors import Executor, Progress, reduced
 
 

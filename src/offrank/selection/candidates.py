@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
 
 from ..errors import UsageError
-from ..folds.estimate import Interval
+from ..sums.estimate import Interval
 from .strategies import WORDS, Metric
 
 

@@ -10,11 +10,11 @@ import numpy as np
 
 from ..errors import AbilityError
 from ..estimators.items import IPM
-from ..folds.base import MappedFold, TotalFold
 from ..log.batch import Floats, LogBatch
 from ..log.source import Needs
 from ..policies.propensities import AnyPolicy, is_law, law_needs, propensities, shown_needs
 from ..policies.tilted import Tilted
+from ..sums.base import MappedFold, TotalFold
 
 STRENGTHS = (0.25, 0.5, 1.0, -0.5)
 """How far pseudo-targets lean towards the target's order: a little, much, and away from it."""

@@ -1,20 +1,42 @@
-"""Sums of named columns, and means: smooth functions of them, whose errors follow from the sums."""
+"""Sums of columns over a log, which merge in any order, and means: smooth functions of them with their errors."""
 
-from .columns import Columns, Name, Named
-from .mean import Mean, adjusted, combined, controlled, excess, mean_by_block, ratio, relative
-from .sums import Sums
+from .base import Fold, OptionalFold, Sample, Tee, Unavailable
+from .buckets import BucketsFold
+from .estimate import Caution, Estimate, Interval
+from .group_by import GroupBy
+from .histogram import Histogram, HistogramFold
+from .largest import LargestFold
+from .mean import Mean, adjusted, combined, excess, mean_by_block, ratio, relative, with_control
+from .moments import Moments, MomentsFold
+from .named import ByName, NamedColumns, Sums
+from .totals import BootstrapFold
 
 __all__ = [
-    "Columns",
+    "BootstrapFold",
+    "BucketsFold",
+    "ByName",
+    "Caution",
+    "Estimate",
+    "Fold",
+    "GroupBy",
+    "Histogram",
+    "HistogramFold",
+    "Interval",
+    "LargestFold",
     "Mean",
-    "Name",
-    "Named",
+    "Moments",
+    "MomentsFold",
+    "NamedColumns",
+    "OptionalFold",
+    "Sample",
     "Sums",
+    "Tee",
+    "Unavailable",
     "adjusted",
     "combined",
-    "controlled",
     "excess",
     "mean_by_block",
     "ratio",
     "relative",
+    "with_control",
 ]

@@ -2,14 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
 from ..log.batch import Floats
-from .columns import Name, Products, Readable
+
+Name = Hashable
+Products = tuple[tuple[Name, Name], ...]
+"""Pairs of columns whose products are summed too: second moments, for what is refitted in each replicate."""
+
+
+class Readable(Protocol):
+    """What has sums by name."""
+
+    def __getitem__(self, name: Name, /) -> Any:
+        """The sums [...] of a column, or [..., b] of one in blocks."""
+
 
 Function = Callable[[Readable], Any]
 
@@ -98,7 +109,7 @@ def excess(weighed: Name, weight: Name, control: Name, denominator: Name, rows: 
     return Mean(of, (weighed, weight, control, denominator, rows), (denominator,))
 
 
-def controlled(value: Name, weight: Name, rows: Name, slope: float) -> Mean:
+def with_control(value: Name, weight: Name, rows: Name, slope: float) -> Mean:
     """A mean with a control variate: less `slope` times the excess of the mean weight over 1.
 
     The slope counts as fixed. Slope 0 gives the plain mean; a slope equal to the mean gives, to first order, the ratio

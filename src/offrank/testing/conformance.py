@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..folds.base import Fold
 from ..log.batch import SparseFeatures
+from ..sums.base import Fold
 
 
 def take(batch: Any, rows: NDArray[np.integer]) -> Any:

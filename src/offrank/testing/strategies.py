@@ -8,7 +8,6 @@ from __future__ import annotations
 import numpy as np
 from hypothesis import strategies as st
 
-from ..folds.base import Sample
 from ..policies.base import Policy
 from ..policies.epsilon import EpsilonUniform
 from ..policies.plackett_luce import PlackettLuce
@@ -16,6 +15,7 @@ from ..policies.ranking import Ranking
 from ..policies.swaps import Swaps
 from ..policies.top import Top
 from ..policies.uniform import Uniform
+from ..sums.base import Sample
 from .laws import Situation
 
 

@@ -6,11 +6,11 @@ from collections.abc import Mapping
 
 from ..errors import NoOverlapError
 from ..evaluation.pages.document import again, asked, eyebrow, refusal
-from ..folds.estimate import Interval
 from ..formatting import Span, count, finite, listing, nine_digits, percent, quote
 from ..metrics.measured import Measured, Measurements
 from ..report.document import Answer, Cell, Document, Figures, Section, findings, worst
 from ..report.plots import Forest, ForestRow, Side
+from ..sums.estimate import Interval
 
 _HEADER = ("model", "value", "interval", "to the first", "interval", "rejected", "worth")
 

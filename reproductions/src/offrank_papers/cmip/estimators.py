@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from offrank.folds.estimate import Interval
 from offrank.formatting import finite
 from offrank.log.batch import Floats
 from offrank.report.document import Cell, Figures, Section
 from offrank.selection.strategies import BEST
 from offrank.steps import Say
+from offrank.sums.estimate import Interval
 
 from ..expectations import times
 from .design import ORACLE, PBM

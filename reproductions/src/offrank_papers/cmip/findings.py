@@ -10,9 +10,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from offrank.folds.estimate import Interval
 from offrank.log.batch import Floats
 from offrank.selection.strategies import Metric
+from offrank.sums.estimate import Interval
 
 from ..expectations import Expectations
 from .design import FIGURE, POLICIES, Study, StudyDesign

@@ -9,8 +9,8 @@ from functools import cache, cached_property
 
 import numpy as np
 
-from offrank.folds.estimate import Interval
 from offrank.log.batch import Floats
+from offrank.sums.estimate import Interval
 
 from ..expectations import Facts
 from ..resume import Found

@@ -15,12 +15,12 @@ import numpy as np
 
 from offrank.errors import optional
 from offrank.estimators.pseudoinverse.gamma import pseudoinverse
-from offrank.folds.estimate import Interval
 from offrank.log.judged import Judged
 from offrank.policies.plackett_luce import pair_probs
 from offrank.report.charts import Chart, Series
 from offrank.report.document import Cell, Document, Figures, Section
 from offrank.steps import Say
+from offrank.sums.estimate import Interval
 
 from ..expectations import Expectations, Run, bars, by_columns
 from .data import SlatesData

@@ -9,8 +9,8 @@ from typing import ClassVar, final
 
 import numpy as np
 
-from ...folds.estimate import Caution
 from ...log.batch import Floats
+from ...sums.estimate import Caution
 from ..base import FitResult, Parameters, prior_name, regression_name
 from . import _kernels
 from .compressed_sessions import HiddenCounts, Second, SessionTails, Trials

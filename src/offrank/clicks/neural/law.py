@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...folds.counts import join
 from ...log.batch import Floats, Integers
+from ...sums.counts import join
 from ..documents import SlateDocuments
 
 HISTORIES = 1024

@@ -13,10 +13,10 @@ import numpy as np
 from ...errors import UsageError
 from ...findings import cautions_for
 from ...findings.evidence_clicks import NetworkEvidence
-from ...folds.estimate import Caution
 from ...formatting import with_error
 from ...log.batch import Floats, Integers
 from ...steps import Say, silent
+from ...sums.estimate import Caution
 from ..base import FitResult, Parameters, Role, Roles
 from ..documents import SlateDocuments
 from ..fit.em import logit

@@ -12,9 +12,6 @@ from numpy.typing import NDArray
 
 from ...argument import interval_level
 from ...errors import EmptyLogError, UsageError
-from ...folds.base import MappedFold, Sample
-from ...folds.estimate import Interval
-from ...folds.moments import Moments, MomentsFold
 from ...log.batch import Contexts, Floats, Integers, LogBatch, RunCache
 from ...log.contexts import distinct
 from ...policies.base import Policy, shuffles
@@ -23,6 +20,9 @@ from ...policies.propensities import AnyPolicy, law
 from ...policies.sorting import always_sorts
 from ...readers.log import opened
 from ...running.executors import Executor, run
+from ...sums.base import MappedFold, Sample
+from ...sums.estimate import Interval
+from ...sums.moments import Moments, MomentsFold
 from ...wording import Option, Wording
 from .estimator import PI, drawn_slates
 from .gamma import Inverse, UniformInverse

@@ -6,9 +6,9 @@ from collections.abc import Iterator, Sequence
 
 from ...assumptions import in_words
 from ...checks.log import of_rows
-from ...folds.estimate import Caution, Interval
 from ...formatting import MISSING, Span, count, listing, percent, quote
 from ...report.document import Figures, Section
+from ...sums.estimate import Caution, Interval
 from ..ab_test import ADMITTED, BY_HISTORY, COMBINED, MEANS, ABTest, ArmsCompared, Step, saved
 
 IF_LISTS_ALONE = f"{COMBINED}, if only the lists differ"

@@ -10,9 +10,9 @@ from ...bounds.ends import Bounds
 from ...findings.reasons import Reason, first_words
 from ...findings.untested import MOST_ASSUMPTIONS
 from ...findings.verdict import ASSUMED, EXPLAINED, Decision, Trust, Verdict
-from ...folds.estimate import Estimate, Interval
 from ...formatting import Span, count, listing, number, percent, plural, quote
 from ...report.document import Answer
+from ...sums.estimate import Estimate, Interval
 from ...wording import joined
 from ..ab_test import COMBINED
 from ..differences import Difference

@@ -8,11 +8,11 @@ from dataclasses import replace
 
 import numpy as np
 
-from ...folds.histogram import Histogram
 from ...formatting import Span, count, number, percent, quote
 from ...report.charts import Chart, Series
 from ...report.document import Figures, Section
 from ...report.plots import Forest, ForestRow
+from ...sums.histogram import Histogram
 from ..estimates import ResultData
 from ..metadata import (
     Clipped,

@@ -9,10 +9,10 @@ from dataclasses import fields, is_dataclass, replace
 from typing import Any
 
 from ...errors import NoOverlapError
-from ...folds.estimate import Estimate
 from ...formatting import quote
 from ...frames import cautions
 from ...report.document import Finding, Section, findings, worst
+from ...sums.estimate import Estimate
 from ..estimates import Found, ResultData
 
 _AMOUNTS = {

@@ -8,8 +8,8 @@ from statistics import NormalDist
 
 import numpy as np
 
-from ...folds.estimate import Interval
 from ...log.batch import Floats
+from ...sums.estimate import Interval
 from .base import GradedDocuments
 
 _Ranked = tuple[Floats, Callable[[Floats], Floats]]

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from ...errors import UsageError
-from ...folds.fingerprint import Fingerprint
 from ...log.batch import Contexts, Floats, Integers
+from ...sums.fingerprint import Fingerprint
 from ..base import all_items
 from ..linear import Encoding, Lines, PolicyFile, item_probs, ranker, scored, slate_log_prob
 from .assignment import Assigned, Assignment

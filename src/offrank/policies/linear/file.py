@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 
 from ...errors import UsageError
 from ...files import atomic_write
-from ...folds.fingerprint import Fingerprint
 from ...log.arrays import DAMAGED, load_arrays
 from ...outputs import refuse_output
+from ...sums.fingerprint import Fingerprint
 from .encoding import Encoding
 
 T = TypeVar("T")

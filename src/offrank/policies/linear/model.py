@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from ...folds.fingerprint import Fingerprint
 from ...log.batch import Contexts, Floats, Integers
+from ...sums.fingerprint import Fingerprint
 from ..base import all_items
 from .encoding import Encoding, Lines
 from .file import PolicyFile

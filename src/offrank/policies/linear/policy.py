@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...errors import UsageError
-from ...folds.fingerprint import Fingerprint
 from ...log.batch import Contexts, Floats, Integers
 from ...log.source import Needs
 from ...spelling import Spelled
+from ...sums.fingerprint import Fingerprint
 from ..base import Ability, Trained
 from ..registry import POLICIES
 from ..sorting import MaySort

@@ -12,10 +12,10 @@ from ...clicks.summary import known
 from ...evaluation import arguments
 from ...evaluation.pages.document import again
 from ...evaluation.reproducibility import Delivered, facts
-from ...folds.estimate import Caution
 from ...inference.spec import cluster_column
 from ...report.document import Document
 from ...running.executors import Executor, Progress
+from ...sums.estimate import Caution
 from . import pages
 from .base import Models, models, predictors, query_column
 from .graded import GradedFold, GradesBy, Ranked

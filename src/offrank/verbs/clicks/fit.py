@@ -21,12 +21,12 @@ from ...errors import UsageError
 from ...evaluation import arguments
 from ...evaluation.pages.document import again
 from ...evaluation.reproducibility import Delivered, facts
-from ...folds.estimate import Caution
 from ...frames import plain
 from ...outputs import refuse_outputs
 from ...report.document import Answer, Document
 from ...running.executors import Executor, Progress
 from ...steps import Say, silent
+from ...sums.estimate import Caution
 from . import pages
 
 

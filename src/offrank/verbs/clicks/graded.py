@@ -13,15 +13,15 @@ import numpy as np
 
 from ...clicks.fitted import Fitted
 from ...errors import EmptyLogError, LogError, UsageError
-from ...folds.base import MappedFold, PlusFold
-from ...folds.counts import join
-from ...folds.estimate import Interval
 from ...frames import plain
 from ...log.batch import Contexts, Floats, Integers, LogBatch
 from ...log.source import Needs, Source, needs
 from ...metrics.ranking import ndcg
 from ...policies.base import Policy, all_items
 from ...running.executors import Executor, Progress, run
+from ...sums.base import MappedFold, PlusFold
+from ...sums.counts import join
+from ...sums.estimate import Interval
 from ...wording import Option, Wording
 
 GradesBy = Literal["error", "median", "majority"]

@@ -15,12 +15,12 @@ from ...errors import UsageError
 from ...evaluation import arguments
 from ...evaluation.pages.document import again
 from ...evaluation.reproducibility import Delivered, facts
-from ...folds.estimate import Caution
 from ...formatting import Span
 from ...frames import plain
 from ...log.batch import Floats
 from ...report.document import Answer, Cell, Document, Figures, Section
 from ...running.executors import Executor, Progress
+from ...sums.estimate import Caution
 from . import pages
 
 _HEADER = ("rank", "examination", "interval", "documents", "clicks")

@@ -11,13 +11,13 @@ import numpy as np
 from ... import formatting
 from ...clicks.evaluation import QUANTITIES, Evaluations
 from ...clicks.fitted import Fitted
-from ...folds.estimate import Interval
 from ...formatting import MISSING, Span, number, with_ends, with_half
 from ...log.batch import Floats
 from ...metrics.conditional_information import Cmip
 from ...report.charts import Chart, Series
 from ...report.document import Answer, Cell, Figures, Section
 from ...report.plots import Forest, ForestRow
+from ...sums.estimate import Interval
 from .graded import Ranked
 
 Numbers = Sequence[Interval]

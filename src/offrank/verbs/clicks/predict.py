@@ -15,11 +15,11 @@ from ...clicks.summary import known
 from ...evaluation import arguments
 from ...evaluation.pages.document import again
 from ...evaluation.reproducibility import Delivered, facts
-from ...folds.estimate import Caution
 from ...frames import check_table_path, plain, write_table
 from ...outputs import refuse_outputs
 from ...report.document import Answer, Document
 from ...running.executors import Progress
+from ...sums.estimate import Caution
 from .base import models
 
 

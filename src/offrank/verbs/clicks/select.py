@@ -19,7 +19,6 @@ from ...evaluation.pages.document import again
 from ...evaluation.reproducibility import Delivered, facts
 from ...findings import cautions_for, convicting
 from ...findings.evidence_clicks import SelectionEvidence
-from ...folds.estimate import Caution
 from ...frames import plain
 from ...log.source import Source
 from ...metrics.cmip_models import Relevance, judged, views
@@ -32,6 +31,7 @@ from ...running.executors import Executor, Progress
 from ...selection.candidates import MeasuredModel
 from ...selection.click_models import ModelChoice, Selection, select
 from ...selection.strategies import strategy as read_strategy
+from ...sums.estimate import Caution
 from . import pages
 from .base import Models, models, query_column
 from .graded import Graded, GradedFold, GradesBy, Ranked

@@ -23,10 +23,6 @@ from offrank.clicks import click_model
 from offrank.clicks.covariates import FeatureColumns
 from offrank.estimators import estimator
 from offrank.estimators.fold import Layout, TermsFold
-from offrank.folds import BucketsFold, MomentsFold
-from offrank.folds.base import MappedFold, Sample
-from offrank.folds.fingerprint import Content
-from offrank.folds.group_by import by_slots, with_groups
 from offrank.inference.spec import IntervalSpec
 from offrank.log.batch import Labels, LogBatch
 from offrank.log.source import Needs
@@ -38,6 +34,10 @@ from offrank.reward_models.features import SlateColumns
 from offrank.running.executors import reduced
 from offrank.running.identity import digest
 from offrank.running.states import dumps, loads
+from offrank.sums import BucketsFold, MomentsFold
+from offrank.sums.base import MappedFold, Sample
+from offrank.sums.fingerprint import Content
+from offrank.sums.group_by import by_slots, with_groups
 from offrank.testing import MemorySource, check_fold, same, take
 from tests.metamorphic.logs import log
 
@@ -195,17 +195,17 @@ SCORES = Needs(frozenset(["candidates"]), scores=frozenset(["old", "new", "tied"
 OLD, NEW = policy("plackett_luce(old)"), policy("plackett_luce(new)")
 COLUMNS = 3 + 2 * 2 * 3
 SAMPLES: dict[str, Callable[[Any], Any]] = {
-    "folds.optional.OptionalFold": lambda kind: kind(MomentsFold(3)),
-    "folds.base.Tee": lambda kind: kind({"moments": MomentsFold(3), "buckets": BucketsFold(3)}),
-    "folds.sums.BootstrapFold": lambda kind: kind(3, replicates=9, seed=1),
-    "folds.buckets.BucketsFold": lambda kind: kind(3),
-    "folds.counts.KeyedCountsFold": lambda kind: Keyed(kind()),
-    "folds.base.TotalFold": lambda kind: Values(kind((0, 3))),
-    "folds.base.PlusFold": lambda kind: Values(kind(np.zeros((40, 3))), 40),
-    "folds.group_by.GroupBy": lambda kind: kind(MomentsFold(3)),
-    "folds.histogram.HistogramFold": lambda kind: kind((0, 2)),
-    "folds.largest.LargestFold": lambda kind: kind((0, 1), keep=7),
-    "folds.moments.MomentsFold": lambda kind: kind(3, ((0, 1, 2), (0, 2))),
+    "sums.base.OptionalFold": lambda kind: kind(MomentsFold(3)),
+    "sums.base.Tee": lambda kind: kind({"moments": MomentsFold(3), "buckets": BucketsFold(3)}),
+    "sums.totals.BootstrapFold": lambda kind: kind(3, replicates=9, seed=1),
+    "sums.buckets.BucketsFold": lambda kind: kind(3),
+    "sums.counts.KeyedCountsFold": lambda kind: Keyed(kind()),
+    "sums.base.TotalFold": lambda kind: Values(kind((0, 3))),
+    "sums.base.PlusFold": lambda kind: Values(kind(np.zeros((40, 3))), 40),
+    "sums.group_by.GroupBy": lambda kind: kind(MomentsFold(3)),
+    "sums.histogram.HistogramFold": lambda kind: kind((0, 2)),
+    "sums.largest.LargestFold": lambda kind: kind((0, 1), keep=7),
+    "sums.moments.MomentsFold": lambda kind: kind(3, ((0, 1, 2), (0, 2))),
 }
 PARTS = with_groups(MomentsFold(COLUMNS), MomentsFold(COLUMNS))
 LOGS: dict[str, Callable[[Any], Any]] = {
@@ -220,7 +220,7 @@ LOGS: dict[str, Callable[[Any], Any]] = {
     "checks.arms.SharedUnitsFold": lambda kind: kind(ARMS, "session"),
     "checks.along.AlongFold": lambda kind: kind(("query", "session"), ARMS),
     "checks.placebo.PlaceboFold": lambda kind: kind(RANDOM_ARMS, ("query",)),
-    "folds.outcome_shape.OutcomeShapeFold": lambda kind: kind(),
+    "sums.outcome_shape.OutcomeShapeFold": lambda kind: kind(),
     "checks.robots.RobotsFold": lambda kind: kind("session"),
     "checks.arms.UnitsFold": lambda kind: kind("device", ("session", "query")),
     "policies.balanced._SharesFold": lambda kind: kind(policy("by(device, {phone: top(old), desk: uniform})")),
@@ -244,7 +244,7 @@ LOGS: dict[str, Callable[[Any], Any]] = {
     "checks.rows.CandidatesFold": lambda kind: kind(),
     "checks.log.LogFold": lambda kind: kind.of(offrank.read_log(log("partial").table), OLD),
     "checks.propensities.UniformWeightsFold": lambda kind: kind(policy("logged")),
-    "folds.sampled.SampledRowsFold": lambda kind: kind(EVERYTHING, 40, cells=150),
+    "sums.sampled.SampledRowsFold": lambda kind: kind(EVERYTHING, 40, cells=150),
     "checks.overview.OverviewFold": lambda kind: kind(("query", "session")),
     "checks.propensities.SlotsFold": lambda kind: kind(OLD),
     "checks.propensities.SupportFold": lambda kind: kind(NEW, policy("epsilon(top(old), 0.0)")),
@@ -259,9 +259,8 @@ LOGS: dict[str, Callable[[Any], Any]] = {
     "estimators.design.DesignFold": lambda kind: kind(layout(), OLD, frozenset(range(6)), SCORES, kept=40),
     "estimators.fold.TermsFold": lambda kind: kind(layout(), OLD, PARTS, by=by_slots),
     "estimators.pseudoinverse.overlap.OverlapFold": lambda kind: kind(NEW, OLD),
-    "folds.fingerprint.FingerprintFold": lambda kind: kind(Content(features=True), keep=50),
-    "folds.sums.MarksFold": lambda kind: terms(kind(5)),
-    "folds.sums.SumsFold": lambda kind: terms(kind(layout().effective_sizes.columns.width())),
+    "sums.fingerprint.FingerprintFold": lambda kind: kind(Content(features=True), keep=50),
+    "sums.totals.SumsFold": lambda kind: terms(kind(layout().effective_sizes.columns.width())),
     "evaluation.diagnostics.ClipsFold": lambda kind: kind(tuple(pair[:2] for pair in layout().pairs)[:2], OLD),
     "evaluation.diagnostics.HeaviestFold": lambda kind: kind(tuple(pair[:2] for pair in layout().pairs), OLD, 7),
     "readers.by_file.FilesFold": lambda kind: kind("/folder"),

@@ -13,13 +13,13 @@ from hypothesis import strategies as st
 from offrank.errors import AbilityError
 from offrank.estimators import estimator
 from offrank.estimators.fold import Layout, TermsFold
-from offrank.folds import BootstrapFold, BucketsFold, HistogramFold, LargestFold, MomentsFold, Tee
-from offrank.folds.base import Fold, Sample, TotalFold
-from offrank.folds.counts import KeyedCountsFold, join
-from offrank.folds.group_by import Grouping, by_column, by_slots, with_groups
-from offrank.folds.optional import OptionalFold, Unavailable
-from offrank.folds.sums import SumsFold
+from offrank.estimators.marks import MARKS
 from offrank.policies import policy
+from offrank.sums import BootstrapFold, BucketsFold, HistogramFold, LargestFold, MomentsFold, Tee
+from offrank.sums.base import Fold, OptionalFold, Sample, TotalFold, Unavailable
+from offrank.sums.counts import KeyedCountsFold, join
+from offrank.sums.group_by import Grouping, by_column, by_slots, with_groups
+from offrank.sums.totals import SumsFold
 from offrank.testing import check_fold
 from offrank.testing.strategies import samples
 from tests.exact.worlds import EXAMINATION, world
@@ -76,6 +76,7 @@ LOG_FOLDS: dict[str, Fold[Any, Any, Any]] = {
         LAYOUT, policy("uniform"), BucketsFold(LAYOUT.columns.width(), "query"), clusters=("query",)
     ),
     "worth": TermsFold(LAYOUT, policy("uniform"), SumsFold(LAYOUT.effective_sizes.columns.width())),
+    "marks": TermsFold(LAYOUT, policy("uniform"), SumsFold(MARKS, marks=True)),
     "worth by column": by(by_column("situation"), SumsFold(LAYOUT.effective_sizes.columns.width())),
     "by column": by(by_column("situation"), MomentsFold(LAYOUT.columns.width())),
     "by slots": by(by_slots, MomentsFold(LAYOUT.columns.width())),

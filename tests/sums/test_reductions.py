@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given
 
 from offrank.errors import UsageError
-from offrank.folds import BucketsFold, GroupBy, HistogramFold, LargestFold, MomentsFold, Sample
-from offrank.folds import group_by as group_by_module
-from offrank.folds.buckets import ClusterSums
 from offrank.log.batch import Labels
+from offrank.sums import BucketsFold, GroupBy, HistogramFold, LargestFold, MomentsFold, Sample
+from offrank.sums import group_by as group_by_module
+from offrank.sums.buckets import ClusterSums
 from offrank.testing.strategies import samples
 
 

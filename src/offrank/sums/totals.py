@@ -27,32 +27,24 @@ def with_products(values: Floats, products: Products) -> Floats:
 
 @dataclass(frozen=True)
 class SumsFold(MappedFold):
-    """Reduces the `summed` columns of samples to their sums [columns, or more]."""
+    """Reduces samples to the sums of their `summed` columns [columns, or more].
+
+    marks: or to how many rows have each of their `marks` [columns].
+    """
 
     columns: int
+    marks: bool = False
 
     @property
     def reducer(self) -> TotalFold:
         return TotalFold((self.columns,))
 
     def mapped(self, batch: Sample) -> Floats:
+        if self.marks:
+            assert batch.marks is not None
+            return np.array([np.count_nonzero(column) for column in batch.marks.T], np.float64)
         assert batch.summed is not None
         return batch.summed.sum()
-
-
-@dataclass(frozen=True)
-class MarksFold(MappedFold):
-    """Reduces samples to how many rows have each of their `marks` [columns]."""
-
-    columns: int
-
-    @property
-    def reducer(self) -> TotalFold:
-        return TotalFold((self.columns,))
-
-    def mapped(self, batch: Sample) -> Floats:
-        assert batch.marks is not None
-        return np.array([np.count_nonzero(column) for column in batch.marks.T], np.float64)
 
 
 @dataclass(frozen=True)

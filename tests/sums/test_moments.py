@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from offrank.folds.base import Sample
-from offrank.folds.moments import MomentsFold, without
+from offrank.sums.base import Sample
+from offrank.sums.moments import MomentsFold, without
 
 
 def test_what_is_taken_out_leaves_the_moments_of_the_rest() -> None:

@@ -7,10 +7,9 @@ import math
 import numpy as np
 import pytest
 
-from offrank.folds import BootstrapFold, MomentsFold, Sample
 from offrank.inference import Inference
 from offrank.log.batch import Floats
-from offrank.sums import ratio
+from offrank.sums import BootstrapFold, MomentsFold, Sample, ratio
 from tests.inference.numbered import numbered
 
 ROWS, REPLICATES = 500, 1200

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from ..log.batch import Floats
 from . import _kernels
 from .base import Sample, total
-from .sums import Products, with_products
+from .totals import Products, with_products
 
 BUCKETS = 4096
 BUCKETS_OF_A_GROUP = 512

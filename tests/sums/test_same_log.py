@@ -10,11 +10,11 @@ import pytest
 
 import offrank
 from offrank.findings.same_log import LEAST
-from offrank.folds.fingerprint import KEEP, Content, Fingerprint, FingerprintFold
-from offrank.folds.same_log import share_learnt
 from offrank.log.batch import LogBatch
 from offrank.log.source import Source
 from offrank.running.executors import run
+from offrank.sums.fingerprint import KEEP, Content, Fingerprint, FingerprintFold
+from offrank.sums.same_log import share_learnt
 from offrank.testing import check_fold
 
 N = 10_000

@@ -115,7 +115,7 @@ class Interval:
         seen: the share of the error that the log's own rows show; below 1 where rewards are too rare for their weights.
 
     Examples:
-        >>> offrank.folds.Interval(0.5, 0.4, 0.6, 0.05).low
+        >>> offrank.sums.Interval(0.5, 0.4, 0.6, 0.05).low
         0.4
     """
 

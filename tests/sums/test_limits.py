@@ -14,9 +14,9 @@ import pytest
 import offrank
 from offrank.checks.duplicates import ContentsFold
 from offrank.checks.randomness import WholeContextsFold
-from offrank.folds.sampled import KEPT, SampledRowsFold
 from offrank.log.batch import NO_LIMIT, Limits
 from offrank.log.source import Needs
+from offrank.sums.sampled import KEPT, SampledRowsFold
 from offrank.testing import same, take
 from tests.exact.worlds import world
 

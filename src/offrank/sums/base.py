@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol, TypeVar, final
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ..errors import AbilityError
 from ..log.batch import Floats, Integers, Labels
 
 S = TypeVar("S")
@@ -164,3 +165,49 @@ class Tee:
 
     def finish(self, state: dict[str, Any]) -> dict[str, Any]:
         return {name: fold.finish(state[name]) for name, fold in self.folds.items()}
+
+
+@dataclass(frozen=True)
+class Unavailable:
+    """The reason why a fold could not run."""
+
+    reason: str
+
+
+@dataclass(frozen=True)
+class OptionalFold:
+    """A fold whose result is an Unavailable if a policy lacks an ability that it needs."""
+
+    fold: Fold[Any, Any, Any]
+
+    def empty(self) -> Any:
+        return self.fold.empty()
+
+    def add(self, state: Any, batch: Any) -> Any:
+        return _if_able(self.fold.add, state, batch)
+
+    def merge(self, left: Any, right: Any) -> Any:
+        return _if_able(self.fold.merge, left, right)
+
+    def finish(self, state: Any) -> Any:
+        return _if_able(self.fold.finish, state)
+
+
+def _if_able(step: Callable[..., Any], *states: Any) -> Any:
+    for state in states:
+        if isinstance(state, Unavailable):
+            return state
+    try:
+        return step(*states)
+    except AbilityError as error:
+        return Unavailable(error.message)
+
+
+def refused(found: Mapping[str, Any]) -> dict[str, str]:
+    """The reasons for the unavailable results, by name."""
+    return {name: value.reason for name, value in found.items() if isinstance(value, Unavailable)}
+
+
+def given(found: Mapping[str, Any]) -> dict[str, Any]:
+    """The available results, by name."""
+    return {name: value for name, value in found.items() if not isinstance(value, Unavailable)}
