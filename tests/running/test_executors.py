@@ -33,8 +33,8 @@ LAYOUT = Layout((policy("plackett_luce(new)"), policy("top(new)")), (estimator("
 INNER = Tee(
     {
         "moments": MomentsFold(LAYOUT.columns.width()),
-        "replicates": BootstrapFold(LAYOUT.columns, 20),
-        "buckets": BucketsFold(LAYOUT.columns),
+        "replicates": BootstrapFold(LAYOUT.columns.width(), 20),
+        "buckets": BucketsFold(LAYOUT.columns.width()),
         "largest": LargestFold((4,), keep=10),
     }
 )
