@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable
+from dataclasses import replace
 from functools import cached_property
 from typing import final
 
@@ -22,6 +23,9 @@ _MOST_NUMBERS = 1 << 26
 """Of one row, while the probabilities of its candidates at all ranks are computed: half a gigabyte."""
 _MOST_KEPT = 1 << 20
 """Probabilities that a policy keeps."""
+_PANELS = 32
+"""Of most rows."""
+_RULE = np.vstack([races.NODES - 0.5, races.WEIGHTS, races.UP_TO])
 
 
 class Racing(PairProbs, FillsSlots):
@@ -129,18 +133,25 @@ class Racing(PairProbs, FillsSlots):
         return np.where(slates >= 0, first, 1.0)
 
     def _first(self, contexts: Contexts) -> Floats:
-        """[n, m] P(the candidate comes first). One slot is asked for again and again, of the same rows: it is kept."""
-        content, kept = self._content(contexts), self._kept
-        rows = [one.tobytes() for one in content]
+        """[n, m] P(the candidate comes first). One slot is asked for again and again, of the same keys: it is kept."""
+        order = self._order(contexts)
+        read = {column: np.take_along_axis(contexts.scores[column], order, axis=1) for column in self.columns}
+        contexts = replace(contexts, scores=read)
+        rows, kept = [one.tobytes() for one in self._content(contexts)], self._kept
         new = {one: row for row, one in enumerate(rows) if one not in kept}
         some = contexts.take(np.fromiter(new.values(), np.int64, len(new)))
-        law = races.rank_probs(self.keys(some), some.size, np.ones_like(some.length), 1)[:, :, 0]
-        fresh, found = dict(zip(new, law, strict=True)), np.empty(contexts.candidates.shape)
-        for row, one in enumerate(rows):
-            found[row] = fresh[one] if one in fresh else kept[one]
+        law = _first_probs(self.keys(some), some.size)
+        fresh = dict(zip(new, law, strict=True))
         if (len(kept) + len(fresh)) * law.shape[1] <= _MOST_KEPT:
             kept.update(fresh)
+        found, known = np.empty(order.shape), [fresh[one] if one in fresh else kept[one] for one in rows]
+        np.put_along_axis(found, order, np.reshape(known, order.shape), axis=1)
         return np.where(contexts.length[:, None] > 0, found, 0.0)
+
+    def _order(self, contexts: Contexts) -> Integers:
+        """[n, m] candidates by their numbers, pads last: the law does not depend on the order in which they stand."""
+        pads = np.arange(contexts.candidates.shape[1]) >= contexts.size[:, None]
+        return np.lexsort((*(contexts.scores[column] for column in self.columns), pads), axis=1)
 
     @cached_property
     def _kept(self) -> dict[bytes, Floats]:
@@ -159,6 +170,26 @@ class Racing(PairProbs, FillsSlots):
         some = contexts.take(first)
         found = law(self.keys(some), some.size, some.length, contexts.slots)
         return np.asarray(found[which.reshape(-1)])
+
+
+def _first_probs(keys: races.Keys, size: Integers) -> Floats:
+    """[n, m] P(the candidate comes first), 0 on pads: compiled, where these keys are known to compiled loops."""
+    known = keys.numbers()
+    if known is None:
+        return races.rank_probs(keys, size, np.ones_like(size), 1)[:, :, 0]
+    odds, numbers = known[0] == "log-odds", known[1]
+    n, m, _ = numbers.shape
+    count, panels = np.zeros(n, np.int64), 0
+    while count.max(initial=1) > panels:
+        panels = max(_PANELS, int(count.max(initial=0)))
+        edges = np.empty((n, panels + 1))
+        _kernels.cut_into_panels(odds, numbers, size, edges, count)
+    panels = int(count.max(initial=0))
+    lanes, wholes, until = np.empty((2 * m + 3, races.ORDER)), np.empty((panels + 1, m)), np.empty(m, np.int64)
+    density, below = np.empty((2, panels, m, races.ORDER))
+    found = np.zeros((n, m))
+    _kernels.first_of_keys(odds, numbers, size, edges, count, _RULE, lanes, until, wholes, density, below, found)
+    return found
 
 
 def numbers_of(policy: Racing, contexts: Contexts, column: str) -> Floats:

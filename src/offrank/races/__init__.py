@@ -4,7 +4,7 @@ Thompson sampling draws a key from each arm's posterior, a noisy ranker adds noi
 Gumbel noise to log-weights. One quadrature serves them all. Beside them stand the shuffles of a sorted list.
 """
 
-from .grid import Grid, grids
+from .grid import NODES, ORDER, UP_TO, WEIGHTS, Grid, grids
 from .keys import BetaKeys, GaussianKeys, GumbelKeys, Keys
 from .laws import list_probs, rank_probs, ranks_by_sets, served_grid, served_probs, shown_rank_probs
 from .named import GUMBEL_SCALE, NOISES, noise_keys, refuse_other_posteriors
@@ -14,8 +14,12 @@ from .shuffles import SHUFFLES, Partition, moved, partitions, refuse_other_shuff
 __all__ = [
     "GUMBEL_SCALE",
     "MOST_SECONDS",
+    "NODES",
     "NOISES",
+    "ORDER",
     "SHUFFLES",
+    "UP_TO",
+    "WEIGHTS",
     "BetaKeys",
     "GaussianKeys",
     "Grid",

@@ -33,7 +33,7 @@ def _rule(order: int) -> tuple[Floats, Floats, Floats, Floats]:
     return (nodes + 1) / 2, weights / 2, integrals, weights[:, None] / 2 - integrals
 
 
-_NODES, _WEIGHTS, _UP_TO, _FROM_ON = _rule(ORDER)
+NODES, WEIGHTS, UP_TO, _FROM_ON = _rule(ORDER)
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,7 @@ class Grid:
     @cached_property
     def weights(self) -> Floats:
         """[n, N] the weight of each node in an integral."""
-        return np.asarray((self.width[:, :, None] * _WEIGHTS).reshape(len(self.width), -1))
+        return np.asarray((self.width[:, :, None] * WEIGHTS).reshape(len(self.width), -1))
 
     @cached_property
     def weighed(self) -> Floats:
@@ -63,7 +63,7 @@ class Grid:
     @cached_property
     def below(self) -> Floats:
         """[n, m, N] P(key below the node)."""
-        within, whole = self._within(self.density, _UP_TO)
+        within, whole = self._within(self.density, UP_TO)
         whole = np.cumsum(whole, axis=-1)
         known = np.where(self.lower, np.maximum(1 - whole[..., -1], 0.0), ~self.inside)
         within += known[..., None, None]
@@ -87,7 +87,7 @@ class Grid:
         panels = values.reshape(*values.shape[:-1], -1, ORDER)
         within = panels @ rule
         within *= width[..., None]
-        return within, (panels @ _WEIGHTS) * width
+        return within, (panels @ WEIGHTS) * width
 
 
 def grids(keys: Keys, size: Integers, depth: Integers, numbers_per_node: int = 1) -> Iterator[Grid]:
@@ -166,7 +166,7 @@ class _Layout:
         edges[:, 0], edges[:, -1] = self.places[which, 0], self.places[which, -1]
         edges[:, 1:-1] = np.interp((wanted + shift).reshape(-1), *table).reshape(wanted.shape)
         width = np.diff(edges)
-        nodes = (edges[:, :-1, None] + width[:, :, None] * _NODES).reshape(len(rows), -1)
+        nodes = (edges[:, :-1, None] + width[:, :, None] * NODES).reshape(len(rows), -1)
         inside = self.inside[which]
         density = self.keys.take(which).density(nodes)
         if not inside.all():

@@ -25,6 +25,10 @@ _SHARES = np.array([0.01, 0.03, 0.1, 0.25, 0.5, 0.75, 1.0])
 _BENDS = np.array([-_NEGLIGIBLE, -16, -8, -4, -2, 0, 2, 4, 8, 16, _NEGLIGIBLE])
 _SERIES = (1 / 156, -691 / 360360, 1 / 1188, -1 / 1680, 1 / 1260, -1 / 360, 1 / 12)
 """Coefficients of the Stirling series of log Gamma, that of the highest power first."""
+_FAR = 30.0
+"""Log-odds beyond which an exponential is taken from its other side."""
+_NEWTON = 6
+"""Steps after which the end of a key is known to 7 %, and mostly to all digits."""
 _SHIFT = np.arange(10.0)
 """Below as many, log Gamma comes by its recurrence from as much above."""
 
@@ -51,6 +55,13 @@ class Keys(ABC):
     @abstractmethod
     def density(self, points: Floats) -> Floats:
         """[n, m, N] density of each key at points [n, N]."""
+
+    def numbers(self) -> tuple[str, Floats] | None:
+        """The kind and [n, m, 6] numbers that compiled loops read, if they know the kind.
+
+        They are the two arguments, the mode and the log-density there, and where the key first and last may lie.
+        """
+        return None
 
     @abstractmethod
     def sample(self, rng: np.random.Generator) -> Floats:
@@ -89,6 +100,11 @@ class GaussianKeys(Keys):
         np.exp(z, out=z)
         z *= inverse / np.sqrt(2 * np.pi)
         return z
+
+    def numbers(self) -> tuple[str, Floats]:
+        reach = self.sd * _GAUSSIAN_PLACES[-1]
+        peak = -np.log(self.sd * np.sqrt(2 * np.pi))
+        return "normal", np.stack([self.mean, self.sd, self.mean, peak, self.mean - reach, self.mean + reach], axis=2)
 
     def sample(self, rng: np.random.Generator) -> Floats:
         return rng.normal(self.mean, self.sd)
@@ -158,9 +174,14 @@ class BetaKeys(Keys):
         """[n, m] log-odds of the means, where log-odds are most likely."""
         return np.asarray(np.log(self.alpha) - np.log(self.beta))
 
-    def places(self) -> Floats:
+    @cached_property
+    def reach(self) -> Floats:
+        """[2, n, m] how far below and above its mode a key lies at most."""
         both = np.array([self.alpha, self.beta])
-        down, up = _reach(both, both[::-1], np.array([self.mode, -self.mode]))[..., None]
+        return _reach(both, both[::-1], np.array([self.mode, -self.mode]))
+
+    def places(self) -> Floats:
+        down, up = self.reach[..., None]
         # A key of few counts reaches far, and bends near log-odds of 0.
         mode = self.mode[:, :, None]
         lower, upper = mode - down * _SHARES, mode + up * _SHARES
@@ -178,15 +199,21 @@ class BetaKeys(Keys):
         return np.asarray(total * (p * (1 - p)) + slope * slope + branch)
 
     def density(self, points: Floats) -> Floats:
-        # From the mode of the sharpest key on, so that numbers of its size do not cancel.
-        start = self.mode[np.arange(len(self.mode)), self.total.argmax(axis=1)][:, None]
+        # From the mode of the sharpest key on, so that numbers of its size do not cancel; from its smaller side.
+        row, sharpest = np.arange(len(self.mode)), self.total.argmax(axis=1)
+        start = self.mode[row, sharpest][:, None]
+        low = start <= 0
         away = points - start
-        bend = _log_bend(_expit(start), away)
-        logs = self.alpha[:, :, None] * away[:, None, :]
+        bend = _log_bend(_expit(-np.abs(start)), np.where(low, away, -away))
+        logs = np.where(low, self.alpha, -self.beta)[:, :, None] * away[:, None, :]
         logs -= self.total[:, :, None] * bend[:, None, :]
-        logs += (_from_mode(self.alpha, self.total, start - self.mode) + _log_peak(self))[:, :, None]
+        logs += (_from_mode(self.alpha, self.beta, start - self.mode) + _log_peak(self))[:, :, None]
         np.exp(logs, out=logs)
         return logs
+
+    def numbers(self) -> tuple[str, Floats]:
+        low, high = self.mode - self.reach[0], self.mode + self.reach[1]
+        return "log-odds", np.stack([self.alpha, self.beta, self.mode, _log_peak(self), low, high], axis=2)
 
     def sample(self, rng: np.random.Generator) -> Floats:
         """[n, m] log-odds of the draws: with small counts the draws themselves would tie at 0 and 1."""
@@ -207,32 +234,36 @@ def _expit(y: Floats) -> Floats:
 
 
 def _log_bend(p: Floats, away: Floats) -> Floats:
-    """log of (1 + exp(y)) / (1 + exp(y0)), where p is the probability of log-odds y0, and away = y - y0."""
-    up = away > 0  # there by the other side, whose exponential does not overflow
-    fall = np.expm1(-np.abs(away))
-    return np.asarray(np.where(up, away, 0.0) + np.log1p(np.where(up, 1 - p, p) * fall))
+    """log of (1 + exp(y)) / (1 + exp(y0)), where p is the probability of log-odds y0 <= 0, and away = y - y0."""
+    near = np.minimum(away, _FAR)
+    return np.asarray(np.log1p(p * np.expm1(near)) if (away <= _FAR).all() else _log_far_bend(p, near, away))
 
 
-def _from_mode(alpha: Floats, total: Floats, away: Floats) -> Floats:
-    """Log-density at a distance from the mode, in log-odds, less that at the mode. total: alpha + beta."""
-    return np.asarray(alpha * away - total * _log_bend(alpha / total, away))
+def _log_far_bend(p: Floats, near: Floats, away: Floats) -> Floats:
+    """As `_log_bend`, also where the exponential overflows."""
+    far = away + np.log(p + (1 - p) * np.exp(-np.maximum(away, 0.0)))
+    return np.where(away > _FAR, far, np.log1p(p * np.expm1(near)))
+
+
+def _from_mode(alpha: Floats, beta: Floats, away: Floats) -> Floats:
+    """Log-density at a distance from the mode, in log-odds, less that at the mode: from the smaller side."""
+    total, low = alpha + beta, alpha <= beta
+    side = np.where(low, away, -away)
+    smaller = np.minimum(alpha, beta)
+    return np.asarray(smaller * side - total * _log_bend(smaller / total, side))
 
 
 def _reach(alpha: Floats, beta: Floats, mode: Floats) -> Floats:
     """How far below its mode a key lies at most: where the log-density has fallen by `_NEGLIGIBLE`.
 
-    The log-density is concave, so that one step of Newton's from beyond stays beyond.
+    Newton's method, from where the key of a Gamma law ends. The log-density is concave, so that every step ends beyond.
     """
-    total = alpha + beta
-    reach = 12 * np.sqrt(total / (alpha * beta))
-    fallen = _from_mode(alpha, total, -reach)
-    near = fallen < -_NEGLIGIBLE
-    if not near.all():
-        far = (_NEGLIGIBLE + total * np.log1p(alpha / beta)) / alpha  # on the asymptote, which lies above it
-        reach = np.where(near, reach, far)
-        fallen = np.where(near, fallen, _from_mode(alpha, total, -reach))
-    slope = alpha - total * _expit(mode - reach)
-    return np.asarray(reach + (fallen + _NEGLIGIBLE) / np.maximum(slope, 1e-300))
+    part = _NEGLIGIBLE / beta
+    reach = np.log1p(part + np.sqrt(2 * part))
+    for _ in range(_NEWTON):
+        slope = alpha - (alpha + beta) * _expit(mode - reach)
+        reach = reach + (_from_mode(alpha, beta, -reach) + _NEGLIGIBLE) / np.maximum(slope, 1e-300)
+    return reach
 
 
 def _log_peak(keys: BetaKeys) -> Floats:
