@@ -27,8 +27,8 @@ _SERIES = (1 / 156, -691 / 360360, 1 / 1188, -1 / 1680, 1 / 1260, -1 / 360, 1 / 
 """Coefficients of the Stirling series of log Gamma, that of the highest power first."""
 _FAR = 30.0
 """Log-odds beyond which an exponential is taken from its other side."""
-_NEWTON = 6
-"""Steps after which the end of a key is known to 7 %, and mostly to all digits."""
+_NEWTON = 4
+"""Steps after which the end of a key is known to all digits, but for counts far from one another."""
 _SHIFT = np.arange(10.0)
 """Below as many, log Gamma comes by its recurrence from as much above."""
 
