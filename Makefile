@@ -48,7 +48,7 @@ mutants: $(VENV)/.installed-dev ## Change a line of the code at a time: do its t
 	$(BIN)/python scripts/mutants.py
 
 fuzz: $(VENV)/.installed-dev ## Judge N=100000 random logs on all cores, beside an oracle (10,000 in some two minutes); SEED=2 draws others
-	$(BIN)/python -m offrank.testing.fuzz --cases $(N) --seed $(SEED)
+	$(BIN)/python -m tests.fuzz --cases $(N) --seed $(SEED)
 
 versions: java ## Do the core tests pass with the oldest and the newest libraries, on each Python that is here? (an hour)
 	scripts/versions

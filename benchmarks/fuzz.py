@@ -1,6 +1,6 @@
 """What fuzzing counted, as a table for the page on reliability.
 
-python -m offrank.testing.fuzz --cases 100000 --seed 1 --json one.json
+python -m tests.fuzz --cases 100000 --seed 1 --json one.json
 python -m benchmarks.fuzz one.json two.json --commit abc1234 --page docs/reference/reliability.md
 """
 
@@ -49,7 +49,7 @@ def main() -> None:
     parser.add_argument("--page", type=Path)
     said = parser.parse_args()
     if not said.runs:
-        print("nothing to count: run `python -m offrank.testing.fuzz --json FILE` first")
+        print("nothing to count: run `python -m tests.fuzz --json FILE` first")
         return
     runs = [json.loads(path.read_text(encoding="utf-8")) for path in said.runs]
     lines = table(runs, said.commit)

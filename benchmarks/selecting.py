@@ -19,7 +19,9 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
+from offrank.estimators import estimator
 from offrank.evaluation.selection import EstimatorSelector
+from offrank.evaluation.selection_question import CANDIDATES
 from offrank.formatting import percent
 from offrank.inference.spec import IntervalSpec
 from offrank.log.batch import Contexts, Floats
@@ -65,7 +67,8 @@ def world(name: str) -> LikeLog:
 def run(here: LikeLog, target: str, rows: int, logs: int) -> tuple[dict[str, Floats], list[str]]:
     """Errors of each estimator and of each rule, and what the rule chose, log by log."""
     asked, spec = policy(target), IntervalSpec("normal", cluster=None)
-    selector = EstimatorSelector(here.source(rows, 0), LOGGING, CURVE.tolist(), spec, executor=Here())
+    usual = tuple(map(estimator, CANDIDATES))
+    selector = EstimatorSelector(here.source(rows, 0), LOGGING, CURVE.tolist(), spec, usual, executor=Here())
     truth, chosen = here.truth(asked), []
     errors: dict[str, list[float]] = {}
     for log in range(logs):

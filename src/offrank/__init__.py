@@ -64,6 +64,7 @@ if TYPE_CHECKING:  # for type checkers; `_HOMES` and `_MODULES` say the same at 
     from .verbs.clicks.select import select_clicks as select_clicks
     from .verbs.compare import compare as compare
     from .verbs.demo import demo as demo
+    from .verbs.estimate import estimate as estimate
     from .verbs.evaluate import evaluate as evaluate
     from .verbs.inspect import inspect as inspect
     from .verbs.learn import learn as learn
@@ -111,6 +112,7 @@ _HOMES = {
     "compare": "verbs.compare",
     "convert": "readers.convert",
     "demo": "verbs.demo",
+    "estimate": "verbs.estimate",
     "evaluate": "verbs.evaluate",
     "evaluate_clicks": "verbs.clicks.evaluate",
     "fit_clicks": "verbs.clicks.fit",

@@ -1,15 +1,21 @@
-"""Arguments from their texts on the command line."""
+"""Arguments from their texts on the command line, and the checks of numbers, before what evaluates is imported."""
 
 from __future__ import annotations
 
+import math
 import re
+from collections.abc import Iterable, Mapping
 from glob import has_magic
+from numbers import Real
 from pathlib import Path
 from typing import Any
 
 from .errors import LogError, UsageError
 from .spelling import listed, split
+from .wording import Option, Wording
 
+TOTALS = ("clicked", "all")
+"""The true numbers of impressions that can be told: with a click, and in all. Both test which rows were kept."""
 _NAMED = re.compile(r"^([A-Za-z][\w .-]*?)\s*=\s*(.+)$", re.DOTALL)
 
 
@@ -44,29 +50,65 @@ def examination(text: str | None) -> list[float] | str | None:
         raise UsageError(f"--examination {text!r}", "separate numbers with commas: 1,.5,.33") from error
 
 
-def two_numbers(text: str | None) -> list[float] | None:
-    """Parse two numbers: `0,1`.
+def reward_limits(text: str | None) -> tuple[float, float] | None:
+    """Parse the smallest and the largest possible reward: `0,1`.
 
     Raises:
-        UsageError: the numbers cannot be parsed.
+        UsageError: the numbers cannot be parsed, or see `reward_range`.
     """
     try:
-        return None if text is None else [float(word) for word in split(text)]
+        numbers = None if text is None else [float(word) for word in split(text)]
     except ValueError as error:
         raise UsageError(f"--reward-range {text!r}", "write two numbers with a comma: 0,1") from error
+    return reward_range(numbers)
+
+
+def reward_range(given: object) -> tuple[float, float] | None:
+    """Return the smallest and the largest possible reward.
+
+    Raises:
+        UsageError: not two numbers, the smaller first.
+    """
+    if given is None:
+        return None
+    numbers = [*given] if isinstance(given, Iterable) else []
+    real = all(isinstance(one, Real) and math.isfinite(one) for one in numbers)
+    if len(numbers) != 2 or not real or not numbers[0] < numbers[1]:
+        raise UsageError(f"reward_range is {given!r}", "give the smallest and the largest possible reward: [0, 1]")
+    return float(numbers[0]), float(numbers[1])
 
 
 def totals(text: str | None) -> dict[str, float] | None:
-    """Parse numbers by name: `clicked=1200,all=50000`.
+    """Parse true numbers of impressions by name: `clicked=1200,all=50000`.
 
     Raises:
-        UsageError: the numbers cannot be parsed.
+        UsageError: the numbers cannot be parsed, or see `impression_totals`.
     """
     pairs = [part.partition("=") for part in (text or "").split(",")]
     try:
-        return None if text is None else {name.strip(): float(number) for name, _, number in pairs}
+        found = None if text is None else {name.strip(): float(number) for name, _, number in pairs}
     except ValueError as error:
         raise UsageError(f"--totals {text!r}", "give numbers by name: --totals clicked=1200,all=5000") from error
+    return impression_totals(found)
+
+
+def impression_totals(given: Mapping[str, float] | None) -> dict[str, float] | None:
+    """Return true numbers of impressions, as given.
+
+    Raises:
+        UsageError: others than `clicked` and `all`, or impossible numbers.
+    """
+    if given is None:
+        return None
+    numbers = list(given.values()) if hasattr(given, "values") else [None]
+    real = all(isinstance(one, Real) and not isinstance(one, bool) and 0 <= one < math.inf for one in numbers)
+    known = real and len(numbers) > 0 and set(given) <= set(TOTALS)
+    if not known or given.get("clicked", 0) > given.get("all", math.inf):
+        example = Option("totals", {"clicked": 1200, "all": 50000})
+        raise UsageError(
+            f"totals is {given!r}", Wording("give the numbers of impressions, clicked and in all: {}", example)
+        )
+    return {name: given[name] for name in TOTALS if name in given}
 
 
 def named_policies(texts: tuple[str, ...]) -> Any:

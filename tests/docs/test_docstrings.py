@@ -16,7 +16,8 @@ import pytest
 
 import offrank
 from offrank.argument import arguments_of, documented
-from offrank.evaluation.question import EstimatorSelection, LogCheck, TargetComparison, WithBounds
+from offrank.evaluation.question import LogCheck, TargetComparison, WithBounds
+from offrank.evaluation.selection_question import EstimatorSelection
 from offrank.metrics import ranking
 from offrank.metrics.question import MetricsQuestion
 from tests.house.test_exports import DOCUMENTED, found_by

@@ -200,7 +200,6 @@ SAMPLES: dict[str, Callable[[Any], Any]] = {
     "sums.totals.BootstrapFold": lambda kind: kind(3, replicates=9, seed=1),
     "sums.buckets.BucketsFold": lambda kind: kind(3),
     "sums.counts.KeyedCountsFold": lambda kind: Keyed(kind()),
-    "sums.base.TotalFold": lambda kind: Values(kind((0, 3))),
     "sums.base.PlusFold": lambda kind: Values(kind(np.zeros((40, 3))), 40),
     "sums.group_by.GroupBy": lambda kind: kind(MomentsFold(3)),
     "sums.histogram.HistogramFold": lambda kind: kind((0, 2)),

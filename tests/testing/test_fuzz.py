@@ -11,12 +11,12 @@ from typing import Any
 
 import pytest
 
-from offrank.testing.fuzz import files, forms, judging, oracle
-from offrank.testing.fuzz.cases import LogCase
-from offrank.testing.fuzz.files import Edit, FileCase
-from offrank.testing.fuzz.judging import draw_case, judge_case, smallest
-from offrank.testing.fuzz.questions import QUESTIONS
-from offrank.testing.fuzz.shrink import shrunk
+from tests.fuzz import files, forms, judging, oracle
+from tests.fuzz.cases import LogCase
+from tests.fuzz.files import Edit, FileCase
+from tests.fuzz.judging import draw_case, judge_case, smallest
+from tests.fuzz.questions import QUESTIONS
+from tests.fuzz.shrink import shrunk
 
 CASES = int(os.environ.get("OFFRANK_FUZZ_CASES", "5000"))
 SLATE, CLICKS, SCORES = [[1, 2], [2, 1], [1, 2]], [[1, 0], [0, 1], [0, 0]], [[1.0, 2.0], [0.5, 1.0], [2.0, 0.25]]
@@ -36,7 +36,7 @@ def long(question: str, form: str = "table", *, types: Any = None, **columns: An
 
 
 def test_cases_drawn_at_random_keep_the_promises() -> None:
-    words = [sys.executable, "-m", "offrank.testing.fuzz", "--cases", str(CASES), "--seed", "ci", "--workers", "1"]
+    words = [sys.executable, "-m", "tests.fuzz", "--cases", str(CASES), "--seed", "ci", "--workers", "1"]
     done = subprocess.run(words, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-1000:]
     assert f'"cases": {CASES}' in done.stdout

@@ -13,10 +13,10 @@ from typing import Any
 import pytest
 
 from offrank.errors import UsageError
-from offrank.testing.fuzz import answers, questions
-from offrank.testing.fuzz.answers import Wrong
-from offrank.testing.fuzz.cases import LogCase
-from offrank.testing.fuzz.oracle import Row
+from tests.fuzz import answers, questions
+from tests.fuzz.answers import Wrong
+from tests.fuzz.cases import LogCase
+from tests.fuzz.oracle import Row
 
 ROWS = (
     Row([1, 2], [1.0, 0.0], [1, 2], {}, {"inclusion": 0.5}),

@@ -23,7 +23,7 @@ from ..readers.long import LongLog
 from ..readers.tables import schema_of
 from ..readers.wide import WideLog
 from ..running.engines import engine_of
-from ..sums.base import MappedFold, TotalFold
+from ..sums.base import MappedFold, PlusFold
 
 _ROUNDING = 1e-6
 
@@ -31,7 +31,7 @@ _ROUNDING = 1e-6
 class KeptFold(MappedFold):
     """Reduces batches to `KeptEvidence`, by clicks or, where only rewards are logged, by rewards of 0 and 1."""
 
-    reducer: ClassVar = TotalFold((5, 5))
+    reducer: ClassVar = PlusFold(np.zeros((5, 5)))
 
     def mapped(self, batch: LogBatch) -> Floats:
         """Return rows, 1 / p, its variance, p and p^2, of rows without and with a click, and of those of neither.

@@ -9,7 +9,7 @@ from typing import ClassVar, Literal
 import numpy as np
 
 from ..log.batch import Floats, LogBatch
-from ..sums.base import MappedFold, TotalFold
+from ..sums.base import MappedFold, PlusFold
 
 Kind = Literal["outcome", "doubtful", ""]
 
@@ -52,7 +52,7 @@ class OutcomesFold(MappedFold):
 
     scores: tuple[str, ...]
 
-    reducer: ClassVar = TotalFold((0, 9))
+    reducer: ClassVar = PlusFold(np.zeros((0, 9)))
 
     def mapped(self, batch: LogBatch) -> Floats:
         found = np.zeros((len(self.scores), 9))

@@ -21,7 +21,7 @@ from ..policies.by import By
 from ..policies.propensities import propensities
 from ..policies.ties import sorts
 from ..sums._kernels import bucket_of
-from ..sums.base import MappedFold, TotalFold
+from ..sums.base import MappedFold, PlusFold
 from ..sums.clusters import deviates
 
 BUCKETS = 128
@@ -50,8 +50,8 @@ class PlaceboFold(MappedFold):
         return self.arms.needs("slot_probs" if self.first else "log_prob") | Needs(clusters=frozenset(self.clusters))
 
     @property
-    def reducer(self) -> TotalFold:
-        return TotalFold((math.comb(len(self.arms.policies), 2), 1 + len(self.clusters), 2, BUCKETS, 2))
+    def reducer(self) -> PlusFold:
+        return PlusFold(np.zeros((math.comb(len(self.arms.policies), 2), 1 + len(self.clusters), 2, BUCKETS, 2)))
 
     def mapped(self, batch: LogBatch) -> Floats:
         found, arm = self.reducer.empty(), self.arms.arms(batch.contexts)

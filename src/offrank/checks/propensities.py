@@ -15,7 +15,7 @@ from ..policies.base import all_shown, slots_filled
 from ..policies.propensities import AnyPolicy, complete, is_law, law, law_needs, propensities, shown_needs
 from ..policies.uniform import Uniform
 from ..policies.written import Logged
-from ..sums.base import MappedFold, Sample, TotalFold, total
+from ..sums.base import MappedFold, PlusFold, Sample, total
 from ..sums.group_by import GroupBy, by_slots
 from ..sums.moments import Moments, MomentsFold
 from ..wording import Option, Wording
@@ -63,7 +63,7 @@ class AgreementFold(MappedFold):
         """Return the column, and the columns that the policy reads."""
         return shown_needs(self.logging, "log_prob") | shown_needs(_WRITTEN, "log_prob")
 
-    reducer: ClassVar = TotalFold((3,))
+    reducer: ClassVar = PlusFold(np.zeros(3))
 
     def mapped(self, batch: LogBatch) -> Floats:
         ratio = propensities(_WRITTEN, batch).log_prob - propensities(self.logging, batch).log_prob
@@ -158,7 +158,7 @@ class SupportFold(MappedFold):
         ]
         return asked[0] | asked[1] | Needs(frozenset(["candidates"]))
 
-    reducer: ClassVar = TotalFold((0, 2))
+    reducer: ClassVar = PlusFold(np.zeros((0, 2)))
 
     def mapped(self, batch: LogBatch) -> Floats:
         known = self._supported(batch)

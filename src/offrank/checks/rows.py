@@ -19,7 +19,7 @@ from ..log.batch import Floats, Integers, LogBatch
 from ..log.source import Needs
 from ..policies.propensities import AnyPolicy, law_needs
 from ..policies.ties import tied
-from ..sums.base import MappedFold, PlusFold, TotalFold, total
+from ..sums.base import MappedFold, PlusFold, total
 from ..sums.counts import KeyedCounts, KeyedCountsFold
 from ..sums.estimate import Interval
 from ..sums.mean import Mean, Name
@@ -112,7 +112,7 @@ def _click_rate(rank: int, sums: Floats, quantile: float) -> RankRow:
 class CandidatesFold(MappedFold):
     """Reduces batches to [3]: rows, rows with candidates that were not shown, and rows with a column of candidates."""
 
-    reducer: ClassVar = TotalFold((3,))
+    reducer: ClassVar = PlusFold(np.zeros(3))
 
     def mapped(self, batch: LogBatch) -> Floats:
         n = len(batch)
@@ -150,8 +150,8 @@ class TiesFold(MappedFold):
         return reduce(Needs.__or__, (law_needs(policy, "rank_probs") for policy in self.policies), Needs())
 
     @property
-    def reducer(self) -> TotalFold:
-        return TotalFold((len(self.policies) + 1,))
+    def reducer(self) -> PlusFold:
+        return PlusFold(np.zeros(len(self.policies) + 1))
 
     def mapped(self, batch: LogBatch) -> Floats:
         h = batch.inverse_inclusion

@@ -16,7 +16,7 @@ from ..log.source import Needs
 from ..policies.propensities import AnyPolicy, propensities, shown_needs
 from ..policies.unconfirmed import confirmed
 from ..policies.written import Logged, is_written
-from ..sums.base import MappedFold, TotalFold
+from ..sums.base import MappedFold, PlusFold
 from .propensities import Agreement
 
 SURE = 0.99
@@ -55,7 +55,7 @@ class WrittenPropensities:
 class CertainFold(MappedFold):
     """Whether written propensities say of nearly all rows with a choice that what was shown was certain."""
 
-    reducer: ClassVar = TotalFold((2,))
+    reducer: ClassVar = PlusFold(np.zeros(2))
 
     def needs(self) -> Needs:
         """Return the columns to read."""

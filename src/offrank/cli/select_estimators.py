@@ -12,7 +12,7 @@ from .options import QuestionCommand
 from .running import run_verb
 
 
-@click.command(cls=QuestionCommand, question="evaluation.question:EstimatorSelection")
+@click.command(cls=QuestionCommand, question="evaluation.selection_question:EstimatorSelection")
 def estimators(log: str | list[str], **options: Any) -> None:
     """Which estimator has the least error for LOG and TARGET?
 

@@ -23,7 +23,7 @@ from ..report import terminal
 from ..report.document import Document, of_models
 from ..running.engines import refuse_placed
 from ..running.executors import Progress, run
-from ..sums.base import MappedFold, TotalFold
+from ..sums.base import MappedFold, PlusFold
 from ..sums.estimate import Caution
 from ..sums.fingerprint import Fingerprint
 from . import draws, storage
@@ -312,7 +312,7 @@ class _ScoreFold(MappedFold):
 
     model: Fitted
 
-    reducer: ClassVar = TotalFold((2,))
+    reducer: ClassVar = PlusFold(np.zeros(2))
 
     def mapped(self, batch: LogBatch) -> Floats:
         found = log_probs(self.model.law(batch.contexts, batch.slates), np.minimum(whole_clicks(batch), 1.0))

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from ..errors import NoOverlapError
 from ..estimators.wrappers import without_normalisation
 from ..inference.spec import IntervalSpec
 from ..learning.splits import kept_apart
@@ -13,15 +14,20 @@ from ..log.source import Needs, Source, has
 from ..outputs import inputs_in, refuse_outputs
 from ..policies.balanced import refuse_arm_targets
 from ..policies.fit import counts, fitted
+from ..policies.propensities import AnyPolicy
 from ..readers.log import period_of
 from ..registry import Later
 from ..reward_models.fitting import fit_models
 from . import arguments
 from .ab_test import OF_STATE
-from .question import Question
+from .candidates import Pick, selected
+from .counts import Counts
+from .estimates import Estimates, Found, Key, Numbers
+from .question import NumbersAsked, Question
 from .reduction import Pass
 from .result import Result, refuse_empty
 from .selection import EstimatorSelector, picked
+from .selection_question import CANDIDATES
 from .state_file import counted, refuse_learnt
 
 if TYPE_CHECKING:
@@ -53,6 +59,47 @@ def answered(question: Question) -> Result:
     return refuse_empty(replace(found, read=read))
 
 
+def numbers(question: NumbersAsked) -> Numbers:
+    """Return the numbers that are asked for, from one pass that counts nothing else.
+
+    Raises:
+        OffrankError: see `offrank.estimate`.
+    """
+    source, cache = arguments.source(question.log, question.columns), RunCache()
+    job = pass_of_numbers(question, source, cache)
+    asked = job.quantities(source, cache, frozenset(["number"]))
+    found = asked.reduce(question.executor, question.progress)
+    found["impressions"].refuse_none(source.describe())
+    known = {"slots": found["impressions"].slots}
+    whole, groups = found["terms"]["whole"], found["terms"].get("groups", {})
+    summary = job.counts(whole, **known, designs=found["design"])
+    estimates = _estimates(job, summary)
+    if not estimates.given:
+        raise next(iter(estimates.refused.values()))
+    known |= {"group": len(groups), "losses": not summary.nonnegative}
+    return Numbers(
+        estimates, groups={name: _estimates(job, job.counts(part, **known)) for name, part in groups.items()}
+    )
+
+
+def _estimates(job: Pass, summary: Counts) -> Estimates:
+    found: dict[Key, Found] = {}
+    for name, target in job.targets.items():
+        for spelling in job.estimators:
+            pick = job.picks[spelling][name] if spelling in job.picks else None
+            found[name, spelling] = _number(job, summary, target, spelling, pick)
+    return Estimates(found)
+
+
+def _number(job: Pass, summary: Counts, target: AnyPolicy, spelling: str, pick: Pick | None) -> Found:
+    """Return a number; one that the data choose is chosen as `evaluate` does, by estimates that are checked."""
+    family = job.estimators[spelling]
+    if pick is None and len(family) == 1:
+        return summary.number(target, next(iter(family.values())))
+    chosen = selected(summary, target, spelling, family, pick).found
+    return chosen if isinstance(chosen, NoOverlapError) else replace(chosen, warnings=(), checked=False)
+
+
 def has_clicks(source: Source) -> bool:
     """Return whether a log has clicks, and not rewards alone."""
     return has(source, Needs(frozenset(["clicks"])))
@@ -66,6 +113,12 @@ def _of_rewards(question: Question) -> Question:
 
 def pass_of(question: Question, source: Source, cache: RunCache) -> Pass:
     """Return the pass of a question, after what is to be learnt from the log was learnt. cache: of batches."""
+    job = replace(pass_of_numbers(question, source, cache), totals=question.true_totals, compares=question.compares)
+    return _with_history(question, job, source).referenced(source)
+
+
+def pass_of_numbers(question: NumbersAsked, source: Source, cache: RunCache) -> Pass:
+    """Return the pass of the numbers that are asked for, after what is to be learnt from the log was learnt."""
     executor, progress = question.executor, question.progress
     refuse_arm_targets(question.drawn_by, question.targets.values())
     targets = {name: fitted(policy, source, executor) for name, policy in question.targets.items()}
@@ -75,14 +128,15 @@ def pass_of(question: Question, source: Source, cache: RunCache) -> Pass:
         examined = replace(examined, shown=shown)
     # The choice among estimators depends on errors only.
     plain = IntervalSpec("normal", question.confidence, question.cluster).with_clusters_of(source)
-    how: dict[str, Any] = {"executor": executor, "progress": progress, "cache": cache}
-    selector = EstimatorSelector(source, logging, examined.curve, plain, **how)
+
+    def selector() -> EstimatorSelector:
+        usual = tuple(arguments.estimators(CANDIDATES))
+        return EstimatorSelector(source, logging, examined.curve, plain, usual, executor, progress, cache=cache)
+
     ready = fit_models(question.estimator_list, source, executor, progress, plain.columns)
-    families, picks = picked(ready, targets, selector)
+    families, picks = picked(ready, targets, examined.curve, selector)
     spec = question.spec.with_clusters_of(source)
-    job = Pass(targets, logging, families, spec, question.by, examined, picks=picks)
-    job = replace(job, totals=question.true_totals, control=question.control_column, compares=question.compares)
-    return _with_history(question, job, source).referenced(source)
+    return Pass(targets, logging, families, spec, question.by, examined, picks=picks, control=question.control_column)
 
 
 def _with_history(question: Question, job: Pass, source: Source) -> Pass:

@@ -116,36 +116,38 @@ class Counts:
             self.made[target, estimator] = self._estimate(target, estimator)
         return self.made[target, estimator]
 
+    def number(self, target: AnyPolicy, estimator: AnyEstimator) -> Estimate | NoOverlapError:
+        """Return the number of one estimator for one target, with interval and effective size; nothing is checked."""
+        at, mean = self.columns(target, estimator), self.mean(target, estimator)
+        if not self.sums.total[at.weight] > 0:
+            return self._refusal(at, estimator)
+        clusters, weighed = self.inference.clustered(mean), weights_of(estimator)
+        made = self._number(mean, self.inference.interval(mean), at, None if clusters is None else clusters.column)
+        return made if weighed is None else replace(made, ess=self._ess(made.standard_error, at, weighed))
+
+    def _refusal(self, at: TargetPair, estimator: AnyEstimator) -> NoOverlapError:
+        cancelled = bool(self.sums.squares[at.weight] > 0)
+        return no_overlap(at.target, estimator, self.sums.n, self.slots, cancelled=cancelled)
+
+    def _number(self, mean: Mean, earned: Interval, at: TargetPair, cluster: str | None) -> Estimate:
+        """Return a mean with its interval and its difference to the log, as an estimate of which nothing is checked."""
+        ends, away = (earned.low, earned.high), self.inference.difference(mean, self.layout.logged(at.estimator))
+        made = Estimate(earned.value, *ends, earned.standard_error, self.sums.n, difference=away)
+        return replace(made, cluster=cluster, checked=False)
+
     def _estimate(self, target: AnyPolicy, estimator: AnyEstimator) -> Estimate | NoOverlapError:
-        at = self.columns(target, estimator)
+        at, mean = self.columns(target, estimator), self.mean(target, estimator)
         weighting = at.estimator
         if not self.sums.total[at.weight] > 0:
-            cancelled = bool(self.sums.squares[at.weight] > 0)
-            return no_overlap(target, estimator, self.sums.n, self.slots, cancelled=cancelled)
-        mean = self.mean(target, estimator)
+            return self._refusal(at, estimator)
         earned = self.inference.interval(mean)
-        made = Estimate(
-            earned.value,
-            earned.low,
-            earned.high,
-            earned.standard_error,
-            self.sums.n,
-            ess=math.nan,
-            mean_weight=None,
-            max_weight_share=math.nan,
-            difference=self.inference.difference(mean, self.layout.logged(weighting)),
-        )
         depending = dependence(self.inference, mean, at.weight, group=self.group > 0)
+        made = replace(self._number(mean, earned, at, depending.column), checked=True)
         if depending.column is not None:
-            made = replace(
-                made,
-                cluster=depending.column,
-                design_effect=depending.design_effect,
-                effective_clusters=depending.effective,
-            )
-        weighed = weights_of(estimator)
-        design, ess_ratio = self.design(at), self.ess_ratio(at)
-        made = replace(made, design=design, detectable=self.detectable(made.difference, made.standard_error, ess_ratio))
+            made = replace(made, design_effect=depending.design_effect, effective_clusters=depending.effective)
+        weighed, ess_ratio = weights_of(estimator), self.ess_ratio(at)
+        detectable = self.detectable(made.difference, made.standard_error, ess_ratio)
+        made = replace(made, design=self.design(at), detectable=detectable)
         made = made if weighed is None else self._of_weights(made, at, weighed)
         evidence = [
             self._evidence(made, estimator, at),

@@ -22,6 +22,11 @@ from .differences import Difference
 from .gate import Gate, Required
 from .metadata import ResultMetadata
 
+NOT_CHECKED = "Numbers alone: the log was not checked. `evaluate` checks it, and says what follows."
+_SHOWN = (
+    *("target", "estimator", "group", "n", "value", "low", "high", "standard_error", "ess", "difference"),
+    *("cluster", "error"),
+)
 _OF_ESTIMATE = ("value", "low", "high", "standard_error", "ess", "mean_weight")
 _OF_WEIGHTS = ("max_weight_share", "tail_index", "design_effect", "effective_clusters", "detectable")
 _OF_DESIGN = {"design_ess": "effective", "largest_possible_weight": "largest"}
@@ -78,8 +83,67 @@ class Estimates(Given[Estimate]):
         return known, estimator
 
 
+class EstimatesByGroup(Mapping[Key, Estimate], Tabular):
+    """The estimates of a log, a mapping of them, and those of its groups."""
+
+    estimates: Estimates
+    groups: Mapping[str, Estimates]
+
+    def __getitem__(self, key: Asked) -> Estimate:
+        return self.estimates[key]
+
+    def __iter__(self) -> Iterator[Key]:
+        return iter(self.estimates)
+
+    def __len__(self) -> int:
+        return len(self.estimates)
+
+    def _parts(self) -> Iterator[tuple[str | None, Estimates]]:
+        """Return the estimates of the whole log, then of each group."""
+        yield None, self.estimates
+        yield from self.groups.items()
+
+    def _rows(self, truths: Mapping[str, float]) -> list[dict[str, Any]]:
+        parts = ((group, key, one) for group, part in self._parts() for key, one in part.found.items())
+        return [estimate_row(key, group, one, truths.get(key[0])) for group, key, one in parts]
+
+
 @dataclass(frozen=True)
-class ResultData(Mapping[Key, Estimate], Tabular):
+class Numbers(EstimatesByGroup):
+    """Estimates by (target, estimator), or by estimator alone: `numbers["snips"].value`. Nothing of the log is checked.
+
+    Parameters:
+        estimates: of the whole log.
+        groups: the same for each value of the `by` column.
+
+    Examples:
+        >>> numbers = offrank.estimate("offrank-demo/log.parquet", "uniform", "plackett_luce(old_score)", "snips")
+        >>> round(numbers["snips"].value, 2), numbers["snips"].checked
+        (0.55, False)
+    """
+
+    estimates: Estimates
+    groups: Mapping[str, Estimates] = field(default_factory=dict)
+
+    headings = ("target", "estimator", "group", "difference", "value", "ess", "error")
+
+    def __repr__(self) -> str:
+        return f"{NOT_CHECKED}\n{self.to_markdown()}"
+
+    def _lead(self) -> Iterator[str]:
+        yield NOT_CHECKED
+
+    def records(self) -> list[dict[str, Any]]:
+        """Return a row per estimate, each of which says that it was not checked."""
+        return [{**{name: row[name] for name in _SHOWN}, "checked": False} for row in self._rows({})]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the numbers as plain lists, dicts and numbers (None for unknown values)."""
+        return {"checked": False, "message": NOT_CHECKED, "estimates": plain(self.records())}
+
+
+@dataclass(frozen=True)
+class ResultData(EstimatesByGroup):
     """The numbers of `Result`, which documents the fields."""
 
     estimates: Estimates
@@ -99,15 +163,6 @@ class ResultData(Mapping[Key, Estimate], Tabular):
         *("ess", "mean_weight", "decision", "trust", "decided", "rows_needed", "expected"),
         *("message", "warnings", "reasons", "error"),
     )
-
-    def __getitem__(self, key: Asked) -> Estimate:
-        return self.estimates[key]
-
-    def __iter__(self) -> Iterator[Key]:
-        return iter(self.estimates)
-
-    def __len__(self) -> int:
-        return len(self.estimates)
 
     @property
     def facts(self) -> dict[str, Any]:
@@ -192,13 +247,18 @@ class ResultData(Mapping[Key, Estimate], Tabular):
         a law over any slate.
         """
         verdicts = {name: verdict_row(one) for name, one in self.verdicts.items()}
-        return {**self.facts, "verdicts": verdicts, "log_findings": plain(self.about_log), "estimates": self._rows()}
+        return {
+            **self.facts,
+            "verdicts": verdicts,
+            "log_findings": plain(self.about_log),
+            "estimates": self._rows(self.truths),
+        }
 
     def records(self) -> list[dict[str, Any]]:
         """Return a row per estimate; for `check` per check, for `compare` per comparison."""
         if self.comparisons:
             return list(map(comparison_row, self.comparisons))
-        return plain(self.metadata.checks) if self.metadata.kind == "check" else self._rows()
+        return plain(self.metadata.checks) if self.metadata.kind == "check" else self._rows(self.truths)
 
     @property
     def findings(self) -> tuple[PlacedCaution, ...]:
@@ -214,15 +274,6 @@ class ResultData(Mapping[Key, Estimate], Tabular):
     def _lead(self) -> Iterator[str]:
         yield from super()._lead()
         yield from (str(one).partition("\n")[0] for one in self.verdicts.values())
-
-    def _parts(self) -> Iterator[tuple[str | None, Estimates]]:
-        """Return the estimates of the whole log, then of each group."""
-        yield None, self.estimates
-        yield from self.groups.items()
-
-    def _rows(self) -> list[dict[str, Any]]:
-        parts = ((group, key, one) for group, part in self._parts() for key, one in part.found.items())
-        return [estimate_row(key, group, one, self.truths.get(key[0])) for group, key, one in parts]
 
 
 def among(known: list[str], asked: object, read: Callable[[Any], object]) -> str | None:

@@ -14,8 +14,8 @@ from ..learning.search import Criterion, Trial
 from ..learning.training import ESTIMATED, TrainedPolicy, interval_text, settings
 from ..policies.learnt import Learnt
 from ..report.document import Answer, Cell, Document, Figures, Section
+from ..report.facts import eyebrow
 from ..report.printable import Printed
-from .pages.document import eyebrow
 from .result import Result
 
 

@@ -15,12 +15,10 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from .. import from_text
 from ..argument import Arguments, Unwritten, argument, arguments, interval_level
 from ..errors import UsageError
-from ..interval_arguments import Clustered, Intervals
+from ..interval_arguments import Intervals
 from ..registry import Later
 from ..spelling import listed
 from ..wording import Option, Wording
-from . import numbers_given
-from .usual import CANDIDATES
 
 if TYPE_CHECKING:
     from ..clicks.fitted import Fitted
@@ -99,18 +97,18 @@ class WithTotals(Arguments):
         ready="true_totals",
         metavar="clicked=N,all=N",
         use="log",
-        read=numbers_given.read_totals,
+        read=from_text.totals,
     )
 
     @cached_property
     def true_totals(self) -> dict[str, float] | None:
         """The true numbers, checked."""
-        return numbers_given.totals(self.totals)
+        return None if self.totals is None else from_text.impression_totals(self.totals)
 
 
 @arguments
-class Question(Intervals, WithTotals, WithExamination, WithTarget):
-    """What targets would have earned, by which estimators, with which intervals: the arguments of `evaluate`."""
+class NumbersAsked(Intervals, WithExamination, WithTarget):
+    """What targets would have earned, by which estimators, with which intervals: the arguments of `estimate`."""
 
     target: Target = argument(
         "A new policy: top(new_score), or NAME=POLICY.",
@@ -142,6 +140,34 @@ class Question(Intervals, WithTotals, WithExamination, WithTarget):
         spells="column",
         use="uncertainty",
     )
+
+    def __post_init__(self) -> None:
+        _ = self.drawn_by, self.spec, self.targets, self.estimator_list, self.trained, self.control_column
+
+    @cached_property
+    def targets(self) -> dict[str, AnyPolicy]:
+        """The target policies by name."""
+        return checked.targets(self.target)
+
+    @cached_property
+    def control_column(self) -> str | None:
+        """The column of the control.
+
+        Raises:
+            UsageError: it holds outcomes, which are known only after the impression.
+        """
+        return checked.control(self.control, self.columns)
+
+    @cached_property
+    def estimator_list(self) -> list[AnyEstimator]:
+        """The estimators in the given order."""
+        return checked.estimators(self.estimators)
+
+
+@arguments
+class Question(WithTotals, NumbersAsked):
+    """What is asked of targets, and how hard the log is looked at: the arguments of `evaluate`."""
+
     held_out: str | PathLike[str] | None = argument(
         "Read only the third of LOG that `learn` kept apart.",
         default=None,
@@ -169,8 +195,8 @@ class Question(Intervals, WithTotals, WithExamination, WithTarget):
     """Whether targets are compared with each other."""
 
     def __post_init__(self) -> None:
-        _ = self.drawn_by, self.spec, self.targets, self.estimator_list, self.trained
-        _ = self.true_totals, self.control_column
+        super().__post_init__()
+        _ = self.true_totals
 
     @classmethod
     def from_dict(cls, asked: Mapping[str, Any]) -> Question:
@@ -180,25 +206,6 @@ class Question(Intervals, WithTotals, WithExamination, WithTarget):
     def to_dict(self) -> dict[str, Any]:
         """Return what is asked, as plain values by the names of arguments."""
         return self.said("question")
-
-    @cached_property
-    def targets(self) -> dict[str, AnyPolicy]:
-        """The target policies by name."""
-        return checked.targets(self.target)
-
-    @cached_property
-    def control_column(self) -> str | None:
-        """The column of the control.
-
-        Raises:
-            UsageError: it holds outcomes, which are known only after the impression.
-        """
-        return checked.control(self.control, self.columns)
-
-    @cached_property
-    def estimator_list(self) -> list[AnyEstimator]:
-        """The estimators in the given order."""
-        return checked.estimators(self.estimators)
 
 
 @arguments
@@ -219,7 +226,7 @@ class WithBounds(Question):  # noqa: D101
         part="call",
         ready="limits",
         metavar="LEAST,MOST",
-        read=numbers_given.read_range,
+        read=from_text.reward_limits,
     )
     click_model: Any = argument(
         "A fitted click model, or its file, for `bounds`: what it has not seen may be anything.",
@@ -243,7 +250,7 @@ class WithBounds(Question):  # noqa: D101
     @cached_property
     def limits(self) -> tuple[float, float] | None:
         """The range of rewards."""
-        return numbers_given.reward_range(self.reward_range)
+        return None if self.reward_range is None else from_text.reward_range(self.reward_range)
 
     @cached_property
     def users(self) -> Fitted | None:
@@ -355,44 +362,3 @@ class LogCheck(WithTotals, WithTarget):  # noqa: D101
         spells="policy",
     )
     confidence: float = argument("Level of the intervals.", default=0.99, read=interval_level, use="uncertainty")
-
-
-@arguments
-class EstimatorSelection(Clustered, WithExamination, WithTarget):  # noqa: D101
-    # Which estimator has the least error for a target: the arguments of `select_estimators`.
-
-    target: str | AnyPolicy = argument("A new policy: top(new_score).", kw_only=False, ready="asked", spells="policy")
-    estimators: Estimators = argument(
-        "Candidates; by default all that the log and the policies allow.",
-        default=CANDIDATES,
-        ready="candidates",
-        spells="estimator",
-        kw_only=False,
-        flags=("-e", "--estimator"),
-        many=True,
-        read=listed,
-    )
-    worlds: int = argument("Simulated logs of each kind of users; 0: none.", default=10, use="uncertainty")
-
-    def __post_init__(self) -> None:
-        _ = self.drawn_by, self.asked, self.candidates, self.trained
-        if self.worlds < 0:
-            raise UsageError(f"worlds is {self.worlds!r}", "give a number of simulated logs, or 0 for none")
-
-    @cached_property
-    def asked(self) -> AnyPolicy:
-        """The one target policy."""
-        if isinstance(self.target, Mapping | list | tuple):
-            raise UsageError("the choice is for one target", "give one policy, and choose for each of several")
-        return checked.policy(self.target)
-
-    @cached_property
-    def candidates(self) -> list[AnyEstimator]:
-        """The estimators to choose from."""
-        found = checked.estimators(self.estimators)
-        for one in found:
-            if (plain := wrappers.without_normalisation(one)).preselected or plain.weighs == "logged":
-                raise UsageError(
-                    f"`{one!r}` cannot be chosen", "give estimators of the target, such as snips and snipm"
-                )
-        return found

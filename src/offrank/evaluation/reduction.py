@@ -22,6 +22,7 @@ from ..findings import cautions_for
 from ..findings.evidence import CurveEvidence, LogEvidence
 from ..findings.untested import AS_DRAWN, ROWS_KEPT, Assumption
 from ..findings.verdict import EstimateRow
+from ..from_text import TOTALS
 from ..inference.spec import IntervalSpec
 from ..log.batch import RunCache
 from ..log.source import Needs, Source
@@ -29,7 +30,7 @@ from ..policies.balanced import arms_of, designed_shares
 from ..policies.fit import counts
 from ..policies.propensities import AnyPolicy
 from ..policies.ties import sorts
-from ..running.quantities import Quantities
+from ..running.quantities import EVERYTHING, Quantities, Wanted
 from ..sums.base import Tee
 from ..sums.buckets import BUCKETS_OF_A_GROUP
 from ..sums.group_by import Grouping, by_column, with_groups
@@ -42,7 +43,6 @@ from .counts import AnyEstimator, Counts
 from .diagnostics import Diagnostics
 from .estimates import Estimates
 from .metadata import ModelOf, WeightsOf
-from .numbers_given import TOTALS
 from .provenance import NOTHING, Provenance
 
 if TYPE_CHECKING:
@@ -154,20 +154,28 @@ class Pass:
         """Return all parts that may have been learnt from data."""
         return [*self.targets.values(), *self.members]
 
-    def terms(self, by: Grouping | None = None) -> TermsFold:
-        """Return the fold of the sums of all estimates. by: the group of each row."""
-        inner = inner_fold(self.spec, self.layout, self.products, grouped=by is not None)
+    def terms(self, by: Grouping | None = None, *, page: bool = True) -> TermsFold:
+        """Return the fold of the sums of all estimates. by: the group of each row. page: whether a page wants them."""
+        inner = inner_fold(self.spec, self.layout, self.products, grouped=by is not None, page=page)
         return TermsFold(self.layout, self.logging, inner, self.spec.columns, by)
 
-    def quantities(self, source: Source, cache: RunCache | None = None) -> Quantities:
-        """Return all that is counted; of the source only the columns matter. cache: of batches."""
-        asked = Quantities(source, self.needs() | self.trained.needs(self.parts()), cache)
+    def quantities(
+        self, source: Source, cache: RunCache | None = None, wanted: frozenset[Wanted] = EVERYTHING
+    ) -> Quantities:
+        """Return what is counted; of the source only the columns matter. cache: of batches. wanted: what for."""
+        asked = Quantities(source, self.needs(), cache)
+        doubted, page = "verdict" in wanted, "page" in wanted
+        asked.needs |= self.trained.needs(self.parts()) if doubted else Needs()
         design, asked.needs = design_fold(self.layout, self.logging, source, asked.needs, asked.cache)
-        log = self.log_fold(source)
-        asked.add(log.needs(), log=log)
-        asked.add(terms=self.terms(None if self.by is None else by_column(self.by)), impressions=ImpressionsFold())
-        asked.add(design=design, ties=self.ties, rows=self.trained.fold(self.parts(), asked.needs.scores))
-        asked.add(diagnostics=self.diagnostics(asked.needs).fold)
+        if doubted:
+            log = self.log_fold(source)
+            asked.add(log.needs(), log=log)
+        terms = self.terms(None if self.by is None else by_column(self.by), page=page)
+        asked.add(terms=terms, impressions=ImpressionsFold(), design=design)
+        if doubted:
+            asked.add(ties=self.ties, rows=self.trained.fold(self.parts(), asked.needs.scores))
+        if page:
+            asked.add(diagnostics=self.diagnostics(asked.needs).fold)
         return asked
 
     def diagnostics(self, read: Needs) -> Diagnostics:
@@ -251,11 +259,16 @@ def listed(rows: Mapping[str, Rows]) -> Estimates:
     return Estimates({(target, one.name): one.found for target, some in rows.items() for one in requested(some)})
 
 
-def inner_fold(spec: IntervalSpec, layout: Layout, products: Products = (), *, grouped: bool = False) -> Tee:
-    """Return the fold that computes the sums of the estimates; for many groups a smaller one, without histograms."""
-    weights = layout.columns.numbers(one.weight for one in layout.pairs)
-    histogram = {"histogram": HistogramFold(tuple(weights))}
-    whole = {**spec.folds(layout.columns, products, blocks=layout.blocks), **_always(layout, keep=1024), **histogram}
+def inner_fold(
+    spec: IntervalSpec, layout: Layout, products: Products = (), *, grouped: bool = False, page: bool = True
+) -> Tee:
+    """Return the fold that computes the sums of the estimates; for many groups a smaller one.
+
+    page: whether there are histograms of the weights of the whole log.
+    """
+    whole = {**spec.folds(layout.columns, products, blocks=layout.blocks), **_always(layout, keep=1024)}
+    if page:
+        whole["histogram"] = HistogramFold(tuple(layout.columns.numbers(one.weight for one in layout.pairs)))
     return with_groups(Tee(whole), group_fold(spec, layout, products) if grouped else None)
 
 

@@ -15,10 +15,10 @@ from ..frames import Tabular
 from ..log.source import Source
 from ..readers.log import period_of
 from ..report.document import Answer, Document, Finding, Section, of_models, worst
+from ..report.facts import asked, eyebrow
 from ..report.plots import Forest
 from ..report.printable import Printed
 from ..sums.estimate import Caution, PlacedCaution
-from .pages.document import asked, eyebrow
 
 
 def versions() -> dict[str, str]:

@@ -11,9 +11,9 @@ from ..assumptions import in_words
 from ..findings import cautions_for
 from ..formatting import finite, listing, plural, quote
 from ..report.document import Answer, Document
+from ..report.facts import again
 from ..selection.estimators import EstimatedError
 from ..sums.estimate import Caution, PlacedCaution
-from .pages.document import again
 from .pages.selection import candidate_sections, candidates_forest, rule, simulated_section
 from .reproducibility import Delivered
 from .selection import SelectedEstimator

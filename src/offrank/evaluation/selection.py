@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from statistics import NormalDist
@@ -17,7 +17,6 @@ from ..errors import OffrankError, UsageError
 from ..estimators.base import terms_of
 from ..estimators.design import design_fold
 from ..estimators.family import Family, family
-from ..estimators.named import estimator
 from ..estimators.wrappers import without_normalisation
 from ..findings import has_cause
 from ..findings.evidence import SelectorEvidence
@@ -36,7 +35,6 @@ from .candidates import Pick
 from .counts import AnyEstimator, Counts
 from .reduction import Pass, Picks
 from .refutation import judged_log
-from .usual import CANDIDATES
 
 _TRIED = 16
 """Number of rows on which everything is tried first."""
@@ -106,7 +104,7 @@ class EstimatorSelector:
     logging: AnyPolicy
     examination: Sequence[float] | None
     spec: IntervalSpec
-    candidates: tuple[AnyEstimator, ...] = tuple(map(estimator, CANDIDATES))
+    candidates: tuple[AnyEstimator, ...]
     executor: Executor | None = None
     progress: Progress | None = None
     pseudo: bool = True
@@ -323,16 +321,20 @@ class Reading:
 
 
 def picked(
-    named: Sequence[AnyEstimator], targets: Mapping[str, AnyPolicy], selector: EstimatorSelector
+    named: Sequence[AnyEstimator],
+    targets: Mapping[str, AnyPolicy],
+    curve: Sequence[float] | None,
+    selector: Callable[[], EstimatorSelector],
 ) -> tuple[dict[str, Family], Picks]:
     """Return the estimators of each spelling, and for `auto` the choice for every target."""
     families: dict[str, Family] = {}
     picks: dict[str, dict[str, Pick]] = {}
     for one in named:
         if not without_normalisation(one).preselected:
-            families[repr(one)] = family(one, selector.examination)
+            families[repr(one)] = family(one, curve)
             continue
-        choices = {name: selector.select(target) for name, target in targets.items()}
+        chooses = selector()
+        choices = {name: chooses.select(target) for name, target in targets.items()}
         picks[repr(one)] = {name: choice.pick() for name, choice in choices.items()}
         used = [(choice, name) for choice in choices.values() for name in (choice.pick().held_to, choice.chosen)]
         families[repr(one)] = {name: choice.given[name] for choice, name in used}

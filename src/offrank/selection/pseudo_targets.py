@@ -14,7 +14,7 @@ from ..log.batch import Floats, LogBatch
 from ..log.source import Needs
 from ..policies.propensities import AnyPolicy, is_law, law_needs, propensities, shown_needs
 from ..policies.tilted import Tilted
-from ..sums.base import MappedFold, TotalFold
+from ..sums.base import MappedFold, PlusFold
 
 STRENGTHS = (0.25, 0.5, 1.0, -0.5)
 """How far pseudo-targets lean towards the target's order: a little, much, and away from it."""
@@ -52,8 +52,8 @@ class DistanceFold(MappedFold):
     logging: AnyPolicy
 
     @property
-    def reducer(self) -> TotalFold:
-        return TotalFold((len(self.targets) + 1,))
+    def reducer(self) -> PlusFold:
+        return PlusFold(np.zeros(len(self.targets) + 1))
 
     def mapped(self, batch: LogBatch) -> Floats:
         filled = np.arange(batch.slates.shape[1]) < batch.contexts.length[:, None]

@@ -4,18 +4,23 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.parquet as pq
 
+from ..files import atomic_write
 from ..log.batch import Contexts, Floats, Integers
+from ..outputs import DEMO
 from ..policies.base import Policy
 from ..policies.plackett_luce import PlackettLuce
 from .shared import expected_clicks, lists
 
 LOGGING = PlackettLuce("old_score")
 """The policy that draws the slates of this world."""
+_PART_ROWS = 25_000
 
 
 @dataclass(frozen=True)
@@ -94,3 +99,14 @@ class SearchWorld:
 
     def _rng(self, *words: int) -> np.random.Generator:
         return np.random.default_rng([self.seed, *words])
+
+
+def write_log(world: SearchWorld, path: Path) -> None:
+    """Write a world's log as Parquet, atomically."""
+    sizes = [min(_PART_ROWS, world.impressions - start) for start in range(0, world.impressions, _PART_ROWS)]
+    first = world.table(sizes[0], 0)
+    schema = first.schema.with_metadata({**(first.schema.metadata or {}), **DEMO})
+    with atomic_write(path) as temporary, pq.ParquetWriter(temporary, schema, compression="zstd") as writer:
+        writer.write_table(first)
+        for part, rows in enumerate(sizes[1:], start=1):
+            writer.write_table(world.table(rows, part))

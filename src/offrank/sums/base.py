@@ -102,25 +102,6 @@ class MappedFold(ABC):
         return self.result(self.reducer.finish(state))
 
 
-@dataclass(frozen=True)
-class PlusFold:
-    """Adds up values by their `+`; `zero` is the sum of none."""
-
-    zero: Any
-
-    def empty(self) -> Any:
-        return self.zero
-
-    def add(self, state: Any, batch: Any) -> Any:
-        return state + batch
-
-    def merge(self, left: Any, right: Any) -> Any:
-        return left + right
-
-    def finish(self, state: Any) -> Any:
-        return state
-
-
 def total(left: Floats, right: Floats) -> Floats:
     """The sum of two arrays of equal dimension, the shorter one padded with zeros along each axis."""
     both = np.zeros(np.maximum(left.shape, right.shape))
@@ -129,22 +110,21 @@ def total(left: Floats, right: Floats) -> Floats:
     return both
 
 
-@dataclass(frozen=True)
-class TotalFold:
-    """Adds up arrays of possibly different lengths. shape: of the empty sum."""
+@dataclass(frozen=True, eq=False)
+class PlusFold:
+    """Adds up values by their `+`, arrays as `total` does; `zero` is the sum of none."""
 
-    shape: tuple[int, ...]
+    zero: Any
 
-    def empty(self) -> Floats:
-        return np.zeros(self.shape)
+    def empty(self) -> Any:
+        return self.zero
 
-    def add(self, state: Floats, batch: Floats) -> Floats:
-        return total(state, batch)
+    def merge(self, left: Any, right: Any) -> Any:
+        return total(left, right) if isinstance(left, np.ndarray) else left + right
 
-    def merge(self, left: Floats, right: Floats) -> Floats:
-        return total(left, right)
+    add = merge
 
-    def finish(self, state: Floats) -> Floats:
+    def finish(self, state: Any) -> Any:
         return state
 
 

@@ -6,7 +6,6 @@ cluster has a line of its own, whatever its code is; above it, clusters are put 
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -30,11 +29,6 @@ class ClusterSums:
 
     codes: NDArray[np.uint64] | None
     sums: Floats
-
-    @property
-    def buckets(self) -> float:
-        """Return how many buckets the clusters share by chance: infinitely many where each has its own line."""
-        return math.inf if self.codes is not None else len(self.sums)
 
 
 @dataclass(frozen=True)

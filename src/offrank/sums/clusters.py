@@ -36,7 +36,8 @@ class Clusters:
     def of(cls, column: str, found: ClusterSums, products: int = 0) -> Clusters:
         """The clusters in the state of a `BucketsFold`; sums of so many products come after those of the columns."""
         held = found.sums[found.sums[:, 0] > 0]
-        return cls(column, np.roll(held[:, 1:], -products, axis=1), held[:, 0], found.buckets)
+        buckets = math.inf if found.codes is not None else len(found.sums)
+        return cls(column, np.roll(held[:, 1:], -products, axis=1), held[:, 0], buckets)
 
     def __len__(self) -> int:
         return len(self.rows)

@@ -208,6 +208,7 @@ class Estimate:
         design: the moments of the weights under the policies alone; None where these are not available.
         detectable: the smallest true difference to the log that such a log detects with a power of .8.
         about_log: cautions about the log that concern all estimates; the result lists them once.
+        checked: whether the log and the weights were checked: no warning is good news only then.
 
     Examples:
         >>> estimate = offrank.evaluate("offrank-demo/log.parquet", "uniform", "plackett_luce(old_score)", "ips")["ips"]
@@ -220,9 +221,9 @@ class Estimate:
     high: float
     standard_error: float
     n: int
-    ess: float
-    mean_weight: float | None
-    max_weight_share: float
+    ess: float = math.nan
+    mean_weight: float | None = None
+    max_weight_share: float = math.nan
     tail_index: float | None = None
     mean_weight_interval: Interval | None = None
     difference: Interval | None = None
@@ -234,12 +235,14 @@ class Estimate:
     design: Design | None = None
     detectable: float = math.nan
     about_log: tuple[Caution, ...] = field(default=(), repr=False)
+    checked: bool = True
 
     @property
     def trustworthy(self) -> bool:
-        """Whether it is a number without a serious warning about itself or the log."""
+        """Whether it is a number that was checked, without a serious warning about itself or the log."""
         found = (*self.warnings, *self.about_log)
-        return math.isfinite(self.value) and all(caution.severity != "serious" for caution in found)
+        sound = math.isfinite(self.value) and all(caution.severity != "serious" for caution in found)
+        return self.checked and sound
 
 
 _FARTHEST = 1e100

@@ -8,7 +8,7 @@ import numpy as np
 
 from ..log.batch import Floats, Integers
 from . import _kernels
-from .base import MappedFold, Sample, TotalFold
+from .base import MappedFold, PlusFold, Sample
 
 _BINS = 4096  # of one sign
 
@@ -35,8 +35,8 @@ class HistogramFold(MappedFold):
     columns: tuple[int, ...]
 
     @property
-    def reducer(self) -> TotalFold:
-        return TotalFold((len(self.columns), 2 * _BINS))
+    def reducer(self) -> PlusFold:
+        return PlusFold(np.zeros((len(self.columns), 2 * _BINS)))
 
     def mapped(self, batch: Sample) -> Floats:
         counts = np.zeros((len(self.columns), 2 * _BINS))

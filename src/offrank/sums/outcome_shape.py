@@ -9,7 +9,7 @@ import numpy as np
 
 from ..log.batch import PRICED, Floats, LogBatch
 from . import _kernels
-from .base import MappedFold, TotalFold
+from .base import MappedFold, PlusFold
 
 MOST = 32
 """Slots of the longest list that is looked at."""
@@ -65,7 +65,7 @@ USUAL = OutcomeShape()
 class OutcomeShapeFold(MappedFold):
     """Reduces batches to the `OutcomeShape`."""
 
-    reducer: ClassVar = TotalFold((4, MOST + 1, MOST + 1))
+    reducer: ClassVar = PlusFold(np.zeros((4, MOST + 1, MOST + 1)))
 
     def mapped(self, batch: LogBatch) -> Floats:
         """Return sums by rank, lists by slots and clicks, their outcome, and amounts in bins of their logarithm."""

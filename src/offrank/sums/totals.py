@@ -12,7 +12,7 @@ import numpy as np
 from ..log.batch import Floats
 from ..log.hashing import ODD
 from . import _kernels
-from .base import MappedFold, Sample, TotalFold
+from .base import MappedFold, PlusFold, Sample
 
 Products = tuple[tuple[int, int], ...]
 """Pairs of columns whose products are summed too: second moments, for what is refitted in each replicate."""
@@ -36,8 +36,8 @@ class SumsFold(MappedFold):
     marks: bool = False
 
     @property
-    def reducer(self) -> TotalFold:
-        return TotalFold((self.columns,))
+    def reducer(self) -> PlusFold:
+        return PlusFold(np.zeros(self.columns))
 
     def mapped(self, batch: Sample) -> Floats:
         if self.marks:
@@ -57,8 +57,8 @@ class BootstrapFold(MappedFold):
     products: Products = ()
 
     @property
-    def reducer(self) -> TotalFold:
-        return TotalFold((self.replicates, self.columns + len(self.products)))
+    def reducer(self) -> PlusFold:
+        return PlusFold(np.zeros((self.replicates, self.columns + len(self.products))))
 
     def mapped(self, batch: Sample) -> Floats:
         values = with_products(batch.values, self.products)

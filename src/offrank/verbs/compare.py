@@ -28,8 +28,6 @@ def compare(question: TargetComparison) -> Result:
             rankers that sort, snips, snrips and snipm.
         examination: Probability that each rank is examined, or a click model's file. For pbm and interpol. In Python
             numbers, a fitted click model, the file that it was saved to, or what `offrank.harvest_clicks` found.
-        totals: How many impressions there were: tests the rates in `inclusion`. In Python `{"clicked": 1200, "all":
-            50000}`.
         cluster: Rows with the same value depend on each other; auto: query, user or session; none: independent rows.
             auto takes the one of them, with at least five values, that has the strongest dependence.
         confidence: Level of the intervals.
@@ -42,6 +40,8 @@ def compare(question: TargetComparison) -> Result:
         control: A column with a number per impression that was known before it: regression adjustment (CUPED). Such as
             the user's past rate. Takes from each estimate, and from the difference of means, what the column tells of
             the reward; not from estimators whose weights are cut off or come from a model.
+        totals: How many impressions there were: tests the rates in `inclusion`. In Python `{"clicked": 1200, "all":
+            50000}`.
         held_out: Read only the third of LOG that `learn` kept apart. The file of a policy that was learnt from this
             very log.
         state: Write what was counted, for `offrank merge`. Rows are then numbered within files (random draws depend on

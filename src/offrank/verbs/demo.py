@@ -7,18 +7,15 @@ import shlex
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-import pyarrow.parquet as pq
-
 from ..argument import seed_number
 from ..evaluation.result import Result
-from ..files import atomic_write
-from ..outputs import DEMO, refuse_output
+from ..outputs import refuse_output
 from ..policies.top import Top
 from ..readers.log import read_log
 from ..report.document import Document, Section
 from ..report.printable import Printed
 from ..running.executors import Progress
-from ..simulation.search import LOGGING, SearchWorld
+from ..simulation.search import LOGGING, SearchWorld, write_log
 from ..steps import Say, silent
 from ..wording import Style
 from .check import check
@@ -37,7 +34,6 @@ ESTIMATORS = (
     "interpol(window=1, form=windowed)",
     "pbm",
 )
-_PART_ROWS = 25_000
 
 
 @dataclass(frozen=True)
@@ -106,7 +102,7 @@ def demo(
     for path in (log, report, result):
         refuse_output(path, overwrite=overwrite)
     say(f"1. Simulating {world.impressions:,} impressions of {world.queries} queries to {log}")
-    write(world, log)
+    write_log(world, log)
     source = read_log(log)
     say("2. Checking the log: are its propensities correct, and does it cover the target?")
     checked = check(source, logging=LOGGING, progress=progress)
@@ -123,14 +119,3 @@ def demo(
 def _command(folder: str | os.PathLike[str], world: SearchWorld) -> str:
     options = ["--impressions", str(world.impressions), "--seed", str(world.seed)]
     return shlex.join(["offrank", "demo", os.fspath(folder), *options])
-
-
-def write(world: SearchWorld, path: Path) -> None:
-    """Write a world's log as Parquet, atomically."""
-    sizes = [min(_PART_ROWS, world.impressions - start) for start in range(0, world.impressions, _PART_ROWS)]
-    first = world.table(sizes[0], 0)
-    schema = first.schema.with_metadata({**(first.schema.metadata or {}), **DEMO})
-    with atomic_write(path) as temporary, pq.ParquetWriter(temporary, schema, compression="zstd") as writer:
-        writer.write_table(first)
-        for part, rows in enumerate(sizes[1:], start=1):
-            writer.write_table(world.table(rows, part))

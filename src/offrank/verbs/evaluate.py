@@ -22,8 +22,6 @@ def evaluate(question: WithBounds) -> Result:
             estimated error is chosen for each target, see `offrank.select_estimators`.
         examination: Probability that each rank is examined, or a click model's file. For pbm and interpol. In Python
             numbers, a fitted click model, the file that it was saved to, or what `offrank.harvest_clicks` found.
-        totals: How many impressions there were: tests the rates in `inclusion`. In Python `{"clicked": 1200, "all":
-            50000}`.
         cluster: Rows with the same value depend on each other; auto: query, user or session; none: independent rows.
             auto takes the one of them, with at least five values, that has the strongest dependence.
         confidence: Level of the intervals.
@@ -36,6 +34,8 @@ def evaluate(question: WithBounds) -> Result:
         control: A column with a number per impression that was known before it: regression adjustment (CUPED). Such as
             the user's past rate. Takes from each estimate, and from the difference of means, what the column tells of
             the reward; not from estimators whose weights are cut off or come from a model.
+        totals: How many impressions there were: tests the rates in `inclusion`. In Python `{"clicked": 1200, "all":
+            50000}`.
         held_out: Read only the third of LOG that `learn` kept apart. The file of a policy that was learnt from this
             very log.
         state: Write what was counted, for `offrank merge`. Rows are then numbered within files (random draws depend on

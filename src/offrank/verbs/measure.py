@@ -6,12 +6,12 @@ from dataclasses import dataclass
 
 from ..argument import asks
 from ..evaluation import reproducibility
+from ..metrics import page as metrics_page
 from ..metrics.measured import Measurements
 from ..metrics.measurements import measure_models
 from ..metrics.question import MetricsQuestion
 from ..report.document import Document
 from ..report.printable import Printed
-from . import metrics_page
 
 
 @asks(MetricsQuestion)

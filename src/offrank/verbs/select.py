@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from ..argument import asks
 from ..evaluation import arguments
-from ..evaluation.question import EstimatorSelection
 from ..evaluation.reproducibility import facts
 from ..evaluation.selected_estimators import SelectedEstimators
 from ..evaluation.selection import EstimatorSelector
+from ..evaluation.selection_question import EstimatorSelection
 from ..evaluation.simulated_selection import CONTEXTS, simulate_selection
 from ..inference.spec import IntervalSpec
 from ..policies.fit import fitted

@@ -12,9 +12,10 @@ from ...errors import NoOverlapError
 from ...formatting import Span, count, finite, number, percent, plural, quote
 from ...frames import cautions
 from ...report.document import Cell, Codes, Figures, Section
+from ...report.facts import refusal
 from ...report.plots import Forest, ForestRow
 from ..estimates import Found, ResultData
-from .document import are_days, groups, is_sound, known, refusal, severity
+from .document import are_days, groups, is_sound, known, severity
 
 MOST_GROUPS = 10
 _MOST_DAYS = 92

@@ -11,6 +11,7 @@ from ...estimators.registry import ESTIMATORS
 from ...findings.verdict import Verdict
 from ...formatting import MISSING, Span, count, listing, number, quote
 from ...report.document import Document, Figures, Item, Section
+from ...report.facts import again, eyebrow, period
 from ...report.picture import Picture
 from ...report.plots import Forest, ForestRow
 from ...wording import joined
@@ -21,7 +22,7 @@ from .ab_test import ab_test
 from .answers import SEVERITY_OF, answers
 from .bounds import bounds_by_group
 from .diagnostics import clips_forest, diagnostics, forest_of_checks, ranks_forest, weights_forest, windows_forest
-from .document import again, are_days, eyebrow, findings_of, in_worth, period
+from .document import are_days, findings_of, in_worth
 from .estimates import all_groups, estimates_forest, estimators, groups_forest, largest_groups
 
 _ORDER = ("serious", "warning", "note", "ok", "skipped")

@@ -10,10 +10,10 @@ from ...clicks.evaluation import Evaluations, Predictor, evaluate
 from ...clicks.fitted import Fitted
 from ...clicks.summary import known
 from ...evaluation import arguments
-from ...evaluation.pages.document import again
 from ...evaluation.reproducibility import Delivered, facts
 from ...inference.spec import cluster_column
 from ...report.document import Document
+from ...report.facts import again
 from ...running.executors import Executor, Progress
 from ...sums.estimate import Caution
 from . import pages

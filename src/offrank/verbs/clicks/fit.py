@@ -19,11 +19,11 @@ from ...clicks.fitted import Fitted
 from ...clicks.model import ClickModel, click_model
 from ...errors import UsageError
 from ...evaluation import arguments
-from ...evaluation.pages.document import again
 from ...evaluation.reproducibility import Delivered, facts
 from ...frames import plain
 from ...outputs import refuse_outputs
 from ...report.document import Answer, Document
+from ...report.facts import again
 from ...running.executors import Executor, Progress
 from ...steps import Say, silent
 from ...sums.estimate import Caution

@@ -13,12 +13,12 @@ from ...clicks.harvesting import Harvested, Method, Weigh, harvest
 from ...clicks.summary import known
 from ...errors import UsageError
 from ...evaluation import arguments
-from ...evaluation.pages.document import again
 from ...evaluation.reproducibility import Delivered, facts
 from ...formatting import Span
 from ...frames import plain
 from ...log.batch import Floats
 from ...report.document import Answer, Cell, Document, Figures, Section
+from ...report.facts import again
 from ...running.executors import Executor, Progress
 from ...sums.estimate import Caution
 from . import pages

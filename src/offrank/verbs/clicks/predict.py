@@ -13,11 +13,11 @@ from ... import formatting
 from ...clicks.fitted import Fitted
 from ...clicks.summary import known
 from ...evaluation import arguments
-from ...evaluation.pages.document import again
 from ...evaluation.reproducibility import Delivered, facts
 from ...frames import check_table_path, plain, write_table
 from ...outputs import refuse_outputs
 from ...report.document import Answer, Document
+from ...report.facts import again
 from ...running.executors import Progress
 from ...sums.estimate import Caution
 from .base import models

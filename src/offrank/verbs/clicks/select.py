@@ -15,7 +15,6 @@ from ...clicks.fitted import Fitted
 from ...clicks.summary import known
 from ...errors import AbilityError
 from ...evaluation import arguments
-from ...evaluation.pages.document import again
 from ...evaluation.reproducibility import Delivered, facts
 from ...findings import cautions_for, convicting
 from ...findings.evidence_clicks import SelectionEvidence
@@ -27,6 +26,7 @@ from ...policies.base import Policy
 from ...policies.fit import fitted
 from ...policies.propensities import AnyPolicy, law, law_needs
 from ...report.document import Document, Section, worst
+from ...report.facts import again
 from ...running.executors import Executor, Progress
 from ...selection.candidates import MeasuredModel
 from ...selection.click_models import ModelChoice, Selection, select

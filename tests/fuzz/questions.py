@@ -13,13 +13,13 @@ from typing import Any
 from click.testing import CliRunner
 
 import offrank
+from offrank.cli import main
+from offrank.errors import NoOverlapError, OffrankError
+from offrank.log.batch import LogBatch
+from offrank.log.source import Needs, Source
+from offrank.policies import PlackettLuce, Top, Uniform
+from offrank.spelling import spell
 
-from ...cli import main
-from ...errors import NoOverlapError, OffrankError
-from ...log.batch import LogBatch
-from ...log.source import Needs, Source
-from ...policies import PlackettLuce, Top, Uniform
-from ...spelling import spell
 from . import answers, oracle
 from .answers import Wrong, clean, in_json, no_nan
 from .cases import LONG_LAYOUT, LogCase

@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 
 import offrank
+from offrank.policies import Uniform
 
-from ...policies import Uniform
 from . import logs
 from .answers import Wrong, in_json
 from .cases import LogCase

@@ -16,7 +16,7 @@ LONG_LAYOUT = ("impression", "item", "position", "click", "propensity", "inclusi
 """The roles of a long log here."""
 
 
-class Unwritable(Exception):  # noqa: N818
+class Unwritable(Exception):
     """A log cannot be written in a shape or a form, so that there is nothing to read."""
 
 

@@ -15,7 +15,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
-from ...errors import OffrankError
+from offrank.errors import OffrankError
+
 from . import files, forms, logs, peaks, shapes
 from .answers import Wrong
 from .cases import Invalid, Layout, LogCase, Unwritable
@@ -26,7 +27,7 @@ from .shrink import AnyCase, shrunk
 
 SECONDS, BYTES = 60.0, 2 << 30
 """The most that a case may take, of the time of the processor."""
-_IN_MEMORY = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None  # noqa: S108  small files, removed at once
+_IN_MEMORY = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
 """Where cases are written: where removing a folder takes no disk, if there is such a place."""
 _OF_BYTES, _WIDE, _STRANGE = 0.17, 0.65, 0.3
 """The share of cases that are files with edited bytes; and of the others, those with a row per impression, and those

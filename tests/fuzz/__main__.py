@@ -1,4 +1,4 @@
-"""`python -m offrank.testing.fuzz`: judge cases, and tell of those that fail."""
+"""`python -m tests.fuzz`: judge cases, and tell of those that fail."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from . import judging, workers
 
 def main() -> int:
     """Read the arguments, run, and return the exit code: 1 if a case failed."""
-    parser = argparse.ArgumentParser(prog="python -m offrank.testing.fuzz", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m tests.fuzz", description=__doc__)
     parser.add_argument("--cases", type=int, default=1000, help="how many")
     parser.add_argument("--seed", default="1", help="cases of another seed are others")
     parser.add_argument("--first", type=int, default=0, help="number of the first case")

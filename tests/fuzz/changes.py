@@ -7,7 +7,8 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from ...log.schema import LONG_ROLES, ROLES
+from offrank.log.schema import LONG_ROLES, ROLES
+
 from . import forms
 from .cases import LogCase
 from .values import ODD_NAMES, ODD_NUMBERS, ODD_TEXTS

@@ -237,7 +237,7 @@ def _sqlite(case: LogCase, folder: Path) -> Any:
     with sqlite3.connect(path) as base:
         base.execute(f"create table log ({columns})")
         rows = [[_cell(cell) for cell in row] for row in zip(*case.columns.values(), strict=True)]
-        base.executemany(f"insert into log values ({', '.join('?' * len(names))})", rows)  # noqa: S608
+        base.executemany(f"insert into log values ({', '.join('?' * len(names))})", rows)
     base.close()
     return f"{path}:log"
 

@@ -7,7 +7,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from ...log.schema import LONG_ROLES, ROLES
+from offrank.log.schema import LONG_ROLES, ROLES
+
 from .cases import LONG_LAYOUT, WIDE_ROLES, LogCase
 from .values import is_number
 

@@ -18,7 +18,7 @@ CLOSE = 1e-9
 _ROUNDED = 1e-12
 
 
-class Wrong(Exception):  # noqa: N818
+class Wrong(Exception):
     """An answer that is not the oracle's, or that holds what no answer may."""
 
 

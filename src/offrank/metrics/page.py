@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from ..errors import NoOverlapError
-from ..evaluation.pages.document import again, asked, eyebrow, refusal
 from ..formatting import Span, count, finite, listing, nine_digits, percent, quote
-from ..metrics.measured import Measured, Measurements
 from ..report.document import Answer, Cell, Document, Figures, Section, findings, worst
+from ..report.facts import again, asked, eyebrow, refusal
 from ..report.plots import Forest, ForestRow, Side
 from ..sums.estimate import Interval
+from .measured import Measured, Measurements
 
 _HEADER = ("model", "value", "interval", "to the first", "interval", "rejected", "worth")
 
