@@ -124,7 +124,7 @@ def _sum_over_sets(logs, weights, size, length, items, most, depth, drawn, mass,
                 for lane in range(lanes):
                     law[item, rank, lane] = 0.0
         for above in range(full + 1):
-            for lane in range(lanes):
+            for lane in range(lanes if drawn[above] < depth[block] else 0):
                 chance[above, lane] = above == 0
         for above in range(full):
             rank = drawn[above]
@@ -148,6 +148,10 @@ def _sum_over_sets(logs, weights, size, length, items, most, depth, drawn, mass,
                 if above & (1 << item):
                     continue
                 after = above | (1 << item)
+                if rank == depth[block] - 1:  # nothing comes after
+                    for lane in range(lanes):
+                        law[item, rank, lane] += share[lane] * weights[block, item, lane]
+                    continue
                 for lane in range(lanes):
                     p = share[lane] * weights[block, item, lane]
                     law[item, rank, lane] += p
