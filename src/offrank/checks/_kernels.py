@@ -145,35 +145,37 @@ def seal(key):
 
 
 @jit
-def count_shown(context, items, clicks, limit):
-    """Count what was shown of context [n] and item [n, k] with a hash of at most `limit`.
+def count_shown(context, candidates, slates, limit):
+    """Count what was shown of context [n] and item with a hash of at most `limit`.
 
-    items [n, k]: codes; clicks [n, k], NaN where nothing was shown.
+    candidates [n, m]: codes; slates [n, k]: places among them, -1 where nothing was shown.
     """
     found = 0
     for row in range(len(context)):
         begun = finish(context[row] + ODD)
-        for slot in range(items.shape[1]):
-            if finish(_joined(begun, items[row, slot] * ODD)) <= limit and not np.isnan(clicks[row, slot]):
+        for slot in range(slates.shape[1]):
+            place = slates[row, slot]
+            if place >= 0 and finish(_joined(begun, candidates[row, place] * ODD)) <= limit:
                 found += 1
     return found
 
 
 @jit
-def cells(context, items, clicks, scores, limit, table, cell, key, low, high):
-    """Find the cells of context [n] and item [n, k] whose hash is at most `limit`, and return their number.
+def cells(context, candidates, slates, limit, table, cell, key):
+    """Find the cells of context [n] and shown item whose hash is at most `limit`, and return their number.
 
-    items [n, k]: codes; clicks [n, k], NaN where nothing was shown; scores [s, n, k]. table: -1 each, a power of two in
-    length and longer than the cells. cell [n, k]: filled with the number of the cell, -1 for none; key [e], low, high
-    [e, s] in the order of first occurrence.
+    As `count_shown`. table: -1 each, a power of two in length and longer than the cells. cell [n, k]: filled with the
+    number of the cell, -1 for none; key [e] in the order of first occurrence.
     """
     mask, found = np.uint64(len(table) - 1), 0
     for row in range(len(context)):
-        for slot in range(items.shape[1]):
+        begun = finish(context[row] + ODD)
+        for slot in range(slates.shape[1]):
             cell[row, slot] = -1
-            if np.isnan(clicks[row, slot]):
+            place = slates[row, slot]
+            if place < 0:
                 continue
-            code = finish(_joined(finish(context[row] + ODD), items[row, slot] * ODD))
+            code = finish(_joined(begun, candidates[row, place] * ODD))
             if code > limit:
                 continue
             at = code & mask
@@ -182,18 +184,24 @@ def cells(context, items, clicks, scores, limit, table, cell, key, low, high):
             if table[at] < 0:
                 table[at] = found
                 key[found] = code
-                low[found], high[found] = np.inf, -np.inf
                 found += 1
-            here = table[at]
-            cell[row, slot] = here
-            for score in range(len(scores)):
-                low[here, score] = min(low[here, score], scores[score, row, slot])
-                high[here, score] = max(high[here, score], scores[score, row, slot])
+            cell[row, slot] = table[at]
     return found
 
 
 @jit
-def cell_sums(cell, line, clicks, sums):
+def cell_ends(cell, slates, scores, low, high):
+    """Lower low [e] and raise high [e] to the scores [n, m] of what was shown in each cell [n, k]."""
+    for row in range(len(cell)):
+        for slot in range(cell.shape[1]):
+            here = cell[row, slot]
+            if here >= 0:
+                score = scores[row, slates[row, slot]]
+                low[here], high[here] = min(low[here], score), max(high[here], score)
+
+
+@jit
+def cell_sums(cell, line, slates, clicks, sums):
     """Add to the line [e] of each cell [n, k], -1 for none, impressions, clicks and their squares.
 
     sums [lines, 2 r, 3]: at each rank, the last with those below, without a click above, then at each rank with one.
@@ -202,9 +210,9 @@ def cell_sums(cell, line, clicks, sums):
     for row in range(len(cell)):
         above = 0
         for slot in range(cell.shape[1]):
-            came = clicks[row, slot]
-            if np.isnan(came):
+            if slates[row, slot] < 0:
                 continue
+            came = clicks[row, slot]
             here = line[cell[row, slot]] if cell[row, slot] >= 0 else -1
             if here >= 0:
                 at = above + min(slot, ranks - 1)

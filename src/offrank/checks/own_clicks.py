@@ -76,18 +76,19 @@ class OwnClicksFold:
             clicks = batch.outcome[:, None]  # a reward of one item is as good
         if clicks is None or context is None or not len(batch):
             return state
-        items, came, shown = batch.once((type(self), self.scores), lambda: self._shown(batch, clicks))
-        limit = batch.limits.of(self)
-        most = _kernels.count_shown(context, items, came, limit)  # few, once a part is full
+        items, slates, limit = batch.contexts.candidates.view(np.uint64), batch.slates, batch.limits.of(self)
+        most = _kernels.count_shown(context, items, slates, limit)  # few, once a part is full
         table = np.full(1 << (2 * most).bit_length(), -1)
-        key, ends = np.empty(most, np.uint64), np.empty((2, most, len(self.scores)))
-        cell = np.empty(came.shape, np.int64)
-        e = _kernels.cells(context, items, came, shown, limit, table, cell, key, *ends)
+        key, cell = np.empty(most, np.uint64), np.empty(slates.shape, np.int64)
+        e = _kernels.cells(context, items, slates, limit, table, cell, key)
         kept, line = np.argsort(key[:e], kind="stable")[: self.kept], np.full(e, -1)
         line[kept] = np.arange(len(kept))
         sums = np.zeros((len(kept), 2 * RANKS, 3))
-        _kernels.cell_sums(cell, line, came, sums)
-        merged = self.merge(state, CellCounts(key[kept], sums, *(one[kept] for one in ends)))
+        _kernels.cell_sums(cell, line, slates, clicks, sums)
+        low, high = np.full((len(self.scores), e), np.inf), np.full((len(self.scores), e), -np.inf)
+        for name, *ends in zip(self.scores, low, high, strict=True):
+            _kernels.cell_ends(cell, slates, batch.contexts.scores[name], *ends)
+        merged = self.merge(state, CellCounts(key[kept], sums, low[:, kept].T, high[:, kept].T))
         if len(merged.key) == self.kept:
             batch.limits.lower(self, merged.key[-1])
         return merged
@@ -114,15 +115,6 @@ class OwnClicksFold:
         return CellCounts(
             key[first], added, np.minimum.reduceat(low[order], first), np.maximum.reduceat(high[order], first)
         )
-
-    def _shown(self, batch: LogBatch, clicks: Floats) -> tuple[Bits, Floats, Floats]:
-        """Return codes [n, k], clicks [n, k] and scores [s, n, k] of what was shown."""
-        place = np.maximum(batch.slates, 0)
-        codes, *scores = (
-            np.take_along_axis(values, place, axis=1)
-            for values in (batch.contexts.candidates, *(batch.contexts.scores[name] for name in self.scores))
-        )
-        return codes.view(np.uint64), np.where(batch.slates >= 0, clicks, np.nan), np.stack(scores)
 
     def _contexts(self, batch: LogBatch) -> Bits | None:
         """Return what the cells of a row have in common [n]; None if the batch does not tell."""
