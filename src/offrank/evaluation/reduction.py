@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from ..checks.log import LogFold
@@ -107,7 +108,7 @@ class Pass:
         """Return the estimators that depend on the target."""
         return [one for one in self.members if without_normalisation(one).weighs != "logged"]
 
-    @property
+    @cached_property
     def layout(self) -> Layout:
         """Return each distinct weighting once: ips and snips share one."""
         weighed, targets = dict.fromkeys(map(without_normalisation, self.members)), dict.fromkeys(self.targets.values())
