@@ -15,6 +15,7 @@ from offrank.log.batch import Contexts, Floats, Integers, Labels, LogBatch, Show
 from offrank.policies import policy
 from offrank.sums.estimate import Estimate
 from offrank.testing import MemorySource, take
+from offrank.verbs.estimate import estimate
 from offrank.verbs.evaluate import evaluate
 
 TARGET = "top(new)"
@@ -70,7 +71,7 @@ class World:
 
 def judged(world: World, batch: LogBatch, names: list[str], **options: Any) -> Any:
     pieces = tuple(take(batch, rows) for rows in np.array_split(np.arange(len(batch)), len(batch) // 50_000 + 1))
-    return evaluate(MemorySource(pieces), TARGET, world.logging, names, examination=CURVE, **options)
+    return estimate(MemorySource(pieces), TARGET, world.logging, names, examination=CURVE, **options)
 
 
 SLOTWISE = ["rips", "snrips", "ipm", "snipm", "snipm(normaliser=pooled)"]
@@ -102,7 +103,7 @@ def test_the_logging_policy_is_worth_its_log(users: str, ragged: bool) -> None:
     world = World(5, 4, "plackett_luce(new)", users, ragged)
     world = replace(world, logging="plackett_luce(old)")
     batch = world.logs(1, 500, world.logging, 0)
-    found = evaluate(MemorySource((batch,)), world.logging, world.logging, ["logged", "ips", "ipm", "rips", "pi"])
+    found = estimate(MemorySource((batch,)), world.logging, world.logging, ["logged", "ips", "ipm", "rips", "pi"])
     for one in found.estimates.given.values():
         assert one.ess == pytest.approx(500)
 
@@ -170,7 +171,7 @@ def one_slot(weights: Floats, clicks: Floats, **options: Any) -> Estimate:
     batch = LogBatch(
         replace(contexts, keys=keys), shown, clicks[:, None], None, np.ones(rows), np.arange(rows, dtype=np.uint64)
     )
-    return evaluate(MemorySource((batch,)), "uniform", "logged", ["ips"], **{"cluster": None, **options})["ips"]
+    return estimate(MemorySource((batch,)), "uniform", "logged", ["ips"], **{"cluster": None, **options})["ips"]
 
 
 @pytest.mark.parametrize(("clicked", "known"), [(29, False), (31, True)])

@@ -17,12 +17,13 @@ import offrank
 from benchmarks._page import table_of
 from offrank.argument import argument, arguments, asks, rows_of
 from offrank.cli.options import options_of
-from offrank.evaluation.question import LogCheck, Question, TargetComparison, WithBounds
+from offrank.evaluation.question import LogCheck, NumbersAsked, Question, TargetComparison, WithBounds
 from offrank.evaluation.selection_question import EstimatorSelection
 from offrank.metrics.question import MetricsQuestion
 from tests.verbs.logs import LOGGING, TARGET, search
 
 KINDS = {
+    offrank.estimate: NumbersAsked,
     offrank.evaluate: WithBounds,
     offrank.compare: TargetComparison,
     offrank.check: LogCheck,
