@@ -20,6 +20,7 @@ from offrank.evaluation.question import LogCheck, TargetComparison, WithBounds
 from offrank.evaluation.selection_question import EstimatorSelection
 from offrank.metrics import ranking
 from offrank.metrics.question import MetricsQuestion
+from tests.house.offenders import offenders
 from tests.house.test_exports import DOCUMENTED, found_by
 
 SECTION = re.compile(r"^(Parameters|Returns|Raises|Examples):\n((?:    .*\n?|\n)*)", re.MULTILINE)
@@ -70,8 +71,11 @@ def raising(value: Any) -> bool:
     return any(isinstance(node, ast.Raise) for node in ast.walk(tree))
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_a_public_name_describes_itself(name: str) -> None:
+def test_a_public_name_describes_itself() -> None:
+    assert offenders(NAMES, describes_itself) == {}
+
+
+def describes_itself(name: str) -> None:
     value = NAMES[name]
     summary = str(inspect.getdoc(value)).split("\n\n")[0]
     assert len(summary) <= 240, "a line or two"
@@ -84,9 +88,12 @@ def test_a_public_name_describes_itself(name: str) -> None:
     assert "TODO" not in str(value.__doc__)
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_the_docstring_stands_in_the_source(name: str) -> None:
+def test_the_docstring_stands_in_the_source() -> None:
     """Editors read the source and run nothing."""
+    assert offenders(NAMES, in_the_source) == {}
+
+
+def in_the_source(name: str) -> None:
     defined = ast.parse(textwrap.dedent(inspect.getsource(NAMES[name]))).body[0]
     assert isinstance(defined, ast.FunctionDef | ast.ClassDef)
     written = ast.get_docstring(defined)
@@ -103,9 +110,12 @@ def test_an_editor_shows_the_docstring_of_the_verb_and_not_of_its_question(name:
     assert told == documented(told, QUESTIONS[name]), "run scripts/argument-tables"
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_a_public_name_has_an_example(name: str) -> None:
+def test_a_public_name_has_an_example() -> None:
     """`test_examples.py` runs it. What only declares methods is no thing of its own."""
+    assert offenders(NAMES, has_an_example) == {}
+
+
+def has_an_example(name: str) -> None:
     value: Any = NAMES[name]
     declares = inspect.isabstract(value) or vars(value).get("_is_protocol", False)
     assert declares or ">>> " in sections(value)["Examples"]

@@ -21,6 +21,7 @@ from offrank.evaluation.differences import Difference
 from offrank.evaluation.pages.evaluation import Plots
 from offrank.report.picture import Picture
 from tests.docs.test_docstrings import parameters, raising, returns, sections
+from tests.house.offenders import offenders
 
 pytestmark = pytest.mark.xdist_group("docs")  # the demo is run once
 
@@ -53,8 +54,11 @@ EXAMPLES = {f"{one.__module__}.{one.__qualname__}": one for found in METHODS.val
 EXAMPLES = {name: one for name, one in EXAMPLES.items() if ">>> " in one.__doc__}
 
 
-@pytest.mark.parametrize("name", METHODS)
-def test_a_method_describes_itself(name: str) -> None:
+def test_a_method_describes_itself() -> None:
+    assert offenders(METHODS, describes_itself) == {}
+
+
+def describes_itself(name: str) -> None:
     method, *replaced = METHODS[name]
     told = {title: text for one in (*reversed(replaced), method) for title, text in sections(one).items()}
     assert re.findall(r"^(\w+): \S", told.get("Parameters", ""), re.MULTILINE) == parameters(method)

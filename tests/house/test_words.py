@@ -35,11 +35,14 @@ FOREIGN = re.compile(
 )
 
 
-@pytest.mark.parametrize("path", TEXTS, ids=lambda path: path.relative_to(ROOT).as_posix())
-def test_no_foreign_words(path: Path) -> None:
+def foreign(path: Path) -> list[str]:
     text = path.read_text(encoding="utf-8")
     numbered = enumerate(text.splitlines(), 1) if FOREIGN.search(text) else ()
-    assert [f"{number}: {line.strip()}" for number, line in numbered if FOREIGN.search(line)] == []
+    return [f"{path.relative_to(ROOT)}:{number}: {line.strip()}" for number, line in numbered if FOREIGN.search(line)]
+
+
+def test_no_foreign_words() -> None:
+    assert [one for path in TEXTS for one in foreign(path)] == []
 
 
 @pytest.mark.parametrize("text", ["/work/main/log.parquet", "as the last session found", "TODO: later"])
