@@ -132,6 +132,17 @@ def prices(rng: np.random.Generator, n: int) -> Floats:
     return rng.choice(np.round(np.exp(rng.normal(3, 1.5, 12)), 2), n)
 
 
+def many_prices(rng: np.random.Generator, n: int) -> Floats:
+    """Prices that end in .99, the first ones sold most."""
+    often = 1 / np.arange(1, 121)
+    return rng.choice(np.maximum(np.round(np.exp(rng.normal(3, 1, 120))), 1) - 0.01, n, p=often / often.sum())
+
+
+def dear_ones(rng: np.random.Generator, n: int) -> Floats:
+    """Three of ten goods cost 6 times as much."""
+    return np.exp(np.where(rng.random(n) < 0.3, rng.normal(4.8, 0.7, n), rng.normal(3, 0.7, n)))
+
+
 def in_units(factor: float, share: float, spread: float) -> Change:
     def change(log: Log) -> None:
         rewards(lambda rng, n: np.exp(rng.normal(3, spread, n)))(log)
@@ -203,6 +214,8 @@ HEALTHY: dict[str, Change] = {
     "gamma amounts, shape .3": rewards(lambda rng, n: rng.gamma(0.3, 10, n)),
     "counts": rewards(lambda rng, n: rng.poisson(2, n) + 1.0),
     "12 prices": rewards(prices),
+    "120 prices at .99": rewards(many_prices),
+    "goods, and some 6 times as dear": rewards(dear_ones),
     "a score counted on another day": leak(0.0, here=False),
     "the same with noise, sd .05": leak(0.05, here=False),
 }

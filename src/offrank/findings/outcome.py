@@ -57,17 +57,18 @@ UNITS_APART = 8.0
 """Smallest ratio between the medians of both humps."""
 SMALLER = 0.02
 """Smallest share of the amounts in the smaller one."""
-VALLEY = 0.2
+VALLEY = 0.6
 """Largest density between the humps, over that at the lower peak."""
 ALIKE = 0.7
-"""Smallest area that both humps share once their medians are laid on each other."""
+"""Smallest area that both humps share once their medians are laid on each other; with a fifth of the valley more."""
 VALUES = 10
 """Fewest different amounts in a hump: a few fixed prices are no hump."""
 
 
 @finding("two-units", "Amounts in two units", lambda found: found.factor >= UNITS_APART, cause="outcome")
 def two_units(found: OutcomeShape) -> Statement | None:
-    if found.smaller < SMALLER or found.valley > VALLEY or found.alike < ALIKE or found.values < VALUES:
+    alike = ALIKE + found.valley / 5
+    if found.smaller < SMALLER or found.valley > VALLEY or found.alike < alike or found.values < VALUES:
         return None
     return Statement(
         "warning",
