@@ -1,8 +1,9 @@
-"""What an evaluation pays for: CPU seconds of each part of the pass over a log, and of `pi` and `auto` beside `ips`.
+"""What an evaluation pays for: CPU seconds of each part of the pass, of `pi` and `auto` beside `ips`, of numbers alone.
 
 Three logs in Parquet: the slates of 5 of `side_by_side.py` with logged probabilities; slates of 5 with the scores of
 two Plackett-Luce policies in 32 bits, for four estimators; and slates of 4 out of 6 candidates in 5,000 distinct
-contexts, drawn by Plackett-Luce. Each job runs once to warm up; then the best of several runs counts.
+contexts, drawn by Plackett-Luce; and 200 of these in memory. Each job runs once to warm up; then the best of several
+runs counts.
 The parts of a pass are measured in one thread, each without those that it contains.
 
     python benchmarks/counted.py [--rows 1000000] [--contexts 300000] [--repeats 3]
@@ -15,7 +16,7 @@ import argparse
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -38,6 +39,8 @@ MARK = "what is counted"
 DISTINCT, ITEMS, SLOTS = 5_000, 6, 4
 ESTIMATORS = ("ips", "pi", "auto")
 FOUR = ("ips", "snips", "rips", "ipm")
+FEW = 20
+"""Times that a small log is asked, for one measurement."""
 SMALL = 0.01
 """Parts below this share of the whole stand together."""
 
@@ -70,6 +73,15 @@ def write_scores(path: Path, rows: int) -> Path:
 
 def four(path: Path) -> None:
     offrank.evaluate(str(path), "plackett_luce(new_score)", "plackett_luce(old_score)", FOUR)
+
+
+def alone(path: Path) -> None:
+    offrank.estimate(str(path), "plackett_luce(new_score)", "plackett_luce(old_score)", FOUR)
+
+
+def many_times(verb: Callable[..., Any], rows: pa.Table) -> None:
+    for _ in range(FEW):
+        verb(rows, "top(new)", "plackett_luce(old)", "snips")
 
 
 def judged(path: Path, name: str) -> float:
@@ -128,11 +140,21 @@ def table(slates: Path, scores: Path, contexts: Path, rows: int, repeats: int) -
     yield "|---|---|--:|"
     for name, (cpu, *_) in measured(jobs, repeats).items():
         yield f"| logged probabilities | {name} | {cpu:.2f} |"
-    jobs = {"pyarrow, reading alone": partial(pq.read_table, scores), "four estimators": partial(four, scores)}
+    jobs = {
+        "pyarrow, reading alone": partial(pq.read_table, scores),
+        "four estimators": partial(four, scores),
+        "their numbers alone, `estimate`": partial(alone, scores),
+    }
     for name, (cpu, *_) in measured(jobs, repeats).items():
         yield f"| two scores | {name} | {cpu:.2f} |"
     for name, (cpu, *_) in measured({one: partial(judged, contexts, one) for one in ESTIMATORS}, repeats).items():
         yield f"| contexts | `{name}` | {cpu:.2f} |"
+    rows_in_memory = pq.read_table(contexts).slice(0, 200)
+    jobs = {
+        f"`{verb.__name__}`": partial(many_times, verb, rows_in_memory) for verb in (offrank.evaluate, offrank.estimate)
+    }
+    for name, (cpu, *_) in measured(jobs, repeats).items():
+        yield f"| 200 rows in memory | {name} with `snips` | {cpu / FEW:.4f} |"
     whole, each = parts(slates, repeats)
     each["(reading, rules of rows, and the result)"] = whole - sum(each.values())
     few = {name: seconds for name, seconds in each.items() if seconds >= SMALL * whole}
