@@ -39,7 +39,8 @@ MEANS, COMBINED, ALONE, STEPS = "difference of means", "combined", "if only the 
 ASKED_FOR = ["PBM", "DBN", "comparing", "best of list", "bottom up", "bored", "clustered", "90 : 10", "revenue"]
 TOGETHER = 50
 """Logs of a kind after which what they said is kept."""
-LEAST_HELD, MOST_ERROR = 0.93, 1.1
+LEAST_HELD, MOST_ERROR, FEWEST = 0.93, 1.1, 40
+"""What is counted in all kinds: of those with that many logs."""
 
 
 @dataclass(frozen=True)
@@ -131,7 +132,9 @@ def page(found: dict[Kind, Answers], asked: argparse.Namespace) -> Iterator[str]
     yield "| of all kinds | kinds | logs | held | in the worst | below 93 % | error, largest | above 1.1 |"
     yield "|---|--:|--:|--:|--:|--:|--:|--:|"
     for name in (MEANS, COMBINED, ALONE):
-        known = [one for each in found.values() if (one := each[name]) is not None]
+        known = [one for each in found.values() if (one := each[name]) is not None and one.logs >= FEWEST]
+        if not known:
+            continue
         held, logs = np.array([one.held for one in known]), np.array([one.logs for one in known])
         error = np.array([one.error for one in known])
         whole = percent(float((held * logs).sum() / logs.sum()), 1)
@@ -142,14 +145,16 @@ def page(found: dict[Kind, Answers], asked: argparse.Namespace) -> Iterator[str]
     yield ""
     shared = {one: percent(World.of(one).shared) for one in asked.only}
     heads = (f"{one} ({shared[one]} shared): held | error | saved" for one in asked.only)
-    yield f"| sessions | users | {' | '.join(heads)} |"
-    yield f"|--:|---|{'--:|--:|--:|' * len(asked.only)}"
+    yield f"| sessions | users | logs | {' | '.join(heads)} |"
+    yield f"|--:|---|--:|{'--:|--:|--:|' * len(asked.only)}"
     for sessions, users in product(asked.sessions, asked.users):
         some = [
             found[one, users, sessions][COMBINED] if (one, users, sessions) in found else None for one in asked.only
         ]
         if any(some):
-            yield f"| {sessions:,} | {users} | {' | '.join(' | |' if one is None else one.cells for one in some)} |"
+            logs = sorted({one.logs for one in some if one is not None})
+            cells = " | ".join(" | | " if one is None else one.cells for one in some)
+            yield f"| {sessions:,} | {users} | {' to '.join(map(str, logs))} | {cells} |"
 
 
 def main() -> None:
