@@ -152,9 +152,9 @@ def page(found: dict[Kind, Answers], asked: argparse.Namespace) -> Iterator[str]
             found[one, users, sessions][COMBINED] if (one, users, sessions) in found else None for one in asked.only
         ]
         if any(some):
-            logs = sorted({one.logs for one in some if one is not None})
-            cells = " | ".join(" | | " if one is None else one.cells for one in some)
-            yield f"| {sessions:,} | {users} | {' to '.join(map(str, logs))} | {cells} |"
+            logs = [one.logs for one in some if one is not None]
+            cells = " | ".join("| |" if one is None else one.cells for one in some)
+            yield f"| {sessions:,} | {users} | {' to '.join(map(str, sorted({min(logs), max(logs)})))} | {cells} |"
 
 
 def main() -> None:
