@@ -129,6 +129,9 @@ def every(asked: argparse.Namespace) -> dict[Kind, Answers]:
 
 def page(found: dict[Kind, Answers], asked: argparse.Namespace) -> Iterator[str]:
     """The tables, a line at a time."""
+    yield "Held: by the printed interval at 95 %. Error: over that of the means. Saved: sessions, the median over logs."
+    yield "The second table is of the combined estimate."
+    yield ""
     yield "| of all kinds | kinds | logs | held | in the worst | below 93 % | error, largest | above 1.1 |"
     yield "|---|--:|--:|--:|--:|--:|--:|--:|"
     for name in (MEANS, COMBINED, ALONE):
