@@ -20,6 +20,8 @@ from _page import generated
 
 import offrank
 from offrank.checks.along import along_folds
+from offrank.checks.log import BY_ROW
+from offrank.checks.propensities import UniformWeightsFold
 from offrank.findings import cautions_for
 from offrank.formatting import percent
 from offrank.policies.named import policy
@@ -30,6 +32,7 @@ Drawn = dict[str, Any]
 CURVE = np.array([1.0, 0.6, 0.4])
 ARMS = policy("by(arm, {A: top(a), B: top(b)})")
 DRAWN = policy("by(arm, {A: plackett_luce(a), B: plackett_luce(b)})")
+LOGGED = policy("logged")
 
 
 def clicked(rng: Rng, rate: Any) -> Drawn:
@@ -103,6 +106,43 @@ def drift_of_users(rng: Rng, rows: int) -> Drawn:
     return found
 
 
+def dated(make: Callable[[Rng, int], Drawn], days: int, column: str = "day") -> Callable[[Rng, int], Drawn]:
+    """The rows of a log in random order, with the day of each, or its time."""
+
+    def shuffled(rng: Rng, rows: int) -> Drawn:
+        found = make(rng, rows)
+        second = np.sort(rng.random(len(found["reward"]))) * days * 86_400
+        order = rng.permutation(len(second))
+        unit = "datetime64[D]" if column == "day" else "datetime64[s]"
+        when = (np.datetime64("2026-09-01", "s") + second.astype(np.int64)).astype(unit)
+        return {name: values[order] for name, values in {**found, column: when}.items()}
+
+    return shuffled
+
+
+def drawn_lists(rng: Rng, rows: int, *, wrong: str = "", sharp: float = 1.0, chance: float = 0.0) -> pa.Table:
+    """Two of ten items, drawn by a score of 40 queries; chance: or one of twenty, the best unless chance draws it.
+
+    wrong: what is wrong with the propensities of the last fifth, if anything. sharp: standard deviation of the score.
+    """
+    query, last = rng.integers(40, size=rows), np.arange(rows) >= 0.8 * rows
+    score = sharp * rng.normal(size=(40, 20 if chance else 10))[query]
+    if chance:
+        best = score.argmax(axis=1)
+        slate = np.where(rng.random(rows) < chance, rng.integers(20, size=rows), best)[:, None]
+        law = np.where(slate[:, 0] == best, 1 - chance, 0.0) + chance / 20
+    else:
+        flat = np.where(last & (wrong == "flat"), 0.3, 1.0)[:, None]
+        slate = np.argsort(-score * flat - rng.gumbel(size=score.shape), axis=1)[:, :2]
+        first, second = (np.exp(score[np.arange(rows), slate[:, slot]]) for slot in range(2))
+        every = np.exp(score).sum(axis=1)
+        law = first / every * second / (every - first)
+    law = np.where(last & (wrong == "half"), law / 2, law)
+    made = {"slate": slate, "candidates": np.broadcast_to(np.arange(score.shape[1]), score.shape)}
+    made["clicks"] = (rng.random(slate.shape) < 0.05).astype(float)
+    return pa.table({**{name: list(values) for name, values in made.items()}, "propensity": law, "query": query})
+
+
 HEALTHY: dict[str, Callable[[Rng, int], Drawn]] = {
     "random order, 5 % clicks": plain,
     "300 rows": lambda rng, _: plain(rng, 300),
@@ -114,6 +154,12 @@ HEALTHY: dict[str, Callable[[Rng, int], Drawn]] = {
     "sessions one after another": sessions,
     "revenue": revenue,
     "day and night": daily,
+    "2 days, shuffled": dated(plain, 2),
+    "7 days, sorted by 20 queries, shuffled": dated(lambda rng, rows: clustered(rng, rows, "query", 20, 0.7), 7),
+    "7 days of sessions, shuffled": dated(sessions, 7),
+    "14 days of users, design effect 10, shuffled": dated(users, 14),
+    "60 days of revenue, shuffled": dated(revenue, 60),
+    "times of 14 days and nights, shuffled": dated(daily, 14, "time"),
 }
 FAULTY: dict[str, Callable[[Rng, int], Drawn]] = {
     "last clicks missing": late,
@@ -121,6 +167,20 @@ FAULTY: dict[str, Callable[[Rng, int], Drawn]] = {
     "drift of 50 % between halves": drift,
     "the same, dependent users": drift_of_users,
     "stock runs out": sold_out,
+    "last clicks missing, 20 days, shuffled": dated(late, 20),
+    "the same, times of 7 days, shuffled": dated(late, 7, "time"),
+    "tracking off for a tenth, 10 days, shuffled": dated(broken, 10),
+    "drift of 50 % between halves, 2 days, shuffled": dated(drift, 2),
+    "the same, dependent users, 14 days, shuffled": dated(drift_of_users, 14),
+}
+LISTS: dict[str, dict[str, Any]] = {
+    "lists drawn by a score": {},
+    "by a sharp score": {"sharp": 2.0},
+    "10 % of one item by chance": {"chance": 0.1},
+    "2 % of one item by chance": {"chance": 0.02},
+    "propensities halved in the last fifth": {"wrong": "half"},
+    "10 % by chance, propensities halved in the last fifth": {"wrong": "half", "chance": 0.1},
+    "drawn flatter in the last fifth, propensities as before": {"wrong": "flat"},
 }
 
 
@@ -140,6 +200,7 @@ def experiment(
     slow: float = 1.0,
     compared: float = 0.0,
     draws: bool = False,
+    days: int = 0,
 ) -> pa.Table:
     """An A/B test of two rankers that sort by unlike scores, or draw by them.
 
@@ -147,7 +208,8 @@ def experiment(
 
     by: whether chance draws the arm of each row, or of each user of ten rows, whose clicks then come together; with
     `leak`, one user in twenty of these has the other arm for half of the rows. slow: what is left of B's clicks.
-    compared: share of the clicks that an item loses to the best of the others in the list.
+    compared: share of the clicks that an item loses to the best of the others in the list. days: that are in the log,
+    whose rows are shuffled then.
     """
     queries, items, slots = 80, 6, 3
     query, user = rng.integers(queries, size=rows), np.arange(rows) // 10
@@ -173,7 +235,11 @@ def experiment(
     columns |= {"candidates": np.broadcast_to(np.arange(items), (rows, items)), "a": np.exp(a[query])}
     columns["b"] = np.exp(b[query])
     found = {name: list(values) for name, values in columns.items()}
-    return pa.table({**found, "query": query, "user": user, "arm": np.where(arm, "B", "A")})
+    table = pa.table({**found, "query": query, "user": user, "arm": np.where(arm, "B", "A")})
+    if not days:
+        return table
+    day = np.datetime64("2026-09-01") + np.arange(rows) * days // rows
+    return table.append_column("day", pa.array(day)).take(pa.array(rng.permutation(rows)))
 
 
 EXPERIMENTS: dict[str, dict[str, Any]] = {
@@ -183,6 +249,8 @@ EXPERIMENTS: dict[str, dict[str, Any]] = {
     "A/B test, clicks double, shares stay": {"rise": 2.0},
     "A/B test, ramped, clicks stay": {"shares": (0.1, 0.5)},
     "A/B test, ramped, clicks double": {"shares": (0.1, 0.5), "rise": 2.0},
+    "the same, 14 days, shuffled": {"shares": (0.1, 0.5), "rise": 2.0, "days": 14},
+    "A/B test, 14 days, shuffled": {"days": 14},
     "A/B test, ramped, 30 % more clicks": {"shares": (0.1, 0.5), "rise": 1.3},
     "A/B test, B loses 20 % of its clicks": {"slow": 0.8},
     "A/B test by user, a twentieth changes the arm": {"by": "leak"},
@@ -201,18 +269,21 @@ RANDOM: dict[str, dict[str, Any]] = {
 def said(table: pa.Table, arms: Any) -> set[str]:
     """The codes of what is said of a log, notes left out."""
     source = offrank.read_log(table)
-    found: set[str] = set()
-    for _, fold in along_folds(source, arms, (), compared=True):
+    found: dict[str, set[str]] = {}
+    fine = False
+    weights = UniformWeightsFold(arms) if arms is LOGGED else None
+    for name, fold in along_folds(source, arms, (), compared=True, weights=weights):
         needs = fold.needs() | offrank.log.Needs(frozenset(["clicks" if "clicks" in table.column_names else "reward"]))
         known = run(source.select(needs), fold)
+        fine |= name == "along time" and known.fine
         every = cautions_for(*(known if isinstance(known, tuple) else (known,)))
-        found |= {one.code for one in every if one.severity != "note"}
-    return found
+        found[name] = {one.code for one in every if one.severity != "note"}
+    return {code for name, codes in found.items() if not (fine and name in BY_ROW) for code in codes}
 
 
 def lines(args: argparse.Namespace) -> Iterator[str]:
     """The table."""
-    codes = ("outcome-moves", "shares-moved", "unlike-arms", "shared-users")
+    codes = ("outcome-moves", "shares-moved", "unlike-arms", "shared-users", "weights-move")
     yield "| log | logs | " + " | ".join(f"`{code}`" for code in codes) + " |"
     yield "|---|---:|" + "---:|" * len(codes)
     worlds = [
@@ -234,6 +305,14 @@ def lines(args: argparse.Namespace) -> Iterator[str]:
             lambda rng, known=known: (experiment(rng, args.rows // 2, draws=True, **known), DRAWN),
         )
         for name, known in RANDOM.items()
+    ]
+    worlds += [
+        (
+            name,
+            args.faulty if "wrong" in known else args.healthy,
+            lambda rng, known=known: (drawn_lists(rng, args.rows // 2, **known), LOGGED),
+        )
+        for name, known in LISTS.items()
     ]
     for place, (name, logs, make) in enumerate(worlds):
         counts: Counter[str] = Counter()

@@ -23,6 +23,11 @@ def ramped(*ramps: Ramp) -> AlongEvidence:
     return AlongEvidence(ramps=ramps)
 
 
+def weighed(deviates: float, inside: float = 0.5, outside: float = 1.0) -> AlongEvidence:
+    """A log whose mean weights are these in a part and in the rest."""
+    return AlongEvidence(weights=Window(0.5, 1.0, inside, outside, deviates))
+
+
 #: The normal deviates of two tails of .0005, and of a third of that (any table).
 UNLIKE, UNLIKE_OF_3 = 3.4808, 3.7648
 
@@ -34,6 +39,15 @@ CASES = [
     Case("outcome-moves", AlongEvidence(moved=window(9.0, 0.899)), "warning"),
     Case("outcome-moves", AlongEvidence(moved=window(9.0, 1.113)), "warning"),
     Case("outcome-moves", AlongEvidence(moved=window(9.0, 1.11)), None),
+    Case("weights-move", AlongEvidence(moved=window(9.0)), None),
+    Case("weights-move", weighed(3.99), None),
+    Case("weights-move", weighed(4.01), "warning"),
+    Case("weights-move", weighed(9.0, 0.901), None),
+    Case("weights-move", weighed(9.0, 0.899), "warning"),
+    Case("weights-move", weighed(9.0, 1.113), "warning"),
+    Case("weights-move", weighed(9.0, 1.11), None),
+    Case("weights-move", weighed(9.0, 0.45, 0.899), None),
+    Case("weights-move", weighed(9.0, 0.45, 0.901), "warning"),
     Case("shares-moved", AlongEvidence(moved=window(9.0)), None),
     Case("shares-moved", ramped(ramp(3.99, 9.0)), None),
     Case("shares-moved", ramped(ramp(4.01, 9.0)), "serious"),

@@ -1,6 +1,6 @@
-"""What moves along a log by more than chance between clusters allows: the outcome, and the shares of the arms.
+"""What moves along a log by more than chance between clusters allows: the outcome, weights, and shares of the arms.
 
-Rows are counted in chunks of equal length by their number, and in buckets of the clusters that they belong to. Each of
+Rows are counted in chunks of equal length by their time or number, and in buckets of their clusters. Each of
 some windows of chunks is held against the rest. Its error is the largest of three: between clusters, wherever their
 rows stand; between cells of one cluster and one chunk, for logs that are sorted by cluster, where a window may hold
 none of the few that earn; and between neighbouring chunks, for logs that are sorted by something unknown.
@@ -9,27 +9,30 @@ none of the few that earn; and between neighbouring chunks, for logs that are so
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
 from itertools import combinations
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..findings.evidence_rows import AlongEvidence, Ramp, Window
 from ..inference.spec import CLUSTERS
-from ..log.batch import Floats, Integers, LogBatch
+from ..log.batch import Floats, LogBatch
 from ..log.source import Needs, Source, has
 from ..policies.balanced import arms_of
 from ..policies.by import By
 from ..policies.propensities import AnyPolicy
 from ..policies.ties import sorts
+from ..readers.log import period_of
 from ..sums._kernels import bucket_of
-from ..sums.base import total
 from ..sums.clusters import deviates
 from ..sums.estimate import Interval
 from .arms import SharedUnitsFold
 from .placebo import PlaceboFold
+from .propensities import UniformWeightsFold
 from .robots import RobotsFold
 
 BUCKETS, CHUNKS = 128, 128
@@ -37,6 +40,12 @@ ARMS_LOOKED_AT = 6
 """With more arms nothing is looked at by arm."""
 _LEAST_CHUNKS = 20
 """Chunks with rows; with fewer nothing is tested."""
+DATED = 0.99
+"""Least share of the rows with a time; with fewer the column is no order of the log."""
+_DAY, _LAST = 1 << 17, 1 << 62
+"""Places of a day in time, and one behind all that rows have."""
+State = tuple[int, int, Floats, Floats]
+Weights = UniformWeightsFold | None
 _SCATTERED = 1000
 """Times the number of rows that their numbers may reach; beyond, they are no order: those of a state are hashes."""
 _OVERLAP = 0.1
@@ -44,12 +53,12 @@ _OVERLAP = 0.1
 
 
 def along_folds(
-    source: Source, logging: AnyPolicy | None, named: tuple[str, ...], *, compared: bool
+    source: Source, logging: AnyPolicy | None, named: tuple[str, ...], weights: Weights = None, *, compared: bool
 ) -> Iterator[tuple[str, Any]]:
     """Yield the folds about what moves along a log and between its arms, by name.
 
     named: columns of clusters. compared: whether the means of arms are compared; else rows that are weighed by the law
-    of their own arm may have it at any time.
+    of their own arm may have it at any time. weights: of the log's rows, whose mean is looked at as well.
     """
     found = (name for name in CLUSTERS if has(source, Needs(clusters=frozenset([name]))))
     clusters, arms = tuple(dict.fromkeys((*named, *found))), None if logging is None else arms_of(logging)
@@ -57,7 +66,11 @@ def along_folds(
         len(arms.policies) > ARMS_LOOKED_AT or (arms is logging and not sorts(arms) and not compared)
     ):
         arms = None
-    yield "along", AlongFold(clusters, arms)
+    dated = (period_of(source) or {}).get("column")
+    for name, time in [("along time", dated)] * bool(dated) + [("along", None)]:
+        yield name, AlongFold(clusters, arms, time=time)
+        if weights is not None:
+            yield f"weights {name}", AlongFold(clusters, weights=weights, time=time)
     if arms is not None and arms.any_slate:
         yield "placebo", PlaceboFold(arms, clusters)
         yield "placebo of the first item", PlaceboFold(arms, clusters, first=True)
@@ -68,82 +81,135 @@ def along_folds(
             yield "units", SharedUnitsFold(arms, unit)
 
 
-def _sums(batch: LogBatch, outcome: Floats, cell: Integers, shape: tuple[int, ...], rows: Any) -> Floats:
-    """Return [2, *shape] the count and the outcome of some rows, each by its inclusion, in cells."""
-    each = (batch.inverse_inclusion[rows], batch.inverse_inclusion[rows] * outcome[rows])
-    return np.stack([np.bincount(cell, one, math.prod(shape)).reshape(shape) for one in each])
-
-
-def _outcome(batch: LogBatch) -> Floats:
-    """Return [n] the reward of each row, else its clicks, as far as they are read; else zeros."""
-    known = batch.outcome is not None or batch.clicks is not None
-    return batch.reward if known else np.zeros(len(batch))
-
-
 @dataclass(frozen=True)
 class AlongFold:
-    """Counts rows and sums their outcome by arm, bucket of clusters and chunk of rows.
+    """Counts rows and sums what is looked at by arm, bucket of clusters and chunk of the log.
 
-    clusters: columns whose equal values mark dependent rows; without any, each row is one. A state is the number of
-    rows of a chunk, a power of two that grows with the log, and the sums [clusters, 2, arms, buckets, chunks].
+    clusters: columns whose equal values mark dependent rows; without any, each row is one. weights: their weights are
+    looked at, else their outcome. time: column that orders them, else their numbers do. A state is the first and the
+    last place with rows, the sums [clusters, 2, arms, buckets, chunks] in chunks of so many places, a power of two,
+    as hold both, and [3] how many rows there are, with a time, and with a day alone.
     """
 
     clusters: tuple[str, ...] = ()
     arms: By | None = None
+    weights: Weights = None
+    time: str | None = None
 
     def needs(self) -> Needs:
         """Return the columns to read."""
-        return Needs(clusters=frozenset(self.clusters)) | (Needs() if self.arms is None else self.arms.reads)
+        own = Needs(clusters=frozenset(self.clusters), times=frozenset([self.time] if self.time else []))
+        own |= self.arms.reads if self.arms else own
+        return own | (self.weights.needs() if self.weights else own)
 
-    def empty(self) -> tuple[int, Floats]:
+    def empty(self) -> State:
         arms = 1 if self.arms is None else len(self.arms.policies)
-        return 1, np.zeros((max(len(self.clusters), 1), 2, arms, BUCKETS, CHUNKS))
+        sums = np.zeros((max(len(self.clusters), 1), 2, arms, BUCKETS, CHUNKS))
+        return _LAST if self.time else 0, 0, sums, np.zeros(3)
 
-    def add(self, state: tuple[int, Floats], batch: LogBatch) -> tuple[int, Floats]:
-        if not len(batch):
-            return state
-        size = max(1 << max(int(batch.row.max()).bit_length() - (CHUNKS - 1).bit_length(), 0), state[0])
-        cell = (batch.row // np.uint64(size)).astype(np.int64)
+    def add(self, state: State, batch: LogBatch) -> State:
+        place, seen, values, first = batch.row, np.zeros(2), batch.inverse_inclusion, 0
+        if self.time:
+            place, seen = _placed(batch.times[self.time], batch.row)
+            known = place > 0
+            values, first = values * known, int(place[known].min(initial=_LAST))
+        last = int(place.max(initial=0))
+        if not len(batch) or first > last:
+            return *state[:3], state[3] + [len(batch), *seen]
+        shift = _shift(first, last)
+        cell = np.maximum(place >> np.uint64(shift), np.uint64(first >> shift)).astype(np.int64) - (first >> shift)
         if self.arms is not None:
             self.arms.refuse_unknown(batch)
             cell += self.arms.arms(batch.contexts) * (BUCKETS * CHUNKS)
         codes = batch.dependent(self.clusters).values() if self.clusters else [batch.row]
-        places = [cell + bucket_of(one, BUCKETS).astype(np.int64) * CHUNKS for one in codes]
-        outcome, shape, every = _outcome(batch), state[1].shape[2:], slice(None)
-        found = [_sums(batch, outcome, place, shape, every) for place in places]
-        return self.merge(state, (size, np.stack(found)))
+        looked = batch.reward if batch.outcome is not None or batch.clicks is not None else np.zeros(len(batch))
+        if self.weights is not None:
+            looked = self.weights.mapped(batch).values[:, 1] * batch.inclusion
+        at = (cell + bucket_of(one, BUCKETS).astype(np.int64) * CHUNKS for one in codes)
+        each, cells = (values, values * looked), math.prod(state[2].shape[2:])
+        found: list[Any] = [np.bincount(one, what, cells) for one in at for what in each]
+        sums: Floats = np.stack(found).reshape(state[2].shape)
+        return self.merge(state, (first, last, sums, np.array([len(batch), *seen], np.float64)))
 
-    def merge(self, left: tuple[int, Floats], right: tuple[int, Floats]) -> tuple[int, Floats]:
-        size = max(left[0], right[0])
-        return size, _coarser(left, size) + _coarser(right, size)
+    def merge(self, left: State, right: State) -> State:
+        first, last = min(left[0], right[0]), max(left[1], right[1])
+        sums = _coarser(left, first, last) + _coarser(right, first, last)
+        return first, last, sums, left[3] + right[3]
 
-    def finish(self, state: tuple[int, Floats]) -> AlongEvidence:
-        size, sums = state
-        held = sums[0, 0].sum(axis=(0, 1)) > 0
-        if held.sum() < _LEAST_CHUNKS or size * float(held.nonzero()[0].max()) > _SCATTERED * sums[0, 0].sum():
+    def finish(self, state: State) -> AlongEvidence:
+        first, last, sums, (n, dated, days) = state
+        chunks = np.flatnonzero(sums[0, 0].sum(axis=(0, 1)))
+        if len(chunks) < _LEAST_CHUNKS:
             return AlongEvidence()
-        sums = sums[..., held]
+        shift = _shift(first, last)
+        begins, sums = ((first >> shift) + chunks) * 2.0**shift, sums[..., chunks]
+        if begins[-1] > _SCATTERED * sums[0, 0].sum() if not self.time else dated < DATED * n:
+            return AlongEvidence()
+        whole = _DAY if days > dated / 2 else 1
+        edges = np.diff(begins // whole, prepend=-1, append=-1) != 0
+        spans = _spans(begins, 1 << shift, whole) if self.time else None
         rows, earned = sums.sum(axis=(3, 4), keepdims=True).swapaxes(0, 1)
         means = np.divide(earned, rows, out=np.zeros(rows.shape), where=rows > 0)  # of arms, which may move themselves
         away = (sums[:, 1] - means * sums[:, 0]).sum(axis=1)
-        moved = _clearest(sums[:, 0].sum(axis=1), away, float(earned[0].sum() / rows[0].sum()))
-        return AlongEvidence(moved=moved, ramps=() if self.arms is None else tuple(_ramps(sums, self.arms)))
+        moved = _clearest(sums[:, 0].sum(axis=1), away, float(earned[0].sum() / rows[0].sum()), edges, spans)
+        found = AlongEvidence(fine=self.time is not None and whole == 1)
+        if self.weights is not None:
+            return replace(found, weights=moved)
+        return replace(found, moved=moved, ramps=tuple(_ramps(sums, self.arms, edges, spans) if self.arms else ()))
 
 
-def _coarser(state: tuple[int, Floats], size: int) -> Floats:
-    """Return the sums of a state in chunks of so many rows, a multiple of those before."""
-    starts = np.arange(0, CHUNKS, min(size // state[0], CHUNKS))
-    return state[1] if len(starts) == CHUNKS else total(0 * state[1], np.add.reduceat(state[1], starts, axis=-1))
+def _shift(first: int, last: int) -> int:
+    """Return the logarithm of the places of a chunk, to base 2, so that some chunks hold the first and the last."""
+    shift = max((last - first).bit_length() - (CHUNKS - 1).bit_length(), 0)
+    return shift + ((last >> shift) - (first >> shift) >= CHUNKS)
 
 
-def _clearest(rows: Floats, away: Floats, mean: float) -> Window:
+def _coarser(state: State, first: int, last: int) -> Floats:
+    """Return the sums of a state in chunks that hold these places as well."""
+    if state[0] > state[1]:
+        return state[2]  # without rows
+    own, shift = _shift(*state[:2]), _shift(first, last)
+    chunk = (((state[0] >> own) + np.arange(CHUNKS)) >> (shift - own)) - (first >> shift)
+    starts = np.flatnonzero((np.diff(chunk, prepend=-1) > 0) & (chunk < CHUNKS))
+    if len(starts) == CHUNKS:
+        return state[2]
+    sums = np.zeros_like(state[2])
+    sums[..., chunk[starts]] = np.add.reduceat(state[2], starts, axis=-1)
+    return sums
+
+
+def _placed(seconds: Floats, row: NDArray[np.uint64]) -> tuple[NDArray[np.uint64], Floats]:
+    """Return the place of each time [n], and [2] how many rows have one, and a day alone; without it the place is 0.
+
+    The rows of a day get any place of it, in blocks of 64 neighbours: its parts differ as chance makes these differ.
+    """
+    days = seconds / 86_400 + 719_162  # since the first of year 1
+    known = (days >= 0) & (days < 3_600_000)
+    place = np.floor(np.where(known, days, 0.0) * _DAY).astype(np.uint64)
+    midnight = known & (place % np.uint64(_DAY) == 0)
+    place[midnight] += bucket_of(row[midnight] >> np.uint64(6), _DAY)
+    return place, np.array([known.sum(), midnight.sum()], np.float64)
+
+
+def _spans(begins: Any, size: int, whole: int) -> list[tuple[str, ...]]:
+    """Return from when to when each chunk of these places goes, in words; until the end of a day that is named."""
+    days = whole == _DAY or size >= _DAY
+    form, first = "%Y-%m-%d" if days else "%Y-%m-%d %H:%M", datetime(1, 1, 1, tzinfo=UTC)
+    ends = ((one, one + size - days) for one in begins.tolist())
+    return [tuple(f"{first + timedelta(days=at / _DAY):{form}}" for at in both) for both in ends]
+
+
+def _clearest(
+    rows: Floats, away: Floats, mean: float, edges: NDArray[np.bool_], spans: Sequence[tuple[str, ...]] | None
+) -> Window:
     """Return the window with the largest deviate: of what follows each twentieth of the rows, and of each tenth.
 
-    rows, away: [c, b, k] counts and residuals; mean: added to both.
+    rows, away: [c, b, k] counts and residuals; mean: added to both. edges: [k + 1] where windows may begin and end.
+    spans: from when to when each chunk goes.
     """
     counts, residuals = rows[0].sum(axis=0), away[0].sum(axis=0)
     done = np.concatenate([[0.0], np.cumsum(counts) / counts.sum()])
-    at = np.abs(done[:, None] - np.arange(21) / 20).argmin(axis=0)
+    at = np.abs(np.where(edges, done, math.inf)[:, None] - np.arange(21) / 20).argmin(axis=0)
     ends = {(at[one], at[20]) for one in range(1, 20)} | {(at[one], at[one + 2]) for one in range(2, 18, 2)}
     places = np.arange(len(counts))
     windows = np.array([(places >= first) & (places < last) for first, last in sorted(ends)])
@@ -154,21 +220,30 @@ def _clearest(rows: Floats, away: Floats, mean: float) -> Window:
     windows, within = windows[parted], within[parted]
     contrasts = np.where(windows, 1 / within, -1 / (counts.sum() - within))
     found = deviates(rows, away, contrasts, in_order=True)
+    if not edges.all():  # of a day, of whose parts neither the order nor the clusters are known
+        days = np.flatnonzero(edges[:-1])
+        counted, earned = (np.add.reduceat(one, days, axis=-1) for one in (rows, away))
+        found = np.minimum(found, deviates(counted, earned, contrasts[:, days], in_time=True))
     inside = contrasts[int(found.argmax())] > 0
-    mine, rest = (mean + float(residuals[part].sum() / counts[part].sum()) for part in (inside, ~inside))
-    first, last = (float(counts[:end].sum() / counts.sum()) for end in np.flatnonzero(inside)[[0, -1]] + [0, 1])
-    return Window(first, last, mine, rest, float(found.max()))
+    mine, rest = (round(mean + float(residuals[part].sum() / counts[part].sum()), 12) for part in (inside, ~inside))
+    begin, end = np.flatnonzero(inside)[[0, -1]]
+    first, last = (float(counts[:place].sum() / counts.sum()) for place in (begin, end + 1))
+    when = (spans[begin][0], spans[end][1]) if spans else None
+    return Window(first, last, mine, rest, float(found.max()), when)
 
 
-def _ramps(sums: Floats, arms: By) -> Iterator[Ramp]:
-    """Yield each pair of arms that share parts of the log, with where the share of the first moves most."""
+def _ramps(sums: Floats, arms: By, *axis: Any) -> Iterator[Ramp]:
+    """Yield each pair of arms that share parts of the log, with where the share of the first moves most.
+
+    axis: the edges and spans of `_clearest`.
+    """
     rows, names = sums[:, 0], list(map(str, arms.policies))
     every = rows.sum(axis=1)
     for other, one in combinations(range(len(names)), 2):
         share = float(rows[0, one].sum() / every[0].sum())
         differences = _within(sums[:, :, [one, other]])
         if differences:
-            window = _clearest(every, rows[:, one] - share * every, share)
+            window = _clearest(every, rows[:, one] - share * every, share, *axis)
             yield Ramp(arms.column, names[one], names[other], window, *differences)
 
 

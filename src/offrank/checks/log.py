@@ -45,6 +45,9 @@ _CONTEXTS: tuple[By, ...] = ("candidates", "query", "user")
 """What makes a context, in which rows that repeat what they show are counted."""
 
 
+BY_ROW = ("along", "weights along")
+_ALONG = ("along time", "weights along time", *BY_ROW, "units", "robots")
+"""What moves along a log; by the order of its rows, where times of day do not tell more."""
 NO_LAW = LawEvidence()
 Totals = Mapping[str, float]
 """True numbers of impressions before any were left out: `clicked` and `all`."""
@@ -110,7 +113,9 @@ class LogFold(MappedFold):
         compared: whether the means of its arms are compared.
         """
         tried = Quantities(source)
-        for name, fold in along_folds(source, logging, clusters, compared=compared):
+        weights = None if logging is None or counts(logging) else UniformWeightsFold(logging)
+        weights = weights if weights is not None and tried.attempt("weights", weights) else None
+        for name, fold in along_folds(source, logging, clusters, compared=compared, weights=weights):
             tried.attempt(name, fold)
         tried.add(
             _SHOWN, contents=ContentsFold(), candidates=CandidatesFold(), kept=KeptFold(), outcome=OutcomeShapeFold()
@@ -120,7 +125,6 @@ class LogFold(MappedFold):
         if logging is not None and not counts(logging):  # a policy counted in the log agrees with it by construction
             if is_law(logging):
                 tried.attempt("fit", CalibrationFold(logging))
-            tried.attempt("weights", UniformWeightsFold(logging))
             for by in _CONTEXTS:
                 if by == "candidates" or has(source, Needs(clusters=frozenset([by]))):
                     given_arms = arms_of(logging) if by == "user" else None  # a user is in one arm, by design
@@ -141,6 +145,7 @@ class LogFold(MappedFold):
         known = given(found)
         rows, more, listed = map(int, known["candidates"])
         compared = [one for name, one in known.items() if name.startswith("repeats ")]
+        fine = "along time" in known and known["along time"].fine
         placebos = (one for name, found in known.items() if name.startswith("placebo") for one in found)
         made = LogEvidence(
             rows=rows,
@@ -157,7 +162,7 @@ class LogFold(MappedFold):
             unknown={**self.unknown, **refused(found)},
             kept=known["kept"],
             outcome=known["outcome"],
-            along=(*(known[name] for name in ("along", "units", "robots") if name in known), *placebos),
+            along=(*(known[name] for name in _ALONG if name in known and not (fine and name in BY_ROW)), *placebos),
         )
         if (agreement := known.get("agreement")) is not None:
             made = replace(made, compared=agreement.rows, apart=agreement.apart, typical_ratio=agreement.typical_ratio)

@@ -8,14 +8,13 @@ whatever users do. Of rankers that sort, these are the rows in which both show t
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
 
 from ..findings.evidence_rows import PlaceboEvidence
-from ..log.batch import Floats, Integers, LogBatch
+from ..log.batch import Floats, LogBatch
 from ..log.source import Needs
 from ..policies.by import By
 from ..policies.propensities import propensities
@@ -62,7 +61,8 @@ class PlaceboFold(MappedFold):
             laws = [np.log(one.slot_probs[:, 0]) if self.first else one.log_prob for one in known]
         if batch.clicks is not None or batch.outcome is not None:
             outcome = batch.clicks[:, 0] if self.first and batch.clicks is not None else batch.reward
-        buckets = list(_buckets(self.clusters, batch))
+        codes = (batch.row, *batch.dependent(self.clusters).values())  # the number of each row, and its clusters
+        buckets = [bucket_of(one, BUCKETS).astype(np.int64) for one in codes]
         for sums, (one, other) in zip(found, combinations(range(len(laws)), 2), strict=True):
             rows = np.flatnonzero(((arm == one) | (arm == other)) & (batch.slates[:, 0] >= 0))
             second = arm[rows] == other
@@ -109,9 +109,3 @@ def _assigned(rows: Floats) -> bool:
     held = each > 0
     away = (rows[held, 1] - share * each[held]) ** 2 / each[held]
     return bool(away.mean() > _BY_CHANCE * share * (1 - share))
-
-
-def _buckets(clusters: tuple[str, ...], batch: LogBatch) -> Iterator[Integers]:
-    """Yield [n] the bucket of each row: of its number, and of each column of clusters."""
-    for codes in (batch.row, *batch.dependent(clusters).values()):
-        yield bucket_of(codes, BUCKETS).astype(np.int64)

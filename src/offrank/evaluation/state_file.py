@@ -98,7 +98,7 @@ class State:
 
     def counted_by(self, where: str) -> tuple[Pass, Quantities]:
         """The pass that counted it and its quantities, made again from the spellings. where: the log in words."""
-        source = without_rows(self.layout, where)
+        source = without_rows(self.layout, where, self.period)
         job = _pass_of(self.asked, self.learnt, source)
         return job, job.quantities(source)
 
@@ -168,8 +168,10 @@ def _begun(question: Question, log: Source, job: Pass, quantities: Quantities) -
     asked = {**question.to_dict(), COLUMNS: list(job.spec.columns)}
     files = files_of(log)
     paths = (log.describe(),) if files is None else files.paths
-    known = layout_of(log), digest(quantities.fold), job.trained.curve_rows, paths
-    state = State(str(question.state), VERSION, asked, *known, {}, None, period_of(log))
+    period = period_of(log)
+    layout = {**layout_of(log), "time": period and period["column"]}
+    known = layout, digest(quantities.fold), job.trained.curve_rows, paths
+    state = State(str(question.state), VERSION, asked, *known, {}, None, period)
     try:
         again = digest(state.counted_by(log.describe())[1].fold)
     except OffrankError:
@@ -262,7 +264,7 @@ def _refuse_unlike(one: State, other: State) -> None:
             raise StateError(f"{name} is {mine!r} in {one.where}, and {theirs!r} in {other.where}", _REMEDY)
     if one.job == other.job:
         return
-    for name in ("kind", "renamed", "top_k"):
+    for name in ("kind", "renamed", "top_k", "time"):
         mine, theirs = one.layout[name], other.layout[name]
         if mine != theirs:
             raise StateError(f"{name} of the log is {mine!r} in {one.where}, and {theirs!r} in {other.where}", _REMEDY)

@@ -15,23 +15,19 @@ _LATE = 0.75
 """Share of the log from which on clicks may not have arrived yet."""
 
 
-@finding("outcome-moves", "Outcome along the log", lambda found: found.moved is not None, cause=("outcome", "level"))
+@finding("outcome-moves", "Outcome along the log", cause=("outcome", "level"))
 def outcome_moves(found: AlongEvidence) -> Statement | None:
     """What a log says of all of its days may hold of none, and days without their clicks are in every mean."""
     moved = found.moved
-    assert moved is not None  # the finding's condition
-    change = abs(moved.inside - moved.outside)
-    if not (moved.deviates > MOVED_CLEARLY and change > RELATIVE * max(abs(moved.inside), abs(moved.outside))):
+    if moved is None or not _clearly(moved):
         return None
-    if moved.last >= 1 and moved.first >= _LATE and moved.inside < moved.outside:
-        cause = "Perhaps the clicks of the last rows have not arrived yet"
-    else:
-        cause = "Perhaps tracking broke, stock ran out or users changed"
+    late = moved.last >= 1 and moved.first >= _LATE and moved.inside < moved.outside
+    cause = "the last clicks have not arrived yet" if late else "tracking broke, stock ran out or users changed"
     return Statement(
         "warning",
         f"The outcome changes along the log: {moved.inside:.4g} per impression {where_in_log(moved)}, "
         f"{moved.outside:.4g} in the rest ({moved.deviates:.1f} standard errors). Every value is a mean over "
-        f"both. {cause}; or the rows are sorted by something else than time.",
+        f"both. Perhaps {cause}{'' if moved.when else '; or the rows are sorted by something else than time'}.",
         Wording(
             "If clicks are missing there, omit that part. If times differ, judge each by itself ({} where the log "
             "has such a column), and trust relative changes more than values.",
@@ -40,16 +36,40 @@ def outcome_moves(found: AlongEvidence) -> Statement | None:
     )
 
 
+def _clearly(moved: Window) -> bool:
+    change = abs(moved.inside - moved.outside)
+    return moved.deviates > MOVED_CLEARLY and change > RELATIVE * max(abs(moved.inside), abs(moved.outside))
+
+
 def where_in_log(window: Window) -> str:
     """Where in the log a window is, in words."""
+    if window.when:
+        return f"on {window.when[0]}" if len({*window.when}) == 1 else "from {} to {}".format(*window.when)
     if window.last >= 1:
         return f"in the last {percent(1 - window.first)} of the rows"
     return f"in the rows from {percent(window.first)} to {percent(window.last)} of the log"
 
 
+NEAR_ONE = 0.1
+"""How much less than 1 the larger mean weight may be: else slates are never shown, and more of them at some times."""
+
+
+@finding("weights-move", "Mean weight along the log", cause="propensities")
+def weights_move(found: AlongEvidence) -> Statement | None:
+    """Right propensities give the uniform policy a mean weight of 1 in every part of a log."""
+    moved = found.weights
+    if moved is None or not (_clearly(moved) and max(moved.inside, moved.outside) > 1 - NEAR_ONE):
+        return None
+    return Statement(
+        "warning",
+        f"The mean weight of the uniform policy is {moved.inside:.3g} {where_in_log(moved)} and {moved.outside:.3g} in "
+        f"the rest ({moved.deviates:.1f} standard errors). Right propensities give 1 everywhere.",
+        "Find out whether the logging policy was changed there: remove those rows, or write their own propensities.",
+    )
+
+
 CONFOUNDED = 3.0
-"""Standard errors between the difference of two arms in all, and within parts of equal shares. With more no number is
-given; with less, both agree as far as the log can show, and one that moved too makes the first doubtful."""
+"""Standard errors between a difference of two arms in all and within equal shares; with more, no number is given."""
 
 
 @finding("shares-moved", "Shares of the arms along the log", cause=("rows", "arms"))

@@ -126,10 +126,10 @@ class ControlEvidence:
 
 @dataclass(frozen=True)
 class Window:
-    """A part of a log by the order of its rows, held against the rest.
+    """A part of a log by its time, or by the order of its rows, held against the rest.
 
     first, last: shares of the log that come before it, and up to its end. inside, outside: the mean of the outcome, or
-    the share of an arm. deviates: how clearly they differ, as a normal deviate of the clearest of all windows.
+    the share of an arm. deviates: how clearly they differ, as a normal deviate of the clearest. when: its times.
     """
 
     first: float
@@ -137,6 +137,7 @@ class Window:
     inside: float
     outside: float
     deviates: float
+    when: tuple[str, str] | None = None
 
 
 @dataclass(frozen=True)
@@ -158,10 +159,15 @@ class Ramp:
 
 @dataclass(frozen=True)
 class AlongEvidence:
-    """What moves along a log. moved: the outcome where it differs most. ramps: the arms, by pairs."""
+    """What moves along a log. moved, weights: outcome and mean weight where they differ most. ramps: pairs of arms.
+
+    fine: whether it is along times of day. weights: of the uniform policy.
+    """
 
     moved: Window | None = None
     ramps: tuple[Ramp, ...] = ()
+    weights: Window | None = None
+    fine: bool = False
 
 
 @dataclass(frozen=True)

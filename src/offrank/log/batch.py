@@ -175,7 +175,7 @@ class LogBatch:
     outcome: [n] the logged `reward` column, or None where the log has clicks only.
     inclusion: [n] probability that the row was kept in the log. row: [n] stable impression id.
     clusters: name -> [n] codes of columns whose equal values mark dependent rows; a null depends on no other row.
-    numbers: name -> [n] columns with one number per impression.
+    numbers: name -> [n] columns with one number per impression. times: name -> [n] seconds since 1970, NaN for none.
     skipped: rule -> number of rows (or clicks) left out while reading.
     dropped: [4] of these rows, those whose outcome is known, its sum and its squares; those left out for their outcome.
     listed: whether a column has the candidates; if not, they are the items shown, and in a long log those of all rows.
@@ -197,6 +197,7 @@ class LogBatch:
     base: int = 0
     clusters: Mapping[str, Integers] = field(default_factory=dict)
     numbers: Mapping[str, Floats] = field(default_factory=dict)
+    times: Mapping[str, Floats] = field(default_factory=dict)
     run: RunCache = field(default_factory=RunCache, compare=False, repr=False)
     limits: Limits = field(default_factory=Limits, compare=False, repr=False)
     texts: Texts | None = field(default=None, compare=False, repr=False)
@@ -226,6 +227,7 @@ class LogBatch:
             labels={name: label.take(rows) for name, label in self.labels.items()},
             clusters={name: codes[rows] for name, codes in self.clusters.items()},
             numbers={name: values[rows] for name, values in self.numbers.items()},
+            times={name: values[rows] for name, values in self.times.items()},
         )
 
     def dependent(self, columns: Iterable[str]) -> dict[str, NDArray[np.uint64]]:

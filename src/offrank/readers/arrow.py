@@ -219,6 +219,18 @@ def numbers(column: pa.Array, name: str) -> Floats:
     return array.astype(np.float64, copy=False)
 
 
+def seconds(column: pa.Array) -> Floats:
+    """Read a column of dates, times or texts that begin with a day as seconds since 1970, anything else as NaN."""
+    column = plain(column)
+    column = column.dictionary_decode() if pa.types.is_dictionary(column.type) else column
+    if _is_text(column.type):
+        day = pc.binary_slice(_as_bytes(column), 0, len("2026-01-01"))
+        column = pc.strptime(day.view(pa.large_string()), format="%Y-%m-%d", unit="s", error_is_null=True)
+    if not (pa.types.is_date(column.type) or pa.types.is_timestamp(column.type)):
+        return np.full(len(column), np.nan)
+    return numbers(column.cast(pa.timestamp("us"), safe=False).cast(pa.int64()), "") / 1e6
+
+
 def codes(column: pa.Array, name: str) -> Integers:
     """Read a column of ids as 64-bit codes that are the same in every batch and file; null is 0.
 

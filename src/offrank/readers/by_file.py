@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 
 from ..errors import UsageError
 from ..log.batch import LogBatch
@@ -102,10 +103,20 @@ def first_row(name: str) -> int:
 
 @dataclass(frozen=True)
 class NoRows:
-    """A table without rows, which has the columns of another."""
+    """A table without rows, which has the columns of another. period: its days, and the column that tells them."""
 
     names: tuple[str, ...]
     where: str
+    period: Mapping[str, str] | None
+
+    @property
+    def schema(self) -> pa.Schema:
+        """Return the column of time, which alone is known."""
+        return pa.schema([(self.period["column"], pa.date32())] if self.period else [])
+
+    def ends(self, name: str) -> list[str]:
+        """Return the first and the last day."""
+        return [self.period["first"], self.period["last"]] if self.period else []
 
     def parts(self) -> int:
         return 0
@@ -130,8 +141,8 @@ def layout_of(source: Source) -> dict[str, Any]:
     return {"kind": kind, "columns": names, "renamed": dict(source.renamed), "top_k": source.top_k}
 
 
-def without_rows(layout: Mapping[str, Any], where: str) -> Source:
-    """A log with this layout that has no rows. where: its description."""
-    table = NoRows(tuple(layout["columns"]), where)
+def without_rows(layout: Mapping[str, Any], where: str, period: Mapping[str, str] | None) -> Source:
+    """A log with this layout and period that has no rows. where: its description."""
+    table = NoRows(tuple(layout["columns"]), where, period)
     log: Source = _LAYOUTS[layout["kind"]](table, layout["renamed"], top_k=layout["top_k"])
     return log

@@ -128,6 +128,7 @@ class Decoded:
             self.piece.base,
             {name: np.ascontiguousarray(codes[pick]) for name, codes in self.clusters.items()},
             {name: np.array(self.by_row[f"numbers:{name}"][pick]) for name in self.needed.numbers},
+            {name: arrow.seconds(self._column(f"times:{name}"))[pick] for name in self.needed.times},
             texts=self.texts,
             listed="candidates" in self.columns,
         )

@@ -331,7 +331,7 @@ class _WideTable:
             faults.mark(rows.count(name), rules.BAD_POSITION, name)
         if needed.holes:  # in a slate, null is a rank without an item
             faults.mark(rows.nameless(item, position), rules.NULL, item)
-        beside = {*needed.scores, *needed.rankings, *self._by_position, "slate", "candidates", "clicks"}
+        beside = {*needed.scores, *needed.rankings, *needed.times, *self._by_position, "slate", "candidates", "clicks"}
         for name in columns:
             if name not in beside:
                 faults.mark(rows.differing(name), rules.NOT_CONSTANT, name)

@@ -105,7 +105,7 @@ class WideLog:
             there = role if known.has(role) else next(filter(known.has, WRITTEN[role]), role)
             chosen[there] = known.of(there)
         chosen |= {name: known.named(name.partition(":")[2]) for name in sorted(self.needed.written)}
-        for kind in ("scores", "rankings", "keys", "labels", "clusters", "numbers"):
+        for kind in ("scores", "rankings", "keys", "labels", "clusters", "numbers", "times"):
             own = replace(known, renamed={**self.groups, **self.renamed}) if kind == "clusters" else known
             for name in sorted(getattr(self.needed, kind)):
                 column = own.of(name) if name in GROUPING else known.named(name)

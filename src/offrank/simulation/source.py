@@ -86,14 +86,11 @@ class SimulatedSource:
         known = Columns(self.names, {}, self.describe())
         for role in needed.roles - {"reward", "inclusion"}:
             known.of(role)
-        for name in needed.scores | needed.rankings | needed.keys | needed.labels | needed.clusters | needed.numbers:
+        grouped = needed.keys | needed.labels | needed.clusters
+        others = needed.rankings | needed.numbers | needed.times | (grouped - {"query"})
+        for name in needed.scores | grouped | others:
             known.named(name)
-        for name in (
-            (needed.scores - set(self.world.names))
-            | needed.rankings
-            | needed.numbers
-            | ((needed.keys | needed.labels | needed.clusters) - {"query"})
-        ):
+        for name in (needed.scores - set(self.world.names)) | others:
             raise ColumnError(
                 f"column {name!r} cannot be read in this way",
                 "rows are grouped by query, and scores have one number per candidate",

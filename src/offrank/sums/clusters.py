@@ -107,18 +107,19 @@ def degrees_of_freedom(sizes: Floats) -> float:
     return float(q.sum() ** 2 / (squares.sum() + pairs))
 
 
-def deviates(rows: Floats, away: Floats, contrasts: Floats, *, in_order: bool = False) -> Floats:
+def deviates(rows: Floats, away: Floats, contrasts: Floats, *, in_order: bool = False, in_time: bool = False) -> Floats:
     """Return [w] the normal deviates, at least 0, of contrasts [w, k] of the means of k cells.
 
     rows, away: [c, b, k] counts and residuals by column and bucket of clusters. Of several columns of clusters the one
-    with the largest error counts. in_order: whether neighbouring cells also tell the error.
+    with the largest error counts. in_time: whether cells come one after another, so that clusters in most of them are
+    held against themselves; in_order: whether their neighbours also tell the error.
     """
     counts, squares, found = rows[0].sum(axis=0), contrasts**2, []
     spread = (squares * counts).sum(axis=1)
     for mine, given in zip(rows, away, strict=True):
         each, chunks = mine.sum(axis=1, keepdims=True), (mine**2).sum(axis=1, keepdims=True)
         chunks = np.divide(each**2, chunks, out=np.zeros(each.shape), where=each > 0)
-        alone = in_order and (each * chunks).sum() > _SPREAD_OUT * len(counts) * each.sum()
+        alone = (in_order or in_time) and (each * chunks).sum() > _SPREAD_OUT * len(counts) * each.sum()
         # Of clusters that are spread out the order is no matter of chance.
         means = np.divide(given.sum(axis=1, keepdims=True), each, out=0 * each, where=(each > 0) & alone)
         moves = given - means * mine
