@@ -217,3 +217,24 @@ def test_a_target_that_is_equal_is_seldom_worse() -> None:
     away = [estimate.difference for group in found.groups.values() for estimate in group.values()]
     assert len(away) == 150
     assert sum(one is None or one.high < 0 for one in away) <= 3
+
+
+@pytest.mark.parametrize("seed", [3, 5, 6])
+def test_rows_that_agree_to_the_last_digit_do_not_blow_up_the_error(seed: int) -> None:
+    """Of six rows each slot may have one with a weight: then only rounding is left of the linear error."""
+    rng, rows = np.random.default_rng(seed), 24
+    table = pa.table(
+        {
+            "candidates": [[0, 1, 2]] * rows,
+            "slate": np.argsort(rng.random((rows, 3)), axis=1)[:, :2].tolist(),
+            "clicks": (rng.random((rows, 2)) < 0.4).astype(int).tolist(),
+            "old": rng.random((rows, 3)).tolist(),
+            "new": rng.random((rows, 3)).tolist(),
+            "user": rng.integers(0, 6, rows).tolist(),
+            "kind": rng.integers(0, 4, rows).tolist(),
+        }
+    )
+    found = offrank.estimate(table, "top(new)", "plackett_luce(old)", ["snrips", "snipm"], cluster="user", by="kind")
+    errors = [one.standard_error for part in found.groups.values() for one in part.given.values()]
+    assert len(errors) > 3
+    assert not any(1e3 < one < math.inf for one in errors)

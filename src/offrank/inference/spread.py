@@ -113,12 +113,12 @@ class Inference:
         if error == math.inf or freedom == 0:
             return nothing
         draws = None if replicates is None else self._draws(replicates, mean)
-        stretch = error / plain if plain > 0 else 1.0
         span = sum(self._span(self.sums.influence(one)) for one in apart) if apart else self._span(influence)
-        seen = self._with_unseen(Side(error, skewness), stretch * influence)
         n, level = self.sums.n, self.confidence
-        differs = error > _ROUNDING * span / math.sqrt(n)  # else it is that of one policy with itself
-        lower, upper = with_rare(seen, self.rare, stretch * influence, self.sums) if differs else seen
+        least = _ROUNDING * span / math.sqrt(n)  # what rounding leaves of the difference of one policy to itself
+        stretch = error / plain if plain > least else 1.0
+        seen = self._with_unseen(Side(error, skewness), stretch * influence)
+        lower, upper = with_rare(seen, self.rare, stretch * influence, self.sums) if error > least else seen
         known = Sampling(value, error, n, level, freedom, skewness, span, lower, upper, draws, stretch)
         found = INTERVALS[self.method].make(known)
         if (lower, upper) != seen:
