@@ -9,7 +9,7 @@ rankers from alike to such that share nothing; several sizes. The truth is the e
 
 In FOLDER stands what each log said, so that a run goes on where another ended, and several can share the kinds. With
 `--logs 0` the tables are made of what stands there. Logs are compared from counts of sessions that are alike, which
-says what `compare` does (tests/outside/test_ab_counts.py); `--by-verb` asks it, and takes 10 to 100 times as long.
+says what `compare` does (tests/verbs/test_ab_counts.py); `--by-verb` asks it, and takes 10 to 100 times as long.
 """
 
 from __future__ import annotations

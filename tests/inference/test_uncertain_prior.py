@@ -62,6 +62,13 @@ def test_the_share_is_written_out() -> None:
     assert leant(0.9, -2.0).share == pytest.approx(0.3 / 2 * (1 - (2 / 8) ** 2))
 
 
+@pytest.mark.parametrize(("between", "share"), [(0.55, 1.0), (0.95, (1 + 0.95**2 - 0.25) / (2 * 0.95**2))])
+def test_no_value_lies_beyond_the_other_estimate(between: float, share: float) -> None:
+    """Of two estimates that vary together the best by variance is beyond the second: (1 + .55^2 - .25) / (2 .55^2)."""
+    own, other = Interval(0.0, -1.96, 1.96, 1.0), Interval(0.0, -0.98, 0.98, 0.5)
+    assert leaning(own, other, Interval(0.0, np.nan, np.nan, between), 0.95).share == pytest.approx(share)
+
+
 def test_the_error_is_divided_by_where_the_independent_estimate_lies() -> None:
     """An end beyond it allows 0.75 of 5 %, one before it 0.25: like a test against what is expected."""
     beyond, before = (norm.ppf(1 - 0.05 * part) / norm.ppf(0.975) for part in (0.75, 0.25))

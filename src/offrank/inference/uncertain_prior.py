@@ -31,7 +31,10 @@ _SAME = 1e-6
 
 @dataclass(frozen=True)
 class Leaning:
-    """share: of the other estimate in the value. below, above: what the half-lengths of the interval are times."""
+    """share: of the other estimate in the value, at most 1: none lies beyond it.
+
+    below, above: what the half-lengths of the interval are times.
+    """
 
     share: float = 0.0
     below: float = 1.0
@@ -58,7 +61,7 @@ def leaning(own: Interval, other: Interval, contrast: Interval, confidence: floa
         return Leaning()
     moved = min(1.0, MOVED / abs(t) if t else 1.0) * (1 - (t / FAR) ** 2)
     below, above = (_end(sign * t / rho, _shares(rho), confidence, own.freedom) for sign in (1, -1))
-    return Leaning(rho * one / between * moved, below, above)
+    return Leaning(min(rho * one / between * moved, 1.0), below, above)
 
 
 def _shares(rho: float) -> Callable[[float], float]:
