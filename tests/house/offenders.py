@@ -10,8 +10,9 @@ T = TypeVar("T")
 
 def offenders(among: Iterable[T], check: Callable[[T], Any], called: Callable[[T], str] = str) -> dict[str, str]:
     """What breaks a rule, by its name, and how: `check` fails on it. called: its name."""
-    found = {}
-    for one in among:
+    every, found = list(among), {}
+    assert every, "nothing is looked at"
+    for one in every:
         try:
             check(one)
         except (AssertionError, AttributeError, KeyError) as error:

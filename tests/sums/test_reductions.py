@@ -13,6 +13,7 @@ from offrank.errors import UsageError
 from offrank.log.batch import Labels
 from offrank.sums import BucketsFold, GroupBy, HistogramFold, LargestFold, MomentsFold, Sample
 from offrank.sums import group_by as group_by_module
+from offrank.sums.base import PlusFold
 from offrank.sums.buckets import ClusterSums
 from offrank.sums.clusters import Clusters
 from offrank.testing.strategies import samples
@@ -20,6 +21,13 @@ from offrank.testing.strategies import samples
 
 def keyed(values: np.ndarray) -> Sample:
     return Sample(values, np.arange(len(values), dtype=np.uint64))
+
+
+def test_what_adds_to_an_empty_sum_changes_no_other() -> None:
+    fold = PlusFold(np.zeros(2))
+    state = fold.empty()
+    state += 1.0
+    assert fold.empty().tolist() == [0.0, 0.0]
 
 
 @given(batch=samples(3))

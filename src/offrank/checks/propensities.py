@@ -87,6 +87,9 @@ class UniformWeightsFold(MappedFold):
     reducer: ClassVar = MomentsFold(2, ((0, 1),))
 
     def mapped(self, batch: LogBatch) -> Sample:
+        return batch.once((type(self), self.logging), lambda: self._weighed(batch))  # also of what moves along the log
+
+    def _weighed(self, batch: LogBatch) -> Sample:
         ratio = propensities(_UNIFORM, batch).log_prob - propensities(self.logging, batch).log_prob
         values = np.empty((len(batch), 2))
         values[:, 0], values[:, 1] = 1.0, np.exp(np.minimum(ratio, 300, out=ratio), out=ratio)

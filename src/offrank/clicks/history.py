@@ -159,7 +159,7 @@ class ClickHistory:
 def click_history(sessions: ClickedLists, documents: int) -> ClickHistory:
     """A model of great posterior density: the greatest, where the bounded steps arrive there.
 
-    Where they do not, as for users who click the best item alone, what leans on it is less sharp, and not less right.
+    They may not, as for users who click the best item alone.
     """
     from scipy.optimize import minimize  # slow to import
 

@@ -214,10 +214,10 @@ class ArmsPair:
         pooled, means, plain = at.pooled(), at.anchor, at.plain
         found, both = at.leaning(means, at.means, pooled.sides)
         steps = tuple(one if one.share is None else replace(one, share=one.share * found.share) for one in pooled.steps)
-        combined = found.interval(means, at._value(both))
+        together = found.interval(means, at._value(both))
         control = None if at.summary.layout.control is None else plain
         alone = at._lists_alone(pooled)
-        return ArmsCompared(*names, means, steps, combined, saved(plain, combined), control, alone)
+        return ArmsCompared(*names, means, steps, together, saved(plain, together), control, alone)
 
     def _lists_alone(self, pooled: PooledSteps) -> Interval | None:
         """The difference if the arms differ only in their lists; None where that is refuted, or makes it no sharper."""
@@ -249,14 +249,14 @@ class ArmsPair:
             return [means]
         away = found.interval(self.anchor, self._value(both))
         change = self.summary.sums.value(relative(*both))
-        combined = replace(
+        together = replace(
             means,
             name=COMBINED,
             found=_estimate(self.summary, away, about_log),
             relative=share and found.interval(share, change),
             requires_logging=True,
         )
-        return [combined, replace(means, asked=False)]
+        return [together, replace(means, asked=False)]
 
 
 def pair_of(

@@ -74,12 +74,9 @@ def numbers(question: NumbersAsked) -> Numbers:
     whole, groups = found["terms"]["whole"], found["terms"].get("groups", {})
     summary = job.counts(whole, **known, designs=found["design"])
     estimates = _estimates(job, summary)
-    if not estimates.given:
-        raise next(iter(estimates.refused.values()))
     known |= {"group": len(groups), "losses": not summary.nonnegative}
-    return Numbers(
-        estimates, groups={name: _estimates(job, job.counts(part, **known)) for name, part in groups.items()}
-    )
+    by_group = {name: _estimates(job, job.counts(part, **known)) for name, part in groups.items()}
+    return refuse_empty(Numbers(estimates, by_group))
 
 
 def _estimates(job: Pass, summary: Counts) -> Estimates:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 from ..argument import worth_of
 from ..bounds.ends import NamedBounds, at_level
@@ -17,10 +17,11 @@ from ..report.printable import Printed
 from ..sums.estimate import Interval
 from .ab_test import ABTest
 from .differences import Difference, winner
-from .estimates import Asked, Named, ResultData, among
+from .estimates import Asked, EstimatesByGroup, Named, ResultData, among
 from .pages import evaluation
 from .pages.evaluation import Plots
 
+R = TypeVar("R", bound=EstimatesByGroup)
 Side = tuple[str, str | None]
 """One side of a comparison: a target or `logged`, and an estimator or the verdict's own."""
 LOGGED = "logged"
@@ -301,7 +302,7 @@ def compared_with(targets: list[str], baseline: str | Policy | None) -> str:
     return against
 
 
-def refuse_empty(result: Result) -> Result:
+def refuse_empty(result: R) -> R:
     """Return the result, or raise if no estimate could be given at all.
 
     Raises:

@@ -52,32 +52,10 @@ def blocks_by_score(scores, size, length, items, first, width):
 
 
 @jit
-def tied_on_top(keys, size, depth, best, tied):
-    """tied [n] <- whether any of the `depth` [n] largest keys of each row are equal. best: [k] scratch space."""
-    for row in range(len(keys)):
-        filled, equal = 0, False
-        for item in range(size[row]):
-            key, place = keys[row, item], filled
-            if filled == depth[row]:
-                if place == 0 or key <= best[place - 1]:
-                    continue
-                place -= 1
-            else:
-                filled += 1
-            while place > 0 and best[place - 1] < key:
-                best[place] = best[place - 1]
-                place -= 1
-            best[place] = key
-        for place in range(1, filled):
-            equal |= best[place] == best[place - 1]
-        tied[row] = equal
-
-
-@jit
-def top_k(keys, size, depth, best, items):
+def top_k(keys, size, depth, best, items, tied):
     """items [n, k] <- the `depth` [n] items of largest key of each row, in order; of ties the first item comes first.
 
-    best: [k] scratch space.
+    tied [n] <- whether any of their keys are equal. best: [k] scratch space.
     """
     for row in range(len(keys)):
         filled = 0
@@ -93,6 +71,9 @@ def top_k(keys, size, depth, best, items):
                 best[place], items[row, place] = best[place - 1], items[row, place - 1]
                 place -= 1
             best[place], items[row, place] = key, item
+        tied[row] = False
+        for place in range(1, filled):
+            tied[row] |= best[place] == best[place - 1]
 
 
 @jit

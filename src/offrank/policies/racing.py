@@ -68,7 +68,7 @@ class Racing(PairProbs, FillsSlots):
             return same.sample(contexts, rng)
         keys = self.keys(contexts).sample(rng)
         slates, depth = np.full((len(keys), contexts.slots), -1), np.minimum(contexts.length, contexts.size)
-        _kernels.top_k(keys, contexts.size, depth, np.empty(contexts.slots), slates)
+        _kernels.top_k(keys, contexts.size, depth, np.empty(contexts.slots), slates, np.empty(len(keys), np.bool_))
         return slates
 
     @final

@@ -51,8 +51,9 @@ class Top(Spelled, Sorting, FillsSlots):
 
     def tied(self, contexts: Contexts) -> NDArray[np.bool_]:
         depth = np.minimum(contexts.length + 1, contexts.size)  # also with the first that is not shown
-        scores, found = self._keys(contexts), np.empty(len(contexts), np.bool_)
-        _kernels.tied_on_top(scores, contexts.size, depth, np.empty(contexts.slots + 1), found)
+        scores, k = self._keys(contexts), contexts.slots + 1
+        items, found = np.empty((len(scores), k), np.int64), np.empty(len(scores), np.bool_)
+        _kernels.top_k(scores, contexts.size, depth, np.empty(k), items, found)
         return found
 
     def fills_slots(self, contexts: Contexts) -> NDArray[np.bool_]:

@@ -117,7 +117,7 @@ class PlusFold:
     zero: Any
 
     def empty(self) -> Any:
-        return self.zero
+        return self.zero.copy() if isinstance(self.zero, np.ndarray) else self.zero  # who is given it may add to it
 
     def merge(self, left: Any, right: Any) -> Any:
         return total(left, right) if isinstance(left, np.ndarray) else left + right

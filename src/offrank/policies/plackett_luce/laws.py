@@ -230,7 +230,7 @@ def sample_rows(log_weights: Floats, contexts: Contexts, rng: np.random.Generato
         log_weights = np.where(zero, lowest[:, None] - 1e6, log_weights)
     keys += log_weights
     slates, depth = np.full((len(keys), contexts.slots), -1), np.minimum(contexts.length, contexts.size)
-    _kernels.top_k(keys, contexts.size, depth, np.empty(contexts.slots), slates)
+    _kernels.top_k(keys, contexts.size, depth, np.empty(contexts.slots), slates, np.empty(len(keys), np.bool_))
     return slates
 
 
