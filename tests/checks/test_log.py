@@ -13,11 +13,13 @@ import pytest
 
 import offrank
 from offrank import Counted, PlackettLuce
-from offrank.checks.log import LogFold, about_log
+from offrank.checks.log import about_log, log_evidence, log_quantities
 from offrank.errors import AbilityError
 from offrank.findings import causes_of
 from offrank.findings.evidence import Frequency, LogEvidence, Repeats
 from offrank.findings.registry import CAUSES
+from offrank.log.source import Source
+from offrank.running.quantities import Quantities
 from offrank.sums.estimate import Interval
 from tests.verbs.logs import LOGGING, TARGET, coins, dice, replaced, search
 
@@ -208,14 +210,19 @@ class Unranked(PlackettLuce):
         raise AbilityError("cannot rank", "rank it")
 
 
+def _evidence(source: Source, logging: Any) -> LogEvidence:
+    asked = Quantities(source)
+    asked.add(*log_quantities(source, logging))
+    found = asked.reduce()
+    return log_evidence(found, logging, asked.reasons)
+
+
 def test_what_cannot_be_looked_at_is_named_with_the_reason() -> None:
     source = offrank.read_log(dice(50))
-    fold = LogFold.of(source, Unranked("score"))
-    [batch] = list(source.select(fold.needs()).batches(0))
-    found = fold.finish(fold.add(fold.empty(), batch))
+    found = _evidence(source, Unranked("score"))
     assert (found.unknown, found.fit, found.rows) == ({"fit": "cannot rank"}, None, 50)
     assert (found.compared, found.apart) == (50, 0)
-    blind = LogFold.of(offrank.read_log(replaced(dice(50), propensity=None)), DICE)
+    blind = _evidence(offrank.read_log(replaced(dice(50), propensity=None)), DICE)
     assert "no column 'propensity'" in blind.unknown["agreement"]
 
 

@@ -241,7 +241,6 @@ LOGS: dict[str, Callable[[Any], Any]] = {
     "checks.own_clicks.OwnClicksFold": lambda kind: kind(("old", "tied"), "item of a query", kept=40),
     "checks.rows.ImpressionsFold": lambda kind: kind(),
     "checks.rows.CandidatesFold": lambda kind: kind(),
-    "checks.log.LogFold": lambda kind: kind.of(offrank.read_log(log("partial").table), OLD),
     "checks.propensities.UniformWeightsFold": lambda kind: kind(policy("logged")),
     "sums.sampled.SampledRowsFold": lambda kind: kind(EVERYTHING, 40, cells=150),
     "checks.overview.OverviewFold": lambda kind: kind(("query", "session")),

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from .. import findings
@@ -12,15 +12,13 @@ from ..findings.evidence import CountingEvidence, LawEvidence, LogEvidence, Repe
 from ..findings.not_random import never_drawn
 from ..findings.registry import CAUSES, SEVERITIES, Cause
 from ..inference.spread import Inference
-from ..log.batch import LogBatch
 from ..log.source import Needs, Source, has
 from ..policies.balanced import arms_of
 from ..policies.fit import counted_by, counts
 from ..policies.propensities import AnyPolicy, is_law
 from ..policies.unconfirmed import confirmed, departure
 from ..policies.written import is_written
-from ..running.quantities import Quantities
-from ..sums.base import Fold, MappedFold, Tee, given, refused
+from ..running.quantities import Quantity
 from ..sums.estimate import Caution
 from ..sums.mean import ratio
 from ..sums.moments import Moments
@@ -91,82 +89,70 @@ def binding_models(caution: Caution) -> Caution:
     return replace(caution, severity="serious") if findings.has_cause(caution, "click model") else caution
 
 
-@dataclass(frozen=True)
-class LogFold(MappedFold):
-    """Fold of a log to the evidence about problems that affect every estimate.
+def log_quantities(
+    source: Source, logging: AnyPolicy | None, clusters: tuple[str, ...] = (), *, compared: bool = False
+) -> Iterator[Quantity]:
+    """Yield what is counted of problems that affect every estimate, as far as the columns and the policy allow.
 
-    folds: the checks that are possible; unknown: the others, and why.
+    logging: None if no estimate requires it. clusters: columns that somebody named, beside those known by name.
+    compared: whether the means of its arms are compared.
     """
+    weights = None if logging is None or counts(logging) else UniformWeightsFold(logging)
+    if weights is not None:
+        yield Quantity("weights", weights, optional=True)
+    for name, fold in along_folds(source, logging, clusters, compared=compared, weights=weights):
+        yield Quantity(name, fold, optional=True)
+    yield Quantity("contents", ContentsFold())
+    yield Quantity("candidates", CandidatesFold(), _SHOWN)
+    yield Quantity("kept", KeptFold())
+    yield Quantity("outcome", OutcomeShapeFold())
+    if logging is None:
+        return
+    if (by := counted_by(logging)) is not None:
+        yield Quantity("contexts", RowsPerContextFold(by), optional=True)
+    if counts(logging):  # a policy counted in the log agrees with it by construction
+        return
+    if is_law(logging):
+        yield Quantity("fit", CalibrationFold(logging), optional=True)
+    for by in _CONTEXTS:
+        if by == "candidates" or has(source, Needs(clusters=frozenset([by]))):
+            given_arms = arms_of(logging) if by == "user" else None  # a user is in one arm, by design
+            yield Quantity(f"repeats {by}", RepeatsFold(given_arms or logging, by), optional=True)
+    if not is_written(confirmed(logging)):
+        yield Quantity("agreement", AgreementFold(logging), optional=True)
 
-    logging: AnyPolicy | None
-    folds: Mapping[str, Fold[Any, LogBatch, Any]]
-    unknown: Mapping[str, str] = field(compare=False)
-    read: Needs
 
-    @classmethod
-    def of(
-        cls, source: Source, logging: AnyPolicy | None, clusters: tuple[str, ...] = (), *, compared: bool = False
-    ) -> LogFold:
-        """Build from the columns of a source and the abilities of its logging policy.
+def log_evidence(
+    found: Mapping[str, Any], logging: AnyPolicy | None = None, unknown: Mapping[str, str] | None = None
+) -> LogEvidence:
+    """Return the evidence about a log from what was counted of it.
 
-        logging: None if no estimate requires it. clusters: columns that somebody named, beside those known by name.
-        compared: whether the means of its arms are compared.
-        """
-        tried = Quantities(source)
-        weights = None if logging is None or counts(logging) else UniformWeightsFold(logging)
-        weights = weights if weights is not None and tried.attempt("weights", weights) else None
-        for name, fold in along_folds(source, logging, clusters, compared=compared, weights=weights):
-            tried.attempt(name, fold)
-        tried.add(
-            _SHOWN, contents=ContentsFold(), candidates=CandidatesFold(), kept=KeptFold(), outcome=OutcomeShapeFold()
-        )
-        if logging is not None and (by := counted_by(logging)) is not None:
-            tried.attempt("contexts", RowsPerContextFold(by))
-        if logging is not None and not counts(logging):  # a policy counted in the log agrees with it by construction
-            if is_law(logging):
-                tried.attempt("fit", CalibrationFold(logging))
-            for by in _CONTEXTS:
-                if by == "candidates" or has(source, Needs(clusters=frozenset([by]))):
-                    given_arms = arms_of(logging) if by == "user" else None  # a user is in one arm, by design
-                    tried.attempt(f"repeats {by}", RepeatsFold(given_arms or logging, by))
-            if not is_written(confirmed(logging)):
-                tried.attempt("agreement", AgreementFold(logging))
-        return cls(logging, tried.folds, tried.reasons, tried.needs)
-
-    def needs(self) -> Needs:
-        """Return the columns to read."""
-        return self.read
-
-    @property
-    def reducer(self) -> Tee:
-        return Tee(self.folds)
-
-    def result(self, found: dict[str, Any]) -> LogEvidence:
-        known = given(found)
-        rows, more, listed = map(int, known["candidates"])
-        compared = [one for name, one in known.items() if name.startswith("repeats ")]
-        fine = "along time" in known and known["along time"].fine
-        placebos = (one for name, found in known.items() if name.startswith("placebo") for one in found)
-        made = LogEvidence(
-            rows=rows,
-            logging="" if self.logging is None else repr(confirmed(self.logging)),
-            unconfirmed=None if self.logging is None else departure(self.logging),
-            fit=known.get("fit"),
-            copies=known["contents"].repeated(),
-            repeats=_worst(compared),
-            least_repeats=min((one.least for one in compared), default=1.0),
-            shown_only=rows > 0 and not more,
-            unlisted=rows > 0 and not more and not listed,
-            rows_per_context=known.get("contexts", math.inf),
-            counted_by=None if self.logging is None else counted_by(self.logging),
-            unknown={**self.unknown, **refused(found)},
-            kept=known["kept"],
-            outcome=known["outcome"],
-            along=(*(known[name] for name in _ALONG if name in known and not (fine and name in BY_ROW)), *placebos),
-        )
-        if (agreement := known.get("agreement")) is not None:
-            made = replace(made, compared=agreement.rows, apart=agreement.apart, typical_ratio=agreement.typical_ratio)
-        return made if "weights" not in known or not rows else replace(made, **_of_weights(known["weights"]))
+    logging: None if no estimate requires it. unknown: why other quantities could not be counted, by name.
+    """
+    rows, more, listed = map(int, found["candidates"])
+    compared = [one for name, one in found.items() if name.startswith("repeats ")]
+    fine = "along time" in found and found["along time"].fine
+    placebos = (one for name, both in found.items() if name.startswith("placebo") for one in both)
+    made = LogEvidence(
+        rows=rows,
+        logging="" if logging is None else repr(confirmed(logging)),
+        unconfirmed=None if logging is None else departure(logging),
+        fit=found.get("fit"),
+        copies=found["contents"].repeated(),
+        repeats=_worst(compared),
+        least_repeats=min((one.least for one in compared), default=1.0),
+        shown_only=rows > 0 and not more,
+        unlisted=rows > 0 and not more and not listed,
+        rows_per_context=found.get("contexts", math.inf),
+        counted_by=None if logging is None else counted_by(logging),
+        unknown=unknown or {},
+        kept=found["kept"],
+        outcome=found["outcome"],
+        along=(*(found[name] for name in _ALONG if name in found and not (fine and name in BY_ROW)), *placebos),
+    )
+    if (agreement := found.get("agreement")) is not None:
+        made = replace(made, compared=agreement.rows, apart=agreement.apart, typical_ratio=agreement.typical_ratio)
+    return made if "weights" not in found or not rows else replace(made, **_of_weights(found["weights"]))
 
 
 def _of_weights(found: Moments) -> dict[str, Any]:

@@ -60,6 +60,10 @@ class DesignFold(MappedFold):
     draws: int = DRAWS
     cache: RunCache = field(default_factory=RunCache, compare=False, repr=False)
 
+    def needs(self) -> Needs:
+        """Return the columns to read."""
+        return self.read
+
     @property
     def reducer(self) -> SampledRowsFold:
         return SampledRowsFold(self.read, self.kept if self.able else 0, cells=CANDIDATES, each="candidate")
@@ -82,17 +86,15 @@ class DesignFold(MappedFold):
         return tuple(found)
 
 
-def design_fold(
-    layout: Layout, logging: AnyPolicy, source: Source, needed: Needs, cache: RunCache
-) -> tuple[DesignFold, Needs]:
-    """The fold that finds the designs, and all columns read, including those `needed` anyway."""
+def design_fold(layout: Layout, logging: AnyPolicy, source: Source, needed: Needs, cache: RunCache) -> DesignFold:
+    """The fold that finds the designs; it reads columns that it needs beside those `needed` anyway."""
     able = set()
     for target, estimator, number, *_ in layout.pairs:
         more = _needs(target, estimator, logging)
         if more is not None and _has(source, needed, more):
             able.add(number)
             needed |= more
-    return DesignFold(layout, logging, frozenset(able), needed, cache=cache), needed
+    return DesignFold(layout, logging, frozenset(able), needed, cache=cache)
 
 
 def _needs(target: AnyPolicy, estimator: Estimator, logging: AnyPolicy) -> Needs | None:

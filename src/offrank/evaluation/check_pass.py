@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from typing import Any
@@ -11,7 +11,7 @@ from ..checks.actions import ActionsFold
 from ..checks.calibration import CalibrationFold
 from ..checks.item_names import item_names, named
 from ..checks.kept import with_unread
-from ..checks.log import LogFold
+from ..checks.log import log_evidence, log_quantities
 from ..checks.propensities import SlotsFold, SupportFold
 from ..checks.rows import ImpressionsFold
 from ..errors import AbilityError, ColumnError, UsageError
@@ -25,7 +25,7 @@ from ..findings.miscalibrated import unfit
 from ..findings.verdict import on_log
 from ..inference.spec import IntervalSpec
 from ..log.batch import RunCache
-from ..log.source import Source
+from ..log.source import Needs, Source
 from ..policies.epsilon import EpsilonUniform
 from ..policies.fit import counts, fitted
 from ..policies.propensities import AnyPolicy, ShownAbility, is_law, remembering, shown_needs
@@ -33,7 +33,7 @@ from ..policies.uniform import Uniform
 from ..policies.written import is_logged
 from ..readers.log import period_of
 from ..running.executors import Executor, Progress
-from ..running.quantities import Quantities
+from ..running.quantities import Quantities, Quantity
 from ..sums.estimate import Caution
 from ..sums.group_by import by_slots
 from ..wording import Option, Wording
@@ -98,22 +98,22 @@ class CheckPass:
         self.source, self.target, self.spec, self.totals = source, target, spec, totals
         self.logging = logging = remembering(logging)  # its laws of the samples are asked for several times
         self.counted = counts(logging)
-        self.tried, log = Quantities(source), LogFold.of(source, logging)
-        self.tried.add(log.needs(), impressions=ImpressionsFold(), log=log)
+        self.tried = Quantities(source)
+        self.tried.add(Quantity("impressions", ImpressionsFold()), *log_quantities(source, logging))
         self.plans: dict[str, Pass] = {}
         # The law over all candidates comes first: it includes the probabilities of the displayed ones.
-        self.tried.attempt("actions", ActionsFold(logging))
-        self.tried.attempt("support", SupportFold(target or Uniform(), logging))
+        self._attempt("actions", ActionsFold(logging))
+        self._attempt("support", SupportFold(target or Uniform(), logging))
         between = [EpsilonUniform(logging, epsilon) for epsilon in EPSILONS]
         if target is not None and is_law(target) and is_law(logging):
             explains = CalibrationFold(target)
-            self.tried.attempt("explained", explains.reducer, explains.needs)
+            self._attempt("explained", explains.reducer, explains.needs)
         self._weigh("slates", IPS(), [Uniform(), *between])
         if self.counted:
             self.tried.reasons["items"] = "propensities counted in the log agree with it by construction"
         if target is not None or not self.counted:
             self._weigh("items", IPM(), [] if self.counted else [Uniform()])
-        self.tried.attempt("slots", SlotsFold(logging))
+        self._attempt("slots", SlotsFold(logging))
 
     def run(self, executor: Executor | None, progress: Progress | None) -> Result:
         """Read the source once and report the findings."""
@@ -141,9 +141,13 @@ class CheckPass:
         verdict = on_log([*of_log, *others])
         return Result(estimates, metadata, groups, about_log=of_log, verdicts={"the log": verdict})
 
+    def _attempt(self, name: str, fold: Any, needs: Callable[[], Needs] | None = None) -> None:
+        self.tried.add(Quantity(name, fold, needs, optional=True))
+
     def _named(self, found: dict[str, Any]) -> dict[str, Any]:
-        """Name the items that are told by their codes as the log does."""
-        found["log"] = with_unread(named(found["log"], self.source), self.source)
+        """Add the evidence about the log, and name the items that are told by their codes as the log does."""
+        log = log_evidence(found, self.logging, self.tried.reasons)
+        found["log"] = with_unread(named(log, self.source), self.source)
         tests = found.get("actions") or {}
         odd = {name: test for name, test in tests.items() if test.alarming}
         names = item_names((test.item for test in odd.values()), self.source)
@@ -178,10 +182,11 @@ class CheckPass:
         wanted = {repr(policy): policy for policy in (*targets, self.target) if policy is not None}
         both = {repr(e): family(e, None) for e in (bare, SelfNormalised(bare))}
         job = Pass(wanted, self.logging, both, self.spec)
-        if self.tried.attempt(name, job.terms(by_slots), job.needs):
+        self._attempt(name, job.terms(by_slots), job.needs)
+        if name in self.tried.folds:
             self.plans[name] = job
-            design, needed = design_fold(job.layout, self.logging, self.source, job.needs(), RunCache())
-            self.tried.add(needed, **{f"design of {name}": design})
+            design = design_fold(job.layout, self.logging, self.source, job.needs(), RunCache())
+            self.tried.add(Quantity(f"design of {name}", design))
 
     def _summaries(self, found: Mapping[str, Any], slots: int) -> dict[str, Counts]:
         """Return a summary of the weights for each plan."""

@@ -21,7 +21,8 @@ from ..inference.spec import IntervalSpec
 from ..log.batch import Floats, Integers, LogBatch
 from ..log.source import Needs
 from ..policies.propensities import AnyPolicy
-from ..sums.base import Sample, Tee
+from ..running.quantities import Quantity
+from ..sums.base import Sample
 from ..sums.estimate import Estimate, Interval
 from ..sums.mean import Mean, ratio, with_control
 from ..sums.moments import Moments, MomentsFold, without
@@ -221,17 +222,11 @@ class Diagnostics:
         )
         return cls(targets, logging, weighed, clipped, read)
 
-    @property
-    def fold(self) -> Tee:
-        """Return one fold for all diagnostics."""
-        policies = (*self.targets.values(), self.logging)
-        return Tee(
-            {
-                "clips": ClipsFold(self.clipped, self.logging),
-                "heaviest": HeaviestFold(self.weighed, self.logging),
-                "overlap": RankingOverlapFold(policies, self.read),
-            }
-        )
+    def quantities(self) -> Iterator[Quantity]:
+        """Yield what is counted for the diagnostics."""
+        yield Quantity("clips", ClipsFold(self.clipped, self.logging))
+        yield Quantity("heaviest", HeaviestFold(self.weighed, self.logging))
+        yield Quantity("overlap", RankingOverlapFold((*self.targets.values(), self.logging), self.read))
 
     def found(
         self,

@@ -11,6 +11,7 @@ import numpy as np
 
 from ..checks.item_names import named
 from ..checks.kept import with_unread
+from ..checks.log import log_evidence
 from ..checks.rows import Impressions
 from ..errors import NoOverlapError, SupportError, UsageError
 from ..estimators.wrappers import without_normalisation
@@ -78,18 +79,19 @@ class LogCounts:
         impressions.refuse_none(where)
         whole, groups = found["terms"]["whole"], found["terms"].get("groups", {})
         ties = dict(zip(job.ties.policies, found["ties"].tolist(), strict=True))
-        trained = job.trained.judged(job.parts(), found["rows"])
+        trained, log = job.trained.judged(job.parts(), found), log_evidence(found, job.checked_logging, asked.reasons)
         known = {"slots": impressions.slots, "ties": ties, "trained": trained}
         dated = period_of(asked.source) or {"first": "", "last": ""}
         days = are_days(groups) or len(bases or ()) > 1 or dated["first"] != dated["last"]
         counted = job.counts(whole, **known, designs=found["design"])
-        facts = facts_of_log(impressions, job.tested(found["log"]), job.spec.columns, days)
+        facts = facts_of_log(impressions, job.tested(log), job.spec.columns, days)
         known["facts"] = replace(facts, rewards=not counted.rewards_are_clicks)
-        about_log = judged_log(with_unread(named(found["log"], asked.source), asked.source), [counted], job.totals)
+        about_log = judged_log(with_unread(named(log, asked.source), asked.source), [counted], job.totals)
         known["about_log"] = (*of_shares(counted, job.designed_shares), *of_control(counted), *about_log)
         diagnostics = replace(job.diagnostics(asked.needs), bases=bases or {})
-        made = whole, groups, known, found["design"], impressions, where, found["diagnostics"], diagnostics
-        return cls(job, *made, found["log"].copies)
+        diagnosed = {one.name: found[one.name] for one in diagnostics.quantities()}
+        made = whole, groups, known, found["design"], impressions, where, diagnosed, diagnostics
+        return cls(job, *made, log.copies)
 
     def __getstate__(self) -> dict[str, Any]:
         return {one.name: getattr(self, one.name) for one in fields(self)}  # derived values are recomputed

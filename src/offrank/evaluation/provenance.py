@@ -22,7 +22,7 @@ from ..policies.base import Ability
 from ..policies.fit import learnt_rows
 from ..policies.mixture import is_policy
 from ..policies.propensities import AnyPolicy, law_needs
-from ..sums.base import Tee
+from ..running.quantities import Quantity
 from ..sums.fingerprint import Fingerprint, FingerprintFold
 from ..sums.same_log import share_learnt
 
@@ -57,23 +57,25 @@ class Provenance:
             found.append(self.curve_rows)
         yield from dict.fromkeys(found)
 
-    def fold(self, parts: Iterable[Any], read: frozenset[str]) -> Tee:
-        """Return the fold that compares the log with fingerprints and scores; empty if nothing was learnt.
+    def quantities(self, parts: Iterable[Any], read: frozenset[str]) -> Iterator[Quantity]:
+        """Yield what compares the log with fingerprints and scores; nothing if nothing was learnt.
 
         read: the columns of scores that are read; what no estimate asks for is not.
         """
         parts = list(parts)
+        for index, one in enumerate(self.of(*parts)):
+            yield Quantity(f"rows {index}", FingerprintFold.beside(one))
         scores = tuple(sorted({name for one in parts for name in _scores(one)} & read))
-        rows = {str(index): FingerprintFold.beside(one) for index, one in enumerate(self.of(*parts))}
-        return Tee({**rows, **({of: OwnClicksFold(scores, of) for of in KINDS} if scores else {})})
+        for of in KINDS if scores else ():
+            yield Quantity(of, OwnClicksFold(scores, of))
 
     def needs(self, parts: Iterable[Any]) -> Needs:
         """Return the columns that the fingerprints depend on."""
         return reduce(Needs.__or__, (one.content.needs() for one in self.of(*parts)), Needs())
 
     def judged(self, parts: Iterable[Any], found: Mapping[str, Any]) -> Provenance:
-        """Return the same with what was found out about the parts, from the result of `fold`."""
-        shares = {one: share_learnt(one, found[str(i)]) for i, one in enumerate(self.of(*parts))}
+        """Return the same with what was found out about the parts, from what was counted."""
+        shares = {one: share_learnt(one, found[f"rows {i}"]) for i, one in enumerate(self.of(*parts))}
         known = [one for of in KINDS for one in found.get(of, {}).values() if counted_here(one)]
         return replace(self, shares=shares, counted={one.column: one for one in reversed(known)})
 

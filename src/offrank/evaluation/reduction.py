@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from ..checks.log import LogFold
+from ..checks.log import log_quantities
 from ..checks.rows import ImpressionsFold, TiesFold
 from ..checks.written import taken_as_written
 from ..errors import AbilityError, ColumnError
@@ -31,7 +31,7 @@ from ..policies.balanced import arms_of, designed_shares
 from ..policies.fit import counts
 from ..policies.propensities import AnyPolicy
 from ..policies.ties import sorts
-from ..running.quantities import EVERYTHING, Quantities, Wanted
+from ..running.quantities import EVERYTHING, Quantities, Quantity, Wanted
 from ..sums.base import Tee
 from ..sums.buckets import BUCKETS_OF_A_GROUP
 from ..sums.group_by import Grouping, by_column, with_groups
@@ -127,10 +127,15 @@ class Pass:
         """Return the fold that counts ties of the sorting targets."""
         return TiesFold(tuple(filter(sorts, self.layout.targets)))
 
-    def log_fold(self, source: Source) -> LogFold:
-        """Return the fold of the log's own checks; they include the logging policy if any estimator requires it."""
+    @property
+    def checked_logging(self) -> AnyPolicy | None:
+        """Return the logging policy if any estimator requires it, so that the log is held against it."""
         asked = any(without_normalisation(estimator).requires_logging is not None for estimator in self._of_targets)
-        return LogFold.of(source, self.logging if asked else None, self.spec.columns, compared=self.compares)
+        return self.logging if asked else None
+
+    def of_log(self, source: Source) -> Iterator[Quantity]:
+        """Yield what is counted of the log itself."""
+        return log_quantities(source, self.checked_logging, self.spec.columns, compared=self.compares)
 
     @property
     def products(self) -> Products:
@@ -164,19 +169,17 @@ class Pass:
         self, source: Source, cache: RunCache | None = None, wanted: frozenset[Wanted] = EVERYTHING
     ) -> Quantities:
         """Return what is counted; of the source only the columns matter. cache: of batches. wanted: what for."""
-        asked = Quantities(source, self.needs(), cache)
-        doubted, page = "verdict" in wanted, "page" in wanted
-        asked.needs |= self.trained.needs(self.parts()) if doubted else Needs()
-        design, asked.needs = design_fold(self.layout, self.logging, source, asked.needs, asked.cache)
-        if doubted:
-            log = self.log_fold(source)
-            asked.add(log.needs(), log=log)
-        terms = self.terms(None if self.by is None else by_column(self.by), page=page)
-        asked.add(terms=terms, impressions=ImpressionsFold(), design=design)
-        if doubted:
-            asked.add(ties=self.ties, rows=self.trained.fold(self.parts(), asked.needs.scores))
+        asked, page = Quantities(source, self.needs(), cache), "page" in wanted
+        if "verdict" in wanted:
+            asked.needs |= self.trained.needs(self.parts())
+        by = None if self.by is None else by_column(self.by)
+        asked.add(Quantity("terms", self.terms(by, page=page)), Quantity("impressions", ImpressionsFold()))
+        asked.add(Quantity("design", design_fold(self.layout, self.logging, source, asked.needs, asked.cache)))
+        if "verdict" in wanted:
+            asked.add(*self.of_log(source), Quantity("ties", self.ties))
+            asked.add(*self.trained.quantities(self.parts(), asked.needs.scores))
         if page:
-            asked.add(diagnostics=self.diagnostics(asked.needs).fold)
+            asked.add(*self.diagnostics(asked.needs).quantities())
         return asked
 
     def diagnostics(self, read: Needs) -> Diagnostics:

@@ -12,6 +12,7 @@ import numpy as np
 
 from ..checks.item_names import named
 from ..checks.kept import with_unread
+from ..checks.log import log_evidence
 from ..checks.rows import Impressions, ImpressionsFold
 from ..errors import OffrankError, UsageError
 from ..estimators.base import terms_of
@@ -26,7 +27,7 @@ from ..log.batch import Floats, LogBatch, RunCache
 from ..log.source import Needs, Source, refuse_once
 from ..policies.propensities import AnyPolicy, law_needs
 from ..running.executors import Executor, Progress
-from ..running.quantities import Quantities
+from ..running.quantities import Quantities, Quantity
 from ..selection.estimators import COARSE, Contrast, EstimatorCandidate, EstimatorRanking, ranking
 from ..selection.pseudo_targets import DistanceFold, pseudo_targets
 from ..sums.estimate import Estimate
@@ -220,24 +221,25 @@ class EstimatorSelector:
     def _read(self, policies: Sequence[AnyPolicy], able: Family) -> Reading:
         """Read the log once. policies: the target and the pseudo-targets."""
         job, alone = self._pass(policies, able), self._pass(policies[:1], able)
-        layout, log, distance = job.layout, job.log_fold(self.source), self._distance(policies)
-        design, needed = design_fold(alone.layout, self.logging, self.source, job.needs(), self.cache)
-        asked = Quantities(self.source, needed, self.cache)
-        asked.add(terms=job.terms(), design=design, impressions=ImpressionsFold())
+        layout, asked = job.layout, Quantities(self.source, job.needs(), self.cache)
+        design = design_fold(alone.layout, self.logging, self.source, asked.needs, self.cache)
+        asked.add(
+            Quantity("terms", job.terms()), Quantity("impressions", ImpressionsFold()), Quantity("design", design)
+        )
         if policies[1:]:
-            asked.add(distance.needs(), distance=distance)
+            asked.add(Quantity("distance", self._distance(policies)))
         if self.sample:
             drawn = self._sampled(policies[0])
-            asked.add(drawn, sampled=SampledRowsFold(asked.needs | drawn, self.sample, each="candidate"))
-        asked.add(log.needs(), log=log)
+            rows = SampledRowsFold(asked.needs | drawn, self.sample, each="candidate")
+            asked.add(Quantity("sampled", rows, drawn))
+        asked.add(*job.of_log(self.source))
         found = asked.reduce(self.executor, self.progress)
         impressions: Impressions = found["impressions"]
         impressions.refuse_none(self.source.describe())
         designs = (*found["design"], *(None for _ in range(len(policies[1:]) * len(layout.estimators))))
         plain = job.counts(found["terms"]["whole"], designs=designs, slots=impressions.slots)
-        summary = replace(
-            plain, about_log=judged_log(with_unread(named(found["log"], self.source), self.source), [plain])
-        )
+        log = log_evidence(found, job.checked_logging, asked.reasons)
+        summary = replace(plain, about_log=judged_log(with_unread(named(log, self.source), self.source), [plain]))
         away = found.get("distance", np.ones(1))
         rates = np.array([one.click_rate.value for one in impressions.by_rank(0.95)])
         if away[0] <= _SAME:

@@ -21,7 +21,7 @@ from ..readers.by_file import ByFile, FilesFold, files_of, first_row, layout_of,
 from ..readers.files import describe
 from ..readers.log import period_of
 from ..running.identity import digest
-from ..running.quantities import Quantities
+from ..running.quantities import Quantities, Quantity
 from ..running.states import dumps, loads
 from ..sums.fingerprint import Fingerprint
 from ..wording import Option, Wording
@@ -156,7 +156,7 @@ def counted(job: Pass, question: Question, log: Source, cache: RunCache | None =
     begun = _begun(question, log, job, asked)
     source = ByFile.of(log, Path(question.state))
     both = Quantities(source, asked.needs, asked.cache)
-    both.add(job=asked.fold, files=FilesFold(source.folder))
+    both.add(Quantity("job", asked.fold), Quantity("files", FilesFold(source.folder)))
     found = both.state(executor, progress)
     ended = replace(begun, files=found["files"], counted=found["job"])
     ended.save(Path(question.state))
@@ -282,7 +282,7 @@ def _refuse_twice(states: Sequence[State]) -> None:
     """Raise if two states hold the same rows: those of one file, or of equal content."""
     held: dict[Any, str] = {}
     for one in states:
-        contents, rows = one.counted["log"]["contents"], one.counted["impressions"].n
+        contents, rows = one.counted["contents"], one.counted["impressions"].n
         same = [f"the file {name}" for name in one.files]
         if len(contents.keys) >= _FEWEST:
             same.append(f"the same {rows:,} rows ({digest(contents)[:8]})")

@@ -13,7 +13,7 @@ from ..checks.arms import Arms, ArmsFold, UnitsFold, rankers
 from ..checks.drawn import Drawn, drawn
 from ..checks.item_names import item_names
 from ..checks.kept import with_unread
-from ..checks.log import LogFold, about_log
+from ..checks.log import about_log, log_evidence, log_quantities
 from ..checks.logged_by import LoggedBy, logged_by
 from ..checks.outcomes import OutcomesFold
 from ..checks.overview import OverviewFold
@@ -43,7 +43,7 @@ from ..readers.sampling import HeldTable
 from ..readers.unfolding import RankedTable, Tokens, UnfoldedTable
 from ..readers.wide import WideLog
 from ..running.executors import Executor, Progress, run
-from ..running.quantities import Quantities
+from ..running.quantities import Quantities, Quantity
 from ..sums.sampled import SampledRows, SampledRowsFold
 from .result import Inspection
 
@@ -113,10 +113,10 @@ def _order(seen: Inspection, sample: SampledRows, source: Source) -> tuple[SortK
 def _written(laws: Sequence[Policy | None], source: Source, how: HowRead) -> WrittenPropensities:
     """Return what the propensities that were written say, beside the law that fits and beside uniform."""
     asked = Quantities(source)
-    asked.attempt("certain", CertainFold())
+    asked.add(Quantity("certain", CertainFold(), optional=True))
     for name, law in zip(("by_law", "by_uniform"), laws, strict=True):
         if law is not None:
-            asked.attempt(name, AgreementFold(law))
+            asked.add(Quantity(name, AgreementFold(law), optional=True))
     return WrittenPropensities(**asked.reduce(**how))
 
 
@@ -135,23 +135,23 @@ def _read(source: Source, how: HowRead) -> tuple[Inspection, LogEvidence, Sample
     rewards = clicked or "reward" in uses
     shown = Needs(frozenset(["candidates"]), scores=frozenset(scores), rankings=frozenset(rankings))
     needed = replace(shown, clusters=frozenset(groups)) | Needs(frozenset(["reward"] if rewards else []))
-    log, arms = LogFold.of(source, Logged() if written else None), _arms(columns)
+    logging, arms = Logged() if written else None, _arms(columns)
     every: tuple[By, ...] = ("candidates", "query", "user")
     contexts: dict[By, WholeContextsFold] = {
         by: WholeContextsFold(shown, by, arms) for by in every if by == "candidates" or by in groups
     }
     asked = Quantities(source, needed)
-    asked.add(log.needs(), log=log, impressions=ImpressionsFold())
-    asked.add(overview=OverviewFold(groups, rewards), ties=TiesFold(tuple(map(Top, scores))))
-    asked.add(outcomes=OutcomesFold(tuple(scores)), sample=SampledRowsFold(shown))
-    for by, fold in contexts.items():
-        asked.add(fold.needs(), **{f"contexts {by}": fold})
+    asked.add(*log_quantities(source, logging), Quantity("impressions", ImpressionsFold()))
+    asked.add(Quantity("overview", OverviewFold(groups, rewards)), Quantity("ties", TiesFold(tuple(map(Top, scores)))))
+    asked.add(Quantity("outcomes", OutcomesFold(tuple(scores))), Quantity("sample", SampledRowsFold(shown)))
+    asked.add(*(Quantity(f"contexts {by}", fold) for by, fold in contexts.items()))
     found = asked.reduce(**how)
     _refuse_empty(source, found["impressions"])
     outcomes: dict[str, str] = found["outcomes"]
     apart = [name for name, kind in outcomes.items() if kind]
     samples: dict[By, SampledRows] = {by: found[f"contexts {by}"] for by in contexts}
-    copies = found["log"].copies
+    log = log_evidence(found, logging, asked.reasons)
+    copies = log.copies
     ties = zip(scores, found["ties"].tolist(), strict=True)
     inspection = Inspection(
         source.describe(),
@@ -163,17 +163,17 @@ def _read(source: Source, how: HowRead) -> tuple[Inspection, LogEvidence, Sample
         found["overview"],
         {name: share for name, share in ties if name not in apart},
         written,
-        about_log(with_unread(found["log"], source)),
+        about_log(with_unread(log, source)),
         copies,
         _named(drawn(found["sample"], copies, samples, apart), source, how),
         LoggedBy(None, "unknown", randomness(samples, apart, arms)),
         clicked,
         only_clicks=found["impressions"].only_clicks,
-        unreadable=found["log"].kept.by_outcome,
+        unreadable=log.kept.by_outcome,
     )
     keys = samples["candidates"].contexts.keys
     called = [name for name in arms if _ARM.search(name) and 2 <= len(np.unique(keys[name])) <= MOST_ARMS]
-    return inspection, found["log"], found["sample"], called
+    return inspection, log, found["sample"], called
 
 
 def _layout(source: Source) -> Layout:

@@ -19,7 +19,7 @@ from ..policies.fit import counts, fitted
 from ..policies.named import policy as named_policy
 from ..policies.propensities import AnyPolicy
 from ..readers.log import opened
-from ..running.quantities import Quantities
+from ..running.quantities import Quantities, Quantity
 from ..sums.mean import Mean, ratio
 from . import comparisons
 from .comparisons import Comparison
@@ -45,7 +45,7 @@ def measure_models(question: MetricsQuestion) -> Measurements:
         question.by,
     )
     asked = Quantities(source)
-    asked.add(fold.needs(), comparisons=fold, impressions=ImpressionsFold())
+    asked.add(Quantity("comparisons", fold), Quantity("impressions", ImpressionsFold()))
     found = asked.reduce(executor, question.progress)
     impressions: Impressions = found["impressions"]
     impressions.refuse_none(source.describe())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any, Literal
 
 from ..errors import AbilityError, ColumnError
@@ -16,8 +17,33 @@ Wanted = Literal["number", "verdict", "page"]
 EVERYTHING: frozenset[Wanted] = frozenset(("number", "verdict", "page"))
 
 
+@dataclass(frozen=True)
+class Quantity:
+    """One thing that a pass over a log counts.
+
+    fold: counts it. needs: the columns that it reads, or a function that tells them; by default as the fold says, and
+    none beside those of others if it says nothing. optional: whether it is left out, with the reason, where a column is
+    missing or a policy lacks an ability.
+    """
+
+    name: str
+    fold: Any
+    needs: Needs | Callable[[], Needs] | None = None
+    optional: bool = False
+
+    def reads(self) -> Needs:
+        """Return the columns that it reads.
+
+        Raises:
+            AbilityError: a policy of the fold lacks an ability.
+        """
+        wanted = getattr(self.fold, "needs", Needs()) if self.needs is None else self.needs
+        found: Needs = wanted() if callable(wanted) else wanted
+        return found
+
+
 class Quantities:
-    """Quantities that a log is asked for, by name: the fold that counts each, and the columns that they read.
+    """The list of what a pass over a log counts, by name, and the columns that are read for it.
 
     source: tells which columns there are. needs: the columns of all. reasons: why others cannot be had, by name.
     cache: of batches, while the log is read.
@@ -29,22 +55,20 @@ class Quantities:
         self.folds: dict[str, Any] = {}
         self.reasons: dict[str, str] = {}
 
-    def add(self, needs: Needs | None = None, **folds: Any) -> None:
-        """Add quantities that any log has. needs: the columns that they read beside those of others."""
-        self.folds |= folds
-        self.needs |= needs or Needs()
-
-    def attempt(self, name: str, fold: Any, needs: Callable[[], Needs] | None = None) -> bool:
-        """Add one if the columns and the policies allow, and return whether they do. needs: by default `fold.needs`."""
-        try:
-            needed = (needs or fold.needs)()
-            self.source.select(needed)
-        except (AbilityError, ColumnError) as error:
-            self.reasons[name] = error.message
-            return False
-        self.folds[name] = OptionalFold(fold)
-        self.needs |= needed
-        return True
+    def add(self, *more: Quantity) -> None:
+        """Add quantities; of the optional ones those that the columns and the policies allow."""
+        for one in more:
+            try:
+                needed = one.reads()
+                if one.optional:
+                    self.source.select(needed)
+            except (AbilityError, ColumnError) as error:
+                if not one.optional:
+                    raise
+                self.reasons[one.name] = error.message
+                continue
+            self.folds[one.name] = OptionalFold(one.fold) if one.optional else one.fold
+            self.needs |= needed
 
     @property
     def fold(self) -> Tee:
