@@ -63,8 +63,8 @@ class Span:
 
     def text(self, signed: bool = False) -> str:
         """Format the value with its interval."""
-        ends = self.interval(signed)
-        return self.number(signed) if ends == MISSING else f"{self.number(signed)} ({ends})"
+        value, ends = self.number(signed), interval(self.low, self.high, self.places, signed)
+        return value if ends == MISSING else f"{value} ({ends})"
 
     def percents(self, signed: bool = True) -> tuple[str, str]:
         """Format a share and its ends as percentages, as "+2.41 %" and "+1.02 % to +3.79 %"."""
@@ -202,6 +202,8 @@ def plural(number_of: int, one: str, many: str) -> str:
 
 def printable(name: str) -> str:
     """Return the text without control characters, which could rewrite a terminal or a line."""
+    if name.isprintable():
+        return name
     return "".join(" " if letter in "\n\t" else "\ufffd" if _controls(letter) else letter for letter in name)
 
 

@@ -35,6 +35,7 @@ N = TypeVar("N")
 _SPANS = ("difference", "relative")
 """Columns that hold a number with its interval, or None."""
 _MARKUP = re.compile(r"[|`]|<(?=[A-Za-z/!?])|(?<=\])\(")
+"""What Markdown would take for markup or a link, whatever an id or a group is called."""
 _ENDS = ("value", "low", "high", "standard_error")
 _TEXT = {
     *("target", "against", "estimator", "group", "chosen", "cluster", "model", "metric", "quantity", "anchor"),
@@ -257,7 +258,8 @@ class Tabular(Plain):
         """
         names, rows = self._cells()
         lines = [names, ["---"] * len(names), *rows]
-        return "\n".join("| " + " | ".join(map(_literal, line)) + " |" for line in lines) + "\n"
+        safe = ((_MARKUP.sub(r"\\\g<0>", cell) for cell in line) for line in lines)
+        return "\n".join("| " + " | ".join(line) + " |" for line in safe) + "\n"
 
     def _repr_html_(self) -> str:
         """Return the same table as HTML, for notebooks."""
@@ -369,19 +371,12 @@ def _cell(row: Record, name: str) -> str:
         return ""
     if name in ("value", *_SPANS):
         span = row if name == "value" else row[name]
-        return "" if not span or span["value"] is None else _span(span)
+        if not span or span["value"] is None:
+            return ""
+        return with_ends(Interval(*(math.nan if span.get(one) is None else span[one] for one in _ENDS)))
     value = dict(_flat({name: row[name]}))[name]
     if isinstance(value, float):
         return f"{value:.4g}"
     if isinstance(value, list):
         return ", ".join(map(str, value))
     return "" if value is None else f"{value:,}" if type(value) is int else str(value)
-
-
-def _literal(cell: str) -> str:
-    """Return a cell as Markdown shows it, whatever an id or a group is called: no markup, no link."""
-    return _MARKUP.sub(r"\\\g<0>", cell)
-
-
-def _span(found: Record) -> str:
-    return with_ends(Interval(*(math.nan if found.get(one) is None else found[one] for one in _ENDS)))

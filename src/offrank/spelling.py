@@ -86,7 +86,7 @@ class Spelled:
         words, named = [], []
         for field in dataclasses.fields(self):  # type: ignore[arg-type]
             value = getattr(self, field.name)
-            if not field.repr or (field.default is not dataclasses.MISSING and _same(value, field.default)):
+            if not field.repr or (type(value) is type(field.default) and value == field.default):
                 continue
             word = repr(value) if isinstance(value, str) and _FILE.search(str(field.type)) else spell(value)
             if field.kw_only:
@@ -106,8 +106,7 @@ def parse(text: str, makers: Makers, what: str) -> Any:
     Raises:
         SpellingError: text outside the grammar, an unknown name or unfit arguments.
     """
-    _refuse_outsized(text, what)
-    if (node := _tree(text)) is None:
+    if (node := _tree(text, what)) is None:
         raise SpellingError(f"cannot read {what} {_shown(text)}", example(makers))
     if isinstance(node, ast.Name):
         return _Reader(text, makers, what).made(node.id, [], [])
@@ -118,15 +117,20 @@ def parse(text: str, makers: Makers, what: str) -> Any:
 
 def split(text: str) -> list[str]:
     """Split a list, `ips, clip(snips, 10)`, with or without brackets, into spellings; unreadable text is one."""
-    _refuse_outsized(text, "list")
-    if (node := _tree(text)) is None:
+    if (node := _tree(text, "list")) is None:
         return [text]
     parts = node.elts if isinstance(node, ast.List | ast.Tuple) else [node]
     return [ast.get_source_segment(text.strip(), part) or text for part in parts]
 
 
-def _refuse_outsized(text: str, what: str) -> None:
-    """Refuse what no person types, before the parser spends memory and stack on it."""
+def _tree(text: str, what: str) -> ast.expr | None:
+    """Return the syntax tree of a text, None where Python cannot read it.
+
+    What no person types is refused before the parser spends memory and stack on it.
+
+    Raises:
+        SpellingError: the text is too long, or its brackets are too deep.
+    """
     depth = deepest = 0
     for bracket in _BRACKETS.findall(text) if len(text) <= _LONGEST else ():
         depth += 1 if bracket in "([{" else -1
@@ -135,10 +139,6 @@ def _refuse_outsized(text: str, what: str) -> None:
         size = f"{len(text):,} characters" if len(text) > _LONGEST else f"{deepest:,} nested brackets"
         remedy = f"use at most {_LONGEST:,} characters and {_DEEPEST} nested brackets"
         raise SpellingError(f"the {what} {_shown(text)} has {size}", remedy)
-
-
-def _tree(text: str) -> ast.expr | None:
-    """Return the syntax tree of a text, None where Python cannot read it."""
     try:
         return ast.parse(text.strip(), mode="eval").body
     except (SyntaxError, ValueError, RecursionError, MemoryError):  # the last two: of a chain such as `-----1`
@@ -188,10 +188,9 @@ def words_within(text: str) -> Iterator[str]:
 def _readable(text: str) -> ast.expr | None:
     """Return the syntax tree of a text that is short enough."""
     try:
-        _refuse_outsized(text, "")
+        return _tree(text, "")
     except SpellingError:
         return None
-    return _tree(text)
 
 
 def example(makers: Iterable[str]) -> str:
@@ -210,21 +209,14 @@ def spell(value: Any) -> str:
     if numpy is not None and isinstance(value, numpy.generic):
         value = value.item()
     if isinstance(value, str):
-        return value if _plain(value) else repr(value)
+        # A word needs no quotes if it is read as the same name. Names are read in their normal form.
+        plain = value.isidentifier() and not keyword.iskeyword(value)
+        return value if plain and unicodedata.normalize("NFKC", value) == value else repr(value)
     if isinstance(value, tuple):
         return "[" + ", ".join(spell(v) for v in value) + "]"
     if isinstance(value, float):
         return f"{value:g}" if float(f"{value:g}") == value else repr(value)
     return repr(value)
-
-
-def _plain(word: str) -> bool:
-    """Whether a word needs no quotes because it is read as the same name. Names are read in their normal form."""
-    return word.isidentifier() and not keyword.iskeyword(word) and unicodedata.normalize("NFKC", word) == word
-
-
-def _same(value: Any, default: Any) -> bool:
-    return type(value) is type(default) and value == default
 
 
 @dataclasses.dataclass(frozen=True)
@@ -310,12 +302,9 @@ class _Reader:
 def _text_places(maker: Callable[..., Any]) -> tuple[list[bool | None], dict[str, bool | None]]:
     """Return whether the arguments of a maker take text, by position and by name: `str` does, `File` in quotes only."""
     parameters = inspect.signature(maker).parameters.values()
-    takes = {p.name: _takes_text(inspect.formatannotation(p.annotation)) for p in parameters}
+    written = {p.name: inspect.formatannotation(p.annotation) for p in parameters}
+    takes = {name: None if _FILE.search(kind) else bool(_TEXT.search(kind)) for name, kind in written.items()}
     return [takes[p.name] for p in parameters if p.kind != p.KEYWORD_ONLY], takes
-
-
-def _takes_text(annotation: str) -> bool | None:
-    return None if _FILE.search(annotation) else bool(_TEXT.search(annotation))
 
 
 def signature(maker: Callable[..., Any], name: str) -> str:

@@ -65,7 +65,7 @@ AIMS = [
         0,
         0,
     ),
-    Aim("getattr and hasattr", lambda: measures.attributes_asked_for(SOURCE), 185, 186, 80),
+    Aim("getattr and hasattr", lambda: measures.attributes_asked_for(SOURCE), 184, 184, 80),
     Aim("state of the whole process", lambda: len(measures.process_wide()), 1, 1, 2),
 ]
 

@@ -14,13 +14,12 @@ from ..log.source import Needs, Source, has
 from ..outputs import inputs_in, refuse_outputs
 from ..policies.balanced import refuse_arm_targets
 from ..policies.fit import counts, fitted
-from ..policies.propensities import AnyPolicy
 from ..readers.log import period_of
 from ..registry import Later
 from ..reward_models.fitting import fit_models
 from . import arguments
 from .ab_test import OF_STATE
-from .candidates import Pick, selected
+from .candidates import selected
 from .counts import Counts
 from .estimates import Estimates, Found, Key, Numbers
 from .question import NumbersAsked, Question
@@ -80,21 +79,18 @@ def numbers(question: NumbersAsked) -> Numbers:
 
 
 def _estimates(job: Pass, summary: Counts) -> Estimates:
-    found: dict[Key, Found] = {}
+    """Return the numbers; one that the data choose is chosen as `evaluate` does, by estimates that are checked."""
+    made: dict[Key, Found] = {}
     for name, target in job.targets.items():
-        for spelling in job.estimators:
+        for spelling, family in job.estimators.items():
+            if spelling not in job.picks and len(family) == 1:
+                made[name, spelling] = summary.number(target, next(iter(family.values())))
+                continue
             pick = job.picks[spelling][name] if spelling in job.picks else None
-            found[name, spelling] = _number(job, summary, target, spelling, pick)
-    return Estimates(found)
-
-
-def _number(job: Pass, summary: Counts, target: AnyPolicy, spelling: str, pick: Pick | None) -> Found:
-    """Return a number; one that the data choose is chosen as `evaluate` does, by estimates that are checked."""
-    family = job.estimators[spelling]
-    if pick is None and len(family) == 1:
-        return summary.number(target, next(iter(family.values())))
-    chosen = selected(summary, target, spelling, family, pick).found
-    return chosen if isinstance(chosen, NoOverlapError) else replace(chosen, warnings=(), checked=False)
+            found = selected(summary, target, spelling, family, pick).found
+            alone = found if isinstance(found, NoOverlapError) else replace(found, warnings=(), checked=False)
+            made[name, spelling] = alone
+    return Estimates(made)
 
 
 def has_clicks(source: Source) -> bool:

@@ -41,7 +41,7 @@ source = opened
 """The log that a verb is given: open already, or what `read_log` takes."""
 
 
-def control(column: str | None, renamed: Mapping[str, str] | None) -> str | None:
+def control(column: str, renamed: Mapping[str, str] | None) -> str:
     """Return the column of a control, as given.
 
     Raises:

@@ -291,22 +291,20 @@ def estimate_row(
     key: tuple[str, str], group: str | None, found: Estimate | OffrankError, truth: float | None
 ) -> dict[str, Any]:
     """Return the row of one estimate, or the reason why it is missing: then it has no numbers."""
-
-    def known(name: str) -> Any:
-        return getattr(found, name, None)
-
+    known = vars(found) if isinstance(found, Estimate) else {}
+    weight, design = (vars(one) if (one := known.get(name)) else {} for name in ("mean_weight_interval", "design"))
     return {
         **dict(zip(("target", "estimator", "group"), (*key, group), strict=True)),
-        "n": known("n"),
-        **{name: finite(known(name)) for name in _OF_ESTIMATE},
-        **{f"mean_weight_{end}": finite(getattr(known("mean_weight_interval"), end, None)) for end in ("low", "high")},
-        **{name: finite(known(name)) for name in _OF_WEIGHTS},
-        **{name: finite(getattr(known("design"), moment, None)) for name, moment in _OF_DESIGN.items()},
-        "difference": plain(known("difference")),
-        "warnings": plain(known("warnings") or ()),
+        "n": known.get("n"),
+        **{name: finite(known.get(name)) for name in _OF_ESTIMATE},
+        **{f"mean_weight_{end}": finite(weight.get(end)) for end in ("low", "high")},
+        **{name: finite(known.get(name)) for name in _OF_WEIGHTS},
+        **{name: finite(design.get(moment)) for name, moment in _OF_DESIGN.items()},
+        "difference": plain(known.get("difference")),
+        "warnings": plain(known.get("warnings", ())),
         "error": plain(found) if isinstance(found, OffrankError) else None,
-        "chosen": known("chosen"),
-        "cluster": known("cluster"),
+        "chosen": known.get("chosen"),
+        "cluster": known.get("cluster"),
         "truth": finite(truth),
     }
 

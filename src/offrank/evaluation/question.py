@@ -156,7 +156,7 @@ class NumbersAsked(Intervals, WithExamination, WithTarget):
         Raises:
             UsageError: it holds outcomes, which are known only after the impression.
         """
-        return checked.control(self.control, self.columns)
+        return None if self.control is None else checked.control(self.control, self.columns)
 
     @cached_property
     def estimator_list(self) -> list[AnyEstimator]:

@@ -82,21 +82,20 @@ class Pass:
         They read nothing more than the columns that a policy names: logged probabilities of the shown slates may be
         wrong, and the user did not request them.
         """
-        found, needed = self, self.needs()
+        needed, more = self.needs(), []
         for one in REFERENCES:
             if one in self.layout.estimators or not any(
                 one.assumptions < without_normalisation(e).assumptions for e in self._of_targets
             ):
                 continue
-            more = replace(found, references=(*found.references, one))
             try:
-                wanted = more.needs()
+                wanted = needed | needs(replace(self.layout, estimators=(one,)), self.logging)
                 source.select(wanted)
             except (AbilityError, ColumnError):
                 continue
             if (wanted.roles, wanted.written) == (needed.roles, needed.written):
-                found = more
-        return found
+                more.append(one)
+        return replace(self, references=tuple(more)) if more else self
 
     @property
     def members(self) -> list[AnyEstimator]:
@@ -153,7 +152,7 @@ class Pass:
 
     def needs(self) -> Needs:
         """Return the columns to read."""
-        wanted = needs(self.layout, self.logging) | self.ties.needs() | self.spec.needs()
+        wanted = needs(self.layout, self.logging) | self.spec.needs()
         return wanted | Needs(labels=frozenset([self.by] if self.by else []))
 
     def parts(self) -> list[Any]:
