@@ -25,7 +25,7 @@ from rich.console import Console
 from rich.table import Table
 
 from offrank.estimators import IPS, Bounded, Clip, Shrink, Switch
-from offrank.findings.low_ess import FEW_EFFECTIVE
+from offrank.findings.effective_size import FEW_EFFECTIVE
 from offrank.log.batch import Floats, Integers
 from offrank.selection import least_error, slope
 

@@ -18,7 +18,7 @@ from rich.console import Console
 from rich.table import Table
 
 from offrank.estimators.items import Form, Interpol
-from offrank.findings.low_ess import FEW_EFFECTIVE
+from offrank.findings.effective_size import FEW_EFFECTIVE
 from offrank.log.batch import Contexts, Floats, LogBatch, Shown
 from offrank.policies import propensities
 from offrank.selection import slope

@@ -21,8 +21,7 @@ from numpy.typing import NDArray
 
 from ..errors import AbilityError
 from ..findings.evidence import LogEvidence
-from ..findings.miscalibrated import UNLIKELY, deviation_in_words, unfit
-from ..findings.not_random import repeated, repeats_in_words
+from ..findings.logging_policy import UNLIKELY, deviation_in_words, repeated, repeats_in_words, unfit
 from ..formatting import nine_digits
 from ..log.batch import Floats
 from ..policies.base import Policy

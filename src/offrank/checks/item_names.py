@@ -9,7 +9,7 @@ import numpy as np
 
 from ..clicks.documents import TextsFold
 from ..findings.evidence import LogEvidence
-from ..findings.miscalibrated import unfit
+from ..findings.logging_policy import unfit
 from ..log.source import Needs, Source, is_read_once
 from ..running.executors import Executor, Progress, run
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from .. import findings
 from ..findings.evidence import CountingEvidence, LawEvidence, LogEvidence, Repeats, RowsEvidence
-from ..findings.not_random import never_drawn
+from ..findings.logging_policy import never_drawn
 from ..findings.registry import CAUSES, SEVERITIES, Cause
 from ..inference.spread import Inference
 from ..log.source import Needs, Source, has

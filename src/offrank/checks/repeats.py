@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from ..errors import AbilityError
 from ..findings.evidence import Repeats
-from ..findings.miscalibrated import UNLIKELY
+from ..findings.logging_policy import UNLIKELY
 from ..log.batch import NO_LIMIT, Contexts, Floats, Integers, LogBatch
 from ..log.hashing import hashed
 from ..log.source import Needs

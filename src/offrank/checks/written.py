@@ -9,8 +9,8 @@ from typing import ClassVar
 import numpy as np
 
 from ..findings.evidence import LogEvidence
+from ..findings.logging_policy import BLIND
 from ..findings.odd_mean import NEAR
-from ..findings.unconfirmed_logging import BLIND
 from ..log.batch import Floats, LogBatch
 from ..log.source import Needs
 from ..policies.propensities import AnyPolicy, propensities, shown_needs

@@ -9,8 +9,8 @@ from functools import cached_property
 import numpy as np
 
 from ..findings import cautions_for
+from ..findings.clicks import CONTINUATION_ERROR, VARIABILITY
 from ..findings.evidence_clicks import FitEvidence
-from ..findings.examination_unknown import ERROR, VARIABILITY
 from ..log.batch import Floats, Integers
 from ..sums.estimate import Caution
 from .base import CERTAIN, FitResult, Parameters
@@ -102,7 +102,7 @@ class SharedUncertainty:
         sampling = np.sqrt(np.maximum(error**2 - (bend / 2) ** 2, 0.0))
         by = np.where(np.abs(bend) > 2 * sampling, value - expit(logit(value) - bend), 0.0)
         largest, moved = float(by[int(np.abs(by).argmax())]), rank_variability(self.sessions)
-        known = typical <= ERROR and moved >= VARIABILITY  # else `examination-unknown` says more
+        known = typical <= CONTINUATION_ERROR and moved >= VARIABILITY  # else `examination-unknown` says more
         follows = known and largest != 0 and self.alone is not None and self.alone.ranks_tell
         return cautions_for(FitEvidence(error=typical, rank_variability=moved, bend=largest if follows else 0.0))
 

@@ -21,9 +21,8 @@ from ..estimators.no_overlap import no_overlap, with_bound
 from ..estimators.tails import reward_tails
 from ..estimators.wrappers import SelfNormalised, weights_of, without_normalisation
 from ..findings import cautions_for, explained, has_cause
+from ..findings.effective_size import FEW_EFFECTIVE, FEW_REWARDS
 from ..findings.evidence import EstimateEvidence
-from ..findings.few_rewards import FEW as FEW_REWARDS
-from ..findings.low_ess import FEW_EFFECTIVE
 from ..findings.untested import Facts
 from ..inference.pareto import tail_index
 from ..inference.spec import AUTO, IntervalSpec

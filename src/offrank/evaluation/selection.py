@@ -20,8 +20,8 @@ from ..estimators.design import design_fold
 from ..estimators.family import Family, family
 from ..estimators.wrappers import without_normalisation
 from ..findings import has_cause
+from ..findings.effective_size import FEW_REWARDS
 from ..findings.evidence import SelectorEvidence
-from ..findings.few_rewards import FEW as FEW_REWARDS
 from ..inference.spec import IntervalSpec
 from ..log.batch import Floats, LogBatch, RunCache
 from ..log.source import Needs, Source, refuse_once

@@ -11,7 +11,7 @@ from ..estimators.fold import CLICKS, REWARD, ROWS, Layout, TargetPair, outcome_
 from ..estimators.marks import Marks
 from ..estimators.tails import columns_of
 from ..findings.evidence_rows import RareEvidence
-from ..findings.hidden_mass import hides
+from ..findings.tail import hides
 from ..inference.spread import Inference
 from ..inference.unseen import Rare, Tail, heaviest
 from ..sums.estimate import Design, Interval

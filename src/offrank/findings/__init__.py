@@ -1,4 +1,4 @@
-"""Findings, the reasons not to trust a number: each has its own file, which registers it.
+"""Findings, the reasons not to trust a number: a file for each kind of evidence, which registers them.
 
 A finding comes from a pure function of evidence (plain numbers about an estimate, a log, a click model). Its first
 line names the type of evidence; it returns how severe it is, what was measured and what to do. Its code never

@@ -1,10 +1,8 @@
-"""What moves along a log and differs between its arms and its users: the outcome, shares, a placebo, robots."""
-
-import math
+"""What moves along a log, and users who click everything."""
 
 from ..formatting import Span, percent
 from ..wording import Option, Wording
-from .evidence_rows import AlongEvidence, PlaceboEvidence, RobotsEvidence, SharedUnitsEvidence, Window
+from .evidence_rows import AlongEvidence, RobotsEvidence, Window
 from .registry import Statement, finding
 
 MOVED_CLEARLY = 4.0
@@ -91,60 +89,6 @@ def shares_moved(found: AlongEvidence) -> Statement | None:
         f"{pooled.number(signed=True)} in all, but {within.number(signed=True)} ({within.interval(signed=True)}) "
         "within parts of the log with equal shares.",
         "Compare the arms within a period of constant shares: remove the rows from before the shares were changed.",
-    )
-
-
-PLACEBO_CHANCE = 0.0005
-"""Share of right experiments that say so, for all pairs of arms together; 3.5 standard errors of one pair."""
-
-
-@finding("unlike-arms", "Arms that show the same", cause=("rows", "arms"))
-def unlike_arms(found: PlaceboEvidence) -> Statement | None:
-    """A placebo: the same list earns the same, whichever arm served it, if nothing else differs between the arms."""
-    if not found.pairs * math.erfc(found.deviates / math.sqrt(2)) < PLACEBO_CHANCE:
-        return None
-    (one, other), (mine, theirs) = found.arms, found.means
-    same, earned = ("first item", "clicks on it") if found.first else ("list", "the outcome")
-    perhaps = ", or users look further before they click the first" if found.first else ""
-    if found.drawn:
-        perhaps += ", or one of them draws by another law than is given here"
-        shown = f"Weighted by how likely both rankers show the same {same}, {sum(found.rows):,.0f} impressions"
-        said = f"{shown} have different outcomes: {earned}"
-    else:
-        said = f"In {sum(found.rows):,.0f} impressions both rankers show the same {same}, yet {earned}"
-    return Statement(
-        "warning",
-        f"{said} per impression is {mine:.4g} in arm `{one}` of `{found.column}` and {theirs:.4g} in `{other}` "
-        f"({found.deviates:.1f} standard errors): the arms differ by more than their rankers, such as times, users, "
-        f"speed or tracking{perhaps}.",
-        "Find out what: shares that were changed during the test, or users who were not assigned at random, make the "
-        "difference of the arms wrong; of an arm that is slower or loses clicks it is right, but not of its ranker.",
-    )
-
-
-FEW_SHARED = 0.01
-"""Share of the users that may be in several arms by new cookies or devices."""
-BY_USER = 0.25
-"""Of the share that there would be if chance drew the arm of each row: with less, users kept their arm."""
-
-
-@finding("shared-users", "Users in several arms", lambda found: found.shared > 0, cause="arms")
-def shared_users(found: SharedUnitsEvidence) -> Statement:
-    """Who has met both rankers behaves by both, and the means of the arms are of partly the same users."""
-    said = f"Of the values of `{found.unit}` with several rows, {percent(found.shared)} are in more than one arm of "
-    said += f"`{found.column}`"
-    if found.shared >= BY_USER * found.by_row:
-        return Statement(
-            "note",
-            f"{said}: the arm was drawn by impression or visit. What one ranker shows may change what the same user "
-            "does under the other.",
-            f"If the test was to be randomised by `{found.unit}`, its assignment is broken; else this is as designed.",
-        )
-    return Statement(
-        "note" if found.shared <= FEW_SHARED else "warning",
-        f"{said}, while the others kept their arm. If the test was randomised by `{found.unit}`, this is a fault: they "
-        "met both rankers, which blurs the difference of the arms.",
-        "Find out why their arm changed (new cookies, another device, a new assignment), or remove their rows.",
     )
 
 

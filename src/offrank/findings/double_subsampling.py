@@ -23,13 +23,13 @@ def double_subsampling(found: EstimateEvidence) -> Statement | None:
 
 
 @finding("double-subsampling", "Mean importance weight of uniform", cause="mean weight", explains="mean weight")
-def of_uniform(log: LogEvidence) -> Statement | None:
+def double_subsampling_of_uniform(log: LogEvidence) -> Statement | None:
     known = rise(log) is not None and counted_twice(log)
     return _said("The mean weight of the uniform policy", log) if known else None
 
 
 @finding("double-subsampling", "Mean weights", cause="mean weight", explains="mean weight")
-def of_law(law: LawEvidence) -> Statement | None:
+def double_subsampling_of_law(law: LawEvidence) -> Statement | None:
     worst = refuted(law)
     return _said(f"The mean weight of {worst[0]}", worst[1]) if worst and counted_twice(worst[1]) else None
 

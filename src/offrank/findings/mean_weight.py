@@ -1,7 +1,7 @@
-"""`mean-weight`: weights whose mean is not 1."""
+"""Mean weights: those that are not 1, and what would explain them."""
 
 from ..formatting import Span
-from ..sums.estimate import Interval
+from ..sums.estimate import Interval, Severity
 from ..wording import Verb, Wording
 from .double_subsampling import counted_twice
 from .evidence import EstimateEvidence, LawEvidence, LogEvidence
@@ -10,8 +10,6 @@ from .odd_mean import (
     IMPOSSIBLE,
     IMPOSSIBLE_BY_MARKOV,
     NEAR,
-    ODD,
-    ODD_BY_MARKOV,
     REFUTED,
     WEIGHTINGS,
     deviation,
@@ -20,19 +18,6 @@ from .odd_mean import (
     rise,
 )
 from .registry import Statement, finding
-
-__all__ = [
-    "IMPOSSIBLE",
-    "IMPOSSIBLE_BY_MARKOV",
-    "NEAR",
-    "ODD",
-    "ODD_BY_MARKOV",
-    "REFUTED",
-    "WEIGHTINGS",
-    "mean_weight",
-    "of_law",
-    "of_uniform",
-]
 
 KNOWN = 0.1
 """Effective share of the rows above which an unseen tail cannot explain a low mean."""
@@ -64,7 +49,7 @@ def mean_weight(found: EstimateEvidence) -> Statement | None:
 
 
 @finding("mean-weight", "Mean weights", cause="mean weight")
-def of_law(law: LawEvidence) -> Statement | None:
+def mean_weight_of_law(law: LawEvidence) -> Statement | None:
     """Weights whose mean is not 1 refute the logging policy, and so every estimate that depends on it."""
     worst = refuted(law)
     if worst is None or counted_twice(worst[1]):
@@ -81,7 +66,7 @@ def of_law(law: LawEvidence) -> Statement | None:
 
 
 @finding("mean-weight", "Mean weights of a group", cause="mean weight")
-def of_group(group: GroupEvidence) -> Statement | None:
+def mean_weight_of_group(group: GroupEvidence) -> Statement | None:
     """Weights whose mean in a group is above 1 refute the logging policy there."""
     level = REFUTED / WEIGHTINGS / group.tested
     odd = [one for one in group.weights if one[1].value >= 1 + NEAR and one[2] < level]
@@ -108,7 +93,7 @@ def _said(mean: Interval, away: float) -> str:
 
 
 @finding("mean-weight", "Mean importance weight of uniform", cause="mean weight")
-def of_uniform(log: LogEvidence) -> Statement | None:
+def mean_weight_of_uniform(log: LogEvidence) -> Statement | None:
     """Correct propensities give the uniform policy a mean weight of 1, or less if some slates are never shown."""
     mean, high = log.mean_weight, rise(log)
     if mean is None or (high is not None and counted_twice(log)):
@@ -131,3 +116,41 @@ def of_uniform(log: LogEvidence) -> Statement | None:
             "Check that the propensities are those of the slates shown.",
         )
     return None
+
+
+@finding(
+    "unlisted-candidates",
+    "Candidates",
+    lambda log: log.unlisted and not counted_twice(log),
+    cause="propensities",
+    explains="mean weight",
+)
+def unlisted_candidates(log: LogEvidence) -> Statement | None:
+    """Propensities of slates chosen from more items give orders of those shown a mean weight above 1."""
+    high, mean = rise(log), log.mean_weight
+    if high is None or mean is None:
+        return None
+    return _of_more(mean.value, "serious" if high > refuting() else "warning")
+
+
+@finding("unlisted-candidates", "Candidates", lambda law: law.unlisted, cause="propensities", explains="mean weight")
+def unlisted_candidates_of_law(law: LawEvidence) -> Statement | None:
+    """The same of items, and of any other target."""
+    worst = refuted(law)
+    mean = None if worst is None else worst[1].mean_weight
+    if worst is None or mean is None or mean.value < 1 or counted_twice(worst[1]):
+        return None
+    return _of_more(mean.value, "serious")
+
+
+def _of_more(times: float, severity: Severity) -> Statement:
+    """Say that the candidates are missing. times: the mean weight."""
+    return Statement(
+        severity,
+        "The log does not list its candidates, so only the items shown count as candidates. On average, the "
+        f"propensities are {times:.3g} times too small for orders of these items: the slates seem to be chosen from "
+        "more items.",
+        "List all items that could have been shown in a column `candidates` (in a long log: one row each, without "
+        "a position if it was not shown). If there were no others, check that the propensities are those of the "
+        "slates shown.",
+    )

@@ -67,7 +67,7 @@ def _chance(pairs: int, close: int) -> float:
 
 
 @finding("same-log", "Clicks of this log in a column", counted_here, cause="provenance")
-def own_clicks(found: OwnClicksEvidence) -> Statement:
+def same_log_of_own_clicks(found: OwnClicksEvidence) -> Statement:
     return Statement(
         "serious",
         f"The column {quote(found.column)} was computed from the clicks of this log, by {found.of}: it contains "

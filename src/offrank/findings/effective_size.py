@@ -1,21 +1,59 @@
-"""Too few rewarded impressions for a normal interval, or for the weights that meet them."""
+"""How many rows, and how many rewards, an estimate rests on."""
 
 import math
 
 from ..formatting import percent
 from ..wording import Option, Wording
+from .advice import CLOSER, items_help, log_more
 from .evidence import EstimateEvidence
 from .evidence_rows import RareEvidence
 from .registry import Statement, finding
 
-FEW = 30.0
+FEW_EFFECTIVE = 100.0
+"""Effective impressions: with so many, a click rate of 5 % rests on five clicks."""
+_TYPICAL = 0.8
+
+
+@finding("low-ess", "Effective sample size", cause=("overlap", "effective size", "weights"))
+def low_ess(found: EstimateEvidence) -> Statement | None:
+    effective = found.ess * found.ess_ratio
+    if not effective < FEW_EFFECTIVE:
+        return None
+    message = f"Effective sample size: {effective:.0f} of {found.n:,} impressions"
+    if found.ess_ratio < _TYPICAL:
+        message += (
+            f". This log's own weights suggest {found.ess:.0f}, which is too many: the largest weights are still to "
+            "come"
+        )
+    return Statement("serious", f"{message}.", log_more(found))
+
+
+SMALL_SHARE = 0.01
+"""Share of the impressions."""
+
+
+@finding("small-ess-share", "Effective sample size", cause=("effective size", "weights"))
+def small_ess_share(found: EstimateEvidence) -> Statement | None:
+    if found.ess * found.ess_ratio < FEW_EFFECTIVE or not found.ess < SMALL_SHARE * found.n:
+        return None
+    more = items_help(found.slots, found.kind)
+    further = f", {CLOSER}, or use an estimator that assumes more about users" if more else f", or {CLOSER}"
+    return Statement(
+        "note",
+        f"Effective sample size: {found.ess:,.0f} of {found.n:,} impressions. Most of the log says nothing about "
+        "this policy.",
+        f"Log more{further}.",
+    )
+
+
+FEW_REWARDS = 30.0
 """Effective number of rewarded impressions."""
 
 
 @finding("few-rewards", "Rewarded impressions", cause=("overlap", "tail"))
 def few_rewards(found: EstimateEvidence) -> Statement | None:
     expected = found.effective_rewards * found.ess_ratio
-    if not expected < FEW:
+    if not expected < FEW_REWARDS:
         return None
     if found.effective_rewards == 0:
         return Statement(

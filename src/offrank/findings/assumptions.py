@@ -1,0 +1,242 @@
+"""What an estimate assumes of users and of models, and what these cover of what the target shows."""
+
+from __future__ import annotations
+
+from itertools import accumulate
+from statistics import NormalDist
+
+from ..assumptions import in_words
+from ..formatting import percent, plural
+from ..wording import EstimatorOption, Option, Wording
+from .evidence import CurveEvidence, DisagreementEvidence, EstimateEvidence, ModelEvidence, SupportEvidence
+from .registry import Statement, finding
+
+FALSE_ALARMS = 0.001
+"""Share of runs on healthy logs in which some estimates are reported to disagree, at most (Bonferroni)."""
+VISIBLE = 0.25
+"""Share of the width of the estimate's interval: smaller differences change no decision."""
+
+
+@finding("disagreement", "Disagreement", cause="assumption")
+def disagreement(found: DisagreementEvidence) -> Statement | None:
+    """Hausman's test (1978): if the further assumption holds, both estimate the same value."""
+    most = -NormalDist().inv_cdf(FALSE_ALARMS / max(found.pairs, 1) / 2)
+    if not (abs(found.difference.value) > VISIBLE * found.width and found.deviations > most):
+        return None
+    far = f"{found.deviations:.1f}" if found.deviations < 1000 else "over 1,000"
+    return Statement(
+        "serious",
+        f"The estimate differs from `{found.other}`, which assumes less about users, by {far} standard errors of "
+        "their difference.",
+        _remedy(found),
+    )
+
+
+def _remedy(found: DisagreementEvidence) -> str:
+    more, nothing = in_words(found.further), in_words(frozenset())
+    wrong = f"It also assumes {'more about users' if more == nothing else f'that {more}'}, which is wrong here"
+    if found.other_assumes:
+        return (
+            f"{wrong}, or the log is: `{found.other}` assumes that {in_words(found.other_assumes)}. Check that each "
+            "click is recorded for the item that was clicked, and compare with an estimator that assumes nothing "
+            "about users."
+        )
+    if not found.other_sound:
+        return f"{wrong}. But `{found.other}` cannot be trusted either: read its warnings first, or log more."
+    return f"{wrong}: trust `{found.other}`."
+
+
+MANY_TIES = 0.05
+"""Share of the impressions: with fewer, the order of ties changes a rate by a few per cent at most."""
+
+
+@finding("ties", "Equal scores", lambda found: found.ties > 0, cause="assumption")
+def ties(found: EstimateEvidence) -> Statement:
+    return Statement(
+        "warning" if found.ties > MANY_TIES else "note",
+        f"In {percent(found.ties, 2)} of the impressions, items that the new policy would show have the same score as "
+        "another candidate. Their order is unknown, so every order counts equally.",
+        "Use scores that differ, or give the ranking itself: ranking(column).",
+    )
+
+
+@finding("clicks-not-reward", "Clicks and rewards", lambda found: found.other_outcome, cause="outcome")
+def clicks_not_reward(_: EstimateEvidence) -> Statement:
+    return Statement(
+        "note",
+        "This estimator corrects each click separately and estimates clicks, but the log's rewards are not its clicks.",
+        "Compare it only with other estimates of clicks, or log the reward of each item as its click.",
+    )
+
+
+ODD_RISE = 1.2
+"""Ratio to the smallest value above; smaller rises are within the error of a harvested curve."""
+ABSURD_RISE = 2.0
+"""Ratio to the first rank."""
+
+
+@finding("odd-examination", "Examination curve", cause="assumption")
+def odd_examination(found: CurveEvidence) -> Statement | None:
+    """The curve rises. Only ratios of its values matter, not its scale."""
+    curve = found.curve
+    above = list(accumulate(curve, min))[:-1]
+    rises = [here / least for least, here in zip(above, curve[1:], strict=True)]
+    rise = max(rises, default=0.0)
+    if not rise > ODD_RISE:
+        return None
+    lower = rises.index(rise) + 1
+    upper = curve.index(above[lower - 1])
+    return Statement(
+        "serious" if max(curve) > ABSURD_RISE * curve[0] else "warning",
+        f"The examination curve has rank {lower + 1} examined {rise:.3g} times as often as rank {upper + 1} above it.",
+        Wording(
+            "Check that the curve is correct and starts at the top rank. Compare with {}, which needs no curve.",
+            EstimatorOption("ipm"),
+        ),
+    )
+
+
+@finding("reward-model", "Reward model", lambda found: found.kind != "model", cause="assumption")
+def reward_model(found: EstimateEvidence) -> Statement | None:
+    if found.model is None or (found.model.explained is None and not found.model.rows):
+        return None
+    return Statement(
+        "note",
+        f"The rewards are corrected by {found.model.name}." + fit_in_words(found.model),
+        "Compare reward models by the standard errors of their dr estimates: the model that explains most need not "
+        "have the smallest.",
+    )
+
+
+def fit_in_words(model: ModelEvidence) -> str:
+    """What a model was learnt from and how well it predicts, as sentences; empty if that is not known."""
+    said = ""
+    if model.folds:
+        some = f"a random sample of {model.rows:,} of the" if model.rows < model.read else "the"
+        chosen = f" ({', '.join(model.settings)})" if model.settings else ""
+        said = (
+            f" It was fitted{chosen} to {some} {plural(model.read, 'impression', 'impressions')} with "
+            f"{model.folds}-fold cross-fitting: each part is predicted by a model of the others."
+        )
+    if model.explained is None:
+        return said
+    if model.explained <= 0:
+        return f"{said} It predicts these rewards no better than their mean: try other features or settings."
+    return f"{said} It explains {percent(model.explained, 0)} of the variance of the logged rewards."
+
+
+@finding("model-based", "Model-based estimate", lambda found: found.kind == "model", cause="assumption")
+def model_based(found: EstimateEvidence) -> Statement:
+    model = found.model or ModelEvidence()
+    told = (
+        "the variation between contexts and the uncertainty of the model's parameters"
+        if model.posterior
+        else ("the variation between contexts")
+    )
+    return Statement(
+        "warning",
+        f"This is the prediction of {model.name}: the interval covers {told}, not the error of the model."
+        + fit_in_words(model),
+        Wording(
+            "Compare with an estimator that uses the clicks of this log; {} corrects the model by them.",
+            EstimatorOption("dr(model)"),
+        ),
+    )
+
+
+def of_model(found: EstimateEvidence) -> bool:
+    """Whether the weights are those of a click model."""
+    return found.kind == "items" and found.model is not None and not found.corrects
+
+
+@finding("model-weights", "Weights of a click model", of_model, cause="assumption")
+def model_weights(found: EstimateEvidence) -> Statement:
+    assert found.model is not None
+    told = ". The interval covers only the uncertainty of the model's parameters" if found.model.posterior else ""
+    return Statement(
+        "warning",
+        f"Clicks are weighted by the examination of {found.model.name}: if users examine other items, the value is "
+        f"wrong, and no weight shows it{told}.",
+        Wording(
+            "Compare with the weights of other kinds of model ({}), and prefer the model that predicts another "
+            "day's clicks best.",
+            EstimatorOption("weights(dbn)" if "ubm" in found.model.name else "weights(ubm)"),
+        ),
+    )
+
+
+MUCH_UNSUPPORTED = 0.05
+"""Share of the target's items at a rank."""
+
+
+@finding("support", "Support", cause="coverage")
+def support(found: SupportEvidence) -> Statement | None:
+    worst = max(found.shares, default=0.0)
+    if not worst > 0:
+        return None
+    ranks = ", ".join(
+        f"{percent(share, 1)} at rank {rank}" for rank, share in enumerate(found.shares, start=1) if share > 0
+    )
+    return Statement(
+        "serious" if found.asked and worst > MUCH_UNSUPPORTED else "warning",
+        f"The logging policy never shows some of what {found.target} shows: {ranks}.",
+        Wording(
+            "Estimates miss that share. Evaluate a policy that is closer to the logging policy, widen the window "
+            "of interpol ({}), or log more randomly.",
+            EstimatorOption("interpol(window=2)"),
+        ),
+    )
+
+
+COVERED = 0.99
+"""Share of the target's items."""
+
+
+@finding("unseen-items", "Unseen items", cause=("overlap", "coverage"))
+def unseen_items(found: EstimateEvidence) -> Statement | None:
+    if found.normalised or found.kind == "model" or not found.control < COVERED:
+        return None
+    if of_model(found):
+        return Statement(
+            "serious",
+            f"{percent(1 - found.control, 0)} of the target's clicks that the model expects are on items without "
+            "support in "
+            "the logged slates, and count as zero.",
+            "For an A/B test, use form=logging and name the logging policy, so that other rankers' items have "
+            "support. If the log never shows an item, it can only bound the answer.",
+            missing=1 - found.control,
+        )
+    return Statement(
+        "serious",
+        f"{percent(1 - found.control, 0)} of what the target shows does not occur in the logged slates, and "
+        "counts as zero.",
+        Wording(
+            "Use interpol with a wide window ({}), which accounts for the probability that an item was shown. pbm "
+            "needs logs that show every candidate.",
+            EstimatorOption("interpol(window=2)"),
+        ),
+        missing=1 - found.control,
+    )
+
+
+UNKNOWN = 0.01
+"""Share of the target's documents."""
+MOSTLY_UNKNOWN = 0.2
+
+
+@finding(
+    "unseen-documents",
+    "Unseen documents",
+    lambda found: found.kind == "model" and found.control < 1 - UNKNOWN,
+    cause="click model",
+)
+def unseen_documents(found: EstimateEvidence) -> Statement:
+    by_features = found.model is not None and found.model.features
+    counts = "as their features predict" if by_features else "like an average document"
+    return Statement(
+        "warning" if by_features or found.control >= 1 - MOSTLY_UNKNOWN else "serious",
+        f"{percent(1 - found.control, 0)} of what the target shows does not occur in the training log of the "
+        "model, and is "
+        f"assumed to be clicked {counts}.",
+        Wording("Train on a log that shows more of it, or by item alone ({}) if queries are rare.", Option("by", None)),
+    )

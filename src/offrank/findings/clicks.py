@@ -1,0 +1,328 @@
+"""Click models: how they were learnt, what they predict, and the curves and judgements that come of them."""
+
+import math
+
+from ..formatting import percent, with_error
+from ..wording import ColumnNames, Wording
+from .advice import ranks
+from .evidence_clicks import FitEvidence, HarvestEvidence, JudgementsEvidence, NetworkEvidence, PredictionEvidence
+from .registry import Statement, finding
+
+
+@finding("no-clicks", "Clicks", lambda found: not found.clicked, cause="click model")
+def no_clicks(_: FitEvidence) -> Statement:
+    return Statement(
+        "serious",
+        "No session has a click: the model's documents and ranks are determined by its priors alone.",
+        Wording("Check that the right column is read as clicks ({}).", ColumnNames({"clicks": "NAME"})),
+    )
+
+
+@finding("only-clicks", "Clicks", lambda found: not found.skipped, cause="click model")
+def only_clicks(_: FitEvidence) -> Statement:
+    return Statement(
+        "serious",
+        "Every document of every session was clicked: documents without a click are missing from the log, so "
+        "neither examination nor attractiveness can be estimated.",
+        "Use a log of whole result lists. From clicks alone, only counts by query, document and rank can be computed.",
+    )
+
+
+MANY_IMPOSSIBLE = 0.05
+"""Share of the clicks that the model leaves out."""
+
+
+@finding("impossible-clicks", "Impossible clicks", lambda found: found.beyond > 0, convicts=True, cause="click model")
+def impossible_clicks(found: FitEvidence) -> Statement:
+    return Statement(
+        "serious" if found.beyond > MANY_IMPOSSIBLE else "warning",
+        f"{percent(found.beyond, 1)} of the clicks follow an earlier click in their session, which the "
+        "cascade model rules "
+        "out. They were ignored.",
+        "Use a model that allows several clicks: dcm, ccm, dbn or ubm.",
+    )
+
+
+@finding("impossible-clicks", "Impossible clicks", lambda found: found.impossible, convicts=True, cause="click model")
+def impossible_clicks_of_prediction(found: PredictionEvidence) -> Statement:
+    return Statement(
+        "serious",
+        f"{found.impossible:,} of {found.sessions:,} sessions are impossible under the model: their log-likelihood "
+        "is -inf. Perplexity keeps probabilities away from 0 and 1.",
+        "Use a model that allows such clicks, such as dcm or dbn instead of cascade.",
+    )
+
+
+MANY_UNKNOWN = 0.01
+"""Share of the impressions in cells whose examination is not identified."""
+CONTINUATION_ERROR = 0.3
+"""Standard error of a continuation, in logits, above which a log does not identify how far users read."""
+VARIABILITY = 0.02
+"""Variance of ranks below which the continuation rests on a few documents that moved by chance."""
+
+
+@finding("examination-unknown", "Examination", cause="click model")
+def examination_unknown(found: FitEvidence) -> Statement | None:
+    if found.hidden >= MANY_UNKNOWN:
+        return Statement(
+            "warning",
+            f"{percent(found.hidden, 0)} of the views are at positions whose examination cannot be estimated from "
+            "this log: "
+            "almost no document was clicked both there and elsewhere. The estimates assume that documents are "
+            "equally attractive at all positions.",
+            "Use this model only to predict clicks on rankings like those in the log. To learn examination and "
+            "relevance, use a log in which documents change positions.",
+        )
+    if found.error > CONTINUATION_ERROR or found.rank_variability < VARIABILITY:
+        return Statement(
+            "warning",
+            "The log says little about how far users read: too few documents were clicked at different ranks. The "
+            "continuation is determined mostly by the prior of the documents.",
+            "Use this model only to predict clicks on rankings like those in the log. To learn continuation and "
+            "relevance, use a log in which documents change positions.",
+        )
+    return None
+
+
+LEAST_MOVING = 0.1
+"""Share of the variance of ranks within documents below which satisfactions at the bottom are too high.
+
+Between the worlds of `benchmarks/click_coverage.py` where intervals hold the truth in too few logs (0.05) and in
+enough (0.2).
+"""
+
+
+@finding("satisfaction-unknown", "Satisfaction", lambda found: found.moving < LEAST_MOVING, cause="click model")
+def satisfaction_unknown(found: FitEvidence) -> Statement:
+    return Statement(
+        "warning",
+        f"Documents rarely changed ranks ({percent(found.moving, 0)} of the variance of ranks is within "
+        "documents). Clicks "
+        "below a document that is always shown low say little about whether it satisfies: its satisfaction and "
+        "relevance are overestimated, too often beyond their intervals.",
+        "Compare documents by their attractiveness, or use a log in which documents change ranks.",
+    )
+
+
+TRUST_ERROR = 0.42
+"""Standard error of the logarithm of hit above which trust and attraction are not told apart: a factor of 1.5.
+
+By `benchmarks/click_sorted.py`, where hit is right to .15 on the average of logs, most logs are below.
+"""
+
+
+@finding("trust-unknown", "Trust bias", lambda found: found.split > TRUST_ERROR, cause="click model")
+def trust_unknown(found: FitEvidence) -> Statement:
+    return Statement(
+        "warning",
+        "This log does not separate trust in high ranks from the relevance of the documents shown there: too few "
+        "documents were clicked at different ranks. The click probability of an attractive document is known to a "
+        f"factor of {math.exp(found.split):.1f} (one standard error).",
+        "Do not interpret attraction, hit and false separately. Learn trust bias from a log with random orders.",
+    )
+
+
+@finding("unlinked-contexts", "Contexts", lambda found: bool(found.unlinked), cause="click model")
+def unlinked_contexts(found: FitEvidence) -> Statement:
+    some = ", ".join(map(repr, found.unlinked[:5])) + (" ..." if len(found.unlinked) > 5 else "")
+    return Statement(
+        "warning",
+        f"The examination in {some} cannot be compared with that elsewhere: no clicked document was shown both "
+        "there and in other contexts.",
+        "Use each of these curves on its own, and do not compare the attractiveness of documents across contexts.",
+    )
+
+
+FARTHEST = 0.1
+"""Difference of the weights at which learning ends above which they are unknown.
+
+Of 144 logs of benchmarks/mixture_weights.py, the weights of those below err by .05 on average, of those above by .16 to
+.28.
+"""
+
+
+@finding("hidden-components", "Components of a mixture", lambda found: found.divided > FARTHEST, cause="click model")
+def hidden_components(found: FitEvidence) -> Statement:
+    return Statement(
+        "warning",
+        f"Starting from other assignments of the sessions changes the weights by up to {found.divided:.2f}. This "
+        "log does not tell which sessions follow which component: the weights are poorly determined, and the "
+        "components are less certain than their intervals say.",
+        "Rely on the mixture's predictions, not on its weights; or use a log with more sessions per document.",
+    )
+
+
+BENT = 0.01
+"""How far a prior that all documents share may move a continuation, before the order of the documents matters."""
+
+
+@finding("worth-follows-rank", "Continuation", lambda found: abs(found.bend) > BENT, cause="click model")
+def worth_follows_rank(found: FitEvidence) -> Statement:
+    return Statement(
+        "note",
+        "Better documents were shown higher, or lower: one prior for all documents would change the continuation "
+        f"by {-found.bend:+.3f}. Each document has a prior by its ranks instead, and half of this change is added "
+        "as a standard deviation of the continuation, because a log does not tell which prior is right.",
+        "For a more certain continuation and satisfaction, use a log in which documents change ranks.",
+    )
+
+
+@finding("unsettled", "Convergence", lambda found: not found.settled, cause="click model")
+def unsettled(found: FitEvidence) -> Statement:
+    return Statement(
+        "warning",
+        f"Not converged after {found.rounds:,} iterations: more iterations would change the estimates by more than "
+        "the tolerance, and the intervals do not allow for it.",
+        "Use a larger tolerance=, or a log that determines the model's parameters better.",
+    )
+
+
+MANY_UNSEEN = 0.2
+"""Share of the documents shown in the evaluation log."""
+MOST_UNSEEN = 0.5
+
+
+@finding("unseen-documents", "Unseen documents", lambda found: found.unseen > 0, cause="click model")
+def unseen_documents(found: PredictionEvidence) -> Statement:
+    if found.features:
+        return Statement(
+            "note",
+            f"{percent(found.unseen, 1)} of the shown documents do not occur in the model's training log: the model "
+            "predicts them from their features.",
+            "Nothing, if their features are like those of the training log.",
+        )
+    return Statement(
+        "serious" if found.unseen > MOST_UNSEEN else "warning" if found.unseen > MANY_UNSEEN else "note",
+        f"{percent(found.unseen, 1)} of the shown documents do not occur in the model's training log: the "
+        "model treats them "
+        "as average documents.",
+        "Train on a log with the same queries and items. If they are the same, check how their ids are written.",
+    )
+
+
+@finding("unseen-ranks", "Unseen ranks", lambda found: 0 < found.learnt < found.slots, cause="click model")
+def unseen_ranks(found: PredictionEvidence) -> Statement:
+    return Statement(
+        "warning",
+        f"Slates have up to {found.slots} ranks, but the model was trained on {found.learnt}: its values at rank "
+        f"{found.learnt} are used below that.",
+        "Train on slates of this length.",
+    )
+
+
+LOST = 0.01
+"""Nats a session: what a model may lose by chance, or by its priors, before it is said. `benchmarks/click_sparse.py`
+prints what models lose."""
+
+
+def _behind(found: PredictionEvidence) -> bool:
+    """Whether the model loses much; of a single session nobody knows."""
+    return found.ahead is not None and found.ahead.value < -LOST and math.isfinite(found.ahead.standard_error)
+
+
+def behind(message: str, perhaps: str, remedy: str) -> Statement:
+    """The statement that a model predicts worse than a simpler one; perhaps: why it may be chance, empty if not."""
+    return Statement("note" if perhaps else "warning", f"{message}{': ' if perhaps else ''}{perhaps}.", remedy)
+
+
+@finding("behind-rctr", "Behind click rates by rank", _behind, cause="click model")
+def behind_rctr(found: PredictionEvidence) -> Statement:
+    assert found.ahead is not None
+    away, error = with_error(-found.ahead.value, found.ahead.standard_error)
+    return behind(
+        f"The model's log-likelihood is {away} nats per session (standard error {error}) "
+        "below that of the click rates by rank in its training log",
+        "" if found.ahead.high < 0 else "chance alone could explain the difference",
+        "To predict clicks on rankings by this log's own policy, use rctr. To judge documents or other rankings, "
+        "train on a log with more sessions per document.",
+    )
+
+
+CLEAR = 1.96
+"""Standard errors from which on the difference is no chance."""
+
+
+@finding("behind-ubm", "Neural model", lambda found: found.ahead < 0, cause="click model")
+def behind_ubm(found: NetworkEvidence) -> Statement:
+    away, error = with_error(-found.ahead, found.error)
+    return behind(
+        f"On {found.sessions:,.0f} held-out sessions, the log-likelihood of {found.model} is {away} nats "
+        f"per session (standard error {error}) below that of ubm trained on the same sessions",
+        ""
+        if -found.ahead > CLEAR * found.error
+        else "chance alone could explain the difference, but the network is no better either",
+        "Use ubm, which is faster and has intervals, or give the network more sessions or other settings.",
+    )
+
+
+FEW_CLICKS = 30
+"""Number of clicks on documents that were also shown at other ranks."""
+
+
+@finding("few-pairs", "Ranks", cause="click model")
+def few_pairs(found: HarvestEvidence) -> Statement | None:
+    few = [linked and clicks < FEW_CLICKS for linked, clicks in zip(found.linked, found.clicks, strict=True)]
+    if not any(few):
+        return None
+    return Statement(
+        "warning",
+        f"The curve at {ranks(few)} is based on fewer than {FEW_CLICKS} clicks on documents that were also shown at "
+        "other ranks.",
+        "Log more: the estimates at these ranks are mostly noise.",
+    )
+
+
+@finding("open-intervals", "Ranks", cause="click model")
+def open_intervals(found: HarvestEvidence) -> Statement | None:
+    open_ = [linked and math.isinf(high) for linked, high in zip(found.linked, found.high, strict=True)]
+    if not any(open_):
+        return None
+    return Statement(
+        "warning",
+        f"The interval at {ranks(open_)} has no upper end: too few of the documents that were clicked at rank 1 "
+        "were shown at other ranks.",
+        "Log more: rank 1 needs clicks on documents that were also shown at other ranks.",
+    )
+
+
+@finding("unlinked-ranks", "Ranks", cause="click model")
+def unlinked_ranks(found: HarvestEvidence) -> Statement | None:
+    missing = [not linked for linked in found.linked]
+    if not any(missing):
+        return None
+    return Statement(
+        "serious",
+        f"The log does not connect {ranks(missing)} to rank 1: no document was shown and clicked at both, or at "
+        "ranks in between.",
+        "Log rankings that vary more, or cut the slates there.",
+    )
+
+
+MANY_WIDE = 0.1
+"""Share of the documents whose interval spans more than two grades."""
+MOST_WIDE = 0.5
+
+
+@finding("doubtful-judgements", "Judgements", cause="measure")
+def doubtful_judgements(found: JudgementsEvidence) -> Statement | None:
+    if found.alike:
+        return Statement(
+            "serious",
+            "The model gives every document the same relevance, so its judgements carry no information.",
+            "Use a model of documents, such as pbm, ubm or dbn.",
+        )
+    if not found.intervals:
+        return Statement(
+            "warning",
+            "The model has no posterior for relevance, so the uncertainty of the judgements is unknown.",
+            "Use a model that has one, such as pbm, ubm or dbn.",
+        )
+    if found.wide:
+        share = found.wide / found.documents
+        return Statement(
+            "serious" if share > MOST_WIDE else "warning" if share > MANY_WIDE else "note",
+            f"{found.wide:,} of {found.documents:,} documents have an interval wider than two grades: they were "
+            "shown too rarely to be graded.",
+            "Keep the documents with a high certainty or with many sessions, or train on a longer log.",
+        )
+    return None

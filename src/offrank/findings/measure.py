@@ -1,0 +1,221 @@
+"""Measures of models and rankings: conditional mutual information, and comparisons of clicked items."""
+
+from ..formatting import Span, percent
+from ..wording import Option, Wording
+from .evidence import CmipEvidence, ComparisonEvidence, PointsEvidence
+from .evidence_clicks import SelectionEvidence
+from .registry import Statement, finding
+
+
+@finding("few-documents", "Documents", lambda found: found.n < found.least, cause="measure")
+def few_documents(found: CmipEvidence) -> Statement:
+    return Statement(
+        "warning",
+        f"There are only {found.n:,} documents, and `{found.method}` needs at least {found.least:,}.",
+        "Judge more documents. Rely on the interval and the p-value, not on the value.",
+    )
+
+
+@finding("one-grade", "Grades", lambda found: found.grades == 1, cause="measure")
+def one_grade(_: CmipEvidence) -> Statement:
+    return Statement(
+        "warning",
+        "All documents have the same grade, so agreement because of true relevance cannot be distinguished from bias.",
+        "Give grades of several levels.",
+    )
+
+
+@finding("small-grade", "Grades", lambda found: found.left_out, cause="measure")
+def small_grade(found: CmipEvidence) -> Statement:
+    told = ", ".join(f"{grade:g} ({size})" for grade, size in found.left_out)
+    total = sum(size for _, size in found.left_out)
+    return Statement(
+        "note",
+        f"{total:,} documents were left out because their grades have too few documents: {told}.",
+        "Judge more documents of these grades.",
+    )
+
+
+@finding("unpaired-grade", "Grades", lambda found: found.unpaired, cause="measure")
+def unpaired_grade(found: CmipEvidence) -> Statement:
+    return Statement(
+        "note",
+        f"Up to {found.unpaired:,} documents had a grade that is missing in the other random half, and were left "
+        "out of their half.",
+        "Judge more documents of the rare grades.",
+    )
+
+
+@finding("negative", "Sign", lambda found: found.value < 0, cause="measure")
+def negative(found: CmipEvidence) -> Statement:
+    return Statement(
+        "note",
+        f"The estimate is negative ({found.value:.4f}), which the true value cannot be.",
+        "Rely on the interval and the p-value. A negative value does not prove that the model is unbiased.",
+    )
+
+
+@finding(
+    "no-information", "Information", lambda found: found.constant and not found.level, convicts=True, cause="measure"
+)
+def no_information(_: CmipEvidence) -> Statement:
+    return Statement(
+        "serious",
+        "Within every grade, the model or the logging policy gives all documents the same relevance: CMIP is 0.",
+        "This does not mean that the model is good: check nDCG, and use another model.",
+    )
+
+
+@finding("no-policy", "No policy to copy", lambda found: found.level, cause="measure")
+def no_policy(_: CmipEvidence) -> Statement:
+    return Statement(
+        "warning",
+        "Within every grade, the logging policy gives all documents the same expected rank: no model could copy "
+        "it, and each has a CMIP of 0.",
+        "Choose by perplexity and nDCG. If the policy does rank documents, give their expected ranks.",
+    )
+
+
+def _carries(found: CmipEvidence) -> bool:
+    """Whether CMIP is above its floor, and the direction certain: on one side of 0, and clear of the floor's."""
+    if found.floor is None or found.direction is None:
+        return False
+    value, direction = found.floor
+    low, high = found.direction.low, found.direction.high
+    follows, opposes = low > max(0.0, direction.high), high < min(0.0, direction.low)
+    return found.value > value.high and (follows or opposes)
+
+
+@finding("carries-policy", "The logging policy in the model", _carries, convicts=True, cause="measure")
+def carries_policy(found: CmipEvidence) -> Statement:
+    assert found.floor is not None
+    assert found.direction is not None
+    (value, direction), own = found.floor, found.direction.value
+    said = Span.of(found.direction).number(signed=True)
+    what = (
+        "prefers documents that the policy showed high" if own > 0 else ("prefers documents that the policy showed low")
+    )
+    return Statement(
+        "warning",
+        f"Among documents of the same grade, the model {what}: the rank correlation is {said}, and an unbiased "
+        f"model would have {Span.of(direction).interval(signed=True)}. CMIP is {found.value:.3f}, above the "
+        f"{value.high:.3f} that noise explains.",
+        "Do not use the model for rankings by another policy, unless the policy knows more about relevance than "
+        "the grades do.",
+    )
+
+
+PERMUTABLE = 0.5
+"""Share of the documents that should be permutable."""
+
+
+@finding(
+    "few-exchanges",
+    "Permutation test",
+    lambda found: found.permutations and found.permutable < PERMUTABLE,
+    cause="measure",
+)
+def few_exchanges(found: CmipEvidence) -> Statement:
+    return Statement(
+        "warning",
+        f"Only {percent(found.permutable, 0)} of the documents share their grade and cluster with another "
+        "document: the "
+        "p-value is based on these alone.",
+        "A large p-value says little here. Rely on the interval, or judge more documents per query.",
+    )
+
+
+_OFF = {
+    "paper": Statement(
+        "warning",
+        "The published estimator is biased downward: by .02 with 58,880 documents when the true value is 0, by .3 "
+        "with 5,000.",
+        "Use it only to compare with published numbers. To judge a model, use binned.",
+    ),
+    "classifier": Statement(
+        "note",
+        "The value and its interval miss what the trees do not find: .01 of .83 with 58,880 documents, .05 with "
+        "5,000, and almost nothing when the true value is 0.",
+        "Read the value as a lower bound, or use binned for an estimate.",
+    ),
+}
+
+
+@finding(
+    "biased-method", "Bias of the method", lambda found: not found.constant and found.method in _OFF, cause="method"
+)
+def biased_method(found: CmipEvidence) -> Statement:
+    return _OFF[found.method]
+
+
+@finding("point-estimates", "Point estimates", lambda found: found.points, cause="method")
+def point_estimates(_: PointsEvidence) -> Statement:
+    return Statement(
+        "warning",
+        "The model has no posterior, so CMIP is computed from point estimates. Their noise depends on how often a "
+        "document was shown, hence on its rank, and counts as dependence: an unbiased model would not score 0 "
+        "either, and its score is unknown.",
+        "Do not compare it with the CMIP of models that are judged by posterior draws. Read its direction.",
+    )
+
+
+@finding("counted-ranks", "Counted ranks", lambda found: found.counted, cause="counting")
+def counted_ranks(_: SelectionEvidence) -> Statement:
+    return Statement(
+        "note",
+        "The logging policy does not give the expected rank of a document, so its mean rank in the log is used. "
+        "The error of that mean makes CMIP too small where documents were shown only a few times.",
+        Wording("Name the policy that generated the log: {}.", Option("logging", "plackett_luce(old_score)")),
+    )
+
+
+FEW_COMPARISONS = 100.0
+"""Clicked impressions."""
+
+
+@finding("few-comparisons", "Comparisons", lambda found: found.ess < FEW_COMPARISONS, cause="measure")
+def few_comparisons(found: ComparisonEvidence) -> Statement:
+    message = f"The effective sample size of the comparisons is {found.ess:.0f} clicked impressions."
+    return Statement("serious", message, "Log more, or log more randomly.")
+
+
+MOSTLY = 0.95
+"""Share of the clicks."""
+
+
+@finding(
+    "mostly-rejected", "Comparisons", lambda found: not found.pairwise and found.rejected > MOSTLY, cause="measure"
+)
+def mostly_rejected(found: ComparisonEvidence) -> Statement:
+    return Statement(
+        "warning",
+        f"{percent(found.rejected, 1)} of the clicks have nothing to be compared with: the logging policy was nearly "
+        "deterministic, so the metric describes only its few random contexts.",
+        Wording("Look at the groups with {}, or log more randomly.", Option("by", "COLUMN")),
+    )
+
+
+@finding("position-bias", "Position bias", lambda found: found.pairwise and not found.shuffled, cause="measure")
+def position_bias(_: ComparisonEvidence) -> Statement:
+    return Statement(
+        "note",
+        "Pairwise metrics favour items shown at the top, unless the slates were shuffled uniformly.",
+        Wording(
+            "Use counterfactual_... with the logging policy, or confirm that they were shuffled with {}.",
+            Option("logging", "uniform"),
+        ),
+    )
+
+
+@finding(
+    "counted-propensities",
+    "Counted propensities",
+    lambda found: found.counted and not found.pairwise,
+    cause=("weights", "counting"),
+)
+def counted_propensities(_: ComparisonEvidence) -> Statement:
+    return Statement(
+        "note",
+        "The propensities were estimated by counting in the log itself, and the intervals do not include their error.",
+        "Log the scores behind the slates, and use plackett_luce(scores).",
+    )

@@ -1,0 +1,181 @@
+"""Which rows there are: copies, rows that were left out, and rates of those that were kept."""
+
+import math
+
+from ..formatting import percent, plural, quote
+from ..log.rules import NO_TABLE, NOT_DRAWN
+from ..wording import ColumnNames, Option, Wording
+from .evidence import RowsEvidence, SkippedEvidence
+from .evidence_rows import KeptEvidence
+from .registry import Statement, finding
+
+FEW_LEFT_OUT = 0.001
+"""Share of the rows up to which those left out for their outcome give a warning, and untested ones are passed over."""
+FAR_APART = 4.0
+"""Standard errors between the mean outcome of rows that were left out and of those that were read."""
+
+
+@finding("left-out", "Outcome of rows left out", lambda kept: kept.left_out, cause=("sampling", "rows", "outcome"))
+def left_out(kept: KeptEvidence) -> Statement | None:
+    share = kept.by_outcome / (kept.read + kept.left_out)
+    untested = kept.left_out - kept.tested
+    if kept.by_outcome:
+        message = (
+            f"{percent(share)} of the rows ({kept.by_outcome:,}) were left out for what their clicks or reward hold. "
+            "The others were chosen by their outcome, so no number is that of the whole log."
+        )
+        remedy = "Do not skip these rows: write what their outcome was, such as [0, 0] where nothing was clicked."
+        return Statement("serious" if share > FEW_LEFT_OUT else "warning", message, remedy)
+    if abs(kept.gap) > FAR_APART:
+        message = (
+            f"{kept.left_out:,} rows were left out. Where their outcome is known, its mean is {kept.earned[1]:.3g}; "
+            f"that of the others is {kept.earned[0]:.3g} ({abs(kept.gap):.1f} standard errors apart)."
+        )
+    elif untested > FEW_LEFT_OUT * (kept.read + kept.left_out):
+        message = (
+            f"{untested:,} rows were left out with an unknown outcome: they may have earned more or less than others."
+        )
+    else:
+        return None
+    return Statement(
+        "warning", message, "Correct these rows instead of skipping them; `offrank check` counts them by rule."
+    )
+
+
+@finding("unread-rate", "Rates of kept rows", lambda kept: kept.unread is not None, cause="sampling")
+def unread_rate(kept: KeptEvidence) -> Statement:
+    found = kept.unread
+    assert found is not None
+    return Statement(
+        "serious",
+        f"The column {quote(found.column)} is {found.low:g} in rows without a click or reward and {found.high:g} in "
+        "others, so it looks like the rate with which rows were kept. It is not read: then every value is wrong by "
+        "the ratio of these rates.",
+        Wording(
+            "If it is that rate, say so ({}); if it is anything else, remove it from the table.",
+            ColumnNames({"inclusion": found.column}),
+        ),
+    )
+
+
+_NAMED = 5
+"""Broken files that are named; the result has all of them under `skipped`."""
+
+_IS = "is no table and was not read", "are no tables and were not read"
+
+
+@finding("skipped", "Rows left out", lambda found: found.count, cause="rows")
+def skipped(found: SkippedEvidence) -> Statement:
+    if found.files:
+        named = ", ".join(found.files[:_NAMED]) + (" and others" if len(found.files) > _NAMED else "")
+        if found.rule == NO_TABLE:
+            message = f"{plural(found.count, 'file', 'files')} beside those of the log {_IS[found.count > 1]}: {named}."
+            return Statement("note", message, "Name the files of the log if one of these belongs to it.")
+        message = (
+            f"{plural(found.count, 'file', 'files')} could not be read and "
+            f"{'was' if found.count == 1 else 'were'} left out: {named}."
+        )
+        return Statement("warning", message, "Write the damaged files again, or restore them from a copy.")
+    if found.rule == NOT_DRAWN.code:
+        message = f"{plural(found.count, 'row was', 'rows were')} not shown at random and not read."
+        return Statement("note", message, "Nothing need be done: the answer is of the rows that were drawn.")
+    message = f"{found.count:,} left out for breaking the rule {found.rule!r}."
+    return Statement("warning", message, "Find out why they break it.")
+
+
+@finding("duplicate-rows", "Rows written twice", lambda found: found.copies > 0, cause="rows")
+def duplicate_rows(found: RowsEvidence) -> Statement:
+    return Statement(
+        "warning",
+        f"At least {percent(found.copies, 0)} of the rows are copies of other rows: equal rows occur in pairs far more "
+        "often than in independent impressions.",
+        "Look for a file that is read twice, or a join that duplicates rows. Copies make intervals too narrow: "
+        "remove them, or cluster by what they share.",
+    )
+
+
+RATES_APART = 5.0
+"""Standard errors between the mean inclusion of rows with and without a click."""
+
+
+@finding(
+    "kept-by-outcome",
+    "Rows kept by their outcome",
+    lambda kept: kept.clicks and set(kept.totals) < {"clicked", "all"},
+    cause="outcome",
+)
+def kept_by_outcome(kept: KeptEvidence) -> Statement | None:
+    if not kept.apart > RATES_APART:
+        return None
+    clicked, every = kept.estimated("clicked")[0], kept.estimated("all")[0]
+    return Statement(
+        "note",
+        "Rows were kept depending on whether they were clicked. Every estimate depends on the rates in "
+        f"`inclusion`, which this log cannot test. They imply {every:,.0f} impressions, {clicked:,.0f} of them with "
+        "a click.",
+        Wording("To test the rates, give the true numbers of impressions, clicked and in all ({}).", Option("totals")),
+    )
+
+
+FEWEST_CLICKED = 100
+"""Rows. Even if 9 of 10 impressions are clicked, so many without an exception have a chance of 1 in 38,000."""
+
+
+@finding("only-clicked-rows", "Rows without a click", lambda kept: kept.clicks and not kept.rows[0], cause="sampling")
+def only_clicked_rows(kept: KeptEvidence) -> Statement | None:
+    if kept.rows[1] < FEWEST_CLICKED or (kept.totals and kept.totals.get("clicked") == kept.totals.get("all")):
+        return None
+    rows = int(kept.rows[1])
+    return Statement(
+        "serious",
+        f"Each of the {rows:,} impressions was clicked: impressions without a click seem to be missing, so click "
+        "rates cannot be estimated.",
+        Wording(
+            "Use a log that also has impressions without a click, or a known share of them (then write "
+            "`inclusion`). If every impression really was clicked, confirm it: {}.",
+            Option("totals", {"clicked": rows, "all": rows}),
+        ),
+    )
+
+
+FEWEST_UNCLICKED = 1000
+"""Rows without a single click or reward, from which something else is read as clicks, or they were not logged."""
+
+
+@finding("no-clicks", "Clicks", lambda kept: kept.rows[0] >= FEWEST_UNCLICKED and not kept.rows[1], cause="outcome")
+def no_clicks(kept: KeptEvidence) -> Statement | None:
+    if not kept.clicks:
+        return None
+    return Statement(
+        "serious",
+        f"None of {kept.rows[0]:,.0f} rows has a click or a reward, so every policy seems to earn 0.",
+        Wording("Check that the right column is read as clicks ({}).", ColumnNames({"clicks": "NAME"})),
+    )
+
+
+TOTALS_APART = 3.5
+"""Standard errors: both numbers together are off in at most one right log in a thousand."""
+TOTALS_NEAR = 0.005
+"""Share of a total: an estimate is off by as much, which changes no decision."""
+
+
+@finding("totals", "Rows against the true totals", lambda kept: kept.totals, cause="sampling")
+def totals(kept: KeptEvidence) -> Statement | None:
+    worst = None
+    for which, true in sorted(kept.totals.items()):
+        number, variance = kept.estimated(which)
+        away = abs(number - true)
+        far = away / math.sqrt(variance) if variance > 0 else math.inf
+        if away > TOTALS_NEAR * true and far > TOTALS_APART and (worst is None or far > worst[0]):
+            worst = far, which, number, true
+    if worst is None:
+        return None
+    far, which, number, true = worst
+    what = "impressions with a click" if which == "clicked" else "impressions"
+    said = f" ({far:.1f} standard errors apart)" if math.isfinite(far) else ""
+    return Statement(
+        "serious",
+        f"The rows represent {number:,.0f} {what}, but there were {true:,.0f}{said}: the rates in `inclusion` are "
+        "wrong, or rows are missing.",
+        "Write the true share of such rows that was kept into `inclusion`, or use the whole log.",
+    )
