@@ -106,8 +106,11 @@ def duplicates(values, starts, lengths, table, found):
 
 
 @jit
-def locate(items, item_starts, item_lengths, values, starts, lengths, table, out):
-    """Write to out[n, k] the index of each value in the row's list of items, -2 if it is not there."""
+def locate(items, item_starts, item_lengths, values, starts, lengths, table, out, outside):
+    """Write to out[n, k] the index of each item in the row's list of values, -2 if it is not there; -1 pads.
+
+    outside [n] <- whether an item of the row is not there.
+    """
     bits, seen, stamp, place = table
     for row in range(len(starts)):
         for i in range(lengths[row]):
@@ -117,12 +120,18 @@ def locate(items, item_starts, item_lengths, values, starts, lengths, table, out
                 slot = (slot + 1) & (len(stamp) - 1)
             if stamp[slot] != row:  # the first of equal values
                 seen[slot], stamp[slot], place[slot] = value, row, i
+        away = False
         for j in range(item_lengths[row]):
             item = items[item_starts[row] + j]
             slot = _slot(item, bits)
             while stamp[slot] == row and seen[slot] != item:
                 slot = (slot + 1) & (len(stamp) - 1)
-            out[row, j] = place[slot] if stamp[slot] == row else -2
+            there = stamp[slot] == row
+            out[row, j] = place[slot] if there else -2
+            away |= not there
+        for j in range(item_lengths[row], out.shape[1]):
+            out[row, j] = -1
+        outside[row] = away
 
 
 @njit(fastmath={"reassoc", "nsz"})

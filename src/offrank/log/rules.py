@@ -173,6 +173,8 @@ class Faults:
 
     def mark(self, broken: NDArray[np.bool_], rule: Rule, column: str) -> None:
         """Note the rows [n] where `broken` is true."""
+        if not broken.any():
+            return
         fresh = broken & (self.which == 0)
         if fresh.any():
             self.rules.append((rule, column))

@@ -34,35 +34,35 @@ class Lists:
     kind: str = ""
     raw: pa.Array | None = None
 
-    def take(self, rows: Integers | None) -> Lists:
-        """Return the lists of these rows; all if rows is None."""
-        if rows is None:
-            return self
+    def take(self, rows: Integers) -> Lists:
+        """Return the lists of these rows."""
         return replace(self, starts=self.starts[rows], lengths=self.lengths[rows], null=self.null[rows])
 
     def head(self, length: int) -> Lists:
         """Return the first values of each list."""
         return replace(self, lengths=np.minimum(self.lengths, length))
 
-    def padded(self, width: int, fill: float = 0) -> NDArray[Any]:
-        """Return a writable array [n, width], padded where a list is shorter."""
-        n = len(self.starts)
-        if n and len(self.values) and (self.lengths == width).all():
-            first = int(self.starts[0])
-            if (np.diff(self.starts) == width).all():
-                block = self.values[first : first + n * width].reshape(n, width)
-                return block if block.flags.writeable else block.copy()  # Arrow's own memory is not writable
-        out = np.full((n, width), fill, dtype=self.values.dtype)
-        _kernels.pad(self.values, self.starts, self.lengths, out)
+    def padded(self, width: int, fill: float = 0, kind: Any = None, rows: Integers | None = None) -> NDArray[Any]:
+        """Return a writable array [n, width], padded where a list is shorter.
+
+        kind: type of its numbers, by default that of the values. rows: those that are taken, in order; all if None.
+        """
+        if rows is not None:
+            return self.take(rows).padded(width, fill, kind)
+        n, kind = len(self.starts), kind or self.values.dtype
+        behind = n and len(self.values) and self.starts[-1] - self.starts[0] == (n - 1) * width  # each the one before
+        if behind and (self.lengths == width).all():
+            block = self.values[self.starts[0] :][: n * width].reshape(n, width)
+            return block.astype(kind, copy=not block.flags.writeable)  # Arrow's own memory is not writable
+        out = np.full((n, width), fill, kind)
+        _kernels.pad(self.values.astype(kind, copy=False), self.starts, self.lengths, out)
         return out
 
     def squares(self) -> Floats:
         """Return a writable array [n, k, k] from lists of lengths^2 values, padded with 0 where one is smaller."""
         n, width = len(self.starts), int(self.lengths.max(initial=0))
-        if n and (self.lengths == width).all() and (np.diff(self.starts) == width * width).all():
-            first = int(self.starts[0])
-            block = self.values[first : first + n * width * width].reshape(n, width, width)
-            return block if block.flags.writeable else block.copy()
+        if (self.lengths == width).all():
+            return replace(self, lengths=self.lengths * width).padded(width * width).reshape(n, width, width)
         out = np.zeros((n, width, width))
         _kernels.pad_square(self.values, self.starts, self.lengths, out)
         return out
@@ -80,12 +80,13 @@ class Lists:
         _kernels.duplicates(self.values, self.starts, self.lengths, _kernels.hash_table(self.lengths), found)
         return found
 
-    def places(self, items: Lists) -> Integers:
-        """Return [n, width] the place of each item in its row's list, -2 if it is not there; -1 pads."""
-        out = np.full((len(items.starts), int(items.lengths.max(initial=0))), -1)
-        table = _kernels.hash_table(self.lengths)
-        _kernels.locate(items.values, items.starts, items.lengths, self.values, self.starts, self.lengths, table, out)
-        return out
+    def places(self, items: Lists) -> tuple[Integers, NDArray[np.bool_]]:
+        """Return the place of each item in its row's list [n, width], -2 if it is not there, -1 pads; [n] if any is."""
+        out = np.empty((len(items.starts), int(items.lengths.max(initial=0))), np.int64)
+        table, outside = _kernels.hash_table(self.lengths), np.empty(len(out), np.bool_)
+        listed = items.values, items.starts, items.lengths, self.values, self.starts, self.lengths
+        _kernels.locate(*listed, table, out, outside)
+        return out, outside
 
 
 def plain(column: pa.Array) -> pa.Array:
@@ -133,15 +134,21 @@ def lists(column: pa.Array, name: str, held: pa.DataType | None = None) -> Lists
         ColumnError: not a list column.
         BadCell: a text is not such a list.
     """
-    column = plain_list(plain(column))
-    kind = column.type
-    if _is_text(kind):
-        column = from_json(column, name, held)
-    elif not (pa.types.is_list(kind) or pa.types.is_large_list(kind)):
-        raise ColumnError(f"column {name!r} holds {kind}, not lists", "write a list per row")
+    if not is_list(column.type):
+        column = plain_list(plain(column))
+        if _is_text(column.type):
+            column = from_json(column, name, held)
+        elif not is_list(column.type):
+            raise ColumnError(f"column {name!r} holds {column.type}, not lists", "write a list per row")
     offsets = np.asarray(column.offsets).astype(np.int64)
+    starts = offsets[:-1] - offsets[0] if offsets[0] else offsets[:-1]
     values = column.values.slice(offsets[0], offsets[-1] - offsets[0])
-    return Lists(values, offsets[:-1] - offsets[0], np.diff(offsets), nulls(column))
+    return Lists(values, starts, np.diff(offsets), nulls(column))
+
+
+def is_list(kind: pa.DataType) -> bool:
+    """Whether a type is of lists with offsets, as most programs write them."""
+    return bool(pa.types.is_list(kind) or pa.types.is_large_list(kind))
 
 
 def nulls(column: pa.Array) -> NDArray[np.bool_]:
@@ -160,9 +167,10 @@ def _is_text(kind: pa.DataType) -> bool:
 def id_lists(column: pa.Array, name: str) -> Lists:
     """Read lists of item codes; a null id makes the row null."""
     found = lists(column, name)
-    null = found.null | found.rows_where(nulls(found.values))
-    kind = id_kind(found.values.type)
-    return replace(found, values=codes(found.values, name), null=null, kind=kind, raw=found.values)
+    ids, null = found.values, found.null
+    if ids.null_count or pa.types.is_dictionary(ids.type):
+        null = null | found.rows_where(nulls(ids))
+    return replace(found, values=codes(ids, name), null=null, kind=id_kind(ids.type), raw=ids)
 
 
 def id_kind(kind: pa.DataType) -> str:
@@ -180,9 +188,11 @@ def _is_whole(kind: pa.DataType) -> bool:
 
 
 def number_lists(column: pa.Array, name: str) -> Lists:
-    """Read lists of floats; a null number is NaN."""
+    """Read lists of numbers, of the type in which they are stored; where one is null, of floats, and it is NaN."""
     found = lists(column, name, pa.float64())
-    return replace(found, values=numbers(found.values, name))
+    held, kind = found.values, found.values.type
+    as_stored = (pa.types.is_integer(kind) or pa.types.is_floating(kind)) and not held.null_count
+    return replace(found, values=held.to_numpy() if as_stored else numbers(held, name))
 
 
 def nested(column: pa.Array, name: str, held: pa.DataType) -> tuple[Lists, Lists]:
@@ -239,6 +249,8 @@ def codes(column: pa.Array, name: str) -> Integers:
     Raises:
         ColumnError: lists, or floating-point ids, which do not compare reliably.
     """
+    if pa.types.is_signed_integer(column.type) and not column.null_count:
+        return column.to_numpy().astype(np.int64)
     column = plain(column)
     if pa.types.is_dictionary(column.type):
         places = column.indices.fill_null(0).to_numpy(zero_copy_only=False)
@@ -314,7 +326,7 @@ def of_bytes(kind: pa.DataType) -> pa.DataType:
 
 def retyped(kind: pa.DataType, changed: Callable[[pa.DataType], pa.DataType]) -> pa.DataType:
     """Return a type with what its lists and structs hold changed."""
-    if pa.types.is_list(kind) or pa.types.is_large_list(kind):
+    if is_list(kind):
         lists = pa.list_ if pa.types.is_list(kind) else pa.large_list
         return lists(kind.value_field.with_type(retyped(kind.value_type, changed)))
     if pa.types.is_struct(kind):
@@ -327,11 +339,8 @@ def in_python(column: pa.Array | pa.ChunkedArray) -> list[Any]:
     try:
         return list(column.to_pylist())
     except OverflowError:  # its years are 1 to 9999
-        return list(column.cast(retyped(column.type, _text_of_times)).to_pylist())
-
-
-def _text_of_times(kind: pa.DataType) -> pa.DataType:
-    return pa.string() if pa.types.is_temporal(kind) else kind
+        as_text = retyped(column.type, lambda leaf: pa.string() if pa.types.is_temporal(leaf) else leaf)
+        return list(column.cast(as_text).to_pylist())
 
 
 def _words(value: Any) -> Any:

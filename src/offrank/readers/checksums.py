@@ -54,10 +54,10 @@ def verify_footer(source: pa.NativeFile, schema: pa.Schema, rows: list[int], pat
     Raises:
         LogError: it is not what was written.
     """
-    wanted = before_footer(schema, rows)
-    at = source.size() - 8 - int.from_bytes(source.read_at(4, source.size() - 8), "little") - len(wanted)
-    found = source.read_at(len(wanted), at) if at > 0 else b""
-    if found.startswith(_MARK) and found != wanted:
+    length = len(_MARK) + 8
+    at = source.size() - 8 - int.from_bytes(source.read_at(4, source.size() - 8), "little") - length
+    found = source.read_at(length, at) if at > 0 else b""
+    if found.startswith(_MARK) and found != before_footer(schema, rows):
         raise _damaged(path)
 
 

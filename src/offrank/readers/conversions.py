@@ -68,8 +68,8 @@ def item_clicks(
         if not other.any():
             break
         found = arrow.id_lists(way, name)
-        places = shown.places(found)
-        fits = other & ~((places == -2).any(axis=1) | (found.null & (found.lengths > 0)))
+        places, outside = shown.places(found)
+        fits = other & ~(outside | (found.null & (found.lengths > 0)))
         row, at = np.nonzero((places >= 0) & fits[:, None])
         numbers += np.bincount(begins[row] + places[row, at], minlength=len(numbers))
         other &= ~fits

@@ -124,7 +124,7 @@ def _write(log: WideLog, path: Path, progress: Callable[[int, int], None] | None
     """Write the rows; return (rows, rows left out by rule)."""
     known = Columns(log.table.names, log.renamed, log.describe())
     wanted = frozenset(role for role in ROLES if role != "query" and known.has(role))
-    log = replace(log, needed=Needs(wanted))
+    log = replace(log.looked_at(), needed=Needs(wanted))
     role_of = {log.renamed[role]: role for role in log.renamed}
     names = [role_of.get(name, name) for name in log.table.names]
     if twice := [name for name in names if names.count(name) > 1]:
@@ -205,7 +205,7 @@ def _kept(kind: pa.DataType, path: Path) -> pa.DataType:
         return kind
     if pa.types.is_dictionary(kind):
         return kind.value_type
-    return pa.list_(_kept(kind.value_type, path)) if pa.types.is_list(kind) or pa.types.is_large_list(kind) else kind
+    return pa.list_(_kept(kind.value_type, path)) if arrow.is_list(kind) else kind
 
 
 def _is_arrow(path: Path) -> bool:
@@ -214,14 +214,14 @@ def _is_arrow(path: Path) -> bool:
 
 def _strict(kind: pa.DataType) -> pa.DataType:
     """Return list types with non-null items, as every role requires: each saves a level when reading."""
-    if pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_fixed_size_list(kind):
+    if arrow.is_list(kind) or pa.types.is_fixed_size_list(kind):
         return pa.list_(pa.field("element", _strict(kind.value_type), nullable=False))
     return kind
 
 
 def _repeating(path: str, kind: pa.DataType) -> list[str]:
     """Return the Parquet leaf of this column, unless it holds fractions, which a dictionary makes slower."""
-    if pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_fixed_size_list(kind):
+    if arrow.is_list(kind) or pa.types.is_fixed_size_list(kind):
         return _repeating(f"{path}.list.element", kind.value_type)
     return [] if pa.types.is_floating(kind) else [path]
 

@@ -66,20 +66,21 @@ class Decoded:
     ) -> None:
         self.piece, self.columns, self.needed, self.clicks_as = piece, columns, needed, clicks_as
         self.faults = Faults(len(piece.data))
-        self.ranks = Ranks(self._column("slate"), columns["slate"], duplicates) if needed.holes else None
-        if self.ranks is None:
-            self.slate = self._ids("slate")
-        else:
-            self.slate = self._checked("slate", self.ranks.items, distinct=duplicates != "each")
+        column = arrow.plain(piece.data.column(columns["slate"])) if needed.holes else None
+        self.ranks = None if column is None else Ranks(column, columns["slate"], duplicates)
+        self.slate = self._ids("slate", distinct=self.ranks is None or duplicates != "each")
         self.faults.mark(self.slate.lengths == 0, rules.EMPTY_SLATE, columns["slate"])
-        self.candidates = self._like_slate("candidates") if "candidates" in columns else self.slate
+        self.candidates = self._ids("candidates") if "candidates" in columns else self.slate
         located = self._locate(self.slate, "slate", rules.NOT_CANDIDATE)
         self.slots = located if self.ranks is None else self.ranks.spread(located)
         self.length = self.slate.lengths if self.ranks is None else self.ranks.lengths
         role_of = {name: name.partition(":")[0] for name in columns}
         self.beside = {name: self._beside(name) for name, role in role_of.items() if role in ("clicks", "scores")}
         self.written = {name: self._written(name) for name, role in role_of.items() if role in WRITTEN}
-        self.rankings = {name: self._ranking(f"rankings:{name}") for name in needed.rankings}
+        self.rankings = {
+            name: self._locate(self._ids(f"rankings:{name}"), f"rankings:{name}", rules.RANKED_OUTSIDE)
+            for name in needed.rankings
+        }
         self.keys = {name: self._key(f"keys:{name}") for name in needed.keys}
         self.clusters = {name: self._cluster(f"clusters:{name}") for name in needed.clusters}
         self.texts = self._texts() if needed.texts else None
@@ -92,21 +93,18 @@ class Decoded:
             found = columns["features"], columns.get("feature_values")
             self.features = sparse_features(found, piece.data, self.candidates.lengths, self.faults)
 
-    @property
-    def sizes(self) -> Integers:
-        """Return the length of the longest list of each row [n]."""
-        return np.maximum(self.candidates.lengths, self.length)
-
     def batch(self, rows: Integers | None, skipped: Mapping[str, int], dropped: Floats) -> LogBatch:
         """Return the log batch of these rows (all if None)."""
         pick: Any = slice(None) if rows is None else rows
         size, length = self.candidates.lengths[pick], self.length[pick]
         widest, slots = int(size.max(initial=0)), int(length.max(initial=0))
         contexts = Contexts(
-            self.candidates.take(rows).padded(widest),
+            self.candidates.padded(widest, rows=rows),
             np.ascontiguousarray(size),
             np.ascontiguousarray(length),
-            scores={name: self.beside[f"scores:{name}"].take(rows).padded(widest) for name in self.needed.scores},
+            scores={
+                name: self.beside[f"scores:{name}"].padded(widest, 0, np.float64, rows) for name in self.needed.scores
+            },
             rankings={name: np.ascontiguousarray(ranking[pick]) for name, ranking in self.rankings.items()},
             keys={name: np.ascontiguousarray(key[pick]) for name, key in self.keys.items()},
             features=self.features if self.features is None or rows is None else self.features.take(rows),
@@ -117,10 +115,10 @@ class Decoded:
                 np.ascontiguousarray(self.slots[pick, :slots]),
                 {name: _of_slots(found, rows, slots) for name, found in self.written.items()},
             ),
-            self.beside["clicks"].take(rows).padded(slots) if "clicks" in self.beside else None,
+            self.beside["clicks"].padded(slots, 0, np.float64, rows) if "clicks" in self.beside else None,
             np.array(self.by_row["reward"][pick]) if "reward" in self.by_row else None,
             np.array(self.by_row["inclusion"][pick]) if "inclusion" in self.by_row else np.ones(len(size)),
-            (self.piece.rows[pick] + self.piece.base).astype(np.uint64),
+            (self.piece.rows[pick] + self.piece.base).view(np.uint64),
             {name: self._labels(f"labels:{name}", pick) for name in self.needed.labels},
             skipped,
             dropped,
@@ -152,14 +150,20 @@ class Decoded:
     def _column(self, name: str) -> Any:
         return arrow.plain(self.piece.data.column(self.columns[name]))
 
-    def _ids(self, name: str) -> Lists:
-        return self._checked(name, arrow.id_lists(self._column(name), self.columns[name]))
-
-    def _checked(self, name: str, found: Lists, *, distinct: bool = True) -> Lists:
-        self.faults.mark(found.null, rules.NULL, self.columns[name])
+    def _ids(self, name: str, *, distinct: bool = True) -> Lists:
+        """Read ids, which must be of the same type as those of the slate."""
+        column, is_slate = self.columns[name], name == "slate"
+        ranked = self.ranks.items if is_slate and self.ranks is not None else None
+        found = arrow.id_lists(self.piece.data.column(column), column) if ranked is None else ranked
+        self.faults.mark(found.null, rules.NULL, column)
         if distinct:
-            self.faults.mark(found.twice(), rules.DUPLICATE, self.columns[name])
-        return found
+            self.faults.mark(found.twice(), rules.DUPLICATE, column)
+        if is_slate or found.kind == self.slate.kind or not (found.kind and self.slate.kind):
+            return found
+        raise ColumnError(
+            f"ids are {found.kind} in {column!r}, but {self.slate.kind} in {self.columns['slate']!r}",
+            "use the same type for item ids in all columns",
+        )
 
     def dropped(self) -> Floats:
         """Return what is known of the outcome of rows that break a rule."""
@@ -179,35 +183,22 @@ class Decoded:
         fine = self.faults.which == 0
         return {rule: int(count) for rule, each in self.ranks.repeated.items() if (count := each[fine].sum())}
 
-    def _like_slate(self, name: str) -> Lists:
-        """Read ids that must be of the same type as those of the slate."""
-        found = self._ids(name)
-        if found.kind == self.slate.kind or not (found.kind and self.slate.kind):
-            return found
-        raise ColumnError(
-            f"ids are {found.kind} in {self.columns[name]!r}, but {self.slate.kind} in {self.columns['slate']!r}",
-            "use the same type for item ids in all columns",
-        )
-
     def _locate(self, items: Lists, name: str, rule: rules.Rule) -> Integers:
         """Return the candidate index of each item [n, width], -1 pads; items that are not candidates break `rule`."""
         if items is self.candidates:
             places = np.empty((len(items.lengths), int(items.lengths.max(initial=0))), np.int64)
             _kernels.in_order(items.lengths, places)
             return places
-        found = self.candidates.places(items)
+        found, outside = self.candidates.places(items)
         if self.candidates is not self.slate:  # without candidates, other items are unknown
-            self.faults.mark((found == -2).any(axis=1), rule, self.columns[name])
+            self.faults.mark(outside, rule, self.columns[name])
         return found
-
-    def _ranking(self, name: str) -> Integers:
-        return self._locate(self._like_slate(name), name, rules.RANKED_OUTSIDE)
 
     def _beside(self, name: str) -> Lists:
         """Read a list of numbers beside the slate or the candidates."""
         role, _, of = name.partition(":")
         column = self.columns[name]
-        found = self._clicks() if role == "clicks" else arrow.number_lists(self._column(name), column)
+        found = self._clicks() if role == "clicks" else arrow.number_lists(self.piece.data.column(column), column)
         if role == "clicks" and self.ranks is not None:
             found, struck = self.ranks.beside(found)
             self.faults.mark(struck, rules.BAD_CLICKS, column)
@@ -217,18 +208,18 @@ class Decoded:
         bounds = [_OF_ANOTHER_POLICY] if of and role in WRITTEN else _BOUNDS[role]
         if role == "scores":
             bounds = [*bounds, *[_WEIGHT] * (of in self.needed.weights), *[_POSITIVE] * (of in self.needed.positive)]
-        self._bounded(found, column, bounds)
+        self._bounded(found.values, found, column, bounds)
         return found
 
     def _clicks(self) -> Lists:
         """Read the clicks beside the slate."""
-        column, name = self._column("clicks"), self.columns["clicks"]
+        column, name = self.piece.data.column(self.columns["clicks"]), self.columns["clicks"]
+        if self.clicks_as == "numbers":
+            return arrow.number_lists(column, name)
         if self.clicks_as == "items":
             found, other = conversions.item_clicks(column, name, self._column("slate"), self.columns["slate"])
             self.faults.mark(other, rules.CLICKED_OUTSIDE, name)
             return found
-        if self.clicks_as == "numbers":
-            return arrow.number_lists(column, name)
         found = conversions.click_lists(column, name)
         return replace(found, values=np.nan_to_num(found.values)) if self.clicks_as == "filled" else found
 
@@ -236,19 +227,22 @@ class Decoded:
         """Read a number per row."""
         role, _, of = name.partition(":")
         found = arrow.numbers(self._column(name), self.columns[name])
-        row = np.arange(len(found))
-        each = Lists(found, row, np.ones_like(row), np.zeros(len(row), np.bool_))
-        self._bounded(each, self.columns[name], [_OF_ANOTHER_POLICY] if of and role in WRITTEN else _BOUNDS[role])
+        bounds = [_OF_ANOTHER_POLICY] if of and role in WRITTEN else _BOUNDS[role]
+        self._bounded(found, None, self.columns[name], bounds)
         return found
 
-    def _bounded(self, found: Lists, column: str, bounds: list[tuple[rules.Rule, float, float]]) -> None:
-        if not len(found.values):
+    def _bounded(
+        self, values: NDArray[Any], of: Lists | None, column: str, bounds: list[tuple[rules.Rule, float, float]]
+    ) -> None:
+        """Mark the rows with numbers outside bounds. of: the lists that hold them; None where each row has one."""
+        if not len(values):
             return
-        low, high = found.values.min(), found.values.max()  # NaN if any value is
+        low, high = float(values.min()), float(values.max())  # NaN if any value is
         for rule, least, largest in bounds:
             if not (low >= least and high <= largest):
-                fine = (found.values >= least) & (found.values <= largest)
-                self.faults.mark(found.rows_where(~fine), rule, column)
+                exact = values.astype(np.float64, copy=False)
+                outside = ~((exact >= least) & (exact <= largest))
+                self.faults.mark(outside if of is None else of.rows_where(outside), rule, column)
 
     def _written(self, name: str) -> Lists | Floats:
         """Read logged probabilities: a number per row, lists beside the slate, or [n, k, k] matrices."""
@@ -290,7 +284,7 @@ class Decoded:
 def _of_slots(found: Lists | Floats, rows: Integers | None, slots: int) -> Floats:
     """Return numbers [n], [n, k] or [n, k, k] of these rows, all if None; for slates of this many slots."""
     if isinstance(found, Lists):
-        return found.take(rows).padded(slots, 1.0)
+        return found.padded(slots, 1.0, np.float64, rows)
     pick = found if rows is None else found[rows]
     return np.ascontiguousarray(pick[(slice(None), *[slice(slots)] * (found.ndim - 1))])
 
@@ -353,7 +347,7 @@ class Ranks:
         """
         fits = (numbers.lengths == self.lengths)[self.row]
         row = self.row[fits]
-        place, values = numbers.starts[row] + self.rank[fits], numbers.values.copy()
+        place, values = numbers.starts[row] + self.rank[fits], numbers.values.astype(np.float64)
         dropped = self.again[fits]
         if dropped.any():
             clicked = row[dropped & (values[place] != 0)]

@@ -12,14 +12,14 @@ import pyarrow as pa
 
 from ..running.checkpoint import stamp_of
 from .json_text import BadCell
-from .tables import Piece, Table, rows_for
+from .tables import Piece, Table, TableOver, rows_for
 
 Computed = tuple[tuple[str, ...], Callable[[pa.RecordBatch], pa.Array]]
 """The columns that a new column needs, and how it is made of rows that have them."""
 
 
 @dataclass(frozen=True)
-class DerivedTable:
+class DerivedTable(TableOver):
     """A table whose columns are kept under other names, or computed.
 
     kept: name -> column. computed: name -> how. width: values per row, so that batches stay small.
@@ -33,12 +33,6 @@ class DerivedTable:
     @property
     def names(self) -> tuple[str, ...]:
         return tuple(dict.fromkeys((*self.computed, *self.kept)))
-
-    def parts(self) -> int:
-        return self.table.parts()
-
-    def describe(self) -> str:
-        return self.table.describe()
 
     def stamp(self) -> Mapping[str, Any] | None:
         return stamp_of(self.table)

@@ -21,7 +21,7 @@ from ..log.hashing import hashed
 from ..log.rules import Faults
 from . import arrow
 from .conversions import RAW
-from .tables import MOST_ROWS, Piece, Table
+from .tables import MOST_ROWS, Piece, Table, TableOver
 from .unified import together
 
 _LOWEST = 1000
@@ -136,7 +136,7 @@ def listed(values: pa.Array, offsets: Integers) -> pa.Array:
 
 
 @dataclass(frozen=True)
-class GatheredTable:
+class GatheredTable(TableOver):
     """A table with the rows of each impression together, in their order; impressions are ordered by first row.
 
     Beyond a million rows, each part of the impressions is kept in a temporary file. Rows are numbered across all
@@ -147,15 +147,8 @@ class GatheredTable:
     impression: str
     rows: int
 
-    @property
-    def names(self) -> tuple[str, ...]:
-        return self.table.names
-
     def parts(self) -> int:
         return 1
-
-    def describe(self) -> str:
-        return self.table.describe()
 
     def pieces(self, part: int, columns: tuple[str, ...]) -> Iterator[Piece]:
         left_out: Counter[str] = Counter()

@@ -18,7 +18,7 @@ from ..log.hashing import hashed
 from ..running.checkpoint import stamp_of
 from . import arrow
 from .json_text import BadCell
-from .tables import Piece, Table
+from .tables import Piece, Table, TableOver
 
 OUTSIDE, REPEATED, EARLY = "click-outside-slate", "click-repeated", "click-before-impression"
 """Rules of clicks that are left out: on what no impression showed, again on what was clicked, and before it was shown.
@@ -28,23 +28,13 @@ _SHOWN = 3
 
 
 @dataclass(frozen=True)
-class KeptRows:
+class KeptRows(TableOver):
     """The rows of a table whose `column` has one of some values, as texts. others: the rule by which others count."""
 
     table: Table
     column: str
     values: tuple[str, ...]
     others: str = ""
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        return self.table.names
-
-    def parts(self) -> int:
-        return self.table.parts()
-
-    def describe(self) -> str:
-        return self.table.describe()
 
     def pieces(self, part: int, columns: tuple[str, ...]) -> Iterator[Piece]:
         for piece in self.table.pieces(part, tuple(dict.fromkeys((*columns, self.column)))):

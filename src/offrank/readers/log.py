@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 from typing import Any, get_args
 
 import pyarrow as pa
@@ -14,26 +16,29 @@ import pyarrow.compute as pc
 
 from ..errors import ColumnError, EmptyLogError, LogError, OffrankError, UsageError
 from ..log.rules import DUPLICATE, NO_TABLE
-from ..log.schema import GROUPING, ROLES, Columns, check_renamed
+from ..log.schema import ROLES, Columns, check_renamed
 from ..log.source import Source
 from ..spelling import parse
 from ..wording import ColumnNames, Option, Wording
+from . import arrow
 from .beginning import Beginning
 from .broken import sound
 from .column_sets import told_of_all
 from .composed import composed
+from .conversions import is_text
 from .decode import Duplicates
 from .description import Description
 from .detect import clicks_as, format_of, places_said, roles_of
 from .exposures import with_exposures
-from .files import folders_in
+from .files import Files, folders_in, partition
 from .formats.registry import READERS, Reader
 from .long import LongLog
 from .opening import SUFFIXES, passed_over
 from .places import clicks_of_places
 from .refusal import not_joined, not_understood
 from .roles.columns import groups_of
-from .roles.names import BEGINNING, GROUPED, closeness, order
+from .roles.names import closeness, may_group, order
+from .stored import ParquetTable
 from .tables import Table, holder, schema_of
 from .unfolding import first_rows, in_order, unfolded
 from .wide import Gaps, Invalid, WideLog
@@ -92,6 +97,9 @@ def read_log(
           slate: list<item: string>
           clicks: list<item: int64>
     """
+    usual = (format, invalid, gaps, top_k, duplicates, skip_broken_files) == (None, "raise", "raise", None, None, False)
+    if usual and not columns and (plain := _documented(source)) is not None:
+        return plain
     renamed = dict(columns or {})
     check_renamed(renamed)
     _check_choices(invalid, gaps, duplicates, top_k)
@@ -107,6 +115,36 @@ def read_log(
     if not (isinstance(opened, OffrankError) or _lacks_clicks(opened) or _lacks_candidates(opened)):
         return opened
     return _detected(beginning, opened, chosen, renamed, gaps, {"invalid": invalid, **how})
+
+
+def _documented(source: Any) -> WideLog | None:
+    """Return the log of a Parquet file in the documented wide layout: the plain case; None of any other source.
+
+    No row is read: columns of text, which may hold lists or objects, are looked at when one of them is asked for.
+    """
+    path = str(Path(source)) if isinstance(source, str | Path) else ""
+    if not path.endswith(".parquet") or ":" in path or not os.path.isfile(path):  # noqa: PTH113  it may be no name
+        return None
+    table, folders = ParquetTable(Files((path,))), partition(path)
+    try:
+        if not (_is_plain(table.schema) and table.parts()) or table.may_be_null("clicks"):
+            return None
+    except (OffrankError, UnicodeError):  # whoever looks at the file tells what is wrong
+        return None
+    texts = frozenset(one.name for one in table.schema if is_text(one.type) and one.name not in folders)
+    log = WideLog(table, {}, texts=texts)
+    return None if _lacks_candidates(log) else log
+
+
+def _is_plain(schema: pa.Schema) -> bool:
+    """Whether columns are those of the wide layout, and no other could be meant or made of them."""
+    names, kinds = schema.names, dict(zip(schema.names, schema.types, strict=True))
+    if len(kinds) < len(names) or not {"slate", "clicks"} <= kinds.keys():
+        return False
+    if not all(arrow.is_list(kinds[role]) for role in ("slate", "clicks", "candidates") if role in kinds):
+        return False
+    numbered, nested = re.search("[0-9]", "".join(names)), any("struct<" in str(kind) for kind in kinds.values())
+    return not (numbered or nested or may_group(names))
 
 
 def _as_said(*given: Any, **how: Any) -> WideLog | LongLog | OffrankError:
@@ -155,7 +193,10 @@ def _by_reader(
     skip_broken_files: bool,
 ) -> WideLog | LongLog:
     """Open a source by the reader of a named standard."""
-    _refuse_beside(reader, renamed, skip_broken_files)
+    if skip_broken_files:
+        raise UsageError(f"the {reader} format reads all of its files", Wording("omit {}", Option("skip_broken_files")))
+    if renamed:
+        raise UsageError(f"the columns of the {reader} format are fixed", Wording("omit {}", Option("columns")))
     found: WideLog | LongLog = reader(source, invalid=invalid)
     told = found.description and replace(found.description, format=repr(reader))
     return replace(found, top_k=top_k, duplicates=duplicates or found.duplicates, description=told)
@@ -191,21 +232,13 @@ def _by_columns(
         raise told_of_all(error, table) from None
     how: dict[str, Any] = {"top_k": top_k, "duplicates": duplicates or "raise", "left_out": left_out}
     how["clicks_as"] = clicks_as(table, renamed, is_wide=wide, rows=rows)
-    if GROUPED.search(re.sub("[_ -]", "", "\n".join(map(BEGINNING, {*table.names} - {*GROUPING}))).lower()):
+    if may_group(table.names):
         how["groups"] = groups_of(table.names, renamed, partial(first_rows, table), of_items=not wide)
     if not wide:
         return LongLog(table, renamed, invalid, gaps=gaps, **how)
     if "position" in renamed:
         table = in_order(table, renamed, how["clicks_as"], skip=invalid == "skip", close=gaps == "close")
     return WideLog(table, renamed, invalid, **how)
-
-
-def _refuse_beside(chosen: Reader, renamed: Mapping[str, str], skip_broken_files: bool) -> None:
-    """Refuse options that the reader of a public data set has no use for."""
-    if skip_broken_files:
-        raise UsageError(f"the {chosen} format reads all of its files", Wording("omit {}", Option("skip_broken_files")))
-    if renamed:
-        raise UsageError(f"the columns of the {chosen} format are fixed", Wording("omit {}", Option("columns")))
 
 
 def _check_choices(invalid: str, gaps: str, duplicates: str | None, top_k: int | None) -> None:
@@ -241,10 +274,9 @@ def _lacks_clicks(log: WideLog | LongLog) -> bool:
 
 def _lacks_candidates(log: WideLog | LongLog) -> bool:
     """Whether a wide log has no candidates under their name, but a column that is called as they are."""
-    known = Columns(log.table.names, log.renamed, "")
-    if not isinstance(log, WideLog) or known.has("candidates") or log.renamed:
+    if not isinstance(log, WideLog) or "candidates" in log.stored.names or log.renamed:
         return False
-    return any(closeness("candidates", name) >= _CALLED for name in known.available)
+    return any(closeness("candidates", name) >= _CALLED for name in log.stored.names)
 
 
 _CALLED = 3

@@ -31,7 +31,7 @@ from .derived import DerivedTable
 from .description import Description
 from .impressions import GatheredTable, Rows, listed
 from .spark import SparkTable
-from .tables import Piece, Table, outline, place
+from .tables import Piece, Table, TableOver, outline, place
 from .unfolding import UnfoldedTable
 from .unified import together
 from .wide import Gaps, Invalid, WideLog
@@ -193,20 +193,13 @@ def _first_look(table: Table, impression: str, position: str, _part: int) -> Int
 
 
 @dataclass(frozen=True)
-class _Beginning:
+class _Beginning(TableOver):
     """The first rows of a table."""
 
     table: Table
 
-    @property
-    def names(self) -> tuple[str, ...]:
-        return self.table.names
-
     def parts(self) -> int:
         return 1
-
-    def describe(self) -> str:
-        return self.table.describe()
 
     def pieces(self, part: int, columns: tuple[str, ...]) -> Iterator[Piece]:
         found = (piece for one in range(self.table.parts()) for piece in self.table.pieces(one, columns))
@@ -219,7 +212,7 @@ _FIRST_ROWS = 1000
 
 
 @dataclass(frozen=True)
-class _WideTable:
+class _WideTable(TableOver):
     """A long table as a wide one. Its rows are grouped by impression.
 
     Needed scores have a value per row; needed rankings hold an item's 1-based rank, null if it
@@ -239,9 +232,6 @@ class _WideTable:
 
     def parts(self) -> int:
         return min(self.table.parts(), 1)
-
-    def describe(self) -> str:
-        return self.table.describe()
 
     def engine(self) -> Engine | None:
         return engine_of(self.table)

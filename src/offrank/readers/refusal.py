@@ -32,7 +32,7 @@ def not_understood(
     if found.instead:
         return ColumnError(f"{table.describe()}: {found.lacks}", found.remedy)
     named = {said.get(role, role) for role in ("impression", "item")} <= {*table.names}
-    if found.lacks and (named or "slate" in said or _near(table.names)):
+    if found.lacks and (named or "slate" in said or nearest("slate", table.names, _NEAR)):
         return error  # which says it better
     more = f", and {len(table.names) - _DESCRIBED} more columns" if len(table.names) > _DESCRIBED else ""
     columns = "; ".join(_column(rows, name) for name in table.names[:_DESCRIBED])
@@ -81,11 +81,6 @@ def _of_sets(tables: Sequence[Table], error: OffrankError) -> OffrankError:
     sets = sets_of((path, table.names) for table in files for path in table.files.paths)
     told = isinstance(error, ColumnError) and len(files) == len(tables) and len(sets) > 1 and headed(sets)
     return ColumnError(differing(sets), one_of(sets)) if told else error
-
-
-def _near(names: Sequence[str]) -> bool:
-    """Whether a column is called almost as the slate."""
-    return nearest("slate", names, _NEAR) is not None
 
 
 def _open(found: Description) -> str:

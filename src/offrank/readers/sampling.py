@@ -18,7 +18,7 @@ from .files import Files
 from .long import LongLog
 from .roles.scattered import HashedRows
 from .stored import StoredTable
-from .tables import Piece, Table
+from .tables import Piece, Table, TableOver
 from .text import TextTable
 from .unfolding import RankedTable, UnfoldedTable
 from .wholeness import whole_lists
@@ -61,15 +61,11 @@ class LogSample:
 
 
 @dataclass(frozen=True)
-class HeldTable:
+class HeldTable(TableOver):
     """Some rows of a table, in memory. A part holds those of one place."""
 
     table: Table
     places: tuple[tuple[Piece, ...], ...]
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        return self.table.names
 
     def parts(self) -> int:
         return len(self.places)
@@ -77,9 +73,6 @@ class HeldTable:
     def pieces(self, part: int, columns: tuple[str, ...]) -> Iterator[Piece]:
         for piece in self.places[part]:
             yield replace(piece, data=piece.data.select(list(columns)))
-
-    def describe(self) -> str:
-        return self.table.describe()
 
 
 def sampled(log: WideLog | LongLog, above: int | None) -> tuple[WideLog | LongLog, LogSample | None]:
@@ -103,7 +96,7 @@ def sampled(log: WideLog | LongLog, above: int | None) -> tuple[WideLog | LongLo
         return log, None
     held = HeldTable(table, tuple(_renumbered(places)))
     found = replace(log.table, unordered=held) if isinstance(log.table, RankedTable) else held
-    log = replace(log, table=found, noted={}) if isinstance(log, LongLog) else replace(log, table=found)
+    log = replace(log, table=found, noted={}) if isinstance(log, LongLog) else replace(log.looked_at(), stored=found)
     pieces = [piece.data for place in held.places for piece in place]
     return log, LogSample(sum(map(len, pieces)), sum(arrow.size(one) for one in pieces), whole, len(places), how)
 

@@ -101,19 +101,17 @@ class StoredTable(ABC):
         return list(self._schema(path).names)
 
     @cached_property
-    def names(self) -> tuple[str, ...]:
-        path = self.files.paths[0]
-        with reading(path, self.kind):
-            own = self._schema(path).names
-            return (*own, *(name for name in partition(path) if name not in own))
-
-    @property
     def schema(self) -> pa.Schema:
         """Return the columns of the first file, and their types."""
         path = self.files.paths[0]
         with reading(path, self.kind):
             own = self._schema(path)
-        return pa.schema([*own, *(pa.field(name, pa.string()) for name in self.names[len(own) :])])
+            names = own.names  # of a damaged file they may be no text
+        return pa.schema([*own, *(pa.field(name, pa.string()) for name in partition(path) if name not in names)])
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        return tuple(self.schema.names)
 
     def parts(self) -> int:
         return len(self._parts)
@@ -123,9 +121,12 @@ class StoredTable(ABC):
         with reading(path, self.kind):
             own = self._schema(path).names
             constant = {name: value for name, value in partition(path).items() if name in columns and name not in own}
-            refuse_missing(path, [*own, *constant], columns, self.files.paths, self.names_in, self.names)
+            if path != self.files.paths[0] or not {*own, *constant}.issuperset(columns):
+                refuse_missing(path, [*own, *constant], columns, self.files.paths, self.names_in, self.names)
             found = self._batches(path, number, [name for name in columns if name not in constant])
-            yield from numbered((with_columns(data, constant) for data in found), path, first, base)
+            if constant:
+                found = (with_columns(data, constant) for data in found)
+            yield from numbered(found, path, first, base)
 
     def describe(self) -> str:
         return describe(self.files.paths)
@@ -250,11 +251,6 @@ class OrcTable(StoredTable):
         except ImportError as error:  # some builds of pyarrow are without
             raise UsageError(f"{path} is an ORC file, which this pyarrow cannot read", "export Parquet") from error
         return library.ORCFile(self.files.system.open_input_file(path))
-
-    @property
-    def schema(self) -> pa.Schema:
-        """Return the columns of the first file, and their types."""
-        return self._schema(self.files.paths[0])
 
     def _schema(self, path: str) -> pa.Schema:
         return self._open(path).schema

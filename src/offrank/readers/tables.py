@@ -72,6 +72,22 @@ class Table(Protocol):
         """Describe where the data is."""
 
 
+class TableOver:
+    """A table that makes its rows of those of another: with its columns, parts and name, where nothing else is said."""
+
+    table: Table
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return self.table.names
+
+    def parts(self) -> int:
+        return self.table.parts()
+
+    def describe(self) -> str:
+        return self.table.describe()
+
+
 def place(table: Table, left_out: Iterable[str]) -> str:
     """Describe where the data of a log is, and the first files that were left out: every result names its log so."""
     broken = sorted(one for one in left_out if not one.startswith(rules.NO_TABLE))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
@@ -25,7 +26,7 @@ from .decode import Decoded, Duplicates
 from .description import Description
 from .json_text import BadCell
 from .tables import Piece, Table, outline, place
-from .unfolding import RankedTable
+from .unfolding import RankedTable, unfolded
 
 Invalid = Literal["raise", "skip"]
 Gaps = Literal["raise", "close"]
@@ -35,12 +36,13 @@ Gaps = Literal["raise", "close"]
 class WideLog:
     """A table with a row per impression, as a source of log batches.
 
+    stored: the table; texts: its columns of text that have not been looked at for lists and objects in them.
     top_k: how many slots of each slate are kept. duplicates: how items that stand in a slate twice are read.
     left_out: as `LogBatch.skipped`, what was left out before anything was read.
     clicks_as: how clicks are written. description: how its columns were found. groups: role -> column, for clusters.
     """
 
-    table: Table
+    stored: Table
     renamed: Mapping[str, str]
     invalid: Invalid = "raise"
     needed: Needs = field(default_factory=Needs)
@@ -50,47 +52,74 @@ class WideLog:
     clicks_as: ClicksAs = "numbers"
     description: Description | None = field(default=None, compare=False)
     groups: Mapping[str, str] = field(default_factory=dict)
+    texts: frozenset[str] = frozenset()
 
     def __repr__(self) -> str:
         return outline("wide", self.table, self.left_out)
 
+    @cached_property
+    def table(self) -> Table:
+        """The table, with what its columns of text hold: they are looked at when this is first asked for."""
+        return unfolded(self.stored) if self.texts else self.stored
+
+    def looked_at(self) -> WideLog:
+        """Return the same log, all of whose columns of text have been looked at."""
+        return replace(self, stored=self.table, texts=frozenset())
+
     def parts(self) -> int:
-        return self.table.parts()
+        return self.stored.parts()
 
     def describe(self) -> str:
-        return place(self.table, self.left_out)
+        return place(self.stored, self.left_out) if self.left_out else self.stored.describe()
 
     def engine(self) -> Engine | None:
-        return engine_of(self.table)
+        return engine_of(self.stored)
 
     def stamp(self) -> Mapping[str, Any] | None:
-        return stamp_of(self.table)
+        return stamp_of(self.stored)
+
+    def has(self, needed: Needs) -> bool:
+        """Whether it has these columns: what `select` tells by an error, which takes long to word."""
+        columns = {*replace(self, needed=needed).columns().values()}
+        absent = columns.difference(self.stored.names)
+        if columns & self.texts or (self.texts and any("." in name for name in absent)):  # of an object in a text
+            return self.looked_at().has(needed)
+        return not absent
 
     def select(self, needed: Needs) -> WideLog:
-        table = self.table.needing(needed) if isinstance(self.table, RankedTable) else self.table
-        chosen = replace(self, needed=needed, table=table)
-        try:
-            chosen.columns()
-        except ColumnError as error:
-            raise (error if error.column in ASKED_FOR else told_of_all(error, self.table)) from None
+        table = self.stored.needing(needed) if isinstance(self.stored, RankedTable) else self.stored
+        chosen = replace(self, needed=needed, stored=table)
+        columns = chosen.columns()
+        absent = {name: column for name, column in columns.items() if column not in table.names}
+        if self.texts and (absent or not self.texts.isdisjoint(columns.values())):
+            return self.looked_at().select(needed)
+        for name, column in absent.items():
+            kind, _, own = name.partition(":")
+            role = (own if own in GROUPING and kind not in WRITTEN else None) if own else kind
+            try:
+                Columns(table.names, self.renamed, table.describe()).named(column, role)
+            except ColumnError as error:
+                raise (error if column in ASKED_FOR else told_of_all(error, table)) from None
+        if self.top_k is not None:
+            _refuse_of_whole_slates(columns)
         return chosen
 
     def batches(self, part: int) -> Iterator[LogBatch]:
         columns = self.columns()
-        for piece in self.pieces(part, tuple(dict.fromkeys(columns.values()))):
+        names, pieces = tuple(dict.fromkeys(columns.values())), self.pieces if self.left_out else self.stored.pieces
+        for piece in pieces(part, names):
             yield from self.decode(piece, columns)
 
     def pieces(self, part: int, names: tuple[str, ...]) -> Iterator[Piece]:
         """Yield the rows of one part, with these columns only; the first piece of all tells what was left out."""
         left_out = {} if part else self.left_out
-        for piece in self.table.pieces(part, names):
+        for piece in self.stored.pieces(part, names):
             yield replace(piece, skipped=Counter(piece.skipped) + Counter(left_out)) if left_out else piece
             left_out = {}
 
     def columns(self) -> dict[str, str]:
-        """Return the columns to read: role (or `scores:name` and the like) -> column."""
-        known = Columns(self.table.names, self.renamed, self.table.describe())
-        chosen = {"slate": known.of("slate")}
+        """Return the columns to read: role (or `scores:name` and the like) -> column; `select` refuses absent ones."""
+        known, named = Columns(self.stored.names, self.renamed, ""), self.renamed
         roles = set(self.needed.roles) | {role for role in ("clicks", "inclusion") if known.has(role)}
         if "reward" in roles and not known.has("reward"):
             roles = roles - {"reward"} | {"clicks"}
@@ -98,20 +127,17 @@ class WideLog:
             roles -= {"candidates"}
         if "features" in roles and known.has("feature_values"):
             roles |= {"feature_values"}
-        chosen |= {role: known.of(role) for role in sorted(roles - set(WRITTEN))}
+        chosen = {role: named.get(role, role) for role in ("slate", *sorted(roles - set(WRITTEN)))}
         for role in sorted(roles & set(WRITTEN)):
             # If it is missing, another may be equivalent: the product of the slots' probabilities is the slate's,
             # and on slates of one slot all three are equal.
             there = role if known.has(role) else next(filter(known.has, WRITTEN[role]), role)
-            chosen[there] = known.of(there)
-        chosen |= {name: known.named(name.partition(":")[2]) for name in sorted(self.needed.written)}
+            chosen[there] = named.get(there, there)
+        chosen |= {name: name.partition(":")[2] for name in sorted(self.needed.written)}
         for kind in ("scores", "rankings", "keys", "labels", "clusters", "numbers", "times"):
-            own = replace(known, renamed={**self.groups, **self.renamed}) if kind == "clusters" else known
+            own = {**self.groups, **named} if kind == "clusters" else named
             for name in sorted(getattr(self.needed, kind)):
-                column = own.of(name) if name in GROUPING else known.named(name)
-                chosen[f"{kind}:{name}"] = column
-        if self.top_k is not None:
-            _refuse_of_whole_slates(chosen)
+                chosen[f"{kind}:{name}"] = own.get(name, name) if name in GROUPING else name
         return chosen
 
     def decode(self, piece: Piece, columns: Mapping[str, str]) -> Iterator[LogBatch]:
@@ -120,28 +146,25 @@ class WideLog:
         Raises:
             RowError: a row breaks a rule, unless invalid rows are to be skipped.
         """
-        found = self._decoded(piece, columns)
-        faults = found.faults
-        error = faults.first(piece.file, piece.rows, lambda column, row: arrow.show(piece.data.column(column), row))
-        if error is not None and self.invalid == "raise":
-            raise error
-        faulty = faults.counts()
-        skipped = dict(Counter(faulty) + Counter(piece.skipped) + Counter(found.repeated()))
-        dropped = piece.dropped + found.dropped() if faulty else piece.dropped
-        for rows in _alike(found.sizes, faults.which == 0 if faulty else None):
-            yield found.batch(rows, skipped, dropped)
-            skipped, dropped = {}, np.zeros(4)
-
-    def _decoded(self, piece: Piece, columns: Mapping[str, str]) -> Decoded:
         try:
-            return Decoded(piece, columns, self.needed, self.top_k, self.duplicates, self.clicks_as)
+            found = Decoded(piece, columns, self.needed, self.top_k, self.duplicates, self.clicks_as)
         except BadCell as error:
             raise piece.fault(error) from None
         except (pa.ArrowException, OverflowError) as error:
             where = f"{piece.file}, rows {piece.rows[0]} to {piece.rows[-1]}" if len(piece.rows) else piece.file
-            raise LogError(
-                f"{where} cannot be read: {error}", "use plain numbers, strings and lists of them"
-            ) from error
+            remedy = "use plain numbers, strings and lists of them"
+            raise LogError(f"{where} cannot be read: {error}", remedy) from error
+        faults, skipped, dropped, kept = found.faults, dict[str, int](), piece.dropped, None
+        if faults.rules or piece.skipped or found.ranks is not None:
+            broken = faults.first(piece.file, piece.rows, lambda name, row: arrow.show(piece.data.column(name), row))
+            if broken is not None and self.invalid == "raise":
+                raise broken
+            skipped = dict(Counter(faults.counts()) + Counter(piece.skipped) + Counter(found.repeated()))
+        if faults.rules:
+            dropped, kept = piece.dropped + found.dropped(), faults.which == 0
+        for rows in _alike(np.maximum(found.candidates.lengths, found.length), kept):
+            yield found.batch(rows, skipped, dropped)
+            skipped, dropped = {}, np.zeros(4)
 
 
 def _refuse_of_whole_slates(columns: Mapping[str, str]) -> None:

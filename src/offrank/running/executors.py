@@ -126,7 +126,8 @@ def _reduce(source: Source, fold: Fold[S, LogBatch, Any], within: _Pass, part: i
     for batch in source.batches(part):
         if within.stop is not None and within.stop.is_set():
             break
-        for some in _of_bounded_laws(batch):
+        numbers = len(batch) * batch.contexts.candidates.shape[1] * batch.contexts.slots
+        for some in (batch,) if numbers <= _MOST_IN_LAW else _of_bounded_laws(batch):
             fresh = replace(some, run=within.cache, limits=within.limits)  # they live no longer than this pass
             state = fold.add(state, fresh)
             fresh.forget()
@@ -136,12 +137,8 @@ def _reduce(source: Source, fold: Fold[S, LogBatch, Any], within: _Pass, part: i
 
 
 def _of_bounded_laws(batch: LogBatch) -> Iterator[LogBatch]:
-    """A batch in slices, if the probability of each of its candidates at each rank would fill the memory."""
-    contexts = batch.contexts
-    rows = max(_MOST_IN_LAW // max(contexts.candidates.shape[1] * contexts.slots, 1), 1)
-    if len(batch) <= rows:
-        yield batch
-        return
+    """A batch in slices: the probability of each of its candidates at each rank would fill the memory."""
+    rows = max(_MOST_IN_LAW // (batch.contexts.candidates.shape[1] * batch.contexts.slots), 1)
     for start in range(0, len(batch), rows):
         some = batch.take(np.arange(start, min(start + rows, len(batch))))
         yield replace(some, skipped={}) if start else some

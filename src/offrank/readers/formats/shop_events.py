@@ -21,7 +21,7 @@ from .. import arrow
 from ..beginning import Beginning
 from ..joining import ClicksBeside, ItemKeys, event_times
 from ..opening import open_table
-from ..tables import Piece, Table
+from ..tables import Piece, Table, TableOver
 from ..wide import Invalid, WideLog
 from .registry import READERS, Reader
 
@@ -126,7 +126,7 @@ def _log(source: Any, form: ShopForm, invalid: Invalid) -> WideLog:
 
 
 @dataclass(frozen=True)
-class ShopEvents:
+class ShopEvents(TableOver):
     """The events of one kind, a row each: who, when, and the items in order."""
 
     table: Table
@@ -136,12 +136,6 @@ class ShopEvents:
     @property
     def names(self) -> tuple[str, ...]:
         return ("impression", "slate", "user", "session", "list", "time")
-
-    def parts(self) -> int:
-        return self.table.parts()
-
-    def describe(self) -> str:
-        return self.table.describe()
 
     def pieces(self, part: int, columns: tuple[str, ...]) -> Iterator[Piece]:
         form = self.form

@@ -17,7 +17,7 @@ from ..beginning import Beginning
 from ..description import Description
 from ..joining import OUTSIDE, KeptRows
 from ..opening import open_table
-from ..tables import Piece, Table
+from ..tables import Piece, Table, TableOver
 from ..unfolding import unfolded
 from ..wide import Invalid, WideLog
 from .registry import READERS, Reader
@@ -59,7 +59,7 @@ def _recognised(beginning: Beginning) -> Mapping[str, Any] | None:
 
 
 @dataclass(frozen=True)
-class ReferenceClicks:
+class ReferenceClicks(TableOver):
     """Lists of hotels with a column `clicks`: 1 for the hotel that the row refers to."""
 
     table: Table
@@ -67,12 +67,6 @@ class ReferenceClicks:
     @property
     def names(self) -> tuple[str, ...]:
         return ("clicks", *self.table.names)
-
-    def parts(self) -> int:
-        return self.table.parts()
-
-    def describe(self) -> str:
-        return self.table.describe()
 
     def stamp(self) -> Mapping[str, Any] | None:
         return stamp_of(self.table)

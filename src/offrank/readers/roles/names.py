@@ -193,6 +193,12 @@ GROUPED = re.compile("|".join(["^q", *sorted(_WRITTEN)]), re.MULTILINE)
 """Finds in names, without what is between their words, whether `group_columns` may find any: most logs have none."""
 
 
+def may_group(columns: Collection[str]) -> bool:
+    """Whether `group_columns` may find any of these, by what is in their names: most logs have none."""
+    others = "\n".join(map(BEGINNING, {*columns} - {*GROUPING}))
+    return GROUPED.search(re.sub("[_ -]", "", others).lower()) is not None
+
+
 def group_columns(columns: Collection[str], others: Collection[str] = ()) -> dict[str, str]:
     """Return the columns that are called query, user or session in other words, by role: `user_id` is the user.
 

@@ -70,7 +70,7 @@ class ListColumn:
         """Whether the ids of each list stand in the other's list."""
         if self.ids is None or other.ids is None or self.ids.kind != other.ids.kind:
             return False
-        return bool((other.ids.places(self.ids) == -2).any(axis=1).mean() <= _FEW)
+        return bool(other.ids.places(self.ids)[1].mean() <= _FEW)
 
     @property
     def few(self) -> bool:

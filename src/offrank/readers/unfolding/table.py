@@ -30,6 +30,8 @@ _ROWS = 1000
 """Rows that tell how texts are read."""
 _BYTES = 1 << 22
 """Bytes of them, where cells are long."""
+_SEPARATING = r"[\[{|;,\s]"
+"""What separates values in a text."""
 _LISTS = ("slate", "clicks", "candidates", "position", "slot_propensity")
 """Roles of columns that hold lists in the wide layout."""
 _DOCUMENT = "_source"
@@ -150,16 +152,12 @@ def _texts(table: Table, schema: pa.Schema, renamed: Mapping[str, str], look: Fi
     folders = partition(table.files.paths[0]) if isinstance(table, StoredTable | CsvJsonTable) else {}
     texts = tuple(one.name for one in schema if is_text(one.type) and one.name not in folders)
     lists = tuple(one.name for one in schema if hasattr(one.type, "value_type") and not is_text(one.type))
-    sample = look(table, texts) if texts else None
-    if sample is None or not any(_some_packed(column) for column in sample.columns):
+    sample = look(table, texts) if texts else pa.table({})
+    cells = (as_text(one) for column in sample.columns for one in column.chunks)
+    if not any(pc.any(pc.match_substring_regex(one, _SEPARATING)).as_py() for one in cells):
         return {}
     named = [renamed.get(role, role) for role in _LISTS]
     return text_forms(sample, named, lambda: look(table, lists))
-
-
-def _some_packed(texts: pa.ChunkedArray) -> bool:
-    """Whether a text has what separates values."""
-    return any(pc.any(pc.match_substring_regex(as_text(one), r"[\[{|;,\s]")).as_py() for one in texts.chunks)
 
 
 def first_rows(table: Table, columns: tuple[str, ...], rows: int = _ROWS) -> pa.Table:
