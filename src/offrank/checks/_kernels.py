@@ -62,6 +62,26 @@ def join_slots(key, values, length, slates):
 
 
 @jit
+def shown_in(rows, codes, size, length, slates, shown, listed):
+    """Hash the slate of some rows, and its first item, into shown [r, 2], and tell which are numbered as shown [r].
+
+    codes [n, m]: of the candidates; slates [n, k]: places among them, -1 where nothing was shown.
+    """
+    for at in range(len(rows)):
+        row = rows[at]
+        mixed, numbered = np.uint64(length[row]), True
+        for slot in range(length[row]):
+            place = slates[row, slot]
+            mixed = _joined(mixed, codes[row, place] if place >= 0 else ODD)
+            numbered &= place == slot
+        for item in range(size[row]):
+            numbered &= codes[row, item] == np.uint64(item)
+        first = slates[row, 0] if slates.shape[1] else -1
+        shown[at, 0], shown[at, 1] = mixed, codes[row, first] if first >= 0 else np.uint64(0)
+        listed[at] = numbered
+
+
+@jit
 def join_sets(key, codes, values, size):
     """Mix the values [n, m] of the candidates into the key [n] of each row, whatever the order of the candidates."""
     for row in range(len(key)):
@@ -223,6 +243,31 @@ def cell_sums(cell, line, slates, clicks, sums):
                 above = ranks
 
 
+@jit
+def merge_cells(left, right, merged):
+    """Merge the cells with the smallest keys of two parts, as many as `merged` holds, and return their number.
+
+    Each is key [e], ascending; sums [e, 2 r, 3], which add up; and the least and the largest scores [e, scores].
+    """
+    key, sums, low, high = merged
+    keys, at, end = (left[0], right[0]), np.zeros(2, np.int64), (len(left[0]), len(right[0]))
+    found = 0
+    while found < len(key) and (at[0] < end[0] or at[1] < end[1]):
+        one = at[1] == end[1] or (at[0] < end[0] and keys[0][at[0]] <= keys[1][at[1]])
+        two = at[0] == end[0] or (at[1] < end[1] and keys[1][at[1]] <= keys[0][at[0]])
+        some, here = (left, at[0]) if one else (right, at[1])
+        key[found], sums[found], low[found], high[found] = some[0][here], some[1][here], some[2][here], some[3][here]
+        if one and two:
+            here = at[1]
+            sums[found] += right[1][here]
+            low[found] = np.minimum(low[found], right[2][here])
+            high[found] = np.maximum(high[found], right[3][here])
+        at[0] += one
+        at[1] += two
+        found += 1
+    return found
+
+
 @njit(fastmath={"reassoc", "contract", "nsz"})
 def fitted(columns, values, weights, least, found):
     """Fit values [e] by columns [d, e] with least weighted squares, into found [e], and return the columns' rank.
@@ -238,6 +283,8 @@ def fitted(columns, values, weights, least, found):
         column, before, after, along = columns[place], 0.0, 0.0, 0.0
         for row in range(rows):
             before += weights[row] * column[row] * column[row]
+        if before == 0.0:  # nothing was shown there
+            continue
         for _ in range(2):
             for one in range(rank):
                 other, share = columns[one], 0.0

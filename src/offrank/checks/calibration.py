@@ -16,7 +16,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..errors import AbilityError
 from ..findings.evidence import Frequency
@@ -26,8 +25,7 @@ from ..policies.base import all_items
 from ..policies.propensities import AnyPolicy, law, law_needs
 from ..sums.base import MappedFold
 from ..sums.sampled import CELLS, KEPT, LARGEST_ROW, SampledRows, SampledRowsFold
-
-Flags = NDArray[np.bool_]
+from . import _kernels_calibration
 
 LIFTS = (1e-6, 0.1, 0.25, 0.5, 0.75, 1.0, 1.25, 1.5, 2.0, 3.0, 5.0, 10.0)
 RANKS = 10
@@ -124,56 +122,27 @@ def bennett(away: Floats, variance: Floats, most: float) -> Floats:
 
 def _compared(rows: SampledRows, probs: Floats) -> Iterator[Frequency]:
     """Return the worst comparison of each kind. probs: [n, m, k] of every candidate."""
-    h, ranks = 1 / rows.inclusion, min(RANKS, probs.shape[2])
-    most = float(h.max())
-    yield from _lifts(rows, probs, h, most, ranks)
-    codes, place = _codes(rows)
-    row, item = np.nonzero(place >= 0)
-    place, h = place[row, item], h[row]
-    seen = (rows.slates[row] == item[:, None]).astype(float)
-    anywhere = np.minimum(probs[row, item].sum(axis=1), 1.0), seen.sum(axis=1)
-    yield _worst_item(_by_item(place, *anywhere, h), most, codes, None, _SHARES["item"])
-    for rank in range(ranks):
-        counts = _by_item(place, probs[row, item, rank], seen[:, rank], h)
-        yield _worst_item(counts, most, codes, rank + 1, _SHARES["place"] / ranks)
-
-
-def _by_item(place: Integers, q: Floats, seen: Floats, h: Floats) -> ShownCounts:
-    """Return the counts of each item, from candidates [n] whose index among the items is `place`."""
-    return ShownCounts(*(np.bincount(place, each).astype(float) for each in _terms(q, seen, h)))
-
-
-def _terms(q: Floats, seen: Floats, h: Floats) -> tuple[Floats, Floats, Floats, Floats]:
-    """Return what rows add to the fields of `ShownCounts`."""
-    return h * seen, h * q, h**2 * q * (1 - q), h**2 * (seen - q) ** 2
+    h, size, ranks = 1 / rows.inclusion, rows.contexts.size, min(RANKS, probs.shape[2])
+    most, each = float(h.max()), np.zeros((ranks, 4, len(LIFTS)))
+    _kernels_calibration.count_lifts(probs, size, rows.slates, h, np.array(LIFTS) * _ROUNDING, each)
+    shares = np.full(ranks, _SHARES["lift"] / (ranks * len(LIFTS)))
+    for place, lift in enumerate(LIFTS):
+        worst, found = ShownCounts(*each[:, :, place].T).worst(most, shares)
+        yield Frequency(worst + 1, *found, lift=lift)
+    codes, places = _codes(rows)
+    each = np.zeros((1 + ranks, 4, len(codes)))
+    _kernels_calibration.count_items(probs, places, size, rows.slates, h, each)
+    yield _worst_item(ShownCounts(*each[0]), most, codes, None, _SHARES["item"])
+    for rank in range(1, ranks + 1):
+        yield _worst_item(ShownCounts(*each[rank]), most, codes, rank, _SHARES["place"] / ranks)
 
 
 def _of_slates(rows: SampledRows, probs: Floats) -> float:
     """Bound the probability of the deviation in sums of log-probabilities over whole slates."""
-    size, length = rows.contexts.size, rows.contexts.length
-    slots = np.arange(probs.shape[2]) < length[:, None]
-    inside = (np.arange(probs.shape[1]) < size[:, None])[:, :, None] & slots[:, None, :]
-    value = np.log(np.maximum(probs * size[:, None, None], _LEAST_LIFT), out=np.zeros(probs.shape), where=inside)
-    by_item = (value.sum(axis=2) / np.maximum(length, 1)[:, None])[:, :, None]
-    found = (_log_sums(rows, probs, inside, each) for each in (value, np.where(inside, value - by_item, 0.0)))
-    return min(_of_sum(*sums) for sums in found) / (_SHARES["slate"] / 2)
-
-
-def _log_sums(rows: SampledRows, probs: Floats, inside: Flags, value: Floats) -> tuple[float, float, float, float]:
-    """Sum the value [n, m, k] of each shown item at its rank, minus its expectation. inside: what is not a pad.
-
-    Returns the sum, its variance by rows, its variance if ranks are independent, and the maximum term of a row.
-    """
-    h, expected = 1 / rows.inclusion, np.where(inside, probs, 0.0) * value
-    mean, square = expected.sum(axis=1), (expected * value).sum(axis=1)
-    high = np.where(inside, value, -np.inf).max(axis=1)
-    low = np.where(inside, value, np.inf).min(axis=1)
-    slots = inside.any(axis=1)
-    widest = np.where(slots, np.maximum(high - mean, mean - low), 0.0).sum(axis=1)
-    shown = np.take_along_axis(value, np.maximum(rows.slates, 0)[:, None, :], axis=1)[:, 0]
-    each = np.where(slots & (rows.slates >= 0), shown - mean, 0.0).sum(axis=1) * h
-    alone = (h[:, None] ** 2 * np.maximum(square - mean**2, 0.0)).sum()
-    return float(each.sum()), float((each**2).sum()), float(alone), float((widest * h).max())
+    found, contexts = np.zeros((2, 4)), rows.contexts
+    inside = contexts.size, contexts.length, rows.slates
+    _kernels_calibration.slate_sums(probs, *inside, 1 / rows.inclusion, _LEAST_LIFT, found)
+    return min(_of_sum(*map(float, sums)) for sums in found) / (_SHARES["slate"] / 2)
 
 
 def _of_sum(total: float, by_rows: float, alone: float, most: float) -> float:
@@ -182,25 +151,6 @@ def _of_sum(total: float, by_rows: float, alone: float, most: float) -> float:
         return 1.0
     # Each rank's variance is exact; the covariance of ranks is known only from the rows.
     return min(2 * float(bennett(np.abs(total), np.maximum(by_rows, alone), most)), 1.0)
-
-
-def _lifts(rows: SampledRows, probs: Floats, h: Floats, most: float, ranks: int) -> Iterator[Frequency]:
-    size, n, reached = rows.contexts.size, len(rows), len(LIFTS) + 1
-    lifts, sums = np.array(LIFTS) * _ROUNDING, np.zeros((4, len(LIFTS), ranks))
-    inside, row = np.arange(probs.shape[1]) < size[:, None], np.arange(n)
-    for rank in range(ranks):
-        q, shown = probs[:, :, rank], rows.slates[:, rank]
-        times = np.where(inside, q * size[:, None], 0.0)
-        level = sum((times >= lift for lift in lifts), np.zeros(times.shape, np.int64))  # faster than a binary search
-        mass = np.bincount((row[:, None] * reached + level).ravel(), q.ravel(), minlength=n * reached)
-        expected = mass.reshape(n, reached)[:, :0:-1].cumsum(axis=1)[:, ::-1]
-        seen = np.where(shown >= 0, level[row, shown], 0)[:, None] > np.arange(len(LIFTS))
-        terms = _terms(np.minimum(expected, 1.0), seen.astype(float), h[:, None])
-        sums[:, :, rank] = [each.sum(axis=0) for each in terms]
-    share = _SHARES["lift"] / (ranks * len(LIFTS))
-    for place, lift in enumerate(LIFTS):
-        worst, found = ShownCounts(*sums[:, place]).worst(most, np.full(ranks, share))
-        yield Frequency(worst + 1, *found, lift=lift)
 
 
 def _worst_item(counts: ShownCounts, most: float, codes: Integers, rank: int | None, share: float) -> Frequency:

@@ -81,14 +81,15 @@ class OwnClicksFold:
         table = np.full(1 << (2 * most).bit_length(), -1)
         key, cell = np.empty(most, np.uint64), np.empty(slates.shape, np.int64)
         e = _kernels.cells(context, items, slates, limit, table, cell, key)
-        kept, line = np.argsort(key[:e], kind="stable")[: self.kept], np.full(e, -1)
+        kept, line = np.argsort(key[:e])[: self.kept], np.full(e, -1)
         line[kept] = np.arange(len(kept))
         sums = np.zeros((len(kept), 2 * RANKS, 3))
         _kernels.cell_sums(cell, line, slates, clicks, sums)
         low, high = np.full((len(self.scores), e), np.inf), np.full((len(self.scores), e), -np.inf)
         for name, *ends in zip(self.scores, low, high, strict=True):
             _kernels.cell_ends(cell, slates, batch.contexts.scores[name], *ends)
-        merged = self.merge(state, CellCounts(key[kept], sums, low[:, kept].T, high[:, kept].T))
+        low, high = (np.ascontiguousarray(ends[:, kept].T) for ends in (low, high))
+        merged = self.merge(state, CellCounts(key[kept], sums, low, high))
         if len(merged.key) == self.kept:
             batch.limits.lower(self, merged.key[-1])
         return merged
@@ -96,25 +97,13 @@ class OwnClicksFold:
     def merge(self, left: CellCounts, right: CellCounts) -> CellCounts:
         if not len(left.key) or not len(right.key):
             return left if len(left.key) else right
-        both = zip(vars(left).values(), vars(right).values(), strict=True)
-        return self._together(*(np.concatenate([one, two]) for one, two in both))
+        most = min(len(left.key) + len(right.key), self.kept)
+        merged = CellCounts(*(np.empty((most, *one.shape[1:]), one.dtype) for one in vars(left).values()))
+        e = _kernels.merge_cells(*(tuple(vars(one).values()) for one in (left, right, merged)))
+        return CellCounts(*(one[:e] for one in vars(merged).values()))
 
     def finish(self, state: CellCounts) -> dict[str, OwnClicksEvidence]:
         return {name: self._found(state, place) for place, name in enumerate(self.scores)}
-
-    def _together(self, key: Bits, sums: Floats, low: Floats, high: Floats) -> CellCounts:
-        """Return one line per cell, and only the cells that are kept."""
-        order = np.argsort(key, kind="stable")
-        key = key[order]
-        first = np.flatnonzero(np.diff(key, prepend=~key[:1]) != 0)
-        if not len(first):
-            return self.empty()
-        end = int(first[self.kept]) if len(first) > self.kept else len(key)
-        first, order = first[: self.kept], order[:end]
-        added = np.add.reduceat(sums[order], first)
-        return CellCounts(
-            key[first], added, np.minimum.reduceat(low[order], first), np.maximum.reduceat(high[order], first)
-        )
 
     def _contexts(self, batch: LogBatch) -> Bits | None:
         """Return what the cells of a row have in common [n]; None if the batch does not tell."""

@@ -22,7 +22,7 @@ from ..sums.base import MappedFold
 from ..sums.sampled import SampledRows, SampledRowsFold
 from . import _kernels
 from .duplicates import content_keys
-from .repeats import ENOUGH, By, RepeatRows, numbered_as_shown, repeats, shown_keys
+from .repeats import ENOUGH, By, RepeatRows, repeats, shown_in
 
 Bits = NDArray[np.uint64]
 State = Literal["random", "not random", "unknown"]
@@ -130,7 +130,7 @@ def repeats_of(policy: Policy, samples: Mapping[By, SampledRows]) -> Iterator[Re
         if rows.slates.shape[1] > 1:
             chance[:, 1] = policy.slot_probs(rows.contexts, rows.slates)[:, 0]
         content = rows.contexts.keys[_CONTENT].view(np.uint64)
-        shown, listed = shown_keys(rows.contexts, rows.slates), numbered_as_shown(rows.contexts, rows.slates)
+        shown, listed = shown_in(rows.contexts, rows.slates)
         made = RepeatRows(rows.key, shown, content, chance, 1 / rows.inclusion, listed)
         yield from (repeats(made, place, by) for place in (0, 1))
 
@@ -151,7 +151,7 @@ def _contexts(rows: SampledRows, apart: Sequence[str]) -> Bits:
 
 def _compared(rows: SampledRows, within: Bits) -> ContextPairs:
     """Compare neighbouring rows of one group that are equal in `within`, by the hash of their content."""
-    if len(rows) < 2 or numbered_as_shown(rows.contexts, rows.slates).all():
+    if len(rows) < 2 or shown_in(rows.contexts, rows.slates)[1].all():
         return ContextPairs()
     group, content = rows.key >> np.uint64(32), rows.contexts.keys[_CONTENT]
     order = np.lexsort((content, within, group))  # by what is in them, so that the order of the log does not matter

@@ -26,6 +26,7 @@ from ..errors import AbilityError
 from ..findings.evidence import Repeats
 from ..findings.logging_policy import UNLIKELY
 from ..log.batch import NO_LIMIT, Contexts, Floats, Integers, LogBatch
+from ..log.contexts import needed
 from ..log.hashing import hashed
 from ..log.source import Needs
 from ..policies.propensities import AnyPolicy, is_law, law, propensities, shown_needs
@@ -104,32 +105,21 @@ class RepeatsFold:
         rows = np.flatnonzero((key <= batch.limits.of(self)) & told)  # few, once this or another part is full
         if not len(rows):
             return state
-        if len(rows) > self.kept:
-            rows = rows[np.argsort(key[rows], kind="stable")[: self.kept]]
-        contexts, slates = replace(batch.contexts, scores={}, rankings={}, keys={}, features=None), batch.slates
-        contexts, slates = contexts.take(rows), slates[rows]
-        found = RepeatRows(
-            key[rows],
-            shown_keys(contexts, slates),
-            batch.once("contents", lambda: content_keys(batch))[rows],
-            self._propensities(batch, rows),
-            1 / batch.inclusion[rows],
-            numbered_as_shown(contexts, slates),
-        )
-        merged = self.merge(state, found)
+        content = batch.once("contents", lambda: content_keys(batch))
+        rows = rows[_ordered(np.argsort(key[rows]), key[rows], content[rows])[: self.kept]]
+        shown, listed = shown_in(batch.contexts, batch.slates, rows)
+        propensity, inverse = self._propensities(batch, rows), batch.inverse_inclusion[rows]
+        merged = self.merge(state, RepeatRows(key[rows], shown, content[rows], propensity, inverse, listed))
         if len(merged.key) == self.kept:
             batch.limits.lower(self, min(merged.key[-1], NO_LIMIT))
         return merged
 
     def merge(self, left: RepeatRows, right: RepeatRows) -> RepeatRows:
-        both = RepeatRows(
-            *(np.concatenate([one, two]) for one, two in zip(vars(left).values(), vars(right).values(), strict=True))
-        )
+        if not len(left.key) or not len(right.key):
+            return left if len(left.key) else right
+        both = RepeatRows(*map(np.concatenate, zip(vars(left).values(), vars(right).values(), strict=True)))
         order = np.argsort(both.key, kind="stable")  # which merges what is in order already
-        key = both.key[order]
-        if (key[1:] == key[:-1]).any():  # rows with the same number in several files
-            order = np.lexsort((both.content, both.key))
-        return both.take(order[: self.kept])
+        return both.take(_ordered(order, both.key, both.content)[: self.kept])
 
     def finish(self, state: RepeatRows) -> Repeats:
         every = [repeats(state, place, self.by) for place in (0, 1)]
@@ -162,26 +152,30 @@ class RepeatsFold:
         found[:, 0] = np.exp(propensities(self.logging, batch).log_prob[rows])
         if is_law(self.logging) and batch.slates.shape[1] > 1:
             with suppress(AbilityError):
-                some = batch.contexts.take(rows), batch.slates[rows]
+                some = needed(batch.contexts, shown_needs(self.logging, "slot_probs")).take(rows), batch.slates[rows]
                 found[:, 1] = law(self.logging, "slot_probs").slot_probs(*some)[:, 0]
         return found
 
 
-def shown_keys(contexts: Contexts, slates: Integers) -> Bits:
-    """Return hashes of the slate and of its first item [n, 2]."""
-    key, codes = contexts.length.astype(np.uint64), contexts.candidates.view(np.uint64)
-    _kernels.join_slots(key, codes, contexts.length, slates)
-    top = slates[:, 0] if slates.shape[1] else np.full(len(slates), -1)
-    first = np.where(top >= 0, codes[np.arange(len(slates)), np.maximum(top, 0)], 0).astype(np.uint64)
-    return np.stack([key, first], axis=1)
+def _ordered(order: NDArray[np.int64], key: Bits, content: Bits) -> NDArray[np.int64]:
+    """Return the order of the keys [n]; rows with the same number in several files are ordered by their content."""
+    ordered = key[order]
+    return np.lexsort((content, key)) if (ordered[1:] == ordered[:-1]).any() else order
 
 
-def numbered_as_shown(contexts: Contexts, slates: Integers) -> NDArray[np.bool_]:
-    """Return whether the ids of a row are 0, 1, ... in the order of the candidates, and the slate is the first [n]."""
-    place, slot = np.arange(contexts.candidates.shape[1]), np.arange(slates.shape[1])
-    ids = (contexts.candidates == place) | (place >= contexts.size[:, None])
-    first = (slates == slot) | (slot >= contexts.length[:, None])
-    return np.asarray(ids.all(axis=1) & first.all(axis=1))
+def shown_in(
+    contexts: Contexts, slates: Integers, rows: NDArray[np.int64] | None = None
+) -> tuple[Bits, NDArray[np.bool_]]:
+    """Return hashes of the slate and of its first item [r, 2], and whether the row is numbered as shown [r].
+
+    So it is if the ids of the candidates are 0, 1, ... in their order, and the slate is the first of them. rows: some
+    of the rows, by default all.
+    """
+    rows = np.arange(len(contexts)) if rows is None else rows
+    shown, listed = np.empty((len(rows), 2), np.uint64), np.empty(len(rows), np.bool_)
+    codes = contexts.candidates.view(np.uint64)
+    _kernels.shown_in(rows, codes, contexts.size, contexts.length, slates, shown, listed)
+    return shown, listed
 
 
 def repeats(rows: RepeatRows, place: int, by: str) -> Repeats:

@@ -19,7 +19,7 @@ from ..checks.outcomes import OutcomesFold
 from ..checks.overview import OverviewFold
 from ..checks.propensities import AgreementFold
 from ..checks.randomness import MOST_ARMS, WholeContextsFold, randomness
-from ..checks.repeats import By, numbered_as_shown
+from ..checks.repeats import By, shown_in
 from ..checks.rows import Impressions, ImpressionsFold, TiesFold
 from ..checks.sort_keys import SortKey, sort_keys
 from ..checks.written import CertainFold, WrittenPropensities
@@ -72,7 +72,7 @@ def looked_at(source: Source, how: HowRead) -> tuple[Inspection, Policy | None, 
     """
     seen, log_checks, sample, arms = _read(source, how)
     law = next((one.policy for one in seen.drawn if one.fits and not always_sorts(one.policy)), None)
-    named = not numbered_as_shown(sample.contexts, sample.slates).all()  # else calibration by item means nothing
+    named = not shown_in(sample.contexts, sample.slates)[1].all()  # else calibration by item means nothing
     written = _written([law, Uniform() if named else None], source, how) if seen.written else None
     seen = replace(seen, agreement=None if written is None else written.by_law)
     order = _order(seen, sample, source)

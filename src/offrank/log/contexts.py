@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from .batch import Contexts, Floats, Integers, SparseFeatures
 from .hashing import feature_hashes, hashes
+from .source import Needs
 
 T = TypeVar("T", bound=np.generic)
 
@@ -34,6 +35,17 @@ def joined(parts: Sequence[Contexts]) -> Contexts:
         rankings={name: _ranked([part.rankings[name] for part in parts]) for name in first.rankings},
         keys={name: np.concatenate([part.keys[name] for part in parts]) for name in first.keys},
         features=features,
+    )
+
+
+def needed(contexts: Contexts, wanted: Needs) -> Contexts:
+    """The same contexts with no other columns than the wanted ones."""
+    return replace(
+        contexts,
+        scores={name: contexts.scores[name] for name in wanted.scores if name in contexts.scores},
+        rankings={name: contexts.rankings[name] for name in wanted.rankings if name in contexts.rankings},
+        keys={name: contexts.keys[name] for name in wanted.keys if name in contexts.keys},
+        features=contexts.features if "features" in wanted.roles else None,
     )
 
 

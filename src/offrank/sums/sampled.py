@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..log.batch import NO_LIMIT, Contexts, Floats, Integers, LogBatch
-from ..log.contexts import joined, stacked
+from ..log.contexts import joined, needed, stacked
 from ..log.hashing import hashed
 from ..log.source import Needs
 
@@ -75,7 +75,7 @@ class SampledRowsFold:
         fits = self._fits(batch.contexts.size[rows], batch.contexts.length[rows])
         limit = key[rows[fits]] if fits < len(rows) else limit
         rows = rows[:fits]
-        contexts = joined([self._wanted(batch.contexts).take(rows)])
+        contexts = joined([needed(batch.contexts, self.wanted).take(rows)])
         slates = batch.slates[rows, : contexts.slots]
         found = SampledRows(key[rows], slates, batch.inclusion[rows], contexts, len(batch), limit, large)
         merged = self.merge(state, found)
@@ -117,13 +117,3 @@ class SampledRowsFold:
         """The number of these rows that are kept, at least one."""
         each = size * length if self.each == "rank" else size
         return max(int((np.cumsum(each)[: self.kept] <= self.cells).sum()), 1)
-
-    def _wanted(self, contexts: Contexts) -> Contexts:
-        """The contexts with only the columns to keep."""
-        return replace(
-            contexts,
-            scores={name: contexts.scores[name] for name in self.wanted.scores if name in contexts.scores},
-            rankings={name: contexts.rankings[name] for name in self.wanted.rankings if name in contexts.rankings},
-            keys={name: contexts.keys[name] for name in self.wanted.keys if name in contexts.keys},
-            features=contexts.features if "features" in self.wanted.roles else None,
-        )
