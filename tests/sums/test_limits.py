@@ -14,16 +14,22 @@ import pytest
 import offrank
 from offrank.checks.duplicates import ContentsFold
 from offrank.checks.randomness import WholeContextsFold
+from offrank.checks.repeats import RepeatsFold
 from offrank.log.batch import NO_LIMIT, Limits
 from offrank.log.source import Needs
 from offrank.sums.sampled import KEPT, SampledRowsFold
 from offrank.testing import same, take
 from tests.exact.worlds import world
 
-FOLDS = [SampledRowsFold(Needs(), 5), SampledRowsFold(Needs(), 40, cells=150), ContentsFold(15)]
+FOLDS = [
+    SampledRowsFold(Needs(), 5),
+    SampledRowsFold(Needs(), 40, cells=150),
+    ContentsFold(15),
+    RepeatsFold(offrank.PlackettLuce("old"), kept=40),
+]
 
 
-@pytest.mark.parametrize("fold", FOLDS, ids=["rows", "cells", "contents"])
+@pytest.mark.parametrize("fold", FOLDS, ids=["rows", "cells", "contents", "repeats"])
 @pytest.mark.parametrize("seed", range(3))
 def test_what_parts_tell_each_other_changes_nothing(fold: Any, seed: int) -> None:
     batch = world("top", "cascade").batch(offrank.PlackettLuce("old"))
@@ -57,6 +63,16 @@ def test_contexts_of_two_kinds_keep_in_one_pass_what_each_keeps_alone() -> None:
     assert [len(state) for state in together] == [KEPT, KEPT]
     for state, fold in zip(together, folds, strict=True):
         same(state, kept(fold)[0], 0.0, fold.by)
+
+
+def test_keys_of_several_parts_are_a_bound_together() -> None:
+    limits = Limits()
+    for keys in ([9, 4], [7, 4], [5]):
+        assert limits.of("fold") == NO_LIMIT
+        limits.note("fold", np.array(keys, np.uint64), 4)
+    assert limits.of("fold") == 9  # four different ones are smaller or equal
+    limits.note("fold", np.array([1], np.uint64), 4)
+    assert limits.of("fold") == 7
 
 
 def test_another_process_begins_anew() -> None:

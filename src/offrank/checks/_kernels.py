@@ -10,6 +10,8 @@ from ..log.hashing import ODD, finish
 
 _NEGATIVE_ZERO = np.uint64(1 << 63)
 """The bits of -0.0, which is the same number as 0."""
+_SLOTS, _LAST = 20, (1 << 20) - 1
+"""Bits of a slot, and the last one that they hold."""
 _BLOCK = 128
 """Rows that are summed rank by rank while they are in the processor's cache."""
 
@@ -165,82 +167,72 @@ def seal(key):
 
 
 @jit
-def count_shown(context, candidates, slates, limit):
-    """Count what was shown of context [n] and item with a hash of at most `limit`.
+def shown_cells(context, candidates, slates, clicks, limit, at, code):
+    """Find what was shown whose hash of context [n] and item is at most `limit`, and return how many there are.
 
-    candidates [n, m]: codes; slates [n, k]: places among them, -1 where nothing was shown.
+    candidates [n, m]: codes; slates [n, k]: places among them, -1 where nothing was shown. code: filled with the
+    hashes; at: with the row and the slot, and whether there is a click above, from the highest bit to the lowest.
     """
     found = 0
     for row in range(len(context)):
-        begun = finish(context[row] + ODD)
+        begun, above = finish(context[row] + ODD), 0
         for slot in range(slates.shape[1]):
-            place = slates[row, slot]
-            if place >= 0 and finish(_joined(begun, candidates[row, place] * ODD)) <= limit:
-                found += 1
-    return found
-
-
-@jit
-def cells(context, candidates, slates, limit, table, cell, key):
-    """Find the cells of context [n] and shown item whose hash is at most `limit`, and return their number.
-
-    As `count_shown`. table: -1 each, a power of two in length and longer than the cells. cell [n, k]: filled with the
-    number of the cell, -1 for none; key [e] in the order of first occurrence.
-    """
-    mask, found = np.uint64(len(table) - 1), 0
-    for row in range(len(context)):
-        begun = finish(context[row] + ODD)
-        for slot in range(slates.shape[1]):
-            cell[row, slot] = -1
             place = slates[row, slot]
             if place < 0:
                 continue
-            code = finish(_joined(begun, candidates[row, place] * ODD))
-            if code > limit:
-                continue
-            at = code & mask
-            while table[at] >= 0 and key[table[at]] != code:
-                at = (at + np.uint64(1)) & mask
-            if table[at] < 0:
-                table[at] = found
-                key[found] = code
+            hashed = finish(_joined(begun, candidates[row, place] * ODD))
+            if hashed <= limit:
+                at[found], code[found] = (row << _SLOTS | slot) << 1 | above, hashed
                 found += 1
-            cell[row, slot] = table[at]
+            if clicks[row, slot] > 0:
+                above = 1
     return found
 
 
 @jit
-def cell_ends(cell, slates, scores, low, high):
-    """Lower low [e] and raise high [e] to the scores [n, m] of what was shown in each cell [n, k]."""
-    for row in range(len(cell)):
-        for slot in range(cell.shape[1]):
-            here = cell[row, slot]
-            if here >= 0:
-                score = scores[row, slates[row, slot]]
-                low[here], high[here] = min(low[here], score), max(high[here], score)
+def cells(code, table, cell, key):
+    """Number the different codes [s] in the order of first occurrence, and return how many there are.
+
+    table: -1 each, a power of two in length and longer than the codes. cell [s]: filled with the numbers; key: with
+    the code of each.
+    """
+    mask, found = np.uint64(len(table) - 1), 0
+    for one in range(len(code)):
+        at = code[one] & mask
+        while table[at] >= 0 and key[table[at]] != code[one]:
+            at = (at + np.uint64(1)) & mask
+        if table[at] < 0:
+            table[at] = found
+            key[found] = code[one]
+            found += 1
+        cell[one] = table[at]
+    return found
 
 
 @jit
-def cell_sums(cell, line, slates, clicks, sums):
-    """Add to the line [e] of each cell [n, k], -1 for none, impressions, clicks and their squares.
+def cell_ends(at, cell, slates, scores, low, high):
+    """Lower low [e] and raise high [e] to the scores [n, m] of what was shown of each cell [s], `at` as found."""
+    for one in range(len(at)):
+        row, slot = at[one] >> 1 >> _SLOTS, at[one] >> 1 & _LAST
+        score, here = scores[row, slates[row, slot]], cell[one]
+        low[here], high[here] = min(low[here], score), max(high[here], score)
+
+
+@jit
+def cell_sums(at, line, clicks, sums):
+    """Add to lines [s], -1 for none, impressions, clicks and their squares of what was shown, `at` as found.
 
     sums [lines, 2 r, 3]: at each rank, the last with those below, without a click above, then at each rank with one.
     """
     ranks = sums.shape[1] // 2
-    for row in range(len(cell)):
-        above = 0
-        for slot in range(cell.shape[1]):
-            if slates[row, slot] < 0:
-                continue
-            came = clicks[row, slot]
-            here = line[cell[row, slot]] if cell[row, slot] >= 0 else -1
-            if here >= 0:
-                at = above + min(slot, ranks - 1)
-                sums[here, at, 0] += 1.0
-                sums[here, at, 1] += came
-                sums[here, at, 2] += came * came
-            if came > 0:
-                above = ranks
+    for one in range(len(at)):
+        row, slot = at[one] >> 1 >> _SLOTS, at[one] >> 1 & _LAST
+        here, came = line[one], clicks[row, slot]
+        if here >= 0:
+            place = ranks * (at[one] & 1) + min(slot, ranks - 1)
+            sums[here, place, 0] += 1.0
+            sums[here, place, 1] += came
+            sums[here, place, 2] += came * came
 
 
 @jit

@@ -1,3 +1,4 @@
+# mypy: disallow-untyped-defs=False, disallow-incomplete-defs=False, check-untyped-defs=False
 """Compiled loops that compare what was shown with the law of a policy."""
 
 from __future__ import annotations

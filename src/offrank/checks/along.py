@@ -27,7 +27,7 @@ from ..policies.by import By
 from ..policies.propensities import AnyPolicy
 from ..policies.ties import sorts
 from ..readers.log import period_of
-from ..sums._kernels import bucket_of
+from ..sums._kernels import bucket_of, chunk_sums
 from ..sums.clusters import deviates
 from ..sums.estimate import Interval
 from .arms import SharedUnitsFold
@@ -117,18 +117,17 @@ class AlongFold:
         if not len(batch) or first > last:
             return *state[:3], state[3] + [len(batch), *seen]
         shift = _shift(first, last)
-        cell = np.maximum(place >> np.uint64(shift), np.uint64(first >> shift)).astype(np.int64) - (first >> shift)
+        arm = np.zeros(0, np.int64)
         if self.arms is not None:
             self.arms.refuse_unknown(batch)
-            cell += self.arms.arms(batch.contexts) * (BUCKETS * CHUNKS)
+            arm = self.arms.arms(batch.contexts)
         codes = batch.dependent(self.clusters).values() if self.clusters else [batch.row]
         looked = batch.reward if batch.outcome is not None or batch.clicks is not None else np.zeros(len(batch))
         if self.weights is not None:
             looked = self.weights.mapped(batch).values[:, 1] * batch.inclusion
-        at = (cell + bucket_of(one, BUCKETS).astype(np.int64) * CHUNKS for one in codes)
-        each, cells = (values, values * looked), math.prod(state[2].shape[2:])
-        found: list[Any] = [np.bincount(one, what, cells) for one in at for what in each]
-        sums: Floats = np.stack(found).reshape(state[2].shape)
+        sums = np.zeros(state[2].shape)
+        for one, found in zip(codes, sums, strict=True):
+            chunk_sums(place, np.uint64(shift), np.uint64(first >> shift), arm, one, values, looked, found)
         return self.merge(state, (first, last, sums, np.array([len(batch), *seen], np.float64)))
 
     def merge(self, left: State, right: State) -> State:

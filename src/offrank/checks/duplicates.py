@@ -80,12 +80,16 @@ class ContentsFold:
     def add(self, state: Contents, batch: LogBatch) -> Contents:
         keys = batch.once("contents", lambda: content_keys(batch))
         keys = keys[keys <= batch.limits.of(self)]  # few once this or another part is full
-        merged = self.merge(state, Contents(*np.unique(keys, return_counts=True)))
+        keys, counts = np.unique(keys, return_counts=True)
+        batch.limits.note(self, keys[: self.kept], self.kept)
+        merged = self.merge(state, Contents(keys[: self.kept], counts[: self.kept]))
         if len(merged.keys) == self.kept:
             batch.limits.lower(self, merged.keys[-1])
         return merged
 
     def merge(self, left: Contents, right: Contents) -> Contents:
+        if not len(left.keys) or not len(right.keys):
+            return left if len(left.keys) else right
         keys, counts = summed([left.keys, right.keys], [left.counts, right.counts])
         return Contents(keys[: self.kept], counts[: self.kept])
 
@@ -104,8 +108,9 @@ def content_keys(batch: LogBatch) -> Bits:
     by_row: list[NDArray[Any] | None] = [batch.outcome, batch.inclusion]
     by_row += [values for _, values in sorted(batch.shown.written.items()) if values.ndim == 1]
     by_row += [contexts.keys[name] for name in sorted(contexts.keys)]
-    own = alone(batch.row).view(np.int64)  # where the column is null, which tells no two rows apart
-    by_row += [np.where(batch.clusters[name] == own, 0, batch.clusters[name]) for name in sorted(batch.clusters)]
+    for name in sorted(batch.clusters):
+        own = batch.once("alone", lambda: alone(batch.row).view(np.int64))  # where it is null, which tells no two apart
+        by_row.append(np.where(batch.clusters[name] == own, 0, batch.clusters[name]))
     for one in by_row:
         if one is not None:
             _kernels.join_rows(key, _kernels.bits(one))

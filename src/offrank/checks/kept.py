@@ -15,6 +15,7 @@ from ..errors import OffrankError
 from ..findings.evidence import LogEvidence
 from ..findings.evidence_rows import KeptEvidence, UnreadRate
 from ..log import rules
+from ..log._kernels import click_sums
 from ..log.batch import Floats, LogBatch
 from ..log.schema import LONG_ROLES, ROLES
 from ..log.source import Needs, Source, has, is_read_once
@@ -43,10 +44,9 @@ class KeptFold(MappedFold):
         outcome = batch.outcome if batch.clicks is None else batch.clicks
         if outcome is None or not len(batch):
             return found
-        if batch.clicks is not None:
-            kind = batch.click_kinds
-        else:
-            kind = np.where((outcome == 0) | (outcome == 1), outcome, 2).astype(np.int64)
+        kind = np.empty(len(batch), np.int64) if batch.clicks is None else batch.click_kinds
+        if batch.clicks is None:
+            click_sums(outcome[:, None], np.empty(len(batch)), kind)
         p, reward = batch.inclusion, batch.reward
         with np.errstate(over="ignore"):
             found[3, :3] = len(p), reward.sum(), (reward**2).sum()

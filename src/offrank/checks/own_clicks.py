@@ -77,19 +77,21 @@ class OwnClicksFold:
         if clicks is None or context is None or not len(batch):
             return state
         items, slates, limit = batch.contexts.candidates.view(np.uint64), batch.slates, batch.limits.of(self)
-        most = _kernels.count_shown(context, items, slates, limit)  # few, once a part is full
-        table = np.full(1 << (2 * most).bit_length(), -1)
-        key, cell = np.empty(most, np.uint64), np.empty(slates.shape, np.int64)
-        e = _kernels.cells(context, items, slates, limit, table, cell, key)
-        kept, line = np.argsort(key[:e])[: self.kept], np.full(e, -1)
+        at, code = np.empty(slates.size, np.int64), np.empty(slates.size, np.uint64)
+        shown = _kernels.shown_cells(context, items, slates, clicks, limit, at, code)  # few, once a part is full
+        at, code, table = at[:shown], code[:shown], np.full(1 << (2 * shown).bit_length(), -1)
+        cell, key = np.empty(shown, np.int64), np.empty(shown, np.uint64)
+        e = _kernels.cells(code, table, cell, key)
+        kept, line = np.argsort(key[:e], kind="stable")[: self.kept], np.full(e, -1)
         line[kept] = np.arange(len(kept))
         sums = np.zeros((len(kept), 2 * RANKS, 3))
-        _kernels.cell_sums(cell, line, slates, clicks, sums)
+        _kernels.cell_sums(at, line[cell], clicks, sums)
         low, high = np.full((len(self.scores), e), np.inf), np.full((len(self.scores), e), -np.inf)
         for name, *ends in zip(self.scores, low, high, strict=True):
-            _kernels.cell_ends(cell, slates, batch.contexts.scores[name], *ends)
+            _kernels.cell_ends(at, cell, slates, batch.contexts.scores[name], *ends)
         low, high = (np.ascontiguousarray(ends[:, kept].T) for ends in (low, high))
         merged = self.merge(state, CellCounts(key[kept], sums, low, high))
+        batch.limits.note(self, key[kept], self.kept)
         if len(merged.key) == self.kept:
             batch.limits.lower(self, merged.key[-1])
         return merged

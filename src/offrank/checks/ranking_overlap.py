@@ -52,7 +52,9 @@ class RankingOverlapFold(MappedFold):
 
     @property
     def reducer(self) -> SampledRowsFold:
-        return SampledRowsFold(reduce(Needs.__or__, self.able.values(), Needs()), self.kept, cells=_CELLS)
+        return SampledRowsFold(
+            reduce(Needs.__or__, self.able.values(), Needs()), self.kept if self.able else 0, cells=_CELLS
+        )
 
     @cached_property
     def able(self) -> dict[int, Needs]:

@@ -106,9 +106,12 @@ class RepeatsFold:
         if not len(rows):
             return state
         content = batch.once("contents", lambda: content_keys(batch))
-        rows = rows[_ordered(np.argsort(key[rows]), key[rows], content[rows])[: self.kept]]
+        if len(rows) > self.kept:
+            rows = rows[key[rows] <= np.partition(key[rows], self.kept - 1)[self.kept - 1]]
+        rows = rows[_ordered(key[rows], content[rows])[: self.kept]]
         shown, listed = shown_in(batch.contexts, batch.slates, rows)
         propensity, inverse = self._propensities(batch, rows), batch.inverse_inclusion[rows]
+        batch.limits.note(self, key[rows], self.kept)
         merged = self.merge(state, RepeatRows(key[rows], shown, content[rows], propensity, inverse, listed))
         if len(merged.key) == self.kept:
             batch.limits.lower(self, min(merged.key[-1], NO_LIMIT))
@@ -118,8 +121,7 @@ class RepeatsFold:
         if not len(left.key) or not len(right.key):
             return left if len(left.key) else right
         both = RepeatRows(*map(np.concatenate, zip(vars(left).values(), vars(right).values(), strict=True)))
-        order = np.argsort(both.key, kind="stable")  # which merges what is in order already
-        return both.take(_ordered(order, both.key, both.content)[: self.kept])
+        return both.take(_ordered(both.key, both.content)[: self.kept])
 
     def finish(self, state: RepeatRows) -> Repeats:
         every = [repeats(state, place, self.by) for place in (0, 1)]
@@ -157,8 +159,9 @@ class RepeatsFold:
         return found
 
 
-def _ordered(order: NDArray[np.int64], key: Bits, content: Bits) -> NDArray[np.int64]:
+def _ordered(key: Bits, content: Bits) -> NDArray[np.int64]:
     """Return the order of the keys [n]; rows with the same number in several files are ordered by their content."""
+    order = np.argsort(key, kind="stable")  # which merges what is in order already
     ordered = key[order]
     return np.lexsort((content, key)) if (ordered[1:] == ordered[:-1]).any() else order
 

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import _kernels
+from .hashing import distinct_codes
 from .texts import Texts
 
 T = TypeVar("T")
@@ -143,6 +144,10 @@ class RunCache:
         return RunCache, ()
 
 
+_FEW = 0.1
+"""Share of the keys that are kept, below which those of a batch are no matter."""
+
+
 class Limits:
     """Upper bounds of hashes, by the fold that keeps the rows with the smallest: shared by the parts of one pass.
 
@@ -151,6 +156,7 @@ class Limits:
 
     def __init__(self) -> None:
         self._found: dict[Hashable, np.uint64] = {}
+        self._keys: dict[Hashable, NDArray[np.uint64]] = {}
         self._lock = Lock()
 
     def of(self, fold: Hashable) -> np.uint64:
@@ -161,6 +167,19 @@ class Limits:
         """Note the bound of a part."""
         with self._lock:
             self._found[fold] = min(limit, self.of(fold))
+
+    def note(self, fold: Hashable, keys: NDArray[np.uint64], kept: int) -> None:
+        """Note keys of a part, which are a bound if all parts have noted as many different ones as are kept.
+
+        Few keys lower it little, and are passed over.
+        """
+        if len(keys) < kept * _FEW:
+            return
+        with self._lock:
+            known = distinct_codes(np.append(self._keys.get(fold, keys[:0]), keys))[:kept]
+            self._keys[fold] = known
+            if len(known) == kept:
+                self._found[fold] = min(known[-1], self.of(fold))
 
     def __reduce__(self) -> tuple[type[Limits], tuple[()]]:
         """Pickled empty: another process keeps its own."""

@@ -134,6 +134,22 @@ def bucket_of(code: NDArray[np.uint64], buckets: int) -> NDArray[np.uint64]:
     return hashed(code ^ _SALT) & np.uint64(buckets - 1)
 
 
+@jit
+def chunk_sums(place, shift, first, arm, code, values, looked, sums):
+    """Add the values [n] of rows, and these times what is looked at [n], by arm, bucket of the code, and chunk.
+
+    sums [2, arms, buckets, chunks], of which both are powers of two. A chunk has 2^shift places; those before the
+    first chunk count in it. arm [n]: empty for one arm.
+    """
+    mask = np.uint64(sums.shape[2] - 1)
+    for row in range(len(place)):
+        chunk = max(place[row] >> shift, first) - first
+        bucket = splitmix64(code[row] ^ _SALT) & mask
+        one = arm[row] if len(arm) else 0
+        sums[0, one, bucket, chunk] += values[row]
+        sums[1, one, bucket, chunk] += values[row] * looked[row]
+
+
 @_fast
 def bucket_sums(sums, values, key):
     """Count every row in the bucket of its key and add its values there. sums [G, 1 + d], G a power of two."""
@@ -218,21 +234,18 @@ def _above(values, row, least, absolute, both, count):
 def shape_sums(clicks, length, outcome, most, ranks, lists, carried):
     """Add what patterns of clicks [n, k] tell, of lists of up to `most` slots.
 
-    ranks [3, most]: items shown and clicked at each rank, and those clicked below one that was not clicked. lists,
+    ranks [2, most]: items clicked at each rank, and those clicked below one that was not clicked. lists,
     carried [most + 1, most + 1]: by slots and clicks, how many lists there are, and the sum of their outcome [n].
     """
     for row in range(len(clicks)):
-        slots, came, above = length[row], 0, True
+        slots, came, above = length[row], 0, 1
         if slots > most:
             continue
         for rank in range(slots):
-            clicked = clicks[row, rank] > 0
-            ranks[0, rank] += 1.0
-            if clicked:
-                came += 1
-                ranks[1, rank] += 1.0
-                if not above:
-                    ranks[2, rank] += 1.0
+            clicked = 1 if clicks[row, rank] > 0 else 0
+            came += clicked
+            ranks[0, rank] += clicked
+            ranks[1, rank] += clicked & (1 - above)
             above = clicked
         lists[slots, came] += 1.0
         carried[slots, came] += outcome[row]

@@ -71,7 +71,9 @@ class OutcomeShapeFold(MappedFold):
         """Return sums by rank, lists by slots and clicks, their outcome, and amounts in bins of their logarithm."""
         found = np.zeros((4, MOST + 1, MOST + 1))
         if batch.clicks is not None:
-            _kernels.shape_sums(batch.clicks, batch.contexts.length, batch.reward, MOST, *found[:3])
+            ranks, *of_lists = found[:3]
+            _kernels.shape_sums(batch.clicks, batch.contexts.length, batch.reward, MOST, ranks[1:3], *of_lists)
+            ranks[0, :MOST] = found[1].sum(axis=1)[:0:-1].cumsum()[::-1]  # a list reaches each rank up to its length
         amounts = batch.outcome
         if amounts is None and batch.clicks is not None:
             amounts = batch.clicks[batch.click_kinds == PRICED]

@@ -63,6 +63,8 @@ class SampledRowsFold:
         return SampledRows(np.zeros(0, np.uint64), np.zeros((0, 0), np.int64), np.zeros(0), contexts)
 
     def add(self, state: SampledRows, batch: LogBatch) -> SampledRows:
+        if not self.kept:
+            return replace(state, read=state.read + len(batch))
         key, limit = self._keys(batch), min(state.limit, batch.limits.of(self))
         fine = self._not_too_large(batch)
         rows = np.flatnonzero((key < limit) & fine)  # few, once this or another part is full
@@ -72,6 +74,7 @@ class SampledRowsFold:
         if len(rows) > self.kept:  # one more than is kept gives the limit
             rows = rows[key[rows] <= np.partition(key[rows], self.kept)[self.kept]]
         rows = rows[np.argsort(key[rows], kind="stable")]
+        batch.limits.note(self, key[rows], self.kept + 1)
         fits = self._fits(batch.contexts.size[rows], batch.contexts.length[rows])
         limit = key[rows[fits]] if fits < len(rows) else limit
         rows = rows[:fits]
