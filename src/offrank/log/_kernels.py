@@ -34,6 +34,14 @@ def in_order(lengths, out):
 
 
 @jit
+def in_groups(group, first, out):
+    """Write to out[n] the rows of each group one behind the other. first: where those of each begin; it is moved."""
+    for row in range(len(group)):
+        out[first[group[row]]] = row
+        first[group[row]] += 1
+
+
+@jit
 def pad(values, starts, lengths, out):
     """Copy row i's values to the head of out[i]."""
     for row in range(len(starts)):

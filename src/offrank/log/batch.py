@@ -272,7 +272,7 @@ class LogBatch:
             return self.outcome
         if self.clicks is None:
             raise ValueError("a batch with neither clicks nor reward has no outcome")
-        return self.clicked
+        return self._click_sums[0]
 
     @property
     def clicked(self) -> Floats:

@@ -198,7 +198,8 @@ class Decoded:
         """Read a list of numbers beside the slate or the candidates."""
         role, _, of = name.partition(":")
         column = self.columns[name]
-        found = self._clicks() if role == "clicks" else arrow.number_lists(self.piece.data.column(column), column)
+        as_numbers = role != "clicks" or self.clicks_as == "numbers"
+        found = arrow.number_lists(self.piece.data.column(column), column) if as_numbers else self._clicks()
         if role == "clicks" and self.ranks is not None:
             found, struck = self.ranks.beside(found)
             self.faults.mark(struck, rules.BAD_CLICKS, column)
@@ -212,10 +213,8 @@ class Decoded:
         return found
 
     def _clicks(self) -> Lists:
-        """Read the clicks beside the slate."""
+        """Read clicks that are not written as numbers beside the slate."""
         column, name = self.piece.data.column(self.columns["clicks"]), self.columns["clicks"]
-        if self.clicks_as == "numbers":
-            return arrow.number_lists(column, name)
         if self.clicks_as == "items":
             found, other = conversions.item_clicks(column, name, self._column("slate"), self.columns["slate"])
             self.faults.mark(other, rules.CLICKED_OUTSIDE, name)

@@ -15,7 +15,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from ..files import scratch
-from ..log import rules
+from ..log import _kernels, rules
 from ..log.batch import Floats, Integers
 from ..log.hashing import hashed
 from ..log.rules import Faults
@@ -59,9 +59,11 @@ class Rows:
         The order is kept for `ordered`: the row of each rank, -1 for a missing rank, and where impressions begin.
         """
         rank = arrow.numbers(self.piece.data.column(column), column) - (top - 1)
-        ranked = np.flatnonzero(~np.isnan(rank))
-        order = ranked[np.lexsort((rank[ranked], self.of_row[ranked]))]
+        order = np.flatnonzero(~np.isnan(rank))
         of_row, place = self.of_row[order], rank[order]
+        if not ((of_row[1:] != of_row[:-1]) | (place[1:] >= place[:-1])).all():  # most logs are in this order
+            order = order[np.lexsort((place, of_row))]
+            of_row, place = self.of_row[order], rank[order]
         counts = np.bincount(of_row, minlength=len(self.starts))
         if kept or closed:
             fine = np.append(True, (of_row[1:] != of_row[:-1]) | (place[1:] > place[:-1]))[: len(order)]
@@ -88,11 +90,6 @@ class Rows:
         missing = order < 0
         places = pa.array(order, mask=missing) if missing.any() else pa.array(order)
         return listed(self.piece.data.column(name).take(places), begin)
-
-    def nameless(self, item: str, rank: str) -> NDArray[np.bool_]:
-        """Return the rows that have a rank but no item [n]."""
-        data = self.piece.data
-        return arrow.nulls(data.column(item)) & np.asarray(data.column(rank).is_valid())
 
     def differing(self, name: str) -> NDArray[np.bool_]:
         """Return the rows whose value differs from their impression's first row [n]."""
@@ -199,8 +196,10 @@ class GatheredTable(TableOver):
             return
         table = together(batches)
         codes = np.concatenate([arrow.codes(one, self.impression) for one in table.column(self.impression).chunks])
-        _, first, which = np.unique(codes, return_index=True, return_inverse=True)
-        ordered = table.take(pa.array(np.argsort(first[which], kind="stable")))
+        which = pa.array(codes).dictionary_encode().indices.to_numpy()  # the number of each, by its first row
+        order, counts = np.empty(len(which), np.int64), np.bincount(which)
+        _kernels.in_groups(which, np.cumsum(counts) - counts, order)
+        ordered = table.take(pa.array(order))
         for data in ordered.to_batches(max_chunksize=MOST_ROWS):
             rows = data.column(_ROW).to_numpy()
             yield Piece(data.drop_columns([_ROW]), self.describe(), rows)

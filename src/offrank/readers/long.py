@@ -320,7 +320,8 @@ class _WideTable(TableOver):
         for name in needed.rankings:
             faults.mark(rows.count(name), rules.BAD_POSITION, name)
         if needed.holes:  # in a slate, null is a rank without an item
-            faults.mark(rows.nameless(item, position), rules.NULL, item)
+            ranked = np.asarray(rows.piece.data.column(position).is_valid())
+            faults.mark(ranked & arrow.nulls(rows.piece.data.column(item)), rules.NULL, item)
         beside = {*needed.scores, *needed.rankings, *needed.times, *self._by_position, "slate", "candidates", "clicks"}
         for name in columns:
             if name not in beside:

@@ -156,7 +156,11 @@ def _merge(
     parts, futures = done + parts, deque(islice(submitted, AHEAD))
     try:
         while futures:
-            state, done = fold.merge(state, _result(futures.popleft())), done + 1
+            while not futures[
+                0
+            ].done():  # in short steps: if signals restart system calls, one long wait ignores Ctrl-C
+                wait([futures[0]], timeout=0.5)
+            state, done = fold.merge(state, futures.popleft().result()), done + 1
             futures.extend(islice(submitted, 1))
             if kept is not None:
                 kept.keep(state, done, last=not futures)
@@ -167,10 +171,3 @@ def _merge(
             future.cancel()
         raise
     return state
-
-
-def _result(future: Future[S]) -> S:
-    """Return a part's result. Waits in short steps: if signals restart system calls, one long wait ignores Ctrl-C."""
-    while not future.done():
-        wait([future], timeout=0.5)
-    return future.result()
