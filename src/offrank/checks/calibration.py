@@ -110,7 +110,7 @@ class CalibrationFold(MappedFold):
         return replace(worst, chance=min(worst.chance, whole), untested=state.large)
 
 
-def bennett(away: Floats, variance: Floats, most: float) -> Floats:
+def bennett(away: Floats, variance: Floats, most: Floats | float) -> Floats:
     """Bound P(S >= away) for a sum S of independent variables of mean 0, each at most `most`, with this variance.
 
     exp(-v / b^2 h(b a / v)) with h(u) = (1 + u) log(1 + u) - u; Bennett (1962).
@@ -129,7 +129,9 @@ def _compared(rows: SampledRows, probs: Floats) -> Iterator[Frequency]:
     for place, lift in enumerate(LIFTS):
         worst, found = ShownCounts(*each[:, :, place].T).worst(most, shares)
         yield Frequency(worst + 1, *found, lift=lift)
-    codes, places = _codes(rows)
+    candidates = rows.contexts.candidates
+    inside, places = np.arange(candidates.shape[1]) < size[:, None], np.full(candidates.shape, -1)
+    codes, places[inside] = np.unique(candidates[inside], return_inverse=True)
     each = np.zeros((1 + ranks, 4, len(codes)))
     _kernels_calibration.count_items(probs, places, size, rows.slates, h, each)
     yield _worst_item(ShownCounts(*each[0]), most, codes, None, _SHARES["item"])
@@ -142,15 +144,10 @@ def _of_slates(rows: SampledRows, probs: Floats) -> float:
     found, contexts = np.zeros((2, 4)), rows.contexts
     inside = contexts.size, contexts.length, rows.slates
     _kernels_calibration.slate_sums(probs, *inside, 1 / rows.inclusion, _LEAST_LIFT, found)
-    return min(_of_sum(*map(float, sums)) for sums in found) / (_SHARES["slate"] / 2)
-
-
-def _of_sum(total: float, by_rows: float, alone: float, most: float) -> float:
-    """Bound the probability of a sum's deviation from its expectation. most: the largest term of a row."""
-    if not most > _DUST:
-        return 1.0
+    total, by_rows, alone, most = found[found[:, 3] > _DUST].T
     # Each rank's variance is exact; the covariance of ranks is known only from the rows.
-    return min(2 * float(bennett(np.abs(total), np.maximum(by_rows, alone), most)), 1.0)
+    chance = 2 * bennett(np.abs(total), np.maximum(by_rows, alone), most)
+    return float(chance.min(initial=1.0)) / (_SHARES["slate"] / 2)
 
 
 def _worst_item(counts: ShownCounts, most: float, codes: Integers, rank: int | None, share: float) -> Frequency:
@@ -162,13 +159,3 @@ def _worst_item(counts: ShownCounts, most: float, codes: Integers, rank: int | N
 def _least(chance: Floats) -> int:
     """Return the index of the first minimum, up to rounding."""
     return int(np.argmax(chance <= chance.min() * (1 + 1e-6)))
-
-
-def _codes(rows: SampledRows) -> tuple[Integers, Integers]:
-    """Return the items, and [n, m] the index of each candidate among them; -1 beyond a row's candidates."""
-    candidates = rows.contexts.candidates
-    inside = np.arange(candidates.shape[1]) < rows.contexts.size[:, None]
-    codes, place = np.unique(candidates[inside], return_inverse=True)
-    found = np.full(candidates.shape, -1)
-    found[inside] = place
-    return codes, found

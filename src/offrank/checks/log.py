@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
 from .. import findings
-from ..findings.evidence import CountingEvidence, LawEvidence, LogEvidence, Repeats, RowsEvidence
+from ..findings.evidence import CountingEvidence, LawEvidence, LogEvidence, RowsEvidence
 from ..findings.logging_policy import never_drawn
 from ..findings.registry import CAUSES, SEVERITIES, Cause
 from ..inference.spread import Inference
@@ -133,13 +133,14 @@ def log_evidence(
     compared = [one for name, one in found.items() if name.startswith("repeats ")]
     fine = "along time" in found and found["along time"].fine
     placebos = (one for name, both in found.items() if name.startswith("placebo") for one in both)
+    worst = min(compared, key=lambda one: one.chance, default=None)
     made = LogEvidence(
         rows=rows,
         logging="" if logging is None else repr(confirmed(logging)),
         unconfirmed=None if logging is None else departure(logging),
         fit=found.get("fit"),
         copies=found["contents"].repeated(),
-        repeats=_worst(compared),
+        repeats=worst and corrected(worst, 2 * len(compared)),  # each looks at slates and at items at the top
         least_repeats=min((one.least for one in compared), default=1.0),
         shown_only=rows > 0 and not more,
         unlisted=rows > 0 and not more and not listed,
@@ -165,9 +166,3 @@ def _of_weights(found: Moments) -> dict[str, Any]:
         "impressions": rows,
         "ess": weight**2 / float(squares["weight"]) if squares["weight"] else 0.0,
     }
-
-
-def _worst(found: Sequence[Repeats]) -> Repeats | None:
-    """Return the least likely of several comparisons, each of which looks at slates and at items at the top."""
-    worst = min(found, key=lambda one: one.chance, default=None)
-    return worst and corrected(worst, 2 * len(found))

@@ -82,8 +82,14 @@ class Impressions:
 
     def by_rank(self, confidence: float) -> list[RankRow]:
         """Return the click rate at each rank, with its interval."""
-        quantile = NormalDist().inv_cdf(0.5 + confidence / 2)
-        return [_click_rate(rank, sums, quantile) for rank, sums in enumerate(self.ranks, start=1)]
+        quantile, found = NormalDist().inv_cdf(0.5 + confidence / 2), []
+        for rank, (_, h, hc, hh, hhc, hhcc) in enumerate(self.ranks.tolist(), start=1):
+            rate = hc / h if h else 0.0
+            squares = hhcc - 2 * rate * hhc + rate**2 * hh
+            error = math.sqrt(squares) / h if squares > _ROUNDING * hhcc else 0.0
+            ends = Interval(rate, rate - quantile * error, rate + quantile * error, error).above(0.0)
+            found.append(RankRow(rank, h, hc, ends))
+        return found
 
 
 @dataclass(frozen=True)
@@ -98,14 +104,6 @@ class ImpressionsFold(MappedFold):
             ranks = np.zeros((batch.clicks.shape[1], 6))
             _kernels.rank_sums(batch.clicks, batch.contexts.length, inverse, ranks)
         return Impressions(len(batch), float(inverse.sum()), batch.skipped, ranks)
-
-
-def _click_rate(rank: int, sums: Floats, quantile: float) -> RankRow:
-    _, h, hc, hh, hhc, hhcc = (float(x) for x in sums)
-    rate = hc / h if h else 0.0
-    squares = hhcc - 2 * rate * hhc + rate**2 * hh
-    error = math.sqrt(squares) / h if squares > _ROUNDING * hhcc else 0.0
-    return RankRow(rank, h, hc, Interval(rate, rate - quantile * error, rate + quantile * error, error).above(0.0))
 
 
 @dataclass(frozen=True)

@@ -93,15 +93,15 @@ class ClipsFold:
         return merged | {key: _TERMS.merge(left[key], right[key]) for key in left.keys() & right.keys()}
 
     def finish(self, state: Clips) -> Clips:
-        return {key: _without_rounding(one) for key, one in state.items()}
-
-
-def _without_rounding(found: Moments) -> Moments:
-    """Return moments without third moments of the size of rounding errors, as of rows that a clip has made alike."""
-    size = np.maximum(np.abs(found.least), np.abs(found.largest))
-    with np.errstate(over="ignore"):
-        error = 1e-12 * found.n * np.einsum("i,j,k->ijk", size, size, size)
-    return replace(found, third={block: np.where(np.abs(one) <= error, 0.0, one) for block, one in found.third.items()})
+        """Return the moments without third ones of the size of rounding errors, as of rows that a clip made alike."""
+        found = {}
+        for key, one in state.items():
+            size = np.maximum(np.abs(one.least), np.abs(one.largest))
+            with np.errstate(over="ignore"):
+                error = 1e-12 * one.n * (size[:, None, None] * size[:, None] * size)
+            third = {block: np.where(np.abs(each) <= error, 0.0, each) for block, each in one.third.items()}
+            found[key] = replace(one, third=third)
+        return found
 
 
 def clip_path(state: Clips, number: int, whole: Moments) -> list[ClippedTerms]:
@@ -256,7 +256,9 @@ class Diagnostics:
         pair, estimate = (self.targets[target], without_normalisation(row.estimator)), row.estimate
         if estimate is None or not _clips(row.estimator) or pair not in self.clipped:
             return
-        path, made_rows = clip_path(clips, self.clipped.index(pair), _terms(pair, counts)), []
+        at, made_rows = counts.columns(*pair), []
+        whole = counts.sums.moments.of(tuple(counts.layout.columns.numbers((ROWS, at.value, at.weight))))
+        path = clip_path(clips, self.clipped.index(pair), whole)
         method = "studentised" if counts.spec.method == "studentised" else "normal"
         spec, stretch = IntervalSpec(method, counts.spec.confidence), math.sqrt(estimate.design_effect or 1.0)
         for one in path:
@@ -275,21 +277,11 @@ class Diagnostics:
         pair = self.targets[target], without_normalisation(row.estimator)
         if pair in self.weighed:
             total = float(counts.sums.total[counts.columns(*pair).value])
-            heavy = (
-                Heavy(self._row(base, place), weight, reward, value / total if total else None)
-                for weight, value, reward, base, place in found[self.weighed.index(pair)].tolist()
-            )
+            heavy = []
+            for weight, value, reward, base, place in found[self.weighed.index(pair)].tolist():
+                number = self.bases.get(int(base), int(base)) + int(place)  # in the whole log
+                heavy.append(Heavy(number, weight, reward, value / total if total else None))
             yield Path(target, row.name, tuple(heavy))
-
-    def _row(self, base: float, place: float) -> int:
-        """Return the number of a row in the log."""
-        return self.bases.get(int(base), int(base)) + int(place)
-
-
-def _terms(pair: tuple[AnyPolicy, Estimator], counts: Counts) -> Moments:
-    """Return the moments of the terms of an estimate."""
-    at = counts.columns(*pair)
-    return counts.sums.moments.of(tuple(counts.layout.columns.numbers((ROWS, at.value, at.weight))))
 
 
 def _weighs(estimator: AnyEstimator) -> bool:

@@ -51,7 +51,9 @@ class Provenance:
 
     def of(self, *parts: Part) -> Iterator[Fingerprint]:
         """Collect from targets and estimators and the parts that they wrap, each once."""
-        found = [one for part in parts for one in _rows(part)]
+        found: list[Fingerprint] = []
+        for part in parts:
+            found += learnt_rows(part) if is_policy(part) else filter(None, [without_normalisation(part).learnt_rows()])
         curves = [without_normalisation(part).curve for part in parts if not is_policy(part)]
         if self.curve is not None and self.curve_rows is not None and self.curve in curves:
             found.append(self.curve_rows)
@@ -90,14 +92,6 @@ class Provenance:
 
 
 NOTHING = Provenance()
-
-
-def _rows(part: Part) -> tuple[Fingerprint, ...]:
-    """Return the rows that a target, or the model of an estimator, was learnt from; most were not learnt."""
-    if is_policy(part):
-        return learnt_rows(part)
-    found = without_normalisation(part).learnt_rows()
-    return () if found is None else (found,)
 
 
 def _scores(part: Part) -> Iterator[str]:

@@ -80,10 +80,8 @@ _MOST = 1000
 """More times as many rows are not worth a number."""
 
 
-@finding("rare-rewards", "Rewards at large weights", cause=("overlap", "tail"))
-def rare_rewards(found: RareEvidence) -> Statement | None:
-    if not found.seen < SEEN:
-        return None
+@finding("rare-rewards", "Rewards at large weights", lambda found: found.seen < SEEN, cause=("overlap", "tail"))
+def rare_rewards(found: RareEvidence) -> Statement:
     times = _ENOUGH / max(found.expected, _ENOUGH / _MOST)
     return Statement(
         "warning",

@@ -9,11 +9,15 @@ UNLIKELY = 1e-3
 """At most one correct log in a thousand is reported as wrong."""
 
 
-@finding("miscalibrated", "Shown items against the logging policy", cause="calibration", explains="mean weight")
-def miscalibrated(log: LogEvidence) -> Statement | None:
+def unfit(log: LogEvidence) -> bool:
+    """Whether a correct log would hardly ever look like this. Rows that are copies add no information."""
+    return log.fit is not None and log.fit.chance ** (1 - log.copies) < UNLIKELY
+
+
+@finding("miscalibrated", "Shown items against the logging policy", unfit, cause="calibration", explains="mean weight")
+def miscalibrated(log: LogEvidence) -> Statement:
     """Items are shown more often, or less often, than the logging policy can explain."""
-    if log.fit is None or not unfit(log):
-        return None
+    assert log.fit is not None
     more = untested_in_words(log.fit)
     if log.apart:
         more = (
@@ -31,11 +35,6 @@ def miscalibrated(log: LogEvidence) -> Statement | None:
             Option("logging", "logged"),
         ),
     )
-
-
-def unfit(log: LogEvidence) -> bool:
-    """Whether a correct log would hardly ever look like this. Rows that are copies add no information."""
-    return log.fit is not None and log.fit.chance ** (1 - log.copies) < UNLIKELY
 
 
 def deviation_in_words(fit: Frequency) -> str:
@@ -74,12 +73,16 @@ _EVERY = 0.99
 """Share of the pairs from which rows of one context never differ."""
 
 
-@finding("not-random", "Randomness of the slates", cause="randomness")
-def not_random(log: LogEvidence) -> Statement | None:
+def repeated(log: LogEvidence) -> bool:
+    """Whether a correct log would hardly ever repeat itself so often. Rows that are copies add no information."""
+    return log.repeats is not None and log.repeats.chance ** (1 - log.copies) < UNLIKELY
+
+
+@finding("not-random", "Randomness of the slates", repeated, cause="randomness")
+def not_random(log: LogEvidence) -> Statement:
     """The log is less random than the logging policy says, or not random at all."""
     found = log.repeats
-    if found is None or not repeated(log):
-        return None
+    assert found is not None
     return Statement(
         "serious" if found.fixed >= FIXED else "warning",
         f"{repeats_in_words(found)} under {log.logging}: "
@@ -90,11 +93,6 @@ def not_random(log: LogEvidence) -> Statement | None:
         ),
         _remedy(found),
     )
-
-
-def repeated(log: LogEvidence) -> bool:
-    """Whether a correct log would hardly ever repeat itself so often. Rows that are copies add no information."""
-    return log.repeats is not None and log.repeats.chance ** (1 - log.copies) < UNLIKELY
 
 
 def repeats_in_words(found: Repeats) -> str:

@@ -43,13 +43,9 @@ def deviation(found: EstimateEvidence) -> float | None:
         hidden = found.hidden + found.unsupported
     away = min(odd_weights(mean, hidden), abs(mean.value - 1) / _ROUNDING)
     shared = max(found.groups, 1)
-    odd = mean.value >= shared * ODD_BY_MARKOV or (away >= _odd(shared) and abs(mean.value - 1) >= NEAR)
+    least = ODD if shared == 1 else -NormalDist().inv_cdf(NormalDist().cdf(-ODD) / shared)
+    odd = mean.value >= shared * ODD_BY_MARKOV or (away >= least and abs(mean.value - 1) >= NEAR)
     return away if odd else None
-
-
-def _odd(groups: int) -> float:
-    """Standard errors from which on a mean weight of one of so many groups is reported."""
-    return ODD if groups == 1 else -NormalDist().inv_cdf(NormalDist().cdf(-ODD) / groups)
 
 
 def refuting(targets: int = 1) -> float:

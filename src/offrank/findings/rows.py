@@ -101,12 +101,10 @@ RATES_APART = 5.0
 @finding(
     "kept-by-outcome",
     "Rows kept by their outcome",
-    lambda kept: kept.clicks and set(kept.totals) < {"clicked", "all"},
+    lambda kept: kept.clicks and kept.apart > RATES_APART and set(kept.totals) < {"clicked", "all"},
     cause="outcome",
 )
-def kept_by_outcome(kept: KeptEvidence) -> Statement | None:
-    if not kept.apart > RATES_APART:
-        return None
+def kept_by_outcome(kept: KeptEvidence) -> Statement:
     clicked, every = kept.estimated("clicked")[0], kept.estimated("all")[0]
     return Statement(
         "note",

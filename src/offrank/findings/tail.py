@@ -69,10 +69,13 @@ is less, 95 % intervals of lognormal rewards (sigma 2) hold the truth in at leas
 (benchmarks/skewed_rewards.py)."""
 
 
-@finding("heavy-rewards", "Tail of the rewards", cause="tail")
-def heavy_rewards(found: EstimateEvidence) -> Statement | None:
-    if found.reward_index is None or not found.reward_skewness > SKEWED:
-        return None
+@finding(
+    "heavy-rewards",
+    "Tail of the rewards",
+    lambda found: found.reward_index is not None and found.reward_skewness > SKEWED,
+    cause="tail",
+)
+def heavy_rewards(found: EstimateEvidence) -> Statement:
     return Statement(
         "warning",
         "A few large rewards determine the value, and larger ones are likely to come (Pareto index up to "

@@ -54,11 +54,14 @@ HARDLY_EVER = 100.0
 exceeds t n in at most one log of t (Markov's inequality)."""
 
 
-@finding("huge-inverse-propensity", "Inverse propensities", cause="weights")
-def huge_inverse_propensity(log: LogEvidence) -> Statement | None:
+@finding(
+    "huge-inverse-propensity",
+    "Inverse propensities",
+    lambda log: log.largest_weight / log.impressions > HARDLY_EVER,
+    cause="weights",
+)
+def huge_inverse_propensity(log: LogEvidence) -> Statement:
     times = log.largest_weight / log.impressions
-    if not times > HARDLY_EVER:
-        return None
     return Statement(
         "warning",
         f"The propensity of one shown slate is {log.largest_weight:.3g} times smaller than under a uniform policy. "
