@@ -1,8 +1,9 @@
 """What can be named: a registry holds the parts of one kind, each of which registers itself where it is defined.
 
-A registry imports the files of its package when it is first asked, so that a part is registered by being there. Parts
-of other packages register themselves in the same way when they are imported. An installed package that names modules
-in the entry point group `offrank.extensions` has them imported too, so that the command line knows its parts.
+A registry imports the file of its package that registers the name that it is asked for, and all of them when it is
+asked for all names or one that it does not find: a part is registered by being there. Parts of other packages register
+themselves in the same way when they are imported. An installed package that names modules in the entry point group
+`offrank.extensions` has them imported too, so that the command line knows its parts.
 """
 
 from __future__ import annotations
@@ -69,7 +70,9 @@ class Registry(Mapping[str, V]):
         self._parts = dict(sorted({**self._parts, name: part}.items()))
 
     def __getitem__(self, name: str) -> V:
-        return self._all()[name]
+        if name not in self._parts and not self._loaded and name in (homes := homes_written(self._package)):
+            importlib.import_module(homes[name])
+        return self._parts[name] if name in self._parts else self._all()[name]
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._all())
@@ -92,6 +95,24 @@ class Registry(Mapping[str, V]):
         return self._parts
 
 
+class Together(Mapping[str, V]):
+    """The parts of several kinds as one mapping. also: further names of some of them."""
+
+    def __init__(self, *kinds: Mapping[str, V], also: Mapping[str, str]) -> None:
+        self._kinds, self._also = kinds, also
+
+    def __getitem__(self, name: str) -> V:
+        known = self._also.get(name, name)
+        return next((one[known] for one in self._kinds[:-1] if known in one), None) or self._kinds[-1][known]
+
+    def __iter__(self) -> Iterator[str]:
+        for names in (*self._kinds, self._also):
+            yield from names
+
+    def __len__(self) -> int:
+        return sum(map(len, (*self._kinds, self._also)))
+
+
 @cache
 def _extensions() -> None:
     """Import the modules that installed packages name."""
@@ -108,13 +129,21 @@ def extended() -> bool:
     return bool(entry_points(group=EXTENSIONS))
 
 
-def names_written(package: str) -> set[str]:
-    """Return the names that the files of a package of offrank register, read off their text: nothing is imported.
+@cache
+def homes_written(package: str) -> Mapping[str, str]:
+    """Return the names that the files of a package register, each with its module; nothing is imported.
 
-    package: its name within offrank. Names that installed packages register are not among them: see `extended`.
+    They are read off the text. Names that installed packages register are not among them: see `extended`.
     """
-    files = sorted((Path(__file__).parent / package).rglob("*.py"))
-    return {name for file in files for name in _names_in(file.read_text(encoding="utf-8"))}
+    root = Path(__file__).parent
+    folder = root.joinpath(*package.split(".")[1:])
+    files = folder.rglob("*.py") if package.startswith(f"{__package__}.") else ()
+    return {
+        name: ".".join([__package__, *file.relative_to(root).with_suffix("").parts])
+        for file in sorted(files)
+        if not file.name.startswith("_")
+        for name in _names_in(file.read_text(encoding="utf-8"))
+    }
 
 
 def _names_in(text: str) -> Iterator[str]:

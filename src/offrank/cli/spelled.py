@@ -8,7 +8,7 @@ import click
 from click.shell_completion import CompletionItem
 
 from ..from_text import named
-from ..registry import extended, names_written
+from ..registry import extended, homes_written
 from ..spelling import refuse_unknown, split
 
 _PACKAGES = {"policy": ("policies",), "estimator": ("estimators", "reward_models"), "kind of interval": ("inference",)}
@@ -17,7 +17,9 @@ _ALIASES = {"estimator": ("dm",)}
 
 def names_of(kind: str) -> list[str]:
     """Return the names that a spelling of this kind may begin with: of a policy, an estimator, a kind of interval."""
-    return sorted({*(name for one in _PACKAGES[kind] for name in names_written(one)), *_ALIASES.get(kind, ())})
+    return sorted(
+        {*(name for one in _PACKAGES[kind] for name in homes_written(f"offrank.{one}")), *_ALIASES.get(kind, ())}
+    )
 
 
 class SpelledType(click.ParamType):  # type: ignore[type-arg]  # no generic type before click 8.4

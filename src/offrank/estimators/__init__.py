@@ -1,23 +1,30 @@
 """Estimators turn log batches into a value and a weight per impression; each named method has its own file."""
 
-from .base import Estimator, Reference, Terms, Weighted, Weights
-from .bounded import Bounded
-from .click_weights import ClickWeights
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ..registry import later as _later
 from .clip import Clip, clip
-from .direct import Direct
-from .doubly_robust import DoublyRobust
-from .family import InterpolWindows
-from .ips import IPS
-from .items import IPM, Interpol, PositionBased
-from .logged import LoggedMean
-from .named import estimator
-from .predicted import ModelBased
-from .pseudoinverse.estimator import PI
 from .registry import ESTIMATORS
-from .rips import RIPS
 from .shrink import Shrink, shrink
 from .switch import Switch, switch
-from .wrappers import SelfNormalised, self_normalised
+
+if TYPE_CHECKING:
+    from .base import Estimator, Reference, Terms, Weighted, Weights
+    from .bounded import Bounded
+    from .click_weights import ClickWeights
+    from .direct import Direct
+    from .doubly_robust import DoublyRobust
+    from .family import InterpolWindows
+    from .ips import IPS
+    from .items import IPM, Interpol, PositionBased
+    from .logged import LoggedMean
+    from .named import estimator
+    from .predicted import ModelBased
+    from .pseudoinverse.estimator import PI
+    from .rips import RIPS
+    from .wrappers import SelfNormalised, self_normalised
 
 __all__ = [
     "ESTIMATORS",
@@ -49,3 +56,30 @@ __all__ = [
     "shrink",
     "switch",
 ]
+
+_HOMES = {
+    "Bounded": "bounded",
+    "ClickWeights": "click_weights",
+    "Direct": "direct",
+    "DoublyRobust": "doubly_robust",
+    "Estimator": "base",
+    "IPM": "items",
+    "IPS": "ips",
+    "Interpol": "items",
+    "InterpolWindows": "family",
+    "LoggedMean": "logged",
+    "ModelBased": "predicted",
+    "PI": "pseudoinverse.estimator",
+    "PositionBased": "items",
+    "RIPS": "rips",
+    "Reference": "base",
+    "SelfNormalised": "wrappers",
+    "Terms": "base",
+    "Weighted": "base",
+    "Weights": "base",
+    "estimator": "named",
+    "self_normalised": "wrappers",
+}
+
+if not TYPE_CHECKING:  # otherwise a type checker would accept any name
+    __getattr__ = _later(__name__, _HOMES)

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
+from ..registry import Together
 from ..reward_models.registry import REWARD_MODELS
 from ..spelling import parse
 from .base import Estimator, Reference
@@ -15,6 +19,10 @@ REFERENCES: tuple[Reference, ...] = (IPS(), RIPS(), IPM())
 """Reference estimators with few assumptions, computed in the same pass to compare the requested ones with."""
 
 
+_NAMES: Together[Callable[..., Any]] = Together(ESTIMATORS, REWARD_MODELS, also={"dm": "direct"})
+"""What makes estimators and the models within them; the direct method has another usual name."""
+
+
 def estimator(spelling: str | Estimator | SelfNormalised) -> Estimator | SelfNormalised:
     """The estimator with this spelling; an estimator is returned as it is.
 
@@ -23,6 +31,5 @@ def estimator(spelling: str | Estimator | SelfNormalised) -> Estimator | SelfNor
     """
     if not isinstance(spelling, str):
         return spelling
-    names = {**ESTIMATORS, **REWARD_MODELS, "dm": ESTIMATORS["direct"]}  # the direct method, by its other usual name
-    made: Estimator | SelfNormalised = parse(spelling, names, "estimator")
+    made: Estimator | SelfNormalised = parse(spelling, _NAMES, "estimator")
     return made

@@ -1,7 +1,25 @@
 """Learning of policies from a log; one file per method."""
 
-from .examples import Checkpoint, Learner
-from .named import METHODS, learner
-from .splits import Split
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ..registry import later as _later
+
+if TYPE_CHECKING:
+    from .examples import Checkpoint, Learner
+    from .named import METHODS, learner
+    from .splits import Split
 
 __all__ = ["METHODS", "Checkpoint", "Learner", "Split", "learner"]
+
+_HOMES = {
+    "Checkpoint": "examples",
+    "Learner": "examples",
+    "METHODS": "named",
+    "Split": "splits",
+    "learner": "named",
+}
+
+if not TYPE_CHECKING:  # otherwise a type checker would accept any name
+    __getattr__ = _later(__name__, _HOMES)

@@ -1,16 +1,23 @@
 """Readers: from files and tables to a `Source`."""
 
-from .formats.clax import clax
-from .formats.criteo import criteo
-from .formats.criteo_paper import criteo_paper
-from .formats.open_bandit import open_bandit
-from .formats.registry import READERS, Reader
-from .formats.sogou import sogou
-from .formats.tiangong import tiangong
-from .formats.yandex import yandex
-from .log import read_log
-from .svmlight import read_svmlight, write_svmlight
-from .trec import read_trec, write_trec
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ..registry import later as _later
+
+if TYPE_CHECKING:
+    from .formats.clax import clax
+    from .formats.criteo import criteo
+    from .formats.criteo_paper import criteo_paper
+    from .formats.open_bandit import open_bandit
+    from .formats.registry import READERS, Reader
+    from .formats.sogou import sogou
+    from .formats.tiangong import tiangong
+    from .formats.yandex import yandex
+    from .log import read_log
+    from .svmlight import read_svmlight, write_svmlight
+    from .trec import read_trec, write_trec
 
 __all__ = [
     "READERS",
@@ -28,3 +35,23 @@ __all__ = [
     "write_trec",
     "yandex",
 ]
+
+_HOMES = {
+    "READERS": "formats.registry",
+    "Reader": "formats.registry",
+    "clax": "formats.clax",
+    "criteo": "formats.criteo",
+    "criteo_paper": "formats.criteo_paper",
+    "open_bandit": "formats.open_bandit",
+    "read_log": "log",
+    "read_svmlight": "svmlight",
+    "read_trec": "trec",
+    "sogou": "formats.sogou",
+    "tiangong": "formats.tiangong",
+    "write_svmlight": "svmlight",
+    "write_trec": "trec",
+    "yandex": "formats.yandex",
+}
+
+if not TYPE_CHECKING:  # otherwise a type checker would accept any name
+    __getattr__ = _later(__name__, _HOMES)
