@@ -171,9 +171,10 @@ def first_rows(table: Table, columns: tuple[str, ...], rows: int = _ROWS) -> pa.
     except OffrankError:  # which is told when the rows are read
         pass
     tables = [pa.Table.from_batches([data]) for data in found]
-    empty = pa.table({name: pa.array([], pa.null()) for name in columns})
+    if not tables:
+        return pa.table({name: pa.nulls(0) for name in columns})
     try:
-        return pa.concat_tables(tables, promote_options="permissive").slice(0, rows) if tables else empty
+        return pa.concat_tables(tables, promote_options="permissive").slice(0, rows)
     except (pa.ArrowInvalid, pa.ArrowTypeError):  # texts, or numbers that no type of all files holds
         return tables[0].slice(0, rows)
 
