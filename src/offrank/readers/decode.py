@@ -171,7 +171,7 @@ class Decoded:
         if "reward" in self.by_row:
             earned = self.by_row["reward"]
         elif clicks is not None:
-            sums = clicks.padded(int(clicks.lengths.max(initial=0))).sum(axis=1)
+            sums = clicks.padded(int(clicks.lengths.max(initial=0)), 0, np.float64).sum(axis=1)
             earned = np.where(clicks.null | (clicks.lengths != self.length), np.nan, sums)
         outcome = [self.columns[role] for role in ("clicks", "reward") if role in self.columns]
         return self.faults.dropped(outcome, earned)
