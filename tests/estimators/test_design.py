@@ -70,7 +70,7 @@ def found(
     given: Any = {name: made(name) for name in names}
     layout = Layout(tuple(map(policy, targets)), tuple(dict.fromkeys(given.values())))
     drawn = policy(logging)
-    fold, _ = design_fold(layout, drawn, MemorySource((batch,)), Needs(), RunCache())
+    fold = design_fold(layout, drawn, MemorySource((batch,)), Needs(), RunCache())
     fold = replace(fold, **how)
     designs = fold.finish(fold.add(fold.empty(), batch))
     known = {(repr(t), e): one for (t, e, *_), one in zip(layout.pairs, designs, strict=True)}

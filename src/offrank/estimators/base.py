@@ -206,6 +206,9 @@ class Estimator(Spelled, ABC):
 class Weighted(Estimator):
     """An estimator that weights the logged rewards."""
 
+    preselected: ClassVar[bool] = False
+    predicts: ClassVar[bool] = False
+
     @property
     def weighting(self) -> Weighted:
         return self
@@ -247,7 +250,8 @@ class Weighted(Estimator):
         """The weights of a batch."""
 
     def terms(self, batch: LogBatch, logging: Propensities, target: Propensities) -> Terms:
-        return _weighted_outcome(batch, self.weights(batch, logging, target))
+        weights = self.weights(batch, logging, target)
+        return rewarded(weights, batch.reward, batch.clicks, batch.contexts.length)
 
 
 def forwarded(field: str, name: str) -> Any:
@@ -259,10 +263,16 @@ class Reference(Weighted):
     """A weighting by the ratio of target and logging probabilities, with which other estimators are compared.
 
     The ability that it requires of both says of what: of slates (`log_prob`), their first slots (`slot_probs`), or
-    items at their ranks (`rank_law`).
+    items at their ranks (`rank_law`). Such weights have expectation 1, and no bound, window, curve or model.
     """
 
     follows: ClassVar[Follows] = "ratios"
+    normalised: ClassVar[bool] = True
+    each_slot: ClassVar[bool] = False
+    bound: ClassVar[None] = None
+    window_size: ClassVar[None] = None
+    curve: ClassVar[None] = None
+    drawn: ClassVar[tuple[Weighted, ...]] = ()
 
     @abstractmethod
     def ratios(self, batch: LogBatch, logging: Propensities, target: Propensities) -> tuple[Floats, NDArray[np.bool_]]:
@@ -271,7 +281,8 @@ class Reference(Weighted):
     @final
     def weights(self, batch: LogBatch, logging: Propensities, target: Propensities) -> Weights:
         weight, impossible = self.ratios(batch, logging, target)
-        refuse_impossible(batch, impossible, logging)
+        if impossible.any():
+            refuse_impossible(batch, impossible, logging)
         return Weights(weight, weight)
 
     @final
@@ -283,7 +294,7 @@ class Reference(Weighted):
             weight = np.where(impossible, _FAR, weight)
             if weight.ndim == 2:
                 weight = np.where(np.arange(weight.shape[1]) < batch.contexts.length[:, None], weight, 0.0)
-        found = _weighted_outcome(batch, Weights(weight, weight))
+        found = rewarded(Weights(weight, weight), batch.reward, batch.clicks, batch.contexts.length)
         return replace(found, value=np.clip(found.value, -_FAR, _FAR))
 
 
@@ -291,11 +302,6 @@ def terms_of(estimator: Estimator, batch: LogBatch, logging: AnyPolicy, target: 
     """The terms of an estimator between two policies, computed once per batch."""
     both = propensities(logging, batch), propensities(target, batch)
     return batch.once(("terms", estimator, id(logging), id(target)), lambda: estimator.terms(batch, *both))
-
-
-def _weighted_outcome(batch: LogBatch, weights: Weights) -> Terms:
-    """The terms of the weighted logged reward or clicks."""
-    return rewarded(weights, batch.reward, batch.clicks, batch.contexts.length)
 
 
 def rewarded(weights: Weights, reward: Floats, clicks: Floats | None, length: Integers) -> Terms:
@@ -310,14 +316,9 @@ def rewarded(weights: Weights, reward: Floats, clicks: Floats | None, length: In
     return Terms(value, mean, weights)
 
 
-def refuse_other(made: object) -> None:
-    """Raise unless it is an estimator.
-
-    Raises:
-        UsageError: it is not.
-    """
-    if not isinstance(made, Estimator):
-        raise UsageError(f"{made!r} is not an estimator", "give one such as ips, ipm or dr(lasso)")
+def no_estimator(made: object) -> UsageError:
+    """The error for what is no estimator."""
+    return UsageError(f"{made!r} is not an estimator", "give one such as ips, ipm or dr(lasso)")
 
 
 def refuse_impossible(batch: LogBatch, impossible: np.ndarray, logging: Propensities) -> None:

@@ -19,7 +19,7 @@ from ..log.batch import Floats, LogBatch
 from ..log.source import Needs
 from ..policies.propensities import AnyPolicy, Propensities
 from ..sums.fingerprint import Fingerprint
-from .base import Bound, Weighted, Weights, forwarded, refuse_other
+from .base import Bound, Estimator, Weighted, Weights, forwarded, no_estimator
 
 Limit = float | Literal["auto"]
 AUTO: Literal["auto"] = "auto"
@@ -55,7 +55,8 @@ class Bounded(Weighted):
     base: Weighted
 
     def __post_init__(self) -> None:
-        refuse_other(self.base)
+        if not isinstance(self.base, Estimator):
+            raise no_estimator(self.base)
         if self.base.weighs == "logged":
             raise UsageError("logged has no weights, so there is nothing to bound", f"use {self.name}(ips, 10)")
         if not isinstance(self.base, Weighted):

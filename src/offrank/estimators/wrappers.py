@@ -9,7 +9,7 @@ from typing import Any, Literal, TypeGuard, TypeVar
 
 from ..errors import UsageError
 from ..spelling import Spelled, spell
-from .base import Estimator, Normalisation, Weighted, refuse_other
+from .base import Estimator, Normalisation, Weighted, no_estimator
 from .bounded import Bounded
 from .registry import ESTIMATORS
 
@@ -47,7 +47,8 @@ class SelfNormalised(Spelled):
     normaliser: Normaliser = field(default="slot", kw_only=True)
 
     def __post_init__(self) -> None:
-        refuse_other(self.base)
+        if not isinstance(self.base, Estimator):
+            raise no_estimator(self.base)
         if not isinstance(self.base, Weighted) and not (self.controlled and self.base.normalised):
             raise UsageError(
                 f"{self.base!r} has no self-normalised form: a prediction has no weight to divide by",
@@ -116,7 +117,7 @@ def without_normalisation(estimator: Estimator | SelfNormalised) -> Estimator:
 
 def weights_of(estimator: Estimator | SelfNormalised) -> Weighted | None:
     """How an estimator weights the logged rewards; None where it does not."""
-    return without_normalisation(estimator).weighting
+    return (estimator.base if isinstance(estimator, SelfNormalised) else estimator).weighting
 
 
 def wrapped(base: Estimator | SelfNormalised, wrap: Callable[[Any], Estimator]) -> Estimator | SelfNormalised:
