@@ -23,7 +23,7 @@ from ..errors import UsageError
 from ..log.batch import Contexts, Floats, Integers, LogBatch
 from ..log.source import Needs
 from ..policies.propensities import AnyPolicy, law
-from ..policies.ties import certain, shown_slates
+from ..policies.ties import sure_slates
 from ..reward_models import slates as slates_of
 from ..reward_models.click_model import posterior_draws, separable
 from ..reward_models.slates import slate_laws
@@ -95,11 +95,11 @@ class AsModelled(Knowledge):
             return Gap(np.zeros(len(batch)), np.zeros(len(batch)))
         one, other = (self.ends(batch, context, policy) for policy in (target, against))
         lower, upper = one.lower - other.upper, one.upper - other.lower
-        sure = certain(target, batch.contexts) & certain(against, batch.contexts)
-        if len(rows := np.flatnonzero(sure)):
+        (sure, left), (also, right) = (sure_slates(policy, batch.contexts) for policy in (target, against))
+        if len(rows := np.flatnonzero(sure & also)):
             contexts = batch.contexts.take(rows)
             lower[rows], upper[rows] = self._apart(
-                contexts, shown_slates(target, contexts), shown_slates(against, contexts)
+                contexts, left[rows, : contexts.slots], right[rows, : contexts.slots]
             )
         return Gap(lower, upper)
 

@@ -14,7 +14,7 @@ from ..log.batch import Contexts, Floats, Integers, LogBatch
 from ..log.contexts import content, distinct
 from ..log.source import Needs
 from ..policies.propensities import AnyPolicy, law, law_needs
-from ..policies.ties import certain, shown_slates
+from ..policies.ties import sure_slates
 from .cells import refuse_sampled
 from .knowledge import Ends, Gap, Knowledge
 
@@ -166,8 +166,9 @@ class WholeSlates(Knowledge):
             return np.ones(len(batch))
         shared = np.zeros(len(batch))
         for one, other in ((target, against), (against, target)):
-            if len(rows := np.flatnonzero(certain(one, batch.contexts))):
+            sure, slates = sure_slates(one, batch.contexts)
+            if len(rows := np.flatnonzero(sure)):
                 contexts = batch.contexts.take(rows)
-                slates = shown_slates(one, contexts)
-                shared[rows] = np.exp(law(other, "log_prob").log_prob(contexts, slates))
+                log_prob = law(other, "log_prob").log_prob(contexts, slates[rows, : contexts.slots])
+                shared[rows] = np.exp(log_prob)
         return shared

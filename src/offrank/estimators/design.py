@@ -10,13 +10,14 @@ from __future__ import annotations
 
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from typing import cast
 
 import numpy as np
 
 from ..errors import AbilityError, OffrankError
 from ..log.batch import Floats, Integers, RunCache
 from ..log.source import Needs, Source, has
-from ..policies.propensities import AnyPolicy, is_law, law, law_needs, shown_needs
+from ..policies.propensities import AnyPolicy, ShownAbility, is_law, law, law_needs, shown_needs
 from ..sums.base import MappedFold
 from ..sums.estimate import Design
 from ..sums.sampled import SampledRows, SampledRowsFold
@@ -25,7 +26,7 @@ from .fold import Layout
 from .pseudoinverse.estimator import PI
 from .pseudoinverse.overlap import overlap
 from .sampled_slates import DRAWS, SampledSlates, sampled_slates
-from .unique_weights import UniqueWeights, asked, unique_weights, weighted
+from .unique_weights import UniqueWeights, ratios, turned
 
 KEPT = 2048
 """Largest number of contexts examined in a log."""
@@ -40,6 +41,8 @@ INVERSES = 512
 FEWEST = 5.0
 """With fewer expected rows of a weight, a log may well hold none: the probability is 1 / 150 at five."""
 _ROUNDING = 1e-9
+_Known = dict[bool, tuple[AnyPolicy, SampledSlates]]
+"""A target and its slates, by whether they are those of weights of items at every rank."""
 _LARGEST = 1e100
 """Weights beyond this count as this: their third powers are summed."""
 
@@ -69,91 +72,48 @@ class DesignFold(MappedFold):
         return SampledRowsFold(self.read, self.kept if self.able else 0, cells=CANDIDATES, each="candidate")
 
     def result(self, state: SampledRows) -> tuple[Design | None, ...]:
-        sampled: dict[bool, _Sampled] = {}  # one target at a time
+        known: _Known = {}
         found = []
-        for target, estimator, number, *_ in self.layout.pairs:
+        for pair in self.layout.pairs:
             made = None
-            if number in self.able and len(state):
-                plain = estimator.unbounded
-                turned = plain is not None and plain.follows == "every rank"
-                most = TURNED if turned else self.kept
-                known = sampled.get(turned)
-                if known is None or known.target is not target:
-                    known = sampled[turned] = _Sampled(state, target, self.logging, self.draws, self.cache, most)
+            if pair.number in self.able and len(state):
                 with suppress(OffrankError, NotImplementedError):  # diagnostics must not stop the estimate
-                    made = known.design(estimator)
+                    made = self._design(state, pair.target, pair.estimator, known)
             found.append(made)
         return tuple(found)
 
-
-def design_fold(layout: Layout, logging: AnyPolicy, source: Source, needed: Needs, cache: RunCache) -> DesignFold:
-    """The fold that finds the designs; it reads columns that it needs beside those `needed` anyway."""
-    able = set()
-    for target, estimator, number, *_ in layout.pairs:
-        more = _needs(target, estimator, logging)
-        if more is not None and _has(source, needed, more):
-            able.add(number)
-            needed |= more
-    return DesignFold(layout, logging, frozenset(able), needed, cache=cache)
-
-
-def _needs(target: AnyPolicy, estimator: Estimator, logging: AnyPolicy) -> Needs | None:
-    """The columns that a design needs; None where it cannot be computed."""
-    plain = weighted(estimator)[1]
-    try:
-        if isinstance(estimator, PI) and estimator.slots == "joint":
-            return law_needs(target, "rank_probs") | law_needs(logging, "pair_probs")
-        ability = asked(plain)
-        if ability is None or plain is None or not is_law(logging):
-            return None
-        found = law_needs(target, "sample") | shown_needs(target, ability)
-        return found | shown_needs(logging, ability)
-    except AbilityError:
-        return None
-
-
-def _has(source: Source, needed: Needs, more: Needs) -> bool:
-    """Whether a source has these further columns besides those needed."""
-    return replace(needed | more, exchangeable=needed.exchangeable) == needed or has(source, needed | more)
-
-
-class _Sampled:
-    """The slates that one target shows in the sampled contexts, shared by all estimators."""
-
-    def __init__(
-        self, state: SampledRows, target: AnyPolicy, logging: AnyPolicy, draws: int, cache: RunCache, most: int
-    ) -> None:
+    def _design(self, state: SampledRows, target: AnyPolicy, estimator: Estimator, known: _Known) -> Design | None:
+        """The design of one pair. known: the slates that the last target shows, shared by its estimators."""
         slots = max(state.contexts.slots, 1)
-        few = np.arange(min(len(state), max(PAIRS // slots**2, 1), most))
-        self.state, self.target, self.logging, self.cache = state, target, logging, cache
-        self.contexts, self.inclusion = state.contexts.take(few), state.inclusion[few]
-        cells = max(self.contexts.candidates.shape[1], slots**2)
-        self.draws = min(draws, max(PAIRS // cells, 1))
-        self._slates: tuple[SampledSlates, Integers] | None = None
-
-    def design(self, estimator: Estimator) -> Design | None:
-        if isinstance(estimator, PI):
-            return self._of_inverse(estimator)
-        weighting, plain = weighted(estimator)
+        weighting, plain = estimator.weighting, estimator.unbounded
         if weighting is None or plain is None:
             return None
-        if self._slates is None:
-            given = law(self.target, "sample"), law(self.logging, "log_prob"), self.contexts, self.inclusion
-            self._slates = sampled_slates(*given, self.cache, self.draws)
-        slates, order = self._slates
-        found = unique_weights(weighting, plain, slates)
-        length = np.ones(len(order)) if plain.outcome == "reward" else self.contexts.length[order]
+        moves = plain.follows == "every rank"
+        few = np.arange(min(len(state), max(PAIRS // slots**2, 1), TURNED if moves else self.kept))
+        if isinstance(estimator, PI):
+            return self._of_inverse(state, few[:INVERSES], target, estimator)
+        if any(other is not target for other, _ in known.values()):
+            known.clear()
+        if moves not in known:
+            contexts, inclusion = state.contexts.take(few), state.inclusion[few]
+            draws = min(self.draws, max(PAIRS // max(contexts.candidates.shape[1], slots**2), 1))
+            given = law(target, "sample"), law(self.logging, "log_prob"), contexts, inclusion
+            known[moves] = target, sampled_slates(*given, self.cache, draws)
+        slates = known[moves][1]
+        found = (turned if moves else ratios)(weighting, plain, slates)
+        few = few[slates.order]
+        length = np.ones(len(few)) if plain.outcome == "reward" else state.contexts.length[few]
         number = (np.arange(found.weight.shape[1]) < length[:, None]).astype(np.float64)
-        return _design(found, number, 1 / self.inclusion[order], self.state.read)
+        return _design(found, number, 1 / state.inclusion[few], state.read)
 
-    def _of_inverse(self, estimator: PI) -> Design:
-        few = np.arange(min(len(self.contexts), INVERSES))
-        target, logging = law(self.target, "rank_probs"), law(self.logging, "pair_probs")
-        found = overlap(logging, target, self.contexts.take(few), estimator.samples, self.cache)
-        counts = 1 / self.inclusion[few]
+    def _of_inverse(self, state: SampledRows, few: Integers, target: AnyPolicy, estimator: PI) -> Design:
+        """The design of the pseudoinverse, in a few of the contexts."""
+        wanted, logging = law(target, "rank_probs"), law(self.logging, "pair_probs")
+        found = overlap(logging, wanted, state.contexts.take(few), estimator.samples, self.cache)
+        counts = 1 / state.inclusion[few]
         second = found.sigma2 + found.sampling
         mean = float((counts * found.supported).sum())
-        effective = self.state.read / len(few) * _effective(counts * found.supported, counts**2 * second)
+        effective = state.read / len(few) * _effective(counts * found.supported, counts**2 * second)
         return Design(
             rows=len(few),
             second_moment=float((counts * second).sum() / counts.sum()),
@@ -164,6 +124,34 @@ class _Sampled:
             effective=effective,
             visible=effective,
         )
+
+
+def design_fold(layout: Layout, logging: AnyPolicy, source: Source, needed: Needs, cache: RunCache) -> DesignFold:
+    """The fold that finds the designs; it reads columns that it needs beside those `needed` anyway."""
+    able = set()
+    for pair in layout.pairs:
+        more = _needs(pair.target, pair.estimator, logging)
+        if more is None:
+            continue
+        every = needed | more
+        if replace(every, exchangeable=needed.exchangeable) == needed or has(source, every):
+            able.add(pair.number)
+            needed = every
+    return DesignFold(layout, logging, frozenset(able), needed, cache=cache)
+
+
+def _needs(target: AnyPolicy, estimator: Estimator, logging: AnyPolicy) -> Needs | None:
+    """The columns that a design needs; None where it cannot be computed."""
+    plain = estimator.unbounded
+    try:
+        if isinstance(estimator, PI) and estimator.slots == "joint":
+            return law_needs(target, "rank_probs") | law_needs(logging, "pair_probs")
+        if plain is None or plain.follows is None or not is_law(logging):
+            return None
+        ability = cast(ShownAbility, plain.requires_target)
+        return law_needs(target, "sample") | shown_needs(target, ability) | shown_needs(logging, ability)
+    except AbilityError:
+        return None
 
 
 def _design(found: UniqueWeights, number: Floats, counts: Floats, read: int) -> Design:

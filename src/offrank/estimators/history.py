@@ -25,7 +25,7 @@ from ..log.hashing import hashed
 from ..log.source import Needs, Source, is_read_once
 from ..policies.by import By
 from ..policies.propensities import law, law_needs
-from ..policies.ties import certain, shown_slates
+from ..policies.ties import sure_slates
 from ..running.executors import Executor, Progress, run
 
 SHOWN = 5
@@ -69,11 +69,8 @@ class ArmRows:
         contexts, lists = batch.contexts, [batch.slates[:, : batch.contexts.slots]]
         sure = np.ones(len(batch), np.bool_)
         for policy in (law(one, "log_prob") for one in arms.policies.values()):
-            certainly = certain(policy, contexts)
-            shown = np.full((len(batch), contexts.slots), -1)
-            some = contexts.take(np.flatnonzero(certainly))
-            shown[certainly, : some.slots] = shown_slates(policy, some)
-            lists.append(shown)
+            certainly, slates = sure_slates(policy, contexts)
+            lists.append(np.where(certainly[:, None], slates, -1))
             sure &= certainly
         documents = [np.where(one >= 0, shown_keys(contexts, one, LEARNT_BY), PAD) for one in lists]
         clicks = np.zeros(lists[0].shape) if batch.clicks is None else batch.clicks[:, : contexts.slots]

@@ -6,7 +6,6 @@ The draws are keyed by the content of the contexts, not by the order of rows, ca
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 
@@ -17,7 +16,7 @@ from ..log.hashing import feature_hashes, hashes
 from ..log.source import Needs
 from ..policies.base import Ability, Policy, all_items
 from ..policies.propensities import Propensities, propensities
-from ..policies.ties import certain, shown_slates
+from ..policies.ties import sure_slates
 from .pseudoinverse.grouping import places
 
 _ABILITIES: tuple[Ability, ...] = ("rank_probs", "log_prob", "slot_probs")
@@ -31,59 +30,40 @@ _SEED = 0
 class SampledSlates:
     """Slates of a target: row [s] of the contexts and probability chance [s], summing to 1 in each context.
 
-    batch: contexts and slates [s, k] as those of a log, -1 at ranks that the target leaves empty.
+    batch: contexts and slates [s, k] as those of a log, -1 at ranks that the target leaves empty. target, logging: what
+    both policies say of them. order: [n] the row of each context among those given.
     """
 
-    target: Policy
-    logging: Policy
     row: Integers
     chance: Floats
     batch: LogBatch
-
-    @cached_property
-    def wanted(self) -> Propensities:
-        """The target's probabilities of its slates."""
-        return propensities(self.target, self.batch)
-
-    @cached_property
-    def drawn(self) -> Propensities:
-        """The logging policy's probabilities of them."""
-        return propensities(self.logging, self.batch)
-
-    @cached_property
-    def slots(self) -> np.ndarray:
-        """[s, k] whether each slot exists."""
-        return np.arange(self.batch.slates.shape[1]) < self.batch.contexts.length[:, None]
+    target: Propensities
+    logging: Propensities
+    order: Integers
 
 
 def sampled_slates(
     target: Policy, logging: Policy, contexts: Contexts, inclusion: Floats, cache: RunCache, draws: int = DRAWS
-) -> tuple[SampledSlates, Integers]:
-    """Slates of a target in some contexts, and [n] the row of each context in those of the `SampledSlates`.
-
-    The slate of a deterministic target, else a sample of about `draws` slates in all.
+) -> SampledSlates:
+    """Slates of a target in some contexts: that of a deterministic target, else a sample of about `draws` in all.
 
     Raises:
         AbilityError: the target cannot draw.
     """
-    sure, order = certain(target, contexts), np.arange(len(contexts))
+    (sure, slates), order = sure_slates(target, contexts), np.arange(len(contexts))
+    row, chance = order, np.ones(len(order))
     if not sure.all():
         contexts, order = _in_order(contexts, inclusion, target, logging)
-        sure = sure[order]
-    each = np.where(sure, 1, max(1, draws // max(int((~sure).sum()), 1)))
-    row = np.repeat(np.arange(len(contexts)), each)
-    slates = np.full((len(row), contexts.slots), -1)
-    if sure.any():
-        slates[sure[row]] = shown_slates(target, contexts)[sure]
-    if not sure.all():
-        found = target.sample(contexts.take(row[~sure[row]]), np.random.default_rng(_SEED))
-        slates[~sure[row], : found.shape[1]] = found
-    return SampledSlates(target, logging, row, (1 / each)[row], _batch(contexts.take(row), slates, cache)), order
-
-
-def _batch(contexts: Contexts, slates: Integers, cache: RunCache) -> LogBatch:
-    n = len(contexts)
-    return LogBatch(contexts, Shown(slates), None, None, np.ones(n), np.arange(n, dtype=np.uint64), run=cache)
+        sure, slates = sure_slates(target, contexts)
+        each = np.where(sure, 1, max(1, draws // int((~sure).sum())))
+        row = np.repeat(np.arange(len(contexts)), each)
+        contexts, drawn, chance, slates = contexts.take(row), ~sure[row], (1 / each)[row], slates[row]
+        found = target.sample(contexts.take(np.flatnonzero(drawn)), np.random.default_rng(_SEED))
+        slates[drawn] = -1
+        slates[drawn, : found.shape[1]] = found
+    n = len(row)
+    batch = LogBatch(contexts, Shown(slates), None, None, np.ones(n), np.arange(n, dtype=np.uint64), run=cache)
+    return SampledSlates(row, chance, batch, propensities(target, batch), propensities(logging, batch), order)
 
 
 def _in_order(contexts: Contexts, inclusion: Floats, target: Policy, logging: Policy) -> tuple[Contexts, Integers]:

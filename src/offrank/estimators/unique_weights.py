@@ -10,15 +10,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import cast
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..log.batch import Floats, LogBatch, Shown
-from ..policies.propensities import Propensities, ShownAbility
+from ..policies.propensities import Propensities
 from ..policies.rank_law import RankLaw
-from .base import Estimator, Weighted
+from .base import Weighted
 from .sampled_slates import SampledSlates
 
 KEPT = 1 << 20
@@ -40,48 +40,33 @@ class UniqueWeights:
     chance: Floats
 
 
-def weighted(estimator: Estimator) -> tuple[Weighted | None, Weighted | None]:
-    """The weighting of an estimator, and the same without a bound; None where it weights nothing."""
-    return estimator.weighting, estimator.unbounded
-
-
-def asked(plain: Weighted | None) -> ShownAbility | None:
-    """The ability of the logging policy that they require for an estimator; None where they cannot be computed."""
-    if plain is None or plain.follows is None:
-        return None
-    return cast(ShownAbility, plain.requires_target)
-
-
-def unique_weights(weighting: Weighted, plain: Weighted, sampled: SampledSlates) -> UniqueWeights:
-    """The weights of an estimator for which `asked` is not None."""
-    find = _turned if plain.follows == "every rank" else _ratios
-    return find(weighting, plain, sampled)
-
-
-def _ratios(weighting: Weighted, plain: Weighted, sampled: SampledSlates) -> UniqueWeights:
-    """The unique weights that are expectations of the ratio of slate probabilities."""
-    batch, drawn = sampled.batch, _Possible(sampled.drawn)
-    filled = (batch.slates >= 0) | ~sampled.slots
-    ability = asked(plain)
+def ratios(weighting: Weighted, plain: Weighted, sampled: SampledSlates) -> UniqueWeights:
+    """The unique weights that are expectations of the ratio of slate probabilities. plain: without a bound."""
+    batch, drawn, ability = sampled.batch, sampled.logging, plain.requires_target
+    slots = np.arange(batch.slates.shape[1]) < batch.contexts.length[:, None]
+    filled = (batch.slates >= 0) | ~slots
     if ability == "log_prob":
-        possible = ~np.isneginf(sampled.drawn.log_prob) & filled.all(axis=1)
+        possible = ~np.isneginf(drawn.log_prob) & filled.all(axis=1)
     elif ability == "slot_probs":
-        possible = np.logical_and.accumulate((sampled.drawn.slot_probs > 0) & filled, axis=1)
+        possible = np.logical_and.accumulate((drawn.slot_probs > 0) & filled, axis=1)
     else:
-        possible = (_own_rank(sampled.drawn, batch) > 0) & filled
+        possible = ((_own_rank(drawn, batch) > 0) & filled) | ~slots
+    if not possible.all():
+        drawn = _Possible(drawn)
     with np.errstate(all="ignore"):  # where the slate is impossible
-        free = plain.weights(batch, drawn, sampled.wanted).weight
-        weight = free if weighting is plain else weighting.weights(batch, drawn, sampled.wanted).weight
-    free, weight, possible = (part.reshape(len(batch), -1) for part in (free, weight, possible))
+        free = plain.weights(batch, drawn, sampled.target).weight
+        weight = free if weighting is plain else weighting.weights(batch, drawn, sampled.target).weight
+    free, weight = free.reshape(len(batch), -1), weight.reshape(len(batch), -1)
+    possible = possible.reshape(len(batch), -1)
     if ability != "log_prob":
-        possible &= sampled.slots
+        possible &= slots
     here = possible & (free > 0) & np.isfinite(free)
     chance = np.divide(sampled.chance[:, None], free, out=np.zeros(free.shape), where=here)
     weight, free = np.where(here, weight, 0.0), np.where(here, free, 0.0)
     return UniqueWeights(sampled.row, weight, weight, free, chance)
 
 
-def _turned(weighting: Weighted, plain: Weighted, sampled: SampledSlates) -> UniqueWeights:
+def turned(weighting: Weighted, plain: Weighted, sampled: SampledSlates) -> UniqueWeights:
     """The unique weights of the target's items at every rank, from all rotations of each slate."""
     slates = sampled.batch.slates
     small = 2 * slates.size * slates.shape[1] ** 2 <= KEPT
@@ -112,7 +97,7 @@ class _Turn:
 def _turns(sampled: SampledSlates) -> Iterator[_Turn]:
     """The slates as they are, then rotated down by one slot, and so on."""
     every, slot = sampled.batch.contexts.length, np.arange(sampled.batch.slates.shape[1])
-    laws = [(one.rank_law.written_out(every), one) for one in (sampled.drawn, sampled.wanted)]
+    laws = [(one.rank_law.written_out(every), one) for one in (sampled.logging, sampled.target)]
     for by in slot:
         rows = np.flatnonzero(every > by)
         length = every[rows, None]
@@ -143,13 +128,16 @@ class _Given(Propensities):
         super().__init__(like.policy, batch)
         self.law = law
 
-    def _log_prob(self) -> Floats:
+    @cached_property
+    def log_prob(self) -> Floats:
         raise NotImplementedError
 
-    def _slot_probs(self) -> Floats:
+    @cached_property
+    def slot_probs(self) -> Floats:
         raise NotImplementedError
 
-    def _rank_law(self) -> RankLaw:
+    @cached_property
+    def rank_law(self) -> RankLaw:
         return RankLaw.of(self.law)
 
 
@@ -160,13 +148,16 @@ class _Possible(Propensities):
         super().__init__(inner.policy, inner.batch)
         self.inner = inner
 
-    def _log_prob(self) -> Floats:
+    @cached_property
+    def log_prob(self) -> Floats:
         return np.where(np.isneginf(self.inner.log_prob), 0.0, self.inner.log_prob)
 
-    def _slot_probs(self) -> Floats:
+    @cached_property
+    def slot_probs(self) -> Floats:
         return np.where(self.inner.slot_probs > 0, self.inner.slot_probs, 1.0)
 
-    def _rank_law(self) -> RankLaw:
+    @cached_property
+    def rank_law(self) -> RankLaw:
         law = np.array(self.inner.rank_law.written_out(self.batch.contexts.length))
         own = np.arange(law.shape[1])
         law[:, own, own] = np.where(law[:, own, own] > 0, law[:, own, own], 1.0)

@@ -173,28 +173,28 @@ class _OfBy(Propensities):
 
     policy: By
 
-    def __init__(self, policy: By, batch: LogBatch) -> None:
-        super().__init__(policy, batch)
-        policy.refuse_unknown(batch)
-
     @cached_property
     def _parts(self) -> list[tuple[Integers, Propensities]]:
         served = self.policy.served(self.batch.contexts)
         return [(rows, propensities(part, self.batch.take(rows))) for rows, part in served]
 
-    def _log_prob(self) -> Floats:
+    @cached_property
+    def log_prob(self) -> Floats:
         return self._joined((), lambda part: part.log_prob)
 
-    def _slot_probs(self) -> Floats:
+    @cached_property
+    def slot_probs(self) -> Floats:
         return self._joined(self.batch.slates.shape[1:], lambda part: part.slot_probs, 1.0)
 
-    def _rank_law(self) -> RankLaw:
+    @cached_property
+    def rank_law(self) -> RankLaw:
         slots = self.batch.slates.shape[1]
         return RankLaw.of(
             self._joined((slots, slots), lambda part: part.rank_law.written_out(part.batch.contexts.length))
         )
 
-    def _candidate_ranks(self) -> Floats:
+    @cached_property
+    def candidate_ranks(self) -> Floats:
         contexts = self.batch.contexts
         return self._joined((contexts.candidates.shape[1], contexts.slots), lambda part: part.candidate_ranks)
 

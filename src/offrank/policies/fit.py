@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, TypeVar, cast
 
 from ..log.source import Source
@@ -20,6 +20,8 @@ P = TypeVar("P")
 
 def fitted(policy: AnyPolicy, source: Source, executor: Executor | None = None) -> AnyPolicy:
     """The policy, fitted to the log together with the policies in its fields."""
+    if not any(isinstance(one, Fits) for one in parts_of(policy)):
+        return policy
     return replaced(policy, lambda one: one.fit(source, executor))
 
 
@@ -34,9 +36,12 @@ def replaced(part: P, fit: Callable[[Fits], Any]) -> P:
         ready = [replaced(one, fit) for one in held]
         changes = any(one is not two for one, two in zip(ready, held, strict=True))
         return cast(P, type(found)(ready)) if changes else part
-    changed = {name: replaced(value, fit) for name, value in _fields(part)}
-    changed = {name: value for name, value in changed.items() if value is not getattr(part, name)}
-    return dataclasses.replace(found, **changed) if changed else part
+    if not dataclasses.is_dataclass(found) or isinstance(found, type):
+        return part
+    values = {field.name: getattr(part, field.name) for field in dataclasses.fields(found) if field.init}
+    changed = {name: replaced(value, fit) for name, value in values.items()}
+    changed = {name: value for name, value in changed.items() if value is not values[name]}
+    return cast(P, dataclasses.replace(found, **changed)) if changed else part
 
 
 def must_fit(policy: object) -> bool:
@@ -62,26 +67,20 @@ def learnt_rows(policy: AnyPolicy) -> tuple[Fingerprint, ...]:
 
 def with_parts(policy: AnyPolicy) -> Iterator[AnyPolicy]:
     """The policy and, recursively, the policies that it holds."""
-    yield policy
-    held: Any = policy
-    fields = dict(_fields(held)) if dataclasses.is_dataclass(held) else getattr(held, "__dict__", {})
-    for value in fields.values():
-        for one in filter(is_policy, _each(value)):
-            yield from with_parts(one)
+    return filter(is_policy, parts_of(policy))
 
 
-def _fields(part: Any) -> Iterator[tuple[str, Any]]:
-    """The fields of a dataclass that it is made from; of anything else none."""
-    if dataclasses.is_dataclass(part) and not isinstance(part, type):
-        yield from ((field.name, getattr(part, field.name)) for field in dataclasses.fields(part) if field.init)
-
-
-def _each(value: Any) -> Iterator[Any]:
-    """What a field holds: itself, or whatever is in its lists and mappings."""
-    if isinstance(value, Frozen):
-        value = tuple(value.items())
-    if isinstance(value, tuple | list):
-        for one in value:
-            yield from _each(one)
-    else:
-        yield value
+def parts_of(held: Any) -> Iterator[Any]:
+    """An object and, recursively, what it holds in its fields, lists and mappings."""
+    yield held
+    inside: Iterable[Any] = ()
+    if isinstance(held, Frozen):
+        inside = (*held.keys(), *held.values())
+    elif isinstance(held, tuple | list):
+        inside = held
+    elif dataclasses.is_dataclass(held) and not isinstance(held, type):
+        inside = [getattr(held, field.name) for field in dataclasses.fields(held) if field.init]
+    elif isinstance(own := getattr(held, "__dict__", None), dict):  # of another kind of object its policies alone
+        inside = [one for one in own.values() if isinstance(one, tuple | list | Frozen) or is_policy(one)]
+    for one in inside:
+        yield from parts_of(one)

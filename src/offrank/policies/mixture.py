@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Sequence
-from functools import reduce
+from functools import cached_property, reduce
 from operator import or_
 from typing import Any, final
 
@@ -153,17 +153,21 @@ class OfMixed(Propensities):
 
     policy: MixedPolicy
 
-    def _log_prob(self) -> Floats:
+    @cached_property
+    def log_prob(self) -> Floats:
         return _log_mixed(self._shares, [part.log_prob for part in self._parts])
 
-    def _slot_probs(self) -> Floats:
+    @cached_property
+    def slot_probs(self) -> Floats:
         return _slots_mixed(self._shares, [part.slot_probs for part in self._parts])
 
-    def _rank_law(self) -> RankLaw:
+    @cached_property
+    def rank_law(self) -> RankLaw:
         length = self.batch.contexts.length
         return RankLaw.of(_mean(self._shares, (part.rank_law.written_out(length) for part in self._parts)))
 
-    def _candidate_ranks(self) -> Floats:
+    @cached_property
+    def candidate_ranks(self) -> Floats:
         return _mean(self._shares, (part.candidate_ranks for part in self._parts))
 
     @property
@@ -178,7 +182,8 @@ class OfMixed(Propensities):
 class _OfUniformMixture(OfMixed):
     policy: UniformMixture
 
-    def _rank_law(self) -> RankLaw:
+    @cached_property
+    def rank_law(self) -> RankLaw:
         base, _ = self._parts
         return base.rank_law.mixed(self._shares[1], self.batch.contexts.size)
 

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from functools import cached_property, partial
-from typing import Literal, cast, final
+from typing import Literal, cast
 
 import numpy as np
 
-from ..log.batch import Floats, Integers, LogBatch
+from ..log.batch import Floats, LogBatch
 from ..log.source import Needs
 from .base import Ability, Policy, RefusesRows, all_items, log_product, unable
 from .plackett_luce.policy import PlackettLuce
@@ -36,45 +36,31 @@ class Propensities(ABC):
 
     def __init__(self, policy: AnyPolicy, batch: LogBatch) -> None:
         self.policy, self.batch = policy, batch
+        if isinstance(policy, RefusesRows):
+            policy.refuse_unknown(batch)
 
-    @cached_property
-    @final
+    @property
+    @abstractmethod
     def log_prob(self) -> Floats:
         """[n] log-probability of the shown slate."""
-        return self._log_prob()
 
-    @cached_property
-    @final
+    @property
+    @abstractmethod
     def slot_probs(self) -> Floats:
         """[n, k] probability of each shown slot given the slots above; 1 on pads."""
-        return self._slot_probs()
 
-    @cached_property
-    @final
+    @property
+    @abstractmethod
     def rank_law(self) -> RankLaw:
         """Probability of each displayed item at each rank."""
-        return self._rank_law()
 
     @cached_property
-    @final
     def candidate_ranks(self) -> Floats:
         """[n, m, k] probability of each candidate at each rank.
 
         Raises:
             AbilityError: the policy is known only for the shown slates.
         """
-        return self._candidate_ranks()
-
-    @abstractmethod
-    def _log_prob(self) -> Floats: ...
-
-    @abstractmethod
-    def _slot_probs(self) -> Floats: ...
-
-    @abstractmethod
-    def _rank_law(self) -> RankLaw: ...
-
-    def _candidate_ranks(self) -> Floats:
         contexts = self.batch.contexts
         return law(self.policy, "rank_probs").rank_probs(contexts, all_items(contexts))
 
@@ -106,7 +92,10 @@ AnyPolicy = Policy | ShownPolicy
 
 def propensities(policy: AnyPolicy, batch: LogBatch) -> Propensities:
     """The probabilities that a policy gives to the shown slates of a batch; one object per policy and batch."""
-    make = policy.on if isinstance(policy, ShownPolicy) else partial(_OfLaw, policy)
+    if isinstance(policy, ShownPolicy):
+        make = policy.on
+    else:
+        make = partial(_OfSorting if isinstance(policy, Sorting) else _OfLaw, policy)
     return batch.once(("propensities", id(policy)), lambda: make(batch))  # the object keeps the policy, and so its id
 
 
@@ -123,7 +112,7 @@ def shown_needs(policy: AnyPolicy, ability: ShownAbility) -> Needs:
 
 def is_law(policy: AnyPolicy) -> bool:
     """Whether a policy is a law over any slate, not only known for shown slates."""
-    return policy.any_slate if isinstance(policy, ShownPolicy) else True
+    return not isinstance(policy, ShownPolicy) or policy.any_slate
 
 
 def law(policy: AnyPolicy, ability: Ability) -> Policy:
@@ -132,14 +121,16 @@ def law(policy: AnyPolicy, ability: Ability) -> Policy:
     Raises:
         AbilityError: it was logged only for the shown slates.
     """
-    if not is_law(policy):
+    if not isinstance(policy, ShownPolicy):
+        return policy
+    if not policy.any_slate:
         unable(
             policy,
             ability,
             "logged propensities cover the shown slate only. If the scores behind it were logged, use "
             "plackett_luce(scores), epsilon(top(scores), 0.1) or swaps(top(scores), 0.9)",
         )
-    return policy.as_law if isinstance(policy, ShownPolicy) else policy
+    return policy.as_law
 
 
 def law_needs(policy: AnyPolicy, ability: Ability) -> Needs:
@@ -161,37 +152,43 @@ class _OfLaw(Propensities):
 
     policy: Policy
 
-    def __init__(self, policy: Policy, batch: LogBatch) -> None:
-        super().__init__(policy, batch)
-        if isinstance(policy, RefusesRows):
-            policy.refuse_unknown(batch)
-
-    def _log_prob(self) -> Floats:
-        if isinstance(self.policy, Sorting | Racing) or (isinstance(self.policy, PlackettLuce) and self.policy.plain):
+    @cached_property
+    def log_prob(self) -> Floats:
+        if isinstance(self.policy, Racing) or (isinstance(self.policy, PlackettLuce) and self.policy.plain):
             return log_product(self.slot_probs)
         return self.policy.log_prob(self.batch.contexts, self.batch.slates)
 
-    def _slot_probs(self) -> Floats:
-        if isinstance(self.policy, Sorting):
-            return slot_probs(*self._blocks, self.batch.slates)
+    @cached_property
+    def slot_probs(self) -> Floats:
         return self.policy.slot_probs(self.batch.contexts, self.batch.slates)
 
     @cached_property
-    def _blocks(self) -> tuple[Integers, Integers]:
-        """The blocks of the shown items, where the policy sorts."""
-        assert isinstance(self.policy, Sorting)
-        return self.policy.blocks(self.batch.contexts, self.batch.slates)
-
-    def _rank_law(self) -> RankLaw:
+    def rank_law(self) -> RankLaw:
         contexts, slates = self.batch.contexts, self.batch.slates
-        if isinstance(self.policy, Sorting):
-            return RankLaw.blocks(*self._blocks)
         if isinstance(self.policy, Uniform):
             return RankLaw.uniform(contexts.size, slates.shape[1])
         if "candidate_ranks" in vars(self):  # computed before
             shown = np.take_along_axis(self.candidate_ranks, np.maximum(slates, 0)[:, :, None], axis=1)
             return RankLaw.of(np.where((slates >= 0)[:, :, None], shown, 0.0))
         return RankLaw.of(self.policy.rank_probs(contexts, slates))
+
+
+class _OfSorting(Propensities):
+    """The propensities of a policy that sorts, all from the blocks of the shown items."""
+
+    policy: Sorting
+
+    @cached_property
+    def log_prob(self) -> Floats:
+        return log_product(self.slot_probs)
+
+    @cached_property
+    def slot_probs(self) -> Floats:
+        return slot_probs(self.rank_law.first, self.rank_law.width, self.batch.slates)
+
+    @cached_property
+    def rank_law(self) -> RankLaw:
+        return RankLaw.blocks(*self.policy.blocks(self.batch.contexts, self.batch.slates))
 
 
 def complete(batch: LogBatch) -> bool:

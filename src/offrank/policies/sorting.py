@@ -13,8 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..log.batch import Contexts, Floats, Integers
+from ..log.source import Needs
 from . import _kernels
-from .base import log_product
+from .base import Ability, log_product
 from .rank_law import RankLaw
 
 
@@ -37,8 +38,28 @@ class Sorting(MaySort):
     sorts: ClassVar[bool] = True
 
     @abstractmethod
+    def needs(self, ability: Ability) -> Needs:
+        """The columns that this ability reads."""
+
+    @abstractmethod
+    def sample(self, contexts: Contexts, rng: np.random.Generator) -> Integers:
+        """[n, k] candidate indices, -1 pads."""
+
+    @abstractmethod
     def blocks(self, contexts: Contexts, items: Integers) -> tuple[Integers, Integers]:
         """First rank [n, q] of each item's block, -1 where it is not shown, and the number of its ranks [n, q]."""
+
+    @abstractmethod
+    def in_order(self, contexts: Contexts) -> tuple[NDArray[np.bool_], Integers]:
+        """[n] whether no item that it may show ties, and [n, k] its slate: -1 on pads and where it has no candidate.
+
+        Where items tie, any of their orders.
+        """
+
+    @final
+    def tied(self, contexts: Contexts) -> NDArray[np.bool_]:
+        """[n] whether any item that it may show ties with another candidate."""
+        return ~self.in_order(contexts)[0]
 
     @final
     def log_prob(self, contexts: Contexts, slates: Integers) -> Floats:
@@ -61,6 +82,14 @@ def slot_probs(first: Integers, width: Integers, slates: Integers) -> Floats:
     probs = np.ones(slates.shape)
     _kernels.block_slot_probs(first, width, slates, probs)
     return probs
+
+
+def slates_of(rank: Integers, slots: int) -> Integers:
+    """[n, slots] the items by rank, of ranks [n, m] that are all different; -1 where there is none."""
+    slates = np.full((len(rank), slots), -1)
+    row, item = np.nonzero(rank >= 0)
+    slates[row, rank[row, item]] = item
+    return slates
 
 
 def always_sorts(policy: object) -> bool:

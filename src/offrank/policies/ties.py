@@ -8,12 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..log.batch import Contexts, Integers, LogBatch
-from .base import all_items
 from .by import By
 from .distinct import Distinct
 from .epsilon import EpsilonUniform
 from .mixture import MixedPolicy
-from .propensities import AnyPolicy, complete, law, propensities
+from .propensities import AnyPolicy, complete, propensities
 from .restricted import Restricted
 from .sorting import MaySort, Sorting
 from .top import Top
@@ -57,24 +56,20 @@ def tied(policy: AnyPolicy, batch: LogBatch) -> NDArray[np.bool_]:
 
 def certain(policy: AnyPolicy, contexts: Contexts) -> NDArray[np.bool_]:
     """[n] whether the policy always shows the same slate: it sorts, and no item that it may show ties."""
-    if isinstance(policy, Restricted):
-        return certain(policy.base, policy.rest(contexts).contexts)
-    if isinstance(policy, Sorting) or (isinstance(policy, Distinct) and policy.sorts):
-        return ~policy.tied(contexts)
-    return np.zeros(len(contexts), np.bool_)
+    return sure_slates(policy, contexts)[0]
 
 
-def shown_slates(policy: AnyPolicy, contexts: Contexts) -> Integers:
-    """[n, k] the slate of a policy where it is `certain`; -1 where it has no candidate for a slot."""
-    slates = np.full((len(contexts), contexts.slots), -1)
+def sure_slates(policy: AnyPolicy, contexts: Contexts) -> tuple[NDArray[np.bool_], Integers]:
+    """[n] as `certain`, and [n, k] that slate: -1 where it has no candidate for a slot. Elsewhere any slate or none."""
     if isinstance(policy, Sorting):
-        first, _ = policy.blocks(contexts, all_items(contexts))
-        row, item = np.nonzero(first >= 0)
-        slates[row, first[row, item]] = item
-    elif isinstance(policy, Restricted):
+        return policy.in_order(contexts)
+    if isinstance(policy, Restricted):
         rest = policy.rest(contexts)
-        slates[:] = rest.around(shown_slates(policy.base, rest.contexts))
-    else:  # any draw is that slate
-        drawn = law(policy, "sample").sample(contexts, np.random.default_rng(0))
-        slates[:, : drawn.shape[1]] = drawn
-    return slates
+        sure, inner = sure_slates(policy.base, rest.contexts)
+        return sure, rest.around(inner)
+    slates = np.full((len(contexts), contexts.slots), -1)
+    if not (isinstance(policy, Distinct) and policy.sorts):
+        return np.zeros(len(contexts), np.bool_), slates
+    drawn = policy.sample(contexts, np.random.default_rng(0))  # any draw is that slate
+    slates[:, : drawn.shape[1]] = drawn
+    return ~policy.tied(contexts), slates

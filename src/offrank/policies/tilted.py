@@ -82,16 +82,20 @@ class _OfTilted(Propensities):
         scored = replace(batch, contexts=policy.scored(batch.contexts, found))
         return propensities(_RANKER, scored)
 
-    def _log_prob(self) -> Floats:
+    @cached_property
+    def log_prob(self) -> Floats:
         return self._ranked.log_prob
 
-    def _slot_probs(self) -> Floats:
+    @cached_property
+    def slot_probs(self) -> Floats:
         return self._ranked.slot_probs
 
-    def _rank_law(self) -> RankLaw:
+    @cached_property
+    def rank_law(self) -> RankLaw:
         return self._ranked.rank_law
 
-    def _candidate_ranks(self) -> Floats:
+    @cached_property
+    def candidate_ranks(self) -> Floats:
         return self._ranked.candidate_ranks
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import ClassVar, NoReturn
 
 import numpy as np
@@ -139,7 +140,8 @@ class _OfColumns(Propensities):
 
     policy: WrittenPolicy
 
-    def _log_prob(self) -> Floats:
+    @cached_property
+    def log_prob(self) -> Floats:
         slate, slots = self._column("propensity"), self._column("slot_propensity")
         with np.errstate(divide="ignore"):
             if slate is not None:
@@ -148,7 +150,8 @@ class _OfColumns(Propensities):
                 self.policy.refuse("log_prob")
             return np.asarray(np.log(slots).sum(axis=1))
 
-    def _slot_probs(self) -> Floats:
+    @cached_property
+    def slot_probs(self) -> Floats:
         slots, slate = self._column("slot_propensity"), self._column("propensity")
         if slots is not None:
             return slots
@@ -156,7 +159,8 @@ class _OfColumns(Propensities):
             self.policy.refuse("slot_probs")
         return slate[:, None]
 
-    def _rank_law(self) -> RankLaw:
+    @cached_property
+    def rank_law(self) -> RankLaw:
         ranks = self._column("rank_propensity")
         if ranks is not None:
             return RankLaw.of(ranks)

@@ -14,7 +14,7 @@ from ..log.batch import Floats, Integers, LogBatch
 from ..log.source import Needs, needs
 from ..policies.base import all_items
 from ..policies.propensities import AnyPolicy, Propensities, law, law_needs
-from ..policies.ties import certain, shown_slates
+from ..policies.ties import sure_slates
 from .base import Predicted, RewardModel
 from .slates import pieces
 
@@ -45,10 +45,10 @@ class PredictionColumn(RewardModel):
 
     def expected(self, target: Propensities, draws: int) -> Predicted:
         policy, contexts = law(target.policy, "rank_probs"), target.batch.contexts
-        each, sure = contexts.scores[self.column], certain(policy, contexts)
+        each, (sure, slates) = contexts.scores[self.column], sure_slates(policy, contexts)
         reward = np.zeros(len(contexts))
         if sure.any():
-            reward[sure] = shown(each[sure], shown_slates(policy, contexts.take(np.flatnonzero(sure)))).sum(axis=1)
+            reward[sure] = shown(each[sure], slates[sure]).sum(axis=1)
         for rows in pieces(np.flatnonzero(~sure), each.shape[1] * contexts.slots):
             some = contexts.take(rows)
             at_all = policy.rank_probs(some, all_items(some)).sum(axis=2)

@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 from ..log.source import Source, refuse_once
 from ..policies.base import Fits
-from ..policies.fit import replaced
+from ..policies.fit import parts_of, replaced
 from ..running.executors import Executor, Progress
 from . import cross_fitting
 from .click_halves import ClickHalves
@@ -31,15 +31,8 @@ def fit_models(
     Raises:
         UsageError: no features, too few queries, or a regressor that predicts no finite numbers.
     """
-    models: dict[Fits, None] = {}
-
-    def seen(one: Fits) -> Any:
-        if isinstance(one, SlateRegression | ClickHalves):  # a regression that was fitted elsewhere too
-            models[one] = None
-        return one
-
-    for estimator in estimators:
-        replaced(estimator, seen)
+    every = (one for estimator in estimators for one in parts_of(estimator))
+    models = list(dict.fromkeys(one for one in every if isinstance(one, SlateRegression | ClickHalves)))
     if not models:
         return list(estimators)
     refuse_once(source, "the models of its estimators are learnt from it first")

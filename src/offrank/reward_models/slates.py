@@ -15,7 +15,7 @@ from ..log.batch import Contexts, Floats, Integers, LogBatch
 from ..log.source import Needs
 from ..policies.base import Policy
 from ..policies.propensities import AnyPolicy, law_needs
-from ..policies.ties import certain, shown_slates
+from ..policies.ties import sure_slates
 
 NUMBERS = 2_000_000
 """Largest number of entries of one kind at a time, whatever the size of a batch."""
@@ -55,10 +55,10 @@ def slate_laws(policy: Policy, batch: LogBatch, draws: int | None, numbers: int 
     Raises:
         AbilityError: draws is None where slates would have to be drawn.
     """
-    contexts, sure = batch.contexts, certain(policy, batch.contexts)
+    contexts, (sure, slates) = batch.contexts, sure_slates(policy, batch.contexts)
     if sure.any():
         rows = np.flatnonzero(sure)
-        yield SlateLaw(rows, shown_slates(policy, contexts.take(rows)), np.ones(len(rows)))
+        yield SlateLaw(rows, slates[rows, : int(contexts.length[rows].max())], np.ones(len(rows)))
     shapes = [contexts.size, contexts.length, ~sure]
     for size, length, unsure in np.unique(np.stack(shapes, axis=1), axis=0).tolist():
         rows = np.flatnonzero((contexts.size == size) & (contexts.length == length) & ~sure)

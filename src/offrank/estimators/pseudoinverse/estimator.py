@@ -19,7 +19,7 @@ from ...policies.mixture import mixed_with
 from ...policies.propensities import Propensities, law
 from ...policies.rank_law import RankLaw
 from ...policies.sorting import always_sorts
-from ...policies.ties import certain, shown_slates
+from ...policies.ties import sure_slates
 from ..base import Asked, Outcome, Weighted, Weights, refuse_impossible
 from ..items import IPM
 from ..registry import ESTIMATORS
@@ -145,9 +145,9 @@ class PI(Weighted):
         size = int(contexts.size[rows[0]])
         for some in portions(contexts, len(rows)):
             here = contexts.take(rows[some])
-            sure = certain(target, here)
+            sure, slates = sure_slates(target, here)
             if sure.any():
-                slates = shown_slates(target, here)[:, :length]
+                slates = slates[:, :length]
                 whole = sure & (slates >= 0).all(axis=1)
                 yield some[whole], same.coordinates(rows[some[whole]], slates[whole])
             if not sure.all():
