@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from numpy.typing import ArrayLike
 
 from offrank.errors import UsageError
-from offrank.policies import EpsilonUniform, PlackettLuce, Uniform
+from offrank.log.batch import Contexts, LogBatch, Shown
+from offrank.policies import EpsilonUniform, PlackettLuce, Uniform, policy, propensities
 from offrank.policies.base import all_items
 from offrank.policies.plackett_luce import rank_probs
 from tests.policies.laws import CASES, WEIGHTS, contexts, rank_matrix, slates, spread
@@ -143,3 +144,23 @@ def test_mixtures_have_many_candidates_too() -> None:
 def test_what_cannot_be(scores: list[float], length: Any) -> None:
     with pytest.raises(UsageError, match=r"scores|length"):
         rank_probs(scores, length)
+
+
+@pytest.mark.parametrize("spelling", ["plackett_luce(w)", "plackett_luce(w, temperature=0.3)", "uniform", "top(w)"])
+@pytest.mark.parametrize("decades", [0.0, 3.0, 300.0])
+def test_own_ranks_are_those_of_the_whole_law(spelling: str, decades: float) -> None:
+    """Slates of all lengths, weights of 0 and some hundreds of decades apart, and a few rows alone."""
+    rng = np.random.default_rng(int(decades))
+    n, m, k = 300, 6, 4
+    size, length = rng.integers(1, m + 1, n), rng.integers(1, k + 1, n)
+    length = np.minimum(size, length)
+    weights = 10.0 ** (rng.integers(-1, 2, (n, m)) * decades / 2) * (rng.random((n, m)) > 0.1)
+    slate = np.argsort(np.where(np.arange(m) < size[:, None], rng.random((n, m)), 9.0), axis=1)[:, :k]
+    slate = np.where(np.arange(k) < length[:, None], slate, -1)
+    here, law = Contexts(np.zeros((n, m), np.int64), size, length, {"w": weights}), policy(spelling)
+    rows = np.arange(n, dtype=np.uint64)
+    every = LogBatch(here, Shown(slate), None, np.ones(n), np.ones(n), rows)
+    for batch in (every, every.take(np.arange(n - 5, n))):
+        whole = law.rank_probs(batch.contexts, batch.slates)  # type: ignore[union-attr]
+        expected = np.diagonal(whole, axis1=1, axis2=2)
+        assert propensities(law, batch).own_ranks == pytest.approx(expected, rel=1e-12, abs=1e-300)

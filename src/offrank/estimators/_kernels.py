@@ -16,25 +16,11 @@ _jit = njit(error_model="numpy")
 
 
 @_jit
-def item_position(target, logging, length, weight):
+def item_position(wanted, drawn, length, weight):
     """weight [n, k] <- target over logging probability of each item at its own rank; infinite where that is zero."""
-    # Unpacked once here: inside the loops, reference counting would cost more than the arithmetic.
-    t_dense, t_first, t_width, t_spread, t_point = target
-    l_dense, l_first, l_width, l_spread, l_point = logging
-    t_full, l_full = t_dense.size > 0, l_dense.size > 0
     for row in range(len(length)):
         for i in range(length[row]):
-            if t_full:
-                wanted = t_dense[row, i, i]
-            else:
-                inside = t_first[row, i] <= i < t_first[row, i] + t_width[row, i]
-                wanted = t_spread[row] + (t_point[row] / t_width[row, i] if inside else 0.0)
-            if l_full:
-                drawn = l_dense[row, i, i]
-            else:
-                inside = l_first[row, i] <= i < l_first[row, i] + l_width[row, i]
-                drawn = l_spread[row] + (l_point[row] / l_width[row, i] if inside else 0.0)
-            weight[row, i] = wanted / drawn if drawn > 0.0 else np.inf
+            weight[row, i] = wanted[row, i] / drawn[row, i] if drawn[row, i] > 0.0 else np.inf
 
 
 @_jit
@@ -147,10 +133,14 @@ def settle(values, least, largest):
 
 
 @_jit
-def prefix_weights(target, logging, length, weight):
-    """weight [n, k] <- product of target over logging probabilities of the slots so far; not on pads."""
+def prefix_weights(target, logging, length, weight, impossible):
+    """weight [n, k] <- product of target over logging probabilities of the slots so far; not on pads.
+
+    impossible [n] <- whether the logging policy gives a slot the probability 0.
+    """
     for row in range(len(length)):
         product = 1.0
         for i in range(length[row]):
+            impossible[row] |= logging[row, i] <= 0.0
             product *= target[row, i] / logging[row, i]
             weight[row, i] = product

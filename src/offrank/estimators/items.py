@@ -46,7 +46,7 @@ class IPM(Reference):
 
     def ratios(self, batch: LogBatch, logging: Propensities, target: Propensities) -> tuple[Floats, NDArray[np.bool_]]:
         weight = np.zeros(batch.slates.shape)
-        _kernels.item_position(target.rank_law.arrays, logging.rank_law.arrays, batch.contexts.length, weight)
+        _kernels.item_position(target.own_ranks, logging.own_ranks, batch.contexts.length, weight)
         return weight, ~np.isfinite(weight)
 
 

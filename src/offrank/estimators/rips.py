@@ -39,6 +39,6 @@ class RIPS(Reference):
     assumptions: ClassVar[frozenset[str]] = frozenset({assumptions.FROM_TOP})
 
     def ratios(self, batch: LogBatch, logging: Propensities, target: Propensities) -> tuple[Floats, NDArray[np.bool_]]:
-        weight = np.zeros(batch.slates.shape)
-        _kernels.prefix_weights(target.slot_probs, logging.slot_probs, batch.contexts.length, weight)
-        return weight, np.asarray((logging.slot_probs <= 0).any(axis=1, keepdims=True))
+        weight, impossible = np.zeros(batch.slates.shape), np.zeros(len(batch), np.bool_)
+        _kernels.prefix_weights(target.slot_probs, logging.slot_probs, batch.contexts.length, weight, impossible)
+        return weight, impossible[:, None]

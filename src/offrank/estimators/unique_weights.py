@@ -50,7 +50,7 @@ def ratios(weighting: Weighted, plain: Weighted, sampled: SampledSlates) -> Uniq
     elif ability == "slot_probs":
         possible = np.logical_and.accumulate((drawn.slot_probs > 0) & filled, axis=1)
     else:
-        possible = ((_own_rank(drawn, batch) > 0) & filled) | ~slots
+        possible = ((drawn.own_ranks > 0) & filled) | ~slots
     if not possible.all():
         drawn = _Possible(drawn)
     with np.errstate(all="ignore"):  # where the slate is impossible
@@ -110,15 +110,9 @@ def _turns(sampled: SampledSlates) -> Iterator[_Turn]:
             row=sampled.batch.row[rows],
         )
         logging, target = (_Given(law[rows[:, None], place], old, batch) for law, old in laws)
-        shown, own = target.law.sum(axis=2), np.where(slot < length, _own_rank(logging, batch), 0.0)
+        shown, own = target.law.sum(axis=2), np.where(slot < length, logging.own_ranks, 0.0)
         chance = np.divide(sampled.chance[rows, None] * own, shown, out=np.zeros(own.shape), where=shown > 0)
         yield _Turn(sampled.row[rows], batch, _Possible(logging), target, chance)
-
-
-def _own_rank(logging: Propensities, batch: LogBatch) -> Floats:
-    """[s, k] probability of each displayed item at its own rank."""
-    law = logging.rank_law.written_out(batch.contexts.length)
-    return np.ascontiguousarray(np.diagonal(law, axis1=1, axis2=2))
 
 
 class _Given(Propensities):
@@ -162,3 +156,7 @@ class _Possible(Propensities):
         own = np.arange(law.shape[1])
         law[:, own, own] = np.where(law[:, own, own] > 0, law[:, own, own], 1.0)
         return RankLaw.of(law)
+
+    @cached_property
+    def own_ranks(self) -> Floats:
+        return np.where(self.inner.own_ranks > 0, self.inner.own_ranks, 1.0)

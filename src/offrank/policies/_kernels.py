@@ -98,10 +98,11 @@ def ranks_in_list(rankings, length, items, candidates):
 
 @jit
 def block_slot_probs(first, width, slates, out):
-    """out [n, k] <- 1 / (number of items left in an item's block) if its slot is in the block, else 0; not on pads."""
+    """out [n, k] <- 1 / (number of items left in an item's block) if its slot is in the block, else 0; 1 on pads."""
     n, k = slates.shape
     for row in range(n):
         for slot in range(k):
+            out[row, slot] = 1.0
             if slates[row, slot] >= 0:
                 start = first[row, slot]
                 left = start + width[row, slot] - slot
@@ -140,6 +141,19 @@ def mixed_slots(shares, probs, out):
             if total > 0.0:
                 for part in range(len(probs)):
                     shares[part, row] /= total
+
+
+@jit
+def own_ranks(dense, first, width, spread, point, length, out):
+    """out [n, k] <- the law of a `RankLaw` of each item at its own rank, but on pads."""
+    full = dense.size > 0
+    for row in range(len(length)):
+        for i in range(length[row]):
+            if full:
+                out[row, i] = dense[row, i, i]
+            else:
+                inside = first[row, i] <= i < first[row, i] + width[row, i]
+                out[row, i] = spread[row] + (point[row] / width[row, i] if inside else 0.0)
 
 
 @jit

@@ -82,6 +82,14 @@ class OrderGivenSet(ABC):
         """[n, k, k] probability of the item in slot i at rank j, given the displayed set; 0 on pads."""
 
 
+class OwnRanks(ABC):
+    """A policy that computes the probabilities of displayed items at their own ranks without those at other ranks."""
+
+    @abstractmethod
+    def own_ranks(self, contexts: Contexts, slates: Integers) -> Floats:
+        """[n, k] probability of each slate's items at their ranks; 0 on pads."""
+
+
 class Shuffles:
     """A policy by which all slates of the same candidates are equally likely."""
 

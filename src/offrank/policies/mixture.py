@@ -121,10 +121,6 @@ class UniformMixture(MixedPolicy, ShowsAll):
         share = self.uniform_share(contexts)
         return np.array([1 - share, share])
 
-    @final
-    def on(self, batch: LogBatch) -> Propensities:
-        return _OfUniformMixture(self, batch)
-
 
 def mean_over_mixed(policy: AnyPolicy, contexts: Contexts, of: Callable[[AnyPolicy], Floats]) -> Floats:
     """[n, ...] what `of` says of a policy, for what is linear in it: of a mixture the mean over what it mixes."""
@@ -163,8 +159,14 @@ class OfMixed(Propensities):
 
     @cached_property
     def rank_law(self) -> RankLaw:
+        if isinstance(self.policy, UniformMixture):
+            return self._parts[0].rank_law.mixed(self._shares[1], self.batch.contexts.size)
         length = self.batch.contexts.length
         return RankLaw.of(_mean(self._shares, (part.rank_law.written_out(length) for part in self._parts)))
+
+    @cached_property
+    def own_ranks(self) -> Floats:
+        return _mean(self._shares, (part.own_ranks for part in self._parts))
 
     @cached_property
     def candidate_ranks(self) -> Floats:
@@ -177,15 +179,6 @@ class OfMixed(Propensities):
     @property
     def _parts(self) -> list[Propensities]:
         return [propensities(part, self.batch) for part in self.policy.mixed]
-
-
-class _OfUniformMixture(OfMixed):
-    policy: UniformMixture
-
-    @cached_property
-    def rank_law(self) -> RankLaw:
-        base, _ = self._parts
-        return base.rank_law.mixed(self._shares[1], self.batch.contexts.size)
 
 
 def _mean(shares: Floats, parts: Iterable[Floats]) -> Floats:

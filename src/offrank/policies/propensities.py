@@ -15,7 +15,7 @@ import numpy as np
 
 from ..log.batch import Floats, LogBatch
 from ..log.source import Needs
-from .base import Ability, Policy, RefusesRows, all_items, log_product, unable
+from .base import Ability, OwnRanks, Policy, RefusesRows, all_items, log_product, unable
 from .plackett_luce.policy import PlackettLuce
 from .racing import Racing
 from .rank_law import RankLaw
@@ -53,6 +53,11 @@ class Propensities(ABC):
     @abstractmethod
     def rank_law(self) -> RankLaw:
         """Probability of each displayed item at each rank."""
+
+    @cached_property
+    def own_ranks(self) -> Floats:
+        """[n, k] probability of each displayed item at its own rank; 0 on pads."""
+        return self.rank_law.own_ranks(self.batch.contexts.length)
 
     @cached_property
     def candidate_ranks(self) -> Floats:
@@ -161,6 +166,13 @@ class _OfLaw(Propensities):
     @cached_property
     def slot_probs(self) -> Floats:
         return self.policy.slot_probs(self.batch.contexts, self.batch.slates)
+
+    @cached_property
+    def own_ranks(self) -> Floats:
+        known = vars(self).keys() & {"rank_law", "candidate_ranks"}  # of which it is a part
+        if isinstance(self.policy, OwnRanks) and not known:
+            return self.policy.own_ranks(self.batch.contexts, self.batch.slates)
+        return self.rank_law.own_ranks(self.batch.contexts.length)
 
     @cached_property
     def rank_law(self) -> RankLaw:

@@ -55,6 +55,13 @@ class RankLaw:
         """Whether it is stored by structure."""
         return not self.dense.size
 
+    def own_ranks(self, length: Integers) -> Floats:
+        """[n, k] the probability of each displayed item at its own rank, 0 on pads."""
+        shape = self.first.shape if self.structured else self.dense.shape[:2]
+        found = np.zeros(shape)
+        _kernels.own_ranks(*self.arrays, length, found)
+        return found
+
     def mixed(self, share: Floats, size: Integers) -> RankLaw:
         """The law of a mixture that is uniform with probability share [n], else this one."""
         if self.structured:

@@ -79,7 +79,7 @@ class Sorting(MaySort):
 
 def slot_probs(first: Integers, width: Integers, slates: Integers) -> Floats:
     """[n, k] as `Sorting.slot_probs`, of the blocks of the items of slates."""
-    probs = np.ones(slates.shape)
+    probs = np.empty(slates.shape)
     _kernels.block_slot_probs(first, width, slates, probs)
     return probs
 

@@ -95,6 +95,10 @@ class _OfTilted(Propensities):
         return self._ranked.rank_law
 
     @cached_property
+    def own_ranks(self) -> Floats:
+        return self._ranked.own_ranks
+
+    @cached_property
     def candidate_ranks(self) -> Floats:
         return self._ranked.candidate_ranks
 

@@ -34,7 +34,7 @@ def cascade_worth(logs, attraction, passing, slots, upward):
         for above in range(full):
             if size[above] >= slots or chance[above] == 0.0:
                 continue
-            total = rescale(logs[row], above, weights)
+            total = rescale(logs[row], True, above, weights)
             for item in range(m):
                 if above & (1 << item):
                     continue

@@ -15,7 +15,7 @@ from ...log.batch import Floats, Integers
 
 @jit
 def slot_probs(weights, size, slates, shown, out):
-    """out [n, k] <- probability of each slot given the slots above, but on pads. shown: [m] False, scratch space.
+    """out [n, k] <- probability of each slot given the slots above, 1 on pads. shown: [m] False, scratch space.
 
     Denominators add the mass not shown first, then the slots from the last one up: sums of non-negative numbers, so
     nothing cancels. A zero weight comes after every positive one, and zeros among themselves are in uniform order.
@@ -30,6 +30,8 @@ def slot_probs(weights, size, slates, shown, out):
             shown[item] = False
             rest += weights[row, item]
             out[row, slot] = weights[row, item] / rest if rest > 0.0 else 1.0 / (size[row] - slot)
+        for slot in range(length, out.shape[1]):
+            out[row, slot] = 1.0
 
 
 @jit
@@ -65,102 +67,141 @@ def _mark(slate, shown):
 
 
 @inlined
-def rescale(logs, above, weights):
+def rescale(values, logs, above, weights):
     """Write the weights of the items outside a set relative to the largest of them, and return their sum.
 
     If only weights of zero are left, they are equal.
     """
-    largest, total = -np.inf, 0.0
-    for item in range(len(logs)):
+    largest, total = -np.inf if logs else 0.0, 0.0
+    for item in range(len(values)):
         if not above & (1 << item):
-            largest = max(largest, logs[item])
-    for item in range(len(logs)):
+            largest = max(largest, values[item])
+    for item in range(len(values)):
         if not above & (1 << item):
-            weights[item] = np.exp(logs[item] - largest) if largest > -np.inf else 1.0
+            if logs:
+                weights[item] = np.exp(values[item] - largest) if largest > -np.inf else 1.0
+            else:
+                weights[item] = values[item] / largest if largest > 0.0 else 1.0
             total += weights[item]
     return total
 
 
-def rank_probs(logs: Floats, size: Integers, length: Integers, items: Integers, out: Floats) -> None:
-    """Add to out [n, q, slots] the exact Plackett-Luce P(item at rank), by summing over the sets of items above.
+def rank_probs(
+    values: Floats, size: Integers, length: Integers, items: Integers, out: Floats, *, logs: bool, alone: bool = False
+) -> None:
+    """Write to out [n, q, slots] the exact Plackett-Luce P(item at rank), by summing over the sets of items above.
 
     P(S) is the probability that the first |S| draws are the set S; item i follows S with probability
     w_i / (mass outside S), at cost 2^m per row. Items of weight zero come last, in uniform order.
+
+    values: [n, m] weights, or their logarithms. alone: out [n, k, 1] is of the items of slates at their own ranks.
     """
-    n, widest, lanes = len(size), size.max(initial=0), 64  # rows side by side, so that the innermost loops are vectors
-    starts, length = np.arange(0, n, lanes), np.minimum(length, size)
-    weights = np.zeros((len(starts) * lanes, widest))  # lanes without a row have a law too
-    weights[:n] = np.where(np.arange(widest) < size[:, None], logs[:, :widest], -np.inf)
-    weights = np.ascontiguousarray(weights.reshape(len(starts), lanes, widest).transpose(0, 2, 1))
-    largest = weights.max(axis=1, keepdims=True, initial=-np.inf)
-    np.exp(weights - np.where(largest > -np.inf, largest, 0.0), out=weights)
-    most, depth = np.maximum.reduceat(size, starts), np.maximum.reduceat(length, starts)
-    drawn = np.bitwise_count(np.arange(1 << widest)).astype(np.int64)
-    mass, chance = np.empty((1 << widest, lanes)), np.empty((1 << widest, lanes))
-    law, share, own = np.empty((widest, out.shape[2], lanes)), np.empty(lanes), np.empty(widest)
-    _sum_over_sets(logs, weights, size, length, items, most, depth, drawn, mass, chance, law, share, own, out)
+    m, lanes = int(size.max(initial=0)), 64  # rows side by side, so that the innermost loops are vectors
+    slots = items.shape[1] if alone else out.shape[2]
+    drawn = np.bitwise_count(np.arange(1 << m)).astype(np.int64)
+    block, own, law = np.empty((m, lanes)), np.empty(m), np.empty((1 if alone else m, slots, lanes))
+    (mass, chance), share = np.empty((2, 1 << m, lanes)), np.empty(lanes)
+    bit, mine = np.empty((slots if alone else 0, lanes), np.int64), np.empty((slots, lanes))
+    least = -np.inf if logs else 0.0
+    weights = np.where(np.arange(values.shape[1])[:, None] < size, values.T, least)
+    largest = weights.max(axis=0, initial=least)
+    if logs:
+        np.exp(weights - np.where(largest > least, largest, 0.0), out=weights)
+    else:
+        weights /= np.where(largest > least, largest, 1.0)
+    sums = drawn, block, bit, mine, mass, chance, law, share, own
+    _sum_over_sets(values, logs, weights, size, length, items, *sums, out)
+
+
+@inlined
+def _fill(weights, length, items, first, rows, m, block, bit, mine, mass):
+    """Write the weights of a block of rows, and their sums by set; bit and mine: of the item of each rank."""
+    for lane in range(block.shape[1]):
+        row = first + min(lane, rows - 1)  # lanes without a row repeat the last
+        for item in range(m):
+            block[item, lane] = weights[item, row]
+        for rank in range(len(bit)):
+            item = items[row, rank] if rank < length[row] else -1
+            bit[rank, lane], mine[rank, lane] = 1 << max(item, 0), weights[item, row] if item >= 0 else 0.0
+        mass[0, lane] = 0.0
+    for item in range(m):
+        for below in range(1 << item):
+            for lane in range(block.shape[1]):
+                mass[(1 << item) | below, lane] = mass[below, lane] + block[item, lane]
+
+
+@inlined
+def _in_own_scale(values, logs, above, rank, lane, bit, chance, law, own):
+    """Add what follows a set in one row whose remaining weight is negligible, as with weights of zero."""
+    total = rescale(values, logs, above, own)
+    for item in range(len(values)):
+        if not above & (1 << item):
+            p = chance[above, lane] * own[item] / total
+            chance[above | (1 << item), lane] += p
+            if not len(bit):
+                law[item, rank, lane] += p
+            elif bit[rank, lane] == 1 << item:
+                law[0, rank, lane] += p
 
 
 @jit
-def _sum_over_sets(logs, weights, size, length, items, most, depth, drawn, mass, chance, law, share, own, out):
-    """Add the law of the rows, in blocks of lanes; weights: [blocks, m, lanes] relative to each row's largest.
+def _sum_over_sets(
+    values, logs, weights, size, length, items, drawn, block, bit, mine, mass, chance, law, share, own, out
+):
+    """As `rank_probs`. weights: [m, n] relative to the largest of a row. drawn[S]: size of S. bit: empty unless alone.
 
-    most, depth: [blocks] largest size and length. drawn[S]: size of the set S. The others are scratch space: mass and
-    chance [sets, lanes], law [m, slots, lanes], share [lanes], own [m]. Where the remaining weight is negligible,
-    as with weights of zero, a row gets a scale of its own.
+    The others are scratch space: block [m, lanes] weights, bit and mine [slots, lanes] the set of the item of a rank
+    and its weight, mass and chance [sets, lanes], law [m or 1, slots, lanes], share [lanes], own [m].
     """
-    n, lanes = len(size), len(share)
+    n, lanes, alone = len(size), len(share), len(bit) > 0
     # Loops, not slices: assigning to a slice takes half a second to compile.
-    for block in range(len(weights)):
-        m, first = most[block], block * lanes
+    for first in range(0, n, lanes):
+        rows, m, depth = min(lanes, n - first), 0, 0
+        for row in range(first, first + rows):
+            m, depth = max(m, size[row]), max(depth, min(length[row], size[row]))
         full = (1 << m) - 1
-        for lane in range(lanes):
-            mass[0, lane] = 0.0
-        for item in range(m):
-            for below in range(1 << item):
-                for lane in range(lanes):
-                    mass[(1 << item) | below, lane] = mass[below, lane] + weights[block, item, lane]
-            for rank in range(depth[block]):
+        _fill(weights, length, items, first, rows, m, block, bit, mine, mass)
+        for item in range(len(law)):
+            for rank in range(depth):
                 for lane in range(lanes):
                     law[item, rank, lane] = 0.0
         for above in range(full + 1):
-            for lane in range(lanes if drawn[above] < depth[block] else 0):
+            for lane in range(lanes if drawn[above] < depth else 0):
                 chance[above, lane] = above == 0
         for above in range(full):
             rank = drawn[above]
-            if rank >= depth[block]:
+            if rank >= depth:
                 continue
-            tiny = False
+            tiny, last = False, rank == depth - 1  # after the last rank nothing comes
             for lane in range(lanes):
                 rest = mass[full ^ above, lane]
                 tiny |= rest <= 1e-200
                 share[lane] = chance[above, lane] / rest if rest > 1e-200 else 0.0
-            for lane in range(lanes if tiny else 0):
-                if mass[full ^ above, lane] > 1e-200 or chance[above, lane] == 0.0:
-                    continue
-                row = first + lane
-                total = rescale(logs[row, : size[row]], above, own)
-                for item in range(size[row]):
-                    if not above & (1 << item):
-                        law[item, rank, lane] += chance[above, lane] * own[item] / total
-                        chance[above | (1 << item), lane] += chance[above, lane] * own[item] / total
-            for item in range(m):
+            for lane in range(rows if tiny else 0):
+                if mass[full ^ above, lane] <= 1e-200 and chance[above, lane] > 0.0:
+                    some = values[first + lane, : size[first + lane]]
+                    _in_own_scale(some, logs, above, rank, lane, bit, chance, law, own)
+            for lane in range(lanes if alone else 0):
+                law[0, rank, lane] += share[lane] * mine[rank, lane] if above & bit[rank, lane] == 0 else 0.0
+            for item in range(0 if alone and last else m):
                 if above & (1 << item):
                     continue
                 after = above | (1 << item)
-                if rank == depth[block] - 1:  # nothing comes after
-                    for lane in range(lanes):
-                        law[item, rank, lane] += share[lane] * weights[block, item, lane]
-                    continue
-                for lane in range(lanes):
-                    p = share[lane] * weights[block, item, lane]
+                for lane in range(lanes if alone else 0):
+                    chance[after, lane] += share[lane] * block[item, lane]
+                for lane in range(lanes if last else 0):
+                    law[item, rank, lane] += share[lane] * block[item, lane]
+                for lane in range(0 if alone or last else lanes):
+                    p = share[lane] * block[item, lane]
                     law[item, rank, lane] += p
                     chance[after, lane] += p
-        for row in range(first, min(first + lanes, n)):
+        for row in range(first, first + rows):
             for j in range(items.shape[1]):
                 item = items[row, j]
-                for rank in range(length[row] if item >= 0 else 0):
-                    out[row, j, rank] += law[item, rank, row - first]
+                if alone and j < length[row]:
+                    out[row, j, 0] = law[0, j, row - first]
+                for rank in range(length[row] if item >= 0 and not alone else 0):
+                    out[row, j, rank] = law[item, rank, row - first]
 
 
 @jit

@@ -63,14 +63,18 @@ def rank_probs(scores: ArrayLike, length: int, way: Way | None = None) -> Floats
     return law.reshape(*weights.shape, slots)
 
 
+def few(size: Integers) -> bool:
+    """Whether the sum over sets is the faster way for rows of so many candidates."""
+    return bool(size.max(initial=0) <= (_MOST_IN_SETS if len(size) >= _SIDE_BY_SIDE else _MOST_ALONE))
+
+
 def rank_law(
     log_weights: Floats, size: Integers, length: Integers, items: Integers, slots: int, way: Way | None = None
 ) -> Floats:
     """[n, q, slots] P(items[n, q] at rank) for rows of log-weights [n, m], 0 on pads; equal rows are solved once."""
     logs, law = np.ascontiguousarray(log_weights), np.zeros((*items.shape, slots))
-    most = _MOST_IN_SETS if len(size) >= _SIDE_BY_SIDE else _MOST_ALONE
-    if way == "sets" or (way is None and size.max(initial=0) <= most):
-        _kernels_sets.rank_probs(logs, size, length, items, law)
+    if way == "sets" or (way is None and few(size)):
+        _kernels_sets.rank_probs(logs, size, length, items, law, logs=True)
     else:
         order = np.argsort(_kernels_races.content_keys(logs.view(np.uint64), size, length), kind="stable")
         _kernels_races.rank_rows(logs, size, length, items, order, law)

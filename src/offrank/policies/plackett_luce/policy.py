@@ -18,15 +18,17 @@ from ..base import (
     FillsSlots,
     ItemWeights,
     OrderGivenSet,
+    OwnRanks,
     PairProbs,
     ShowsAll,
     log_product,
     refuse_no_column,
     unable,
 )
+from ..rank_law import RankLaw
 from ..registry import POLICIES
 from . import _kernels_sets
-from .laws import KnownLaws, order_given_set, rank_law, rank_seconds, sample_rows
+from .laws import KnownLaws, few, order_given_set, rank_law, rank_seconds, sample_rows
 from .pairs import pair_laws
 
 MOST_SECONDS = 1.0
@@ -37,7 +39,7 @@ _LEAST = -600.0
 
 @POLICIES.register
 @dataclass(frozen=True, repr=False)
-class PlackettLuce(Spelled, PairProbs, OrderGivenSet, ItemWeights, FillsSlots, ShowsAll):
+class PlackettLuce(Spelled, PairProbs, OrderGivenSet, OwnRanks, ItemWeights, FillsSlots, ShowsAll):
     """Plackett-Luce with weights score^(1 / temperature), or exp(score / temperature) with `log=True`.
 
     P(slate) = prod_j w_j / (sum of the weights not above slot j); paper criteo-test-bed, Eq. 1.
@@ -106,7 +108,7 @@ class PlackettLuce(Spelled, PairProbs, OrderGivenSet, ItemWeights, FillsSlots, S
 
     def slot_probs(self, contexts: Contexts, slates: Integers) -> Floats:
         if self.plain:
-            weights, probs = contexts.scores[self.scores], np.ones(slates.shape)
+            weights, probs = contexts.scores[self.scores], np.empty(slates.shape)
             _kernels_sets.slot_probs(weights, contexts.size, slates, np.zeros(weights.shape[1], np.bool_), probs)
             return probs
         return np.exp(self._log_slot_probs(contexts, slates))
@@ -129,6 +131,18 @@ class PlackettLuce(Spelled, PairProbs, OrderGivenSet, ItemWeights, FillsSlots, S
             )
         law = rank_law if self._known is None else self._known.solved
         return law(self.log_weights(contexts), contexts.size, contexts.length, items, contexts.slots)
+
+    def own_ranks(self, contexts: Contexts, slates: Integers) -> Floats:
+        """As `OwnRanks.own_ranks`: where the candidates are few, without the law of all at all ranks."""
+        if not few(contexts.size):
+            return RankLaw.of(self.rank_probs(contexts, slates)).own_ranks(contexts.length)
+        values, found = (
+            contexts.scores[self.scores] if self.plain else self.log_weights(contexts),
+            np.zeros(slates.shape),
+        )
+        size, length = contexts.size, contexts.length
+        _kernels_sets.rank_probs(values, size, length, slates, found[:, :, None], logs=not self.plain, alone=True)
+        return found
 
     def pair_probs(self, contexts: Contexts) -> Floats:
         """As `PairProbs.pair_probs`, exact; equal contexts are solved once.
