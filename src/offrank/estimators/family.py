@@ -10,10 +10,10 @@ from ..assumptions import ITEM_POSITION
 from ..errors import UsageError
 from ..log.batch import LogBatch
 from ..policies.propensities import Propensities
-from .base import Asked, Estimator, Terms, Weighted, Weights
+from .base import Asked, Estimator, Reference, Terms, Weighted, Weights
 from .items import Form, Interpol
 from .registry import ESTIMATORS
-from .wrappers import SelfNormalised, self_normalised
+from .wrappers import SelfNormalised, self_normalised, without_normalisation
 
 Family = dict[str, Estimator | SelfNormalised]
 """The estimators of one spelling, each by its own spelling; the one with the fewest assumptions comes first."""
@@ -104,4 +104,6 @@ def family(estimator: Estimator | SelfNormalised, examination: Sequence[float] |
     Raises:
         UsageError: one needs an examination curve, and there is none.
     """
+    if isinstance(without_normalisation(estimator), Reference):  # it has no curve, and the data choose nothing
+        return {repr(estimator): estimator}
     return {repr(member): member.with_examination(examination) for member in estimator.members(examination)}

@@ -28,8 +28,7 @@ def fitted(policy: AnyPolicy, source: Source, executor: Executor | None = None) 
 def replaced(part: P, fit: Callable[[Fits], Any]) -> P:
     """The same with what must be fitted, itself or in a field at any depth, as `fit` returns it."""
     if isinstance(part, Fits):
-        made: P = fit(part)
-        return made
+        return cast(P, fit(part))
     found: Any = part
     if isinstance(found, tuple | list | Frozen):
         held = list(found.items()) if isinstance(found, Frozen) else list(found)
@@ -51,23 +50,18 @@ def must_fit(policy: object) -> bool:
 
 def counts(policy: AnyPolicy) -> bool:
     """Whether the policy, or one inside it, is counted in the log."""
-    return any(isinstance(one, Fits) for one in with_parts(policy))
+    return any(isinstance(one, Fits) and is_policy(one) for one in parts_of(policy))
 
 
 def counted_by(policy: AnyPolicy) -> str | None:
     """The column by whose values a policy, or one inside it, was counted in the log."""
-    return next((one.by for one in with_parts(policy) if isinstance(one, Counted)), None)
+    return next((one.by for one in parts_of(policy) if isinstance(one, Counted)), None)
 
 
 def learnt_rows(policy: AnyPolicy) -> tuple[Fingerprint, ...]:
     """The fingerprints of the rows that a policy, and those inside it, were learnt from."""
-    rows = (one.learnt_rows() for one in with_parts(policy) if isinstance(one, Trained))
+    rows = (one.learnt_rows() for one in parts_of(policy) if isinstance(one, Trained))
     return tuple(one for one in rows if one is not None)
-
-
-def with_parts(policy: AnyPolicy) -> Iterator[AnyPolicy]:
-    """The policy and, recursively, the policies that it holds."""
-    return filter(is_policy, parts_of(policy))
 
 
 def parts_of(held: Any) -> Iterator[Any]:
