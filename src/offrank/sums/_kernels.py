@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..compiled import jit, njit
-from ..log.batch import Floats
 from ..log.hashing import hashed, splitmix64
 
 _fast = njit(fastmath={"reassoc", "contract", "nsz", "arcp"})
@@ -23,24 +22,17 @@ POISSON = np.array(
 
 _ABOVE = 1 + 1e-12
 """Moves what should be on an edge of a bin, such as a weight of 1, above it on every processor."""
-_BLOCK = 128
+BLOCK = 128
 """Rows that are transposed together, so that the innermost loops vectorise."""
 
 
-def moments(values: Floats) -> tuple[Floats, Floats, Floats, Floats]:
-    """Mean, centred co-moments, minimum and maximum of each column, in two passes over the rows.
-
-    Columns that are constant, such as the count of rows, have co-moments of exactly 0, and take no time.
-    """
-    d = values.shape[1]
-    mean, comoment, least, largest = np.zeros(d), np.zeros((d, d)), np.full(d, np.inf), np.full(d, -np.inf)
-    _moments(values, mean, comoment, least, largest, np.zeros(d, np.int64), np.empty((d, _BLOCK)))
-    return mean, comoment, least, largest
-
-
 @_fast
-def _moments(values, mean, comoment, least, largest, vary, centred):
-    """vary [d], centred [d, block]: scratch space."""
+def moments(values, mean, comoment, least, largest, vary, centred):
+    """Fill mean [d], centred co-moments [d, d], minimum and maximum [d] of each column, in two passes over the rows.
+
+    Columns that are constant, such as the count of rows, have co-moments of exactly 0, and take no time. vary [d],
+    centred [d, BLOCK]: scratch space.
+    """
     n, d = values.shape
     for row in range(n):
         for a in range(d):
@@ -54,8 +46,8 @@ def _moments(values, mean, comoment, least, largest, vary, centred):
     for a in range(d):
         vary[count] = a
         count += least[a] != largest[a]
-    for first in range(0, n, _BLOCK):
-        rows = min(_BLOCK, n - first)
+    for first in range(0, n, BLOCK):
+        rows = min(BLOCK, n - first)
         for a in range(count):
             column, middle = vary[a], mean[vary[a]]
             for i in range(rows):
@@ -70,21 +62,12 @@ def _moments(values, mean, comoment, least, largest, vary, centred):
             comoment[b, a] = comoment[a, b]
 
 
-def third_moments(values: Floats, mean: Floats, columns: NDArray[np.int64]) -> Floats:
-    """[c, c, c] sums of the products of three centred columns."""
-    d = len(columns)
-    found = np.zeros((d, d, d))
-    _third_moments(values, mean, columns, np.empty((d, _BLOCK)), np.empty(_BLOCK), found)
-    c, b, a = np.sort(np.indices(found.shape), axis=0)
-    return found[a, b, c]
-
-
 @_fast
-def _third_moments(values, mean, columns, centred, product, found):
-    """Only found[a, b, c] of a >= b >= c."""
+def third_moments(values, mean, columns, places, centred, product, found):
+    """Add the products of three centred columns to `found` at their places; centred, product: scratch space."""
     n, d = len(values), len(columns)
-    for first in range(0, n, _BLOCK):
-        rows = min(_BLOCK, n - first)
+    for first in range(0, n, BLOCK):
+        rows = min(BLOCK, n - first)
         for a in range(d):
             for i in range(rows):
                 centred[a, i] = values[first + i, columns[a]] - mean[columns[a]]
@@ -95,7 +78,12 @@ def _third_moments(values, mean, columns, centred, product, found):
                     total = 0.0
                     for i in range(rows):
                         total += product[i] * centred[c, i]
-                    found[a, b, c] += total
+                    found[places[a], places[b], places[c]] += total
+    for a in range(d):
+        for b in range(a + 1):
+            for c in range(b + 1):
+                i, j, k = places[a], places[b], places[c]
+                found[i, k, j] = found[j, i, k] = found[j, k, i] = found[k, i, j] = found[k, j, i] = found[i, j, k]
 
 
 @_fast
@@ -201,33 +189,28 @@ def half_octaves(counts, values, columns):
             counts[line, bits >> np.uint64(51)] += 1
 
 
-def largest(kept: Floats, values: Floats, *, absolute: bool) -> Floats:
-    """[keep] the largest of `kept`, descending, and of the values [n]; absolute: whether signs do not count.
-
-    Many values are equal (weights of 0), at which a selection by partition of all of them is slow: those above the
-    least so far are collected, and selected from when the space is full. `partition` takes five seconds to compile.
-    """
-    keep, least, row = len(kept), kept[-1], 0
-    both = np.concatenate([kept, np.empty(3 * keep)])
-    count = keep
-    while row < len(values):
-        row, count = _above(values, row, least, absolute, both, count)
-        if count == len(both):
-            both[:keep] = np.partition(both, count - keep)[count - keep :]
-            count, least = keep, both[:keep].min()
-    return np.sort(both[:count])[::-1][:keep].copy()
-
-
 @jit
-def _above(values, row, least, absolute, both, count):
-    """Write values from this row on to `both` from `count` on, if they are above the least; stop where it is full."""
-    while row < len(values) and count < len(both):
-        size = abs(values[row]) if absolute else values[row]
-        if size > least:
-            both[count] = size
-            count += 1
-        row += 1
-    return row, count
+def above(values, columns, absolute, first, least, found, count):
+    """Write values of columns from this row on to `found` [c, most] from `count` [c] on, if they are above the least.
+
+    Returns the row to go on with, once a line of `found` may be full, else the number of rows. absolute: whether signs
+    do not count. (A selection of the largest would take five seconds to compile.)
+    """
+    most = found.shape[1] - BLOCK
+    for row in range(first, len(values), BLOCK):
+        last, full = min(row + BLOCK, len(values)), False
+        for line in range(len(columns)):
+            column, low, place = columns[line], least[line], count[line]
+            for i in range(row, last):
+                size = abs(values[i, column]) if absolute else values[i, column]
+                if size > low:
+                    found[line, place] = size
+                    place += 1
+            count[line] = place
+            full |= place > most
+        if full:
+            return last
+    return len(values)
 
 
 @jit

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Protocol, TypeVar, final
+from typing import Any, Protocol, TypeVar, cast, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +19,10 @@ R = TypeVar("R", covariant=True)
 
 
 class Fold(Protocol[S, B, R]):
-    """Reduces batches B to a state S and a result R. `merge` is associative, `empty` its identity."""
+    """Reduces batches B to a state S and a result R. `merge` is associative, `empty` its identity.
+
+    The result is the state, unless a class that derives from this one says otherwise.
+    """
 
     def empty(self) -> S: ...
 
@@ -27,7 +30,8 @@ class Fold(Protocol[S, B, R]):
 
     def merge(self, left: S, right: S) -> S: ...
 
-    def finish(self, state: S) -> R: ...
+    def finish(self, state: S) -> R:
+        return cast(R, state)
 
 
 class Summable(Protocol):
@@ -111,7 +115,7 @@ def total(left: Floats, right: Floats) -> Floats:
 
 
 @dataclass(frozen=True, eq=False)
-class PlusFold:
+class PlusFold(Fold[Any, Any, Any]):
     """Adds up values by their `+`, arrays as `total` does; `zero` is the sum of none."""
 
     zero: Any
@@ -123,9 +127,6 @@ class PlusFold:
         return total(left, right) if isinstance(left, np.ndarray) else left + right
 
     add = merge
-
-    def finish(self, state: Any) -> Any:
-        return state
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from ..log.batch import Floats
 from . import _kernels
-from .base import Sample, total
+from .base import Fold, Sample, total
 from .totals import Products, with_products
 
 BUCKETS = 4096
@@ -32,7 +32,7 @@ class ClusterSums:
 
 
 @dataclass(frozen=True)
-class BucketsFold:
+class BucketsFold(Fold[ClusterSums, Sample, ClusterSums]):
     """Reduces samples to the sums of each cluster, or of each bucket if there are more clusters than buckets.
 
     cluster: the clusters of a sample, by default its key. buckets: a power of two.
@@ -47,44 +47,38 @@ class BucketsFold:
         return ClusterSums(np.empty(0, np.uint64), np.zeros((0, 1 + len(self.products) + self.columns)))
 
     def add(self, state: ClusterSums, batch: Sample) -> ClusterSums:
-        if not len(batch):
-            return state
-        values = with_products(batch.values, self.products)
         codes = batch.key if self.cluster is None else batch.clusters[self.cluster]
+        if not len(codes):
+            return state
+        values = with_products(batch.values, self.products) if self.products else batch.values
         if state.codes is not None:
             found, own = np.empty(self.buckets, np.uint64), np.zeros((self.buckets, 1 + values.shape[1]))
             count = _kernels.cluster_sums(found, own, values, codes, np.full(4 * self.buckets, -1))
             if count >= 0:
-                return self._together(state, ClusterSums(found[:count], own[:count]))
+                return self.merge(state, ClusterSums(found[:count], own[:count]))
         sums = np.zeros((self.buckets, 1 + values.shape[1]))
         _kernels.bucket_sums(sums, values, codes)
         return self.merge(state, ClusterSums(None, sums))
 
     def merge(self, left: ClusterSums, right: ClusterSums) -> ClusterSums:
-        if left.codes is not None and right.codes is not None:
-            return self._together(left, right)
-        return ClusterSums(None, total(self._shared(left), self._shared(right)))
-
-    def finish(self, state: ClusterSums) -> ClusterSums:
-        return state
-
-    def _together(self, left: ClusterSums, right: ClusterSums) -> ClusterSums:
-        """Return the sums of two states without buckets."""
-        assert left.codes is not None
-        assert right.codes is not None
+        if left.codes is None or right.codes is None:
+            return self._in_buckets(left, right)
         codes, place = np.unique(np.concatenate([left.codes, right.codes]), return_inverse=True)
         if len(codes) > self.buckets:
-            return ClusterSums(None, total(self._shared(left), self._shared(right)))
+            return self._in_buckets(left, right)
         sums = np.zeros((len(codes), max(left.sums.shape[1], right.sums.shape[1])))
         start = len(left.codes)
         for which, one in ((place[:start], left.sums), (place[start:], right.sums)):
             sums[which, : one.shape[1]] += one  # no code occurs twice in one of them
         return ClusterSums(codes, sums)
 
-    def _shared(self, state: ClusterSums) -> Floats:
-        """Return the sums of the buckets."""
-        if state.codes is None:
-            return state.sums
-        sums = np.zeros((self.buckets, state.sums.shape[1]))
-        np.add.at(sums, _kernels.bucket_of(state.codes, self.buckets), state.sums)
-        return sums
+    def _in_buckets(self, *states: ClusterSums) -> ClusterSums:
+        """Return the sums of two states by bucket."""
+        every = []
+        for state in states:
+            sums = state.sums
+            if state.codes is not None:
+                sums = np.zeros((self.buckets, state.sums.shape[1]))
+                np.add.at(sums, _kernels.bucket_of(state.codes, self.buckets), state.sums)
+            every.append(sums)
+        return ClusterSums(None, total(*every))

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import partial
 
 import numpy as np
 
 from ..log.batch import Floats
 from . import _kernels
-from .base import Sample
+from .base import Fold, Sample
+
+_ROOM = 4
+"""Values that are collected before the largest of them are selected, as a multiple of those kept."""
 
 
 @dataclass(frozen=True)
-class LargestFold:
+class LargestFold(Fold[Floats, Sample, Floats]):
     """Keeps the `keep` largest values of the chosen columns in descending order. State: [len(columns), keep].
 
     absolute: whether the signs do not count.
@@ -28,14 +29,18 @@ class LargestFold:
         return np.full((len(self.columns), self.keep), -np.inf)
 
     def add(self, state: Floats, batch: Sample) -> Floats:
-        each = (batch.values[:, column] for column in self.columns)
-        return self._each(map(partial(_kernels.largest, absolute=self.absolute), state, each))
+        """Of many values few are above the least of those kept: these are collected, and cut where they are many."""
+        keep, row, columns = self.keep, 0, np.array(self.columns, np.int64)
+        found, count = np.empty((len(columns), _ROOM * keep + _kernels.BLOCK)), np.full(len(columns), keep)
+        found[:, :keep], least = state, state[:, -1].copy()
+        while row < len(batch.values):
+            row = _kernels.above(batch.values, columns, self.absolute, row, least, found, count)
+            for line in np.flatnonzero(count > _ROOM * keep):
+                found[line, :keep] = np.partition(found[line, : count[line]], -keep)[-keep:]
+                count[line], least[line] = keep, found[line, :keep].min()
+        for line, kept in enumerate(found):
+            kept[:keep] = np.sort(kept[: count[line]])[: -keep - 1 : -1]
+        return found[:, :keep].copy()
 
     def merge(self, left: Floats, right: Floats) -> Floats:
-        return self._each(map(partial(_kernels.largest, absolute=False), left, right))
-
-    def finish(self, state: Floats) -> Floats:
-        return state
-
-    def _each(self, lines: Iterable[Floats]) -> Floats:
-        return np.array(list(lines)).reshape(len(self.columns), self.keep)
+        return np.sort(np.concatenate([left, right], axis=1), axis=1)[:, : -self.keep - 1 : -1].copy()

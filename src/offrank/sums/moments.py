@@ -10,7 +10,7 @@ import numpy as np
 
 from ..log.batch import Floats
 from . import _kernels
-from .base import Sample, total
+from .base import Fold, Sample, total
 
 Block = tuple[int, ...]
 """Columns that one result may depend on."""
@@ -114,7 +114,7 @@ class Moments:
 
 
 @dataclass(frozen=True)
-class MomentsFold:
+class MomentsFold(Fold[Moments, Sample, Moments]):
     """Reduces samples of `columns` columns, or more, to `Moments`. third: the columns with third moments."""
 
     columns: int
@@ -126,16 +126,18 @@ class MomentsFold:
         return Moments(0, np.zeros(d), np.zeros((d, d)), np.full(d, np.inf), np.full(d, -np.inf), third)
 
     def add(self, state: Moments, batch: Sample) -> Moments:
-        if not len(batch):
+        values = batch.values
+        n, d = values.shape
+        if not n:
             return state
-        mean, comoment, least, most = _kernels.moments(batch.values)
-        third = {}
+        mean, comoment, least, largest = np.zeros(d), np.zeros((d, d)), np.full(d, np.inf), np.full(d, -np.inf)
+        centred, third = np.empty((1 + max(d, *map(len, self.third), 0), _kernels.BLOCK)), {}
+        _kernels.moments(values, mean, comoment, least, largest, np.zeros(d, np.int64), centred)
         for block in self.third:
-            vary = np.flatnonzero((least != most)[list(block)])
-            third[block] = np.zeros((len(block),) * 3)
-            some = _kernels.third_moments(batch.values, mean, np.array(block)[vary])
-            third[block][np.ix_(vary, vary, vary)] = some
-        return self.merge(state, Moments(len(batch), mean, comoment, least, most, third))
+            columns, third[block] = np.array(block), np.zeros((len(block),) * 3)
+            vary = np.flatnonzero(least[columns] != largest[columns])
+            _kernels.third_moments(values, mean, columns[vary], vary, centred, centred[-1], third[block])
+        return self.merge(state, Moments(n, mean, comoment, least, largest, third))
 
     def merge(self, left: Moments, right: Moments) -> Moments:
         n = left.n + right.n
@@ -152,9 +154,6 @@ class MomentsFold:
             np.maximum(left.largest, right.largest),
             {block: _merged_third(left, right, block) for block in self.third},
         )
-
-    def finish(self, state: Moments) -> Moments:
-        return state
 
 
 def _solved(matrix: Floats, wanted: Floats) -> Floats:

@@ -12,6 +12,7 @@ from ..log.batch import NO_LIMIT, Contexts, Floats, Integers, LogBatch
 from ..log.contexts import joined, needed, stacked
 from ..log.hashing import hashed
 from ..log.source import Needs
+from .base import Fold
 
 KEPT = 8192
 """Number of rows kept: enough to detect counts that are a few per cent off."""
@@ -43,7 +44,7 @@ class SampledRows:
 
 
 @dataclass(frozen=True)
-class SampledRowsFold:
+class SampledRowsFold(Fold[SampledRows, LogBatch, SampledRows]):
     """Keeps the rows with the smallest hashes, at most `kept` rows and `cells` cells, none of more than `LARGEST_ROW`.
 
     wanted: the columns of the contexts to keep. each: whether a cell is a candidate, or a candidate at a rank. by: one
@@ -64,59 +65,46 @@ class SampledRowsFold:
 
     def add(self, state: SampledRows, batch: LogBatch) -> SampledRows:
         if not self.kept:
-            return replace(state, read=state.read + len(batch))
-        key, limit = self._keys(batch), min(state.limit, batch.limits.of(self))
-        fine = self._not_too_large(batch)
-        rows = np.flatnonzero((key < limit) & fine)  # few, once this or another part is full
-        large = len(batch) - int(np.count_nonzero(fine))
+            return replace(state, read=state.read + len(batch.row))
+        contexts, read, limit = batch.contexts, state.read + len(batch.row), min(state.limit, batch.limits.of(self))
+        key = batch.once("hashed", lambda: hashed(batch.row))
+        if self.by is not None:
+            key = (hashed(contexts.keys[self.by].view(np.uint64)) & ~_LAST) | (key >> np.uint64(32))
+        chosen, large = key < limit, 0
+        if self.each == "rank":  # a row's candidates at all ranks have to fit in memory
+            fits = contexts.size * contexts.length <= LARGEST_ROW
+            chosen, large = chosen & fits, len(key) - int(np.count_nonzero(fits))
+        rows = np.flatnonzero(chosen)  # few, once this or another part is full
         if not len(rows):
-            return replace(state, read=state.read + len(batch), limit=limit, large=state.large + large)
+            return replace(state, read=read, limit=limit, large=state.large + large)
         if len(rows) > self.kept:  # one more than is kept gives the limit
             rows = rows[key[rows] <= np.partition(key[rows], self.kept)[self.kept]]
-        rows = rows[np.argsort(key[rows], kind="stable")]
         batch.limits.note(self, key[rows], self.kept + 1)
-        fits = self._fits(batch.contexts.size[rows], batch.contexts.length[rows])
-        limit = key[rows[fits]] if fits < len(rows) else limit
-        rows = rows[:fits]
-        contexts = joined([needed(batch.contexts, self.wanted).take(rows)])
-        slates = batch.slates[rows, : contexts.slots]
-        found = SampledRows(key[rows], slates, batch.inclusion[rows], contexts, len(batch), limit, large)
-        merged = self.merge(state, found)
+        order, limit = self._kept(key[rows], contexts.size[rows], contexts.length[rows], limit)
+        rows = rows[order]
+        some = joined([needed(contexts, self.wanted).take(rows)])
+        found = key[rows], batch.slates[rows, : some.slots], batch.inclusion[rows], some
+        merged = self.merge(state, SampledRows(*found, read - state.read, limit, large))
         batch.limits.lower(self, merged.limit)
         return merged
 
     def merge(self, left: SampledRows, right: SampledRows) -> SampledRows:
         read, limit, large = left.read + right.read, min(left.limit, right.limit), left.large + right.large
-        if not len(left) or not len(right):
-            return replace(left if len(left) else right, read=read, limit=limit, large=large)
-        key = np.concatenate([left.key, right.key])
-        order = np.argsort(key, kind="stable")
-        contexts = joined([left.contexts, right.contexts])
-        fits = min(self._fits(contexts.size[order], contexts.length[order]), int((key < limit).sum()))
-        if fits < len(order):
-            limit = min(limit, key[order[fits]])
-        order = order[:fits]
+        if not len(left.key) or not len(right.key):
+            return replace(left if len(left.key) else right, read=read, limit=limit, large=large)
+        key, contexts = np.concatenate([left.key, right.key]), joined([left.contexts, right.contexts])
+        order, limit = self._kept(key, contexts.size, contexts.length, limit)
         slates = stacked([left.slates, right.slates], contexts.slots, -1)[order]
         inclusion = np.concatenate([left.inclusion, right.inclusion])[order]
         contexts = joined([contexts.take(order)])
         return SampledRows(key[order], slates[:, : contexts.slots], inclusion, contexts, read, limit, large)
 
-    def finish(self, state: SampledRows) -> SampledRows:
-        return state
-
-    def _keys(self, batch: LogBatch) -> NDArray[np.uint64]:
-        key = batch.once("hashed", lambda: hashed(batch.row))
-        if self.by is None:
-            return key
-        return (hashed(batch.contexts.keys[self.by].view(np.uint64)) & ~_LAST) | (key >> np.uint64(32))
-
-    def _not_too_large(self, batch: LogBatch) -> NDArray[np.bool_]:
-        """Whether a row's candidates at all ranks fit in memory [n]. No partition of the log changes it."""
-        if self.each == "candidate":
-            return np.ones(len(batch), np.bool_)
-        return np.asarray(batch.contexts.size * batch.contexts.length <= LARGEST_ROW)
-
-    def _fits(self, size: Integers, length: Integers) -> int:
-        """The number of these rows that are kept, at least one."""
-        each = size * length if self.each == "rank" else size
-        return max(int((np.cumsum(each)[: self.kept] <= self.cells).sum()), 1)
+    def _kept(
+        self, key: NDArray[np.uint64], size: Integers, length: Integers, limit: np.uint64
+    ) -> tuple[Integers, np.uint64]:
+        """The rows that are kept, at least one, in the order of their keys, and the smallest key left out."""
+        order = np.argsort(key, kind="stable")
+        each = (size * length if self.each == "rank" else size)[order]
+        fits = max(int((np.cumsum(each)[: self.kept] <= self.cells).sum()), 1)
+        fits = min(fits, int((key < limit).sum()))
+        return order[:fits], min(limit, key[order[fits]]) if fits < len(order) else limit

@@ -20,8 +20,6 @@ Products = tuple[tuple[int, int], ...]
 
 def with_products(values: Floats, products: Products) -> Floats:
     """[n, p + d] the products of these pairs of columns, then the columns; later samples may have more columns."""
-    if not products:
-        return values
     return np.column_stack([*(values[:, one] * values[:, other] for one, other in products), values])
 
 
@@ -61,7 +59,7 @@ class BootstrapFold(MappedFold):
         return PlusFold(np.zeros((self.replicates, self.columns + len(self.products))))
 
     def mapped(self, batch: Sample) -> Floats:
-        values = with_products(batch.values, self.products)
+        values = with_products(batch.values, self.products) if self.products else batch.values
         sums = np.zeros((values.shape[1], self.replicates))
         # The golden-ratio multiple separates the keys of two seeds.
         key = batch.key + np.uint64((self.seed * int(ODD)) % 2**64)
