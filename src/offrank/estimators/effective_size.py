@@ -13,24 +13,19 @@ equivalent to Var(reward of an impression | target) / s^2 of them. That variance
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 
 from ..log.batch import Floats, Integers, LogBatch
+from ..sums.mean import Name
 from ..sums.named import ByName, NamedColumns
 from . import _kernels_slots
 from .base import Terms
 
 BLOCKS = 20
 """The slots from this rank on are summed as one block."""
-
-
-def blocks(slots: int) -> int:
-    """Number of blocks of a slate with so many slots."""
-    return min(slots, BLOCKS)
 
 
 @dataclass(frozen=True)
@@ -97,23 +92,24 @@ class EffectiveSizeColumns:
         pairs = range(len(self.slotted))
         once = [f"{name} {pair}" for pair in pairs for name in ("earned", "squared", "weights")]
         in_slots = [f"{name} {pair}" for pair in pairs if self.slotted[pair] for name in WEIGHTED]
-        return NamedColumns((*SQUARES, *once), (*LOGGED, *in_slots) if any(self.slotted) else ())
+        return NamedColumns((*SQUARES.values(), *once), (*LOGGED, *in_slots) if any(self.slotted) else ())
 
 
-SQUARES = ("reward squares", "clicks squares")
+SQUARES: dict[Name, Name] = {outcome: f"{outcome} squares" for outcome in ("reward", "clicks")}
+"""The columns of the squares of the logged outcomes."""
 
 
 @dataclass(frozen=True)
 class EffectiveSizeTerms:
     """The contribution of some rows of a batch to the sums. rewards: [n] logged reward, and clicks.
 
-    found: for each pair its terms, and which of the two rewards it weights. rows: those to include, None for all.
+    found: for each pair its terms, and that of the two rewards that it weights. rows: to include, None for all.
     """
 
     layout: EffectiveSizeColumns
     batch: LogBatch
     rewards: tuple[Floats, Floats]
-    found: tuple[tuple[Terms, int], ...]
+    found: tuple[tuple[Terms, Floats], ...]
     rows: Integers | None = None
 
     def take(self, rows: Integers) -> EffectiveSizeTerms:
@@ -125,17 +121,17 @@ class EffectiveSizeTerms:
         batch, columns = self.batch, self.layout.columns
         rows = np.arange(len(batch)) if self.rows is None else self.rows
         length, clicks, inverse = batch.contexts.length, batch.clicks, batch.inverse_inclusion
-        out = ByName(columns, np.zeros(columns.width(blocks(batch.slates.shape[1]))))
-        for name, reward in zip(SQUARES, self.rewards, strict=True):
+        out = ByName(columns, np.zeros(columns.width(min(batch.slates.shape[1], BLOCKS))))
+        for name, reward in zip(SQUARES.values(), self.rewards, strict=True):
             out[name] = _kernels_slots.squares(rows, reward, inverse)
         if any(self.layout.slotted):
             _kernels_slots.logged(rows, clicks, length, inverse, *(out[name] for name in LOGGED))
-        for pair, (terms, earned) in enumerate(self.found):
+        for pair, (terms, reward) in enumerate(self.found):
             if terms.weights is None:
                 continue
             weight, control = terms.weights.weight, terms.weights.control
             if weight.ndim == 1:
-                found = _kernels_slots.whole(rows, weight, control, self.rewards[earned], inverse)
+                found = _kernels_slots.whole(rows, weight, control, reward, inverse)
                 for name, one in zip(("earned", "squared", "weights"), found, strict=True):
                     out[f"{name} {pair}"] = one
             elif self.layout.slotted[pair]:
@@ -154,24 +150,25 @@ class EffectiveSize:
     rows: float
 
     def variance(
-        self, pair: int, weight: float, logged: tuple[float, int], *, normalised: bool, each_slot: bool
+        self, pair: int, weight: float, logged: float, outcome: Name, normalised: bool, each_slot: bool
     ) -> float:
         """Variance of the reward of one impression of the target.
 
-        weight: sum of the weights; logged: mean logged outcome, and whether that is the reward (0) or clicks (1).
+        weight: sum of the weights; logged: mean of the outcome as logged.
         """
-        slots = self._slots(pair)
+        slots = self._slots(pair) if self.layout.slotted[pair] else None
         if slots is not None:
             return slots.variance(self.rows, normalised=normalised, each_slot=each_slot)
         value, square = (float(self.sums[f"{name} {pair}"]) / weight for name in ("earned", "squared"))
         found = float(square - value**2)
         if found < -1e-9 * abs(square):  # negative weights of the pseudoinverse: use the logged variance
-            return float(self.sums[SQUARES[logged[1]]]) / self.rows - logged[0] ** 2
+            return float(self.sums[SQUARES[outcome]]) / self.rows - logged**2
         return found if found > 1e-12 * abs(square) else 0.0
 
     def kish(self, pair: int, weight: float) -> float:
         """(sum of weights)^2 / sum of squared weights, over slates or, per impression, over slots."""
-        squares, slots = float(self.sums[f"weights {pair}"]), self._slots(pair)
+        squares = float(self.sums[f"weights {pair}"])
+        slots = self._slots(pair) if self.layout.slotted[pair] else None
         if slots is None:
             return weight**2 / squares
         return float(slots.control.sum() ** 2 / squares / (slots.number.sum() / self.rows))
@@ -181,7 +178,7 @@ class EffectiveSize:
 
         squares: sum of the squared mean weights of impressions. One heavy slot has the square of all, equal ones less.
         """
-        found = self._slots(pair)
+        found = self._slots(pair) if self.layout.slotted[pair] else None
         if found is None:
             return 1.0, 1.0
         slots = float(found.number.sum()) / self.rows
@@ -189,24 +186,10 @@ class EffectiveSize:
         return slots, min(max(slots * alike, 1.0), slots)
 
     def _slots(self, pair: int) -> Slots | None:
-        """The sums of a pair that weights clicks."""
-        if not self.layout.slotted[pair]:
-            return None
+        """The sums of a pair that weights clicks; None where no row has a weight."""
         weighted = (self.sums[f"{name} {pair}"] for name in WEIGHTED)
         found = Slots(*(self.sums[name] for name in LOGGED), *weighted)
         return found if found.control.any() else None
-
-
-def effective_size(variance: float, standard_error: float, kish: float, *, known: bool) -> float:
-    """Effective sample size: the number of impressions of the target whose mean has this standard error.
-
-    variance: of the reward of one such impression. kish: effective number of weights, returned where there is
-    no variance or no error, and an upper bound unless both are `known`: by chance they may be underestimated.
-    """
-    if not (variance > 0 and 0 < standard_error < math.inf):
-        return kish
-    found = variance / standard_error**2
-    return found if known else min(found, kish)
 
 
 def _ratio(top: Floats, bottom: Floats) -> Floats:

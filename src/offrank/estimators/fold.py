@@ -24,7 +24,7 @@ from ..sums.mean import Mean, Name, excess, ratio
 from ..sums.named import ByName, NamedColumns
 from . import _kernels, _kernels_slots
 from .base import Asked, Estimator, Reference, Terms, refuse_impossible, terms_of
-from .effective_size import BLOCKS, EffectiveSizeColumns, EffectiveSizeTerms, blocks
+from .effective_size import BLOCKS, EffectiveSizeColumns, EffectiveSizeTerms
 from .marks import marks
 from .wrappers import weights_of
 
@@ -45,7 +45,7 @@ class TargetPair(NamedTuple):
     """A target and an estimator, their number among all pairs, and the names of their columns.
 
     value, weight: of each row. slot_value, slot_weight: in each block of slots. drawn: values by draws from the
-    posterior of the estimator's model.
+    posterior of the estimator's model. outcome: REWARD or CLICKS, which it weights.
     """
 
     target: AnyPolicy
@@ -56,6 +56,7 @@ class TargetPair(NamedTuple):
     slot_value: Name
     slot_weight: Name
     drawn: tuple[Name, ...]
+    outcome: Name
 
 
 def of_arm(arm: int, column: Name) -> Name:
@@ -98,7 +99,8 @@ class Layout:
     @cached_property
     def columns(self) -> NamedColumns:
         """The names of all columns."""
-        arms, control = self._of_arms, [] if self.control is None else self._of_control(self.controlled)
+        arms = [] if self.arms is None else self._of_arms
+        control = [] if self.control is None else self._of_control(self.controlled)
         pairs = [name for one in self.pairs for name in (one.value, one.weight)]
         drawn = [name for one in self.pairs for name in one.drawn]
         slotted = self.slotted if self.per_slot else []
@@ -116,7 +118,7 @@ class Layout:
                 (f"value {number} in slots", f"weight {number} in slots"),
             )
             drawn = tuple(f"value {number} by draw {draw}" for draw in range(len(estimator.drawn)))
-            found.append(TargetPair(target, estimator, number, *rows, *slots, drawn))
+            found.append(TargetPair(target, estimator, number, *rows, *slots, drawn, outcome_of(estimator)))
         return tuple(found)
 
     @cached_property
@@ -182,7 +184,7 @@ class Layout:
         for number in range(each) if others else ():
             found += [tuple(every[number + each * target] for target in some) for some in compared]
         named = [[name for one in some for name in (one.value, one.weight)] for some in found]
-        if 0 < self.served_by <= TOGETHER:
+        if self.arms is not None and self.served_by <= TOGETHER:
             named.append(self._of_arms)
         for some in named:
             yield ROWS, REWARD, CLICKS, *some, *([] if self.control is None else self._of_control(some))
@@ -220,7 +222,7 @@ class TermsFold(MappedFold):
     def mapped(self, batch: LogBatch) -> Sample:
         """The rows of terms of a batch."""
         layout, columns = self.layout, self.layout.columns
-        values = np.zeros((len(batch), columns.width(blocks(batch.slates.shape[1]))))
+        values = np.zeros((len(batch), columns.width(min(batch.slates.shape[1], BLOCKS))))
         known = batch.outcome is not None or batch.clicks is not None
         reward = batch.reward if known else np.zeros(len(batch))
         clicks = batch.clicked if batch.clicks is not None else np.zeros(len(batch))
@@ -240,13 +242,17 @@ class TermsFold(MappedFold):
             every.append(found)
             for name, one in zip(pair.drawn, estimator.drawn, strict=True):
                 named[name] = terms_of(one, batch, self.logging, target).value
-        self._arms(named, batch)
+        if layout.arms is not None:
+            self._arms(named, batch, layout.arms)
+        if layout.control is not None:
+            named[CONTROL] = batch.numbers[layout.control]
+            for weight in layout.controlled:
+                named[times_control(weight)] = named[CONTROL] * named[weight]
         if layout.per_slot:
             self._slots(named, batch, every)
-        earned = tuple(outcome_index(one.estimator) for one in layout.pairs)
-        summed = EffectiveSizeTerms(
-            layout.effective_sizes, batch, (reward, clicks), tuple(zip(every, earned, strict=True))
-        )
+        rewards: dict[Name, Any] = {REWARD: reward, CLICKS: clicks}
+        earned = tuple((terms, rewards[pair.outcome]) for terms, pair in zip(every, layout.pairs, strict=True))
+        summed = EffectiveSizeTerms(layout.effective_sizes, batch, (reward, clicks), earned)
         if batch.sampled:
             values /= batch.inclusion[:, None]
         row, column = _kernels.settle(values, 1 / LARGEST, LARGEST)
@@ -255,24 +261,19 @@ class TermsFold(MappedFold):
         groups = None if self.by is None else self.by(batch)
         return Sample(values, batch.row, batch.dependent(self.clusters), summed, groups, counted)
 
-    def _arms(self, named: ByName, batch: LogBatch) -> None:
-        """Fill the columns of the arms, of what is learnt of them, and of the control."""
+    def _arms(self, named: ByName, batch: LogBatch, served: By) -> None:
+        """Fill the columns of the arms, and of what is learnt of them."""
         layout = self.layout
-        if layout.arms is not None:
-            if layout.tells_lists:
-                own = propensities(layout.arms, batch)
-                refuse_impossible(batch, np.isneginf(own.log_prob), own)
-            arms = layout.arms.arms(batch.contexts)
-            for arm in range(layout.served_by):
-                for column in (ROWS, REWARD, CLICKS):
-                    named[of_arm(arm, column)] = (arms == arm) * named[column]
+        if layout.tells_lists:
+            own = propensities(served, batch)
+            refuse_impossible(batch, np.isneginf(own.log_prob), own)
+        arms = served.arms(batch.contexts)
+        for arm in range(layout.served_by):
+            for column in (ROWS, REWARD, CLICKS):
+                named[of_arm(arm, column)] = (arms == arm) * named[column]
         if layout.history is not None:
             for arm, terms in enumerate(layout.history.terms(batch).T):
                 named[by_history(arm)] = terms
-        if layout.control is not None:
-            named[CONTROL] = batch.numbers[layout.control]
-            for weight in layout.controlled:
-                named[times_control(weight)] = named[CONTROL] * named[weight]
 
     def _beyond(self, batch: LogBatch, row: int, column: Name, values: ByName) -> OffrankError:
         """The error for a row whose values cannot be summed, because the one in `column` is too large or NaN."""
@@ -310,14 +311,9 @@ class TermsFold(MappedFold):
             _kernels_slots.normalising(weights.weight, weights.control, batch.clicks, length, *columns)
 
 
-def outcome_index(estimator: Estimator) -> int:
-    """0 if an estimator weights the logged reward, 1 if it weights clicks."""
-    return 0 if estimator.outcome == "reward" else 1
-
-
 def outcome_of(estimator: Estimator) -> Name:
     """The column of the logged outcome that an estimator weights."""
-    return (REWARD, CLICKS)[outcome_index(estimator)]
+    return REWARD if estimator.outcome == "reward" else CLICKS
 
 
 def needs(layout: Layout, logging: AnyPolicy) -> Needs:

@@ -9,7 +9,7 @@ from ..log.batch import Floats
 from ..sums.largest import LargestFold
 from ..sums.mean import Name
 from ..sums.named import Sums
-from .fold import CLICKS, REWARD, Layout, outcome_of
+from .fold import CLICKS, REWARD, Layout
 from .marks import Marks
 
 
@@ -36,8 +36,7 @@ def reward_tails(layout: Layout, sums: Sums, marks: Marks, largest: Floats) -> d
     asked = [one for one in (REWARD, CLICKS) if not (marks.bounded and one in sums_of_clicks)]
     found: dict[Name, Tail] = {one: logged for one in asked if (logged := tail(one, one)) is not None}
     for one in layout.pairs:
-        outcome = outcome_of(one.estimator)
-        if outcome in found and (weighted := tail(one.value, outcome)) is not None:
+        if one.outcome in found and (weighted := tail(one.value, one.outcome)) is not None:
             found[one.value] = weighted
     return found
 

@@ -14,8 +14,8 @@ from ..checks.log import binding_models, of_rows
 from ..checks.rows import dependence
 from ..errors import NoOverlapError, UsageError
 from ..estimators.base import Estimator, Weighted
-from ..estimators.effective_size import EffectiveSize, effective_size
-from ..estimators.fold import CONTROL, REWARD, ROWS, SLOTS, Layout, TargetPair, of_arm, outcome_index
+from ..estimators.effective_size import EffectiveSize
+from ..estimators.fold import CONTROL, REWARD, ROWS, SLOTS, Layout, TargetPair, of_arm
 from ..estimators.marks import Marks
 from ..estimators.no_overlap import no_overlap, with_bound
 from ..estimators.tails import reward_tails
@@ -74,7 +74,7 @@ class Counts:
         default_factory=dict, init=False, compare=False, repr=False
     )
 
-    @property
+    @cached_property
     def sums(self) -> Sums:
         """Return the sums of all columns of the layout."""
         return Sums(self.layout.columns, self.folded["moments"])
@@ -130,7 +130,7 @@ class Counts:
 
     def _number(self, mean: Mean, earned: Interval, at: TargetPair, cluster: str | None) -> Estimate:
         """Return a mean with its interval and its difference to the log, as an estimate of which nothing is checked."""
-        ends, away = (earned.low, earned.high), self.inference.difference(mean, self.layout.logged(at.estimator))
+        ends, away = (earned.low, earned.high), self.inference.difference(mean, ratio(at.outcome, ROWS))
         made = Estimate(earned.value, *ends, earned.standard_error, self.sums.n, difference=away)
         return replace(made, cluster=cluster, checked=False)
 
@@ -218,14 +218,19 @@ class Counts:
     def _ess(self, error: float, at: TargetPair, weighed: Weighted) -> float:
         """Return how many impressions of the target would give the same standard error."""
         weight, n = float(self.sums.total[at.weight]), self.sums.n
-        logged = self.sums.value(self.layout.logged(at.estimator)), outcome_index(at.estimator)
-        each_slot, normalised = weighed.each_slot, weighed.normalised
-        variance = self.effective_sizes.variance(at.number, weight, logged, normalised=normalised, each_slot=each_slot)
+        logged, kinds = (
+            float(self.sums.total[at.outcome] / self.sums.total[ROWS]),
+            (weighed.normalised, weighed.each_slot),
+        )
+        variance = self.effective_sizes.variance(at.number, weight, logged, at.outcome, *kinds)
         kish = self.effective_sizes.kish(at.number, weight)
         known = kish >= FEW_EFFECTIVE and self.effective_rewards(at) >= FEW_REWARDS
         alike = not at.estimator.predicts and kish * self.sums.largest[at.weight] <= weight * (1 + _SAME)
-        found = effective_size(variance * n / max(n - 1, 1), error, kish, known=known)
-        return min(found, kish) if alike else found  # as many rows as have a weight
+        if not (variance > 0 and 0 < error < math.inf):
+            return kish
+        found = variance * n / max(n - 1, 1) / error**2
+        # by chance the variance may be underestimated; and as many rows as have a weight
+        return found if known and not alike else min(found, kish)
 
     def error_is_reliable(self, target: AnyPolicy, estimator: AnyEstimator, estimate: Estimate) -> bool:
         """Whether the standard error is reliable enough to compare the estimate with others.
@@ -314,7 +319,14 @@ class Counts:
     def mean(self, target: AnyPolicy, estimator: AnyEstimator) -> Mean:
         """Return an estimate as a function of the columns' sums."""
         at, weighed = self.columns(target, estimator), weights_of(estimator)
-        found = self._mean(at, estimator)
+        if estimator.normalisation == "control":
+            found = with_control(at.value, at.weight, ROWS, self.sums.best_slope(at.value, at.weight, ROWS))
+        elif estimator.normalisation == "slot":
+            found = mean_by_block(at.slot_value, at.slot_weight, SLOTS, ROWS)
+        else:
+            found = ratio(at.value, ROWS if estimator.normalisation is None else at.weight, at.drawn)
+        if self.layout.control is None:
+            return found
         # A bound takes more of some contexts than of others, so that chance alone would not have it at 0.
         whole = weighed is not None and weighed.normalised and weighed.bound is None
         return self._adjusted(found, at.weight) if whole else found
@@ -323,13 +335,6 @@ class Counts:
         """Return a mean less what chance gave it by the control. weight: the column of its weights."""
         excess = self.layout.excess(weight, mean.shares[0])
         return adjusted(mean, excess, self.slope) if excess is not None and self.slope else mean
-
-    def _mean(self, at: TargetPair, estimator: AnyEstimator) -> Mean:
-        if estimator.normalisation == "control":
-            return with_control(at.value, at.weight, ROWS, self.sums.best_slope(at.value, at.weight, ROWS))
-        if estimator.normalisation == "slot":
-            return mean_by_block(at.slot_value, at.slot_weight, SLOTS, ROWS)
-        return ratio(at.value, ROWS if estimator.normalisation is None else at.weight, at.drawn)
 
     @property
     def rewards_are_clicks(self) -> bool:

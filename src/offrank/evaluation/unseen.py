@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any, Protocol
 
 from ..estimators.effective_size import SQUARES, EffectiveSize
-from ..estimators.fold import CLICKS, REWARD, ROWS, Layout, TargetPair, outcome_index
+from ..estimators.fold import REWARD, ROWS, Layout, TargetPair
 from ..estimators.marks import Marks
 from ..estimators.tails import columns_of
 from ..findings.evidence_rows import RareEvidence
@@ -51,7 +51,7 @@ class CountsOfLog(Protocol):
 def with_unseen_rewards(summary: CountsOfLog, found: Inference, tails: Mapping[Name, Tail]) -> Inference:
     """Return the inference of a log with what the log is too short to show. tails: of the columns of rewards."""
     heavy = tuple((columns_of(summary.layout, column), tail) for column, tail in tails.items())
-    rare, hidden = tuple(_rare(summary)), tuple(_hidden(summary))
+    rare, hidden = tuple(_rare(summary)), tuple(_hidden(summary)) if summary.designs else ()
     return replace(found, tails=heavy, nonnegative=summary.nonnegative, hidden=hidden, rare=rare)
 
 
@@ -69,10 +69,9 @@ def _rare(summary: CountsOfLog) -> Iterator[Rare]:
     """
     sums, marks = summary.sums, summary.marks
     for at in summary.layout.pairs:
-        outcome = outcome_index(at.estimator)
-        column, count = ((REWARD, marks.rewarded), (CLICKS, marks.clicked))[outcome]
-        total, squares = float(sums.total[column]), float(sums.squares[column])
-        weighed = float(summary.effective_sizes.sums[SQUARES[outcome]])
+        count = marks.rewarded if at.outcome == REWARD else marks.clicked
+        total, squares = float(sums.total[at.outcome]), float(sums.squares[at.outcome])
+        weighed = float(summary.effective_sizes.sums[SQUARES[at.outcome]])
         if at.estimator.weighting is None or not (count and weighed and sums.total[at.weight] > 0):
             continue
         inverse = squares / weighed  # mean 1 / inclusion of the rewarded
@@ -85,14 +84,14 @@ def _rare(summary: CountsOfLog) -> Iterator[Rare]:
         yield Rare(
             columns_of(summary.layout, at.value) if summary.layout.per_slot else (at.value,),
             at.weight,
-            (column, ROWS),
+            (at.outcome, ROWS),
             known[0],
             known[1] * slots / heavy * inverse * typical,
             known[2],
             mean,
             square,
             inverse,
-            signed=outcome == 0 and not summary.nonnegative,
+            signed=at.outcome == REWARD and not summary.nonnegative,
             whole=abs(slots - 1) < 1e-9,
         )
 

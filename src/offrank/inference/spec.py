@@ -19,7 +19,7 @@ from ..sums.mean import Name, Products
 from ..sums.moments import MomentsFold
 from ..sums.named import NamedColumns, Sums
 from ..sums.totals import BootstrapFold
-from .registry import INTERVALS, IntervalKind
+from .registry import INTERVALS
 from .spread import Inference
 
 AUTO = "auto"
@@ -62,15 +62,11 @@ class IntervalSpec:
         interval_level(self.confidence)
         if self.method not in INTERVALS:
             raise UsageError(f"interval is {self.method!r}", "use " + ", ".join(INTERVALS))
-        if not self._kind.clusters and self.cluster not in (None, AUTO):
+        if not INTERVALS[self.method].clusters and self.cluster not in (None, AUTO):
             use = ", ".join(name for name, kind in INTERVALS.items() if kind.clusters)
             raise UsageError(f"{self.method} intervals treat rows as independent", f"with a cluster use one of {use}")
         if self.replicates < 20:
             raise UsageError(f"replicates is {self.replicates}", "give at least 20, or better 200")
-
-    @property
-    def _kind(self) -> IntervalKind:
-        return INTERVALS[self.method]
 
     def with_clusters_of(self, source: Source) -> IntervalSpec:
         """The specification with the cluster columns of the source, if none was given."""
@@ -104,7 +100,7 @@ class IntervalSpec:
         third = tuple(tuple(columns.numbers(block)) for block in blocks)
         made: dict[str, Fold[Any, Any, Any]] = {"moments": MomentsFold(width, third)}
         pairs = tuple((one, other) for one, other in map(columns.numbers, products))
-        if self._kind.replicates and self.cluster in (None, AUTO):
+        if INTERVALS[self.method].replicates and self.cluster in (None, AUTO):
             made["replicates"] = BootstrapFold(width, self.replicates, self.seed, pairs)
         for name in self.columns:
             made[BUCKETS_OF + name] = BucketsFold(width, name, buckets, pairs)
@@ -112,13 +108,14 @@ class IntervalSpec:
 
     def inference(self, columns: NamedColumns, folded: Mapping[str, Any], products: Products = ()) -> Inference:
         """The inference from the results of `folds`."""
+        kind = INTERVALS[self.method]
         every = [Clusters.of(name, folded[BUCKETS_OF + name], len(products)) for name in self.columns]
         dropped: list[Clusters] = []
         if self.cluster == AUTO:
-            every = [one for one in every if len(one) and one.repeats >= _REPEATS]
-            dropped = [one for one in every if len(one) < FEWEST or not self._kind.clusters]
+            every = [one for one in every if one.repeats >= _REPEATS]
+            dropped = [one for one in every if len(one.rows) < FEWEST or not kind.clusters]
             every = [one for one in every if one not in dropped]
-        if self._kind.replicates:
+        if kind.replicates:
             every = [replace(one, replicates=self._redrawn(one)) for one in every]
         sums, replicates = Sums(columns, folded["moments"]), folded.get("replicates")
         if replicates is not None:

@@ -9,7 +9,7 @@ from functools import partial
 import numpy as np
 
 from ..log.batch import Floats
-from ..sums.clusters import Clusters
+from ..sums.clusters import Clusters, degrees_of_freedom
 from ..sums.estimate import Interval
 from ..sums.mean import Mean, Name, Products
 from ..sums.named import ByName, Sums
@@ -76,22 +76,23 @@ class Inference:
 
     def clustered(self, mean: Mean) -> Clusters | None:
         """The clusters whose rows count as dependent in this mean."""
-        return self._widest(self.clusters, mean)[1]
+        return self._widest(self.clusters, mean)[2]
 
     def passed_over(self, mean: Mean) -> Clusters | None:
         """The unused clusters that would matter most."""
-        return self._widest(self.dropped, mean)[1]
+        return self._widest(self.dropped, mean)[2]
 
     def freedom(self, clusters: Clusters, *names: Name) -> float:
         """The degrees of freedom of the jackknife over clusters, of ratios to these columns: the fewest."""
-        return clusters.freedom(self.sums.columns.numbers(names, len(self.sums.moments.mean)))
+        columns = self.sums.columns.numbers(names, len(self.sums.moments.mean))
+        return min(degrees_of_freedom(clusters.sums[:, column]) for column in columns)
 
     def design_effect(self, mean: Mean, clusters: Clusters | None) -> float | None:
         """Variance by clusters over that of independent rows (Kish): how many times more rows an interval needs."""
         alone = self._independent_error(self.sums.influence(mean))
         if clusters is None or not 0 < alone < math.inf:
             return None
-        together = clusters.jackknife(partial(self.sums.values, mean.of))
+        together, _ = clusters.jackknife(partial(self.sums.values, mean.of))
         return (together / alone) ** 2 if together < math.inf else None
 
     def _interval(self, value: float, mean: Mean, *apart: Mean) -> Interval:
@@ -102,30 +103,38 @@ class Inference:
         influence = self.sums.influence(mean)
         if not np.isfinite(influence).all():  # the smallest of all numbers
             return nothing
-        error, clusters = self._widest(self.clusters, mean)
+        error, skewness, clusters = self._widest(self.clusters, mean)
         if clusters is not None:
-            freedom = self.freedom(clusters, *mean.shares)
-            plain, replicates = clusters.linear_error(influence), clusters.replicates
-            skewness = clusters.skewness(partial(self.sums.values, mean.of))
+            freedom, replicates = self.freedom(clusters, *mean.shares), clusters.replicates
+            # without the division of the jackknife, as in resampling clusters
+            each = (clusters.sums[:, : len(influence)] * influence).sum(axis=1)
+            plain = math.sqrt(float((each**2).sum())) / float(clusters.rows.sum())
         if clusters is None or (self.chosen and (error == math.inf or freedom == 0)):
             error = plain = self._independent_error(influence)
             freedom, replicates, skewness = math.inf, self.replicates, self.sums.moments.skewness(influence)
         if error == math.inf or freedom == 0:
             return nothing
         draws = None if replicates is None else self._draws(replicates, mean)
-        span = sum(self._span(self.sums.influence(one)) for one in apart) if apart else self._span(influence)
+        moved = sum(np.abs(self.sums.influence(one)) for one in apart) if apart else np.abs(influence)
+        ranges = self.sums.moments.largest - self.sums.moments.least
+        span = float((moved * np.where(np.isfinite(ranges), ranges, 0.0)).sum())  # bounds a row's influence
         n, level = self.sums.n, self.confidence
         least = _ROUNDING * span / math.sqrt(n)  # what rounding leaves of the difference of one policy to itself
         stretch = error / plain if plain > least else 1.0
-        seen = self._with_unseen(Side(error, skewness), stretch * influence)
-        lower, upper = with_rare(seen, self.rare, stretch * influence, self.sums) if error > least else seen
+        one = Side(error, skewness)
+        seen = self._with_unseen(one, stretch * influence) if self.tails else (one, one)
+        rare = self.rare if error > least else ()
+        lower, upper = with_rare(seen, rare, stretch * influence, self.sums) if rare else seen
         known = Sampling(value, error, n, level, freedom, skewness, span, lower, upper, draws, stretch)
         found = INTERVALS[self.method].make(known)
         if (lower, upper) != seen:
             found = _with_error(found, known, seen)
-        found = self._with_doubt(found, mean)
-        down, up = self._hidden_of(mean) if self.hidden else (0.0, 0.0)
-        return replace(found, low=found.low - down, high=found.high + up) if self.hidden else found
+        if len(mean.drawn) > 1:
+            found = self._with_doubt(found, mean)
+        if not self.hidden:
+            return found
+        down, up = self._hidden_of(mean)
+        return replace(found, low=found.low - down, high=found.high + up)
 
     def _hidden_of(self, mean: Mean) -> tuple[float, float]:
         """How far a mean may be below and above the estimated one, if the hidden share of it earns nothing, or MOST.
@@ -169,8 +178,6 @@ class Inference:
 
         That doubt is independent of which rows were logged: half-lengths add as squares do.
         """
-        if len(mean.drawn) < 2:
-            return found
         doubt = float(np.std([self.sums.value(one) for one in mean.drawn], ddof=1))
         half = student(0.5 + self.confidence / 2, len(mean.drawn) - 1.0) * doubt
         low = found.value - math.hypot(found.value - found.low, half)
@@ -214,20 +221,15 @@ class Inference:
         with np.errstate(divide="ignore", invalid="ignore"):
             return np.asarray(mean.refitted(ByName(self.sums.columns, sums[..., :first], products)))
 
-    def _span(self, influence: Floats) -> float:
-        """A bound on the range of a row's influence, from the observed extremes of its columns."""
-        ranges = self.sums.moments.largest - self.sums.moments.least
-        return float((np.abs(influence) * np.where(np.isfinite(ranges), ranges, 0.0)).sum())
-
-    def _widest(self, every: tuple[Clusters, ...], mean: Mean) -> tuple[float, Clusters | None]:
-        """The largest standard error by clusters, finite if possible, and its clusters."""
-        found = [(one.jackknife(partial(self.sums.values, mean.of)), one) for one in every]
+    def _widest(self, every: tuple[Clusters, ...], mean: Mean) -> tuple[float, float, Clusters | None]:
+        """The largest standard error by clusters, finite if possible, the skewness by them, and these clusters."""
+        found = [(*one.jackknife(partial(self.sums.values, mean.of)), one) for one in every]
         if not found:
-            return math.inf, None
-        finite = [pair for pair in found if pair[0] < math.inf]
-        most = max(error for error, _ in finite or found)
+            return math.inf, 0.0, None
+        finite = [each for each in found if each[0] < math.inf]
+        most = max(each[0] for each in finite or found)
         # Columns that mark the same clusters differ by rounding: the first of them.
-        return next(pair for pair in finite or found if pair[0] >= most * (1 - 1e-9))
+        return next(each for each in finite or found if each[0] >= most * (1 - 1e-9))
 
 
 def _with_error(found: Interval, of: Sampling, seen: tuple[Side, Side]) -> Interval:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -42,28 +42,25 @@ class Clusters:
     def __len__(self) -> int:
         return len(self.rows)
 
-    def jackknife(self, function: Callable[[Floats], Floats]) -> float:
-        """Standard error of a function of the column sums [..., d] -> [...]; infinite if it rests on one cluster.
+    def jackknife(self, function: Callable[[Floats], Floats]) -> tuple[float, float]:
+        """Standard error and skewness of a function of the column sums [..., d] -> [...].
 
-        sqrt((g - 1) / g * sum over clusters of (function without the cluster - function)^2). Of a ratio, the residual
+        The error is sqrt((g - 1) / g * sum over clusters of (function without the cluster - function)^2), and infinite
+        if it rests on one cluster; the skewness is of the same differences. Of a ratio, the residual
         of a cluster with the share h of the denominator is divided by 1 - h, since the estimate is drawn towards
         a large cluster: the estimator CR3 of Bell and McCaffrey (2002). For clusters of one size it is
         the plain sandwich with the factor g / (g - 1).
         """
-        count = len(self)
+        count = len(self.rows)
         if count < 2:
-            return math.inf  # the variance between clusters needs at least two
-        total, without = self._without
-        away = function(without) - function(total)
-        error = math.sqrt((count - 1) / count * float((away**2).sum()))
-        return error if math.isfinite(error) else math.inf
-
-    def skewness(self, function: Callable[[Floats], Floats]) -> float:
-        """Skewness of the same function, from the same leave-one-cluster-out values."""
+            return math.inf, 0.0  # the variance between clusters needs at least two
         total, without = self._without
         away = function(total) - function(without)
-        scale = math.sqrt(float((away**2).sum()))
-        return float(((away / scale) ** 3).sum()) if 0 < scale < math.inf else 0.0
+        squares = float((away**2).sum())
+        if not math.isfinite(squares):
+            return math.inf, 0.0
+        skewness = float(((away / math.sqrt(squares)) ** 3).sum()) if squares > 0 else 0.0
+        return math.sqrt((count - 1) / count * squares), skewness
 
     @cached_property
     def _without(self) -> tuple[Floats, Floats]:
@@ -71,19 +68,15 @@ class Clusters:
         total = self.sums.sum(axis=0)
         return total, total - self.sums
 
-    def linear_error(self, influence: Floats) -> float:
-        """The standard error without that division, as in resampling clusters; influence: [d] coefficients of a row."""
-        sums = (self.sums[:, : len(influence)] * influence).sum(axis=1)
-        return math.sqrt(float((sums**2).sum())) / float(self.rows.sum())
-
-    def freedom(self, columns: Iterable[int]) -> float:
-        """Degrees of freedom of the jackknife of ratios to these columns: the fewest."""
-        return min(degrees_of_freedom(self.sums[:, column]) for column in columns)
-
     @property
     def repeats(self) -> float:
-        """Mean number of rows in the cluster of a row, itself included, corrected for chance collisions of buckets."""
+        """Mean number of rows in the cluster of a row, itself included, corrected for chance collisions of buckets.
+
+        0 without rows.
+        """
         n = float(self.rows.sum())
+        if not n:
+            return 0.0
         return float((self.rows**2).sum() - n**2 / self.buckets) / (n * (1 - 1 / self.buckets))
 
 

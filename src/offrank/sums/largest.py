@@ -35,7 +35,7 @@ class LargestFold(Fold[Floats, Sample, Floats]):
         found[:, :keep], least = state, state[:, -1].copy()
         while row < len(batch.values):
             row = _kernels.above(batch.values, columns, self.absolute, row, least, found, count)
-            for line in np.flatnonzero(count > _ROOM * keep):
+            for line in np.flatnonzero(count > _ROOM * keep).tolist():
                 found[line, :keep] = np.partition(found[line, : count[line]], -keep)[-keep:]
                 count[line], least[line] = keep, found[line, :keep].min()
         for line, kept in enumerate(found):

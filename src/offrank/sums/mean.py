@@ -147,14 +147,14 @@ def _joined(by: Callable[..., Any], *means: Mean, least: float = 0.0) -> Mean:
     """The mean that is a function of others."""
     reads = tuple(dict.fromkeys(name for mean in means for name in mean.reads))
     shares = tuple(dict.fromkeys(name for mean in means for name in mean.shares))
-    fits = any(mean.refitted for mean in means)
+    fits, draws = any(mean.refitted for mean in means), any(mean.drawn for mean in means)
     return Mean(
         lambda s: by(*(mean.of(s) for mean in means)),
         reads,
         shares,
         parts=means,
         by=by,
-        drawn=tuple(_joined(by, *each, least=least) for each in paired_draws(*means)),
+        drawn=tuple(_joined(by, *each, least=least) for each in paired_draws(*means)) if draws else (),
         refitted=(lambda s: by(*((mean.refitted or mean.of)(s) for mean in means))) if fits else None,
         least=least,
     )
