@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 from offrank.errors import AbilityError
 from offrank.estimators import estimator
 from offrank.estimators.fold import Layout, TermsFold
-from offrank.estimators.marks import MARKS
 from offrank.policies import policy
 from offrank.sums import BootstrapFold, BucketsFold, HistogramFold, LargestFold, MomentsFold, Tee
 from offrank.sums.base import Fold, OptionalFold, PlusFold, Sample, Unavailable
@@ -75,9 +74,8 @@ LOG_FOLDS: dict[str, Fold[Any, Any, Any]] = {
     "clustered": TermsFold(
         LAYOUT, policy("uniform"), BucketsFold(LAYOUT.columns.width(), "query"), clusters=("query",)
     ),
-    "worth": TermsFold(LAYOUT, policy("uniform"), SumsFold(LAYOUT.effective_sizes.columns.width())),
-    "marks": TermsFold(LAYOUT, policy("uniform"), SumsFold(MARKS, marks=True)),
-    "worth by column": by(by_column("situation"), SumsFold(LAYOUT.effective_sizes.columns.width())),
+    "worth": TermsFold(LAYOUT, policy("uniform"), SumsFold(LAYOUT.summed.width())),
+    "worth by column": by(by_column("situation"), SumsFold(LAYOUT.summed.width())),
     "by column": by(by_column("situation"), MomentsFold(LAYOUT.columns.width())),
     "by slots": by(by_slots, MomentsFold(LAYOUT.columns.width())),
 }

@@ -258,7 +258,7 @@ LOGS: dict[str, Callable[[Any], Any]] = {
     "estimators.fold.TermsFold": lambda kind: kind(layout(), OLD, PARTS, by=by_slots),
     "estimators.pseudoinverse.overlap.OverlapFold": lambda kind: kind(NEW, OLD),
     "sums.fingerprint.FingerprintFold": lambda kind: kind(Content(features=True), keep=50),
-    "sums.totals.SumsFold": lambda kind: terms(kind(layout().effective_sizes.columns.width())),
+    "sums.totals.SumsFold": lambda kind: terms(kind(layout().summed.width())),
     "evaluation.diagnostics.ClipsFold": lambda kind: kind(tuple(pair[:2] for pair in layout().pairs)[:2], OLD),
     "evaluation.diagnostics.HeaviestFold": lambda kind: kind(tuple(pair[:2] for pair in layout().pairs), OLD, 7),
     "readers.by_file.FilesFold": lambda kind: kind("/folder"),

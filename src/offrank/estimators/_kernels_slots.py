@@ -8,15 +8,26 @@ The last block holds all further slots. inverse: [n] 1 / inclusion. rows: those 
 from __future__ import annotations
 
 from ..compiled import jit
+from ..log.batch import PRICED
 
 
 @jit
-def squares(rows, reward, inverse):
-    """The sum of the squared rewards [n]."""
-    found = 0.0
+def outcomes(rows, reward, clicks, kind, known, rounding, inverse, found):
+    """Add the squares of the logged rewards and clicks, both [n], then the counts of `Marks`, to `found`.
+
+    kind: [n] of the clicks, as in `LogBatch`. known: whether there are clicks. rounding: the share of the larger one by
+    which a reward and the sum of the clicks may differ.
+    """
     for row in rows:
-        found += inverse[row] * reward[row] * reward[row]
-    return found
+        r, c = reward[row], clicks[row]
+        found[0] += inverse[row] * r * r
+        found[1] += inverse[row] * c * c
+        if known:
+            found[2] += 1.0
+            found[3] += r != c and not abs(r - c) <= rounding * max(c, abs(r))
+            found[4] += kind[row] == PRICED
+        found[5] += r != 0.0
+        found[6] += c != 0.0
 
 
 @jit

@@ -13,8 +13,8 @@ equivalent to Var(reward of an impression | target) / s^2 of them. That variance
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 
 import numpy as np
 
@@ -23,6 +23,7 @@ from ..sums.mean import Name
 from ..sums.named import ByName, NamedColumns
 from . import _kernels_slots
 from .base import Terms
+from .marks import MARKS, ROUNDING
 
 BLOCKS = 20
 """The slots from this rank on are summed as one block."""
@@ -75,28 +76,21 @@ WEIGHTED = ("control", "value", "square", "pair", "beside")
 """Sums by block of slots, as logged, and of each pair whose clicks are weighted."""
 
 
-@dataclass(frozen=True)
-class EffectiveSizeColumns:
-    """The named sums, each divided by the inclusion probability. slotted: which pairs weight clicks.
-
-    `SQUARES`: of the logged reward, and of an impression's logged clicks. For each pair of target and estimator the
-    weighted reward (earned) and its weighted square, and the squared weights, summed over slots. By block of slots
-    LOGGED, and WEIGHTED of each slotted pair.
-    """
-
-    slotted: tuple[bool, ...]
-
-    @cached_property
-    def columns(self) -> NamedColumns:
-        """The names of all sums."""
-        pairs = range(len(self.slotted))
-        once = [f"{name} {pair}" for pair in pairs for name in ("earned", "squared", "weights")]
-        in_slots = [f"{name} {pair}" for pair in pairs if self.slotted[pair] for name in WEIGHTED]
-        return NamedColumns((*SQUARES.values(), *once), (*LOGGED, *in_slots) if any(self.slotted) else ())
-
-
 SQUARES: dict[Name, Name] = {outcome: f"{outcome} squares" for outcome in ("reward", "clicks")}
 """The columns of the squares of the logged outcomes."""
+
+
+def columns_without_moments(slotted: Sequence[bool]) -> NamedColumns:
+    """The names of the sums of which no moments are taken, each but MARKS divided by the inclusion probability.
+
+    `SQUARES`: of the logged reward, and of an impression's logged clicks. MARKS: how many rows have what. For each pair
+    of target and estimator the weighted reward (earned) and its weighted square, and the squared weights, summed over
+    slots. By block of slots LOGGED, and WEIGHTED of each pair that weights clicks. slotted: whether a pair does.
+    """
+    pairs = range(len(slotted))
+    once = [f"{name} {pair}" for pair in pairs for name in ("earned", "squared", "weights")]
+    in_slots = [f"{name} {pair}" for pair in pairs if slotted[pair] for name in WEIGHTED]
+    return NamedColumns((*SQUARES.values(), *MARKS, *once), (*LOGGED, *in_slots) if any(slotted) else ())
 
 
 @dataclass(frozen=True)
@@ -106,7 +100,7 @@ class EffectiveSizeTerms:
     found: for each pair its terms, and that of the two rewards that it weights. rows: to include, None for all.
     """
 
-    layout: EffectiveSizeColumns
+    columns: NamedColumns
     batch: LogBatch
     rewards: tuple[Floats, Floats]
     found: tuple[tuple[Terms, Floats], ...]
@@ -118,13 +112,15 @@ class EffectiveSizeTerms:
 
     def sum(self) -> Floats:
         """[columns or more] the sums over the rows."""
-        batch, columns = self.batch, self.layout.columns
+        batch, columns = self.batch, self.columns
         rows = np.arange(len(batch)) if self.rows is None else self.rows
         length, clicks, inverse = batch.contexts.length, batch.clicks, batch.inverse_inclusion
         out = ByName(columns, np.zeros(columns.width(min(batch.slates.shape[1], BLOCKS))))
-        for name, reward in zip(SQUARES.values(), self.rewards, strict=True):
-            out[name] = _kernels_slots.squares(rows, reward, inverse)
-        if any(self.layout.slotted):
+        known = clicks is not None
+        kind = batch.click_kinds if known else np.zeros(len(batch), np.int64)
+        first = out.array[: len(SQUARES) + len(MARKS)]
+        _kernels_slots.outcomes(rows, *self.rewards, kind, known, ROUNDING, inverse, first)
+        if columns.in_blocks:
             _kernels_slots.logged(rows, clicks, length, inverse, *(out[name] for name in LOGGED))
         for pair, (terms, reward) in enumerate(self.found):
             if terms.weights is None:
@@ -134,7 +130,7 @@ class EffectiveSizeTerms:
                 found = _kernels_slots.whole(rows, weight, control, reward, inverse)
                 for name, one in zip(("earned", "squared", "weights"), found, strict=True):
                     out[f"{name} {pair}"] = one
-            elif self.layout.slotted[pair]:
+            elif f"control {pair}" in columns.places:
                 sums = (out[f"{name} {pair}"] for name in WEIGHTED)
                 squares = _kernels_slots.weighted(rows, weight, control, clicks, length, inverse, *sums)
                 out[f"weights {pair}"] = squares
@@ -145,7 +141,6 @@ class EffectiveSizeTerms:
 class EffectiveSize:
     """Effective sample sizes from the sums of a log. rows: sum of 1 / inclusion."""
 
-    layout: EffectiveSizeColumns
     sums: ByName
     rows: float
 
@@ -156,7 +151,7 @@ class EffectiveSize:
 
         weight: sum of the weights; logged: mean of the outcome as logged.
         """
-        slots = self._slots(pair) if self.layout.slotted[pair] else None
+        slots = self._slots(pair) if self.sums.columns.in_blocks else None
         if slots is not None:
             return slots.variance(self.rows, normalised=normalised, each_slot=each_slot)
         value, square = (float(self.sums[f"{name} {pair}"]) / weight for name in ("earned", "squared"))
@@ -168,7 +163,7 @@ class EffectiveSize:
     def kish(self, pair: int, weight: float) -> float:
         """(sum of weights)^2 / sum of squared weights, over slates or, per impression, over slots."""
         squares = float(self.sums[f"weights {pair}"])
-        slots = self._slots(pair) if self.layout.slotted[pair] else None
+        slots = self._slots(pair) if self.sums.columns.in_blocks else None
         if slots is None:
             return weight**2 / squares
         return float(slots.control.sum() ** 2 / squares / (slots.number.sum() / self.rows))
@@ -178,7 +173,7 @@ class EffectiveSize:
 
         squares: sum of the squared mean weights of impressions. One heavy slot has the square of all, equal ones less.
         """
-        found = self._slots(pair) if self.layout.slotted[pair] else None
+        found = self._slots(pair)
         if found is None:
             return 1.0, 1.0
         slots = float(found.number.sum()) / self.rows
@@ -186,7 +181,9 @@ class EffectiveSize:
         return slots, min(max(slots * alike, 1.0), slots)
 
     def _slots(self, pair: int) -> Slots | None:
-        """The sums of a pair that weights clicks; None where no row has a weight."""
+        """The sums of a pair that weights clicks; None of another one, or where no row has a weight."""
+        if f"control {pair}" not in self.sums.columns.places:
+            return None
         weighted = (self.sums[f"{name} {pair}"] for name in WEIGHTED)
         found = Slots(*(self.sums[name] for name in LOGGED), *weighted)
         return found if found.control.any() else None

@@ -24,15 +24,14 @@ from ..sums.mean import Mean, Name, excess, ratio
 from ..sums.named import ByName, NamedColumns
 from . import _kernels, _kernels_slots
 from .base import Asked, Estimator, Reference, Terms, refuse_impossible, terms_of
-from .effective_size import BLOCKS, EffectiveSizeColumns, EffectiveSizeTerms
-from .marks import marks
+from .effective_size import BLOCKS, EffectiveSizeTerms, columns_without_moments
 from .wrappers import weights_of
 
 if TYPE_CHECKING:
     from .history import ArmsHistory
 
 ROWS, REWARD, CLICKS = "rows", "reward", "clicks"
-"""Columns of a sample: one per row, and the outcomes as logged."""
+"""Columns of a sample: one per row, and the outcomes as logged, called as estimators call them."""
 CONTROL, SLOTS = "control", "slots"
 """Columns of a control, and in blocks of slots of how many a row has there."""
 LARGEST = 1e150
@@ -118,13 +117,18 @@ class Layout:
                 (f"value {number} in slots", f"weight {number} in slots"),
             )
             drawn = tuple(f"value {number} by draw {draw}" for draw in range(len(estimator.drawn)))
-            found.append(TargetPair(target, estimator, number, *rows, *slots, drawn, outcome_of(estimator)))
+            found.append(TargetPair(target, estimator, number, *rows, *slots, drawn, estimator.outcome))
         return tuple(found)
 
     @cached_property
     def places(self) -> dict[tuple[AnyPolicy, Estimator], TargetPair]:
         """(target, estimator) -> the pair of them."""
         return {(one.target, one.estimator): one for one in self.pairs}
+
+    @property
+    def rewards(self) -> tuple[Name, ...]:
+        """The columns of rewards: as logged, then those of each pair."""
+        return REWARD, CLICKS, *(one.value for one in self.pairs)
 
     @property
     def slotted(self) -> list[TargetPair]:
@@ -164,11 +168,11 @@ class Layout:
         return excess(times_control(weight), weight, CONTROL, denominator, ROWS)
 
     @cached_property
-    def effective_sizes(self) -> EffectiveSizeColumns:
-        """The columns of the sums for effective sample sizes."""
+    def summed(self) -> NamedColumns:
+        """The columns of the sums without moments."""
         weighed = (weights_of(estimator) for estimator in self.estimators)
         slotted = tuple(one is not None and one.outcome == "clicks" for one in weighed)
-        return EffectiveSizeColumns(slotted * len(self.targets))
+        return columns_without_moments(slotted * len(self.targets))
 
     @property
     def blocks(self) -> Iterator[tuple[Name, ...]]:
@@ -199,7 +203,7 @@ class Layout:
 
     def logged(self, estimator: Estimator) -> Mean:
         """The mean of the logging policy, in the outcome that the estimator estimates."""
-        return ratio(outcome_of(estimator), ROWS)
+        return ratio(estimator.outcome, ROWS)
 
 
 @dataclass(frozen=True)
@@ -228,7 +232,6 @@ class TermsFold(MappedFold):
         clicks = batch.clicked if batch.clicks is not None else np.zeros(len(batch))
         named = ByName(columns, values)
         named[ROWS], named[REWARD], named[CLICKS] = 1.0, reward, clicks
-        counted = marks(batch, reward, clicks)
         logging = propensities(self.logging, batch)
         every = list[Terms]()
         lenient: dict[Estimator, Any] = {one: one.lenient_terms for one in layout.references}
@@ -252,14 +255,14 @@ class TermsFold(MappedFold):
             self._slots(named, batch, every)
         rewards: dict[Name, Any] = {REWARD: reward, CLICKS: clicks}
         earned = tuple((terms, rewards[pair.outcome]) for terms, pair in zip(every, layout.pairs, strict=True))
-        summed = EffectiveSizeTerms(layout.effective_sizes, batch, (reward, clicks), earned)
+        summed = EffectiveSizeTerms(layout.summed, batch, (reward, clicks), earned)
         if batch.sampled:
             values /= batch.inclusion[:, None]
         row, column = _kernels.settle(values, 1 / LARGEST, LARGEST)
         if row >= 0:
             raise self._beyond(batch, row, columns.name(column), ByName(columns, values[row]))
         groups = None if self.by is None else self.by(batch)
-        return Sample(values, batch.row, batch.dependent(self.clusters), summed, groups, counted)
+        return Sample(values, batch.row, batch.dependent(self.clusters), summed, groups)
 
     def _arms(self, named: ByName, batch: LogBatch, served: By) -> None:
         """Fill the columns of the arms, and of what is learnt of them."""
@@ -309,11 +312,6 @@ class TermsFold(MappedFold):
                 raise ValueError(f"{pair.estimator!r} has no weights of clicks")
             columns = named[pair.slot_value], named[pair.slot_weight]
             _kernels_slots.normalising(weights.weight, weights.control, batch.clicks, length, *columns)
-
-
-def outcome_of(estimator: Estimator) -> Name:
-    """The column of the logged outcome that an estimator weights."""
-    return REWARD if estimator.outcome == "reward" else CLICKS
 
 
 def needs(layout: Layout, logging: AnyPolicy) -> Needs:

@@ -6,38 +6,30 @@ import numpy as np
 
 from ..inference.unseen import Tail, unseen
 from ..log.batch import Floats
-from ..sums.largest import LargestFold
 from ..sums.mean import Name
 from ..sums.named import Sums
 from .fold import CLICKS, REWARD, Layout
 from .marks import Marks
 
 
-def largest_rewards(layout: Layout, keep: int) -> LargestFold:
-    """The fold of the largest rewards: as logged, then those of each pair of the layout."""
-    names = REWARD, CLICKS, *(one.value for one in layout.pairs)
-    return LargestFold(tuple(layout.columns.numbers(names)), keep, absolute=True)
-
-
 def reward_tails(layout: Layout, sums: Sums, marks: Marks, largest: Floats) -> dict[Name, Tail]:
-    """The tails of the columns of rewards, where those of the log are heavy. largest: as `largest_rewards` finds them.
+    """The tails of the columns of rewards, where those of the log are heavy. largest: of each, without signs.
 
     Clicks that are 0 or 1 have none.
     """
-    lines = dict(zip((REWARD, CLICKS, *(one.value for one in layout.pairs)), largest, strict=True))
+    bounded = (CLICKS, *(() if marks.unlike else (REWARD,))) if marks.clicks and not marks.priced else ()
+    asked = [one for one in (REWARD, CLICKS) if one not in bounded]
+    found: dict[Name, Tail] = {}
+    lines = dict(zip(layout.rewards, largest, strict=True)) if asked else {}
     rows: dict[Name, float] = {REWARD: marks.rewarded, CLICKS: marks.clicked}
-
-    def tail(column: Name, outcome: Name) -> Tail | None:
+    outcomes: dict[Name, Name] = {one: one for one in asked} | {one.value: one.outcome for one in layout.pairs}
+    for column, outcome in outcomes.items():
+        if outcome not in (column, *found):
+            continue
         known = lines[column]
         count = rows[outcome] if known[-1] > 0 else float(np.count_nonzero(known > 0))
-        return unseen(known, count, column, sums)
-
-    sums_of_clicks = (REWARD, CLICKS) if not marks.unlike else (CLICKS,)
-    asked = [one for one in (REWARD, CLICKS) if not (marks.bounded and one in sums_of_clicks)]
-    found: dict[Name, Tail] = {one: logged for one in asked if (logged := tail(one, one)) is not None}
-    for one in layout.pairs:
-        if one.outcome in found and (weighted := tail(one.value, one.outcome)) is not None:
-            found[one.value] = weighted
+        if (tail := unseen(known, count, column, sums)) is not None:
+            found[column] = tail
     return found
 
 

@@ -11,7 +11,7 @@ from typing import Any
 from ..errors import NoOverlapError
 from ..estimators.base import Reference
 from ..estimators.family import Family
-from ..estimators.fold import Layout, outcome_of
+from ..estimators.fold import Layout
 from ..estimators.named import REFERENCES
 from ..estimators.wrappers import SelfNormalised, without_normalisation
 from ..findings import cautions_for, has_cause
@@ -189,7 +189,7 @@ def beside_log(summary: Counts, target: AnyPolicy, row: EstimateRow[AnyEstimator
     if not row.of_target:
         return row
     plain, held_to = without_normalisation(row.estimator), row.held_to
-    row = replace(row, most=float(summary.sums.largest[outcome_of(plain)]))
+    row = replace(row, most=float(summary.sums.largest[plain.outcome]))
     if held_to is not None and held_to != row.estimator and _unwarned(summary.estimate(target, held_to)):
         row = replace(row, holds=without_normalisation(held_to).assumptions)
     if row.estimate is None:

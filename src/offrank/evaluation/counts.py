@@ -16,7 +16,7 @@ from ..errors import NoOverlapError, UsageError
 from ..estimators.base import Estimator, Weighted
 from ..estimators.effective_size import EffectiveSize
 from ..estimators.fold import CONTROL, REWARD, ROWS, SLOTS, Layout, TargetPair, of_arm
-from ..estimators.marks import Marks
+from ..estimators.marks import MARKS, Marks
 from ..estimators.no_overlap import no_overlap, with_bound
 from ..estimators.tails import reward_tails
 from ..estimators.wrappers import SelfNormalised, weights_of, without_normalisation
@@ -88,7 +88,7 @@ class Counts:
     @cached_property
     def marks(self) -> Marks:
         """Return what was counted of the rows."""
-        return Marks(*self.folded["marks"].tolist())
+        return Marks(*(float(self.effective_sizes.sums[name]) for name in MARKS))
 
     @cached_property
     def _tails(self) -> dict[Name, Tail]:
@@ -212,8 +212,7 @@ class Counts:
     @cached_property
     def effective_sizes(self) -> EffectiveSize:
         """Return the effective sample sizes of all pairs."""
-        layout = self.layout.effective_sizes
-        return EffectiveSize(layout, ByName(layout.columns, self.folded["worth"]), float(self.sums.total[ROWS]))
+        return EffectiveSize(ByName(self.layout.summed, self.folded["worth"]), float(self.sums.total[ROWS]))
 
     def _ess(self, error: float, at: TargetPair, weighed: Weighted) -> float:
         """Return how many impressions of the target would give the same standard error."""

@@ -15,9 +15,7 @@ from ..estimators.base import Estimator, Reference
 from ..estimators.design import design_fold
 from ..estimators.family import Family
 from ..estimators.fold import ROWS, Layout, TermsFold, needs
-from ..estimators.marks import MARKS
 from ..estimators.named import REFERENCES
-from ..estimators.tails import largest_rewards
 from ..estimators.wrappers import weights_of, without_normalisation
 from ..findings import cautions_for
 from ..findings.evidence import CurveEvidence, LogEvidence
@@ -283,6 +281,9 @@ def group_fold(spec: IntervalSpec, layout: Layout, products: Products = ()) -> T
 
 def _always(layout: Layout, keep: int) -> dict[str, Any]:
     """Return the folds that the whole log and its groups have. keep: how many of the largest weights and rewards."""
-    sums = {"worth": SumsFold(layout.effective_sizes.columns.width()), "marks": SumsFold(MARKS, marks=True)}
-    weights = LargestFold(tuple(layout.columns.numbers(one.weight for one in layout.pairs)), keep)
-    return {**sums, "largest": weights, "earned": largest_rewards(layout, keep)}
+    weights, rewards = map(layout.columns.numbers, ((one.weight for one in layout.pairs), layout.rewards))
+    return {
+        "worth": SumsFold(layout.summed.width()),
+        "largest": LargestFold(tuple(weights), keep),
+        "earned": LargestFold(tuple(rewards), keep, absolute=True),
+    }

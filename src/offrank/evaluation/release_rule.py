@@ -6,7 +6,7 @@ import math
 
 from ..errors import UsageError
 from ..estimators.base import Estimator
-from ..estimators.fold import ROWS, outcome_of
+from ..estimators.fold import ROWS
 from ..estimators.wrappers import without_normalisation
 from ..findings.reasons import Reason
 from ..findings.release import Release, nothing_earned, release
@@ -71,13 +71,13 @@ def _rewarded(counts: Counts, target: AnyPolicy, estimator: AnyEstimator) -> flo
 def _rewarded_share(counts: Counts, estimator: AnyEstimator) -> float:
     """Return the effective share of impressions of the log that earned more than the least reward."""
     weighting = without_normalisation(estimator)
-    return _above(counts, _least(counts, weighting), outcome_of(weighting), ROWS) / counts.sums.n
+    return _above(counts, _least(counts, weighting), weighting.outcome, ROWS) / counts.sums.n
 
 
 def _one_more(counts: Counts, estimator: AnyEstimator, largest: float | None = None) -> float:
     """Return what one more impression of the largest reward would add to the logged mean."""
     weighting, sums = without_normalisation(estimator), counts.sums
-    most = max(float(sums.largest[outcome_of(weighting)]), -math.inf if largest is None else largest)
+    most = max(float(sums.largest[weighting.outcome]), -math.inf if largest is None else largest)
     return max(most - sums.value(counts.layout.logged(weighting)), 0.0) / float(sums.total[ROWS])
 
 
@@ -91,7 +91,7 @@ def _above(counts: Counts, least: float, value: Name, weight: Name) -> float:
 
 def _least(counts: Counts, weighting: Estimator) -> float:
     """Return the least logged reward; at most 0 where rewards are divided by inclusion, or counted slot by slot."""
-    least = float(counts.sums.least[outcome_of(weighting)])
+    least = float(counts.sums.least[weighting.outcome])
     divided = least > 0 and counts.sums.largest[ROWS] > 1
     return min(least, 0.0) if weighting.each_slot or divided else least
 

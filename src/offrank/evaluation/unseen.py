@@ -78,7 +78,7 @@ def _rare(summary: CountsOfLog) -> Iterator[Rare]:
         mean, square = total / count / inverse, weighed / count / inverse
         typical = float(sums.total[ROWS] / sums.squares[ROWS])
         slots, heavy = 1.0, 1.0
-        if summary.layout.effective_sizes.slotted[at.number]:
+        if summary.layout.summed.in_blocks:
             slots, heavy = summary.effective_sizes.heavy_slots(at.number, float(sums.squares[at.weight]) * typical)
         known = heaviest(summary.folded["largest"][at.number], sums.n, count / sums.n * heavy / slots)
         yield Rare(

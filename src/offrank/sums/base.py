@@ -50,8 +50,7 @@ class Sample:
 
     The key determines all that must not depend on the partition of the log. Later samples may have more columns, of
     which earlier rows have zeros. clusters: column -> [n] codes, equal for rows that depend on each other.
-    summed: further columns, of which only the sums are needed. groups: the group of each row. marks: [n, m] what is
-    counted, 0 or 1 each.
+    summed: further columns, of which only the sums are needed. groups: the group of each row.
     """
 
     values: Floats
@@ -59,7 +58,6 @@ class Sample:
     clusters: Mapping[str, NDArray[np.uint64]] = field(default_factory=dict)
     summed: Summable | None = None
     groups: Labels | None = None
-    marks: NDArray[np.bool_] | None = None
 
     def __len__(self) -> int:
         return len(self.key)
@@ -69,8 +67,7 @@ class Sample:
         clusters = {name: codes[rows] for name, codes in self.clusters.items()}
         summed = None if self.summed is None else self.summed.take(rows)
         groups = None if self.groups is None else self.groups.take(rows)
-        marks = None if self.marks is None else self.marks[rows]
-        return Sample(self.values[rows], self.key[rows], clusters, summed, groups, marks)
+        return Sample(self.values[rows], self.key[rows], clusters, summed, groups)
 
 
 class MappedFold(ABC):

@@ -25,22 +25,15 @@ def with_products(values: Floats, products: Products) -> Floats:
 
 @dataclass(frozen=True)
 class SumsFold(MappedFold):
-    """Reduces samples to the sums of their `summed` columns [columns, or more].
-
-    marks: or to how many rows have each of their `marks` [columns].
-    """
+    """Reduces samples to the sums of their `summed` columns [columns, or more]."""
 
     columns: int
-    marks: bool = False
 
     @property
     def reducer(self) -> PlusFold:
         return PlusFold(np.zeros(self.columns))
 
     def mapped(self, batch: Sample) -> Floats:
-        if self.marks:
-            assert batch.marks is not None
-            return np.array([np.count_nonzero(column) for column in batch.marks.T], np.float64)
         assert batch.summed is not None
         return batch.summed.sum()
 
