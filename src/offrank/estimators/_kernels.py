@@ -115,20 +115,23 @@ def slot_terms(weight, control, clicks, length, value, mean):
 
 @_jit
 def settle(values, least, largest):
-    """Set values below `least` in size to 0 in place; return the first [row, column] beyond `largest`, else -1, -1."""
+    """Set values [d, n] below `least` in size to 0 in place; return column and row of one beyond `largest`, else -1.
+
+    It is the first in the first such row.
+    """
     odd = False  # almost never, which a loop without branches tells faster
     for value in values.reshape(-1):
         size = abs(value)
         odd |= ((size < least) & (size > 0.0)) | (not size <= largest)
     if not odd:
         return -1, -1
-    for row in range(values.shape[0]):
-        for column in range(values.shape[1]):
-            size = abs(values[row, column])
+    for row in range(values.shape[1]):
+        for column in range(values.shape[0]):
+            size = abs(values[column, row])
             if size < least:
-                values[row, column] = 0.0
+                values[column, row] = 0.0
             elif not size <= largest:  # also rejects NaN
-                return row, column
+                return column, row
     return -1, -1
 
 

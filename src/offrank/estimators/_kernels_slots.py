@@ -18,16 +18,23 @@ def outcomes(rows, reward, clicks, kind, known, rounding, inverse, found):
     kind: [n] of the clicks, as in `LogBatch`. known: whether there are clicks. rounding: the share of the larger one by
     which a reward and the sum of the clicks may differ.
     """
+    rewards, squares, unlike, priced, rewarded, clicked = 0.0, 0.0, 0, 0, 0, 0
     for row in rows:
         r, c = reward[row], clicks[row]
-        found[0] += inverse[row] * r * r
-        found[1] += inverse[row] * c * c
-        if known:
-            found[2] += 1.0
-            found[3] += r != c and not abs(r - c) <= rounding * max(c, abs(r))
-            found[4] += kind[row] == PRICED
-        found[5] += r != 0.0
-        found[6] += c != 0.0
+        rewards += inverse[row] * r * r
+        squares += inverse[row] * c * c
+        rewarded += r != 0.0
+        clicked += c != 0.0
+        unlike += r != c and not abs(r - c) <= rounding * max(c, abs(r))
+        priced += kind[row] == PRICED
+    found[0] += rewards
+    found[1] += squares
+    if known:
+        found[2] += len(rows)
+        found[3] += unlike
+        found[4] += priced
+    found[5] += rewarded
+    found[6] += clicked
 
 
 @jit

@@ -226,7 +226,8 @@ class TermsFold(MappedFold):
     def mapped(self, batch: LogBatch) -> Sample:
         """The rows of terms of a batch."""
         layout, columns = self.layout, self.layout.columns
-        values = np.zeros((len(batch), columns.width(min(batch.slates.shape[1], BLOCKS))))
+        # each column stands together in memory
+        values = np.zeros((columns.width(min(batch.slates.shape[1], BLOCKS)), len(batch))).T
         known = batch.outcome is not None or batch.clicks is not None
         reward = batch.reward if known else np.zeros(len(batch))
         clicks = batch.clicked if batch.clicks is not None else np.zeros(len(batch))
@@ -258,7 +259,7 @@ class TermsFold(MappedFold):
         summed = EffectiveSizeTerms(layout.summed, batch, (reward, clicks), earned)
         if batch.sampled:
             values /= batch.inclusion[:, None]
-        row, column = _kernels.settle(values, 1 / LARGEST, LARGEST)
+        column, row = _kernels.settle(values.T, 1 / LARGEST, LARGEST)
         if row >= 0:
             raise self._beyond(batch, row, columns.name(column), ByName(columns, values[row]))
         groups = None if self.by is None else self.by(batch)

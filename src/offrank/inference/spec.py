@@ -127,4 +127,4 @@ class IntervalSpec:
         """Bootstrap replicates that draw whole clusters."""
         fold = BootstrapFold(clusters.sums.shape[1], self.replicates, self.seed)
         numbers = np.arange(len(clusters), dtype=np.uint64)
-        return fold.add(fold.empty(), Sample(np.ascontiguousarray(clusters.sums), numbers))
+        return fold.add(fold.empty(), Sample(clusters.sums, numbers))

@@ -158,24 +158,20 @@ def with_rare(sides: tuple[Side, Side], rare: tuple[Rare, ...], influence: Float
     weighted = [max(np.hstack([named[name] for name in one.values]).tolist(), key=abs) for one in rare]
     used = [pair for pair in zip(rare, weighted, strict=True) if pair[1]]
     apart = _apart(used, sums) if len(used) > 1 else 1.0
-    lower, upper = sides
+    raised, n = list(sides), sums.n
     for one, each in used:
         size, count = one.size(named, each), one.count * apart
-        if size < 0 or one.signed:
-            lower = max(lower, _raised(sides[0], count, abs(size), sums.n, -1.0), key=_ERROR)
-        if size > 0 or one.signed:
-            upper = max(upper, _raised(sides[1], count, abs(size), sums.n, 1.0), key=_ERROR)
-    return lower, upper
-
-
-def _raised(side: Side, count: float, size: float, n: int, sign: float) -> Side:
-    """A side with `count` more rows of this influence."""
-    square = count * (size / side.error) ** 2 / (n * (n - 1)) if side.error > 0 else 0.0
-    if not LEAST_RAISED < square < math.inf:
-        return side
-    error = side.error * math.sqrt(1 + square)
-    skewness = side.skewness * (1 + square) ** -1.5 + sign * count * (size / (n * error)) ** 3
-    return Side(error, skewness)
+        for end, side in enumerate(sides):
+            towards = size if end else -size
+            if not (towards > 0 or one.signed):
+                continue
+            square = count * (size / side.error) ** 2 / (n * (n - 1)) if side.error > 0 else 0.0
+            if LEAST_RAISED < square < math.inf:
+                error = side.error * math.sqrt(1 + square)
+                cube = count * (abs(size) / (n * error)) ** 3 * (1 if end else -1)
+                more = Side(error, side.skewness * (1 + square) ** -1.5 + cube)
+                raised[end] = max(raised[end], more, key=_ERROR)
+    return raised[0], raised[1]
 
 
 def _apart(used: list[tuple[Rare, float]], sums: Sums) -> float:

@@ -152,22 +152,21 @@ def _merge(
     kept: Kept[S] | None,
 ) -> S:
     """Merge what so many parts return, in their order; later parts are submitted as earlier ones are merged."""
-    state, done = (fold.empty(), 0) if kept is None else (kept.state, kept.done)
+    merged, done = ([], 0) if kept is None else ([kept.state], kept.done)
     parts, futures = done + parts, deque(islice(submitted, AHEAD))
     try:
         while futures:
-            while not futures[
-                0
-            ].done():  # in short steps: if signals restart system calls, one long wait ignores Ctrl-C
-                wait([futures[0]], timeout=0.5)
-            state, done = fold.merge(state, futures.popleft().result()), done + 1
+            while not (first := futures[0]).done():  # if signals restart system calls, one long wait ignores Ctrl-C
+                wait([first], timeout=0.5)
+            found, done = futures.popleft().result(), done + 1
+            merged = [fold.merge(merged[0], found) if merged else found]
             futures.extend(islice(submitted, 1))
             if kept is not None:
-                kept.keep(state, done, last=not futures)
+                kept.keep(merged[0], done, last=not futures)
             if progress is not None:
                 progress(done, parts)
     except BaseException:
         for future in futures:
             future.cancel()
         raise
-    return state
+    return merged[0] if merged else fold.empty()

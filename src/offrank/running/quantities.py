@@ -9,7 +9,7 @@ from typing import Any, Literal
 from ..errors import AbilityError, ColumnError
 from ..log.batch import RunCache
 from ..log.source import Needs, Source
-from ..sums.base import OptionalFold, Tee, given, refused
+from ..sums.base import OptionalFold, Tee, Unavailable
 from .executors import Executor, Progress, reduced
 
 Wanted = Literal["number", "verdict", "page"]
@@ -87,5 +87,6 @@ class Quantities:
     def finish(self, state: dict[str, Any]) -> dict[str, Any]:
         """Return what follows from a state, by name."""
         found = self.fold.finish(state)
-        self.reasons |= refused(found)
-        return given(found)
+        refused = {name: one.reason for name, one in found.items() if isinstance(one, Unavailable)}
+        self.reasons |= refused
+        return {name: one for name, one in found.items() if name not in refused}

@@ -1,4 +1,4 @@
-"""Compiled loops of the folds. `values` is [n, d], row-major.
+"""Compiled loops of the folds. `values` is [d, n]: each column stands together, so that loops over rows vectorise.
 
 Loops write to arrays of the caller: an array made inside takes longer to compile than most loops.
 """
@@ -23,24 +23,30 @@ POISSON = np.array(
 _ABOVE = 1 + 1e-12
 """Moves what should be on an edge of a bin, such as a weight of 1, above it on every processor."""
 BLOCK = 128
-"""Rows that are transposed together, so that the innermost loops vectorise."""
+"""Rows that are looked at together, while they are in the cache."""
 
 
 @_fast
-def moments(values, mean, comoment, least, largest, vary, centred):
+def moments(values, mean, comoment, least, largest, vary, scratch):
     """Fill mean [d], centred co-moments [d, d], minimum and maximum [d] of each column, in two passes over the rows.
 
     Columns that are constant, such as the count of rows, have co-moments of exactly 0, and take no time. vary [d],
-    centred [d, BLOCK]: scratch space.
+    scratch [d + 2 or more, BLOCK]: space to work in.
     """
-    n, d = values.shape
-    for row in range(n):
-        for a in range(d):
-            x = values[row, a]
-            mean[a] += x
-            least[a] = min(least[a], x)
-            largest[a] = max(largest[a], x)
+    d, n = values.shape
+    total, low, high = scratch[0], scratch[1], scratch[2]
     for a in range(d):
+        total[:], low[:], high[:] = 0.0, np.inf, -np.inf
+        for first in range(0, n, BLOCK):
+            for i in range(min(BLOCK, n - first)):
+                x = values[a, first + i]
+                total[i] += x
+                low[i] = min(low[i], x)
+                high[i] = max(high[i], x)
+        for i in range(BLOCK):
+            mean[a] += total[i]
+            least[a] = min(least[a], low[i])
+            largest[a] = max(largest[a], high[i])
         mean[a] /= n
     count = 0
     for a in range(d):
@@ -51,33 +57,33 @@ def moments(values, mean, comoment, least, largest, vary, centred):
         for a in range(count):
             column, middle = vary[a], mean[vary[a]]
             for i in range(rows):
-                centred[a, i] = values[first + i, column] - middle
+                scratch[a, i] = values[column, first + i] - middle
             for b in range(a + 1):
-                total = 0.0
+                product = 0.0
                 for i in range(rows):
-                    total += centred[a, i] * centred[b, i]
-                comoment[vary[a], vary[b]] += total
+                    product += scratch[a, i] * scratch[b, i]
+                comoment[vary[a], vary[b]] += product
     for a in range(d):
         for b in range(a):
             comoment[b, a] = comoment[a, b]
 
 
 @_fast
-def third_moments(values, mean, columns, places, centred, product, found):
-    """Add the products of three centred columns to `found` at their places; centred, product: scratch space."""
-    n, d = len(values), len(columns)
+def third_moments(values, mean, columns, places, scratch, found):
+    """Add the products of three centred columns to `found` at their places. scratch [c + 1 or more, BLOCK]."""
+    n, d, product = values.shape[1], len(columns), scratch[-1]
     for first in range(0, n, BLOCK):
         rows = min(BLOCK, n - first)
         for a in range(d):
             for i in range(rows):
-                centred[a, i] = values[first + i, columns[a]] - mean[columns[a]]
+                scratch[a, i] = values[columns[a], first + i] - mean[columns[a]]
             for b in range(a + 1):
                 for i in range(rows):
-                    product[i] = centred[a, i] * centred[b, i]
+                    product[i] = scratch[a, i] * scratch[b, i]
                 for c in range(b + 1):
                     total = 0.0
                     for i in range(rows):
-                        total += product[i] * centred[c, i]
+                        total += product[i] * scratch[c, i]
                     found[places[a], places[b], places[c]] += total
     for a in range(d):
         for b in range(a + 1):
@@ -93,7 +99,7 @@ def poisson_sums(sums, values, key, thresholds):
     The multiplicity depends on (key, replicate) alone. Each 64-bit word gives four draws. Loops
     over replicates are innermost, so that they vectorise.
     """
-    n, d = values.shape
+    d, n = values.shape
     replicates = sums.shape[1]
     words = np.empty((replicates + 3) // 4, dtype=np.uint64)
     draws = words.view(np.uint16)
@@ -108,7 +114,7 @@ def poisson_sums(sums, values, key, thresholds):
                 count += draws[b] >= thresholds[j]
             times[b] = count
         for a in range(d):
-            x = values[row, a]
+            x = values[a, row]
             for b in range(replicates):
                 sums[a, b] += times[b] * x
 
@@ -141,13 +147,13 @@ def chunk_sums(place, shift, first, arm, code, values, looked, sums):
 @_fast
 def bucket_sums(sums, values, key):
     """Count every row in the bucket of its key and add its values there. sums [G, 1 + d], G a power of two."""
-    n, d = values.shape
+    d, n = values.shape
     mask = np.uint64(sums.shape[0] - 1)
     for row in range(n):
         bucket = splitmix64(key[row] ^ _SALT) & mask
         sums[bucket, 0] += 1
         for a in range(d):
-            sums[bucket, 1 + a] += values[row, a]
+            sums[bucket, 1 + a] += values[a, row]
 
 
 @_fast
@@ -157,7 +163,7 @@ def cluster_sums(codes, sums, values, key, table):
     -1 if these are more than the lines. codes [G], sums [G, 1 + d]: filled in the order of first occurrence. table: -1
     each, a power of two in length and longer than the lines.
     """
-    n, d = values.shape
+    d, n = values.shape
     mask, found = np.uint64(len(table) - 1), 0
     for row in range(n):
         at = splitmix64(key[row]) & mask
@@ -172,7 +178,7 @@ def cluster_sums(codes, sums, values, key, table):
         line = table[at]
         sums[line, 0] += 1
         for a in range(d):
-            sums[line, 1 + a] += values[row, a]
+            sums[line, 1 + a] += values[a, row]
     return found
 
 
@@ -183,9 +189,9 @@ def half_octaves(counts, values, columns):
     counts [len(columns), 8192]; bin b holds values whose sign, exponent and first mantissa bit are b, so that
     negative values are in the upper half. Values that rounding may have left just below an edge count as on it.
     """
-    for row in range(values.shape[0]):
-        for line in range(len(columns)):
-            bits = np.float64(values[row, columns[line]] * _ABOVE).view(np.uint64)
+    for line in range(len(columns)):
+        for value in values[columns[line]]:
+            bits = np.float64(value * _ABOVE).view(np.uint64)
             counts[line, bits >> np.uint64(51)] += 1
 
 
@@ -196,13 +202,18 @@ def above(values, columns, absolute, first, least, found, count):
     Returns the row to go on with, once a line of `found` may be full, else the number of rows. absolute: whether signs
     do not count. (A selection of the largest would take five seconds to compile.)
     """
-    most = found.shape[1] - BLOCK
-    for row in range(first, len(values), BLOCK):
-        last, full = min(row + BLOCK, len(values)), False
+    most, n = found.shape[1] - BLOCK, values.shape[1]
+    for row in range(first, n, BLOCK):
+        last, full = min(row + BLOCK, n), False
         for line in range(len(columns)):
-            column, low, place = columns[line], least[line], count[line]
-            for i in range(row, last):
-                size = abs(values[i, column]) if absolute else values[i, column]
+            low, place, some = least[line], count[line], values[columns[line], row:last]
+            more = 0  # almost always, which a loop without branches tells faster
+            for x in some:
+                more += (abs(x) if absolute else x) > low
+            if not more:
+                continue
+            for x in some:
+                size = abs(x) if absolute else x
                 if size > low:
                     found[line, place] = size
                     place += 1
@@ -210,7 +221,7 @@ def above(values, columns, absolute, first, least, found, count):
             full |= place > most
         if full:
             return last
-    return len(values)
+    return n
 
 
 @jit

@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, Protocol, TypeVar, cast, final
 
 import numpy as np
@@ -67,7 +68,12 @@ class Sample:
         clusters = {name: codes[rows] for name, codes in self.clusters.items()}
         summed = None if self.summed is None else self.summed.take(rows)
         groups = None if self.groups is None else self.groups.take(rows)
-        return Sample(self.values[rows], self.key[rows], clusters, summed, groups)
+        return Sample(self.columns[:, rows].T, self.key[rows], clusters, summed, groups)
+
+    @cached_property
+    def columns(self) -> Floats:
+        """The values [d, n], each column together in memory; no copy where they already stand so."""
+        return np.ascontiguousarray(self.values.T)
 
 
 class MappedFold(ABC):
@@ -179,13 +185,3 @@ def _if_able(step: Callable[..., Any], *states: Any) -> Any:
         return step(*states)
     except AbilityError as error:
         return Unavailable(error.message)
-
-
-def refused(found: Mapping[str, Any]) -> dict[str, str]:
-    """The reasons for the unavailable results, by name."""
-    return {name: value.reason for name, value in found.items() if isinstance(value, Unavailable)}
-
-
-def given(found: Mapping[str, Any]) -> dict[str, Any]:
-    """The available results, by name."""
-    return {name: value for name, value in found.items() if not isinstance(value, Unavailable)}

@@ -50,13 +50,13 @@ class BucketsFold(Fold[ClusterSums, Sample, ClusterSums]):
         codes = batch.key if self.cluster is None else batch.clusters[self.cluster]
         if not len(codes):
             return state
-        values = with_products(batch.values, self.products) if self.products else batch.values
+        values = with_products(batch.columns, self.products) if self.products else batch.columns
         if state.codes is not None:
-            found, own = np.empty(self.buckets, np.uint64), np.zeros((self.buckets, 1 + values.shape[1]))
+            found, own = np.empty(self.buckets, np.uint64), np.zeros((self.buckets, 1 + len(values)))
             count = _kernels.cluster_sums(found, own, values, codes, np.full(4 * self.buckets, -1))
             if count >= 0:
                 return self.merge(state, ClusterSums(found[:count], own[:count]))
-        sums = np.zeros((self.buckets, 1 + values.shape[1]))
+        sums = np.zeros((self.buckets, 1 + len(values)))
         _kernels.bucket_sums(sums, values, codes)
         return self.merge(state, ClusterSums(None, sums))
 

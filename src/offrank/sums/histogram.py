@@ -40,7 +40,7 @@ class HistogramFold(MappedFold):
 
     def mapped(self, batch: Sample) -> Floats:
         counts = np.zeros((len(self.columns), 2 * _BINS))
-        _kernels.half_octaves(counts, batch.values, np.array(self.columns, dtype=np.int64))
+        _kernels.half_octaves(counts, batch.columns, np.array(self.columns, dtype=np.int64))
         return counts
 
     def result(self, found: Floats) -> list[Histogram]:

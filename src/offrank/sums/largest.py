@@ -33,8 +33,8 @@ class LargestFold(Fold[Floats, Sample, Floats]):
         keep, row, columns = self.keep, 0, np.array(self.columns, np.int64)
         found, count = np.empty((len(columns), _ROOM * keep + _kernels.BLOCK)), np.full(len(columns), keep)
         found[:, :keep], least = state, state[:, -1].copy()
-        while row < len(batch.values):
-            row = _kernels.above(batch.values, columns, self.absolute, row, least, found, count)
+        while row < len(batch.key):
+            row = _kernels.above(batch.columns, columns, self.absolute, row, least, found, count)
             for line in np.flatnonzero(count > _ROOM * keep).tolist():
                 found[line, :keep] = np.partition(found[line, : count[line]], -keep)[-keep:]
                 count[line], least[line] = keep, found[line, :keep].min()

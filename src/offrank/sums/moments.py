@@ -126,17 +126,17 @@ class MomentsFold(Fold[Moments, Sample, Moments]):
         return Moments(0, np.zeros(d), np.zeros((d, d)), np.full(d, np.inf), np.full(d, -np.inf), third)
 
     def add(self, state: Moments, batch: Sample) -> Moments:
-        values = batch.values
-        n, d = values.shape
+        values = batch.columns
+        d, n = values.shape
         if not n:
             return state
         mean, comoment, least, largest = np.zeros(d), np.zeros((d, d)), np.full(d, np.inf), np.full(d, -np.inf)
-        centred, third = np.empty((1 + max(d, *map(len, self.third), 0), _kernels.BLOCK)), {}
-        _kernels.moments(values, mean, comoment, least, largest, np.zeros(d, np.int64), centred)
+        scratch, third = np.empty((3 + max(d, *map(len, self.third), 0), _kernels.BLOCK)), {}
+        _kernels.moments(values, mean, comoment, least, largest, np.zeros(d, np.int64), scratch)
         for block in self.third:
             columns, third[block] = np.array(block), np.zeros((len(block),) * 3)
             vary = np.flatnonzero(least[columns] != largest[columns])
-            _kernels.third_moments(values, mean, columns[vary], vary, centred, centred[-1], third[block])
+            _kernels.third_moments(values, mean, columns[vary], vary, scratch, third[block])
         return self.merge(state, Moments(n, mean, comoment, least, largest, third))
 
     def merge(self, left: Moments, right: Moments) -> Moments:

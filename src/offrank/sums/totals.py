@@ -19,8 +19,8 @@ Products = tuple[tuple[int, int], ...]
 
 
 def with_products(values: Floats, products: Products) -> Floats:
-    """[n, p + d] the products of these pairs of columns, then the columns; later samples may have more columns."""
-    return np.column_stack([*(values[:, one] * values[:, other] for one, other in products), values])
+    """[p + d, n] the products of these pairs of columns, then the columns; later samples may have more columns."""
+    return np.concatenate([[values[one] * values[other] for one, other in products], values])
 
 
 @dataclass(frozen=True)
@@ -52,8 +52,8 @@ class BootstrapFold(MappedFold):
         return PlusFold(np.zeros((self.replicates, self.columns + len(self.products))))
 
     def mapped(self, batch: Sample) -> Floats:
-        values = with_products(batch.values, self.products) if self.products else batch.values
-        sums = np.zeros((values.shape[1], self.replicates))
+        values = with_products(batch.columns, self.products) if self.products else batch.columns
+        sums = np.zeros((len(values), self.replicates))
         # The golden-ratio multiple separates the keys of two seeds.
         key = batch.key + np.uint64((self.seed * int(ODD)) % 2**64)
         _kernels.poisson_sums(sums, values, key, _kernels.POISSON)
