@@ -119,10 +119,12 @@ def settle(values, least, largest):
 
     It is the first in the first such row.
     """
-    odd = False  # almost never, which a loop without branches tells faster
-    for value in values.reshape(-1):
-        size = abs(value)
-        odd |= ((size < least) & (size > 0.0)) | (not size <= largest)
+    odd = 0  # almost never, which a loop without branches tells faster
+    for line in range(len(values)):
+        some = values[line]
+        for at in range(len(some)):
+            size = abs(some[at])
+            odd += ((size < least) & (size > 0.0)) | ~(size <= largest)
     if not odd:
         return -1, -1
     for row in range(values.shape[1]):

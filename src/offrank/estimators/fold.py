@@ -226,8 +226,9 @@ class TermsFold(MappedFold):
     def mapped(self, batch: LogBatch) -> Sample:
         """The rows of terms of a batch."""
         layout, columns = self.layout, self.layout.columns
-        # each column stands together in memory
-        values = np.zeros((columns.width(min(batch.slates.shape[1], BLOCKS)), len(batch))).T
+        # Each column stands together in memory, which only columns of slots need empty.
+        room = np.zeros if layout.per_slot else np.empty
+        values = room((columns.width(min(batch.slates.shape[1], BLOCKS)), len(batch))).T
         known = batch.outcome is not None or batch.clicks is not None
         reward = batch.reward if known else np.zeros(len(batch))
         clicks = batch.clicked if batch.clicks is not None else np.zeros(len(batch))
