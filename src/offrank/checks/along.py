@@ -28,9 +28,9 @@ from ..policies.propensities import AnyPolicy
 from ..policies.ties import sorts
 from ..readers.log import period_of
 from ..sums._kernels import bucket_of, chunk_sums
-from ..sums.clusters import deviates
 from ..sums.estimate import Interval
 from .arms import SharedUnitsFold
+from .contrasts import deviates
 from .placebo import PlaceboFold
 from .propensities import UniformWeightsFold
 from .robots import RobotsFold

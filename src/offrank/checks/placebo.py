@@ -21,7 +21,7 @@ from ..policies.propensities import propensities
 from ..policies.ties import sorts
 from ..sums._kernels import bucket_of
 from ..sums.base import MappedFold, PlusFold
-from ..sums.clusters import deviates
+from .contrasts import deviates
 
 BUCKETS = 128
 _BY_CHANCE = 1.4

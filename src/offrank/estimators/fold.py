@@ -23,7 +23,7 @@ from ..sums.group_by import Grouping
 from ..sums.mean import Mean, Name, excess, ratio
 from ..sums.named import ByName, NamedColumns
 from . import _kernels, _kernels_slots
-from .base import Asked, Estimator, Reference, Terms, refuse_impossible, terms_of
+from .base import Estimator, Reference, Terms, refuse_impossible, terms_of
 from .effective_size import BLOCKS, EffectiveSizeTerms, columns_without_moments
 from .wrappers import weights_of
 
@@ -326,10 +326,12 @@ def needs(layout: Layout, logging: AnyPolicy) -> Needs:
     found: list[Any] = [Needs(frozenset(["reward"]))]
     for estimator in layout.estimators:
         found.append(Needs(frozenset([estimator.outcome])))
-        if estimator.requires_logging is not None:
-            found.append(_needs(logging, estimator.requires_logging))
-        if estimator.requires_target is not None:
-            found += [_needs(target, estimator.requires_target) for target in layout.targets]
+        asked = [(target, estimator.requires_target) for target in layout.targets]
+        for policy, ability in [(logging, estimator.requires_logging), *asked]:
+            if ability in get_args(ShownAbility):
+                found.append(shown_needs(policy, cast(ShownAbility, ability)))
+            elif ability is not None:
+                found.append(law_needs(policy, cast(Ability, ability)))
         found += [estimator.needs(target) for target in layout.targets]
     if layout.control is not None:
         found.append(Needs(numbers=frozenset([layout.control])))
@@ -338,9 +340,3 @@ def needs(layout: Layout, logging: AnyPolicy) -> Needs:
     if layout.history is not None:
         found.append(layout.history.needs)
     return reduce(Needs.__or__, found)
-
-
-def _needs(policy: AnyPolicy, asked: Asked) -> Needs:
-    if asked in get_args(ShownAbility):
-        return shown_needs(policy, cast(ShownAbility, asked))
-    return law_needs(policy, cast(Ability, asked))
