@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from statistics import NormalDist
 from typing import Any
 
@@ -54,6 +54,9 @@ class Counts:
     trained: targets evaluated on their own training rows. designs: weight statistics that depend on the policies only,
     for each pair of the layout; or none. facts: by which assumptions are chosen. of_group: what refutes the
     logging policy in this group.
+
+    From these: sums of all columns, those without moments as effective sizes and as marks of rows, and whether no
+    outcome of the log is below 0.
     """
 
     layout: Layout
@@ -70,25 +73,27 @@ class Counts:
     designs: tuple[Design | None, ...] = ()
     facts: Facts = field(default_factory=Facts)
     of_group: tuple[Caution, ...] = ()
+    sums: Sums = field(init=False, compare=False, repr=False)
+    effective_sizes: EffectiveSize = field(init=False, compare=False, repr=False)
+    marks: Marks = field(init=False, compare=False, repr=False)
+    nonnegative: bool = field(init=False, compare=False, repr=False)
     made: dict[tuple[AnyPolicy, AnyEstimator], Estimate | NoOverlapError] = field(
         default_factory=dict, init=False, compare=False, repr=False
     )
 
-    @cached_property
-    def sums(self) -> Sums:
-        """Return the sums of all columns of the layout."""
-        return Sums(self.layout.columns, self.folded["moments"])
+    def __post_init__(self) -> None:
+        put, sums = partial(object.__setattr__, self), Sums(self.layout.columns, self.folded["moments"])
+        summed = ByName(self.layout.summed, self.folded["worth"])
+        put("sums", sums)
+        put("effective_sizes", EffectiveSize(summed, float(sums.total[ROWS])))
+        put("marks", Marks(*(float(summed[name]) for name in MARKS)))
+        put("nonnegative", not self.losses and bool(sums.least[REWARD] >= 0))
 
     @cached_property
     def inference(self) -> Inference:
         """Return the inference that intervals are made from."""
         found = self.spec.inference(self.layout.columns, self.folded, self.products)
         return with_unseen_rewards(self, found, self._tails)
-
-    @cached_property
-    def marks(self) -> Marks:
-        """Return what was counted of the rows."""
-        return Marks(*(float(self.effective_sizes.sums[name]) for name in MARKS))
 
     @cached_property
     def _tails(self) -> dict[Name, Tail]:
@@ -209,11 +214,6 @@ class Counts:
         deviates = sum(map(NormalDist().inv_cdf, (0.5 + self.spec.confidence / 2, POWER)))
         return deviates * difference.standard_error / math.sqrt(ess_ratio)
 
-    @cached_property
-    def effective_sizes(self) -> EffectiveSize:
-        """Return the effective sample sizes of all pairs."""
-        return EffectiveSize(ByName(self.layout.summed, self.folded["worth"]), float(self.sums.total[ROWS]))
-
     def _ess(self, error: float, at: TargetPair, weighed: Weighted) -> float:
         """Return how many impressions of the target would give the same standard error."""
         weight, n = float(self.sums.total[at.weight]), self.sums.n
@@ -291,11 +291,6 @@ class Counts:
     @property
     def _sampling_factor(self) -> float:
         return float(self.sums.squares[ROWS] / self.sums.total[ROWS])
-
-    @property
-    def nonnegative(self) -> bool:
-        """Whether no outcome of the log is below 0."""
-        return not self.losses and bool(self.sums.least[REWARD] >= 0)
 
     @cached_property
     def slope(self) -> float:
