@@ -36,22 +36,10 @@ __all__ = [
     "yandex",
 ]
 
-_HOMES = {
-    "READERS": "formats.registry",
-    "Reader": "formats.registry",
-    "clax": "formats.clax",
-    "criteo": "formats.criteo",
-    "criteo_paper": "formats.criteo_paper",
-    "open_bandit": "formats.open_bandit",
-    "read_log": "log",
-    "read_svmlight": "svmlight",
-    "read_trec": "trec",
-    "sogou": "formats.sogou",
-    "tiangong": "formats.tiangong",
-    "write_svmlight": "svmlight",
-    "write_trec": "trec",
-    "yandex": "formats.yandex",
-}
+_FORMATS = ("clax", "criteo", "criteo_paper", "open_bandit", "sogou", "tiangong", "yandex")
+_HOMES = {name: f"formats.{name}" for name in _FORMATS}
+_HOMES |= {"READERS": "formats.registry", "Reader": "formats.registry", "read_log": "log"}
+_HOMES |= {f"{job}_{kind}": kind for job in ("read", "write") for kind in ("svmlight", "trec")}
 
 if not TYPE_CHECKING:  # otherwise a type checker would accept any name
     __getattr__ = _later(__name__, _HOMES)

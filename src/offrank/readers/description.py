@@ -79,7 +79,7 @@ class Description:
         row = {"wide": "one row per impression", "long": "one row per item"}.get(self.layout, self.layout)
         named = (
             f"{role}={one.column}" + (f" ({self.notes[role]})" if role in self.notes else "")
-            for role, one in sorted(self.roles.items(), key=lambda pair: _order(pair[0]))
+            for role, one in sorted(self.roles.items(), key=lambda pair: _ORDER.index(pair[0]))
         )
         return (
             f"read as {row}: {', '.join(named)}"
@@ -88,9 +88,5 @@ class Description:
         )
 
 
-def _order(role: str) -> int:
-    """Return the place of a role in a line: those of the list that was shown come first."""
-    return [*_FIRST, *LONG_ROLES, *ROLES].index(role)
-
-
-_FIRST = ("impression", "slate", "item", "position", "click", "clicks", "candidates")
+_ORDER = ("impression", "slate", "item", "position", "click", "clicks", "candidates", *LONG_ROLES, *ROLES)
+"""Roles as a line names them: those of the list that was shown come first."""

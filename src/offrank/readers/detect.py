@@ -43,7 +43,8 @@ def roles_of(beginning: Beginning, said: Mapping[str, str], *, closed: bool = Fa
     are not doubted. closed: whether gaps between positions are closed.
     """
     rows = beginning.rows if beginning.rows is None else composed_rows(beginning.rows, said)
-    if rows is None or not rows.num_rows or not _are_there(said, tuple(rows.column_names)):
+    known = () if rows is None else tuple(rows.column_names)
+    if rows is None or not rows.num_rows or not {column_of(name, known) for name in said.values()} <= {*known}:
         return None
     layouts = [
         roles(rows, said)
@@ -60,11 +61,6 @@ def roles_of(beginning: Beginning, said: Mapping[str, str], *, closed: bool = Fa
     if rows.num_rows < ROWS or table is None or not said.keys() <= LONG_ROLES.keys():
         return best
     return scattered_roles(table, rows, said) or best
-
-
-def _are_there(said: Mapping[str, str], known: tuple[str, ...]) -> bool:
-    """Whether a table has the columns that were said."""
-    return {column_of(name, known) for name in said.values()} <= {*known}
 
 
 def _together(rows: pa.Table, said: Mapping[str, str]) -> Description | None:

@@ -140,10 +140,6 @@ def _spelled_alone(source: Any) -> Table | None:
     return tables[0] if tables else None
 
 
-def _in_memory(source: Any) -> Table:
-    return MemoryTable(arrow_table(source))
-
-
 _SPELLED: Mapping[str, Callable[[str], Table]] = {SQL: QueryTable, SPARK: SparkTable.named}
 """How a text that is no path is read, by what it begins with."""
 
@@ -153,7 +149,7 @@ _KINDS: tuple[tuple[tuple[str, ...], Callable[[Any], Table]], ...] = (
     (("collect_schema", "collect_batches"), LazyTable),
     (("sql_query", "project"), RelationTable),
     (("to_pyarrow_batches", "select"), IbisTable),
-    (("__arrow_c_stream__", "__len__"), _in_memory),
+    (("__arrow_c_stream__", "__len__"), lambda source: MemoryTable(arrow_table(source))),
     (("__arrow_c_stream__",), OnceTable.of),
 )
 """How an object of another library is read, by what it has; the first that fits."""

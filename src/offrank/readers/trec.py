@@ -70,7 +70,8 @@ def read_trec(run: str | Path, qrels: str | Path) -> TrecJudged:
         raise LogError(
             f"no query of {run} ({ours!r} ...) is judged in {qrels} ({theirs!r} ...)", "give the judgments for this run"
         )
-    ranked = [(query, *one) for query, each in found.items() for one in sorted(each.items(), key=_by_score)]
+    highest = {query: sorted(each.items(), key=lambda one: -one[1]) for query, each in found.items()}
+    ranked = [(query, *one) for query, each in highest.items() for one in each]
     names = tuple(found)
     numbers = [int(name) for name in names] if all(map(_is_number, names)) else range(len(names))
     return TrecJudged(
@@ -167,10 +168,6 @@ def _value(words: Sequence[str], width: int) -> float | None:
 
 _AT = {4: 3, 6: 4}
 """Words of a line -> the place of its number."""
-
-
-def _by_score(one: tuple[str, float]) -> float:
-    return -one[1]
 
 
 def _is_number(name: str) -> bool:

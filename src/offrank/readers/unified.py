@@ -50,15 +50,14 @@ def unified(kinds: Sequence[pa.DataType], later: pa.Schema) -> list[pa.DataType]
 def _unified(kind: pa.DataType, later: pa.Field) -> pa.DataType:
     if kind == later.type:
         return kind
-    expanded = [arrow.retyped(one, _expanded) for one in (kind, later.type)]
+    expanded = [
+        arrow.retyped(one, lambda kind: kind.value_type if pa.types.is_dictionary(kind) else kind)
+        for one in (kind, later.type)
+    ]
     try:
         return pa.unify_schemas([pa.schema({"": one}) for one in expanded], promote_options="permissive").types[0]
     except pa.ArrowException as error:
         raise _other_types(later.name, kind, later.type) from error
-
-
-def _expanded(kind: pa.DataType) -> pa.DataType:
-    return kind.value_type if pa.types.is_dictionary(kind) else kind
 
 
 def _other_types(name: str, kind: pa.DataType, later: pa.DataType) -> LogError:
