@@ -112,6 +112,7 @@ def number(value: float | None, places: int | None = None, signed: bool = False)
     """
     if value is None:
         return MISSING
+    value = float(f"{value:.12e}")  # a tie is rounded alike whatever the order of the sums that made it
     places = decimals(value, None) if places is None else places
     sign = "+" if signed else ""
     if abs(value) >= _WIDEST or places > _FINEST:

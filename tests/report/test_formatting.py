@@ -124,3 +124,9 @@ def test_listing_counts_what_it_leaves_out() -> None:
 
 def test_quoted_names_cannot_end_the_quote() -> None:
     assert quote("a`b") == "`a\u2019b`"
+
+
+@pytest.mark.parametrize(("value", "places"), [(1.4615, 3), (0.7225, 3), (100.5, 0), (2.5e-7, 7)])
+def test_a_tie_is_rounded_alike_whatever_the_order_of_the_sums(value: float, places: int) -> None:
+    assert len({number(value * (1 + away), places) for away in (-2e-14, -1e-15, 0.0, 1e-15, 2e-14)}) == 1
+    assert number(value * (1 + 1e-9), places) != number(value * (1 - 1e-9), places)
