@@ -11,8 +11,10 @@ import pytest
 
 import offrank
 from offrank.log.batch import Contexts
-from offrank.policies import policy
+from offrank.log.source import Needs
+from offrank.policies import Sorting, policy
 from offrank.policies.pair_law import pair_probs
+from offrank.policies.ties import sure_slates
 from offrank.testing.exact import World
 from offrank.testing.laws import Law, Situation, law
 
@@ -148,3 +150,27 @@ def test_ties_at_the_top_against_sorting(seed: int) -> None:
     for row in range(n):
         best = sorted(scores[row, : size[row]], reverse=True)[: length[row] + 1]
         assert found[row] == (len(set(best)) < len(best))
+
+
+class Backwards(Sorting):
+    """A sorting policy of one's own: the last candidate first."""
+
+    def needs(self, ability: Any) -> Needs:
+        return Needs()
+
+    def blocks(self, contexts: Contexts, items: Any) -> tuple[Any, Any]:
+        rank = contexts.size[:, None] - 1 - items
+        return np.where((items >= 0) & (rank < contexts.length[:, None]), rank, -1), np.ones_like(items)
+
+    def tied(self, contexts: Contexts) -> Any:
+        return np.zeros(len(contexts), np.bool_)
+
+    def sample(self, contexts: Contexts, rng: np.random.Generator) -> Any:
+        return self.in_order(contexts)
+
+
+def test_a_sorting_policy_of_ones_own_says_where_items_stand() -> None:
+    contexts = World((Situation(4, 2, {}),), lambda _, slate: [1.0] * len(slate)).contexts(np.zeros(2, np.int64))
+    sure, slates = sure_slates(Backwards(), contexts)
+    assert (sure.tolist(), slates.tolist()) == ([True] * 2, [[3, 2]] * 2)
+    assert np.exp(Backwards().log_prob(contexts, np.array([[3, 2], [2, 3]]))).tolist() == [1.0, 0.0]

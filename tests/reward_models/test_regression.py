@@ -104,6 +104,19 @@ def test_no_row_is_predicted_by_a_model_that_has_seen_its_query(batch: LogBatch)
     assert 0 < by_row.logged(batch).mean() < 1  # other rows of a query show the same slate
 
 
+def test_what_a_regressor_holds_is_its_own_business() -> None:
+    class Tree(Always):
+        def __init__(self) -> None:
+            super().__init__(0.5)
+            self.nodes = [self, [self]]
+
+        def __deepcopy__(self, memo: Any) -> Any:
+            return Tree()
+
+    plain, circular = (ASK(log()[0], estimators=[Direct(OwnRegression(one))]) for one in (Always(0.5), Tree()))
+    assert [one.value for one in circular.values()] == [one.value for one in plain.values()]
+
+
 def test_it_is_learnt_once_for_all_estimators_wherever_it_stands() -> None:
     Memory.learnt, model = 0, OwnRegression(Memory())
     made = [Direct(model), estimator("snips"), DoublyRobust(model), DoublyRobust(OwnRegression(model.regressor))]

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pytest
 
 import offrank
-from offrank.errors import EmptyLogError, NoOverlapError, RowError, UsageError
+from offrank.errors import ColumnError, EmptyLogError, NoOverlapError, RowError, UsageError
 from offrank.simulation import SearchWorld
 
 LOG = SearchWorld(impressions=1500, queries=30, candidates=4, slots=3, seed=5).table(1500, 0)
@@ -106,3 +107,10 @@ def test_wrong_arguments_are_told() -> None:
         offrank.estimate(LOG, [], LOGGING)
     with pytest.raises(TypeError, match=r"estimate\(\)"):
         offrank.estimate(LOG, "uniform", LOGGING, totals={"all": 3})
+
+
+@pytest.mark.parametrize("verb", [offrank.estimate, offrank.evaluate])
+def test_a_target_whose_column_is_missing_is_refused_whatever_is_estimated(verb: Any) -> None:
+    for estimators in ("logged", "snips"):
+        with pytest.raises(ColumnError, match="nwe_score"):
+            verb(LOG, "top(nwe_score)", LOGGING, estimators)

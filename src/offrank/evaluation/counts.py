@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from functools import cached_property, partial
+from functools import cached_property
 from statistics import NormalDist
 from typing import Any
 
@@ -54,9 +54,6 @@ class Counts:
     trained: targets evaluated on their own training rows. designs: weight statistics that depend on the policies only,
     for each pair of the layout; or none. facts: by which assumptions are chosen. of_group: what refutes the
     logging policy in this group.
-
-    From these: sums of all columns, those without moments as effective sizes and as marks of rows, and whether no
-    outcome of the log is below 0.
     """
 
     layout: Layout
@@ -73,21 +70,29 @@ class Counts:
     designs: tuple[Design | None, ...] = ()
     facts: Facts = field(default_factory=Facts)
     of_group: tuple[Caution, ...] = ()
-    sums: Sums = field(init=False, compare=False, repr=False)
-    effective_sizes: EffectiveSize = field(init=False, compare=False, repr=False)
-    marks: Marks = field(init=False, compare=False, repr=False)
-    nonnegative: bool = field(init=False, compare=False, repr=False)
     made: dict[tuple[AnyPolicy, AnyEstimator], Estimate | NoOverlapError] = field(
         default_factory=dict, init=False, compare=False, repr=False
     )
 
-    def __post_init__(self) -> None:
-        put, sums = partial(object.__setattr__, self), Sums(self.layout.columns, self.folded["moments"])
-        summed = ByName(self.layout.summed, self.folded["worth"])
-        put("sums", sums)
-        put("effective_sizes", EffectiveSize(summed, float(sums.total[ROWS])))
-        put("marks", Marks(*(float(summed[name]) for name in MARKS)))
-        put("nonnegative", not self.losses and bool(sums.least[REWARD] >= 0))
+    @cached_property
+    def sums(self) -> Sums:
+        """Return the sums of all columns of the layout."""
+        return Sums(self.layout.columns, self.folded["moments"])
+
+    @cached_property
+    def effective_sizes(self) -> EffectiveSize:
+        """Return the effective sample sizes of all pairs."""
+        return EffectiveSize(ByName(self.layout.summed, self.folded["worth"]), float(self.sums.total[ROWS]))
+
+    @cached_property
+    def marks(self) -> Marks:
+        """Return what was counted of the rows."""
+        return Marks(*(float(self.effective_sizes.sums[name]) for name in MARKS))
+
+    @property
+    def nonnegative(self) -> bool:
+        """Whether no outcome of the log is below 0."""
+        return not self.losses and bool(self.sums.least[REWARD] >= 0)
 
     @cached_property
     def inference(self) -> Inference:
@@ -135,7 +140,7 @@ class Counts:
 
     def _number(self, mean: Mean, earned: Interval, at: TargetPair, cluster: str | None) -> Estimate:
         """Return a mean with its interval and its difference to the log, as an estimate of which nothing is checked."""
-        ends, away = (earned.low, earned.high), self.inference.difference(mean, ratio(at.outcome, ROWS))
+        ends, away = (earned.low, earned.high), self.inference.difference(mean, self.layout.logged(at.estimator))
         made = Estimate(earned.value, *ends, earned.standard_error, self.sums.n, difference=away)
         return replace(made, cluster=cluster, checked=False)
 
@@ -217,10 +222,8 @@ class Counts:
     def _ess(self, error: float, at: TargetPair, weighed: Weighted) -> float:
         """Return how many impressions of the target would give the same standard error."""
         weight, n = float(self.sums.total[at.weight]), self.sums.n
-        logged, kinds = (
-            float(self.sums.total[at.outcome] / self.sums.total[ROWS]),
-            (weighed.normalised, weighed.each_slot),
-        )
+        logged = self.sums.value(self.layout.logged(at.estimator))
+        kinds = weighed.normalised, weighed.each_slot
         variance = self.effective_sizes.variance(at.number, weight, logged, at.outcome, *kinds)
         kish = self.effective_sizes.kish(at.number, weight)
         known = kish >= FEW_EFFECTIVE and self.effective_rewards(at) >= FEW_REWARDS

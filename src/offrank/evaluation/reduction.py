@@ -150,7 +150,8 @@ class Pass:
 
     def needs(self) -> Needs:
         """Return the columns to read."""
-        wanted = needs(self.layout, self.logging) | self.spec.needs()
+        # ties too: a target whose column is missing is refused, whatever the estimators read
+        wanted = needs(self.layout, self.logging) | self.ties.needs() | self.spec.needs()
         return wanted | Needs(labels=frozenset([self.by] if self.by else []))
 
     def parts(self) -> list[Any]:

@@ -74,7 +74,20 @@ def parts_of(held: Any) -> Iterator[Any]:
         inside = held
     elif dataclasses.is_dataclass(held) and not isinstance(held, type):
         inside = [getattr(held, field.name) for field in dataclasses.fields(held) if field.init]
-    elif isinstance(own := getattr(held, "__dict__", None), dict):  # of another kind of object its policies alone
-        inside = [one for one in own.values() if isinstance(one, tuple | list | Frozen) or is_policy(one)]
+    else:  # of another class: the policies that it holds
+        own = getattr(held, "__dict__", {}).values()
+        inside = [one for value in own for one in _each(value) if is_policy(one)]
     for one in inside:
-        yield from parts_of(one)
+        if isinstance(one, tuple | list | Frozen) or dataclasses.is_dataclass(one) or is_policy(one):
+            yield from parts_of(one)
+        else:  # what a user's regressor holds is its own business
+            yield one
+
+
+def _each(value: Any) -> Iterator[Any]:
+    """What an attribute holds: itself, or whatever is in its lists and mappings."""
+    if isinstance(value, tuple | list | Frozen):
+        for one in value.items() if isinstance(value, Frozen) else value:
+            yield from _each(one)
+    else:
+        yield value

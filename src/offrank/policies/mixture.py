@@ -121,6 +121,10 @@ class UniformMixture(MixedPolicy, ShowsAll):
         share = self.uniform_share(contexts)
         return np.array([1 - share, share])
 
+    @final
+    def on(self, batch: LogBatch) -> Propensities:
+        return _OfUniformMixture(self, batch)
+
 
 def mean_over_mixed(policy: AnyPolicy, contexts: Contexts, of: Callable[[AnyPolicy], Floats]) -> Floats:
     """[n, ...] what `of` says of a policy, for what is linear in it: of a mixture the mean over what it mixes."""
@@ -159,8 +163,6 @@ class OfMixed(Propensities):
 
     @cached_property
     def rank_law(self) -> RankLaw:
-        if isinstance(self.policy, UniformMixture):
-            return self._parts[0].rank_law.mixed(self._shares[1], self.batch.contexts.size)
         length = self.batch.contexts.length
         return RankLaw.of(_mean(self._shares, (part.rank_law.written_out(length) for part in self._parts)))
 
@@ -179,6 +181,14 @@ class OfMixed(Propensities):
     @property
     def _parts(self) -> list[Propensities]:
         return [propensities(part, self.batch) for part in self.policy.mixed]
+
+
+class _OfUniformMixture(OfMixed):
+    policy: UniformMixture
+
+    @cached_property
+    def rank_law(self) -> RankLaw:
+        return self._parts[0].rank_law.mixed(self._shares[1], self.batch.contexts.size)
 
 
 def _mean(shares: Floats, parts: Iterable[Floats]) -> Floats:

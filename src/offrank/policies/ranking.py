@@ -12,9 +12,9 @@ from ..log.batch import Contexts, Integers
 from ..log.source import Needs
 from ..spelling import Spelled
 from . import _kernels
-from .base import Ability, FillsSlots, all_items, refuse_no_column, unable
+from .base import Ability, FillsSlots, refuse_no_column, unable
 from .registry import POLICIES
-from .sorting import Sorting, slates_of
+from .sorting import Sorting
 
 
 @POLICIES.register
@@ -44,9 +44,8 @@ class Ranking(Spelled, Sorting, FillsSlots):
         ranks = _kernels.ranks_in_list(ranking, contexts.length, items, contexts.candidates.shape[1])
         return ranks, np.ones_like(ranks)
 
-    def in_order(self, contexts: Contexts) -> tuple[NDArray[np.bool_], Integers]:
-        rank, _ = self.blocks(contexts, all_items(contexts))
-        return np.ones(len(contexts), np.bool_), slates_of(rank, contexts.slots)
+    def tied(self, contexts: Contexts) -> NDArray[np.bool_]:
+        return np.zeros(len(contexts), np.bool_)
 
     def fills_slots(self, contexts: Contexts) -> NDArray[np.bool_]:
         """[n] whether the ranking has a candidate for every slot: it may be short, or name items that are none."""

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from ..log.batch import Contexts, Floats, Integers
 from ..log.source import Needs
 from . import _kernels
-from .base import Ability, log_product
+from .base import Ability, all_items, log_product
 from .rank_law import RankLaw
 
 
@@ -49,17 +49,14 @@ class Sorting(MaySort):
     def blocks(self, contexts: Contexts, items: Integers) -> tuple[Integers, Integers]:
         """First rank [n, q] of each item's block, -1 where it is not shown, and the number of its ranks [n, q]."""
 
-    @abstractmethod
-    def in_order(self, contexts: Contexts) -> tuple[NDArray[np.bool_], Integers]:
-        """[n] whether no item that it may show ties, and [n, k] its slate: -1 on pads and where it has no candidate.
-
-        Where items tie, any of their orders.
-        """
-
     @final
-    def tied(self, contexts: Contexts) -> NDArray[np.bool_]:
-        """[n] whether any item that it may show ties with another candidate."""
-        return ~self.in_order(contexts)[0]
+    def in_order(self, contexts: Contexts) -> Integers:
+        """[n, k] its slate where no items tie; -1 on pads and where it has no candidate."""
+        slates = np.full((len(contexts), contexts.slots), -1)
+        first, _ = self.blocks(contexts, all_items(contexts))
+        row, item = np.nonzero(first >= 0)
+        slates[row, first[row, item]] = item
+        return slates
 
     @final
     def log_prob(self, contexts: Contexts, slates: Integers) -> Floats:
@@ -82,14 +79,6 @@ def slot_probs(first: Integers, width: Integers, slates: Integers) -> Floats:
     probs = np.empty(slates.shape)
     _kernels.block_slot_probs(first, width, slates, probs)
     return probs
-
-
-def slates_of(rank: Integers, slots: int) -> Integers:
-    """[n, slots] the items by rank, of ranks [n, m] that are all different; -1 where there is none."""
-    slates = np.full((len(rank), slots), -1)
-    row, item = np.nonzero(rank >= 0)
-    slates[row, rank[row, item]] = item
-    return slates
 
 
 def always_sorts(policy: object) -> bool:

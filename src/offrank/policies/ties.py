@@ -62,7 +62,7 @@ def certain(policy: AnyPolicy, contexts: Contexts) -> NDArray[np.bool_]:
 def sure_slates(policy: AnyPolicy, contexts: Contexts) -> tuple[NDArray[np.bool_], Integers]:
     """[n] as `certain`, and [n, k] that slate: -1 where it has no candidate for a slot. Elsewhere any slate or none."""
     if isinstance(policy, Sorting):
-        return policy.in_order(contexts)
+        return ~policy.tied(contexts), policy.in_order(contexts)
     if isinstance(policy, Restricted):
         rest = policy.rest(contexts)
         sure, inner = sure_slates(policy.base, rest.contexts)

@@ -49,12 +49,12 @@ class Top(Spelled, Sorting, FillsSlots):
         _kernels.blocks_by_score(scores, contexts.size, contexts.length, items, first, width)
         return first, width
 
-    def in_order(self, contexts: Contexts) -> tuple[NDArray[np.bool_], Integers]:
+    def tied(self, contexts: Contexts) -> NDArray[np.bool_]:
         depth = np.minimum(contexts.length + 1, contexts.size)  # also with the first that is not shown
-        scores, k = self._keys(contexts), contexts.slots
-        items, tied = np.full((len(scores), k + 1), -1), np.empty(len(scores), np.bool_)
-        _kernels.top_k(scores, contexts.size, depth, np.empty(k + 1), items, tied)
-        return ~tied, np.where(np.arange(k) < contexts.length[:, None], items[:, :k], -1)
+        scores, k = self._keys(contexts), contexts.slots + 1
+        items, found = np.empty((len(scores), k), np.int64), np.empty(len(scores), np.bool_)
+        _kernels.top_k(scores, contexts.size, depth, np.empty(k), items, found)
+        return found
 
     def fills_slots(self, contexts: Contexts) -> NDArray[np.bool_]:
         return np.ones(len(contexts), np.bool_)

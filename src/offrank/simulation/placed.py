@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from ..errors import UsageError
 from ..log.batch import Contexts, Floats, Integers
 from ..log.source import Needs
-from ..policies.base import Ability, Policy, all_items, unable
-from ..policies.sorting import Sorting, slates_of
+from ..policies.base import Ability, Policy, unable
+from ..policies.sorting import Sorting
 from ..spelling import Spelled
 
 
@@ -70,9 +70,8 @@ class InOrder(Spelled, Sorting):
         rank = np.take_along_axis(np.argsort(order, axis=1, kind="stable"), np.maximum(items, 0), axis=1)
         return np.where((items >= 0) & (rank < contexts.length[:, None]), rank, -1), np.ones_like(rank)
 
-    def in_order(self, contexts: Contexts) -> tuple[NDArray[np.bool_], Integers]:
-        rank, _ = self.blocks(contexts, all_items(contexts))
-        return np.ones(len(contexts), np.bool_), slates_of(rank, contexts.slots)
+    def tied(self, contexts: Contexts) -> NDArray[np.bool_]:
+        return np.zeros(len(contexts), np.bool_)
 
     def sample(self, contexts: Contexts, rng: np.random.Generator) -> Integers:
-        return self.in_order(contexts)[1]
+        return self.in_order(contexts)

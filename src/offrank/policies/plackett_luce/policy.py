@@ -136,11 +136,8 @@ class PlackettLuce(Spelled, PairProbs, OrderGivenSet, OwnRanks, ItemWeights, Fil
         """As `OwnRanks.own_ranks`: where the candidates are few, without the law of all at all ranks."""
         if not few(contexts.size):
             return RankLaw.of(self.rank_probs(contexts, slates)).own_ranks(contexts.length)
-        values, found = (
-            contexts.scores[self.scores] if self.plain else self.log_weights(contexts),
-            np.zeros(slates.shape),
-        )
-        size, length = contexts.size, contexts.length
+        values = contexts.scores[self.scores] if self.plain else self.log_weights(contexts)
+        found, size, length = np.zeros(slates.shape), contexts.size, contexts.length
         _kernels_sets.rank_probs(values, size, length, slates, found[:, :, None], logs=not self.plain, alone=True)
         return found
 
