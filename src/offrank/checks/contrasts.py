@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from ..log.batch import Floats
-from ..sums.estimate import Interval
+from ..sums.estimate import of_student
 
 _SPREAD_OUT = 0.5
 """Share of the chunks in which the rows of a cluster stand, from which it is held against itself."""
@@ -51,5 +51,5 @@ def deviates(rows: Floats, away: Floats, contrasts: Floats, *, in_order: bool = 
 def _student(value: Floats, variance: Floats, freedom: float | Floats) -> Floats:
     """Return [w] Student's ratios as normal deviates."""
     ratio = np.divide(value, np.sqrt(variance), out=np.zeros(len(value)), where=variance > 0)
-    each = zip(ratio.tolist(), np.broadcast_to(freedom, ratio.shape).tolist(), strict=True)
-    return np.array([Interval(one, one, one, 1.0, free).deviation(0.0) for one, free in each])
+    known = np.broadcast_to(freedom, ratio.shape) < math.inf  # the others are normal
+    return np.where(known, of_student(ratio, freedom), ratio)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 from ..errors import ColumnError, UsageError
@@ -41,7 +41,8 @@ class Needs:
     exchangeable: bool = False
 
     def __or__(self, other: Needs) -> Needs:
-        both = {each.name: getattr(self, each.name) | getattr(other, each.name) for each in fields(self)}
+        theirs = vars(other)
+        both = {name: mine | theirs[name] for name, mine in vars(self).items()}
         return Needs(**{**both, "exchangeable": self.exchangeable and other.exchangeable})
 
 

@@ -6,6 +6,9 @@ import math
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
+import numpy as np
+
+from ..log.batch import Floats
 from ..wording import Wording
 
 Severity = Literal["note", "warning", "serious"]
@@ -275,12 +278,12 @@ def _deviate(away: float, skewness: float, freedom: float) -> float:
     sign = math.copysign(1.0, away)
     away = max(-_FARTHEST, min(away, _FARTHEST))
     found = min(abs(away), max(sign * transformed(away, skewness), 0.0))
-    return found if freedom == math.inf else _of_student(found, freedom)
+    return found if freedom == math.inf else float(of_student(np.array(found), freedom))
 
 
-def _of_student(away: float, freedom: float) -> float:
-    """The standard normal deviate with the same tail probability as Student's `away`."""
+def of_student(away: Floats, freedom: float | Floats) -> Floats:
+    """The standard normal deviates with the same tail probabilities as Student's `away`, at least 0."""
     from scipy.special import ndtri, stdtr
 
-    tail = float(stdtr(freedom, -away))
-    return -float(ndtri(tail)) if tail > 0 else away
+    tail = stdtr(freedom, -away)
+    return np.where(tail > 0, -ndtri(np.where(tail > 0, tail, 0.5)), away)
