@@ -34,7 +34,7 @@ def test_the_reward_is_what_was_logged_or_the_sum_of_the_clicks() -> None:
     ("row", "kind"), [([0, 0], 0), ([0, 1], 1), ([1, 1], 1), ([2, 0], 2), ([1, 0.5], 2), ([0, np.nan], 2), ([], 0)]
 )
 def test_what_kind_of_clicks_a_row_has(row: list[float], kind: int) -> None:
-    assert batch(np.array([row, row], float)).click_kinds.tolist() == [kind, kind]
+    assert batch(np.array([row, row], float)).click_sums.kind.tolist() == [kind, kind]
 
 
 def test_sizes() -> None:

@@ -77,8 +77,8 @@ def test_keys_of_several_parts_are_a_bound_together() -> None:
 
 def test_another_process_begins_anew() -> None:
     limits = Limits()
-    limits.lower("fold", np.uint64(7))
-    limits.lower("fold", np.uint64(9))
+    limits.note("fold", np.empty(0, np.uint64), 4, np.uint64(7))
+    limits.note("fold", np.empty(0, np.uint64), 4, np.uint64(9))
     assert limits.of("fold") == 7
     assert limits.of("other") == NO_LIMIT
     assert pickle.loads(pickle.dumps(limits)).of("fold") == NO_LIMIT

@@ -100,7 +100,7 @@ class CellsFold:
 
     def add(self, state: Cells, batch: LogBatch) -> Cells:
         refuse_sampled(batch)
-        if (batch.click_kinds == PRICED).any():
+        if (batch.click_sums.kind == PRICED).any():
             raise LogError("bounds need clicks that are 0 or 1", "give clicks instead of prices")
         assert batch.clicks is not None
         row, slot = np.nonzero(batch.slates >= 0)

@@ -72,7 +72,7 @@ class AsModelled(Knowledge):
         return Needs(frozenset(["clicks"])) | self.fitted.needs() | slates_of.needs(target)
 
     def earned(self, batch: LogBatch) -> Floats:
-        return batch.clicked
+        return batch.click_sums.total
 
     def ends(self, batch: LogBatch, context: NDArray[np.uint64], target: AnyPolicy) -> Ends:
         """Return both ends.

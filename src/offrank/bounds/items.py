@@ -42,7 +42,7 @@ class OwnItem(Knowledge):
         return Needs(frozenset(["clicks"])) | law_needs(target, "rank_probs")
 
     def earned(self, batch: LogBatch) -> Floats:
-        return batch.clicked
+        return batch.click_sums.total
 
     def ends(self, batch: LogBatch, context: NDArray[np.uint64], target: AnyPolicy) -> Ends:
         chance = propensities(target, batch).candidate_ranks

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..log.batch import Integers, LogBatch
+from ..log.batch import Integers, LogBatch, bound, own_bound
 from ..log.hashing import alone
 from ..sums.counts import summed
 from . import _kernels
@@ -79,12 +79,11 @@ class ContentsFold:
 
     def add(self, state: Contents, batch: LogBatch) -> Contents:
         keys = batch.once("contents", lambda: content_keys(batch))
-        keys = keys[keys <= batch.limits.of(self)]  # few once this or another part is full
+        keys = keys[keys <= bound(batch, self, state.keys, self.kept)]  # few once this or another part is full
         keys, counts = np.unique(keys, return_counts=True)
-        batch.limits.note(self, keys[: self.kept], self.kept)
         merged = self.merge(state, Contents(keys[: self.kept], counts[: self.kept]))
-        if len(merged.keys) == self.kept:
-            batch.limits.lower(self, merged.keys[-1])
+        if batch.limits is not None:
+            batch.limits.note(self, keys[: self.kept], self.kept, own_bound(merged.keys, self.kept))
         return merged
 
     def merge(self, left: Contents, right: Contents) -> Contents:

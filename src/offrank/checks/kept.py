@@ -44,7 +44,7 @@ class KeptFold(MappedFold):
         outcome = batch.outcome if batch.clicks is None else batch.clicks
         if outcome is None or not len(batch):
             return found
-        kind = np.empty(len(batch), np.int64) if batch.clicks is None else batch.click_kinds
+        kind = np.empty(len(batch), np.int64) if batch.clicks is None else batch.click_sums.kind
         if batch.clicks is None:
             click_sums(outcome[:, None], np.empty(len(batch)), kind)
         p, reward = batch.inclusion, batch.reward

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from ..findings.evidence_rows import OwnClicksEvidence
 from ..findings.same_log import chance_of_residuals
-from ..log.batch import Floats, LogBatch
+from ..log.batch import Floats, LogBatch, bound, own_bound
 from . import _kernels
 from .residual_clicks import RANKS, residual_clicks, weighted_fit
 
@@ -76,7 +76,8 @@ class OwnClicksFold:
             clicks = batch.outcome[:, None]  # a reward of one item is as good
         if clicks is None or context is None or not len(batch):
             return state
-        items, slates, limit = batch.contexts.candidates.view(np.uint64), batch.slates, batch.limits.of(self)
+        items, slates = batch.contexts.candidates.view(np.uint64), batch.slates
+        limit = bound(batch, self, state.key, self.kept)
         at, code = np.empty(slates.size, np.int64), np.empty(slates.size, np.uint64)
         shown = _kernels.shown_cells(context, items, slates, clicks, limit, at, code)  # few, once a part is full
         at, code, table = at[:shown], code[:shown], np.full(1 << (2 * shown).bit_length(), -1)
@@ -91,9 +92,8 @@ class OwnClicksFold:
             _kernels.cell_ends(at, cell, slates, batch.contexts.scores[name], *ends)
         low, high = (np.ascontiguousarray(ends[:, kept].T) for ends in (low, high))
         merged = self.merge(state, CellCounts(key[kept], sums, low, high))
-        batch.limits.note(self, key[kept], self.kept)
-        if len(merged.key) == self.kept:
-            batch.limits.lower(self, merged.key[-1])
+        if batch.limits is not None:
+            batch.limits.note(self, key[kept], self.kept, own_bound(merged.key, self.kept))
         return merged
 
     def merge(self, left: CellCounts, right: CellCounts) -> CellCounts:

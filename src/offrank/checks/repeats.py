@@ -25,8 +25,8 @@ from numpy.typing import NDArray
 from ..errors import AbilityError
 from ..findings.evidence import Repeats
 from ..findings.logging_policy import UNLIKELY
-from ..log.batch import NO_LIMIT, Contexts, Floats, Integers, LogBatch
-from ..log.contexts import needed
+from ..log.batch import Contexts, Floats, Integers, LogBatch, bound, own_bound
+from ..log.contexts import rows_of
 from ..log.hashing import hashed
 from ..log.source import Needs
 from ..policies.propensities import AnyPolicy, is_law, law, propensities, shown_needs
@@ -102,7 +102,8 @@ class RepeatsFold:
         if not told.any():
             return state
         key = (hashed(self._contexts(batch)) & _HIGH) | (batch.once("hashed", lambda: hashed(batch.row)) >> _HALF)
-        rows = np.flatnonzero((key <= batch.limits.of(self)) & told)  # few, once this or another part is full
+        key_bound = bound(batch, self, state.key, self.kept)  # few are below, once this or another part is full
+        rows = np.flatnonzero((key <= key_bound) & told)
         if not len(rows):
             return state
         content = batch.once("contents", lambda: content_keys(batch))
@@ -111,10 +112,9 @@ class RepeatsFold:
         rows = rows[_ordered(key[rows], content[rows])[: self.kept]]
         shown, listed = shown_in(batch.contexts, batch.slates, rows)
         propensity, inverse = self._propensities(batch, rows), batch.inverse_inclusion[rows]
-        batch.limits.note(self, key[rows], self.kept)
         merged = self.merge(state, RepeatRows(key[rows], shown, content[rows], propensity, inverse, listed))
-        if len(merged.key) == self.kept:
-            batch.limits.lower(self, min(merged.key[-1], NO_LIMIT))
+        if batch.limits is not None:
+            batch.limits.note(self, key[rows], self.kept, own_bound(merged.key, self.kept))
         return merged
 
     def merge(self, left: RepeatRows, right: RepeatRows) -> RepeatRows:
@@ -154,7 +154,7 @@ class RepeatsFold:
         found[:, 0] = np.exp(propensities(self.logging, batch).log_prob[rows])
         if is_law(self.logging) and batch.slates.shape[1] > 1:
             with suppress(AbilityError):
-                some = needed(batch.contexts, shown_needs(self.logging, "slot_probs")).take(rows), batch.slates[rows]
+                some = rows_of(batch.contexts, rows, shown_needs(self.logging, "slot_probs")), batch.slates[rows]
                 found[:, 1] = law(self.logging, "slot_probs").slot_probs(*some)[:, 0]
         return found
 

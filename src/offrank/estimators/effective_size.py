@@ -117,7 +117,7 @@ class EffectiveSizeTerms:
         length, clicks, inverse = batch.contexts.length, batch.clicks, batch.inverse_inclusion
         out = ByName(columns, np.zeros(columns.width(min(batch.slates.shape[1], BLOCKS))))
         known = clicks is not None
-        kind = batch.click_kinds if known else np.zeros(len(batch), np.int64)
+        kind = batch.click_sums.kind if known else np.zeros(len(batch), np.int64)
         first = out.array[: len(SQUARES) + len(MARKS)]
         _kernels_slots.outcomes(rows, *self.rewards, kind, known, ROUNDING, inverse, first)
         if columns.in_blocks:

@@ -231,7 +231,7 @@ class TermsFold(MappedFold):
         values = room((columns.width(min(batch.slates.shape[1], BLOCKS)), len(batch))).T
         known = batch.outcome is not None or batch.clicks is not None
         reward = batch.reward if known else np.zeros(len(batch))
-        clicks = batch.clicked if batch.clicks is not None else np.zeros(len(batch))
+        clicks = batch.click_sums.total if batch.clicks is not None else np.zeros(len(batch))
         named = ByName(columns, values)
         named[ROWS], named[REWARD], named[CLICKS] = 1.0, reward, clicks
         logging = propensities(self.logging, batch)

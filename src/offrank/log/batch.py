@@ -11,7 +11,7 @@ from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from threading import Lock
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -124,12 +124,12 @@ class Labels:
         return Labels(self.codes[rows], self.names)
 
 
+@dataclass(frozen=True, eq=False)
 class RunCache:
     """A cache for the reading of one log: values by name, computed on first use, shared by the threads of a run."""
 
-    def __init__(self) -> None:
-        self._found: dict[str, Any] = {}
-        self._lock = Lock()
+    _found: dict[str, Any] = field(default_factory=dict, init=False)
+    _lock: Any = field(default_factory=Lock, init=False)
 
     def get(self, name: str, make: Callable[[], T]) -> T:
         """The value of this name, computed on first use."""
@@ -148,42 +148,54 @@ _FEW = 0.1
 """Share of the keys that are kept, below which those of a batch are no matter."""
 
 
+@dataclass(frozen=True, eq=False)
 class Limits:
     """Upper bounds of hashes, by the fold that keeps the rows with the smallest: shared by the parts of one pass.
 
     What one part leaves out, no other part need keep, so that the merged state is the same without it.
     """
 
-    def __init__(self) -> None:
-        self._found: dict[Hashable, np.uint64] = {}
-        self._keys: dict[Hashable, NDArray[np.uint64]] = {}
-        self._lock = Lock()
+    _found: dict[Hashable, np.uint64] = field(default_factory=dict, init=False)
+    _keys: dict[Hashable, NDArray[np.uint64]] = field(default_factory=dict, init=False)
+    _lock: Any = field(default_factory=Lock, init=False)
 
     def of(self, fold: Hashable) -> np.uint64:
         """The smallest bound that is known, at first the largest number."""
         return self._found.get(fold, NO_LIMIT)
 
-    def lower(self, fold: Hashable, limit: np.uint64) -> None:
-        """Note the bound of a part."""
-        with self._lock:
-            self._found[fold] = min(limit, self.of(fold))
-
-    def note(self, fold: Hashable, keys: NDArray[np.uint64], kept: int) -> None:
-        """Note keys of a part, which are a bound if all parts have noted as many different ones as are kept.
+    def note(self, fold: Hashable, keys: NDArray[np.uint64], kept: int, limit: np.uint64 = NO_LIMIT) -> None:
+        """Note keys of a part, and its own bound. Keys are one if all parts have noted as many different as are kept.
 
         Few keys lower it little, and are passed over.
         """
-        if len(keys) < kept * _FEW:
-            return
         with self._lock:
-            known = distinct_codes(np.append(self._keys.get(fold, keys[:0]), keys))[:kept]
-            self._keys[fold] = known
-            if len(known) == kept:
-                self._found[fold] = min(known[-1], self.of(fold))
+            if len(keys) >= kept * _FEW:
+                known = distinct_codes(np.append(self._keys.get(fold, keys[:0]), keys))[:kept]
+                self._keys[fold] = known
+                limit = min(limit, known[-1]) if len(known) == kept else limit
+            self._found[fold] = min(limit, self.of(fold))
 
     def __reduce__(self) -> tuple[type[Limits], tuple[()]]:
         """Pickled empty: another process keeps its own."""
         return Limits, ()
+
+
+class ClickSums(NamedTuple):
+    """Of each impression the sum of its clicks, and 0 if all are 0, 1 if the others are 1, else `PRICED`."""
+
+    total: Floats
+    kind: Integers
+
+
+def own_bound(keys: NDArray[np.uint64], kept: int) -> np.uint64:
+    """The largest of the keys, ascending, of a state that keeps so many, if it is full."""
+    return keys[-1] if len(keys) == kept else NO_LIMIT
+
+
+def bound(batch: LogBatch, fold: Hashable, keys: NDArray[np.uint64], kept: int) -> np.uint64:
+    """The largest key that a fold may keep of a batch: that of its own state, or of other parts."""
+    own = own_bound(keys, kept)
+    return own if batch.limits is None else min(own, batch.limits.of(fold))
 
 
 @dataclass(frozen=True)
@@ -199,8 +211,11 @@ class LogBatch:
     dropped: [4] of these rows, those whose outcome is known, its sum and its squares; those left out for their outcome.
     listed: whether a column has the candidates; if not, they are the items shown, and in a long log those of all rows.
     file: where the rows stand; base: rows in the files before it, so that row - base is a file's own row.
-    run: cache that is kept until the whole log is read. limits: of one pass over it.
+    run: cache that is kept until the whole log is read. limits: shared with other
+    parts; None if there is no other.
     texts: those of the items and keys, for jobs that ask for them; None if all are whole numbers.
+    known: the values of `once`. They refer to the batch: who made it clears them, or both stay until Python looks for
+    such cycles.
     """
 
     contexts: Contexts
@@ -218,10 +233,10 @@ class LogBatch:
     numbers: Mapping[str, Floats] = field(default_factory=dict)
     times: Mapping[str, Floats] = field(default_factory=dict)
     run: RunCache = field(default_factory=RunCache, compare=False, repr=False)
-    limits: Limits = field(default_factory=Limits, compare=False, repr=False)
+    limits: Limits | None = field(default=None, compare=False, repr=False)
     texts: Texts | None = field(default=None, compare=False, repr=False)
     listed: bool = field(default=True, compare=False, repr=False)
-    _known: dict[Hashable, Any] = field(default_factory=dict, init=False, compare=False, repr=False)
+    known: dict[Hashable, Any] = field(default_factory=dict, init=False, compare=False, repr=False)
 
     def __len__(self) -> int:
         return len(self.row)
@@ -256,14 +271,10 @@ class LogBatch:
 
     def once(self, key: Hashable, make: Callable[[], T]) -> T:
         """The value of `make`, which is called once per key of this batch."""
-        if key not in self._known:
-            self._known[key] = make()
-        found: T = self._known[key]
+        if key not in self.known:
+            self.known[key] = make()
+        found: T = self.known[key]
         return found
-
-    def forget(self) -> None:
-        """Drop the values of `once`. They refer to the batch: both would stay until Python looks for such cycles."""
-        self._known.clear()
 
     @cached_property
     def reward(self) -> Floats:
@@ -272,23 +283,13 @@ class LogBatch:
             return self.outcome
         if self.clicks is None:
             raise ValueError("a batch with neither clicks nor reward has no outcome")
-        return self._click_sums[0]
-
-    @property
-    def clicked(self) -> Floats:
-        """[n] the sum of the clicks of each impression, whose log has clicks."""
-        return self._click_sums[0]
-
-    @property
-    def click_kinds(self) -> Integers:
-        """[n] 0 for a row without a click, 1 with a click, `PRICED` with one that is neither 0 nor 1."""
-        return self._click_sums[1]
+        return self.click_sums.total
 
     @cached_property
-    def _click_sums(self) -> tuple[Floats, Integers]:
-        """The sum of the clicks of each impression, and their kind, in one pass."""
+    def click_sums(self) -> ClickSums:
+        """The sums and kinds of the clicks, whose log has clicks."""
         assert self.clicks is not None
-        found = np.empty(len(self)), np.empty(len(self), np.int64)
+        found = ClickSums(np.empty(len(self.row)), np.empty(len(self.row), np.int64))
         _kernels.click_sums(self.clicks, *found)
         return found
 

@@ -38,14 +38,30 @@ def joined(parts: Sequence[Contexts]) -> Contexts:
     )
 
 
-def needed(contexts: Contexts, wanted: Needs) -> Contexts:
-    """The same contexts with no other columns than the wanted ones."""
-    return replace(
-        contexts,
-        scores={name: contexts.scores[name] for name in wanted.scores if name in contexts.scores},
-        rankings={name: contexts.rankings[name] for name in wanted.rankings if name in contexts.rankings},
-        keys={name: contexts.keys[name] for name in wanted.keys if name in contexts.keys},
-        features=contexts.features if "features" in wanted.roles else None,
+def rows_of(contexts: Contexts, rows: Integers, wanted: Needs | None = None) -> Contexts:
+    """Some rows as wide as the widest of them, with the wanted columns (all if None) and no other features."""
+    scores, rankings, keys, size, features = (
+        contexts.scores,
+        contexts.rankings,
+        contexts.keys,
+        contexts.size[rows],
+        None,
+    )
+    width = int(size.max(initial=0))
+    if wanted is not None:
+        scores = {name: one for name, one in scores.items() if name in wanted.scores}
+        rankings = {name: one for name, one in rankings.items() if name in wanted.rankings}
+        keys = {name: one for name, one in keys.items() if name in wanted.keys}
+    if contexts.features is not None and (wanted is None or "features" in wanted.roles):
+        features = replace(_own_lines([_lines(contexts.take(rows))]), first=np.cumsum(size) - size)
+    return Contexts(
+        np.ascontiguousarray(contexts.candidates[rows, :width]),
+        size,
+        contexts.length[rows],
+        {name: np.ascontiguousarray(one[rows, :width]) for name, one in scores.items()},
+        {name: _ranked([one[rows]]) for name, one in rankings.items()},
+        {name: one[rows] for name, one in keys.items()},
+        features,
     )
 
 

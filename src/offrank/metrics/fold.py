@@ -103,7 +103,7 @@ class ComparisonsFold(MappedFold):
             impossible[rows] = compared.impossible
             refuse_impossible(batch, impossible, propensities(self.logging, batch))
             columns += [compared.weight, *map(compared.cost, self.models)]
-        piece.forget()
+        piece.known.clear()
         return np.column_stack(columns) / piece.inclusion[:, None]
 
 

@@ -7,7 +7,7 @@ import threading
 from collections import deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, Future, ThreadPoolExecutor, wait
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cache, partial, reduce
 from itertools import islice
 from typing import Any, Protocol, TypeVar, runtime_checkable
@@ -82,6 +82,7 @@ def reduced(
             raise UsageError(f"{source.describe()} is reduced by its own engine", remedy)
         return reduce(fold.merge, engine.each(partial(_reduce, source, fold, within), progress), fold.empty())
     every, kept = range(source.parts()), None
+    within = replace(within, limits=Limits() if len(every) > 1 else None)
     seen = progress.read if isinstance(progress, RowProgress) else None
     if isinstance(executor, CheckpointFolder):
         kept = executor.kept(source, fold, len(every))
@@ -106,7 +107,7 @@ class _Pass:
     """What the parts of one pass over a log share. seen: told of rows; stop: set when the rest is not wanted."""
 
     cache: RunCache
-    limits: Limits = field(default_factory=Limits)
+    limits: Limits | None = None
     seen: Callable[[int], None] | None = None
     stop: threading.Event | None = None
 
@@ -126,11 +127,11 @@ def _reduce(source: Source, fold: Fold[S, LogBatch, Any], within: _Pass, part: i
     for batch in source.batches(part):
         if within.stop is not None and within.stop.is_set():
             break
-        numbers = len(batch) * batch.contexts.candidates.shape[1] * batch.contexts.slots
+        numbers = batch.slates.size * batch.contexts.candidates.shape[1]
         for some in (batch,) if numbers <= _MOST_IN_LAW else _of_bounded_laws(batch):
             fresh = replace(some, run=within.cache, limits=within.limits)  # they live no longer than this pass
             state = fold.add(state, fresh)
-            fresh.forget()
+            fresh.known.clear()
         if within.seen is not None:
             within.seen(len(batch))
     return state

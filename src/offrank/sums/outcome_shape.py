@@ -76,7 +76,7 @@ class OutcomeShapeFold(MappedFold):
             ranks[0, :MOST] = found[1].sum(axis=1)[:0:-1].cumsum()[::-1]  # a list reaches each rank up to its length
         amounts = batch.outcome
         if amounts is None and batch.clicks is not None:
-            amounts = batch.clicks[batch.click_kinds == PRICED]
+            amounts = batch.clicks[batch.click_sums.kind == PRICED]
         if amounts is not None and (positive := amounts[amounts > 0]).size:
             bins = np.clip((np.log10(positive) - _FIRST) / _BIN, 0, _BINS - 1).astype(np.int64)
             found[3].ravel()[:_BINS] = np.bincount(bins, minlength=_BINS)

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..log.batch import NO_LIMIT, Contexts, Floats, Integers, LogBatch
-from ..log.contexts import joined, needed, stacked
+from ..log.contexts import joined, rows_of, stacked
 from ..log.hashing import hashed
 from ..log.source import Needs
 from .base import Fold
@@ -66,7 +66,8 @@ class SampledRowsFold(Fold[SampledRows, LogBatch, SampledRows]):
     def add(self, state: SampledRows, batch: LogBatch) -> SampledRows:
         if not self.kept:
             return replace(state, read=state.read + len(batch.row))
-        contexts, read, limit = batch.contexts, state.read + len(batch.row), min(state.limit, batch.limits.of(self))
+        contexts, read, limit = batch.contexts, state.read + len(batch.row), state.limit
+        limit = limit if batch.limits is None else min(limit, batch.limits.of(self))
         key = batch.once("hashed", lambda: hashed(batch.row))
         if self.by is not None:
             key = (hashed(contexts.keys[self.by].view(np.uint64)) & ~_LAST) | (key >> np.uint64(32))
@@ -79,13 +80,14 @@ class SampledRowsFold(Fold[SampledRows, LogBatch, SampledRows]):
             return replace(state, read=read, limit=limit, large=state.large + large)
         if len(rows) > self.kept:  # one more than is kept gives the limit
             rows = rows[key[rows] <= np.partition(key[rows], self.kept)[self.kept]]
-        batch.limits.note(self, key[rows], self.kept + 1)
         order, limit = self._kept(key[rows], contexts.size[rows], contexts.length[rows], limit)
-        rows = rows[order]
-        some = joined([needed(contexts, self.wanted).take(rows)])
-        found = key[rows], batch.slates[rows, : some.slots], batch.inclusion[rows], some
-        merged = self.merge(state, SampledRows(*found, read - state.read, limit, large))
-        batch.limits.lower(self, merged.limit)
+        kept = rows[order]
+        some = rows_of(contexts, kept, self.wanted)
+        slots = int(some.length.max(initial=0))
+        found = key[kept], batch.slates[kept, :slots], batch.inclusion[kept], some
+        merged = self.merge(state, SampledRows(*found, len(batch.row), limit, large))
+        if batch.limits is not None:
+            batch.limits.note(self, key[rows], self.kept + 1, merged.limit)
         return merged
 
     def merge(self, left: SampledRows, right: SampledRows) -> SampledRows:
@@ -96,7 +98,7 @@ class SampledRowsFold(Fold[SampledRows, LogBatch, SampledRows]):
         order, limit = self._kept(key, contexts.size, contexts.length, limit)
         slates = stacked([left.slates, right.slates], contexts.slots, -1)[order]
         inclusion = np.concatenate([left.inclusion, right.inclusion])[order]
-        contexts = joined([contexts.take(order)])
+        contexts = rows_of(contexts, order)
         return SampledRows(key[order], slates[:, : contexts.slots], inclusion, contexts, read, limit, large)
 
     def _kept(
