@@ -13,7 +13,7 @@ from offrank.inference import Inference
 from offrank.inference.bernstein import bernstein
 from offrank.inference.bootstrap import bootstrap
 from offrank.inference.normal import normal
-from offrank.inference.registry import Sampling, Side
+from offrank.inference.registry import Sampling, Side, student
 from offrank.inference.studentised import studentised
 from offrank.log.batch import Floats
 from offrank.sums import (
@@ -38,7 +38,8 @@ LOWER, UPPER = Side(0.1, 0.3), Side(0.25, 0.6)
 
 def sampling(freedom: float = math.inf, draws: Floats | None = None, stretch: float = 1.0) -> Sampling:
     """The value 1 with an error of 0.1, of 50 rows; towards the upper end more is unseen."""
-    return Sampling(1.0, 0.1, 50, 0.95, freedom, 0.3, 2.0, LOWER, UPPER, draws, stretch)
+    quantile = student(0.975, freedom)
+    return Sampling(1.0, 0.1, 50, 0.95, quantile, freedom, 0.3, 2.0, LOWER, UPPER, draws, stretch)
 
 
 def test_the_normal_interval() -> None:

@@ -11,7 +11,7 @@ from hypothesis import given
 
 from offrank.errors import UsageError
 from offrank.log.batch import Labels
-from offrank.sums import BucketsFold, GroupBy, HistogramFold, LargestFold, MomentsFold, Sample
+from offrank.sums import BucketsFold, GroupBy, HistogramFold, LargestFold, MomentsFold, NamedColumns, Sample, Sums
 from offrank.sums import group_by as group_by_module
 from offrank.sums.base import PlusFold
 from offrank.sums.buckets import ClusterSums
@@ -41,7 +41,8 @@ def test_moments(batch: Sample) -> None:
     centred = x - x.mean(axis=0)
     assert found.comoment == pytest.approx(centred.T @ centred, rel=1e-11, abs=1e-11 * scale**2 * len(x))
     assert found.sums == pytest.approx(x.sum(axis=0), rel=1e-12)
-    assert found.squares == pytest.approx((x**2).sum(axis=0), rel=1e-10)
+    named = NamedColumns(tuple(range(x.shape[1])))
+    assert Sums(named, found).squares.array == pytest.approx((x**2).sum(axis=0), rel=1e-10)
     assert (found.least == x.min(axis=0)).all()
     assert (found.largest == x.max(axis=0)).all()
 

@@ -170,7 +170,9 @@ def dependence(spread: Inference, mean: Mean, weight: Name, *, group: bool = Fal
         effect = spread.design_effect(mean, used)
         # Effective number of clusters of equal size, Satterthwaite's degrees of freedom + 1: the smaller of two, by
         # each cluster's share of the denominator of the mean, and of the weights.
-        effective = 1 + spread.freedom(used, mean.shares[0], weight)
+        effective = 1 + used.freedom(
+            spread.sums.columns.numbers((mean.shares[0], weight), len(spread.sums.moments.mean))
+        )
         found = replace(found, column=used.column, clusters=len(used), effective=effective, design_effect=effect)
     if (apart := spread.passed_over(mean)) is not None:
         missed = spread.design_effect(mean, apart)

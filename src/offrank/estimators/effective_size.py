@@ -23,7 +23,7 @@ from ..sums.mean import Name
 from ..sums.named import ByName, NamedColumns
 from . import _kernels_slots
 from .base import Terms
-from .marks import MARKS, ROUNDING
+from .marks import MARKS, ROUNDING, Marks
 
 BLOCKS = 20
 """The slots from this rank on are summed as one block."""
@@ -139,10 +139,11 @@ class EffectiveSizeTerms:
 
 @dataclass(frozen=True)
 class EffectiveSize:
-    """Effective sample sizes from the sums of a log. rows: sum of 1 / inclusion."""
+    """Effective sample sizes from sums of a log. rows: sum of 1 / inclusion. marks: what was counted of the rows."""
 
     sums: ByName
     rows: float
+    marks: Marks
 
     def variance(
         self, pair: int, weight: float, logged: float, outcome: Name, normalised: bool, each_slot: bool

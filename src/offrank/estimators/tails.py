@@ -12,10 +12,12 @@ from .fold import CLICKS, REWARD, Layout
 from .marks import Marks
 
 
-def reward_tails(layout: Layout, sums: Sums, marks: Marks, largest: Floats) -> dict[Name, Tail]:
+def reward_tails(
+    layout: Layout, sums: Sums, marks: Marks, largest: Floats
+) -> tuple[tuple[tuple[Name, ...], Tail], ...]:
     """The tails of the columns of rewards, where those of the log are heavy. largest: of each, without signs.
 
-    Clicks that are 0 or 1 have none.
+    Each with the columns of which one is in a mean that it affects, its own first. Clicks that are 0 or 1 have none.
     """
     bounded = (CLICKS, *(() if marks.unlike else (REWARD,))) if marks.clicks and not marks.priced else ()
     asked = [one for one in (REWARD, CLICKS) if one not in bounded]
@@ -30,7 +32,7 @@ def reward_tails(layout: Layout, sums: Sums, marks: Marks, largest: Floats) -> d
         count = rows[outcome] if known[-1] > 0 else float(np.count_nonzero(known > 0))
         if (tail := unseen(known, count, column, sums)) is not None:
             found[column] = tail
-    return found
+    return tuple((columns_of(layout, column), tail) for column, tail in found.items())
 
 
 def columns_of(layout: Layout, column: Name) -> tuple[Name, ...]:

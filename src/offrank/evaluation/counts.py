@@ -27,7 +27,6 @@ from ..findings.untested import Facts
 from ..inference.pareto import tail_index
 from ..inference.spec import AUTO, IntervalSpec
 from ..inference.spread import Inference
-from ..inference.unseen import Tail
 from ..policies.propensities import AnyPolicy
 from ..sums.estimate import Caution, Design, Estimate, Interval
 from ..sums.mean import Mean, Name, Products, adjusted, mean_by_block, ratio, relative, with_control
@@ -82,12 +81,8 @@ class Counts:
     @cached_property
     def effective_sizes(self) -> EffectiveSize:
         """Return the effective sample sizes of all pairs."""
-        return EffectiveSize(ByName(self.layout.summed, self.folded["worth"]), float(self.sums.total[ROWS]))
-
-    @cached_property
-    def marks(self) -> Marks:
-        """Return what was counted of the rows."""
-        return Marks(*(float(self.effective_sizes.sums[name]) for name in MARKS))
+        sums = ByName(self.layout.summed, self.folded["worth"])
+        return EffectiveSize(sums, float(self.sums.total[ROWS]), Marks(*(float(sums[name]) for name in MARKS)))
 
     @property
     def nonnegative(self) -> bool:
@@ -97,12 +92,10 @@ class Counts:
     @cached_property
     def inference(self) -> Inference:
         """Return the inference that intervals are made from."""
-        found = self.spec.inference(self.layout.columns, self.folded, self.products)
-        return with_unseen_rewards(self, found, self._tails)
-
-    @cached_property
-    def _tails(self) -> dict[Name, Tail]:
-        return reward_tails(self.layout, self.sums, self.marks, self.folded["earned"])
+        found, marks = self.spec.inference(self.layout.columns, self.folded, self.products), self.effective_sizes.marks
+        if not marks.clicks_alone or marks.priced:  # clicks that are 0 or 1 have no tails
+            found = replace(found, tails=reward_tails(self.layout, self.sums, marks, self.folded["earned"]))
+        return with_unseen_rewards(self, found)
 
     @cached_property
     def _alone(self) -> Inference:
@@ -130,7 +123,7 @@ class Counts:
         at, mean = self.columns(target, estimator), self.mean(target, estimator)
         if not self.sums.total[at.weight] > 0:
             return self._refusal(at, estimator)
-        clusters, weighed = self.inference.clustered(mean), weights_of(estimator)
+        clusters, weighed = self.inference.widest(mean).clusters, weights_of(estimator)
         made = self._number(mean, self.inference.interval(mean), at, None if clusters is None else clusters.column)
         return made if weighed is None else replace(made, ess=self._ess(made.standard_error, at, weighed))
 
@@ -140,7 +133,7 @@ class Counts:
 
     def _number(self, mean: Mean, earned: Interval, at: TargetPair, cluster: str | None) -> Estimate:
         """Return a mean with its interval and its difference to the log, as an estimate of which nothing is checked."""
-        ends, away = (earned.low, earned.high), self.inference.difference(mean, self.layout.logged(at.estimator))
+        ends, away = (earned.low, earned.high), self.inference.difference(mean, ratio(at.outcome, ROWS))
         made = Estimate(earned.value, *ends, earned.standard_error, self.sums.n, difference=away)
         return replace(made, cluster=cluster, checked=False)
 
@@ -222,7 +215,7 @@ class Counts:
     def _ess(self, error: float, at: TargetPair, weighed: Weighted) -> float:
         """Return how many impressions of the target would give the same standard error."""
         weight, n = float(self.sums.total[at.weight]), self.sums.n
-        logged = self.sums.value(self.layout.logged(at.estimator))
+        logged = float(self.sums.total[at.outcome] / self.sums.total[ROWS])
         kinds = weighed.normalised, weighed.each_slot
         variance = self.effective_sizes.variance(at.number, weight, logged, at.outcome, *kinds)
         kish = self.effective_sizes.kish(at.number, weight)
@@ -336,12 +329,12 @@ class Counts:
     @property
     def rewards_are_clicks(self) -> bool:
         """Whether the logged reward is the sum of the clicks in every row (or one of them was not logged)."""
-        return not self.marks.unlike
+        return not self.effective_sizes.marks.unlike
 
     @property
     def clicks_alone(self) -> bool:
         """Whether clicks are logged, and the reward is their sum in every row."""
-        return self.rewards_are_clicks and bool(self.marks.clicks)
+        return self.effective_sizes.marks.clicks_alone
 
     def _evidence(self, made: Estimate, estimator: AnyEstimator, at: TargetPair) -> EstimateEvidence:
         """Return the input of the findings, apart from clusters and the log itself."""
@@ -355,7 +348,7 @@ class Counts:
             control=self.kept(target, estimator),
             effective_rewards=self.effective_rewards(at),
             ties=self.ties.get(target, 0.0),
-            reward_index=None if (tail := self._tails.get(at.value)) is None else tail.heavy,
+            reward_index=None if (tail := self.inference.tail(at.value)) is None else tail.heavy,
             reward_skewness=0.0 if tail is None else tail.skewness,
             counted=self.counted and weighting.requires_logging is not None,
             other_outcome=weighting.outcome == "clicks" and not self.rewards_are_clicks,

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any, Protocol
 
 from ..estimators.effective_size import SQUARES, EffectiveSize
 from ..estimators.fold import REWARD, ROWS, Layout, TargetPair
-from ..estimators.marks import Marks
 from ..estimators.tails import columns_of
 from ..findings.evidence_rows import RareEvidence
 from ..findings.tail import hides
 from ..inference.spread import Inference
-from ..inference.unseen import Rare, Tail, heaviest
+from ..inference.unseen import Rare, heaviest
 from ..sums.estimate import Design, Interval
 from ..sums.mean import Name
 from ..sums.named import Sums
@@ -35,9 +35,6 @@ class CountsOfLog(Protocol):
     def nonnegative(self) -> bool: ...
 
     @property
-    def marks(self) -> Marks: ...
-
-    @property
     def folded(self) -> Mapping[str, Any]: ...
 
     @property
@@ -48,11 +45,18 @@ class CountsOfLog(Protocol):
     def ess_ratio(self, at: TargetPair) -> float: ...
 
 
-def with_unseen_rewards(summary: CountsOfLog, found: Inference, tails: Mapping[Name, Tail]) -> Inference:
-    """Return the inference of a log with what the log is too short to show. tails: of the columns of rewards."""
-    heavy = tuple((columns_of(summary.layout, column), tail) for column, tail in tails.items())
-    rare, hidden = tuple(_rare(summary)), tuple(_hidden(summary)) if summary.designs else ()
-    return replace(found, tails=heavy, nonnegative=summary.nonnegative, hidden=hidden, rare=rare)
+def with_unseen_rewards(summary: CountsOfLog, found: Inference) -> Inference:
+    """Return the inference of a log with what the log is too short to show."""
+    rare, hidden = tuple(_rare(summary)), list[tuple[tuple[Name, ...], Name, float]]()
+    for design, at in zip(summary.designs, summary.layout.pairs, strict=False):
+        if design is None or not at.estimator.normalised or not summary.sums.total[at.weight] > 0:
+            continue
+        share = design.unsupported + design.hidden
+        if not hides(share, design.visible, math.inf):
+            continue
+        if hides(share, design.visible, summary.effective_rewards(at) * summary.ess_ratio(at)):
+            hidden.append((columns_of(summary.layout, at.value), at.weight, share))
+    return replace(found, nonnegative=summary.nonnegative, hidden=tuple(hidden), rare=rare)
 
 
 def rare_rewards(found: Inference, values: Iterable[Name], *of: Interval | None) -> RareEvidence:
@@ -67,7 +71,7 @@ def _rare(summary: CountsOfLog) -> Iterator[Rare]:
 
     Rewarded rows may be kept more often than others; then the heaviest rows are rather those of others.
     """
-    sums, marks = summary.sums, summary.marks
+    sums, marks = summary.sums, summary.effective_sizes.marks
     for at in summary.layout.pairs:
         count = marks.rewarded if at.outcome == REWARD else marks.clicked
         total, squares = float(sums.total[at.outcome]), float(sums.squares[at.outcome])
@@ -94,14 +98,3 @@ def _rare(summary: CountsOfLog) -> Iterator[Rare]:
             signed=at.outcome == REWARD and not summary.nonnegative,
             whole=abs(slots - 1) < 1e-9,
         )
-
-
-def _hidden(summary: CountsOfLog) -> Iterator[tuple[tuple[Name, ...], Name, float]]:
-    """Yield the share of each estimate that the log cannot show, where it may be more than the standard error."""
-    for design, at in zip(summary.designs, summary.layout.pairs, strict=False):
-        if design is None or not at.estimator.normalised or not summary.sums.total[at.weight] > 0:
-            continue
-        share = design.unsupported + design.hidden
-        rewards = summary.effective_rewards(at) * summary.ess_ratio(at) if share else 0.0
-        if hides(share, design.visible, rewards):
-            yield columns_of(summary.layout, at.value), at.weight, share

@@ -26,6 +26,7 @@ class Sampling:
     """The sampling distribution of a number, as far as it is estimated.
 
     - n: rows. error: its standard error; freedom: the degrees of freedom of that. skewness: of the number.
+    - quantile: for `confidence`, in standard errors: normal, or Student's with few clusters.
     - span: a bound on the range of a row's influence.
     - draws: [b] the number in replicates of the log, whose spread is too small by the factor `stretch`; none if no kind
       needs replicates.
@@ -36,6 +37,7 @@ class Sampling:
     error: float
     n: int
     confidence: float
+    quantile: float
     freedom: float
     skewness: float
     span: float
@@ -43,11 +45,6 @@ class Sampling:
     upper: Side
     draws: Floats | None = None
     stretch: float = 1.0
-
-    @property
-    def quantile(self) -> float:
-        """The quantile for `confidence`, in standard errors: normal, or Student's with few clusters."""
-        return student(0.5 + self.confidence / 2, self.freedom)
 
     def interval(self, low: float, high: float, error: float | None = None) -> Interval:
         """The interval with these ends; error: if it is not the standard error of the delta method."""

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
-from functools import partial
+import operator
+from dataclasses import dataclass, field, replace
+from typing import NamedTuple
 
 import numpy as np
 
 from ..log.batch import Floats
-from ..sums.clusters import Clusters, degrees_of_freedom
+from ..sums.clusters import Clusters
 from ..sums.estimate import Interval
-from ..sums.mean import Mean, Name, Products
+from ..sums.mean import Mean, Name, Products, joined
 from ..sums.named import ByName, Sums
 from .registry import INTERVALS, Sampling, Side, student
 from .unseen import Rare, Tail, with_rare
@@ -22,6 +23,14 @@ nothing is below."""
 
 _ROUNDING = 1e-9
 """Error of the mean of rows, as a share of what these can reach, below which it is a rounding error."""
+
+
+class Widest(NamedTuple):
+    """The standard error and the skewness of a mean by the clusters that give it the largest error."""
+
+    error: float
+    skewness: float
+    clusters: Clusters | None
 
 
 @dataclass(frozen=True)
@@ -49,17 +58,18 @@ class Inference:
     nonnegative: bool = False
     hidden: tuple[tuple[tuple[Name, ...], Name, float], ...] = ()
     rare: tuple[Rare, ...] = ()
+    _found: dict[Mean, Widest] = field(default_factory=dict, init=False, repr=False)
 
     def interval(self, mean: Mean) -> Interval:
         """The interval of a mean."""
         found = self._interval(self.sums.value(mean), mean)
-        return found.above(mean.least) if self.nonnegative else found
+        return found.above(mean.least) if self.nonnegative and found.low < mean.least else found
 
     def difference(self, left: Mean, right: Mean) -> Interval:
         """The interval of the paired difference left - right on the same rows."""
         one, other = self.sums.value(left), self.sums.value(right)
         value = one - other if abs(one - other) > 1e-12 * abs(one) else 0.0  # else it is a rounding error
-        return self._interval(value, left - right, left, right)
+        return self._interval(value, joined(operator.sub, left, right, least=-np.inf), left, right)
 
     def covariances(self, control: Mean, mean: Mean) -> tuple[float, float, float]:
         """The variance of a control, its covariance with a mean, and the variance of that, up to one factor.
@@ -76,23 +86,18 @@ class Inference:
 
     def clustered(self, mean: Mean) -> Clusters | None:
         """The clusters whose rows count as dependent in this mean."""
-        return self._widest(self.clusters, mean)[2]
+        return self.widest(mean).clusters
 
     def passed_over(self, mean: Mean) -> Clusters | None:
         """The unused clusters that would matter most."""
-        return self._widest(self.dropped, mean)[2]
-
-    def freedom(self, clusters: Clusters, *names: Name) -> float:
-        """The degrees of freedom of the jackknife over clusters, of ratios to these columns: the fewest."""
-        columns = self.sums.columns.numbers(names, len(self.sums.moments.mean))
-        return min(degrees_of_freedom(clusters.sums[:, column]) for column in columns)
+        return self.widest(mean, self.dropped).clusters
 
     def design_effect(self, mean: Mean, clusters: Clusters | None) -> float | None:
         """Variance by clusters over that of independent rows (Kish): how many times more rows an interval needs."""
         alone = self._independent_error(self.sums.influence(mean))
         if clusters is None or not 0 < alone < math.inf:
             return None
-        together, _ = clusters.jackknife(partial(self.sums.values, mean.of))
+        together = self.widest(mean, (clusters,)).error
         return (together / alone) ** 2 if together < math.inf else None
 
     def _interval(self, value: float, mean: Mean, *apart: Mean) -> Interval:
@@ -103,9 +108,10 @@ class Inference:
         influence = self.sums.influence(mean)
         if not np.isfinite(influence).all():  # the smallest of all numbers
             return nothing
-        error, skewness, clusters = self._widest(self.clusters, mean)
+        error, skewness, clusters = self.widest(mean)
         if clusters is not None:
-            freedom, replicates = self.freedom(clusters, *mean.shares), clusters.replicates
+            freedom = clusters.freedom(self.sums.columns.numbers(mean.shares, len(influence)))
+            replicates = clusters.replicates
             # without the division of the jackknife, as in resampling clusters
             each = (clusters.sums[:, : len(influence)] * influence).sum(axis=1)
             plain = math.sqrt(float((each**2).sum())) / float(clusters.rows.sum())
@@ -125,7 +131,8 @@ class Inference:
         seen = self._with_unseen(one, stretch * influence) if self.tails else (one, one)
         rare = self.rare if error > least else ()
         lower, upper = with_rare(seen, rare, stretch * influence, self.sums) if rare else seen
-        known = Sampling(value, error, n, level, freedom, skewness, span, lower, upper, draws, stretch)
+        quantile = student(0.5 + level / 2, freedom)
+        known = Sampling(value, error, n, level, quantile, freedom, skewness, span, lower, upper, draws, stretch)
         found = INTERVALS[self.method].make(known)
         if (lower, upper) != seen:
             found = _with_error(found, known, seen)
@@ -221,15 +228,42 @@ class Inference:
         with np.errstate(divide="ignore", invalid="ignore"):
             return np.asarray(mean.refitted(ByName(self.sums.columns, sums[..., :first], products)))
 
-    def _widest(self, every: tuple[Clusters, ...], mean: Mean) -> tuple[float, float, Clusters | None]:
-        """The largest standard error by clusters, finite if possible, the skewness by them, and these clusters."""
-        found = [(*one.jackknife(partial(self.sums.values, mean.of)), one) for one in every]
-        if not found:
-            return math.inf, 0.0, None
-        finite = [each for each in found if each[0] < math.inf]
-        most = max(each[0] for each in finite or found)
+    def tail(self, column: Name) -> Tail | None:
+        """The heavy tail of a column of rewards."""
+        return next((tail for columns, tail in self.tails if columns[0] == column), None)
+
+    def widest(self, mean: Mean, clusters: tuple[Clusters, ...] | None = None) -> Widest:
+        """The largest standard error by clusters, finite if possible; by default by those that are used.
+
+        The jackknife over g clusters: sqrt((g - 1) / g * sum over clusters of (mean without the cluster - mean)^2). Of
+        a ratio, the residual of a cluster with the share h of the denominator is divided by 1 - h, since the estimate
+        is drawn towards a large cluster: the estimator CR3 of Bell and McCaffrey (2002). For clusters of one size it is
+        the plain sandwich with the factor g / (g - 1). The skewness is of the same differences.
+        """
+        if clusters is None and mean in self._found:
+            return self._found[mean]
+        found, places = [], self.sums.columns.places
+        for one in self.clusters if clusters is None else clusters:
+            count, error, skewness = len(one), math.inf, 0.0
+            if count >= 2:  # the variance between clusters needs at least two
+                each = one.sums[:, : len(self.sums.moments.mean)]
+                parts = {name: each[:, places[name]] for name in mean.reads}
+                # one after another: equal columns have equal sums, wherever they are in memory
+                total = {name: np.cumsum(part, axis=0)[-1] for name, part in parts.items()}
+                with np.errstate(divide="ignore", invalid="ignore"):
+                    away = mean.of(total) - mean.of({name: total[name] - part for name, part in parts.items()})
+                squares = float((away**2).sum())
+                if math.isfinite(squares):
+                    skewness = float(((away / math.sqrt(squares)) ** 3).sum()) if squares > 0 else 0.0
+                    error = math.sqrt((count - 1) / count * squares)
+            found.append(Widest(error, skewness, one))
+        finite = [one for one in found if one.error < math.inf] or found
+        most = max((one.error for one in finite), default=math.inf)
         # Columns that mark the same clusters differ by rounding: the first of them.
-        return next(each for each in finite or found if each[0] >= most * (1 - 1e-9))
+        widest = next((one for one in finite if one.error >= most * (1 - 1e-9)), Widest(math.inf, 0.0, None))
+        if clusters is None:
+            self._found[mean] = widest
+        return widest
 
 
 def _with_error(found: Interval, of: Sampling, seen: tuple[Side, Side]) -> Interval:

@@ -118,17 +118,6 @@ class Rare:
     signed: bool = False
     whole: bool = True
 
-    def size(self, influence: ByName, weighted: float) -> float:
-        """The influence of one such row, with the sign of what it adds to a mean.
-
-        influence: of each column; weighted: that of the weighted reward.
-        """
-        reward, row = (self.inverse * float(influence[column]) for column in self.logged)
-        slope = self.weight * weighted + reward
-        level = self.weight * float(influence[self.weights]) + row if self.whole else 0.0
-        square = slope**2 * self.square + 2 * slope * level * self.mean + level**2
-        return math.copysign(math.sqrt(max(square, 0.0)), slope * self.mean + level)
-
 
 def heaviest(largest: Floats, rows: float, rate: float) -> tuple[float, float, float]:
     """Return `count`, `weight` and `expected` of `Rare`.
@@ -160,7 +149,12 @@ def with_rare(sides: tuple[Side, Side], rare: tuple[Rare, ...], influence: Float
     apart = _apart(used, sums) if len(used) > 1 else 1.0
     raised, n = list(sides), sums.n
     for one, each in used:
-        size, count = one.size(named, each), one.count * apart
+        reward, row = (one.inverse * float(named[column]) for column in one.logged)
+        slope = one.weight * each + reward
+        level = one.weight * float(named[one.weights]) + row if one.whole else 0.0
+        moved = slope**2 * one.square + 2 * slope * level * one.mean + level**2
+        # the influence of one such row, with the sign of what it adds to the mean
+        size, count = math.copysign(math.sqrt(max(moved, 0.0)), slope * one.mean + level), one.count * apart
         for end, side in enumerate(sides):
             towards = size if end else -size
             if not (towards > 0 or one.signed):

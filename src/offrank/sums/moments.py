@@ -54,11 +54,6 @@ class Moments:
         comoment = self.comoment[np.ix_(at, at)]
         return Moments(self.n, self.mean[at], comoment, self.least[at], self.largest[at], third)
 
-    @property
-    def squares(self) -> Floats:
-        """[d] sums of squares."""
-        return np.diagonal(self.comoment) + self.n * self.mean**2
-
     def variation(self, influence: Floats) -> float:
         """Sum of the squares about their mean of rows with this influence, [d] coefficients; 0 if it is rounding error.
 

@@ -87,8 +87,8 @@ class Sums:
     def __post_init__(self) -> None:
         known, put = self.moments, partial(object.__setattr__, self)
         put("n", known.n)
-        put("total", ByName(self.columns, known.sums))
-        put("squares", ByName(self.columns, known.squares))
+        put("total", ByName(self.columns, known.n * known.mean))
+        put("squares", ByName(self.columns, np.diagonal(known.comoment) + known.n * known.mean**2))
         put("least", ByName(self.columns, known.least))
         put("largest", ByName(self.columns, known.largest))
 
@@ -100,7 +100,8 @@ class Sums:
 
     def value(self, mean: Mean) -> float:
         """The value of a mean."""
-        return float(self.values(mean.of, self.moments.sums))
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return float(mean.of(self.total))
 
     def values(self, function: Function, sums: Floats) -> Floats:
         """The values [...] of a function for sums [..., d], or more columns after them."""
