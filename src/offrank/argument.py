@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import wraps
 from numbers import Integral, Real
+from operator import attrgetter
 from os import PathLike, fspath
 from typing import Any, Literal, ParamSpec, TypeVar, dataclass_transform
 
@@ -35,7 +36,7 @@ class Argument:
     """What is known of an argument beside its name, its type and its default.
 
     - says: what it is, in the docs and in the help of its option. more: what only the docs add.
-    - part: see `Part`. ready: the attribute that has the checked value, by default the field itself.
+    - part: see `Part`. ready: the attribute that has the checked value, also one of another, by default the field.
     - use: what it is used for: the "question", the "log", "uncertainty" or "output"; the help groups options by it.
       spells: "policy", "estimator", "kind of interval" or "column", where its text spells one.
     - flags: of the option, by default its name after two dashes; no option for a part of the run. metavar, type: of the
@@ -89,7 +90,7 @@ class Arguments:
     def said(self, *parts: Part) -> dict[str, Any]:
         """Return the arguments of these parts as plain values: numbers, texts, lists and dicts."""
         known = arguments_of(type(self)).items()
-        return {name: plain(getattr(self, one.ready or name)) for name, one in known if one.part in parts}
+        return {name: plain(attrgetter(one.ready or name)(self)) for name, one in known if one.part in parts}
 
     def command(self, verb: str) -> str:
         """Return the call that repeats the job; options equal to their defaults are left out."""

@@ -59,12 +59,16 @@ class Span:
 
     def interval(self, signed: bool = False) -> str:
         """Format the ends, as "0.405 to 0.419"."""
-        return interval(self.low, self.high, self.places, signed)
+        if self.low is None or self.high is None:
+            return MISSING
+        places = self.places
+        return f"{number(self.low, places, signed)} to {number(self.high, places, signed)}"
 
     def text(self, signed: bool = False) -> str:
         """Format the value with its interval."""
-        value, ends = self.number(signed), interval(self.low, self.high, self.places, signed)
-        return value if ends == MISSING else f"{value} ({ends})"
+        places = self.places
+        value, *ends = (number(one, places, signed) for one in (self.value, self.low, self.high))
+        return value if MISSING in ends else f"{value} ({ends[0]} to {ends[1]})"
 
     def percents(self, signed: bool = True) -> tuple[str, str]:
         """Format a share and its ends as percentages, as "+2.41 %" and "+1.02 % to +3.79 %"."""
@@ -121,13 +125,6 @@ def number(value: float | None, places: int | None = None, signed: bool = False)
     return text.lstrip("-+") if float(text.replace(",", "")) == 0 else text
 
 
-def interval(low: float | None, high: float | None, places: int, signed: bool = False) -> str:
-    """Format both ends of an interval, as "0.405 to 0.419"."""
-    if low is None or high is None:
-        return MISSING
-    return f"{number(low, places, signed)} to {number(high, places, signed)}"
-
-
 def doubt(low: float | None, high: float | None) -> float | None:
     """Return about one standard error from an interval; only for choosing the number of digits."""
     return None if low is None or high is None else (high - low) / 4
@@ -152,7 +149,10 @@ def with_ends(found: Interval) -> str:
     """`0.803 (0.799 to 0.806)`; the value alone if it is given, not learnt."""
     if not math.isfinite(found.high - found.low) or found.high - found.low <= 1e-6 * abs(found.value):
         return f"{found.value:.4g}"
-    return Span.of(found).text()
+    error = found.standard_error if math.isfinite(found.standard_error) else (found.high - found.low) / 4
+    places = decimals(found.value, error)
+    value, low, high = (number(one, places) for one in (found.value, found.low, found.high))
+    return f"{value} ({low} to {high})"
 
 
 def count(value: float | None) -> str:

@@ -34,6 +34,8 @@ N = TypeVar("N")
 
 _SPANS = ("difference", "relative")
 """Columns that hold a number with its interval, or None."""
+_NAMED = {"warnings": "code", "reasons": "code", "error": "code", "anchor": "estimator"}
+"""Columns that hold records, and by what a table calls these."""
 _MARKUP = re.compile(r"[|`]|<(?=[A-Za-z/!?])|(?<=\])\(")
 """What Markdown would take for markup or a link, whatever an id or a group is called."""
 _ENDS = ("value", "low", "high", "standard_error")
@@ -355,28 +357,25 @@ def _flat(row: Record) -> Iterator[tuple[str, Any]]:
     for name, value in row.items():
         if name in _SPANS:
             yield from ((f"{name}_{end}", (value or {}).get(end)) for end in _ENDS)
-        elif name in ("warnings", "reasons"):
-            yield name, [one["code"] for one in value]
-        elif name == "error":
-            yield name, None if value is None else value["code"]
-        elif name == "anchor":
-            yield name, None if value is None else value["estimator"]
+        elif name in _NAMED and value is not None:
+            yield name, [one[_NAMED[name]] for one in value] if isinstance(value, list) else value[_NAMED[name]]
         else:
             yield name, value
 
 
 def _cell(row: Record, name: str) -> str:
     """Format a cell; empty for an unknown value."""
-    if name not in row:
+    if (value := row.get(name)) is None:
         return ""
     if name in ("value", *_SPANS):
-        span = row if name == "value" else row[name]
+        span = row if name == "value" else value
         if not span or span["value"] is None:
             return ""
         return with_ends(Interval(*(math.nan if span.get(one) is None else span[one] for one in _ENDS)))
-    value = dict(_flat({name: row[name]}))[name]
+    if name in _NAMED:
+        value = dict(_flat({name: value}))[name]
     if isinstance(value, float):
         return f"{value:.4g}"
     if isinstance(value, list):
         return ", ".join(map(str, value))
-    return "" if value is None else f"{value:,}" if type(value) is int else str(value)
+    return f"{value:,}" if type(value) is int else str(value)

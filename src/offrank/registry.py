@@ -167,7 +167,8 @@ class Later:
         self._home, self._package = home, package
 
     def __getattr__(self, name: str) -> Any:
-        return getattr(importlib.import_module(self._home, self._package), name)
+        found = vars(self)[name] = getattr(importlib.import_module(self._home, self._package), name)
+        return found
 
 
 def later(package: str, homes: Mapping[str, str]) -> Callable[[str], Any]:

@@ -19,7 +19,6 @@ import sys
 import unicodedata
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from functools import partial
 from itertools import chain, repeat
 from typing import Any, ClassVar, TypeVar
 
@@ -233,7 +232,7 @@ class _Reader:
         takes_text: whether a bare word there is text, even if it is a maker's name; None where it must be such a name.
         """
         if isinstance(node, ast.Name):
-            return self.word(node.id, takes_text=takes_text)
+            return node.id if takes_text else self.word(node.id, takes_text=takes_text)
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
             return self.made(node.func.id, node.args, node.keywords)
         if isinstance(node, ast.List | ast.Tuple):
@@ -258,53 +257,43 @@ class _Reader:
         return Frozen(zip(keys, [self.built(value, takes_text=False) for value in node.values], strict=True))
 
     def word(self, word: str, *, takes_text: bool | None) -> Any:
-        if not takes_text and word in self.makers:
+        """Build what a word stands for that is no text, or None as in `built`."""
+        if word in self.makers:
             return self.made(word, [], [])
         if takes_text is None:
             error = _unknown(word, self.makers, "name")
             raise SpellingError(
                 f"{error.message} in {_shown(self.text)}", error.remedy + f"; quote a file name: '{word}'"
             )
-        return math.inf if word == "inf" and not takes_text else word
+        return math.inf if word == "inf" else word
 
     def made(self, name: str, arguments: list[ast.expr], keywords: list[ast.keyword]) -> Any:
-        """Call the maker of a name with its arguments."""
+        """Call the maker of a name with its arguments, each read as its annotation has it.
+
+        `str` takes text, `File` only in quotes; names there may be those of another kind than the maker's.
+        """
         if name not in self.makers:
             raise _unknown(name, self.makers, self.what)
-        maker = self.makers[name]
-        by_position, by_name = _text_places(maker)
-        places = chain(by_position, repeat(False))
+        maker, by_name, by_position = self.makers[name], {}, []
         if any(k.arg is None for k in keywords):
             raise SpellingError(f"{_shown(self.text)} has `**`", f"write it as {signature(maker, name)}")
-        readers = chain(map(partial(self._of, maker), by_name), repeat(self))
-        each = zip(readers, arguments, places, strict=False)
-        given = [reader.built(node, takes_text=text) for reader, node, text in each]
-        named = {
-            key: self._of(maker, key).built(k.value, takes_text=by_name.get(key, False))
-            for key, k in ((str(k.arg), k) for k in keywords)
-        }
+        kinds: Mapping[str, tuple[Makers, str]] = getattr(maker, "argument_kinds", {})
+        for one in inspect.signature(maker).parameters.values():
+            written = inspect.formatannotation(one.annotation)
+            text = None if _FILE.search(written) else bool(_TEXT.search(written))
+            by_name[one.name] = _Reader(self.text, *kinds[one.name]) if one.name in kinds else self, text
+            if one.kind != one.KEYWORD_ONLY:
+                by_position.append(by_name[one.name])
+        places = zip(arguments, chain(by_position, repeat((self, False))), strict=False)
+        given = [reader.built(node, takes_text=text) for node, (reader, text) in places]
+        each = ((str(k.arg), k.value, *by_name.get(str(k.arg), (self, False))) for k in keywords)
+        named = {key: reader.built(node, takes_text=text) for key, node, reader, text in each}
         try:
             return maker(*given, **named)
         except TypeError as error:
             raise SpellingError(
                 f"{_shown(self.text)} does not fit {name}", f"write it as {signature(maker, name)}"
             ) from error
-
-    def _of(self, maker: Callable[..., Any], argument: str) -> _Reader:
-        """Return the reader of an argument, whose names may be those of another kind than the maker's."""
-        kinds: Mapping[str, tuple[Makers, str]] = getattr(maker, "argument_kinds", {})
-        if argument not in kinds:
-            return self
-        makers, what = kinds[argument]
-        return _Reader(self.text, makers, what)
-
-
-def _text_places(maker: Callable[..., Any]) -> tuple[list[bool | None], dict[str, bool | None]]:
-    """Return whether the arguments of a maker take text, by position and by name: `str` does, `File` in quotes only."""
-    parameters = inspect.signature(maker).parameters.values()
-    written = {p.name: inspect.formatannotation(p.annotation) for p in parameters}
-    takes = {name: None if _FILE.search(kind) else bool(_TEXT.search(kind)) for name, kind in written.items()}
-    return [takes[p.name] for p in parameters if p.kind != p.KEYWORD_ONLY], takes
 
 
 def signature(maker: Callable[..., Any], name: str) -> str:

@@ -8,7 +8,6 @@ from offrank.formatting import (
     Span,
     count,
     decimals,
-    interval,
     listing,
     number,
     percent,
@@ -67,11 +66,11 @@ def test_a_relative_change_has_the_decimals_of_its_own_error() -> None:
 def test_a_rounded_zero_has_no_sign() -> None:
     assert number(-0.0004, 2) == "0.00"
     assert number(0.0, 2, signed=True) == "0.00"
-    assert interval(-0.001, 0.2, 1) == "0.0 to 0.2"
+    assert Span(5.0, -0.001, 0.2, 50.0).interval() == "0.0 to 0.2"
 
 
 def test_what_is_missing_is_a_dash() -> None:
-    assert number(None, 2) == interval(None, 1.0, 2) == count(None) == percent(None) == "-"
+    assert number(None, 2) == Span(1.0, None, 1.0).interval() == count(None) == percent(None) == "-"
 
 
 @pytest.mark.parametrize(

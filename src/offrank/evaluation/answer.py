@@ -2,30 +2,35 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ..errors import NoOverlapError
+from ..estimators.family import Family, family
 from ..estimators.wrappers import without_normalisation
 from ..inference.spec import IntervalSpec
 from ..learning.splits import kept_apart
 from ..log.batch import RunCache
 from ..log.source import Needs, Source, has
 from ..outputs import inputs_in, refuse_outputs
-from ..policies.balanced import refuse_arm_targets
-from ..policies.fit import counts, fitted
+from ..policies.balanced import arms_of, refuse_arm_targets
+from ..policies.fit import counts, fitted, learns
 from ..readers.log import period_of
 from ..registry import Later
 from ..reward_models.fitting import fit_models
+from ..running.executors import run
+from ..sums.base import Tee
 from . import arguments
 from .ab_test import OF_STATE
-from .candidates import selected
+from .arguments import Plan
+from .candidates import Pick, selected
 from .counts import Counts
 from .estimates import Estimates, Found, Key, Numbers
 from .question import NumbersAsked, Question
 from .reduction import Pass
 from .result import Result, refuse_empty
-from .selection import EstimatorSelector, picked
+from .selection import EstimatorSelector
 from .selection_question import CANDIDATES
 from .state_file import counted, refuse_learnt
 
@@ -66,14 +71,17 @@ def numbers(question: NumbersAsked) -> Numbers:
     """
     source, cache = arguments.source(question.log, question.columns), RunCache()
     job = pass_of_numbers(question, source, cache)
-    asked = job.quantities(source, cache, frozenset(["number"]))
-    found = asked.reduce(question.executor, question.progress)
-    found["impressions"].refuse_none(source.describe())
+    needed = job.needs()
+    folds = job.number_folds(source, needed, cache)
+    some = source.select(folds["design"].read)  # needed, and more
+    found = run(some, Tee(folds), question.executor, question.progress, cache)
+    if not found["impressions"].n:
+        found["impressions"].refuse_none(source.describe())
     known = {"slots": found["impressions"].slots}
     whole, groups = found["terms"]["whole"], found["terms"].get("groups", {})
     summary = job.counts(whole, **known, designs=found["design"])
     estimates = _estimates(job, summary)
-    known |= {"group": len(groups), "losses": not summary.nonnegative}
+    known |= {"group": len(groups), "losses": not summary.nonnegative} if groups else {}
     by_group = {name: _estimates(job, job.counts(part, **known)) for name, part in groups.items()}
     return refuse_empty(Numbers(estimates, by_group))
 
@@ -82,12 +90,12 @@ def _estimates(job: Pass, summary: Counts) -> Estimates:
     """Return the numbers; one that the data choose is chosen as `evaluate` does, by estimates that are checked."""
     made: dict[Key, Found] = {}
     for name, target in job.targets.items():
-        for spelling, family in job.estimators.items():
-            if spelling not in job.picks and len(family) == 1:
-                made[name, spelling] = summary.number(target, next(iter(family.values())))
+        for spelling, members in job.estimators.items():
+            if spelling not in job.picks and len(members) == 1:
+                made[name, spelling] = summary.number(target, next(iter(members.values())))
                 continue
             pick = job.picks[spelling][name] if spelling in job.picks else None
-            found = selected(summary, target, spelling, family, pick).found
+            found = selected(summary, target, spelling, members, pick).found
             alone = found if isinstance(found, NoOverlapError) else replace(found, warnings=(), checked=False)
             made[name, spelling] = alone
     return Estimates(made)
@@ -100,7 +108,7 @@ def has_clicks(source: Source) -> bool:
 
 def _of_rewards(question: Question) -> Question:
     """Return the question with the usual estimators of rewards alone."""
-    usual = [one for one in question.estimator_list if without_normalisation(one).outcome == "reward"]
+    usual = [one for one in question.plan.estimators if without_normalisation(one).outcome == "reward"]
     return replace(question, estimators=usual)
 
 
@@ -112,24 +120,47 @@ def pass_of(question: Question, source: Source, cache: RunCache) -> Pass:
 
 def pass_of_numbers(question: NumbersAsked, source: Source, cache: RunCache) -> Pass:
     """Return the pass of the numbers that are asked for, after what is to be learnt from the log was learnt."""
-    executor, progress = question.executor, question.progress
-    refuse_arm_targets(question.drawn_by, question.targets.values())
-    targets = {name: fitted(policy, source, executor) for name, policy in question.targets.items()}
-    logging, examined = fitted(question.drawn_by, source, executor), question.trained
+    plan, spec = question.plan, question.spec.with_clusters_of(source)
+    if arms_of(plan.logging) is not None:
+        refuse_arm_targets(plan.logging, plan.targets.values())
+    if learns((*plan.targets.values(), plan.logging, *plan.estimators)):
+        plan = _learnt(plan, question, source, spec.columns)
+    families: dict[str, Family] = {}
+    picks: dict[str, dict[str, Pick]] = {}
+    for one in plan.estimators:
+        if without_normalisation(one).preselected:
+            families[repr(one)], picks[repr(one)] = _picked(plan, question, source, spec, cache)
+        else:
+            families[repr(one)] = family(one, plan.trained.curve)
+    known = question.by, plan.trained
+    return Pass(plan.targets, plan.logging, families, spec, *known, picks=picks, control=question.control)
+
+
+def _learnt(plan: Plan, question: NumbersAsked, source: Source, clusters: Sequence[str]) -> Plan:
+    """Return the plan with the policies and models that are learnt from the log. clusters: of dependent rows."""
+    executor, progress, trained = question.executor, question.progress, plan.trained
+    targets = {name: fitted(policy, source, executor) for name, policy in plan.targets.items()}
+    logging = fitted(plan.logging, source, executor)
     if not counts(logging):  # else they are counted alike
-        shown = frozenset(one for name, one in targets.items() if counts(one) and one is not question.targets[name])
-        examined = replace(examined, shown=shown)
-    # The choice among estimators depends on errors only.
-    plain = IntervalSpec("normal", question.confidence, question.cluster).with_clusters_of(source)
+        shown = frozenset(one for name, one in targets.items() if counts(one) and one is not plan.targets[name])
+        trained = replace(trained, shown=shown)
+    return Plan(targets, logging, fit_models(plan.estimators, source, executor, progress, clusters), trained)
 
-    def selector() -> EstimatorSelector:
-        usual = tuple(arguments.estimators(CANDIDATES))
-        return EstimatorSelector(source, logging, examined.curve, plain, usual, executor, progress, cache=cache)
 
-    ready = fit_models(question.estimator_list, source, executor, progress, plain.columns)
-    families, picks = picked(ready, targets, examined.curve, selector)
-    spec = question.spec.with_clusters_of(source)
-    return Pass(targets, logging, families, spec, question.by, examined, picks=picks, control=question.control_column)
+def _picked(
+    plan: Plan, question: NumbersAsked, source: Source, spec: IntervalSpec, cache: RunCache
+) -> tuple[Family, dict[str, Pick]]:
+    """Return the choice of an estimator for each target, which depends on errors only."""
+    plain = IntervalSpec("normal", spec.confidence, spec.cluster, found=spec.found)
+    usual = tuple(arguments.estimators(CANDIDATES))
+    run_by = question.executor, question.progress
+    selector = EstimatorSelector(source, plan.logging, plan.trained.curve, plain, usual, *run_by, cache=cache)
+    choices = {name: selector.select(target) for name, target in plan.targets.items()}
+    picks = {name: choice.pick() for name, choice in choices.items()}
+    given = {
+        key: choices[name].given[key] for name, one in picks.items() for key in (one.held_to, choices[name].chosen)
+    }
+    return given, picks
 
 
 def _with_history(question: Question, job: Pass, source: Source) -> Pass:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from os import PathLike
 from typing import Protocol, runtime_checkable
 
@@ -15,10 +16,11 @@ from ..estimators.named import estimator as named_estimator
 from ..estimators.wrappers import SelfNormalised, is_estimator
 from ..log.batch import Floats
 from ..policies.mixture import is_policy
-from ..policies.named import policy as named_policy
 from ..policies.propensities import AnyPolicy
+from ..policies.registry import POLICIES
 from ..readers.log import opened
-from .provenance import Provenance
+from ..spelling import parse
+from .provenance import NOTHING, Provenance
 
 Target = str | AnyPolicy | Mapping[str, str | AnyPolicy] | list[str | AnyPolicy]
 Estimators = str | Estimator | SelfNormalised | Sequence[str | Estimator | SelfNormalised]
@@ -41,19 +43,42 @@ source = opened
 """The log that a verb is given: open already, or what `read_log` takes."""
 
 
-def control(column: str, renamed: Mapping[str, str] | None) -> str:
-    """Return the column of a control, as given.
+@dataclass(frozen=True)
+class Plan:
+    """What is asked of a log, as objects: targets by name, what drew the log, the estimators and the examination."""
+
+    targets: dict[str, AnyPolicy]
+    logging: AnyPolicy
+    estimators: list[Estimator | SelfNormalised]
+    trained: Provenance
+
+
+def planned(logging: AnyPolicy, target: Target | None, named: Estimators, examined: Examination | None = None) -> Plan:
+    """Return what is asked as objects; targets without given names are named by their spellings.
 
     Raises:
-        UsageError: it holds outcomes, by its name or as `columns` has it.
+        UsageError: no target, or not policies, estimators or examination probabilities.
     """
-    outcomes = {(renamed or {}).get(role, role) for role in OUTCOMES}
-    if column in outcomes:
+    if target is None or (isinstance(target, Mapping | list) and not target):
+        raise UsageError("there is no target", "give a policy, or a dict of policies by name")
+    if isinstance(target, Mapping):
+        targets = {str(name): policy(one) for name, one in target.items()}
+    else:
+        targets = {repr(one): one for one in map(policy, target if isinstance(target, list) else [target])}
+    return Plan(targets, logging, estimators(named), NOTHING if examined is None else examination(examined))
+
+
+def refuse_outcome(control: str, renamed: Mapping[str, str] | None) -> None:
+    """Raise if a control holds outcomes, by its name or as `columns` has it.
+
+    Raises:
+        UsageError: it does.
+    """
+    if control in [(renamed or {}).get(role, role) for role in OUTCOMES]:
         raise UsageError(
-            f"the control {column!r} is known only after the impression",
+            f"the control {control!r} is known only after the impression",
             "name a column whose value was known before it, such as the user's past click rate",
         )
-    return column
 
 
 def fitted_model(given: object) -> Fitted | None:
@@ -74,24 +99,10 @@ def policy(given: str | AnyPolicy) -> AnyPolicy:
     Raises:
         UsageError: not a policy.
     """
-    found = named_policy(given)
-    if not is_policy(found):
+    found: AnyPolicy = parse(given, POLICIES, "policy") if isinstance(given, str) else given
+    if found is given and not is_policy(found):
         raise UsageError(f"{given!r} is not a policy", "give one such as 'top(new_score)' or offrank.Top('new_score')")
     return found
-
-
-def targets(given: Target | None) -> dict[str, AnyPolicy]:
-    """Return target policies by name; without given names, each is named by its spelling.
-
-    Raises:
-        UsageError: none, or not policies.
-    """
-    if given is None or (isinstance(given, Mapping | list) and not given):
-        raise UsageError("there is no target", "give a policy, or a dict of policies by name")
-    if isinstance(given, Mapping):
-        return {str(name): policy(value) for name, value in given.items()}
-    found = [policy(one) for one in (given if isinstance(given, list) else [given])]
-    return {repr(one): one for one in found}
 
 
 def estimators(given: Estimators) -> list[Estimator | SelfNormalised]:

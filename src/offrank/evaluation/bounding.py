@@ -47,7 +47,7 @@ def answered_with_bounds(question: WithBounds, against: str | None = None) -> Re
             "bounds of whole slates need the range of their rewards, and the log has no clicks",
             Wording("give the smallest and the largest possible reward: {}", Option("reward_range", [0, 1])),
         )
-    for target in question.targets.values():  # as the knowledge of slates, and of items at ranks, will ask
+    for target in question.plan.targets.values():  # as the knowledge of slates, and of items at ranks, will ask
         if question.limits is not None:
             law_needs(target, "log_prob")
         if of_clicks:
@@ -61,7 +61,7 @@ def _bounds(question: WithBounds, source: Source, against: str | None) -> tuple[
     executor = executor.executor if isinstance(executor, CheckpointFolder) else executor
     spec = replace(question.spec, cluster=context)
     knowledge = tuple(_knowledge(question, source, context, executor))
-    every = {name: fitted(one, source, executor) for name, one in question.targets.items()}
+    every = {name: fitted(one, source, executor) for name, one in question.plan.targets.items()}
     baseline = every.pop(against, None) if against is not None else None
     fold = BoundsFold(knowledge, tuple(every.values()), spec, baseline, question.by)
     counted = run(source.select(fold.needs), fold, executor, question.progress)
@@ -86,7 +86,7 @@ def _knowledge(question: WithBounds, source: Source, context: str, executor: Exe
         yield WholeSlates(run(source.select(slates.needs), slates, executor), limits)
     if not has_clicks(source):
         return
-    items, curve = CellsFold(context), question.trained.curve
+    items, curve = CellsFold(context), question.plan.trained.curve
     cells = run(source.select(items.needs), items, executor)
     yield OwnItem(cells)
     if curve is not None and len(curve) < cells.ranks:

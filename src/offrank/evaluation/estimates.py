@@ -98,14 +98,11 @@ class EstimatesByGroup(Mapping[Key, Estimate], Tabular):
     def __len__(self) -> int:
         return len(self.estimates)
 
-    def _parts(self) -> Iterator[tuple[str | None, Estimates]]:
-        """Return the estimates of the whole log, then of each group."""
-        yield None, self.estimates
-        yield from self.groups.items()
-
     def _rows(self, truths: Mapping[str, float]) -> list[dict[str, Any]]:
-        parts = ((group, key, one) for group, part in self._parts() for key, one in part.found.items())
-        return [estimate_row(key, group, one, truths.get(key[0])) for group, key, one in parts]
+        """Return the estimates of the whole log, then of each group."""
+        parts = (None, self.estimates), *self.groups.items()
+        each = ((group, key, one) for group, part in parts for key, one in part.found.items())
+        return [estimate_row(key, group, one, truths.get(key[0])) for group, key, one in each]
 
 
 @dataclass(frozen=True)
@@ -266,7 +263,7 @@ class ResultData(EstimatesByGroup):
         if self.metadata.kind == "check":
             return tuple(PlacedCaution(one.caution) for one in self.metadata.checks if one.caution is not None)
         placed = [PlacedCaution(caution) for caution in self.about_log]
-        for group, estimates in self._parts():
+        for group, estimates in ((None, self.estimates), *self.groups.items()):
             for (target, estimator), one in estimates.found.items():
                 placed += [PlacedCaution(each, target, estimator, group=group) for each in cautions(one)]
         return tuple(placed)
@@ -293,20 +290,21 @@ def estimate_row(
     """Return the row of one estimate, or the reason why it is missing: then it has no numbers."""
     known = vars(found) if isinstance(found, Estimate) else {}
     weight, design = (vars(one) if (one := known.get(name)) else {} for name in ("mean_weight_interval", "design"))
-    return {
+    row = {
         **dict(zip(("target", "estimator", "group"), (*key, group), strict=True)),
         "n": known.get("n"),
-        **{name: finite(known.get(name)) for name in _OF_ESTIMATE},
-        **{f"mean_weight_{end}": finite(weight.get(end)) for end in ("low", "high")},
-        **{name: finite(known.get(name)) for name in _OF_WEIGHTS},
-        **{name: finite(design.get(moment)) for name, moment in _OF_DESIGN.items()},
-        "difference": plain(known.get("difference")),
-        "warnings": plain(known.get("warnings", ())),
-        "error": plain(found) if isinstance(found, OffrankError) else None,
+        **{name: known.get(name) for name in _OF_ESTIMATE},
+        **{f"mean_weight_{end}": weight.get(end) for end in ("low", "high")},
+        **{name: known.get(name) for name in _OF_WEIGHTS},
+        **{name: design.get(moment) for name, moment in _OF_DESIGN.items()},
+        "difference": known.get("difference"),
+        "warnings": known.get("warnings", ()),
+        "error": found if isinstance(found, OffrankError) else None,
         "chosen": known.get("chosen"),
         "cluster": known.get("cluster"),
-        "truth": finite(truth),
+        "truth": None if truth is None else finite(truth),
     }
+    return {name: plain(one) for name, one in row.items()}
 
 
 def verdict_row(found: Verdict) -> dict[str, Any]:

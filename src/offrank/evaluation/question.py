@@ -28,8 +28,7 @@ if TYPE_CHECKING:
     from ..policies.propensities import AnyPolicy
     from . import arguments as checked
     from . import result
-    from .arguments import Estimators, Examination, Target
-    from .counts import AnyEstimator
+    from .arguments import Estimators, Examination, Plan, Target
     from .provenance import Provenance
 else:  # everything that evaluates: not needed to read a command line
     checked, result = Later(".arguments", __package__), Later(".result", __package__)
@@ -114,7 +113,7 @@ class NumbersAsked(Intervals, WithExamination, WithTarget):
         "A new policy: top(new_score), or NAME=POLICY.",
         kw_only=False,
         more="In Python a policy, its spelling, or several by name in a dict.",
-        ready="targets",
+        ready="plan.targets",
         spells="policy",
         many=True,
         read=from_text.named_policies,
@@ -124,7 +123,7 @@ class NumbersAsked(Intervals, WithExamination, WithTarget):
         default=("ips", "snips"),
         more='One or several; for "auto" the one of least estimated error is chosen for each target, see '
         "`offrank.select_estimators`.",
-        ready="estimator_list",
+        ready="plan.estimators",
         spells="estimator",
         kw_only=False,
         flags=("-e", "--estimator"),
@@ -136,32 +135,29 @@ class NumbersAsked(Intervals, WithExamination, WithTarget):
         default=None,
         more="Such as the user's past rate. Takes from each estimate, and from the difference of means, what the "
         "column tells of the reward; not from estimators whose weights are cut off or come from a model.",
-        ready="control_column",
         spells="column",
         use="uncertainty",
     )
 
     def __post_init__(self) -> None:
-        _ = self.drawn_by, self.spec, self.targets, self.estimator_list, self.trained, self.control_column
+        _ = self.spec, self.plan
+        if self.control is not None:
+            checked.refuse_outcome(self.control, self.columns)
 
     @cached_property
-    def targets(self) -> dict[str, AnyPolicy]:
-        """The target policies by name."""
-        return checked.targets(self.target)
+    def plan(self) -> Plan:
+        """What is asked, as objects."""
+        return checked.planned(checked.policy(self.logging), self.target, self.estimators, self.examination)
 
     @cached_property
-    def control_column(self) -> str | None:
-        """The column of the control.
-
-        Raises:
-            UsageError: it holds outcomes, which are known only after the impression.
-        """
-        return None if self.control is None else checked.control(self.control, self.columns)
+    def drawn_by(self) -> AnyPolicy:
+        """The logging policy."""
+        return self.plan.logging
 
     @cached_property
-    def estimator_list(self) -> list[AnyEstimator]:
-        """The estimators in the given order."""
-        return checked.estimators(self.estimators)
+    def trained(self) -> Provenance:
+        """The examination curve, and what it was learnt from."""
+        return self.plan.trained
 
 
 @arguments
@@ -265,17 +261,19 @@ class WithBounds(Question):  # noqa: D101
             else Unwritten(f"<fitted {self.users!r}>")
         )
 
-    def bounded(self, estimators: Any, default: Any) -> list[AnyEstimator]:
-        """Return the estimators; with bounds by default the logged mean, which needs no propensities."""
-        unnamed = estimators is None or (isinstance(estimators, list | tuple) and (*estimators,) == default)
-        return checked.estimators(
-            result.LOGGED if self.bounds and unnamed else default if estimators is None else estimators
-        )
+    def planned(self, logging: AnyPolicy, target: Any, usual: Any) -> Plan:
+        """Return what is asked; with bounds the usual estimators give way to the logged mean: no propensities."""
+        given: Any = self.estimators
+        estimators = usual if given is None else given
+        if self.bounds and isinstance(estimators, list | tuple) and (*estimators,) == usual:
+            estimators = result.LOGGED
+        return checked.planned(logging, target, estimators, self.examination)
 
     @cached_property
-    def estimator_list(self) -> list[AnyEstimator]:
-        """The estimators; with bounds by default the logged mean."""
-        return self.bounded(self.estimators, type(self).__dataclass_fields__["estimators"].default)
+    def plan(self) -> Plan:
+        """What is asked, as objects."""
+        usual = type(self).__dataclass_fields__["estimators"].default
+        return self.planned(checked.policy(self.logging), self.target, usual)
 
 
 @arguments
@@ -288,7 +286,7 @@ class TargetComparison(WithBounds):  # noqa: D101
         kw_only=False,
         more="In Python a policy, its spelling, or several by name in a dict. By default the rankers of an A/B test, "
         "which `logging` names: by(arm, {A: top(a_score), B: top(b_score)}).",
-        ready="targets",
+        ready="plan.targets",
         spells="policy",
         many=True,
         read=from_text.named_policies,
@@ -297,7 +295,7 @@ class TargetComparison(WithBounds):  # noqa: D101
         "ips, snips, interpol(window=2), clip(ips, 10) ...",
         default=None,
         more="By default ips and snips; for an A/B test of rankers that sort, snips, snrips and snipm.",
-        ready="estimator_list",
+        ready="plan.estimators",
         spells="estimator",
         kw_only=False,
         flags=("-e", "--estimator"),
@@ -319,26 +317,16 @@ class TargetComparison(WithBounds):  # noqa: D101
         _ = self.against
 
     @cached_property
-    def drawn_by(self) -> AnyPolicy:
-        """The logging policy; of an A/B test of rankers that sort, the mixture of all rankers, whoever served."""
-        return balanced.in_balance(checked.policy(self.logging))
-
-    @cached_property
-    def targets(self) -> dict[str, AnyPolicy]:
-        """The target policies by name, by default the rankers of an A/B test."""
-        if self.target is not None:
-            return checked.targets(self.target)
-        arms = balanced.arms_of(self.drawn_by)
-        if arms is None:
-            raise UsageError("there is no target", "name at least one ranking, such as top(new_score)")
-        return {str(value): ranker for value, ranker in arms.policies.items()}
-
-    @cached_property
-    def estimator_list(self) -> list[AnyEstimator]:
-        """The estimators in the given order."""
-        arms = balanced.arms_of(self.drawn_by)
-        usual = ("ips", "snips") if arms is None or not ties.sorts(arms) else ("snips", "snrips", "snipm")
-        return self.bounded(self.estimators, usual)
+    def plan(self) -> Plan:
+        """What is asked, as objects: of an A/B test of rankers that sort, by the mixture of all, whoever served."""
+        logging = balanced.in_balance(checked.policy(self.logging))
+        arms, target = balanced.arms_of(logging), self.target
+        if target is None:
+            if arms is None:
+                raise UsageError("there is no target", "name at least one ranking, such as top(new_score)")
+            target = {str(value): ranker for value, ranker in arms.policies.items()}
+        sorted_by_arms = arms is not None and ties.sorts(arms)
+        return self.planned(logging, target, ("snips", "snrips", "snipm") if sorted_by_arms else ("ips", "snips"))
 
     @property
     def against(self) -> str:
@@ -347,7 +335,7 @@ class TargetComparison(WithBounds):  # noqa: D101
         Raises:
             UsageError: the baseline is not a target, or is the only one.
         """
-        return result.compared_with(list(self.targets), self.baseline)
+        return result.compared_with(list(self.plan.targets), self.baseline)
 
 
 @arguments

@@ -27,12 +27,12 @@ from ..log.batch import RunCache
 from ..log.source import Needs, Source
 from ..policies.balanced import arms_of, designed_shares
 from ..policies.fit import counts
-from ..policies.propensities import AnyPolicy
+from ..policies.propensities import AnyPolicy, law_needs
 from ..policies.ties import sorts
-from ..running.quantities import EVERYTHING, Quantities, Quantity, Wanted
+from ..running.quantities import Quantities, Quantity
 from ..sums.base import Tee
-from ..sums.buckets import BUCKETS_OF_A_GROUP
-from ..sums.group_by import Grouping, by_column, with_groups
+from ..sums.buckets import BUCKETS, BUCKETS_OF_A_GROUP
+from ..sums.group_by import GroupBy, Grouping, by_column
 from ..sums.histogram import HistogramFold
 from ..sums.largest import LargestFold
 from ..sums.mean import Products, controlled_products
@@ -98,7 +98,7 @@ class Pass:
     @property
     def members(self) -> list[AnyEstimator]:
         """Return the estimators of all spellings."""
-        return [one for members in self.estimators.values() for one in members.values()]
+        return [one for family in self.estimators.values() for one in family.values()]
 
     @property
     def _of_targets(self) -> list[AnyEstimator]:
@@ -108,9 +108,13 @@ class Pass:
     @cached_property
     def layout(self) -> Layout:
         """Return each distinct weighting once: ips and snips share one."""
-        weighed, targets = dict.fromkeys(map(without_normalisation, self.members)), dict.fromkeys(self.targets.values())
-        per_slot = dict.fromkeys(without_normalisation(e) for e in self.members if e.normalisation == "slot")
-        every = (*weighed, *self.references)
+        weighed, per_slot = dict[Estimator, None](), dict[Estimator, None]()
+        for family in self.estimators.values():
+            for one in family.values():
+                weighed[plain := without_normalisation(one)] = None
+                if one.normalisation == "slot":
+                    per_slot[plain] = None
+        targets, every = dict.fromkeys(self.targets.values()), (*weighed, *self.references)
         known = self.references, arms_of(self.logging), self.control
         return Layout(tuple(targets), every, tuple(per_slot), *known, self.history)
 
@@ -150,9 +154,12 @@ class Pass:
 
     def needs(self) -> Needs:
         """Return the columns to read."""
-        # ties too: a target whose column is missing is refused, whatever the estimators read
-        wanted = needs(self.layout, self.logging) | self.ties.needs() | self.spec.needs()
-        return wanted | Needs(labels=frozenset([self.by] if self.by else []))
+        labels = frozenset([] if self.by is None else [self.by])
+        wanted = needs(self.layout, self.logging) | Needs(clusters=frozenset(self.spec.columns), labels=labels)
+        for one in self.layout.targets:
+            if sorts(one):  # a target whose column is missing is refused, whatever the estimators read
+                wanted |= law_needs(one, "rank_probs")
+        return wanted
 
     def parts(self) -> list[Any]:
         """Return all parts that may have been learnt from data."""
@@ -160,24 +167,33 @@ class Pass:
 
     def terms(self, by: Grouping | None = None, *, page: bool = True) -> TermsFold:
         """Return the fold of the sums of all estimates. by: the group of each row. page: whether a page wants them."""
-        inner = inner_fold(self.spec, self.layout, self.products, grouped=by is not None, page=page)
-        return TermsFold(self.layout, self.logging, inner, self.spec.columns, by)
-
-    def quantities(
-        self, source: Source, cache: RunCache | None = None, wanted: frozenset[Wanted] = EVERYTHING
-    ) -> Quantities:
-        """Return what is counted; of the source only the columns matter. cache: of batches. wanted: what for."""
-        asked, page = Quantities(source, self.needs(), cache), "page" in wanted
-        if "verdict" in wanted:
-            asked.needs |= self.trained.needs(self.parts())
-        by = None if self.by is None else by_column(self.by)
-        asked.add(Quantity("terms", self.terms(by, page=page)), Quantity("impressions", ImpressionsFold()))
-        asked.add(Quantity("design", design_fold(self.layout, self.logging, source, asked.needs, asked.cache)))
-        if "verdict" in wanted:
-            asked.add(*self.of_log(source), Quantity("ties", self.ties))
-            asked.add(*self.trained.quantities(self.parts(), asked.needs.scores))
+        spec, layout = self.spec, self.layout
+        products = self.products if spec.method == "bootstrap" else ()
+        whole = sums_fold(spec, layout, products)
         if page:
-            asked.add(*self.diagnostics(asked.needs).quantities())
+            weights = layout.columns.numbers(one.weight for one in layout.pairs)
+            whole = Tee({**whole.folds, "histogram": HistogramFold(tuple(weights))})
+        every: dict[str, Any] = {"whole": whole}
+        if by is not None:
+            every["groups"] = GroupBy(group_fold(spec, layout, products))
+        return TermsFold(layout, self.logging, Tee(every), spec.columns, by)
+
+    def number_folds(self, source: Source, needed: Needs, cache: RunCache, *, page: bool = False) -> dict[str, Any]:
+        """Return what numbers follow from. needed: the columns that are read anyway. page: as in `terms`."""
+        return {
+            "terms": self.terms(None if self.by is None else by_column(self.by), page=page),
+            "impressions": ImpressionsFold(),
+            "design": design_fold(self.layout, self.logging, source, needed, cache),
+        }
+
+    def quantities(self, source: Source, cache: RunCache | None = None) -> Quantities:
+        """Return all that is counted; of the source only the columns matter. cache: of batches."""
+        asked = Quantities(source, self.needs() | self.trained.needs(self.parts()), cache)
+        folds = self.number_folds(source, asked.needs, asked.cache, page=True)
+        asked.add(*(Quantity(name, fold) for name, fold in folds.items()))
+        asked.add(*self.of_log(source), Quantity("ties", self.ties))
+        asked.add(*self.trained.quantities(self.parts(), asked.needs.scores))
+        asked.add(*self.diagnostics(asked.needs).quantities())
         return asked
 
     def diagnostics(self, read: Needs) -> Diagnostics:
@@ -261,30 +277,21 @@ def listed(rows: Mapping[str, Rows]) -> Estimates:
     return Estimates({(target, one.name): one.found for target, some in rows.items() for one in requested(some)})
 
 
-def inner_fold(
-    spec: IntervalSpec, layout: Layout, products: Products = (), *, grouped: bool = False, page: bool = True
+def sums_fold(
+    spec: IntervalSpec, layout: Layout, products: Products = (), buckets: int = BUCKETS, keep: int = 1024
 ) -> Tee:
-    """Return the fold that computes the sums of the estimates; for many groups a smaller one.
-
-    page: whether there are histograms of the weights of the whole log.
-    """
-    whole = {**spec.folds(layout.columns, products, blocks=layout.blocks), **_always(layout, keep=1024)}
-    if page:
-        whole["histogram"] = HistogramFold(tuple(layout.columns.numbers(one.weight for one in layout.pairs)))
-    return with_groups(Tee(whole), group_fold(spec, layout, products) if grouped else None)
+    """Return the fold of the sums of the estimates. buckets: of clusters. keep: how many of the largest rows."""
+    columns, pairs = layout.columns, layout.pairs
+    return Tee(
+        {
+            **spec.folds(columns, products, buckets, layout.blocks),
+            "worth": SumsFold(layout.summed.width()),
+            "largest": LargestFold(tuple(columns.numbers(one.weight for one in pairs)), keep),
+            "earned": LargestFold(tuple(columns.numbers(layout.rewards)), keep, absolute=True),
+        }
+    )
 
 
 def group_fold(spec: IntervalSpec, layout: Layout, products: Products = ()) -> Tee:
-    """Return the fold of a group: its result is its state, so that groups can be merged."""
-    each = spec.folds(layout.columns, products, BUCKETS_OF_A_GROUP, layout.blocks)
-    return Tee({**each, **_always(layout, keep=256)})
-
-
-def _always(layout: Layout, keep: int) -> dict[str, Any]:
-    """Return the folds that the whole log and its groups have. keep: how many of the largest weights and rewards."""
-    weights, rewards = map(layout.columns.numbers, ((one.weight for one in layout.pairs), layout.rewards))
-    return {
-        "worth": SumsFold(layout.summed.width()),
-        "largest": LargestFold(tuple(weights), keep),
-        "earned": LargestFold(tuple(rewards), keep, absolute=True),
-    }
+    """Return the smaller fold of one of many groups: its result is its state, so that groups can be merged."""
+    return sums_fold(spec, layout, products, BUCKETS_OF_A_GROUP, keep=256)

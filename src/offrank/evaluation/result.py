@@ -8,7 +8,7 @@ from typing import Any, Protocol, TypeVar
 
 from ..argument import worth_of
 from ..bounds.ends import NamedBounds, at_level
-from ..errors import UsageError
+from ..errors import NoOverlapError, UsageError
 from ..findings.release import Release
 from ..policies.base import Policy
 from ..policies.named import policy as named_policy
@@ -308,7 +308,7 @@ def refuse_empty(result: R) -> R:
     Raises:
         NoOverlapError: the first of the refusals.
     """
-    refused = result.estimates.refused
-    if refused and not result.estimates:
-        raise next(iter(refused.values()))
+    refused = [one for one in result.estimates.found.values() if isinstance(one, NoOverlapError)]
+    if refused and len(refused) == len(result.estimates.found):
+        raise refused[0]
     return result

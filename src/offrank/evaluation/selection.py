@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from statistics import NormalDist
@@ -34,7 +34,7 @@ from ..sums.estimate import Estimate
 from ..sums.sampled import SampledRows, SampledRowsFold
 from .candidates import Pick
 from .counts import AnyEstimator, Counts
-from .reduction import Pass, Picks
+from .reduction import Pass
 from .refutation import judged_log
 
 _TRIED = 16
@@ -320,24 +320,3 @@ class Reading:
     def _sound(self, policy: AnyPolicy, one: AnyEstimator) -> bool:
         found = self.summary.estimate(policy, one)
         return isinstance(found, Estimate) and self.summary.error_is_reliable(policy, one, found)
-
-
-def picked(
-    named: Sequence[AnyEstimator],
-    targets: Mapping[str, AnyPolicy],
-    curve: Sequence[float] | None,
-    selector: Callable[[], EstimatorSelector],
-) -> tuple[dict[str, Family], Picks]:
-    """Return the estimators of each spelling, and for `auto` the choice for every target."""
-    families: dict[str, Family] = {}
-    picks: dict[str, dict[str, Pick]] = {}
-    for one in named:
-        if not without_normalisation(one).preselected:
-            families[repr(one)] = family(one, curve)
-            continue
-        chooses = selector()
-        choices = {name: chooses.select(target) for name, target in targets.items()}
-        picks[repr(one)] = {name: choice.pick() for name, choice in choices.items()}
-        used = [(choice, name) for choice in choices.values() for name in (choice.pick().held_to, choice.chosen)]
-        families[repr(one)] = {name: choice.given[name] for choice, name in used}
-    return families, picks

@@ -105,11 +105,11 @@ class State:
 
 def _pass_of(question: Question, learnt: Fingerprint | None, source: Source) -> Pass:
     """The pass of a question by which nothing is learnt; only the columns of the source matter."""
-    curve, spec = question.trained.curve, question.spec.with_clusters_of(source)
-    families = {repr(one): family(one, curve) for one in question.estimator_list}
-    targets, logging, trained = question.targets, question.drawn_by, Provenance(curve, learnt)
-    job = Pass(targets, logging, families, spec, question.by, trained)
-    job = replace(job, totals=question.true_totals, control=question.control_column)
+    plan, spec = question.plan, question.spec.with_clusters_of(source)
+    curve = plan.trained.curve
+    families = {repr(one): family(one, curve) for one in plan.estimators}
+    job = Pass(plan.targets, plan.logging, families, spec, question.by, Provenance(curve, learnt))
+    job = replace(job, totals=question.true_totals, control=question.control)
     known = question.compares and job.layout.tells_lists
     return replace(job, no_history=OF_STATE if known else None).referenced(source)
 
@@ -130,7 +130,8 @@ def refuse_learnt(question: Question) -> None:
         found.append(one)
         return one
 
-    for part in (*question.targets.values(), question.drawn_by, *question.estimator_list):
+    plan = question.plan
+    for part in (*plan.targets.values(), plan.logging, *plan.estimators):
         selected = is_estimator(part) and without_normalisation(part).preselected
         _ = seen(part) if selected else replaced(part, seen)
     if found:

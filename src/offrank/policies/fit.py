@@ -20,9 +20,7 @@ P = TypeVar("P")
 
 def fitted(policy: AnyPolicy, source: Source, executor: Executor | None = None) -> AnyPolicy:
     """The policy, fitted to the log together with the policies in its fields."""
-    if not any(isinstance(one, Fits) for one in parts_of(policy)):
-        return policy
-    return replaced(policy, lambda one: one.fit(source, executor))
+    return replaced(policy, lambda one: one.fit(source, executor)) if learns([policy]) else policy
 
 
 def replaced(part: P, fit: Callable[[Fits], Any]) -> P:
@@ -41,6 +39,11 @@ def replaced(part: P, fit: Callable[[Fits], Any]) -> P:
     changed = {name: replaced(value, fit) for name, value in values.items()}
     changed = {name: value for name, value in changed.items() if value is not values[name]}
     return cast(P, dataclasses.replace(found, **changed)) if changed else part
+
+
+def learns(parts: Iterable[object]) -> bool:
+    """Whether any of these, or anything inside them, is fitted to the log before use."""
+    return any(isinstance(one, Fits) for part in parts for one in parts_of(part))
 
 
 def must_fit(policy: object) -> bool:

@@ -4,17 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 from ..errors import AbilityError, ColumnError
 from ..log.batch import RunCache
 from ..log.source import Needs, Source
 from ..sums.base import OptionalFold, Tee, Unavailable
 from .executors import Executor, Progress, reduced
-
-Wanted = Literal["number", "verdict", "page"]
-"""What a quantity is for: a number and its interval, the doubt that a verdict knows, or a page about both."""
-EVERYTHING: frozenset[Wanted] = frozenset(("number", "verdict", "page"))
 
 
 @dataclass(frozen=True)
