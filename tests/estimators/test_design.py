@@ -13,7 +13,7 @@ import offrank
 from offrank.estimators import ESTIMATORS, estimator
 from offrank.estimators.design import design_fold
 from offrank.estimators.fold import Layout
-from offrank.estimators.wrappers import weights_of, without_normalisation
+from offrank.estimators.wrappers import without_normalisation
 from offrank.log.batch import LogBatch, RunCache
 from offrank.log.source import Needs
 from offrank.policies import policy, propensities
@@ -80,7 +80,7 @@ def found(
 def enumerated(shape: str, logging: str, target: str, name: str, n: int) -> Design:
     """The same from every slate that the logging policy can show, by the weights that the estimator gives it."""
     batch, one = world(shape, "position").batch(policy(logging)), made(name)
-    weighting: Any = weights_of(one)
+    weighting: Any = without_normalisation(one).weighting
     plain = weighting
     while hasattr(plain, "base"):
         plain = plain.base

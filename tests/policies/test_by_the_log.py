@@ -16,7 +16,7 @@ from offrank.log.source import Needs
 from offrank.policies import Counted, Logged, policy, propensities
 from offrank.policies.base import Ability, all_items
 from offrank.policies.fit import counted_by, counts, fitted
-from offrank.policies.propensities import shown_needs
+from offrank.policies.propensities import reads
 from offrank.testing import MemorySource, take
 from offrank.verbs.evaluate import evaluate
 from tests.exact.worlds import world
@@ -119,7 +119,7 @@ def test_logged_is_what_was_written() -> None:
     ("asked", "role"), [("log_prob", "propensity"), ("slot_probs", "slot_propensity"), ("rank_law", "rank_propensity")]
 )
 def test_logged_needs_its_columns(asked: Any, role: str) -> None:
-    assert shown_needs(Logged(), asked).roles == {role}
+    assert reads(Logged(), asked).roles == {role}
     with pytest.raises(AbilityError, match=r"^logged cannot") as error:
         getattr(propensities(Logged(), log()), asked)
     assert f"`{role}`" in error.value.remedy

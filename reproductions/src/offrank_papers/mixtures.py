@@ -13,7 +13,7 @@ from offrank.inference.pareto import tail_index
 from offrank.inference.spread import Inference
 from offrank.log.batch import Floats, LogBatch
 from offrank.log.source import Needs
-from offrank.policies.propensities import AnyPolicy, propensities, shown_needs
+from offrank.policies.propensities import AnyPolicy, propensities, reads
 from offrank.policies.uniform import Uniform
 from offrank.sums import NamedColumns, Sums, ratio
 from offrank.sums.base import MappedFold, Sample, Tee
@@ -133,7 +133,7 @@ class MixturesFold(MappedFold):
 
     def needs(self) -> Needs:
         """Return the columns to read."""
-        return shown_needs(self.logging, "log_prob") | _UNIFORM.needs("log_prob") | Needs(frozenset(["reward"]))
+        return reads(self.logging, "log_prob") | _UNIFORM.needs("log_prob") | Needs(frozenset(["reward"]))
 
     reducer: ClassVar = GroupBy(Tee({"moments": MomentsFold(7, _THIRD), "largest": LargestFold((_WEIGHT,))}))
 

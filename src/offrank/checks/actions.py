@@ -14,7 +14,7 @@ import numpy as np
 
 from ..log.batch import Floats, Integers, LogBatch
 from ..log.source import Needs
-from ..policies.propensities import AnyPolicy, is_law, propensities, shown_needs
+from ..policies.propensities import AnyPolicy, is_law, propensities, reads
 from ..sums.base import MappedFold, PlusFold, total
 
 MOST_ITEMS = 2_000
@@ -87,7 +87,7 @@ class ActionsFold(MappedFold):
 
     def needs(self) -> Needs:
         """Return the columns that the logging policy reads."""
-        return shown_needs(self.logging, "rank_law") | Needs(frozenset(["candidates"]))
+        return reads(self.logging, "rank_law") | Needs(frozenset(["candidates"]))
 
     @property
     def whole(self) -> bool:

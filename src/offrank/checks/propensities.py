@@ -12,7 +12,7 @@ from ..errors import AbilityError
 from ..log.batch import Floats, LogBatch
 from ..log.source import Needs
 from ..policies.base import all_shown, slots_filled
-from ..policies.propensities import AnyPolicy, complete, is_law, law, law_needs, propensities, shown_needs
+from ..policies.propensities import AnyPolicy, complete, is_law, law, law_needs, propensities, reads
 from ..policies.uniform import Uniform
 from ..policies.written import Logged
 from ..sums.base import MappedFold, PlusFold, Sample, total
@@ -61,7 +61,7 @@ class AgreementFold(MappedFold):
 
     def needs(self) -> Needs:
         """Return the column, and the columns that the policy reads."""
-        return shown_needs(self.logging, "log_prob") | shown_needs(_WRITTEN, "log_prob")
+        return reads(self.logging, "log_prob") | reads(_WRITTEN, "log_prob")
 
     reducer: ClassVar = PlusFold(np.zeros(3))
 
@@ -82,7 +82,7 @@ class UniformWeightsFold(MappedFold):
 
     def needs(self) -> Needs:
         """Return the columns to read."""
-        return shown_needs(self.logging, "log_prob") | _UNIFORM.needs("log_prob")
+        return reads(self.logging, "log_prob") | _UNIFORM.needs("log_prob")
 
     reducer: ClassVar = MomentsFold(2, ((0, 1),))
 
@@ -121,7 +121,7 @@ class SlotsFold(MappedFold):
 
     def needs(self) -> Needs:
         """Return the columns that the logging policy reads."""
-        return shown_needs(self.logging, "log_prob")
+        return reads(self.logging, "log_prob")
 
     reducer: ClassVar = GroupBy(MomentsFold(3))
 
@@ -156,7 +156,7 @@ class SupportFold(MappedFold):
     def needs(self) -> Needs:
         """Return the columns that both policies read."""
         asked = [
-            law_needs(policy, "rank_probs") if self._of_any_slate else shown_needs(policy, "rank_law")
+            law_needs(policy, "rank_probs") if self._of_any_slate else reads(policy, "rank_law")
             for policy in (self.target, self.logging)
         ]
         return asked[0] | asked[1] | Needs(frozenset(["candidates"]))

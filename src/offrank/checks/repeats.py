@@ -29,7 +29,7 @@ from ..log.batch import Contexts, Floats, Integers, LogBatch, bound, own_bound
 from ..log.contexts import rows_of
 from ..log.hashing import hashed
 from ..log.source import Needs
-from ..policies.propensities import AnyPolicy, is_law, law, propensities, shown_needs
+from ..policies.propensities import AnyPolicy, is_law, law, propensities, reads
 from . import _kernels
 from .calibration import bennett
 from .duplicates import content_keys
@@ -88,9 +88,9 @@ class RepeatsFold:
         Raises:
             AbilityError: the policy does not tell the probability of a slate.
         """
-        asked = shown_needs(self.logging, "log_prob") | Needs(frozenset(["candidates"]))
+        asked = reads(self.logging, "log_prob") | Needs(frozenset(["candidates"]))
         if is_law(self.logging):
-            asked |= shown_needs(self.logging, "slot_probs")
+            asked |= reads(self.logging, "slot_probs")
         return asked if self.by == "candidates" else asked | Needs(clusters=frozenset([self.by]))
 
     def empty(self) -> RepeatRows:
@@ -131,7 +131,7 @@ class RepeatsFold:
         if self.by == "query":
             return batch.dependent([self.by])[self.by]
         contexts, key = batch.contexts, np.zeros(len(batch), np.uint64)
-        names = sorted(shown_needs(self.logging, "log_prob").scores) if self.by == "candidates" else []
+        names = sorted(reads(self.logging, "log_prob").scores) if self.by == "candidates" else []
         codes = contexts.candidates.view(np.uint64)
         for values in [codes, *(_kernels.bits(contexts.scores[name]) for name in names)]:
             _kernels.join_sets(key, codes, values, contexts.size)
@@ -154,7 +154,7 @@ class RepeatsFold:
         found[:, 0] = np.exp(propensities(self.logging, batch).log_prob[rows])
         if is_law(self.logging) and batch.slates.shape[1] > 1:
             with suppress(AbilityError):
-                some = rows_of(batch.contexts, rows, shown_needs(self.logging, "slot_probs")), batch.slates[rows]
+                some = rows_of(batch.contexts, rows, reads(self.logging, "slot_probs")), batch.slates[rows]
                 found[:, 1] = law(self.logging, "slot_probs").slot_probs(*some)[:, 0]
         return found
 

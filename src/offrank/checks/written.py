@@ -13,7 +13,7 @@ from ..findings.logging_policy import BLIND
 from ..findings.odd_mean import NEAR
 from ..log.batch import Floats, LogBatch
 from ..log.source import Needs
-from ..policies.propensities import AnyPolicy, propensities, shown_needs
+from ..policies.propensities import AnyPolicy, propensities, reads
 from ..policies.unconfirmed import confirmed
 from ..policies.written import Logged, is_written
 from ..sums.base import MappedFold, PlusFold
@@ -59,7 +59,7 @@ class CertainFold(MappedFold):
 
     def needs(self) -> Needs:
         """Return the columns to read."""
-        return shown_needs(_LOGGED, "log_prob") | Needs(frozenset(["candidates"]))
+        return reads(_LOGGED, "log_prob") | Needs(frozenset(["candidates"]))
 
     def mapped(self, batch: LogBatch) -> Floats:
         choice = batch.contexts.size > 1

@@ -20,8 +20,7 @@ from ..errors import ImpossibleSlateError, UsageError
 from ..findings.evidence import ModelEvidence
 from ..log.batch import Floats, Integers, LogBatch
 from ..log.source import Needs
-from ..policies.base import Ability
-from ..policies.propensities import AnyPolicy, Propensities, ShownAbility, propensities
+from ..policies.propensities import AnyPolicy, Asked, Propensities, propensities
 from ..spelling import Spelled
 from ..sums.fingerprint import Fingerprint
 from ..wording import Option, Wording
@@ -33,8 +32,6 @@ Weighs = Literal["slates", "items", "model", "logged"]
 and all rows alike for the mean of the log."""
 Normalisation = Literal["mean", "slot", "control"]
 """How a mean weight is used: it divides, that of each slot divides its clicks, or it is a control variate."""
-Asked = ShownAbility | Ability
-"""Abilities for shown slates (`log_prob`, `slot_probs`, `rank_law`), or for any slate, which only a law has."""
 Follows = Literal["ratios", "every rank"]
 """The distribution of weights under the logging policy: they are ratios of the probabilities of what the target shows,
 or they move clicks between ranks, so that every item has to be tried at every rank."""
@@ -119,10 +116,8 @@ class Estimator(Spelled, ABC):
     def weighting(self) -> Weighted | None:
         """How it weights the logged rewards; None where it does not use them."""
 
-    @property
-    def normalisation(self) -> Normalisation | None:
-        """How it uses its mean weight, as a self-normalised estimator does."""
-        return None
+    normalisation: ClassVar[Normalisation | None] = None
+    """How it uses its mean weight, as a self-normalised estimator does."""
 
     @property
     def weighs(self) -> Weighs:

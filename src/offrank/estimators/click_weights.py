@@ -16,13 +16,13 @@ from ..errors import UsageError
 from ..findings.evidence import ModelEvidence
 from ..log.batch import Floats, Integers, LogBatch
 from ..log.source import Needs
-from ..policies.propensities import AnyPolicy, Propensities
+from ..policies.propensities import AnyPolicy, Asked, Propensities
 from ..reward_models.click_halves import ClickHalves
 from ..reward_models.click_model import loaded, posterior_draws, separable
 from ..reward_models.item_clicks import item_clicks, needs
 from ..spelling import File
 from ..sums.fingerprint import Fingerprint
-from .base import Asked, Weighs, Weighted, Weights
+from .base import Weighs, Weighted, Weights
 from .registry import ESTIMATORS
 
 Form = Literal["shown", "logging"]

@@ -10,14 +10,13 @@ from __future__ import annotations
 
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from typing import cast
 
 import numpy as np
 
 from ..errors import AbilityError, OffrankError
 from ..log.batch import Floats, Integers, RunCache
 from ..log.source import Needs, Source, has
-from ..policies.propensities import AnyPolicy, ShownAbility, is_law, law, law_needs, shown_needs
+from ..policies.propensities import AnyPolicy, law, reads
 from ..sums.base import MappedFold
 from ..sums.estimate import Design
 from ..sums.sampled import SampledRows, SampledRowsFold
@@ -52,24 +51,20 @@ class DesignFold(MappedFold):
     """Keeps a random sample of a log's contexts and returns a `Design` or None for each pair of the layout.
 
     able: by number, the pairs whose columns are read. None for others, and where a policy lacks an ability:
-    the logging policy must be a law, and the target must be able to draw. read: the columns of the contexts.
+    the logging policy must be a law, and the target must be able to draw. needs: the columns of the contexts.
     """
 
     layout: Layout
     logging: AnyPolicy
     able: frozenset[int]
-    read: Needs
+    needs: Needs
     kept: int = KEPT
     draws: int = DRAWS
     cache: RunCache = field(default_factory=RunCache, compare=False, repr=False)
 
-    def needs(self) -> Needs:
-        """Return the columns to read."""
-        return self.read
-
     @property
     def reducer(self) -> SampledRowsFold:
-        return SampledRowsFold(self.read, self.kept if self.able else 0, cells=CANDIDATES, each="candidate")
+        return SampledRowsFold(self.needs, self.kept if self.able else 0, cells=CANDIDATES, each="candidate")
 
     def result(self, state: SampledRows) -> tuple[Design | None, ...]:
         known: _Known = {}
@@ -130,28 +125,19 @@ def design_fold(layout: Layout, logging: AnyPolicy, source: Source, needed: Need
     """The fold that finds the designs; it reads columns that it needs beside those `needed` anyway."""
     able = set()
     for pair in layout.pairs:
-        more = _needs(pair.target, pair.estimator, logging)
-        if more is None:
-            continue
-        every = needed | more
-        if replace(every, exchangeable=needed.exchangeable) == needed or has(source, every):
-            able.add(pair.number)
-            needed = every
+        target, estimator, plain = pair.target, pair.estimator, pair.estimator.unbounded
+        with suppress(AbilityError):
+            if isinstance(estimator, PI) and estimator.slots == "joint":
+                every = needed | reads(target, "rank_probs") | reads(logging, "pair_probs")
+            elif plain is None or plain.follows is None or (asked := plain.requires_target) is None:
+                continue
+            else:  # the logging policy must be a law
+                law(logging, "log_prob")
+                every = needed | reads(target, "sample") | reads(target, asked) | reads(logging, asked)
+            if replace(every, exchangeable=needed.exchangeable) == needed or has(source, every):
+                able.add(pair.number)
+                needed = every
     return DesignFold(layout, logging, frozenset(able), needed, cache=cache)
-
-
-def _needs(target: AnyPolicy, estimator: Estimator, logging: AnyPolicy) -> Needs | None:
-    """The columns that a design needs; None where it cannot be computed."""
-    plain = estimator.unbounded
-    try:
-        if isinstance(estimator, PI) and estimator.slots == "joint":
-            return law_needs(target, "rank_probs") | law_needs(logging, "pair_probs")
-        if plain is None or plain.follows is None or not is_law(logging):
-            return None
-        ability = cast(ShownAbility, plain.requires_target)
-        return law_needs(target, "sample") | shown_needs(target, ability) | shown_needs(logging, ability)
-    except AbilityError:
-        return None
 
 
 def _design(found: UniqueWeights, number: Floats, counts: Floats, read: int) -> Design:

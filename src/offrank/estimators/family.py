@@ -9,8 +9,8 @@ from typing import ClassVar, Literal
 from ..assumptions import ITEM_POSITION
 from ..errors import UsageError
 from ..log.batch import LogBatch
-from ..policies.propensities import Propensities
-from .base import Asked, Estimator, Reference, Terms, Weighted, Weights
+from ..policies.propensities import Asked, Propensities
+from .base import Estimator, Reference, Terms, Weighted, Weights
 from .items import Form, Interpol
 from .registry import ESTIMATORS
 from .wrappers import SelfNormalised, self_normalised, without_normalisation

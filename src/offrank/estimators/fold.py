@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from functools import cached_property, reduce
+from dataclasses import dataclass, field
+from functools import partial, reduce
 from itertools import product
-from typing import TYPE_CHECKING, Any, NamedTuple, cast, get_args
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -14,18 +14,16 @@ from ..errors import ImpossibleSlateError, OffrankError, RowError
 from ..log import rules
 from ..log.batch import LogBatch
 from ..log.source import Needs
-from ..policies.base import Ability
 from ..policies.by import By
-from ..policies.propensities import AnyPolicy, ShownAbility, law_needs, propensities, shown_needs
+from ..policies.propensities import AnyPolicy, propensities, reads
 from ..policies.ties import sorts
 from ..sums.base import Fold, MappedFold, Sample
 from ..sums.group_by import Grouping
 from ..sums.mean import Mean, Name, excess, ratio
 from ..sums.named import ByName, NamedColumns
 from . import _kernels, _kernels_slots
-from .base import Estimator, Reference, Terms, refuse_impossible, terms_of
+from .base import Estimator, Reference, Terms, Weighted, refuse_impossible, terms_of
 from .effective_size import BLOCKS, EffectiveSizeTerms, columns_without_moments
-from .wrappers import weights_of
 
 if TYPE_CHECKING:
     from .history import ArmsHistory
@@ -44,11 +42,13 @@ class TargetPair(NamedTuple):
     """A target and an estimator, their number among all pairs, and the names of their columns.
 
     value, weight: of each row. slot_value, slot_weight: in each block of slots. drawn: values by draws from the
-    posterior of the estimator's model. outcome: REWARD or CLICKS, which it weights.
+    posterior of the estimator's model. outcome: REWARD or CLICKS, which it estimates. weighted: how it weights the
+    logged ones; None where it does not.
     """
 
     target: AnyPolicy
     estimator: Estimator
+    weighted: Weighted | None
     number: int
     value: Name
     weight: Name
@@ -94,41 +94,33 @@ class Layout:
     arms: By | None = None
     control: str | None = None
     history: ArmsHistory | None = None
+    pairs: tuple[TargetPair, ...] = field(init=False, compare=False, repr=False)
+    places: dict[tuple[AnyPolicy, Estimator], TargetPair] = field(init=False, compare=False, repr=False)
+    columns: NamedColumns = field(init=False, compare=False, repr=False)
+    rewards: tuple[Name, ...] = field(init=False, compare=False, repr=False)
+    summed: NamedColumns = field(init=False, compare=False, repr=False)
 
-    @cached_property
-    def columns(self) -> NamedColumns:
-        """The names of all columns."""
-        arms = [] if self.arms is None else self._of_arms
-        control = [] if self.control is None else self._of_control(self.controlled)
-        pairs = [name for one in self.pairs for name in (one.value, one.weight)]
-        drawn = [name for one in self.pairs for name in one.drawn]
-        slotted = self.slotted if self.per_slot else []
-        slots = [name for one in slotted for name in (one.slot_value, one.slot_weight)]
-        once = (ROWS, REWARD, CLICKS, *pairs, *drawn, *arms, *control)
-        return NamedColumns(once, (SLOTS, *slots) if self.per_slot else ())
-
-    @cached_property
-    def pairs(self) -> tuple[TargetPair, ...]:
-        """Every target with every estimator."""
-        found = []
+    def __post_init__(self) -> None:
+        pairs = list[TargetPair]()
         for number, (target, estimator) in enumerate(product(self.targets, self.estimators)):
-            rows, slots = (
-                (f"value {number}", f"weight {number}"),
-                (f"value {number} in slots", f"weight {number} in slots"),
-            )
-            drawn = tuple(f"value {number} by draw {draw}" for draw in range(len(estimator.drawn)))
-            found.append(TargetPair(target, estimator, number, *rows, *slots, drawn, estimator.outcome))
-        return tuple(found)
-
-    @cached_property
-    def places(self) -> dict[tuple[AnyPolicy, Estimator], TargetPair]:
-        """(target, estimator) -> the pair of them."""
-        return {(one.target, one.estimator): one for one in self.pairs}
-
-    @property
-    def rewards(self) -> tuple[Name, ...]:
-        """The columns of rewards: as logged, then those of each pair."""
-        return REWARD, CLICKS, *(one.value for one in self.pairs)
+            weighted = estimator if isinstance(estimator, Weighted) else estimator.weighting
+            value, weight = f"value {number}", f"weight {number}"
+            drawn = tuple(f"{value} by draw {draw}" for draw in range(len(estimator.drawn)))
+            names = value, weight, f"{value} in slots", f"{weight} in slots"
+            pairs.append(TargetPair(target, estimator, weighted, number, *names, drawn, estimator.outcome))
+        put = partial(object.__setattr__, self)
+        put("pairs", tuple(pairs))
+        put("places", {(one.target, one.estimator): one for one in pairs})
+        put("rewards", (REWARD, CLICKS, *(one.value for one in pairs)))
+        once = [ROWS, REWARD, CLICKS, *(name for one in pairs for name in (one.value, one.weight))]
+        once += [name for one in pairs for name in one.drawn]
+        once += [] if self.arms is None else self._of_arms
+        once += [] if self.control is None else self._of_control(self.controlled)
+        slotted = self.slotted if self.per_slot else []
+        blocks = [SLOTS, *(name for one in slotted for name in (one.slot_value, one.slot_weight))] if slotted else []
+        put("columns", NamedColumns(tuple(once), tuple(blocks)))
+        clicked = tuple(one.weighted is not None and one.weighted.outcome == "clicks" for one in pairs)
+        put("summed", columns_without_moments(clicked))
 
     @property
     def slotted(self) -> list[TargetPair]:
@@ -166,13 +158,6 @@ class Layout:
         if self.control is None:
             return None
         return excess(times_control(weight), weight, CONTROL, denominator, ROWS)
-
-    @cached_property
-    def summed(self) -> NamedColumns:
-        """The columns of the sums without moments."""
-        weighed = (weights_of(estimator) for estimator in self.estimators)
-        slotted = tuple(one is not None and one.outcome == "clicks" for one in weighed)
-        return columns_without_moments(slotted * len(self.targets))
 
     @property
     def blocks(self) -> Iterator[tuple[Name, ...]]:
@@ -328,10 +313,8 @@ def needs(layout: Layout, logging: AnyPolicy) -> Needs:
         found.append(Needs(frozenset([estimator.outcome])))
         asked = [(target, estimator.requires_target) for target in layout.targets]
         for policy, ability in [(logging, estimator.requires_logging), *asked]:
-            if ability in get_args(ShownAbility):
-                found.append(shown_needs(policy, cast(ShownAbility, ability)))
-            elif ability is not None:
-                found.append(law_needs(policy, cast(Ability, ability)))
+            if ability is not None:
+                found.append(reads(policy, ability))
         found += [estimator.needs(target) for target in layout.targets]
     if layout.control is not None:
         found.append(Needs(numbers=frozenset([layout.control])))

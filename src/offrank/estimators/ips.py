@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..log.batch import Floats, LogBatch
-from ..policies.propensities import Propensities
-from .base import Asked, Outcome, Reference
+from ..policies.propensities import Asked, Propensities
+from .base import Outcome, Reference
 from .registry import ESTIMATORS
 from .wrappers import self_normalised
 

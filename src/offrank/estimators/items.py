@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 from .. import assumptions
 from ..errors import UsageError
 from ..log.batch import Floats, LogBatch
-from ..policies.propensities import Propensities
+from ..policies.propensities import Asked, Propensities
 from ..wording import Option, Wording
 from . import _kernels
-from .base import Asked, Follows, Reference, Weighted, Weights, refuse_impossible
+from .base import Follows, Reference, Weighted, Weights, refuse_impossible
 from .registry import ESTIMATORS
 from .wrappers import self_normalised
 

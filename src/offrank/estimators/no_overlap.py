@@ -8,7 +8,7 @@ from ..policies.propensities import AnyPolicy
 from ..wording import EstimatorOption, Option, Wording
 from .base import Estimator
 from .clip import Clip
-from .wrappers import SelfNormalised, weights_of, without_normalisation, wrapped
+from .wrappers import SelfNormalised, without_normalisation, wrapped
 
 AnyEstimator = Estimator | SelfNormalised
 _LONG = 20
@@ -19,7 +19,7 @@ _BOUND = 100.0
 
 def no_overlap(target: AnyPolicy, estimator: AnyEstimator, n: int, slots: int, *, cancelled: bool) -> NoOverlapError:
     """Return the refusal. n: rows. slots: ranks with clicks. cancelled: whether weights below 0 cancel the others."""
-    weighed = weights_of(estimator)
+    weighed = without_normalisation(estimator).weighting
     if weighed is None:
         return NoOverlapError(
             f"{estimator!r}: the model was trained on nothing that {target!r} shows, in any of {n:,} impressions",

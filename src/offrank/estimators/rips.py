@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 
 from .. import assumptions
 from ..log.batch import Floats, LogBatch
-from ..policies.propensities import Propensities
+from ..policies.propensities import Asked, Propensities
 from . import _kernels
-from .base import Asked, Reference
+from .base import Reference
 from .registry import ESTIMATORS
 from .wrappers import self_normalised
 

@@ -45,6 +45,7 @@ class SelfNormalised(Spelled):
     base: Estimator
     controlled: bool = field(default=False, kw_only=True)
     normaliser: Normaliser = field(default="slot", kw_only=True)
+    normalisation: Normalisation = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         if not isinstance(self.base, Estimator):
@@ -66,13 +67,8 @@ class SelfNormalised(Spelled):
                 f"{replace(self, normaliser='slot')!r} has only one normaliser",
                 "omit normaliser=pooled, which is for snipm and snrips",
             )
-
-    @property
-    def normalisation(self) -> Normalisation:
-        """How it uses its mean weight."""
-        if self.controlled:
-            return "control"
-        return "slot" if self.base.each_slot and self.normaliser == "slot" else "mean"
+        divides = "slot" if self.base.each_slot and self.normaliser == "slot" else "mean"
+        object.__setattr__(self, "normalisation", "control" if self.controlled else divides)
 
     def __repr__(self) -> str:
         if self.controlled:
@@ -113,11 +109,6 @@ def is_estimator(found: object) -> TypeGuard[Estimator | SelfNormalised]:
 def without_normalisation(estimator: Estimator | SelfNormalised) -> Estimator:
     """The estimator without self-normalisation."""
     return estimator.base if isinstance(estimator, SelfNormalised) else estimator
-
-
-def weights_of(estimator: Estimator | SelfNormalised) -> Weighted | None:
-    """How an estimator weights the logged rewards; None where it does not."""
-    return (estimator.base if isinstance(estimator, SelfNormalised) else estimator).weighting
 
 
 def wrapped(base: Estimator | SelfNormalised, wrap: Callable[[Any], Estimator]) -> Estimator | SelfNormalised:

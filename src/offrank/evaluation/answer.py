@@ -73,7 +73,7 @@ def numbers(question: NumbersAsked) -> Numbers:
     job = pass_of_numbers(question, source, cache)
     needed = job.needs()
     folds = job.number_folds(source, needed, cache)
-    some = source.select(folds["design"].read)  # needed, and more
+    some = source.select(folds["design"].needs)  # needed, and more
     found = run(some, Tee(folds), question.executor, question.progress, cache)
     if not found["impressions"].n:
         found["impressions"].refuse_none(source.describe())

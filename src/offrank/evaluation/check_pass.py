@@ -28,7 +28,7 @@ from ..log.batch import RunCache
 from ..log.source import Needs, Source
 from ..policies.epsilon import EpsilonUniform
 from ..policies.fit import counts, fitted
-from ..policies.propensities import AnyPolicy, ShownAbility, is_law, remembering, shown_needs
+from ..policies.propensities import AnyPolicy, ShownAbility, is_law, reads, remembering
 from ..policies.uniform import Uniform
 from ..policies.written import is_logged
 from ..readers.log import period_of
@@ -72,7 +72,7 @@ def _refuse_unknown(source: Source, policy: AnyPolicy) -> None:
     errors: list[AbilityError | ColumnError] = []
     for ability in _ABILITIES:
         try:
-            source.select(shown_needs(policy, ability))
+            source.select(reads(policy, ability))
         except (AbilityError, ColumnError) as error:
             errors.append(error)
     if len(errors) < len(_ABILITIES):

@@ -19,7 +19,7 @@ from ..estimators.fold import CONTROL, REWARD, ROWS, SLOTS, Layout, TargetPair, 
 from ..estimators.marks import MARKS, Marks
 from ..estimators.no_overlap import no_overlap, with_bound
 from ..estimators.tails import reward_tails
-from ..estimators.wrappers import SelfNormalised, weights_of, without_normalisation
+from ..estimators.wrappers import SelfNormalised, without_normalisation
 from ..findings import cautions_for, explained, has_cause
 from ..findings.effective_size import FEW_EFFECTIVE, FEW_REWARDS
 from ..findings.evidence import EstimateEvidence
@@ -27,6 +27,7 @@ from ..findings.untested import Facts
 from ..inference.pareto import tail_index
 from ..inference.spec import AUTO, IntervalSpec
 from ..inference.spread import Inference
+from ..policies.fit import counts
 from ..policies.propensities import AnyPolicy
 from ..sums.estimate import Caution, Design, Estimate, Interval
 from ..sums.mean import Mean, Name, Products, adjusted, mean_by_block, ratio, relative, with_control
@@ -45,7 +46,7 @@ _SAME = 1e-9
 class Counts:
     """The reduced log, from which estimates follow.
 
-    counted: whether the logging probabilities were counted in it. products: pairs of columns whose products are summed
+    logging: by which rows were drawn, as estimators take it. products: pairs of columns whose products are summed
     too. group: how many groups the log has, one of which this is, or 0. losses: whether outcomes are below 0 in the
     rest of the log. slots: how many ranks have clicks. about_log: problems of the log that affect every estimate; those
     of its propensities affect only estimates that require the logging policy. ties: share of the impressions in which
@@ -58,7 +59,7 @@ class Counts:
     layout: Layout
     spec: IntervalSpec
     folded: Mapping[str, Any]
-    counted: bool = False
+    logging: AnyPolicy | None = None
     products: Products = ()
     group: int = 0
     losses: bool = False
@@ -72,6 +73,11 @@ class Counts:
     made: dict[tuple[AnyPolicy, AnyEstimator], Estimate | NoOverlapError] = field(
         default_factory=dict, init=False, compare=False, repr=False
     )
+
+    @cached_property
+    def counted(self) -> bool:
+        """Whether the logging probabilities were counted in the log."""
+        return self.logging is not None and counts(self.logging)
 
     @cached_property
     def sums(self) -> Sums:
@@ -123,7 +129,7 @@ class Counts:
         at, mean = self.columns(target, estimator), self.mean(target, estimator)
         if not self.sums.total[at.weight] > 0:
             return self._refusal(at, estimator)
-        clusters, weighed = self.inference.widest(mean).clusters, weights_of(estimator)
+        clusters, weighed = self.inference.widest(mean).clusters, at.weighted
         made = self._number(mean, self.inference.interval(mean), at, None if clusters is None else clusters.column)
         return made if weighed is None else replace(made, ess=self._ess(made.standard_error, at, weighed))
 
@@ -147,10 +153,9 @@ class Counts:
         made = replace(self._number(mean, earned, at, depending.column), checked=True)
         if depending.column is not None:
             made = replace(made, design_effect=depending.design_effect, effective_clusters=depending.effective)
-        weighed, ess_ratio = weights_of(estimator), self.ess_ratio(at)
-        detectable = self.detectable(made.difference, made.standard_error, ess_ratio)
+        detectable = self.detectable(made.difference, made.standard_error, self.ess_ratio(at))
         made = replace(made, design=self.design(at), detectable=detectable)
-        made = made if weighed is None else self._of_weights(made, at, weighed)
+        made = made if at.weighted is None else self._of_weights(made, at, at.weighted)
         evidence = [
             self._evidence(made, estimator, at),
             depending,
@@ -259,7 +264,7 @@ class Counts:
     def weight_of(self, target: AnyPolicy, estimator: AnyEstimator) -> EstimateEvidence | None:
         """Return the evidence that its mean weight is of the logging policy; None where it has no expectation of 1."""
         at = self.columns(target, estimator)
-        weighed, design = weights_of(estimator), self.design(at)
+        weighed, design = at.weighted, self.design(at)
         told = self.counted or target in self.trained.shown  # by what was shown, so that it does not test it
         if weighed is None or not (weighed.normalised and self.sums.total[at.weight] > 0) or told:
             return None
@@ -308,7 +313,7 @@ class Counts:
 
     def mean(self, target: AnyPolicy, estimator: AnyEstimator) -> Mean:
         """Return an estimate as a function of the columns' sums."""
-        at, weighed = self.columns(target, estimator), weights_of(estimator)
+        at = self.columns(target, estimator)
         if estimator.normalisation == "control":
             found = with_control(at.value, at.weight, ROWS, self.sums.best_slope(at.value, at.weight, ROWS))
         elif estimator.normalisation == "slot":
@@ -318,7 +323,7 @@ class Counts:
         if self.layout.control is None:
             return found
         # A bound takes more of some contexts than of others, so that chance alone would not have it at 0.
-        whole = weighed is not None and weighed.normalised and weighed.bound is None
+        whole = at.weighted is not None and at.weighted.normalised and at.weighted.bound is None
         return self._adjusted(found, at.weight) if whole else found
 
     def _adjusted(self, mean: Mean, weight: Name) -> Mean:
@@ -338,7 +343,7 @@ class Counts:
 
     def _evidence(self, made: Estimate, estimator: AnyEstimator, at: TargetPair) -> EstimateEvidence:
         """Return the input of the findings, apart from clusters and the log itself."""
-        target, weighting, weighed = at.target, at.estimator, weights_of(estimator)
+        target, weighting, weighed = at.target, at.estimator, at.weighted
         found = EstimateEvidence(
             n=made.n,
             groups=self.group,
@@ -368,7 +373,7 @@ class Counts:
             found,
             bounded=repr(with_bound(estimator)),
             normalised=weighed.normalised,
-            plain=weighed is estimator,
+            plain=weighed == estimator,
             clipped=None if weighed.bound is None else weighed.bound.done,
             parameter="" if weighed.bound is None else weighed.bound.parameter,
             corrects=weighting.predicts,

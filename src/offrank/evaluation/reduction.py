@@ -16,7 +16,7 @@ from ..estimators.design import design_fold
 from ..estimators.family import Family
 from ..estimators.fold import ROWS, Layout, TermsFold, needs
 from ..estimators.named import REFERENCES
-from ..estimators.wrappers import weights_of, without_normalisation
+from ..estimators.wrappers import without_normalisation
 from ..findings import cautions_for
 from ..findings.evidence import CurveEvidence, LogEvidence
 from ..findings.untested import AS_DRAWN, ROWS_KEPT, Assumption
@@ -26,7 +26,6 @@ from ..inference.spec import IntervalSpec
 from ..log.batch import RunCache
 from ..log.source import Needs, Source
 from ..policies.balanced import arms_of, designed_shares
-from ..policies.fit import counts
 from ..policies.propensities import AnyPolicy, law_needs
 from ..policies.ties import sorts
 from ..running.quantities import Quantities, Quantity
@@ -87,7 +86,7 @@ class Pass:
             ):
                 continue
             try:
-                wanted = needed | needs(replace(self.layout, estimators=(one,)), self.logging)
+                wanted = needed | needs(replace(self.layout, estimators=(one,), per_slot=()), self.logging)
                 source.select(wanted)
             except (AbilityError, ColumnError):
                 continue
@@ -202,7 +201,7 @@ class Pass:
 
     def counts(self, folded: Any, **known: Any) -> Counts:
         """Return the counts of the log or of a group, from the folds' results. known: as in `Counts`."""
-        return Counts(self.layout, self.spec, folded, counts(self.logging), self.products, **known)
+        return Counts(self.layout, self.spec, folded, self.logging, self.products, **known)
 
     def tested(self, log: LogEvidence) -> frozenset[Assumption]:
         """Return the assumptions that a log could test; if they are wrong, that is said of the log."""
@@ -250,9 +249,8 @@ class Pass:
             for one in requested(rows[name]):
                 named.setdefault(without_normalisation(one.estimator), one.name)
             for estimator, key in named.items():
-                if weights_of(estimator) is None:
-                    continue
-                yield WeightsOf(name, key, summary.folded["histogram"][summary.columns(target, estimator).number])
+                if (at := summary.columns(target, estimator)).weighted is not None:
+                    yield WeightsOf(name, key, summary.folded["histogram"][at.number])
 
 
 def _examined(row: EstimateRow[AnyEstimator]) -> EstimateRow[AnyEstimator]:

@@ -76,7 +76,7 @@ def _rare(summary: CountsOfLog) -> Iterator[Rare]:
         count = marks.rewarded if at.outcome == REWARD else marks.clicked
         total, squares = float(sums.total[at.outcome]), float(sums.squares[at.outcome])
         weighed = float(summary.effective_sizes.sums[SQUARES[at.outcome]])
-        if at.estimator.weighting is None or not (count and weighed and sums.total[at.weight] > 0):
+        if at.weighted is None or not (count and weighed and sums.total[at.weight] > 0):
             continue
         inverse = squares / weighed  # mean 1 / inclusion of the rewarded
         mean, square = total / count / inverse, weighed / count / inverse

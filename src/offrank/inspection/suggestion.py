@@ -14,7 +14,7 @@ from ..log.source import Source
 from ..policies.base import Policy
 from ..policies.epsilon import EpsilonUniform, sorted_as
 from ..policies.named import policy
-from ..policies.propensities import AnyPolicy, ShownAbility, shown_needs
+from ..policies.propensities import AnyPolicy, ShownAbility, reads
 from ..policies.ranking import Ranking
 from ..policies.ties import turned
 from ..policies.top import Top
@@ -64,7 +64,7 @@ def suggestion(
 def _gives(source: Source, policy: AnyPolicy, ability: ShownAbility) -> bool:
     """Whether the columns and a policy give this ability for the shown slates."""
     try:
-        source.select(shown_needs(policy, ability))
+        source.select(reads(policy, ability))
     except (AbilityError, ColumnError):
         return False
     return True

@@ -15,7 +15,7 @@ from ..log.contexts import content, distinct, joined, reordered
 from ..log.hashing import hashed
 from ..log.source import Needs, Source, has
 from ..policies.base import shuffles
-from ..policies.propensities import AnyPolicy, is_law, law, law_needs, propensities, shown_needs
+from ..policies.propensities import AnyPolicy, is_law, law, law_needs, propensities, reads
 from ..policies.uniform import Uniform
 from ..wording import Option, Wording
 from .action_rewards import ActionSums
@@ -180,7 +180,7 @@ class ContextsFold:
 
     def needs(self, source: Source) -> Needs:
         """Return the columns to read from this log: the query too, if it has one."""
-        needed = shown_needs(self.logging, "log_prob") | Needs(frozenset(["candidates", "features", "reward"]))
+        needed = reads(self.logging, "log_prob") | Needs(frozenset(["candidates", "features", "reward"]))
         if is_law(self.logging):
             needed |= law_needs(self.logging, "pair_probs")
         if self.labels is not None:

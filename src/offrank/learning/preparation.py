@@ -17,7 +17,7 @@ from ..log.batch import Floats, LogBatch
 from ..log.hashing import hashed
 from ..log.source import Needs, Source, refuse_once
 from ..policies.linear import Encoding
-from ..policies.propensities import AnyPolicy, propensities, shown_needs
+from ..policies.propensities import AnyPolicy, propensities, reads
 from ..running.engines import refuse_placed
 from ..running.executors import Executor, Progress, run
 from ..sums.base import MappedFold, PlusFold, Tee
@@ -165,7 +165,7 @@ class Preparation:
         """Return both thirds used in learning, after three passes over the log, and one for each third of contexts."""
         features = Needs(frozenset(["candidates", "features", "reward"]))
         refuse_once(source, "learning reads it several times")
-        needed = shown_needs(self.logging, "log_prob") | features
+        needed = reads(self.logging, "log_prob") | features
         of_ranks = self._of_ranks(source)
         chosen = source.select(needed if of_ranks is None else needed | of_ranks)
         folds = Tee({"survey": SurveyFold(self.bits), "training": LearntRowsFold(self.by)})
@@ -190,7 +190,7 @@ class Preparation:
     def _of_ranks(self, source: Source) -> Needs | None:
         """Return the columns with the probability of an item at its rank; None if they are not needed, or not there."""
         try:
-            wanted = shown_needs(self.logging, "rank_law") if self.ranks else None
+            wanted = reads(self.logging, "rank_law") if self.ranks else None
             if wanted is not None:
                 source.select(wanted)
         except (AbilityError, ColumnError):

@@ -15,7 +15,7 @@ from ..inference.spec import IntervalSpec
 from ..log.batch import Floats, Integers, LogBatch
 from ..log.source import Needs
 from ..policies.base import all_items
-from ..policies.propensities import AnyPolicy, complete, is_law, law_needs, propensities, shown_needs
+from ..policies.propensities import AnyPolicy, complete, is_law, law_needs, propensities, reads
 from ..sums.base import MappedFold, Sample, Tee
 from ..sums.group_by import with_groups
 from ..sums.mean import Name
@@ -62,7 +62,7 @@ class ComparisonsFold(MappedFold):
             asked.append(order_needs(self.logging))
         if "banner" in against:
             ranks = is_law(self.logging)
-            asked.append(law_needs(self.logging, "rank_probs") if ranks else shown_needs(self.logging, "rank_law"))
+            asked.append(law_needs(self.logging, "rank_probs") if ranks else reads(self.logging, "rank_law"))
         if self.by is not None:
             asked.append(Needs(labels=frozenset([self.by])))
         return reduce(Needs.__or__, asked)

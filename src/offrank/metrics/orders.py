@@ -17,7 +17,7 @@ from ..log.source import Needs
 from ..policies.base import Policy, item_weights, order_where_known
 from ..policies.fit import must_fit
 from ..policies.plackett_luce import sample_order_given_set
-from ..policies.propensities import AnyPolicy, is_law, law, law_needs, propensities, shown_needs
+from ..policies.propensities import AnyPolicy, is_law, law, law_needs, propensities, reads
 from . import _kernels
 
 MOST_SLOTS = 6  # 720 orders
@@ -25,7 +25,7 @@ MOST_SLOTS = 6  # 720 orders
 
 def order_needs(policy: AnyPolicy) -> Needs:
     """The columns that the order law reads."""
-    return shown_needs(policy, "rank_law") if _by_rank(policy) else law_needs(policy, "log_prob")
+    return reads(policy, "rank_law") if _by_rank(policy) else law_needs(policy, "log_prob")
 
 
 def order_law(policy: AnyPolicy, batch: LogBatch) -> Floats:

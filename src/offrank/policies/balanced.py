@@ -20,7 +20,7 @@ from .base import Ability, Fits, unable
 from .by import By
 from .mixture import MixedPolicy, OfMixed
 from .policy_mixture import frozen, refuse_no_shares
-from .propensities import AnyPolicy, Propensities, ShownAbility, shown_needs
+from .propensities import AnyPolicy, Propensities, ShownAbility, reads
 from .registry import POLICIES
 from .ties import sorts
 
@@ -174,7 +174,7 @@ def refuse_arm_targets(logging: AnyPolicy, targets: Iterable[AnyPolicy]) -> None
 def _keys(policy: AnyPolicy) -> frozenset[str]:
     for ability in get_args(ShownAbility):
         try:
-            return shown_needs(policy, ability).keys
+            return reads(policy, ability).keys
         except AbilityError:
             continue
     return frozenset()

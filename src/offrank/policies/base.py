@@ -102,6 +102,12 @@ class ItemWeights(ABC):
         """[n, m] log of the weight of each candidate; anything on pads."""
 
 
+class BySlots:
+    """A policy whose probability of a slate is the product of those of its slots, if `by_slots`, to all digits."""
+
+    by_slots: bool = True
+
+
 class RefusesRows(ABC):
     """A policy that is not known for some rows of a log."""
 

@@ -19,7 +19,7 @@ from .base import Ability, PairProbs, RefusesRows, put_rows, refuse_no_column
 from .mixture import refuse_no_policy
 from .pair_law import pair_probs
 from .policy_mixture import frozen
-from .propensities import AnyPolicy, Propensities, ShownAbility, ShownPolicy, is_law, law, propensities, shown_needs
+from .propensities import AnyPolicy, Propensities, ShownAbility, ShownPolicy, is_law, law, propensities, reads
 from .rank_law import RankLaw
 from .registry import POLICIES
 
@@ -69,9 +69,10 @@ class By(Spelled, ShownPolicy, PairProbs, RefusesRows):
         return reduce(or_, (law(part, ability).needs(ability) for part in self.policies.values()), self.reads)
 
     def shown_needs(self, ability: ShownAbility) -> Needs:
-        return reduce(or_, (shown_needs(part, ability) for part in self.policies.values()), self.reads)
+        return reduce(or_, (reads(part, ability) for part in self.policies.values()), self.reads)
 
     def on(self, batch: LogBatch) -> Propensities:
+        self.refuse_unknown(batch)
         return _OfBy(self, batch)
 
     def sample(self, contexts: Contexts, rng: np.random.Generator) -> Integers:

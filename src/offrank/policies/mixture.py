@@ -16,7 +16,7 @@ from ..log.batch import Contexts, Floats, Integers, LogBatch
 from ..log.source import Needs
 from . import _kernels
 from .base import Ability, ShowsAll
-from .propensities import AnyPolicy, Propensities, ShownAbility, ShownPolicy, is_law, law, propensities, shown_needs
+from .propensities import AnyPolicy, Propensities, ShownAbility, ShownPolicy, is_law, law, propensities, reads
 from .rank_law import RankLaw
 from .uniform import Uniform
 
@@ -56,7 +56,7 @@ class MixedPolicy(ShownPolicy):
         return reduce(or_, (law(part, ability).needs(ability) for part in self.mixed))
 
     def shown_needs(self, ability: ShownAbility) -> Needs:
-        return reduce(or_, (shown_needs(part, ability) for part in self.mixed))
+        return reduce(or_, (reads(part, ability) for part in self.mixed))
 
     def on(self, batch: LogBatch) -> Propensities:
         return OfMixed(self, batch)

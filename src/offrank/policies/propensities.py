@@ -8,24 +8,28 @@ there is none.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from dataclasses import dataclass
 from functools import cached_property, partial
-from typing import Literal, cast
+from typing import Any, Literal, cast, get_args
 
 import numpy as np
 
 from ..log.batch import Floats, LogBatch
 from ..log.source import Needs
-from .base import Ability, OwnRanks, Policy, RefusesRows, all_items, log_product, unable
+from . import _kernels
+from .base import Ability, BySlots, OwnRanks, Policy, RefusesRows, all_items, unable
 from .plackett_luce.policy import PlackettLuce
-from .racing import Racing
 from .rank_law import RankLaw
-from .sorting import Sorting, slot_probs
+from .sorting import Sorting
 from .uniform import Uniform
 
 ShownAbility = Literal["log_prob", "slot_probs", "rank_law"]
 """Probabilities that are available for the shown slate."""
+Asked = ShownAbility | Ability
+"""Abilities for shown slates (`log_prob`, `slot_probs`, `rank_law`), or for any slate, which only a law has."""
 
 
+@dataclass(eq=False, repr=False)
 class Propensities(ABC):
     """Probabilities of the shown slates of one batch, each computed once.
 
@@ -34,10 +38,8 @@ class Propensities(ABC):
         batch: some rows of a log.
     """
 
-    def __init__(self, policy: AnyPolicy, batch: LogBatch) -> None:
-        self.policy, self.batch = policy, batch
-        if isinstance(policy, RefusesRows):
-            policy.refuse_unknown(batch)
+    policy: AnyPolicy
+    batch: LogBatch
 
     @property
     @abstractmethod
@@ -99,20 +101,24 @@ def propensities(policy: AnyPolicy, batch: LogBatch) -> Propensities:
     """The probabilities that a policy gives to the shown slates of a batch; one object per policy and batch."""
     if isinstance(policy, ShownPolicy):
         make = policy.on
+    elif isinstance(policy, RefusesRows):
+        make = partial(_of_known_rows, policy)
     else:
         make = partial(_OfSorting if isinstance(policy, Sorting) else _OfLaw, policy)
     return batch.once(("propensities", id(policy)), lambda: make(batch))  # the object keeps the policy, and so its id
 
 
-def shown_needs(policy: AnyPolicy, ability: ShownAbility) -> Needs:
-    """The columns that a policy reads for this ability on shown slates.
+def reads(policy: AnyPolicy, asked: Asked) -> Needs:
+    """The columns that a policy reads for what is asked of it; `log_prob` and `slot_probs` of shown slates only.
 
     Raises:
         AbilityError: it lacks the ability.
     """
-    if isinstance(policy, ShownPolicy):
-        return policy.shown_needs(ability)
-    return policy.needs("rank_probs" if ability == "rank_law" else ability)
+    if not isinstance(policy, ShownPolicy):
+        return policy.needs("rank_probs" if asked == "rank_law" else asked)
+    if asked in get_args(ShownAbility):
+        return policy.shown_needs(cast(ShownAbility, asked))
+    return law_needs(policy, cast(Ability, asked))
 
 
 def is_law(policy: AnyPolicy) -> bool:
@@ -159,9 +165,11 @@ class _OfLaw(Propensities):
 
     @cached_property
     def log_prob(self) -> Floats:
-        if isinstance(self.policy, Racing) or (isinstance(self.policy, PlackettLuce) and self.policy.plain):
-            return log_product(self.slot_probs)
-        return self.policy.log_prob(self.batch.contexts, self.batch.slates)
+        if not (isinstance(self.policy, BySlots) and self.policy.by_slots):
+            return self.policy.log_prob(self.batch.contexts, self.batch.slates)
+        found = np.empty(len(self.batch))
+        _kernels.log_products(self.slot_probs, found)
+        return found
 
     @cached_property
     def slot_probs(self) -> Floats:
@@ -185,22 +193,30 @@ class _OfLaw(Propensities):
         return RankLaw.of(self.policy.rank_probs(contexts, slates))
 
 
-class _OfSorting(Propensities):
+class _OfSorting(_OfLaw):
     """The propensities of a policy that sorts, all from the blocks of the shown items."""
 
     policy: Sorting
 
     @cached_property
-    def log_prob(self) -> Floats:
-        return log_product(self.slot_probs)
-
-    @cached_property
     def slot_probs(self) -> Floats:
-        return slot_probs(self.rank_law.first, self.rank_law.width, self.batch.slates)
+        found = np.empty(self.batch.slates.shape)
+        _kernels.block_slot_probs(self.rank_law.first, self.rank_law.width, self.batch.slates, found)
+        return found
 
     @cached_property
     def rank_law(self) -> RankLaw:
         return RankLaw.blocks(*self.policy.blocks(self.batch.contexts, self.batch.slates))
+
+
+def _of_known_rows(policy: Any, batch: LogBatch) -> Propensities:
+    """The propensities of a law that may not be known for some rows.
+
+    Raises:
+        RowError: of one of these it is not known.
+    """
+    policy.refuse_unknown(batch)
+    return _OfLaw(policy, batch)
 
 
 def complete(batch: LogBatch) -> bool:

@@ -16,7 +16,7 @@ from ..errors import UsageError
 from ..log.batch import Contexts, Floats, Integers
 from ..log.source import Needs
 from . import _kernels
-from .base import Ability, FillsSlots, PairProbs, unable
+from .base import Ability, BySlots, FillsSlots, PairProbs, unable
 from .plackett_luce import PlackettLuce
 
 _MOST_NUMBERS = 1 << 26
@@ -28,7 +28,7 @@ _PANELS = 32
 _RULE = np.vstack([races.NODES - 0.5, races.WEIGHTS, races.UP_TO])
 
 
-class Racing(PairProbs, FillsSlots):
+class Racing(PairProbs, FillsSlots, BySlots):
     """A policy that ranks candidates by independent keys, whose laws a quadrature gives; see `offrank.races`."""
 
     @property

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from ..log.batch import Contexts, Floats, Integers
 from ..log.source import Needs
 from . import _kernels
-from .base import Ability, all_items, log_product
+from .base import Ability, BySlots, all_items, log_product
 from .rank_law import RankLaw
 
 
@@ -32,7 +32,7 @@ class MaySort(ABC):
         """[n] whether any item that it may show ties with another candidate; never where it draws."""
 
 
-class Sorting(MaySort):
+class Sorting(MaySort, BySlots):
     """A policy that assigns each item to a block of ranks, shared by tied items."""
 
     sorts: ClassVar[bool] = True
@@ -66,19 +66,14 @@ class Sorting(MaySort):
     @final
     def slot_probs(self, contexts: Contexts, slates: Integers) -> Floats:
         """[n, k] probability of each slot's item given the slots above; 1 on pads."""
-        return slot_probs(*self.blocks(contexts, slates), slates)
+        probs = np.empty(slates.shape)
+        _kernels.block_slot_probs(*self.blocks(contexts, slates), slates, probs)
+        return probs
 
     @final
     def rank_probs(self, contexts: Contexts, items: Integers) -> Floats:
         """[n, q, k] probability that candidate items[n, q] is at each rank; 0 on pads."""
         return RankLaw.blocks(*self.blocks(contexts, items)).at_ranks(contexts.length, contexts.slots)
-
-
-def slot_probs(first: Integers, width: Integers, slates: Integers) -> Floats:
-    """[n, k] as `Sorting.slot_probs`, of the blocks of the items of slates."""
-    probs = np.empty(slates.shape)
-    _kernels.block_slot_probs(first, width, slates, probs)
-    return probs
 
 
 def always_sorts(policy: object) -> bool:

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..log.batch import Contexts, Integers, LogBatch
+from .base import all_items
 from .by import By
 from .distinct import Distinct
 from .epsilon import EpsilonUniform
@@ -61,13 +62,16 @@ def certain(policy: AnyPolicy, contexts: Contexts) -> NDArray[np.bool_]:
 
 def sure_slates(policy: AnyPolicy, contexts: Contexts) -> tuple[NDArray[np.bool_], Integers]:
     """[n] as `certain`, and [n, k] that slate: -1 where it has no candidate for a slot. Elsewhere any slate or none."""
-    if isinstance(policy, Sorting):
-        return ~policy.tied(contexts), policy.in_order(contexts)
     if isinstance(policy, Restricted):
         rest = policy.rest(contexts)
         sure, inner = sure_slates(policy.base, rest.contexts)
         return sure, rest.around(inner)
     slates = np.full((len(contexts), contexts.slots), -1)
+    if isinstance(policy, Sorting):
+        first, width = policy.blocks(contexts, all_items(contexts))
+        row, item = np.nonzero(first >= 0)
+        slates[row, first[row, item]] = item
+        return np.asarray(~((first >= 0) & (width > 1)).any(axis=1)), slates
     if not (isinstance(policy, Distinct) and policy.sorts):
         return np.zeros(len(contexts), np.bool_), slates
     drawn = policy.sample(contexts, np.random.default_rng(0))  # any draw is that slate

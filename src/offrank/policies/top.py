@@ -44,7 +44,7 @@ class Top(Spelled, Sorting, FillsSlots):
         return Needs(frozenset(["candidates"]), scores=frozenset([self.scores]), exchangeable=True)
 
     def blocks(self, contexts: Contexts, items: Integers) -> tuple[Integers, Integers]:
-        scores = self._keys(contexts)
+        scores = -contexts.scores[self.scores] if self.ascending else contexts.scores[self.scores]
         first, width = np.full(items.shape, -1), np.ones(items.shape, np.int64)
         _kernels.blocks_by_score(scores, contexts.size, contexts.length, items, first, width)
         return first, width

@@ -13,7 +13,7 @@ from ..log.source import Needs
 from ..spelling import Spelled
 from .base import Ability, Policy
 from .mixture import refuse_no_policy
-from .propensities import AnyPolicy, Propensities, ShownAbility, ShownPolicy, is_law, law, propensities, shown_needs
+from .propensities import AnyPolicy, Propensities, ShownAbility, ShownPolicy, is_law, law, propensities, reads
 from .registry import POLICIES
 
 
@@ -53,7 +53,7 @@ class Unconfirmed(Spelled, ShownPolicy):
         return law(self.base, "log_prob")
 
     def shown_needs(self, ability: ShownAbility) -> Needs:
-        return shown_needs(self.base, ability)
+        return reads(self.base, ability)
 
     def on(self, batch: LogBatch) -> Propensities:
         return propensities(self.base, batch)

@@ -12,7 +12,7 @@ from ..errors import AbilityError
 from ..estimators.items import IPM
 from ..log.batch import Floats, LogBatch
 from ..log.source import Needs
-from ..policies.propensities import AnyPolicy, is_law, law_needs, propensities, shown_needs
+from ..policies.propensities import AnyPolicy, is_law, law_needs, propensities, reads
 from ..policies.tilted import Tilted
 from ..sums.base import MappedFold, PlusFold
 
@@ -27,7 +27,7 @@ def pseudo_targets(logging: AnyPolicy, target: AnyPolicy) -> tuple[AnyPolicy, ..
     slates, so that their biases and their noise would shrink alike. None where the logging policy is known for the
     shown slates only, or the target gives no probability of an item at a rank.
     """
-    if not (is_law(logging) and _able(shown_needs, target, "rank_law") and _able(law_needs, target, "rank_probs")):
+    if not (is_law(logging) and _able(reads, target, "rank_law") and _able(law_needs, target, "rank_probs")):
         return ()
     return tuple(Tilted(logging, target, strength) for strength in STRENGTHS)
 
@@ -71,4 +71,4 @@ class DistanceFold(MappedFold):
 
     def needs(self) -> Needs:
         """The columns that it reads."""
-        return reduce(Needs.__or__, (shown_needs(one, "rank_law") for one in (self.logging, *self.targets)))
+        return reduce(Needs.__or__, (reads(one, "rank_law") for one in (self.logging, *self.targets)))

@@ -16,11 +16,11 @@ from ...log.contexts import content, distinct
 from ...log.hashing import hashes
 from ...policies.base import Policy, all_items, shuffles, slots_filled
 from ...policies.mixture import mixed_with
-from ...policies.propensities import Propensities, law
+from ...policies.propensities import Asked, Propensities, law
 from ...policies.rank_law import RankLaw
 from ...policies.sorting import always_sorts
 from ...policies.ties import sure_slates
-from ..base import Asked, Outcome, Weighted, Weights, refuse_impossible
+from ..base import Outcome, Weighted, Weights, refuse_impossible
 from ..items import IPM
 from ..registry import ESTIMATORS
 from ..wrappers import self_normalised

@@ -15,6 +15,7 @@ from ...log.source import Needs
 from ...spelling import Spelled
 from ..base import (
     Ability,
+    BySlots,
     FillsSlots,
     ItemWeights,
     OrderGivenSet,
@@ -39,7 +40,7 @@ _LEAST = -600.0
 
 @POLICIES.register
 @dataclass(frozen=True, repr=False)
-class PlackettLuce(Spelled, PairProbs, OrderGivenSet, OwnRanks, ItemWeights, FillsSlots, ShowsAll):
+class PlackettLuce(Spelled, PairProbs, OrderGivenSet, OwnRanks, ItemWeights, FillsSlots, ShowsAll, BySlots):
     """Plackett-Luce with weights score^(1 / temperature), or exp(score / temperature) with `log=True`.
 
     P(slate) = prod_j w_j / (sum of the weights not above slot j); paper criteo-test-bed, Eq. 1.
@@ -62,12 +63,14 @@ class PlackettLuce(Spelled, PairProbs, OrderGivenSet, OwnRanks, ItemWeights, Fil
     scores: str
     temperature: float = field(default=1.0, kw_only=True)
     log: bool = field(default=False, kw_only=True)
+    by_slots: bool = field(init=False, repr=False, compare=False)
     _known: KnownLaws | None = field(default=None, init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         refuse_no_column(self, self.scores)
         if not self.temperature > 0:
             raise UsageError(f"temperature is {self.temperature}", "give a temperature above zero")
+        object.__setattr__(self, "by_slots", not self.log and self.temperature == 1)  # the scores are the weights
 
     def needs(self, ability: Ability) -> Needs:
         column = frozenset([self.scores])
@@ -102,12 +105,12 @@ class PlackettLuce(Spelled, PairProbs, OrderGivenSet, OwnRanks, ItemWeights, Fil
         return sample_rows(self.log_weights(contexts), contexts, rng)
 
     def log_prob(self, contexts: Contexts, slates: Integers) -> Floats:
-        if self.plain:
+        if self.by_slots:
             return log_product(self.slot_probs(contexts, slates))
         return np.asarray(self._log_slot_probs(contexts, slates).sum(axis=1))
 
     def slot_probs(self, contexts: Contexts, slates: Integers) -> Floats:
-        if self.plain:
+        if self.by_slots:
             weights, probs = contexts.scores[self.scores], np.empty(slates.shape)
             _kernels_sets.slot_probs(weights, contexts.size, slates, np.zeros(weights.shape[1], np.bool_), probs)
             return probs
@@ -136,9 +139,9 @@ class PlackettLuce(Spelled, PairProbs, OrderGivenSet, OwnRanks, ItemWeights, Fil
         """As `OwnRanks.own_ranks`: where the candidates are few, without the law of all at all ranks."""
         if not few(contexts.size):
             return RankLaw.of(self.rank_probs(contexts, slates)).own_ranks(contexts.length)
-        values = contexts.scores[self.scores] if self.plain else self.log_weights(contexts)
+        values = contexts.scores[self.scores] if self.by_slots else self.log_weights(contexts)
         found, size, length = np.zeros(slates.shape), contexts.size, contexts.length
-        _kernels_sets.rank_probs(values, size, length, slates, found[:, :, None], logs=not self.plain, alone=True)
+        _kernels_sets.rank_probs(values, size, length, slates, found[:, :, None], logs=not self.by_slots, alone=True)
         return found
 
     def pair_probs(self, contexts: Contexts) -> Floats:
@@ -192,8 +195,3 @@ class PlackettLuce(Spelled, PairProbs, OrderGivenSet, OwnRanks, ItemWeights, Fil
         logs, found = self.log_weights(contexts), np.zeros(slates.shape)
         _kernels_sets.log_slot_probs(logs, contexts.size, slates, np.zeros(logs.shape[1], np.bool_), found)
         return found
-
-    @property
-    def plain(self) -> bool:
-        """Whether the scores are the weights, so that no logarithm is needed."""
-        return not self.log and self.temperature == 1.0
