@@ -20,8 +20,7 @@ from ..policies.propensities import AnyPolicy, law, reads
 from ..sums.base import MappedFold
 from ..sums.estimate import Design
 from ..sums.sampled import SampledRows, SampledRowsFold
-from .base import Estimator
-from .fold import Layout
+from .fold import Layout, TargetPair
 from .pseudoinverse.estimator import PI
 from .pseudoinverse.overlap import overlap
 from .sampled_slates import DRAWS, SampledSlates, sampled_slates
@@ -73,15 +72,15 @@ class DesignFold(MappedFold):
             made = None
             if pair.number in self.able and len(state):
                 with suppress(OffrankError, NotImplementedError):  # diagnostics must not stop the estimate
-                    made = self._design(state, pair.target, pair.estimator, known)
+                    made = self._design(state, pair, known)
             found.append(made)
         return tuple(found)
 
-    def _design(self, state: SampledRows, target: AnyPolicy, estimator: Estimator, known: _Known) -> Design | None:
+    def _design(self, state: SampledRows, pair: TargetPair, known: _Known) -> Design | None:
         """The design of one pair. known: the slates that the last target shows, shared by its estimators."""
+        target, estimator, weighted, plain, *_ = pair
         slots = max(state.contexts.slots, 1)
-        weighting, plain = estimator.weighting, estimator.unbounded
-        if weighting is None or plain is None:
+        if weighted is None or plain is None:
             return None
         moves = plain.follows == "every rank"
         few = np.arange(min(len(state), max(PAIRS // slots**2, 1), TURNED if moves else self.kept))
@@ -95,7 +94,7 @@ class DesignFold(MappedFold):
             given = law(target, "sample"), law(self.logging, "log_prob"), contexts, inclusion
             known[moves] = target, sampled_slates(*given, self.cache, draws)
         slates = known[moves][1]
-        found = (turned if moves else ratios)(weighting, plain, slates)
+        found = (turned if moves else ratios)(weighted, plain, slates)
         few = few[slates.order]
         length = np.ones(len(few)) if plain.outcome == "reward" else state.contexts.length[few]
         number = (np.arange(found.weight.shape[1]) < length[:, None]).astype(np.float64)
@@ -108,7 +107,8 @@ class DesignFold(MappedFold):
         counts = 1 / state.inclusion[few]
         second = found.sigma2 + found.sampling
         mean = float((counts * found.supported).sum())
-        effective = state.read / len(few) * _effective(counts * found.supported, counts**2 * second)
+        squares = float((counts**2 * second).sum())
+        effective = state.read / len(few) * (mean**2 / squares if squares > 0 else 0.0)
         return Design(
             rows=len(few),
             second_moment=float((counts * second).sum() / counts.sum()),
@@ -125,7 +125,7 @@ def design_fold(layout: Layout, logging: AnyPolicy, source: Source, needed: Need
     """The fold that finds the designs; it reads columns that it needs beside those `needed` anyway."""
     able = set()
     for pair in layout.pairs:
-        target, estimator, plain = pair.target, pair.estimator, pair.estimator.unbounded
+        target, estimator, plain = pair.target, pair.estimator, pair.plain
         with suppress(AbilityError):
             if isinstance(estimator, PI) and estimator.slots == "joint":
                 every = needed | reads(target, "rank_probs") | reads(logging, "pair_probs")
@@ -150,6 +150,8 @@ def _design(found: UniqueWeights, number: Floats, counts: Floats, read: int) -> 
     mass, squares = each * found.control, count * each * weight**2
     seen = [_least_hidden(found.weight[:, slot], repeats * found.chance[:, slot]) for slot in range(number.shape[1])]
     hidden = found.weight > np.array(seen)
+    sums = [(float(mass[some].sum()), float(squares[some].sum())) for some in (..., ~hidden)]
+    effective, visible = (kish * (total**2 / square) if square > 0 else 0.0 for total, square in sums)
     return Design(
         rows=len(counts),
         second_moment=float((each * weight**2).sum()) / slots,
@@ -157,14 +159,9 @@ def _design(found: UniqueWeights, number: Floats, counts: Floats, read: int) -> 
         largest=float(found.weight.max(initial=0.0, where=found.chance > 0)),
         unsupported=max(1 - float((each * found.free).sum()) / slots, 0.0),
         hidden=float(mass[hidden].sum()) / slots,
-        effective=kish * _effective(mass, squares),
-        visible=kish * _effective(mass[~hidden], squares[~hidden]),
+        effective=effective,
+        visible=visible,
     )
-
-
-def _effective(weights: Floats, squares: Floats) -> float:
-    total = float(squares.sum())
-    return float(weights.sum()) ** 2 / total if total > 0 else 0.0
 
 
 def _least_hidden(weight: Floats, expected: Floats) -> float:

@@ -43,12 +43,13 @@ class TargetPair(NamedTuple):
 
     value, weight: of each row. slot_value, slot_weight: in each block of slots. drawn: values by draws from the
     posterior of the estimator's model. outcome: REWARD or CLICKS, which it estimates. weighted: how it weights the
-    logged ones; None where it does not.
+    logged ones, and plain: without a bound; None where it does not.
     """
 
     target: AnyPolicy
     estimator: Estimator
     weighted: Weighted | None
+    plain: Weighted | None
     number: int
     value: Name
     weight: Name
@@ -104,10 +105,11 @@ class Layout:
         pairs = list[TargetPair]()
         for number, (target, estimator) in enumerate(product(self.targets, self.estimators)):
             weighted = estimator if isinstance(estimator, Weighted) else estimator.weighting
+            plain = weighted if weighted is None or weighted.bound is None else weighted.unbounded
             value, weight = f"value {number}", f"weight {number}"
             drawn = tuple(f"{value} by draw {draw}" for draw in range(len(estimator.drawn)))
             names = value, weight, f"{value} in slots", f"{weight} in slots"
-            pairs.append(TargetPair(target, estimator, weighted, number, *names, drawn, estimator.outcome))
+            pairs.append(TargetPair(target, estimator, weighted, plain, number, *names, drawn, estimator.outcome))
         put = partial(object.__setattr__, self)
         put("pairs", tuple(pairs))
         put("places", {(one.target, one.estimator): one for one in pairs})

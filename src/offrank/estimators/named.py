@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from ..errors import UsageError
 from ..registry import Together
 from ..reward_models.registry import REWARD_MODELS
 from ..spelling import parse
@@ -28,8 +29,9 @@ def estimator(spelling: str | Estimator | SelfNormalised) -> Estimator | SelfNor
 
     Raises:
         SpellingError: not an estimator's spelling.
+        UsageError: it is that of a model within estimators, or no spelling and no estimator.
     """
-    if not isinstance(spelling, str):
-        return spelling
-    made: Estimator | SelfNormalised = parse(spelling, _NAMES, "estimator")
+    made: object = parse(spelling, _NAMES, "estimator") if isinstance(spelling, str) else spelling
+    if not isinstance(made, Estimator | SelfNormalised):
+        raise UsageError(f"{made!r} is not an estimator", "give one such as 'snips' or 'interpol(window=2)'")
     return made

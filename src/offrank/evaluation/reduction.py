@@ -155,8 +155,8 @@ class Pass:
         """Return the columns to read."""
         labels = frozenset([] if self.by is None else [self.by])
         wanted = needs(self.layout, self.logging) | Needs(clusters=frozenset(self.spec.columns), labels=labels)
-        for one in self.layout.targets:
-            if sorts(one):  # a target whose column is missing is refused, whatever the estimators read
+        if all(one.requires_target is None for one in self.layout.estimators):
+            for one in filter(sorts, self.layout.targets):  # one whose column is missing is refused in any case
                 wanted |= law_needs(one, "rank_probs")
         return wanted
 

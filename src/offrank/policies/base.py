@@ -181,11 +181,6 @@ def unable(policy: object, ability: Ability, remedy: str) -> NoReturn:
     raise AbilityError(f"{policy!r} cannot {_WANTED[ability]}", remedy)
 
 
-def refuse_no_column(policy: object, column: object) -> None:
-    """Raise unless `column` may be the name of a column.
-
-    Raises:
-        UsageError: it may not.
-    """
-    if not isinstance(column, str):
-        raise UsageError(f"{policy!r}: {column!r} is not a column", "name a column of the log")
+def no_column(policy: object, column: object) -> UsageError:
+    """The error for what cannot be the name of a column."""
+    return UsageError(f"{policy!r}: {column!r} is not a column", "name a column of the log")

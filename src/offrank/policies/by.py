@@ -15,7 +15,7 @@ from ..log.batch import Contexts, Floats, Integers, LogBatch
 from ..log.hashing import text_code
 from ..log.source import Needs
 from ..spelling import Spelled, spell
-from .base import Ability, PairProbs, RefusesRows, put_rows, refuse_no_column
+from .base import Ability, PairProbs, RefusesRows, no_column, put_rows
 from .mixture import refuse_no_policy
 from .pair_law import pair_probs
 from .policy_mixture import frozen
@@ -47,7 +47,8 @@ class By(Spelled, ShownPolicy, PairProbs, RefusesRows):
     policies: Mapping[str, AnyPolicy]
 
     def __post_init__(self) -> None:
-        refuse_no_column(self, self.column)
+        if not isinstance(self.column, str):
+            raise no_column(self, self.column)
         object.__setattr__(self, "policies", frozen(self.policies, "by(arm, {A: top(a_score), B: top(b_score)})"))
         for part in self.policies.values():
             refuse_no_policy(self, part)

@@ -13,7 +13,7 @@ from ..running.executors import Executor, run
 from ..spelling import Spelled, spell
 from ..sums.base import MappedFold
 from ..sums.counts import KeyedCounts, KeyedCountsFold, join
-from .base import Ability, Fits, refuse_no_column, unable
+from .base import Ability, Fits, no_column, unable
 from .registry import POLICIES
 
 
@@ -37,7 +37,8 @@ class Counted(Spelled, Fits):
     counts: KeyedCounts | None = field(default=None, kw_only=True, compare=False)
 
     def __post_init__(self) -> None:
-        refuse_no_column(self, self.by)
+        if not isinstance(self.by, str):
+            raise no_column(self, self.by)
 
     def __repr__(self) -> str:
         return f"counted(by={spell(self.by)})"

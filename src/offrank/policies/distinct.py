@@ -19,7 +19,7 @@ from .base import (
     PairProbs,
     all_items,
     item_weights,
-    refuse_no_column,
+    no_column,
     shuffles,
     unable,
 )
@@ -55,7 +55,8 @@ class Distinct(Spelled, PairProbs, MaySort, FillsSlots):
 
     def __post_init__(self) -> None:
         refuse_no_policy(self, self.base)
-        refuse_no_column(self, self.column)
+        if not isinstance(self.column, str):
+            raise no_column(self, self.column)
         sorting = isinstance(self.base, Sorting)
         draws = shuffles(self.base) or isinstance(self.base, ItemWeights)
         if not (sorting or draws) or (not sorting and isinstance(self.base, MaySort) and self.base.sorts):

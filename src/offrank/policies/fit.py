@@ -81,6 +81,8 @@ def parts_of(held: Any) -> Iterator[Any]:
         own = getattr(held, "__dict__", {}).values()
         inside = [one for value in own for one in _each(value) if is_policy(one)]
     for one in inside:
+        if isinstance(one, str | float | int | None):  # what holds nothing
+            continue
         if isinstance(one, tuple | list | Frozen) or dataclasses.is_dataclass(one) or is_policy(one):
             yield from parts_of(one)
         else:  # what a user's regressor holds is its own business

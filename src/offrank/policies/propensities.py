@@ -14,7 +14,7 @@ from typing import Any, Literal, cast, get_args
 
 import numpy as np
 
-from ..log.batch import Floats, LogBatch
+from ..log.batch import Floats, Integers, LogBatch
 from ..log.source import Needs
 from . import _kernels
 from .base import Ability, BySlots, OwnRanks, Policy, RefusesRows, all_items, unable
@@ -201,12 +201,16 @@ class _OfSorting(_OfLaw):
     @cached_property
     def slot_probs(self) -> Floats:
         found = np.empty(self.batch.slates.shape)
-        _kernels.block_slot_probs(self.rank_law.first, self.rank_law.width, self.batch.slates, found)
+        _kernels.block_slot_probs(*self._blocks, self.batch.slates, found)
         return found
 
     @cached_property
     def rank_law(self) -> RankLaw:
-        return RankLaw.blocks(*self.policy.blocks(self.batch.contexts, self.batch.slates))
+        return RankLaw.blocks(*self._blocks)
+
+    @cached_property
+    def _blocks(self) -> tuple[Integers, Integers]:
+        return self.policy.blocks(self.batch.contexts, self.batch.slates)
 
 
 def _of_known_rows(policy: Any, batch: LogBatch) -> Propensities:

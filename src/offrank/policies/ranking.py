@@ -12,7 +12,7 @@ from ..log.batch import Contexts, Integers
 from ..log.source import Needs
 from ..spelling import Spelled
 from . import _kernels
-from .base import Ability, FillsSlots, refuse_no_column, unable
+from .base import Ability, FillsSlots, no_column, unable
 from .registry import POLICIES
 from .sorting import Sorting
 
@@ -34,7 +34,8 @@ class Ranking(Spelled, Sorting, FillsSlots):
     column: str
 
     def __post_init__(self) -> None:
-        refuse_no_column(self, self.column)
+        if not isinstance(self.column, str):
+            raise no_column(self, self.column)
 
     def needs(self, ability: Ability) -> Needs:
         return Needs(frozenset(["candidates"]), rankings=frozenset([self.column]), exchangeable=True)

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from ..log.batch import Contexts, Floats, Integers, LogBatch, Shown, SparseFeatures
 from ..log.source import Needs
-from .base import Ability, FillsSlots, PairProbs, RefusesRows, all_items, refuse_no_column, slots_filled
+from .base import Ability, FillsSlots, PairProbs, RefusesRows, all_items, no_column, slots_filled
 from .mixture import refuse_no_policy
 from .pair_law import pair_probs
 from .propensities import AnyPolicy, law
@@ -60,7 +60,8 @@ class Restricted(PairProbs, FillsSlots, RefusesRows):
 
     def __post_init__(self) -> None:
         refuse_no_policy(self, self.base)
-        refuse_no_column(self, self.column)
+        if not isinstance(self.column, str):
+            raise no_column(self, self.column)
 
     @abstractmethod
     def fixed(self, contexts: Contexts) -> Integers:

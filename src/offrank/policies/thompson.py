@@ -8,7 +8,7 @@ from typing import ClassVar
 from ..log.batch import Contexts
 from ..races import BetaKeys, GaussianKeys, Keys, refuse_other_posteriors
 from ..spelling import Spelled
-from .base import refuse_no_column
+from .base import no_column
 from .racing import Racing, numbers_of
 from .registry import POLICIES
 
@@ -43,7 +43,8 @@ class Thompson(Spelled, Racing):
     def __post_init__(self) -> None:
         refuse_other_posteriors(self.alpha, self.beta, self.mean, self.sd)
         for column in self.columns:
-            refuse_no_column(self, column)
+            if not isinstance(column, str):
+                raise no_column(self, column)
 
     @property
     def columns(self) -> tuple[str, ...]:

@@ -12,7 +12,7 @@ from ..log.batch import Contexts, Floats, Integers
 from ..log.source import Needs
 from ..spelling import Spelled
 from . import _kernels
-from .base import Ability, FillsSlots, refuse_no_column
+from .base import Ability, FillsSlots, no_column
 from .registry import POLICIES
 from .sorting import Sorting
 
@@ -38,7 +38,8 @@ class Top(Spelled, Sorting, FillsSlots):
     ascending: bool = field(default=False, kw_only=True)
 
     def __post_init__(self) -> None:
-        refuse_no_column(self, self.scores)
+        if not isinstance(self.scores, str):
+            raise no_column(self, self.scores)
 
     def needs(self, ability: Ability) -> Needs:
         return Needs(frozenset(["candidates"]), scores=frozenset([self.scores]), exchangeable=True)

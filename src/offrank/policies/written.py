@@ -15,7 +15,7 @@ from ..log.batch import Floats, LogBatch
 from ..log.schema import WRITTEN
 from ..log.source import Needs
 from ..spelling import Spelled
-from .base import Ability, refuse_no_column, unable
+from .base import Ability, no_column, unable
 from .propensities import Propensities, ShownAbility, ShownPolicy
 from .rank_law import RankLaw
 from .registry import POLICIES
@@ -105,8 +105,8 @@ class Written(Spelled, WrittenPolicy):
         if not self.columns:
             raise UsageError("written names no column", "name one: written(slate=new_propensity)")
         for column in (self.slate, self.slots, self.ranks):
-            if column is not None:
-                refuse_no_column(self, column)
+            if column is not None and not isinstance(column, str):
+                raise no_column(self, column)
 
     @property
     def columns(self) -> Mapping[str, str]:

@@ -23,7 +23,7 @@ from ..base import (
     PairProbs,
     ShowsAll,
     log_product,
-    refuse_no_column,
+    no_column,
     unable,
 )
 from ..rank_law import RankLaw
@@ -67,7 +67,8 @@ class PlackettLuce(Spelled, PairProbs, OrderGivenSet, OwnRanks, ItemWeights, Fil
     _known: KnownLaws | None = field(default=None, init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        refuse_no_column(self, self.scores)
+        if not isinstance(self.scores, str):
+            raise no_column(self, self.scores)
         if not self.temperature > 0:
             raise UsageError(f"temperature is {self.temperature}", "give a temperature above zero")
         object.__setattr__(self, "by_slots", not self.log and self.temperature == 1)  # the scores are the weights
