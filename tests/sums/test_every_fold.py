@@ -254,7 +254,9 @@ LOGS: dict[str, Callable[[Any], Any]] = {
     "clicks.evaluation.PredictionFold": lambda kind: kind((fitted("rctr"), fitted("cascade")), IntervalSpec()),
     "clicks.sessions.TallyFold": lambda kind: kind(),
     "clicks.sessions.SessionsFold": lambda kind: kind("query"),
-    "estimators.design.DesignFold": lambda kind: kind(layout(), OLD, frozenset(range(6)), SCORES, kept=40),
+    "estimators.design.DesignFold": lambda kind: kind(
+        SCORES, 40, layout=layout(), logging=OLD, able=frozenset(range(6))
+    ),
     "estimators.fold.TermsFold": lambda kind: kind(layout(), OLD, PARTS, by=by_slots),
     "estimators.pseudoinverse.overlap.OverlapFold": lambda kind: kind(NEW, OLD),
     "sums.fingerprint.FingerprintFold": lambda kind: kind(Content(features=True), keep=50),

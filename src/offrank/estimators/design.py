@@ -17,7 +17,6 @@ from ..errors import AbilityError, OffrankError
 from ..log.batch import Floats, Integers, RunCache
 from ..log.source import Needs, Source, has
 from ..policies.propensities import AnyPolicy, law, reads
-from ..sums.base import MappedFold
 from ..sums.estimate import Design
 from ..sums.sampled import SampledRows, SampledRowsFold
 from .fold import Layout, TargetPair
@@ -46,26 +45,25 @@ _LARGEST = 1e100
 
 
 @dataclass(frozen=True)
-class DesignFold(MappedFold):
+class DesignFold(SampledRowsFold):
     """Keeps a random sample of a log's contexts and returns a `Design` or None for each pair of the layout.
 
     able: by number, the pairs whose columns are read. None for others, and where a policy lacks an ability:
-    the logging policy must be a law, and the target must be able to draw. needs: the columns of the contexts.
+    the logging policy must be a law, and the target must be able to draw. draws: slates of a target that draws.
     """
 
-    layout: Layout
-    logging: AnyPolicy
-    able: frozenset[int]
-    needs: Needs
-    kept: int = KEPT
-    draws: int = DRAWS
-    cache: RunCache = field(default_factory=RunCache, compare=False, repr=False)
+    layout: Layout = field(kw_only=True, compare=False)
+    logging: AnyPolicy = field(kw_only=True, compare=False)
+    able: frozenset[int] = field(kw_only=True, compare=False)
+    draws: int = field(default=DRAWS, kw_only=True, compare=False)
+    cache: RunCache = field(default_factory=RunCache, kw_only=True, compare=False, repr=False)
 
     @property
-    def reducer(self) -> SampledRowsFold:
-        return SampledRowsFold(self.needs, self.kept if self.able else 0, cells=CANDIDATES, each="candidate")
+    def needs(self) -> Needs:
+        """The columns to read."""
+        return self.wanted
 
-    def result(self, state: SampledRows) -> tuple[Design | None, ...]:
+    def finish(self, state: SampledRows) -> tuple[Design | None, ...]:
         known: _Known = {}
         found = []
         for pair in self.layout.pairs:
@@ -137,7 +135,16 @@ def design_fold(layout: Layout, logging: AnyPolicy, source: Source, needed: Need
             if replace(every, exchangeable=needed.exchangeable) == needed or has(source, every):
                 able.add(pair.number)
                 needed = every
-    return DesignFold(layout, logging, frozenset(able), needed, cache=cache)
+    return DesignFold(
+        needed,
+        KEPT if able else 0,
+        cells=CANDIDATES,
+        each="candidate",
+        layout=layout,
+        logging=logging,
+        able=frozenset(able),
+        cache=cache,
+    )
 
 
 def _design(found: UniqueWeights, number: Floats, counts: Floats, read: int) -> Design:

@@ -15,7 +15,8 @@ from ..log.batch import RunCache
 from ..log.source import Needs, Source, has
 from ..outputs import inputs_in, refuse_outputs
 from ..policies.balanced import arms_of, refuse_arm_targets
-from ..policies.fit import counts, fitted, learns
+from ..policies.base import Fits
+from ..policies.fit import counts, fitted, parts_of
 from ..readers.log import period_of
 from ..registry import Later
 from ..reward_models.fitting import fit_models
@@ -73,7 +74,7 @@ def numbers(question: NumbersAsked) -> Numbers:
     job = pass_of_numbers(question, source, cache)
     needed = job.needs()
     folds = job.number_folds(source, needed, cache)
-    some = source.select(folds["design"].needs)  # needed, and more
+    some = source.select(folds["design"].wanted)  # needed, and more
     found = run(some, Tee(folds), question.executor, question.progress, cache)
     if not found["impressions"].n:
         found["impressions"].refuse_none(source.describe())
@@ -123,7 +124,7 @@ def pass_of_numbers(question: NumbersAsked, source: Source, cache: RunCache) -> 
     plan, spec = question.plan, question.spec.with_clusters_of(source)
     if arms_of(plan.logging) is not None:
         refuse_arm_targets(plan.logging, plan.targets.values())
-    if learns((*plan.targets.values(), plan.logging, *plan.estimators)):
+    if any(parts_of((*plan.targets.values(), plan.logging, *plan.estimators), Fits)):
         plan = _learnt(plan, question, source, spec.columns)
     families: dict[str, Family] = {}
     picks: dict[str, dict[str, Pick]] = {}

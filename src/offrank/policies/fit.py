@@ -20,7 +20,7 @@ P = TypeVar("P")
 
 def fitted(policy: AnyPolicy, source: Source, executor: Executor | None = None) -> AnyPolicy:
     """The policy, fitted to the log together with the policies in its fields."""
-    return replaced(policy, lambda one: one.fit(source, executor)) if learns([policy]) else policy
+    return replaced(policy, lambda one: one.fit(source, executor))
 
 
 def replaced(part: P, fit: Callable[[Fits], Any]) -> P:
@@ -41,11 +41,6 @@ def replaced(part: P, fit: Callable[[Fits], Any]) -> P:
     return cast(P, dataclasses.replace(found, **changed)) if changed else part
 
 
-def learns(parts: Iterable[object]) -> bool:
-    """Whether any of these, or anything inside them, is fitted to the log before use."""
-    return any(isinstance(one, Fits) for part in parts for one in parts_of(part))
-
-
 def must_fit(policy: object) -> bool:
     """Whether the policy itself, not only one inside it, is fitted to the log before use."""
     return isinstance(policy, Fits)
@@ -53,23 +48,24 @@ def must_fit(policy: object) -> bool:
 
 def counts(policy: AnyPolicy) -> bool:
     """Whether the policy, or one inside it, is counted in the log."""
-    return any(isinstance(one, Fits) and is_policy(one) for one in parts_of(policy))
+    return any(map(is_policy, parts_of(policy, Fits)))
 
 
 def counted_by(policy: AnyPolicy) -> str | None:
     """The column by whose values a policy, or one inside it, was counted in the log."""
-    return next((one.by for one in parts_of(policy) if isinstance(one, Counted)), None)
+    return next((one.by for one in parts_of(policy, Counted)), None)
 
 
 def learnt_rows(policy: AnyPolicy) -> tuple[Fingerprint, ...]:
     """The fingerprints of the rows that a policy, and those inside it, were learnt from."""
-    rows = (one.learnt_rows() for one in parts_of(policy) if isinstance(one, Trained))
+    rows = (one.learnt_rows() for one in parts_of(policy, Trained))
     return tuple(one for one in rows if one is not None)
 
 
-def parts_of(held: Any) -> Iterator[Any]:
-    """An object and, recursively, what it holds in its fields, lists and mappings."""
-    yield held
+def parts_of(held: Any, kind: type) -> Iterator[Any]:
+    """Those of a kind among an object and, recursively, what it holds in its fields, lists and mappings."""
+    if isinstance(held, kind):
+        yield held
     inside: Iterable[Any] = ()
     if isinstance(held, Frozen):
         inside = (*held.keys(), *held.values())
@@ -84,8 +80,8 @@ def parts_of(held: Any) -> Iterator[Any]:
         if isinstance(one, str | float | int | None):  # what holds nothing
             continue
         if isinstance(one, tuple | list | Frozen) or dataclasses.is_dataclass(one) or is_policy(one):
-            yield from parts_of(one)
-        else:  # what a user's regressor holds is its own business
+            yield from parts_of(one, kind)
+        elif isinstance(one, kind):  # what a user's regressor holds is its own business
             yield one
 
 

@@ -31,7 +31,7 @@ def fit_models(
     Raises:
         UsageError: no features, too few queries, or a regressor that predicts no finite numbers.
     """
-    every = (one for estimator in estimators for one in parts_of(estimator))
+    every = parts_of(tuple(estimators), Fits)
     models = list(dict.fromkeys(one for one in every if isinstance(one, SlateRegression | ClickHalves)))
     if not models:
         return list(estimators)
