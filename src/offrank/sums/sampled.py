@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -44,7 +44,7 @@ class SampledRows:
 
 
 @dataclass(frozen=True)
-class SampledRowsFold(Fold[SampledRows, LogBatch, SampledRows]):
+class SampledRowsFold(Fold[SampledRows, LogBatch, Any]):
     """Keeps the rows with the smallest hashes, at most `kept` rows and `cells` cells, none of more than `LARGEST_ROW`.
 
     wanted: the columns of the contexts to keep. each: whether a cell is a candidate, or a candidate at a rank. by: one
