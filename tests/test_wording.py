@@ -179,7 +179,7 @@ def test_no_words_of_the_other_style_in_any_finding() -> None:
     assert len({caution.code for caution in named}) > 15
     sections = (Section("Findings", findings=of_models([("model", found)])),)
     document = worded(Document("All", "", sections), "command line")
-    said = [remedy for finding in document.sections[0].findings for _, remedy in finding.remedies(10**6)]
+    said = [remedy for finding in document.sections[0].findings for _, remedy in finding.told(10**6)[2]]
     assert said
     assert [text for text in said if PYTHON.search(text)] == []
     assert [text for text in (one.remedy for one in named) if re.search(r"(?<!\w)--?[a-z]", text)] == []

@@ -94,13 +94,16 @@ class Arguments:
 
     def command(self, verb: str) -> str:
         """Return the call that repeats the job; options equal to their defaults are left out."""
-        fields = {one.name: one for one in dataclasses.fields(self)}
         words = [repr(fspath(self.log)) if isinstance(self.log, str | PathLike) else "log"]
         words += [f"columns={plain(self.columns)!r}"] if self.columns else []
-        for name, value in self.said("question", "call").items():
-            default = fields[name].default
-            if not fields[name].kw_only or not (getattr(self, name) is default or value == default):
-                words.append(f"{name}={_call(getattr(self, name), value)}")
+        for name, one in _in_order(type(self)):
+            known, given = one.metadata[_KEY], getattr(self, name)
+            if known.part == "run" or (one.kw_only and given is one.default):
+                continue
+            value = plain(attrgetter(known.ready or name)(self))
+            if not one.kw_only or value != one.default:
+                alone = isinstance(value, Mapping) and not isinstance(given, Mapping | list)  # one policy, unnamed
+                words.append(f"{name}={(next(iter(value.values())) if alone else value)!r}")
         return f"offrank.{verb}({', '.join(words)})"
 
 
@@ -156,12 +159,6 @@ def worth_of(given: Any) -> float:
     if isinstance(given, Real) and 0 < float(given) < math.inf:
         return float(given)
     raise UsageError(f"worth is {given!r}", "give a number above 0, such as 1.5")
-
-
-def _call(given: Any, said: Any) -> str:
-    """Return the spelling of an argument in a call: a single policy without its name."""
-    alone = isinstance(said, Mapping) and not isinstance(given, Mapping | list)
-    return repr(next(iter(said.values())) if alone else said)
 
 
 def arguments_of(kind: type[Arguments]) -> dict[str, Argument]:

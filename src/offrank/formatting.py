@@ -210,7 +210,7 @@ def printable(name: str) -> str:
 
 def shorten(name: str, columns: int = 24) -> str:
     """Cut the name before its end to this many columns, counting wide letters as two."""
-    if sum(map(_columns, name)) <= columns:
+    if (name.isascii() and len(name) <= columns) or sum(map(_columns, name)) <= columns:
         return name
     end = columns // 5
     head, tail = _take(name, columns - end - 1), _take(name[::-1], end)

@@ -111,14 +111,16 @@ class Wording(str):
     @classmethod
     def of(cls, parts: Iterable[object]) -> Self:
         """Join texts and phrases."""
-        flat = tuple(piece for part in parts for piece in _pieces(part))
-        made = str.__new__(cls, "".join(_said(piece, "python") for piece in flat))
-        made.parts = flat
+        flat = list[str | Phrase]()
+        for part in parts:
+            flat += part.parts if isinstance(part, Wording) else [part if isinstance(part, str | Phrase) else str(part)]
+        made = str.__new__(cls, "".join(one if isinstance(one, str) else one.said("python") for one in flat))
+        made.parts = tuple(flat)
         return made
 
     def said(self, style: Style) -> str:
         """Return the text in words."""
-        return "".join(_said(part, style) for part in self.parts)
+        return "".join(one if isinstance(one, str) else one.said(style) for one in self.parts)
 
     def __add__(self, other: str) -> Wording:
         return Wording.of((self, other))
@@ -173,16 +175,6 @@ def nearest(name: str, known: Iterable[str], cutoff: float = 0.6) -> str | None:
         return None
     near = difflib.get_close_matches(name, [one for one in known if len(one) <= _LONGEST], n=1, cutoff=cutoff)
     return near[0] if near else None
-
-
-def _pieces(part: object) -> tuple[str | Phrase, ...]:
-    if isinstance(part, Wording):
-        return part.parts
-    return (part,) if isinstance(part, str | Phrase) else (str(part),)
-
-
-def _said(part: str | Phrase, style: Style) -> str:
-    return part if isinstance(part, str) else part.said(style)
 
 
 def _same(before: Iterable[object], after: Iterable[object]) -> bool:

@@ -191,17 +191,18 @@ def test_warnings_are_grouped_by_code_the_worst_first() -> None:
     found = findings_of(sample.result())
     assert [finding.code for finding in found] == ["low-ess", "heavy-tail", "no-overlap"]
     assert {finding.severity for finding in found} == {"serious"}
-    message, places = found[2].shown()[0]
+    ((message, places), *_), rest, _ = found[2].told()
     assert message == "No logged slate is one that the target would have shown."
     assert places == "`snips` for `worse`"
-    assert found[2].rest() == "Also 5 estimates of groups with this code."
+    assert rest == "Also 5 estimates of groups with this code."
 
 
 def test_warnings_of_groups_alone_are_shown() -> None:
     each = {"a": {KEY: plain(0.4, 0.01, **warning("note"))}, "b": {KEY: plain(0.4, 0.01)}}
     (finding,) = findings_of(sample.only({KEY: plain(0.4, 0.01)}, each, by="banner"))
-    assert finding.shown() == [("Few.", "`snips` in banner `a`")]
-    assert not finding.rest()
+    messages, rest, _ = finding.told()
+    assert messages == [("Few.", "`snips` in banner `a`")]
+    assert not rest
 
 
 def test_groups_come_largest_first() -> None:
@@ -215,14 +216,16 @@ def test_each_message_keeps_its_own_severity_the_worst_first() -> None:
     estimates = {("t", "ips"): plain(0.4, 0.01, **note), ("t", "ipm"): plain(0.4, 0.01, **worse)}
     (finding,) = findings_of(sample.only(estimates))
     assert finding.severity == "serious"
-    assert finding.shown() == [("serious: Hardly any.", "`ipm`"), ("note: A few.", "`ips`")]
-    assert finding.remedies() == [("`ipm`", "Much more."), ("`ips`", "More.")]
-    assert finding.remedies(1) == [("", "Much more.")]
+    messages, _, remedies = finding.told()
+    assert messages == [("serious: Hardly any.", "`ipm`"), ("note: A few.", "`ips`")]
+    assert remedies == [("`ipm`", "Much more."), ("`ips`", "More.")]
+    assert finding.told(1)[2] == [("", "Much more.")]
 
 
 def test_a_group_that_is_worse_is_shown_with_its_own_message() -> None:
     worse, other = warning("serious", "serious"), warning("note", "note")
     each = {name: {KEY: plain(0.4, 0.01, **one)} for name, one in zip("abc", (worse, worse, other), strict=True)}
     (finding,) = findings_of(sample.only({KEY: plain(0.4, 0.01, **warning("warning", "A few."))}, each, by="banner"))
-    assert finding.shown() == [("serious: serious", "`snips` in banner `a`"), ("warning: A few.", "`snips`")]
-    assert finding.rest() == "Also 2 estimates of groups with this code."
+    messages, rest, _ = finding.told()
+    assert messages == [("serious: serious", "`snips` in banner `a`"), ("warning: A few.", "`snips`")]
+    assert rest == "Also 2 estimates of groups with this code."

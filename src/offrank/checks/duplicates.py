@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from ..log.batch import Integers, LogBatch, bound, own_bound
 from ..log.hashing import alone
+from ..sums.base import Fold
 from ..sums.counts import summed
 from . import _kernels
 
@@ -69,7 +70,7 @@ class Contents:
 
 
 @dataclass(frozen=True)
-class ContentsFold:
+class ContentsFold(Fold[Contents, LogBatch, Contents]):
     """Counts rows of equal content: shown items, clicks, and every other column that was read."""
 
     kept: int = KEPT
@@ -91,9 +92,6 @@ class ContentsFold:
             return left if len(left.keys) else right
         keys, counts = summed([left.keys, right.keys], [left.counts, right.counts])
         return Contents(keys[: self.kept], counts[: self.kept])
-
-    def finish(self, state: Contents) -> Contents:
-        return state
 
 
 def content_keys(batch: LogBatch) -> Bits:

@@ -63,7 +63,7 @@ class KeptFold(MappedFold):
             rows=(float(rows[0]), float(rows[1])),
             impressions=(float(impressions[0]), float(impressions[1])),
             variance=(float(variance[0]), float(variance[1])),
-            apart=_apart(rows, kept, squares) if rows.all() else 0.0,
+            apart=_apart(rows, kept, squares) if rows.all() and (kept < rows).any() else 0.0,
             clicks=not found[2, 0] and bool(rows.any()),
             **(_left_out(found[3, :3], *found[4].tolist()) if found[4, -1] else {}),
         )

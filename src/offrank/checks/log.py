@@ -29,7 +29,7 @@ from .calibration import CalibrationFold
 from .duplicates import ContentsFold
 from .kept import KeptFold
 from .propensities import AgreementFold, UniformWeightsFold
-from .repeats import By, RepeatsFold, corrected
+from .repeats import By, RepeatsFold
 from .rows import CandidatesFold, RowsPerContextFold
 
 _SHOWN = Needs(frozenset(["candidates"]))
@@ -140,7 +140,8 @@ def log_evidence(
         unconfirmed=None if logging is None else departure(logging),
         fit=found.get("fit"),
         copies=found["contents"].repeated(),
-        repeats=worst and corrected(worst, 2 * len(compared)),  # each looks at slates and at items at the top
+        # each looks at slates and at items at the top
+        repeats=worst and replace(worst, chance=min(worst.chance * 2 * len(compared), 1.0)),
         least_repeats=min((one.least for one in compared), default=1.0),
         shown_only=rows > 0 and not more,
         unlisted=rows > 0 and not more and not listed,

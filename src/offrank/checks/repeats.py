@@ -210,14 +210,10 @@ def repeats(rows: RepeatRows, place: int, by: str) -> Repeats:
         pairs=float((scale * (total**2 - squares)).sum()),
         observed=seen,
         expected=float((scale * expected).sum()),
-        chance=float(_chance(away, variance, most)),
+        chance=float(bennett(np.array(max(away, 0.0)), np.array(variance), most)),
     )
     counted = float((scale * (same - alike + beyond)).sum()) / seen if seen > 0 else 1.0
     return replace(found, least=_least(found, variance, most, counted))
-
-
-def _chance(away: Floats | float, variance: float, most: float) -> Floats:
-    return bennett(np.maximum(away, 0.0), np.array(variance), most)
 
 
 def _least(found: Repeats, variance: float, most: float, counted: float) -> float:
@@ -227,7 +223,8 @@ def _least(found: Repeats, variance: float, most: float, counted: float) -> floa
     """
     shares = np.arange(1, 201) / 200
     left = (found.pairs - found.expected) * counted
-    enough = shares[_chance(shares * left, variance, most) < UNLIKELY / _COMPARED]
+    chance = bennett(np.maximum(shares * left, 0.0), np.array(variance), most)
+    enough = shares[chance < UNLIKELY / _COMPARED]
     return float(enough.min(initial=1.0))
 
 

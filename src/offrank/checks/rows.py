@@ -155,9 +155,10 @@ class TiesFold(MappedFold):
         h = batch.inverse_inclusion
         return np.array([*(h[tied(policy, batch)].sum() for policy in self.policies), h.sum()])
 
-    def result(self, found: Floats) -> Floats:
-        """Return the share of the impressions before sub-sampling [policies]."""
-        return np.asarray(found[:-1] / found[-1]) if found[-1] else found[:-1]
+    def result(self, found: Floats) -> dict[AnyPolicy, float]:
+        """Return the share of the impressions before sub-sampling, by policy."""
+        shares = found[:-1] / found[-1] if found[-1] else found[:-1]
+        return dict(zip(self.policies, shares.tolist(), strict=True))
 
 
 def dependence(spread: Inference, mean: Mean, weight: Name, *, group: bool = False) -> ClustersEvidence:

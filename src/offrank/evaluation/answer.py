@@ -16,6 +16,7 @@ from ..log.source import Needs, Source, has
 from ..outputs import inputs_in, refuse_outputs
 from ..policies.balanced import arms_of, refuse_arm_targets
 from ..policies.base import Fits
+from ..policies.by import By
 from ..policies.fit import counts, fitted, parts_of
 from ..readers.log import period_of
 from ..registry import Later
@@ -50,10 +51,11 @@ def answered(question: Question) -> Result:
     source, left_out = arguments.source(question.log, question.columns), None
     period = period_of(source)
     asked = [question.target, question.logging, question.examination, question.estimators, question.held_out]
-    refuse_outputs(question.state, log=[question.log, source], read=asked, overwrite=question.overwrite)
+    if question.state is not None:
+        refuse_outputs(question.state, log=[question.log, source], read=asked, overwrite=question.overwrite)
+        refuse_learnt(question)
     read = tuple(inputs_in(question.log, source, *asked, question.state))
     executor, progress = question.executor, question.progress
-    refuse_learnt(question)
     if question.held_out is not None:
         source, left_out = kept_apart(source, question.held_out, executor, progress)
     if question.estimators is None and not has_clicks(source):
@@ -116,7 +118,9 @@ def _of_rewards(question: Question) -> Question:
 def pass_of(question: Question, source: Source, cache: RunCache) -> Pass:
     """Return the pass of a question, after what is to be learnt from the log was learnt. cache: of batches."""
     job = replace(pass_of_numbers(question, source, cache), totals=question.true_totals, compares=question.compares)
-    return _with_history(question, job, source).referenced(source)
+    if question.compares and job.layout.arms is not None:
+        job = _with_history(question, job, job.layout.arms, source)
+    return job.referenced(source)
 
 
 def pass_of_numbers(question: NumbersAsked, source: Source, cache: RunCache) -> Pass:
@@ -164,12 +168,10 @@ def _picked(
     return given, picks
 
 
-def _with_history(question: Question, job: Pass, source: Source) -> Pass:
+def _with_history(question: Question, job: Pass, arms: By, source: Source) -> Pass:
     """Add how clicks depend on those above, learnt from an A/B test of rankers that sort, or why it is not."""
-    arms, targets = job.layout.arms, job.targets.values()
-    if not question.compares or arms is None or not job.layout.tells_lists:
-        return job
-    if sum(one in targets for one in arms.policies.values()) < 2:
+    targets = job.targets.values()
+    if not job.layout.tells_lists or sum(one in targets for one in arms.policies.values()) < 2:
         return job  # no two arms are compared
     if question.state is not None:
         return replace(job, no_history=OF_STATE)

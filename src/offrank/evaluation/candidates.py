@@ -9,7 +9,6 @@ from itertools import permutations
 from typing import Any
 
 from ..errors import NoOverlapError
-from ..estimators.base import Reference
 from ..estimators.family import Family
 from ..estimators.fold import Layout
 from ..estimators.named import REFERENCES
@@ -175,12 +174,13 @@ def requested(rows: Rows) -> list[EstimateRow[AnyEstimator]]:
 def references(layout: Layout) -> list[AnyEstimator]:
     """Return the estimators that the user did not request and that assume less; `snips` too, where `ips` was asked."""
     plain = REFERENCES[:1] if REFERENCES[0] in layout.estimators else ()
-    return [named(one) for one in dict.fromkeys([*plain, *layout.references])]
+    every = dict.fromkeys([*plain, *layout.references])
+    return [SelfNormalised(one) if one == REFERENCES[0] else one for one in every]  # better for frequent clicks
 
 
-def of_references(summary: Counts, target: AnyPolicy) -> Rows:
-    """Return what the references say of a target, as far as the log gives it."""
-    every = ((one, summary.estimate(target, one)) for one in references(summary.layout))
+def of_references(summary: Counts, target: AnyPolicy, some: Iterable[AnyEstimator]) -> Rows:
+    """Return what references say of a target, as far as the log gives it."""
+    every = ((one, summary.estimate(target, one)) for one in some)
     return {repr(one): row_of(summary, repr(one), one, e, asked=False) for one, e in every if isinstance(e, Estimate)}
 
 
@@ -202,11 +202,6 @@ def beside_log(summary: Counts, target: AnyPolicy, row: EstimateRow[AnyEstimator
 def _unwarned(found: Estimate | NoOverlapError) -> bool:
     """Whether an estimate has no warning, so that an interval that contains its own is as sound."""
     return isinstance(found, Estimate) and all(one.severity == "note" for one in found.warnings)
-
-
-def named(reference: Reference) -> AnyEstimator:
-    """Return the estimator that stands for a reference: SNIPS for whole slates, better for frequent clicks."""
-    return SelfNormalised(reference) if reference == REFERENCES[0] else reference
 
 
 def contradicted(summary: Counts, target: AnyPolicy, rows: Rows, pairs: int) -> Rows:

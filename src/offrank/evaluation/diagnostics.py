@@ -6,11 +6,12 @@ import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import reduce
+from itertools import starmap
 from typing import Any
 
 import numpy as np
 
-from ..checks.ranking_overlap import RankingOverlap, RankingOverlapFold
+from ..checks.ranking_overlap import RankingOverlapFold
 from ..estimators.base import Estimator, Weights, rewarded, terms_of
 from ..estimators.clip import Clip
 from ..estimators.family import Family
@@ -22,7 +23,7 @@ from ..log.batch import Floats, Integers, LogBatch
 from ..log.source import Needs
 from ..policies.propensities import AnyPolicy
 from ..running.quantities import Quantity
-from ..sums.base import Sample
+from ..sums.base import Fold, Sample
 from ..sums.estimate import Estimate, Interval
 from ..sums.mean import Mean, ratio, with_control
 from ..sums.moments import Moments, MomentsFold, without
@@ -133,7 +134,7 @@ def _moments(batch: LogBatch, value: Floats, weight: Floats, rows: Integers) -> 
 
 
 @dataclass(frozen=True)
-class HeaviestFold:
+class HeaviestFold(Fold[list[Floats], LogBatch, list[Floats]]):
     """For each pair, the rows of largest weight: their weight, value, reward, and row number as the sum of two.
 
     Weight and value are divided by the inclusion probability, as in every sum. Among equal weights the largest values
@@ -168,9 +169,6 @@ class HeaviestFold:
     def merge(self, left: list[Floats], right: list[Floats]) -> list[Floats]:
         both = (self._largest(np.concatenate(pair)) for pair in zip(left, right, strict=True))
         return [one[np.lexsort(_keys(one)[::-1])[::-1]] for one in both]
-
-    def finish(self, state: list[Floats]) -> list[Floats]:
-        return state
 
     def _largest(self, rows: Floats) -> Floats:
         """Return the heaviest rows that are kept, in any order."""
@@ -236,14 +234,24 @@ class Diagnostics:
         counts: Counts,
     ) -> Diagnoses:
         """Return the diagnostics of an estimate of each target, and those of the targets."""
-        overlaps = dict(zip(self.targets, reduced["overlap"], strict=False))
-        logging = reduced["overlap"][-1]
+        *overlaps, logging = reduced["overlap"]
+        drawn = None if logging is None else logging.probability.tolist()
+        known = [(name, one) for name, one in zip(self.targets, overlaps, strict=True) if one is not None]
+        ranks = [
+            RankOverlap(name, rank, probability, None if drawn is None else drawn[rank - 1])
+            for name, one in known
+            for rank, probability in enumerate(one.probability.tolist(), start=1)
+        ]
+        compared = [
+            RankingsCompared(name, one.rows, one.changed, tuple(starmap(TopOverlap, one.overlap.items())))
+            for name, one in known
+        ]
         return Diagnoses(
             tuple(one for each in rows.items() for one in self._clip_path(reduced["clips"], *each, counts)),
             tuple(windows),
             tuple(one for each in rows.items() for one in self._heaviest(reduced["heaviest"], *each, counts)),
-            tuple(row for name, one in overlaps.items() for row in overlap_by_rank(name, one, logging)),
-            tuple(rankings(name, one) for name, one in overlaps.items() if one is not None),
+            tuple(ranks),
+            tuple(compared),
         )
 
     def _clip_path(
@@ -297,18 +305,6 @@ def _mean(estimator: AnyEstimator, sums: Sums) -> Mean:
     if estimator.normalisation == "control":
         return with_control(VALUE, WEIGHT, ROWS, sums.best_slope(VALUE, WEIGHT, ROWS))
     return ratio(VALUE, ROWS if estimator.normalisation is None else WEIGHT)
-
-
-def overlap_by_rank(target: str, found: RankingOverlap | None, logging: RankingOverlap | None) -> Iterator[RankOverlap]:
-    """Return the mean probability of the displayed item at each rank, under target and logging policy."""
-    for rank, probability in enumerate([] if found is None else found.probability.tolist()):
-        yield RankOverlap(target, rank + 1, probability, None if logging is None else float(logging.probability[rank]))
-
-
-def rankings(target: str, found: RankingOverlap) -> RankingsCompared:
-    """Return a target's rankings beside the displayed ones."""
-    overlap = tuple(TopOverlap(depth, share) for depth, share in found.overlap.items())
-    return RankingsCompared(target, found.rows, found.changed, overlap)
 
 
 def window_path(target: str, row: EstimateRow[AnyEstimator]) -> Path[Windowed]:

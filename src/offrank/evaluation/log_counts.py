@@ -17,6 +17,7 @@ from ..errors import NoOverlapError, SupportError, UsageError
 from ..estimators.wrappers import without_normalisation
 from ..findings.release import Release
 from ..findings.verdict import EstimateRow, Verdict, verdict
+from ..policies.balanced import designed_shares
 from ..readers.log import period_of
 from ..running.quantities import Quantities
 from ..sums.estimate import Interval
@@ -78,17 +79,20 @@ class LogCounts:
         impressions: Impressions = found["impressions"]
         impressions.refuse_none(where)
         whole, groups = found["terms"]["whole"], found["terms"].get("groups", {})
-        ties = dict(zip(job.ties.policies, found["ties"].tolist(), strict=True))
-        trained, log = job.trained.judged(job.parts(), found), log_evidence(found, job.checked_logging, asked.reasons)
-        known = {"slots": impressions.slots, "ties": ties, "trained": trained}
+        parts = *job.targets.values(), *job.members
+        trained, log = job.trained.judged(parts, found), log_evidence(found, job.checked_logging, asked.reasons)
+        known = {"slots": impressions.slots, "ties": found["ties"], "trained": trained}
         dated = period_of(asked.source) or {"first": "", "last": ""}
-        days = are_days(groups) or len(bases or ()) > 1 or dated["first"] != dated["last"]
+        days = (bool(groups) and are_days(groups)) or len(bases or ()) > 1 or dated["first"] != dated["last"]
         counted = job.counts(whole, **known, designs=found["design"])
         facts = facts_of_log(impressions, job.tested(log), job.spec.columns, days)
         known["facts"] = replace(facts, rewards=not counted.rewards_are_clicks)
         about_log = judged_log(with_unread(named(log, asked.source), asked.source), [counted], job.totals)
-        known["about_log"] = (*of_shares(counted, job.designed_shares), *of_control(counted), *about_log)
-        diagnostics = replace(job.diagnostics(asked.needs), bases=bases or {})
+        if job.layout.arms is not None:
+            about_log = (*of_shares(counted, designed_shares(job.logging)), *of_control(counted), *about_log)
+        known["about_log"] = about_log
+        diagnostics = Diagnostics.of(job.targets, job.logging, job.estimators.values(), asked.needs)
+        diagnostics = replace(diagnostics, bases=bases or {})
         diagnosed = {one.name: found[one.name] for one in diagnostics.quantities()}
         made = whole, groups, known, found["design"], impressions, where, diagnosed, diagnostics
         return cls(job, *made, log.copies)
@@ -127,7 +131,9 @@ class LogCounts:
             return None
         found = ((names, pair_of(self.summary, targets, self.rows, names)) for names in pairs)
         compared = tuple(one.compared(names, confidence) for names, one in found if one is not None)
-        return ABTest(known.column, arms(self.summary, self.job.designed_shares), compared, self.job.no_history)
+        return ABTest(
+            known.column, arms(self.summary, designed_shares(self.job.logging)), compared, self.job.no_history
+        )
 
     @cached_property
     def by_group(self) -> dict[str, tuple[Counts, dict[str, Rows]]]:
@@ -159,7 +165,7 @@ class LogCounts:
 
     def result(self) -> Result:
         """Return the result of the evaluation."""
-        groups = {name: listed(rows) for name, (_, rows) in self.by_group.items()}
+        groups = {name: listed(rows) for name, (_, rows) in self.by_group.items()} if self.groups else {}
         estimates, about_log = listed(self.rows), self.summary.about_log
         every = {name: self._verdict(name) for name in self.rows}
         verdicts = {name: one for name, one in every.items() if one is not None}
@@ -170,7 +176,7 @@ class LogCounts:
             groups,
             about_log=about_log,
             verdicts=verdicts,
-            cumulative=self.cumulative,
+            cumulative=self.cumulative if self.groups else {},
             reduced=self,
         )
 
@@ -241,7 +247,7 @@ class LogCounts:
             title="What the new ranking would have earned",
             log=LogRead(self.where, read.n, read.estimated, read.skipped),
             logging=repr(job.logging),
-            targets=reproducibility.spelled(job.targets),
+            targets={name: repr(one) for name, one in job.targets.items()},
             confidence=spec.confidence,
             interval=spec.method,
             cluster=", ".join(used) or None,

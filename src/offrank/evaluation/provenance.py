@@ -83,7 +83,8 @@ class Provenance:
 
     def evidence(self, target: Any, estimator: Any) -> tuple[TrainingEvidence | OwnClicksEvidence, ...]:
         """Return the worst evidence about the learnt parts of an estimate."""
-        policy, model = max(self._share(target), float(target in self.shown)), self._share(estimator)
+        policy, model = (self._share(target), self._share(estimator)) if self.shares else (0.0, 0.0)
+        policy = max(policy, float(target in self.shown))
         counted = (self.counted[name] for part in (target, estimator) for name in _scores(part) if name in self.counted)
         return (TrainingEvidence(share=max(policy, model), policy=policy >= model), *islice(counted, 1))
 

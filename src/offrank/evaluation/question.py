@@ -192,7 +192,8 @@ class Question(WithTotals, NumbersAsked):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        _ = self.true_totals
+        if self.totals is not None:
+            _ = self.true_totals
 
     @classmethod
     def from_dict(cls, asked: Mapping[str, Any]) -> Question:
@@ -241,7 +242,8 @@ class WithBounds(Question):  # noqa: D101
         idle = [name for name in ("reward_range", "click_model") if getattr(self, name) is not None]
         if idle and not self.bounds:
             raise UsageError(f"{idle[0]} is for bounds only", Wording("use {} too", Option("bounds", True)))
-        _ = self.limits, self.users
+        if self.bounds:
+            _ = self.limits, self.users
 
     @cached_property
     def limits(self) -> tuple[float, float] | None:

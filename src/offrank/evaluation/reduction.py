@@ -25,7 +25,7 @@ from ..from_text import TOTALS
 from ..inference.spec import IntervalSpec
 from ..log.batch import RunCache
 from ..log.source import Needs, Source
-from ..policies.balanced import arms_of, designed_shares
+from ..policies.balanced import arms_of
 from ..policies.propensities import AnyPolicy, law_needs
 from ..policies.ties import sorts
 from ..running.quantities import Quantities, Quantity
@@ -118,30 +118,14 @@ class Pass:
         return Layout(tuple(targets), every, tuple(per_slot), *known, self.history)
 
     @property
-    def designed_shares(self) -> Mapping[str, float] | None:
-        """Return the shares of the arms of an experiment, where these were said."""
-        return designed_shares(self.logging)
-
-    @property
-    def ties(self) -> TiesFold:
-        """Return the fold that counts ties of the sorting targets."""
-        return TiesFold(tuple(filter(sorts, self.layout.targets)))
-
-    @property
     def checked_logging(self) -> AnyPolicy | None:
         """Return the logging policy if any estimator requires it, so that the log is held against it."""
         asked = any(without_normalisation(estimator).requires_logging is not None for estimator in self._of_targets)
         return self.logging if asked else None
 
-    def of_log(self, source: Source) -> Iterator[Quantity]:
-        """Yield what is counted of the log itself."""
-        return log_quantities(source, self.checked_logging, self.spec.columns, compared=self.compares)
-
     @property
     def products(self) -> Products:
         """Return the products of columns that a bootstrap also sums, to refit slopes in each replicate."""
-        if self.spec.method != "bootstrap":
-            return ()
         controlled = {without_normalisation(e) for e in self.members if e.normalisation == "control"}
         found = [
             pair
@@ -159,10 +143,6 @@ class Pass:
             for one in filter(sorts, self.layout.targets):  # one whose column is missing is refused in any case
                 wanted |= law_needs(one, "rank_probs")
         return wanted
-
-    def parts(self) -> list[Any]:
-        """Return all parts that may have been learnt from data."""
-        return [*self.targets.values(), *self.members]
 
     def terms(self, by: Grouping | None = None, *, page: bool = True) -> TermsFold:
         """Return the fold of the sums of all estimates. by: the group of each row. page: whether a page wants them."""
@@ -187,21 +167,20 @@ class Pass:
 
     def quantities(self, source: Source, cache: RunCache | None = None) -> Quantities:
         """Return all that is counted; of the source only the columns matter. cache: of batches."""
-        asked = Quantities(source, self.needs() | self.trained.needs(self.parts()), cache)
+        parts = *self.targets.values(), *self.members
+        asked = Quantities(source, self.needs() | self.trained.needs(parts), cache)
         folds = self.number_folds(source, asked.needs, asked.cache, page=True)
         asked.add(*(Quantity(name, fold) for name, fold in folds.items()))
-        asked.add(*self.of_log(source), Quantity("ties", self.ties))
-        asked.add(*self.trained.quantities(self.parts(), asked.needs.scores))
-        asked.add(*self.diagnostics(asked.needs).quantities())
+        asked.add(*log_quantities(source, self.checked_logging, self.spec.columns, compared=self.compares))
+        asked.add(Quantity("ties", TiesFold(tuple(filter(sorts, self.layout.targets)))))
+        asked.add(*self.trained.quantities(parts, asked.needs.scores))
+        asked.add(*Diagnostics.of(self.targets, self.logging, self.estimators.values(), asked.needs).quantities())
         return asked
-
-    def diagnostics(self, read: Needs) -> Diagnostics:
-        """Return the diagnostics of the estimates. read: the columns that are read anyway."""
-        return Diagnostics.of(self.targets, self.logging, self.estimators.values(), read)
 
     def counts(self, folded: Any, **known: Any) -> Counts:
         """Return the counts of the log or of a group, from the folds' results. known: as in `Counts`."""
-        return Counts(self.layout, self.spec, folded, self.logging, self.products, **known)
+        products = self.products if self.spec.method == "bootstrap" else ()
+        return Counts(self.layout, self.spec, folded, self.logging, products, **known)
 
     def tested(self, log: LogEvidence) -> frozenset[Assumption]:
         """Return the assumptions that a log could test; if they are wrong, that is said of the log."""
@@ -215,13 +194,15 @@ class Pass:
 
     def rows(self, summary: Counts, groups: int = 1) -> dict[str, Rows]:
         """Return what the estimators say of every target, compared with each other. groups: number of such counts."""
-        every = dict.fromkeys([*self._of_targets, *references(self.layout)])
-        pairs = compared(every, summary.rewards_are_clicks) * len(self.targets) * groups
-        found = {}
+        every = dict.fromkeys([*self._of_targets, *(known := references(self.layout))])
+        pairs = compared(every, summary.rewards_are_clicks) * len(self.targets) * groups if len(every) > 1 else 0
+        found: dict[str, Rows] = {}
         for name, target in self.targets.items():
             asked = self._selected(summary, name)
-            more = {key: one for key, one in of_references(summary, target).items() if key not in asked}
-            found[name] = contradicted(summary, target, {**asked, **more}, pairs)
+            unasked = [one for one in known if repr(one) not in asked]
+            rows = {**asked, **of_references(summary, target, unasked)} if unasked else asked
+            alone = len(rows) == 1 and not any(one.considered for one in rows.values())
+            found[name] = rows if alone else contradicted(summary, target, rows, pairs)
         return found
 
     def _selected(self, summary: Counts, name: str) -> Rows:
@@ -264,6 +245,8 @@ def _examined(row: EstimateRow[AnyEstimator]) -> EstimateRow[AnyEstimator]:
     plain = without_normalisation(row.estimator)
     # With a window of one rank, no click moves to another rank.
     curve = None if plain.window_size == 0 else plain.curve
+    if not curve and row.name == repr(row.estimator):
+        return row
     said = cautions_for(CurveEvidence(curve=curve)) if curve else ()
     spelled = row.name if estimate.chosen is None else repr(row.estimator)
     own = (replace(one, remedy=one.remedy.replace(repr(row.estimator), spelled)) for one in estimate.warnings)

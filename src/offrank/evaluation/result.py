@@ -281,6 +281,9 @@ class Result(Printed, ResultData):
         """Return the document for report and terminal."""
         return evaluation.document(self)
 
+    def _printed(self) -> Document:
+        return evaluation.document(self, page=False)
+
     @property
     def plot(self) -> Plots:
         """Return the plots: `result.plot.forest().save("forest.svg")`."""

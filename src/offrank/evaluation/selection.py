@@ -12,7 +12,7 @@ import numpy as np
 
 from ..checks.item_names import named
 from ..checks.kept import with_unread
-from ..checks.log import log_evidence
+from ..checks.log import log_evidence, log_quantities
 from ..checks.rows import Impressions, ImpressionsFold
 from ..errors import OffrankError, UsageError
 from ..estimators.base import terms_of
@@ -232,7 +232,7 @@ class EstimatorSelector:
             drawn = self._sampled(policies[0])
             rows = SampledRowsFold(asked.needs | drawn, self.sample, each="candidate")
             asked.add(Quantity("sampled", rows, drawn))
-        asked.add(*job.of_log(self.source))
+        asked.add(*log_quantities(self.source, job.checked_logging, job.spec.columns))
         found = asked.reduce(self.executor, self.progress)
         impressions: Impressions = found["impressions"]
         impressions.refuse_none(self.source.describe())

@@ -120,8 +120,6 @@ def refuse_learnt(question: Question) -> None:
     Raises:
         UsageError: a policy or an estimator is, or only a part of the log is read.
     """
-    if question.state is None:
-        return
     if question.held_out is not None:
         raise UsageError("a state needs the whole log, not the part that a policy left out", "use one of the two")
     found: list[Any] = []

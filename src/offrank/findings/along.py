@@ -13,12 +13,11 @@ _LATE = 0.75
 """Share of the log from which on clicks may not have arrived yet."""
 
 
-@finding("outcome-moves", "Outcome along the log", cause=("outcome", "level"))
-def outcome_moves(found: AlongEvidence) -> Statement | None:
+@finding("outcome-moves", "Outcome along the log", lambda found: _clearly(found.moved), cause=("outcome", "level"))
+def outcome_moves(found: AlongEvidence) -> Statement:
     """What a log says of all of its days may hold of none, and days without their clicks are in every mean."""
     moved = found.moved
-    if moved is None or not _clearly(moved):
-        return None
+    assert moved is not None
     late = moved.last >= 1 and moved.first >= _LATE and moved.inside < moved.outside
     cause = "the last clicks have not arrived yet" if late else "tracking broke, stock ran out or users changed"
     return Statement(
@@ -34,7 +33,9 @@ def outcome_moves(found: AlongEvidence) -> Statement | None:
     )
 
 
-def _clearly(moved: Window) -> bool:
+def _clearly(moved: Window | None) -> bool:
+    if moved is None:
+        return False
     change = abs(moved.inside - moved.outside)
     return moved.deviates > MOVED_CLEARLY and change > RELATIVE * max(abs(moved.inside), abs(moved.outside))
 
@@ -52,7 +53,7 @@ NEAR_ONE = 0.1
 """How much less than 1 the larger mean weight may be: else slates are never shown, and more of them at some times."""
 
 
-@finding("weights-move", "Mean weight along the log", cause="propensities")
+@finding("weights-move", "Mean weight along the log", lambda found: found.weights is not None, cause="propensities")
 def weights_move(found: AlongEvidence) -> Statement | None:
     """Right propensities give the uniform policy a mean weight of 1 in every part of a log."""
     moved = found.weights
@@ -70,7 +71,7 @@ CONFOUNDED = 3.0
 """Standard errors between a difference of two arms in all and within equal shares; with more, no number is given."""
 
 
-@finding("shares-moved", "Shares of the arms along the log", cause=("rows", "arms"))
+@finding("shares-moved", "Shares of the arms along the log", lambda found: bool(found.ramps), cause=("rows", "arms"))
 def shares_moved(found: AlongEvidence) -> Statement | None:
     """Each arm then has its rows at other times: a ramped test compares weeks, not rankers."""
     moved = [one for one in found.ramps if one.window.deviates > MOVED_CLEARLY]

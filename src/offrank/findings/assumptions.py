@@ -96,9 +96,12 @@ def odd_examination(found: CurveEvidence) -> Statement | None:
     )
 
 
-@finding("reward-model", "Reward model", lambda found: found.kind != "model", cause="assumption")
+@finding(
+    "reward-model", "Reward model", lambda found: found.kind != "model" and found.model is not None, cause="assumption"
+)
 def reward_model(found: EstimateEvidence) -> Statement | None:
-    if found.model is None or (found.model.explained is None and not found.model.rows):
+    assert found.model is not None
+    if found.model.explained is None and not found.model.rows:
         return None
     return Statement(
         "note",
@@ -192,10 +195,13 @@ COVERED = 0.99
 """Share of the target's items."""
 
 
-@finding("unseen-items", "Unseen items", cause=("overlap", "coverage"))
-def unseen_items(found: EstimateEvidence) -> Statement | None:
-    if found.normalised or found.kind == "model" or not found.control < COVERED:
-        return None
+@finding(
+    "unseen-items",
+    "Unseen items",
+    lambda found: not found.normalised and found.kind != "model" and found.control < COVERED,
+    cause=("overlap", "coverage"),
+)
+def unseen_items(found: EstimateEvidence) -> Statement:
     if of_model(found):
         return Statement(
             "serious",

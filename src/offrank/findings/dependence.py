@@ -9,10 +9,10 @@ from .registry import Statement, finding
 LARGE_DESIGN_EFFECT = 1.5
 
 
-@finding("clustered", "Clusters", cause="dependence")
+@finding("clustered", "Clusters", lambda found: found.column is not None and found.chosen, cause="dependence")
 def clustered(found: ClustersEvidence) -> Statement | None:
     effect = found.design_effect
-    if found.column is None or not found.chosen or effect is None or not effect > LARGE_DESIGN_EFFECT:
+    if effect is None or not effect > LARGE_DESIGN_EFFECT:
         return None
     return Statement(
         "note",
@@ -31,9 +31,9 @@ CHANCE = 0.01
 """Share of logs of independent rows whose design effect triggers a warning."""
 
 
-@finding("unclustered", "Clusters", cause="dependence")
+@finding("unclustered", "Clusters", lambda found: found.apart is not None, cause="dependence")
 def unclustered(found: ClustersEvidence) -> Statement | None:
-    if found.apart is None or (found.group and found.values == 1):
+    if found.group and found.values == 1:
         return None  # a group of this column has only one of its values
     effect, column = found.missed or 1.0, found.apart
     severe = effect > most_by_chance(found.values - 1)
@@ -69,11 +69,14 @@ _UNLIKE = 0.9
 """Ratio of effective to actual clusters below which their unequal size is mentioned."""
 
 
-@finding("few-clusters", "Clusters", cause="dependence")
-def few_clusters(found: ClustersEvidence) -> Statement | None:
+@finding(
+    "few-clusters",
+    "Clusters",
+    lambda found: found.column is not None and round(found.effective, 6) < FEW_CLUSTERS,
+    cause="dependence",
+)
+def few_clusters(found: ClustersEvidence) -> Statement:
     worth = round(found.effective, 6)
-    if found.column is None or worth >= FEW_CLUSTERS:
-        return None
     only = f"The log has only about {found.clusters} clusters (values of `{found.column}`)"
     unlike = f", which carry the information of about {worth:.1f} equal ones"
     message = f"{only}{unlike if worth < _UNLIKE * found.clusters else ''}."

@@ -14,11 +14,14 @@ FEW_EFFECTIVE = 100.0
 _TYPICAL = 0.8
 
 
-@finding("low-ess", "Effective sample size", cause=("overlap", "effective size", "weights"))
-def low_ess(found: EstimateEvidence) -> Statement | None:
+@finding(
+    "low-ess",
+    "Effective sample size",
+    lambda found: found.ess * found.ess_ratio < FEW_EFFECTIVE,
+    cause=("overlap", "effective size", "weights"),
+)
+def low_ess(found: EstimateEvidence) -> Statement:
     effective = found.ess * found.ess_ratio
-    if not effective < FEW_EFFECTIVE:
-        return None
     message = f"Effective sample size: {effective:.0f} of {found.n:,} impressions"
     if found.ess_ratio < _TYPICAL:
         message += (
@@ -32,10 +35,13 @@ SMALL_SHARE = 0.01
 """Share of the impressions."""
 
 
-@finding("small-ess-share", "Effective sample size", cause=("effective size", "weights"))
-def small_ess_share(found: EstimateEvidence) -> Statement | None:
-    if found.ess * found.ess_ratio < FEW_EFFECTIVE or not found.ess < SMALL_SHARE * found.n:
-        return None
+@finding(
+    "small-ess-share",
+    "Effective sample size",
+    lambda found: found.ess * found.ess_ratio >= FEW_EFFECTIVE and found.ess < SMALL_SHARE * found.n,
+    cause=("effective size", "weights"),
+)
+def small_ess_share(found: EstimateEvidence) -> Statement:
     more = items_help(found.slots, found.kind)
     further = f", {CLOSER}, or use an estimator that assumes more about users" if more else f", or {CLOSER}"
     return Statement(
@@ -50,11 +56,14 @@ FEW_REWARDS = 30.0
 """Effective number of rewarded impressions."""
 
 
-@finding("few-rewards", "Rewarded impressions", cause=("overlap", "tail"))
-def few_rewards(found: EstimateEvidence) -> Statement | None:
+@finding(
+    "few-rewards",
+    "Rewarded impressions",
+    lambda found: found.effective_rewards * found.ess_ratio < FEW_REWARDS,
+    cause=("overlap", "tail"),
+)
+def few_rewards(found: EstimateEvidence) -> Statement:
     expected = found.effective_rewards * found.ess_ratio
-    if not expected < FEW_REWARDS:
-        return None
     if found.effective_rewards == 0:
         return Statement(
             "serious",

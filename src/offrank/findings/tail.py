@@ -13,13 +13,16 @@ VERY_HEAVY = 0.7
 """Index above which no feasible log suffices for a mean (Vehtari and others, Pareto smoothed importance sampling)."""
 
 
-@finding("heavy-tail", "Tail of the weights", cause=("overlap", "weights", "tail"))
-def heavy_tail(found: EstimateEvidence) -> Statement | None:
+@finding(
+    "heavy-tail",
+    "Tail of the weights",
     # A tail that ends at the maximum is not heavy: clipping costs bias instead, which `clipped` reports.
     # Where the policies determine which weights can occur, `hidden-mass` reports those not yet seen.
-    known = found.hidden is not None
-    if found.clipped or known or found.tail_index is None or not found.tail_index > HEAVY:
-        return None
+    lambda found: not found.clipped and found.hidden is None and (found.tail_index or 0.0) > HEAVY,
+    cause=("overlap", "weights", "tail"),
+)
+def heavy_tail(found: EstimateEvidence) -> Statement:
+    assert found.tail_index is not None
     further = ", use an item-level estimator" if items_help(found.slots, found.kind) else ""
     remedy = clip(found, "Clip") + f"{further}, or {CLOSER}."
     return Statement(

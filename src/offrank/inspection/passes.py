@@ -152,7 +152,7 @@ def _read(source: Source, how: HowRead) -> tuple[Inspection, LogEvidence, Sample
     samples: dict[By, SampledRows] = {by: found[f"contexts {by}"] for by in contexts}
     log = log_evidence(found, logging, asked.reasons)
     copies = log.copies
-    ties = zip(scores, found["ties"].tolist(), strict=True)
+    ties = zip(scores, found["ties"].values(), strict=True)
     inspection = Inspection(
         source.describe(),
         _layout(source),

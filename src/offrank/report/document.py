@@ -8,8 +8,9 @@ from __future__ import annotations
 import csv
 import io
 import re
+from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Literal, Protocol
 
 from ..formatting import MISSING, listing, plural, quote
@@ -60,15 +61,6 @@ class Figures:
     extra: tuple[tuple[int, ...], ...] = ()
     folded: bool = False
 
-    @property
-    def named(self) -> tuple[bool, ...]:
-        """Return which columns hold names rather than numbers."""
-        columns = [[row[place] for row in self.rows] for place in range(len(self.header))]
-        return tuple(
-            not place or any(isinstance(one, Codes) for one in cells) or not _are_numbers(cells)
-            for place, cells in enumerate(columns)
-        )
-
     def filled(self) -> Figures:
         """Return the table without columns that are empty in every row; the first stays."""
         told = [
@@ -79,10 +71,20 @@ class Figures:
         rows = tuple(tuple(row[place] for place in kept) for row in self.rows)
         return replace(self, header=tuple(self.header[place] for place in kept), rows=rows, extra=())
 
-    def aligned(self, space: str) -> list[list[Cell]]:
-        """Return the columns, with the decimal points of each below each other. space: as wide as a digit."""
-        columns = [[row[place] for row in self.rows] for place in range(len(self.header))]
-        return [column if named else _padded(column, space) for column, named in zip(columns, self.named, strict=True)]
+    def columns(self, space: str) -> list[tuple[bool, list[Cell]]]:
+        """Return whether each column holds names, and its cells: numbers with decimal points below each other.
+
+        At least half of what is in a column of numbers are some; the others may say why there is none. space: as wide
+        as a digit.
+        """
+        found = []
+        for place in range(len(self.header)):
+            cells = [row[place] for row in self.rows]
+            said = [str(one) for one in cells if one not in (None, "", MISSING)]
+            numbers = 0 < len(said) <= 2 * sum(bool(_NUMBER.match(one)) for one in said)
+            named = not place or not numbers or any(isinstance(one, Codes) for one in cells)
+            found.append((named, cells if named else _padded(cells, space)))
+        return found
 
     def to_csv(self) -> str:
         """Return the header and the rows as CSV with all digits; no text in it is a formula of a spreadsheet.
@@ -166,54 +168,29 @@ class Answer:
     assumptions: tuple[Coded, ...] = ()
 
 
-@dataclass
+@dataclass(frozen=True)
 class Finding:
-    """All warnings of one code: each message with its subjects; those of groups are counted."""
+    """All warnings of one code: each message with its subjects, the worst first; those of groups are counted."""
 
     code: str
-    messages: dict[tuple[str, str], tuple[Caution, list[str]]] = field(default_factory=dict)
+    severity: str
+    messages: tuple[tuple[Caution, str], ...]
     of_groups: int = 0
 
-    def add(self, caution: Caution, place: str, of_group: bool = False) -> None:
-        """Add a warning; one of a group is only counted once the code has a message of at least its severity."""
-        if of_group and self.messages and worst((self.severity, caution.severity)) == self.severity:
-            self.of_groups += 1
-        else:
-            self.messages.setdefault((caution.severity, caution.message), (caution, []))[1].append(place)
-
-    @property
-    def severity(self) -> str:
-        """Return the worst severity."""
-        return worst(severity for severity, _ in self.messages)
-
-    @property
-    def _worst_first(self) -> list[tuple[Caution, str]]:
-        ordered = sorted(self.messages.values(), key=lambda one: -SEVERITIES.index(one[0].severity))
-        return [(caution, listing(list(filter(None, places)))) for caution, places in ordered]
-
-    def shown(self, most: int = 3) -> list[tuple[str, str]]:
-        """Return messages and their subjects, the worst first, with long lists cut."""
-        several = len({severity for severity, _ in self.messages}) > 1
-        return [
-            (f"{one.severity}: {one.message}" if several else one.message, places)
-            for one, places in self._worst_first[:most]
-        ]
-
-    def remedies(self, most: int = 3) -> list[tuple[str, str]]:
-        """Return the remedies of the messages that are shown, with their subjects where they differ."""
-        found: dict[str, list[str]] = {}
-        for one, places in self._worst_first[:most]:
-            if one.remedy:
-                found.setdefault(one.remedy, []).append(places)
-        return [(listing(places) if len(found) > 1 else "", remedy) for remedy, places in found.items()]
-
-    def rest(self, most: int = 3) -> str:
-        """Return in words how many messages `shown` leaves out."""
+    def told(self, most: int = 3) -> tuple[list[tuple[str, str]], str, list[tuple[str, str]]]:
+        """Return messages with their subjects, how many more there are, and remedies with theirs where they differ."""
+        several, shown = len({one.severity for one, _ in self.messages}) > 1, self.messages[:most]
+        said = [(f"{one.severity}: {one.message}" if several else one.message, places) for one, places in shown]
         hidden = len(self.messages) - most
         more = [plural(hidden, "more message", "more messages")] if hidden > 0 else []
         if self.of_groups:
             more.append(plural(self.of_groups, "estimate of a group", "estimates of groups"))
-        return f"Also {listing(more)} with this code." if more else ""
+        found: dict[str, list[str]] = {}
+        for one, places in shown:
+            if one.remedy:
+                found.setdefault(one.remedy, []).append(places)
+        remedies = [(listing(places) if len(found) > 1 else "", remedy) for remedy, places in found.items()]
+        return said, f"Also {listing(more)} with this code." if more else "", remedies
 
 
 @dataclass(frozen=True)
@@ -279,23 +256,30 @@ class Document:
         return page.first_screen(self)
 
 
-def _are_numbers(cells: list[Cell]) -> bool:
-    """Whether at least half of what is in a column are numbers; the others may say why there is none."""
-    said = [str(one) for one in cells if one not in (None, "", MISSING)]
-    return 0 < len(said) <= 2 * sum(bool(_NUMBER.match(one)) for one in said)
-
-
 def worst(severities: Iterable[str]) -> str:
     """Return the worst of some severities."""
     return max((one for one in severities if one in SEVERITIES), key=SEVERITIES.index, default="ok")
 
 
 def findings(found: Iterable[tuple[Caution, str, bool]]) -> tuple[Finding, ...]:
-    """Group warnings by code, the worst first. found: each with its subject, and whether that is a group."""
-    by_code: dict[str, Finding] = {}
-    for caution, place, of_group in found:
-        by_code.setdefault(caution.code, Finding(caution.code)).add(caution, place, of_group)
-    return tuple(sorted(by_code.values(), key=lambda one: -SEVERITIES.index(one.severity)))
+    """Group warnings by code, the worst first. found: each with its subject, and whether that is a group.
+
+    One of a group is only counted once its code has a message of at least its severity.
+    """
+    by_code: dict[str, dict[tuple[str, str], tuple[Caution, list[str]]]] = {}
+    of_groups, place = Counter[str](), SEVERITIES.index
+    for caution, subject, of_group in found:
+        messages = by_code.setdefault(caution.code, {})
+        if of_group and any(place(severity) >= place(caution.severity) for severity, _ in messages):
+            of_groups[caution.code] += 1
+        else:
+            messages.setdefault((caution.severity, caution.message), (caution, []))[1].append(subject)
+    made = []
+    for code, messages in by_code.items():
+        ordered = sorted(messages.values(), key=lambda one: -place(one[0].severity))
+        told = tuple((one, listing([subject for subject in subjects if subject])) for one, subjects in ordered)
+        made.append(Finding(code, ordered[0][0].severity, told, of_groups[code]))
+    return tuple(sorted(made, key=lambda one: -place(one.severity)))
 
 
 def of_models(cautions: Iterable[tuple[str, Iterable[Caution]]]) -> tuple[Finding, ...]:

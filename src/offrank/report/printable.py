@@ -27,8 +27,12 @@ class Printed(ABC):
             'Can this log be used to evaluate other rankings?'
         """
 
+    def _printed(self) -> Document:
+        """Return the document for a terminal, which may lack what only a page shows."""
+        return self.to_document()
+
     def __str__(self) -> str:
-        return terminal.render_text(self.to_document())
+        return terminal.render_text(self._printed())
 
     def _repr_html_(self) -> str:
         return self.to_document().first_screen()
@@ -44,7 +48,7 @@ class Printed(ABC):
             Can this log be used to evaluate other rankings?
             ...
         """
-        terminal.show(worded(self.to_document(), style))
+        terminal.show(worded(self._printed(), style))
 
     def save_html(self, path: str | PathLike[str], style: Style = "python", overwrite: bool = False) -> None:
         """Write one self-contained HTML page.

@@ -69,7 +69,8 @@ def _section(section: Section, marks: dict[str, int], console: Console) -> Itera
         yield _spaced(Text(printable(section.heading.replace("`", "")), style="bold"))
     for text in section.prose:
         yield _prose(text, console)
-    yield from _items(section.items, console)
+    if section.items:
+        yield _items(section.items, console)
     for claim in section.claims:
         yield _claim(claim, console)
     for table in section.tables:
@@ -93,7 +94,8 @@ def _answer(answer: Answer, console: Console) -> Text:
 
 def _table(figures: Figures, marks: dict[str, int], width: int) -> RenderableType:
     """Render a line per row; if space is short, omit the last extra columns, then split the table."""
-    columns = [[_words(cell, marks) for cell in column] for column in figures.aligned(" ")]
+    each = figures.columns(" ")
+    columns, named = [[_words(cell, marks) for cell in cells] for _, cells in each], [one for one, _ in each]
     widths = [
         max([len(name), *(part.cell_len for part in column)])
         for name, column in zip(figures.header, columns, strict=True)
@@ -118,18 +120,23 @@ def _table(figures: Figures, marks: dict[str, int], width: int) -> RenderableTyp
             pieces.append([0])
         pieces[-1].append(place)
     gap = 2 if all(needed(piece, 2) <= width for piece in pieces) else 1
-    drawn = [_piece(figures, columns, piece, first, gap) for piece in pieces]
+    drawn = [_piece(figures, columns, named, piece, first, gap) for piece in pieces]
     title = [Text(printable(figures.caption.replace("`", "")), style="bold")] if figures.caption else []
     return Group(*title, *drawn)
 
 
 def _piece(
-    figures: Figures, columns: Sequence[Sequence[Text]], places: Sequence[int], first: int, gap: int
+    figures: Figures,
+    columns: Sequence[Sequence[Text]],
+    named: Sequence[bool],
+    places: Sequence[int],
+    first: int,
+    gap: int,
 ) -> RenderableType:
     table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, gap - 1, 0, 0))
     for place in places:
         name, most = Text(printable(figures.header[place])), None if place else first
-        if not figures.named[place]:  # here, since a column that is justified loses the space behind a number
+        if not named[place]:  # here, since a column that is justified loses the space behind a number
             every = [name, *columns[place]]
             widest = max(one.cell_len for one in every)
             for one in every:
@@ -151,13 +158,14 @@ def _words(value: Cell, marks: dict[str, int]) -> Text:
 
 def _finding(finding: Finding, mark: int, console: Console) -> Text:
     text = Text(f"[{mark}] {finding.code}", style="bold").append(f" ({finding.severity})", _STYLES[finding.severity])
-    said = [f"{message} ({places})" if places else message for message, places in finding.shown()]
-    said += [finding.rest()] if finding.rest() else []
-    said += [f"What to do{f' ({whose})' if whose else ''}: {remedy}" for whose, remedy in finding.remedies()]
+    messages, rest, remedies = finding.told()
+    said = [f"{message} ({places})" if places else message for message, places in messages]
+    said += [rest] if rest else []
+    said += [f"What to do{f' ({whose})' if whose else ''}: {remedy}" for whose, remedy in remedies]
     return text.append("\n").append_text(_prose("\n".join(said), console))
 
 
-def _items(items: Sequence[str | Item], console: Console) -> Iterator[RenderableType]:
+def _items(items: Sequence[str | Item], console: Console) -> RenderableType:
     table = Table.grid(padding=(0, 1, 0, 0))
     table.add_column(no_wrap=True)
     table.add_column()
@@ -168,8 +176,7 @@ def _items(items: Sequence[str | Item], console: Console) -> Iterator[Renderable
         said = one.title + (f"\n{one.text}" if one.text else "")
         status = Text(one.status or "-", _STYLES.get(one.status, "dim" if one.status else ""))
         table.add_row(status, _prose(said, room))
-    if items:
-        yield table
+    return table
 
 
 def _claim(claim: Claim, console: Console) -> Text:

@@ -28,13 +28,13 @@ _SPARE = ("truth", "interval", "largest", "tail")
 """Columns that a narrow terminal leaves out, the last first; the interval is that of the change."""
 
 
-def estimators(found: ResultData, target: str) -> Section:
-    """Return a plot and a table of all estimators of one target."""
+def estimators(found: ResultData, target: str, *, page: bool = True) -> Section:
+    """Return a plot, for a page, and a table of all estimators of one target."""
     spelling, truth = found.metadata.targets[target], found.truths.get(target)
     heading = quote(target) + ("" if spelling == target else f" is {quote(spelling)}")
     rows = [_cells(one, name, truth) for name, one in found.estimates.of(target).items()]
     tables = (_table(target, "estimator", rows),)
-    return Section(heading, forests=(estimates_forest(found, target),), tables=tables)
+    return Section(heading, forests=(estimates_forest(found, target),) if page else (), tables=tables)
 
 
 def estimates_forest(found: ResultData, target: str) -> Forest:

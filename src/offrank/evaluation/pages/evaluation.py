@@ -28,14 +28,12 @@ from .estimates import all_groups, estimates_forest, estimators, groups_forest, 
 _ORDER = ("serious", "warning", "note", "ok", "skipped")
 
 
-def document(result: ResultData) -> Document:
-    """Return the page of a result."""
+def document(result: ResultData, *, page: bool = True) -> Document:
+    """Return the page of a result. page: False for a terminal, which shows no plot and nothing that is folded away."""
     found = in_worth(result)
     about, lines, checked = found.metadata, answers(found), found.metadata.kind == "check"
-    pictures = [forest_of_checks(about) if checked else forest(found)]
-    why = tuple(replace(one, aside="" if one.decision else one.aside) for one in lines if one.aside or one.reasons)
-    why = tuple(one for one in why if one.aside or one.reasons)
-    sections = [Section("Why", answers=why, printed=False), _left_out(about)]
+    targets = list(about.targets)
+    sections, pictures = [_left_out(about)], [_first(found)] if page else []
     if found.comparisons:
         compared = _comparisons(found.comparisons)
         pictures.insert(0, compared.forests[0])
@@ -45,19 +43,29 @@ def document(result: ResultData) -> Document:
         grave = tuple(one for one in every if one.severity != "note")
         notes = tuple(one for one in every if one.severity == "note")
         sections += [bounds_by_group(found, target) for target in found.bounds]
-        sections += [largest_groups(found, target) for target in about.targets]
-        sections += [estimators(found, target) for target in about.targets]
+        sections += [largest_groups(found, target) for target in targets] if found.groups else []
+        sections += [estimators(found, target, page=page) for target in targets]
         sections += [
             Section("Before you rely on it: all findings", findings=grave, folded=True),
             Section("Worth knowing", findings=notes, folded=True),
         ]
-        sections += [all_groups(found, target) for target in about.targets]
-    sections += [_checks(about.checks, folded=not checked), _slots(about.slots, folded=not checked)]
-    sections += [*diagnostics(found), again(vars(about))]
+        sections += [all_groups(found, target) for target in targets] if found.groups and page else []
+    sections += [_checks(about.checks, folded=not checked)] if about.checks else []
+    sections += [_slots(about.slots, folded=not checked)] if about.slots else []
+    if not page:
+        return Document(about.title, "", tuple(sections), tuple(lines))
+    why = tuple(replace(one, aside="" if one.decision else one.aside) for one in lines if one.aside or one.reasons)
+    why = tuple(one for one in why if one.aside or one.reasons)
+    sections = [Section("Why", answers=why, printed=False), *sections, *diagnostics(found), again(vars(about))]
     drawn, made = tuple(one for one in pictures if one.rows), eyebrow(vars(about))
     return Document(
         about.title, "", tuple(sections), tuple(lines), drawn, made, tuple(_asked(found)), tuple(_estimators(found))
     )
+
+
+def _first(found: ResultData) -> Forest:
+    """Plot what stands first on a page."""
+    return forest_of_checks(found.metadata) if found.metadata.kind == "check" else forest(found)
 
 
 def _asked(found: ResultData) -> Iterator[tuple[str, str]]:
