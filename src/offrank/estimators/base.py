@@ -268,6 +268,9 @@ class Reference(Weighted):
     window_size: ClassVar[None] = None
     curve: ClassVar[None] = None
     drawn: ClassVar[tuple[Weighted, ...]] = ()
+    assumptions: ClassVar[frozenset[str]] = frozenset()
+    model_evidence: ClassVar[None] = None
+    prediction_columns: ClassVar[tuple[str, ...]] = ()
 
     @abstractmethod
     def ratios(self, batch: LogBatch, logging: Propensities, target: Propensities) -> tuple[Floats, NDArray[np.bool_]]:
