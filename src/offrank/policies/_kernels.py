@@ -31,6 +31,22 @@ _LEAST = -746.0
 """Smaller logarithms are those of 0."""
 
 
+@inlined
+def _least_shown(scores, size, length, row):
+    """The score of a row's last slot: one pass for each score above it, not one for each item."""
+    least, filled, equal = math.inf, 0, 1
+    while filled < length and equal > 0:
+        below, equal = -math.inf, 0
+        for item in range(size):
+            score = scores[row, item]
+            if score < least and score > below:
+                below, equal = score, 1
+            elif score < least and score == below:
+                equal += 1
+        least, filled = below, filled + equal
+    return least
+
+
 @jit
 def blocks_by_score(scores, size, length, items, first, width):
     """[n, q] number of candidates with a higher score, and number with the same score.
@@ -39,9 +55,10 @@ def blocks_by_score(scores, size, length, items, first, width):
     """
     n, q = items.shape
     for row in range(n):
+        least = _least_shown(scores, size[row], length[row], row) if q > 4 * length[row] else -math.inf
         for j in range(q):
             item = items[row, j]
-            if item < 0:
+            if item < 0 or scores[row, item] < least:
                 continue
             own, better, equal = scores[row, item], 0, 0
             for other in range(size[row]):  # a single loop without branches, which vectorises
