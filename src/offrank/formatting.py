@@ -46,12 +46,20 @@ class Span:
     @property
     def scale(self) -> float | None:
         """Return the standard error; if unknown, an approximate one from the interval."""
-        return doubt(self.low, self.high) if self.error is None else self.error
+        if self.error is not None or self.low is None or self.high is None:
+            return self.error
+        return (self.high - self.low) / 4
 
     @property
     def places(self) -> int:
         """Return the number of decimals."""
         return decimals(self.value, self.scale)
+
+    def parts(self, signed: bool = False) -> tuple[str, str]:
+        """Format the value and the ends, as "0.412" and "0.405 to 0.419"."""
+        places = self.places
+        value, *ends = (number(one, places, signed) for one in (self.value, self.low, self.high))
+        return value, MISSING if MISSING in ends else " to ".join(ends)
 
     def number(self, signed: bool = False) -> str:
         """Format the value."""
@@ -59,16 +67,12 @@ class Span:
 
     def interval(self, signed: bool = False) -> str:
         """Format the ends, as "0.405 to 0.419"."""
-        if self.low is None or self.high is None:
-            return MISSING
-        places = self.places
-        return f"{number(self.low, places, signed)} to {number(self.high, places, signed)}"
+        return self.parts(signed)[1]
 
     def text(self, signed: bool = False) -> str:
         """Format the value with its interval."""
-        places = self.places
-        value, *ends = (number(one, places, signed) for one in (self.value, self.low, self.high))
-        return value if MISSING in ends else f"{value} ({ends[0]} to {ends[1]})"
+        value, ends = self.parts(signed)
+        return value if ends == MISSING else f"{value} ({ends})"
 
     def percents(self, signed: bool = True) -> tuple[str, str]:
         """Format a share and its ends as percentages, as "+2.41 %" and "+1.02 % to +3.79 %"."""
@@ -123,11 +127,6 @@ def number(value: float | None, places: int | None = None, signed: bool = False)
         return f"{value:{sign}.{min(6, max(0, places + _exponent(value)))}e}" if value else "0"
     text = f"{value:{sign},.{max(0, places)}f}"
     return text.lstrip("-+") if float(text.replace(",", "")) == 0 else text
-
-
-def doubt(low: float | None, high: float | None) -> float | None:
-    """Return about one standard error from an interval; only for choosing the number of digits."""
-    return None if low is None or high is None else (high - low) / 4
 
 
 def with_half(found: Interval, signed: bool = False) -> str:

@@ -51,18 +51,14 @@ class ShownCounts:
     binomial: Floats
     empirical: Floats
 
-    def chance(self, most: float) -> Floats:
-        """Bound the probability of such a deviation [c]. most: the largest h.
-
-        The binomial variance is exact if no row was left out; omission may depend on the clicks.
-        """
-        away = np.abs(self.observed - self.expected)
-        variance = self.binomial if most == 1 else np.maximum(self.binomial, self.empirical)
-        return np.minimum(2 * bennett(away, variance, most), 1.0)
-
     def worst(self, most: float, shares: Floats) -> tuple[int, tuple[float, float, float]]:
-        """Return the comparison with the largest deviation: observed, expected, chance. shares [c]: of false alarms."""
-        alone = self.chance(most)
+        """Return the comparison with the largest deviation: observed, expected, and a bound of its probability.
+
+        The binomial variance is exact if no row was left out; omission may depend on the clicks. most: the largest h.
+        shares [c]: of false alarms.
+        """
+        variance = self.binomial if most == 1 else np.maximum(self.binomial, self.empirical)
+        alone = np.minimum(2 * bennett(np.abs(self.observed - self.expected), variance, most), 1.0)
         chance = np.divide(alone, shares, out=np.ones(len(shares)), where=alone < shares)  # at most 1
         worst = _least(chance)
         return worst, (float(self.observed[worst]), float(self.expected[worst]), float(chance[worst]))

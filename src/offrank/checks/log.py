@@ -63,6 +63,8 @@ def about_log(log: LogEvidence, law: LawEvidence = NO_LAW, totals: Totals | None
     )
     law = replace(law, copies=log.copies, unlisted=log.unlisted)
     found = findings.cautions_for(log, RowsEvidence(copies=log.copies), rows, counting, law, *log.along, log.outcome)
+    if not found:
+        return ()
     known = findings.explained(found)
     last: Cause | None = None if never_drawn(log) else "randomness"  # a few repeats may follow from any other fault
     once: dict[str, Caution] = {}
@@ -153,7 +155,8 @@ def log_evidence(
         along=(*(found[name] for name in _ALONG if name in found and not (fine and name in BY_ROW)), *placebos),
     )
     if (agreement := found.get("agreement")) is not None:
-        made = replace(made, compared=agreement.rows, apart=agreement.apart, typical_ratio=agreement.typical_ratio)
+        made = replace(made, compared=agreement.rows, apart=agreement.apart)
+        made = replace(made, typical_ratio=agreement.typical_ratio) if agreement.apart else made
     return made if "weights" not in found or not rows else replace(made, **_of_weights(found["weights"]))
 
 

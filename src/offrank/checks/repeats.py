@@ -98,7 +98,11 @@ class RepeatsFold:
         return RepeatRows(none, np.empty((0, 2), np.uint64), none, np.empty((0, 2)), np.empty(0), np.empty(0, np.bool_))
 
     def add(self, state: RepeatRows, batch: LogBatch) -> RepeatRows:
-        told = self._told(batch)
+        # Candidates that are only what was shown are a part of what was drawn, not of what it was drawn from: then the
+        # probability of what was shown, given the context, is not known.
+        told = np.ones(len(batch), np.bool_)
+        if self.by != "query" and not is_law(self.logging):
+            told = batch.contexts.size > batch.contexts.length
         if not told.any():
             return state
         key = (hashed(self._contexts(batch)) & _HIGH) | (batch.once("hashed", lambda: hashed(batch.row)) >> _HALF)
@@ -138,15 +142,6 @@ class RepeatsFold:
         if self.by == "user":
             _kernels.join_rows(key, batch.dependent([self.by])[self.by])
         return key
-
-    def _told(self, batch: LogBatch) -> NDArray[np.bool_]:
-        """Return of which rows the probability of what was shown is known, given the context [n].
-
-        Candidates that are only what was shown are a part of what was drawn, not of what it was drawn from.
-        """
-        if self.by == "query" or is_law(self.logging):
-            return np.ones(len(batch), np.bool_)
-        return np.asarray(batch.contexts.size > batch.contexts.length)
 
     def _propensities(self, batch: LogBatch, rows: NDArray[np.int64]) -> Floats:
         """Return the probabilities of the slate and of the item at the top [r, 2] of some rows."""

@@ -127,11 +127,15 @@ class Bounded(Weighted):
 
     @final
     def bounded(self, free: Weights) -> Weights:
-        """The weights of the base after the cut, with controls reduced in proportion."""
+        """The weights of the base after the cut."""
         if isinstance(self.limit, str):
             raise TypeError(f"{self!r} is a family of estimators: weight each member")
-        weight = self.cut(free.weight, self.limit)
-        if free.control is free.weight:
-            return Weights(weight, weight)
-        kept = np.divide(weight, free.weight, out=np.ones(weight.shape), where=free.weight != 0)
-        return Weights(weight, free.control * kept)
+        return cut_to(self.cut(free.weight, self.limit), free)
+
+
+def cut_to(weight: Floats, free: Weights) -> Weights:
+    """These weights in place of free ones, with controls reduced in proportion."""
+    if free.control is free.weight:
+        return Weights(weight, weight)
+    kept = np.divide(weight, free.weight, out=np.ones(weight.shape), where=free.weight != 0)
+    return Weights(weight, free.control * kept)

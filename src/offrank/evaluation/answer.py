@@ -29,6 +29,7 @@ from .arguments import Plan
 from .candidates import Pick, selected
 from .counts import Counts
 from .estimates import Estimates, Found, Key, Numbers
+from .log_counts import LogCounts
 from .question import NumbersAsked, Question
 from .reduction import Pass
 from .result import Result, refuse_empty
@@ -50,18 +51,24 @@ def answered(question: Question) -> Result:
     """
     source, left_out = arguments.source(question.log, question.columns), None
     period = period_of(source)
-    asked = [question.target, question.logging, question.examination, question.estimators, question.held_out]
+    given = [question.target, question.logging, question.examination, question.estimators, question.held_out]
     if question.state is not None:
-        refuse_outputs(question.state, log=[question.log, source], read=asked, overwrite=question.overwrite)
+        refuse_outputs(question.state, log=[question.log, source], read=given, overwrite=question.overwrite)
         refuse_learnt(question)
-    read = tuple(inputs_in(question.log, source, *asked, question.state))
+    read = tuple(inputs_in(question.log, source, *given, question.state))
     executor, progress = question.executor, question.progress
     if question.held_out is not None:
         source, left_out = kept_apart(source, question.held_out, executor, progress)
     if question.estimators is None and not has_clicks(source):
         question = _of_rewards(question)
     cache = RunCache()  # of what follows from policies and contexts alone, for every reading
-    found = counted(pass_of(question, source, cache), question, source, cache).result()
+    job = pass_of(question, source, cache)
+    if question.state is None:
+        asked = job.quantities(source, cache)
+        log_counts = LogCounts.of(job, asked, asked.state(executor, progress), source.describe())
+    else:
+        log_counts = counted(job, question, source, question.state, cache)
+    found = log_counts.result()
     found = found.with_facts(log=replace(found.metadata.log, learnt_from=left_out, period=period))
     return refuse_empty(replace(found, read=read))
 

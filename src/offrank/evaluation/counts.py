@@ -165,7 +165,7 @@ class Counts:
         about_log = self.about_log if weighting.requires_logging else of_rows(self.about_log)
         if about_log and (needs_curve(weighting.assumptions) or as_model(weighting.assumptions) is not None):
             about_log = tuple(map(binding_models, about_log))
-        known, counted = explained(about_log), target in self.trained.shown
+        known, counted = explained(about_log) if about_log else (), target in self.trained.shown
         said = cautions_for(*evidence)
         base = () if any(has_cause(one, "mean weight") for one in said) else self._of_base(target, weighting)
         law = self.of_group if weighting.requires_logging else ()

@@ -13,7 +13,7 @@ import numpy as np
 
 from ..checks.ranking_overlap import RankingOverlapFold
 from ..estimators.base import Estimator, Weights, rewarded, terms_of
-from ..estimators.clip import Clip
+from ..estimators.bounded import cut_to
 from ..estimators.family import Family
 from ..estimators.fold import ROWS
 from ..estimators.wrappers import without_normalisation
@@ -86,7 +86,7 @@ class ClipsFold:
                 found[number, at, False] = _moments(batch, terms.value[rows], terms.weight[rows], rows)
             for at in range(min(int(place.max(initial=0)), len(CLIPS))):
                 rows = high[place > at]
-                found[number, at, True] = _moments(batch, *_clipped(estimator, CLIPS[at], weights, batch, rows), rows)
+                found[number, at, True] = _moments(batch, *_clipped(CLIPS[at], weights, batch, rows), rows)
         return self.merge(state, found)
 
     def merge(self, left: Clips, right: Clips) -> Clips:
@@ -115,11 +115,11 @@ def clip_path(state: Clips, number: int, whole: Moments) -> list[ClippedTerms]:
     return path[::-1]
 
 
-def _clipped(estimator: Any, maximum: float, free: Weights, batch: LogBatch, rows: Integers) -> tuple[Floats, Floats]:
-    """Return value and weight of some rows under `clip(estimator, maximum)`."""
+def _clipped(maximum: float, free: Weights, batch: LogBatch, rows: Integers) -> tuple[Floats, Floats]:
+    """Return value and weight of some rows under `clip(e, maximum)`."""
     weight = free.weight[rows]
     control = weight if free.control is free.weight else free.control[rows]
-    bound = Clip(estimator, maximum).bounded(Weights(weight, control))
+    bound = cut_to(np.clip(weight, -maximum, maximum), Weights(weight, control))
     slots = None if weight.ndim == 1 or batch.clicks is None else batch.clicks[rows]
     reward = batch.reward[rows] if weight.ndim == 1 else weight[:, 0]
     found = rewarded(bound, reward, slots, batch.contexts.length[rows])

@@ -77,7 +77,8 @@ class LogCounts:
         """
         found = asked.finish(state)
         impressions: Impressions = found["impressions"]
-        impressions.refuse_none(where)
+        if not impressions.n:
+            impressions.refuse_none(where)
         whole, groups = found["terms"]["whole"], found["terms"].get("groups", {})
         parts = *job.targets.values(), *job.members
         trained, log = job.trained.judged(parts, found), log_evidence(found, job.checked_logging, asked.reasons)

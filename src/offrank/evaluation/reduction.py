@@ -198,19 +198,15 @@ class Pass:
         pairs = compared(every, summary.rewards_are_clicks) * len(self.targets) * groups if len(every) > 1 else 0
         found: dict[str, Rows] = {}
         for name, target in self.targets.items():
-            asked = self._selected(summary, name)
+            asked = {
+                key: _examined(selected(summary, target, key, members, self.picks.get(key, {}).get(name)))
+                for key, members in self.estimators.items()
+            }
             unasked = [one for one in known if repr(one) not in asked]
             rows = {**asked, **of_references(summary, target, unasked)} if unasked else asked
             alone = len(rows) == 1 and not any(one.considered for one in rows.values())
             found[name] = rows if alone else contradicted(summary, target, rows, pairs)
         return found
-
-    def _selected(self, summary: Counts, name: str) -> Rows:
-        """Return the estimate of the target of this name that is selected for each spelling."""
-        picks = {key: by_target[name] for key, by_target in self.picks.items()}
-        each = self.estimators.items()
-        found = {key: selected(summary, self.targets[name], key, members, picks.get(key)) for key, members in each}
-        return {key: _examined(one) for key, one in found.items()}
 
     def examination(self) -> list[float] | None:
         """Return the examination curve that an estimator uses."""

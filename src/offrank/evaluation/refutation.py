@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import replace
 
 from ..checks.log import Totals, about_log
 from ..estimators.fold import ROWS
 from ..findings import cautions_for
-from ..findings.evidence import EstimateEvidence, LawEvidence, LogEvidence
+from ..findings.evidence import LawEvidence, LogEvidence
 from ..findings.evidence_rows import GroupEvidence
 from ..inference.betting import chance_above
 from ..policies.propensities import AnyPolicy
@@ -27,9 +27,13 @@ def judged_log(
     gets the same answer. summaries: of the whole log. totals: as in `evaluate`. of: the only target whose
     weights count, by default all.
     """
-    found = [one for summary in summaries for one in _weights(summary) if of in (None, one[0])]
-    targets = len({target for target, _, _ in found})
-    return about_log(log, LawEvidence(weights=tuple((name, one) for _, name, one in found), targets=targets), totals)
+    weights, targets = [], set()
+    for summary in summaries:
+        for target, estimator, *_ in summary.layout.pairs:
+            if of in (None, target) and (found := summary.weight_of(target, estimator)) is not None:
+                weights.append((f"`{estimator!r}` for {target!r}", found))
+                targets.add(target)
+    return about_log(log, LawEvidence(weights=tuple(weights), targets=len(targets)), totals)
 
 
 def judged_group(group: Counts, copies: float = 0.0) -> Counts:
@@ -61,10 +65,3 @@ def _chance(sums: Sums, weight: Name, copies: float) -> float:
     most = float(sums.largest[ROWS])
     total, squares = sums.combined({weight: 1.0, ROWS: -1.0})
     return chance_above((1 - copies) * total / most, (1 - copies) * squares / most**2)
-
-
-def _weights(summary: Counts) -> Iterator[tuple[AnyPolicy, str, EstimateEvidence]]:
-    for target, estimator, *_ in summary.layout.pairs:
-        found = summary.weight_of(target, estimator)
-        if found is not None:
-            yield target, f"`{estimator!r}` for {target!r}", found

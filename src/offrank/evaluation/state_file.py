@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import reduce
 from itertools import accumulate, pairwise
+from os import PathLike
 from pathlib import Path
 from typing import Any
 
@@ -143,22 +144,20 @@ def refuse_learnt(question: Question) -> None:
         )
 
 
-def counted(job: Pass, question: Question, log: Source, cache: RunCache | None = None) -> LogCounts:
-    """Read a log; where a state is asked for, with its rows numbered by file, and write the state. cache: of batches.
+def counted(job: Pass, question: Question, log: Source, path: str | PathLike[str], cache: RunCache) -> LogCounts:
+    """Read a log with its rows numbered by file, and write its state to a path. cache: of batches.
 
     Raises:
         UsageError: the question cannot be made again from its spellings.
     """
     asked, executor, progress = job.quantities(log, cache), question.executor, question.progress
-    if question.state is None:
-        return LogCounts.of(job, asked, asked.state(executor, progress), log.describe())
     begun = _begun(question, log, job, asked)
-    source = ByFile.of(log, Path(question.state))
+    source = ByFile.of(log, Path(path))
     both = Quantities(source, asked.needs, asked.cache)
     both.add(Quantity("job", asked.fold), Quantity("files", FilesFold(source.folder)))
     found = both.state(executor, progress)
     ended = replace(begun, files=found["files"], counted=found["job"])
-    ended.save(Path(question.state))
+    ended.save(Path(path))
     return finished(ended, job, asked)
 
 

@@ -23,6 +23,8 @@ _JOINT = "\ue000"
 """Stands for a space at which lines must not break."""
 _WIDEST = 120
 """Wider tables are harder to read."""
+_BELOW = (1, 0, 0, 0)
+"""An empty line above."""
 _NAMES = 18
 """Minimum width of name columns, however many numbers stand beside them."""
 
@@ -39,7 +41,15 @@ def print_document(document: Document, console: Console | None = None) -> None:
     """Print a document; in colour only if the console is a terminal with colours."""
     console = console or Console()
     console.width = min(console.width, _WIDEST)
-    for part in _parts(document, console):
+    parts: list[RenderableType] = [Text(printable(document.title), style="bold")]
+    parts += [_prose(document.lead, console)] if document.lead else []
+    parts += [Padding(_answer(answer, console), _BELOW) for answer in document.answers]
+    printed = [section for section in document.sections if section.printed]
+    codes = dict.fromkeys(finding.code for section in printed for finding in section.findings)
+    marks = {code: index for index, code in enumerate(codes, 1)}
+    for section in printed:
+        parts += _section(section, marks, console)
+    for part in parts:
         console.print(part, soft_wrap=isinstance(part, Text) and bool(part.no_wrap))
 
 
@@ -51,22 +61,9 @@ def render_text(document: Document, width: int | None = None) -> str:
     return "\n".join(line.rstrip() for line in written.getvalue().splitlines()) + "\n"
 
 
-def _parts(document: Document, console: Console) -> Iterator[RenderableType]:
-    yield Text(printable(document.title), style="bold")
-    if document.lead:
-        yield _prose(document.lead, console)
-    for answer in document.answers:
-        yield _spaced(_answer(answer, console))
-    codes = (finding.code for section in document.sections if section.printed for finding in section.findings)
-    marks = {code: index for index, code in enumerate(dict.fromkeys(codes), 1)}
-    for section in document.sections:
-        if section.printed and not section.empty:
-            yield from _section(section, marks, console)
-
-
 def _section(section: Section, marks: dict[str, int], console: Console) -> Iterator[RenderableType]:
     if section.prose or section.items or section.claims:
-        yield _spaced(Text(printable(section.heading.replace("`", "")), style="bold"))
+        yield Padding(Text(printable(section.heading.replace("`", "")), style="bold"), _BELOW)
     for text in section.prose:
         yield _prose(text, console)
     if section.items:
@@ -74,11 +71,11 @@ def _section(section: Section, marks: dict[str, int], console: Console) -> Itera
     for claim in section.claims:
         yield _claim(claim, console)
     for table in section.tables:
-        yield _spaced(_table(table, marks, console.width))
+        yield Padding(_table(table, marks, console.width), _BELOW)
     for line in section.code.splitlines():  # never break lines that are to be copied
         yield Text(printable(line), no_wrap=True, overflow="ignore")
     for finding in section.findings:
-        yield _spaced(_finding(finding, marks[finding.code], console))
+        yield Padding(_finding(finding, marks[finding.code], console), _BELOW)
 
 
 def _answer(answer: Answer, console: Console) -> Text:
@@ -184,10 +181,6 @@ def _claim(claim: Claim, console: Console) -> Text:
     text = _prose(f"[{claim.status}] {claim.text} {claim.evidence}", console)
     text.stylize(style, 0, len(claim.status) + 2)
     return text
-
-
-def _spaced(part: RenderableType) -> Padding:
-    return Padding(part, (1, 0, 0, 0))
 
 
 def _prose(text: str, console: Console) -> Text:

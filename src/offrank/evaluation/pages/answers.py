@@ -33,7 +33,7 @@ SEVERITY_OF: dict[Trust, str] = {"sound": "ok", "with care": "warning", "none": 
 
 def answers(found: ResultData) -> list[Answer]:
     """Summarise a result in a few sentences: the problems of the log, then the verdict on each target."""
-    lines = _checks(found)
+    lines = _checks(found) if found.metadata.checks else []
     if found.metadata.kind == "check":
         trust = TRUST[found.verdict.trust]
         return [replace(lines[0], text=f"**{trust}.** {lines[0].text}"), *lines[1:]]

@@ -183,12 +183,10 @@ def _cells(one: Found, label: str, truth: float | None) -> tuple[Cell, ...]:
     span, change = Span.of(one), Span.of(one.difference)
     return (
         label,
-        span.number(),
-        span.interval(),
-        change.number(signed=True),
-        change.interval(signed=True),
+        *span.parts(),
+        *change.parts(signed=True),
         count(finite(one.ess)),
-        mean_weight(one).number(),
+        mean_weight(one).parts()[0],
         percent(finite(one.max_weight_share)),
         number(finite(one.tail_index), 2),
         "" if truth is None else replace(span, value=truth).number(),

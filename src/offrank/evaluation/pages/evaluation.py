@@ -33,7 +33,9 @@ def document(result: ResultData, *, page: bool = True) -> Document:
     found = in_worth(result)
     about, lines, checked = found.metadata, answers(found), found.metadata.kind == "check"
     targets = list(about.targets)
-    sections, pictures = [_left_out(about)], [_first(found)] if page else []
+    sections, pictures = [_left_out(about)] if about.log.skipped or about.log.learnt_from else [], []
+    if page:
+        pictures.append(forest_of_checks(about) if checked else forest(found))
     if found.comparisons:
         compared = _comparisons(found.comparisons)
         pictures.insert(0, compared.forests[0])
@@ -61,11 +63,6 @@ def document(result: ResultData, *, page: bool = True) -> Document:
     return Document(
         about.title, "", tuple(sections), tuple(lines), drawn, made, tuple(_asked(found)), tuple(_estimators(found))
     )
-
-
-def _first(found: ResultData) -> Forest:
-    """Plot what stands first on a page."""
-    return forest_of_checks(found.metadata) if found.metadata.kind == "check" else forest(found)
 
 
 def _asked(found: ResultData) -> Iterator[tuple[str, str]]:
