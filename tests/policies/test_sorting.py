@@ -12,7 +12,7 @@ import pytest
 import offrank
 from offrank.log.batch import Contexts
 from offrank.log.source import Needs
-from offrank.policies import Sorting, policy
+from offrank.policies import Sorting, Top, policy
 from offrank.policies.pair_law import pair_probs
 from offrank.policies.ties import sure_slates
 from offrank.testing.exact import World
@@ -150,6 +150,18 @@ def test_ties_at_the_top_against_sorting(seed: int) -> None:
     for row in range(n):
         best = sorted(scores[row, : size[row]], reverse=True)[: length[row] + 1]
         assert found[row] == (len(set(best)) < len(best))
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_of_many_candidates_those_shown_stand_where_they_stand_alone(seed: int) -> None:
+    rng, n, m = np.random.default_rng(seed), 100, 40
+    size, length = rng.integers(0, m + 1, n), rng.integers(0, 12, n)
+    scores = rng.choice([*range(rng.integers(1, 30)), np.inf, -np.inf], (n, m))
+    contexts, top = Contexts(np.zeros((n, m), np.int64), size, np.minimum(length, size), {"new": scores}), Top("new")
+    every = np.where(np.arange(m) < size[:, None], np.arange(m), -1)
+    one_by_one = zip(*(top.blocks(contexts, np.ascontiguousarray(every[:, [item]])) for item in range(m)), strict=True)
+    for found, alone in zip(top.blocks(contexts, every), one_by_one, strict=True):
+        assert (found[length > 0] == np.hstack(alone)[length > 0]).all()
 
 
 class Backwards(Sorting):
