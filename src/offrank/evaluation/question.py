@@ -22,7 +22,6 @@ from ..wording import Option, Wording
 
 if TYPE_CHECKING:
     from ..clicks.fitted import Fitted
-    from ..estimators import wrappers
     from ..policies import balanced, ties
     from ..policies.base import Policy
     from ..policies.propensities import AnyPolicy
@@ -33,7 +32,6 @@ if TYPE_CHECKING:
 else:  # everything that evaluates: not needed to read a command line
     checked, result = Later(".arguments", __package__), Later(".result", __package__)
     balanced, ties = Later("..policies.balanced", __package__), Later("..policies.ties", __package__)
-    wrappers = Later("..estimators.wrappers", __package__)
 
 
 @arguments

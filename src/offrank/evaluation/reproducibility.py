@@ -46,13 +46,6 @@ def _version(name: str) -> str:
         return "not installed"
 
 
-def spelled(found: Sequence[Any] | Mapping[str, Any]) -> Any:
-    """Replace objects by their spelling."""
-    if isinstance(found, Mapping):
-        return {name: repr(value) for name, value in found.items()}
-    return [repr(value) for value in found]
-
-
 def facts(kind: str, title: str, log: Source | str, **more: Any) -> dict[str, Any]:
     """Return what `to_dict` holds besides the numbers."""
     made = {"versions": versions(), "created": now()}
