@@ -59,10 +59,7 @@ class Logged(Spelled, WrittenPolicy):
     """
 
     name: ClassVar[str] = "logged"
-
-    @property
-    def columns(self) -> Mapping[str, str]:
-        return {role: role for role in WRITTEN}
+    columns: ClassVar[Mapping[str, str]] = {role: role for role in WRITTEN}
 
     def shown_needs(self, ability: ShownAbility) -> Needs:
         return Needs(frozenset([_WRITTEN[ability][0]]))
