@@ -93,7 +93,7 @@ def test_an_unknown_role() -> None:
 
 
 def test_faults_count_a_row_once() -> None:
-    faults = Faults(4)
+    faults = Faults(np.zeros(4, np.int16))
     assert faults.first("f", np.arange(4), lambda *_: "") is None
     faults.mark(np.array([False, True, False, True]), NULL, "a")
     faults.mark(np.array([True, True, False, False]), RAGGED, "b")

@@ -31,17 +31,19 @@ def test_twice(lists: list[list[int]]) -> None:
 @given(LISTS, st.data())
 def test_places(lists: list[list[int]], data: st.DataObject) -> None:
     wanted = [data.draw(st.lists(st.integers(-5, 40), max_size=8)) for _ in lists]
-    found, outside = flat(lists).places(flat(wanted))
+    found, outside, again, twice = flat(lists).places(flat(wanted))
     for known, items, places in zip(lists, wanted, found.tolist(), strict=True):
         expected = [known.index(item) if item in known else -2 for item in items]
         assert places == expected + [-1] * (found.shape[1] - len(items))
     assert outside.tolist() == [not {*items} <= {*known} for known, items in zip(lists, wanted, strict=True)]
+    assert again.tolist() == [len({*items}) < len(items) for items in wanted]
+    assert twice.tolist() == [len({*known}) < len(known) for known in lists]
 
 
 def test_places_of_codes_that_collide() -> None:
     # Multiples of 2^32 hash to few slots, and the table must still find each of them.
     codes = flat([[number << 40 for number in range(-50, 50)]])
-    assert codes.places(codes)[0][0].tolist() == list(range(100))
+    assert codes.places(codes).found[0].tolist() == list(range(100))
 
 
 @given(LISTS)

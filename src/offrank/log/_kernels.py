@@ -6,7 +6,6 @@ Lists are flat: `values` with `starts` [n] and `lengths` [n].
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..compiled import inlined, jit, njit
 from .hashing import ODD, TEXT, finish, with_byte
@@ -79,19 +78,20 @@ def _slot(code, bits):
     return np.int64((np.uint64(code) * ODD) >> np.uint64(64 - bits))
 
 
-def hash_table(lengths: NDArray[np.int64]) -> tuple[int, NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
-    """A table for the longest list, at most a quarter full: its size as a power of two, values, stamps, and places.
-
-    Each slot is stamped with its row, so that the table need not be cleared.
-    """
-    bits = max(int(4 * lengths.max(initial=1) - 1).bit_length(), 2)
-    return bits, np.empty(1 << bits, np.int64), np.full(1 << bits, -1), np.empty(1 << bits, np.int64)
+@inlined
+def _bits(longest):
+    """The size, as a power of two, of a table that the longest list fills at most to a quarter."""
+    bits = 2
+    while (1 << bits) < 4 * longest:
+        bits += 1
+    return bits
 
 
 @jit
-def duplicates(values, starts, lengths, table, found):
+def duplicates(values, starts, lengths, found):
     """found [n] <- whether a list holds a value twice."""
-    bits, seen, stamp, _ = table
+    bits = _bits(0 if len(lengths) == 0 else lengths.max())
+    seen, stamp = np.empty(1 << bits, np.int64), np.full(1 << bits, -1)  # the row of each slot: it need not be cleared
     for row in range(len(starts)):
         if lengths[row] <= 8:  # nearly always one of 64 bits for each value tells, else comparing all pairs is fast
             before, maybe, twice = np.uint64(0), False, False
@@ -114,32 +114,37 @@ def duplicates(values, starts, lengths, table, found):
 
 
 @jit
-def locate(items, item_starts, item_lengths, values, starts, lengths, table, out, outside):
+def locate(items, item_starts, item_lengths, values, starts, lengths, out, outside, twice):
     """Write to out[n, k] the index of each item in the row's list of values, -2 if it is not there; -1 pads.
 
-    outside [n] <- whether an item of the row is not there.
+    outside [n] <- whether an item of the row is not there. twice [2, n] <- whether the row has an item, a value twice.
     """
-    bits, seen, stamp, place = table
+    bits = _bits(0 if len(lengths) == 0 else (lengths + item_lengths).max())
+    seen, place = np.empty(1 << bits, np.int64), np.empty(1 << bits, np.int64)
+    stamps = np.full((2, 1 << bits), -1)  # the rows that have a slot's value, and that name it
     for row in range(len(starts)):
+        away, item_again, value_again = False, False, False
         for i in range(lengths[row]):
             value = values[starts[row] + i]
             slot = _slot(value, bits)
-            while stamp[slot] == row and seen[slot] != value:
-                slot = (slot + 1) & (len(stamp) - 1)
-            if stamp[slot] != row:  # the first of equal values
-                seen[slot], stamp[slot], place[slot] = value, row, i
-        away = False
+            while stamps[0, slot] == row and seen[slot] != value:
+                slot = (slot + 1) & (len(seen) - 1)
+            if stamps[0, slot] == row:
+                value_again = True
+            else:  # the first of equal values
+                seen[slot], place[slot], stamps[0, slot] = value, i, row
         for j in range(item_lengths[row]):
             item = items[item_starts[row] + j]
             slot = _slot(item, bits)
-            while stamp[slot] == row and seen[slot] != item:
-                slot = (slot + 1) & (len(stamp) - 1)
-            there = stamp[slot] == row
-            out[row, j] = place[slot] if there else -2
-            away |= not there
+            while stamps[0, slot] == row and seen[slot] != item:
+                slot = (slot + 1) & (len(seen) - 1)
+            if stamps[0, slot] != row:
+                seen[slot], place[slot], stamps[0, slot], away = item, -2, row, True
+            item_again |= stamps[1, slot] == row
+            out[row, j], stamps[1, slot] = place[slot], row
         for j in range(item_lengths[row], out.shape[1]):
             out[row, j] = -1
-        outside[row] = away
+        outside[row], twice[0, row], twice[1, row] = away, item_again, value_again
 
 
 @njit(fastmath={"reassoc", "nsz"})

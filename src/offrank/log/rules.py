@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Container, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -164,12 +164,15 @@ def skipped_rows(skipped: Mapping[str, int]) -> dict[str, int]:
     return {rule: count for rule, count in skipped.items() if not rule.startswith(_NO_ROWS)}
 
 
+@dataclass
 class Faults:
-    """The rows of a piece that break a rule; a row counts for the first rule that it breaks."""
+    """The rows of a piece that break a rule; a row counts for the first rule that it breaks.
 
-    def __init__(self, rows: int) -> None:
-        self.which = np.zeros(rows, dtype=np.int16)
-        self.rules: list[tuple[Rule, str]] = []
+    which: [n] the number of its rule, from 1; 0 for none. rules: each with its column.
+    """
+
+    which: NDArray[np.int16]
+    rules: list[tuple[Rule, str]] = field(default_factory=list)
 
     def mark(self, broken: NDArray[np.bool_], rule: Rule, column: str) -> None:
         """Note the rows [n] where `broken` is true."""

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from decimal import Decimal
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -20,19 +20,30 @@ from ..log.texts import Texts
 from .json_text import from_json
 
 
+class Places(NamedTuple):
+    """The place of each item in its row's list [n, width], -2 if it is not there, -1 pads.
+
+    outside: [n] rows with an item that is not there. again: those that name an item twice; twice: whose list does.
+    """
+
+    found: Integers
+    outside: NDArray[np.bool_]
+    again: NDArray[np.bool_]
+    twice: NDArray[np.bool_]
+
+
 @dataclass(frozen=True)
 class Lists:
     """Flat lists: row i is values[starts[i] : starts[i] + lengths[i]].
 
-    null: [n] rows without a list. kind: of ids. raw: for codes, the ids that they were made from.
+    null: [n] rows without a list. raw: for codes, the ids that they were made from.
     """
 
     values: Any
     starts: Integers
     lengths: Integers
     null: NDArray[np.bool_]
-    kind: str = ""
-    raw: pa.Array | None = None
+    raw: Any = None
 
     def take(self, rows: Integers) -> Lists:
         """Return the lists of these rows."""
@@ -77,16 +88,20 @@ class Lists:
     def twice(self) -> NDArray[np.bool_]:
         """Return whether a list holds a value twice [n]."""
         found = np.zeros(len(self.starts), np.bool_)
-        _kernels.duplicates(self.values, self.starts, self.lengths, _kernels.hash_table(self.lengths), found)
+        _kernels.duplicates(self.values, self.starts, self.lengths, found)
         return found
 
-    def places(self, items: Lists) -> tuple[Integers, NDArray[np.bool_]]:
-        """Return the place of each item in its row's list [n, width], -2 if it is not there, -1 pads; [n] if any is."""
-        out = np.empty((len(items.starts), int(items.lengths.max(initial=0))), np.int64)
-        table, outside = _kernels.hash_table(self.lengths), np.empty(len(out), np.bool_)
-        listed = items.values, items.starts, items.lengths, self.values, self.starts, self.lengths
-        _kernels.locate(*listed, table, out, outside)
-        return out, outside
+    def places(self, items: Lists) -> Places:
+        """Return where the items of other lists stand in those of the same rows."""
+        n, found = len(items.starts), np.empty((len(items.starts), int(items.lengths.max(initial=0))), np.int64)
+        outside, twice = np.zeros(n, np.bool_), np.empty((2, n), np.bool_)
+        if items is self:
+            _kernels.in_order(self.lengths, found)
+            twice[:] = self.twice()
+        else:
+            listed = items.values, items.starts, items.lengths, self.values, self.starts, self.lengths
+            _kernels.locate(*listed, found, outside, twice)
+        return Places(found, outside, *twice)
 
 
 def plain(column: pa.Array) -> pa.Array:
@@ -143,7 +158,8 @@ def lists(column: pa.Array, name: str, held: pa.DataType | None = None) -> Lists
     offsets = np.asarray(column.offsets).astype(np.int64)
     starts = offsets[:-1] - offsets[0] if offsets[0] else offsets[:-1]
     values = column.values.slice(offsets[0], offsets[-1] - offsets[0])
-    return Lists(values, starts, np.diff(offsets), nulls(column))
+    null = nulls(column) if column.null_count else np.zeros(len(starts), np.bool_)
+    return Lists(values, starts, np.diff(offsets), null)
 
 
 def is_list(kind: pa.DataType) -> bool:
@@ -170,7 +186,7 @@ def id_lists(column: pa.Array, name: str) -> Lists:
     ids, null = found.values, found.null
     if ids.null_count or pa.types.is_dictionary(ids.type):
         null = null | found.rows_where(nulls(ids))
-    return replace(found, values=codes(ids, name), null=null, kind=id_kind(ids.type), raw=ids)
+    return replace(found, values=codes(ids, name), null=null, raw=ids)
 
 
 def id_kind(kind: pa.DataType) -> str:

@@ -61,19 +61,19 @@ def item_clicks(
     listed = pa.types.is_nested(clicked.type) or is_json(clicked)
     ways = [clicked if listed else lists_of_one(clicked)]
     if not listed and is_text(clicked.type):
-        ways += [_split(clicked, between, shown.kind) for between in _BETWEEN]
+        ways += [_split(clicked, between, arrow.id_kind(shown.raw.type)) for between in _BETWEEN]
     begins = np.cumsum(shown.lengths) - shown.lengths
     numbers, other = np.zeros(int(shown.lengths.sum())), np.ones(len(begins), np.bool_)
     for way in ways:  # the first in which all ids of a row stand in its slate
         if not other.any():
             break
         found = arrow.id_lists(way, name)
-        places, outside = shown.places(found)
+        places, outside, *_ = shown.places(found)
         fits = other & ~(outside | (found.null & (found.lengths > 0)))
         row, at = np.nonzero((places >= 0) & fits[:, None])
         numbers += np.bincount(begins[row] + places[row, at], minlength=len(numbers))
         other &= ~fits
-    return replace(shown, values=numbers, starts=begins, kind="", raw=None), other
+    return replace(shown, values=numbers, starts=begins, raw=None), other
 
 
 _BETWEEN = ("|", ",", ";", " ")

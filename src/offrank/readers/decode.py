@@ -65,20 +65,20 @@ class Decoded:
         clicks_as: ClicksAs = "numbers",
     ) -> None:
         self.piece, self.columns, self.needed, self.clicks_as = piece, columns, needed, clicks_as
-        self.faults = Faults(len(piece.data))
+        self.faults = Faults(np.zeros(len(piece.data), np.int16))
         column = arrow.plain(piece.data.column(columns["slate"])) if needed.holes else None
         self.ranks = None if column is None else Ranks(column, columns["slate"], duplicates)
-        self.slate = self._ids("slate", distinct=self.ranks is None or duplicates != "each")
-        self.faults.mark(self.slate.lengths == 0, rules.EMPTY_SLATE, columns["slate"])
+        self.slate = self._ids("slate") if self.ranks is None else self.ranks.items
         self.candidates = self._ids("candidates") if "candidates" in columns else self.slate
-        located = self._locate(self.slate, "slate", rules.NOT_CANDIDATE)
+        distinct = self.ranks is None or duplicates != "each"
+        located = self._places(self.slate, "slate", rules.NOT_CANDIDATE, distinct=distinct)
         self.slots = located if self.ranks is None else self.ranks.spread(located)
         self.length = self.slate.lengths if self.ranks is None else self.ranks.lengths
         role_of = {name: name.partition(":")[0] for name in columns}
         self.beside = {name: self._beside(name) for name, role in role_of.items() if role in ("clicks", "scores")}
         self.written = {name: self._written(name) for name, role in role_of.items() if role in WRITTEN}
         self.rankings = {
-            name: self._locate(self._ids(f"rankings:{name}"), f"rankings:{name}", rules.RANKED_OUTSIDE)
+            name: self._places(self._ids(f"rankings:{name}"), f"rankings:{name}", rules.RANKED_OUTSIDE)
             for name in needed.rankings
         }
         self.keys = {name: self._key(f"keys:{name}") for name in needed.keys}
@@ -150,20 +150,18 @@ class Decoded:
     def _column(self, name: str) -> Any:
         return arrow.plain(self.piece.data.column(self.columns[name]))
 
-    def _ids(self, name: str, *, distinct: bool = True) -> Lists:
-        """Read ids, which must be of the same type as those of the slate."""
-        column, is_slate = self.columns[name], name == "slate"
-        ranked = self.ranks.items if is_slate and self.ranks is not None else None
-        found = arrow.id_lists(self.piece.data.column(column), column) if ranked is None else ranked
-        self.faults.mark(found.null, rules.NULL, column)
-        if distinct:
-            self.faults.mark(found.twice(), rules.DUPLICATE, column)
-        if is_slate or found.kind == self.slate.kind or not (found.kind and self.slate.kind):
-            return found
-        raise ColumnError(
-            f"ids are {found.kind} in {column!r}, but {self.slate.kind} in {self.columns['slate']!r}",
-            "use the same type for item ids in all columns",
-        )
+    def _ids(self, name: str) -> Lists:
+        """Read ids, which must be of the same kind as those of the slate."""
+        column = self.columns[name]
+        found = arrow.id_lists(self.piece.data.column(column), column)
+        if name != "slate" and found.raw.type != self.slate.raw.type:
+            kind, of_slate = arrow.id_kind(found.raw.type), arrow.id_kind(self.slate.raw.type)
+            if kind and of_slate and kind != of_slate:
+                raise ColumnError(
+                    f"ids are {kind} in {column!r}, but {of_slate} in {self.columns['slate']!r}",
+                    "use the same type for item ids in all columns",
+                )
+        return found
 
     def dropped(self) -> Floats:
         """Return what is known of the outcome of rows that break a rule."""
@@ -183,16 +181,21 @@ class Decoded:
         fine = self.faults.which == 0
         return {rule: int(count) for rule, each in self.ranks.repeated.items() if (count := each[fine].sum())}
 
-    def _locate(self, items: Lists, name: str, rule: rules.Rule) -> Integers:
+    def _places(self, items: Lists, name: str, rule: rules.Rule, *, distinct: bool = True) -> Integers:
         """Return the candidate index of each item [n, width], -1 pads; items that are not candidates break `rule`."""
-        if items is self.candidates:
-            places = np.empty((len(items.lengths), int(items.lengths.max(initial=0))), np.int64)
-            _kernels.in_order(items.lengths, places)
-            return places
-        found, outside = self.candidates.places(items)
-        if self.candidates is not self.slate:  # without candidates, other items are unknown
-            self.faults.mark(outside, rule, self.columns[name])
-        return found
+        found, column, mark = self.candidates.places(items), self.columns[name], self.faults.mark
+        mark(items.null, rules.NULL, column)
+        if distinct:
+            mark(found.again, rules.DUPLICATE, column)
+        if name == "slate":
+            mark(items.lengths == 0, rules.EMPTY_SLATE, column)
+        if self.candidates is self.slate:  # without candidates, other items are unknown
+            return found.found
+        if name == "slate":
+            mark(self.candidates.null, rules.NULL, self.columns["candidates"])
+            mark(found.twice, rules.DUPLICATE, self.columns["candidates"])
+        mark(found.outside, rule, column)
+        return found.found
 
     def _beside(self, name: str) -> Lists:
         """Read a list of numbers beside the slate or the candidates."""
@@ -264,7 +267,10 @@ class Decoded:
 
     def _cluster(self, name: str) -> Integers:
         """Return the code of each row's cluster [n]; each null is a cluster of its own."""
-        column = self._column(name)
+        column = self.piece.data.column(self.columns[name])
+        if pa.types.is_integer(column.type) and not column.null_count:  # as most are
+            return arrow.codes(column, self.columns[name])
+        column = arrow.plain(column)
         if pa.types.is_floating(column.type):  # integers become floats if some of them are missing
             codes = arrow.numbers(column, self.columns[name]).view(np.int64)
             null = np.isnan(codes.view(np.float64))
@@ -314,11 +320,7 @@ class Ranks:
         rank = np.arange(len(row)) - np.repeat(np.cumsum(found.lengths) - found.lengths, found.lengths)
         place = found.starts[row] + rank
         hole = arrow.nulls(found.values)[place]
-        codes, kind, again = (
-            arrow.codes(found.values, name)[place],
-            arrow.id_kind(found.values.type),
-            np.zeros_like(hole),
-        )
+        codes, again = arrow.codes(found.values, name)[place], np.zeros_like(hole)
         self.repeated: dict[str, Integers] = {}
         if duplicates != "raise":
             again = _again(row, codes, ~hole)
@@ -327,7 +329,7 @@ class Ranks:
         if duplicates == "first":
             hole = hole | again
         shown, kept = np.bincount(row[~hole], minlength=len(found.starts)), codes[~hole]
-        self.items = Lists(kept, np.cumsum(shown) - shown, shown, found.null, kind, found.values)
+        self.items = Lists(kept, np.cumsum(shown) - shown, shown, found.null, found.values)
         self.lengths, self.row, self.rank, self.again = found.lengths, row[hole], rank[hole], again[hole]
 
     def spread(self, located: Integers) -> Integers:

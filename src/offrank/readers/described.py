@@ -130,10 +130,10 @@ def _wide(data: pa.RecordBatch, name: str, own: Mapping[str, str]) -> Iterator[t
         yield "score", int((held & (found.lengths == items.lengths) & ~found.rows_where(~finite)).sum())
     if not (pa.types.is_floating(values.type) or pa.types.is_nested(values.type)):
         ranked = replace(found, values=arrow.codes(values, name))
-        outside = items.places(ranked)[1]
+        outside = items.places(ranked).outside
         yield "ranking", int((held & (found.lengths > 0) & ~outside & ~ranked.twice()).sum())
         if "candidates" not in own and (found.lengths > items.lengths).any():
-            yield "candidates", int((held & ~ranked.places(items)[1]).sum())
+            yield "candidates", int((held & ~ranked.places(items).outside).sum())
 
 
 def _long(data: pa.RecordBatch, name: str, own: Mapping[str, str]) -> Iterator[tuple[str, int]]:

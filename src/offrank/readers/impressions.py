@@ -41,7 +41,7 @@ class Rows:
     def __init__(self, piece: Piece, impression: str) -> None:
         self.piece, self.impression = piece, impression
         column = piece.data.column(impression)
-        missing = Faults(len(column))
+        missing = Faults(np.zeros(len(column), np.int16))
         missing.mark(arrow.nulls(column), rules.NULL, impression)
         if error := missing.first(piece.file, piece.rows, self.show):
             raise error
@@ -114,7 +114,7 @@ class Rows:
         """
         bad = np.flatnonzero(faults.which)
         impressions, first = np.unique(self.of_row[bad], return_index=True)
-        own = Faults(len(self.starts))
+        own = Faults(np.zeros(len(self.starts), np.int16))
         own.rules, own.which[impressions] = faults.rules, faults.which[bad[first]]
         keep = own.which[self.of_row] == 0
         data, told = self.piece.data.filter(pa.array(keep)), (own.counts(), own.dropped(outcome, earned))

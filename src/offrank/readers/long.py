@@ -312,7 +312,7 @@ class _WideTable(TableOver):
             RowError: an impression breaks a rule, unless such rows are to be skipped.
         """
         log, needed = self.log, self.log.needed
-        faults, close = Faults(len(rows.of_row)), log.gaps == "close"
+        faults, close = Faults(np.zeros(len(rows.of_row), np.int16)), log.gaps == "close"
         item, position = log.column("item"), log.column("position")
         kept = needed.holes and not close
         rule = rules.BAD_RANK if kept else rules.BAD_POSITION

@@ -10,7 +10,6 @@ from typing import Any, Literal
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
 from ..errors import ColumnError, LogError, UsageError
 from ..log.batch import Integers, LogBatch
@@ -154,16 +153,19 @@ class WideLog:
             where = f"{piece.file}, rows {piece.rows[0]} to {piece.rows[-1]}" if len(piece.rows) else piece.file
             remedy = "use plain numbers, strings and lists of them"
             raise LogError(f"{where} cannot be read: {error}", remedy) from error
-        faults, skipped, dropped, kept = found.faults, dict[str, int](), piece.dropped, None
+        faults, skipped, dropped, rows = found.faults, dict[str, int](), piece.dropped, None
         if faults.rules or piece.skipped or found.ranks is not None:
             broken = faults.first(piece.file, piece.rows, lambda name, row: arrow.show(piece.data.column(name), row))
             if broken is not None and self.invalid == "raise":
                 raise broken
             skipped = dict(Counter(faults.counts()) + Counter(piece.skipped) + Counter(found.repeated()))
         if faults.rules:
-            dropped, kept = piece.dropped + found.dropped(), faults.which == 0
-        for rows in _alike(np.maximum(found.candidates.lengths, found.length), kept):
-            yield found.batch(rows, skipped, dropped)
+            dropped, rows = piece.dropped + found.dropped(), np.flatnonzero(faults.which == 0)
+        sizes = np.maximum(found.candidates.lengths, found.length)
+        sizes = sizes if rows is None else sizes[rows]
+        alike = not len(sizes) or sizes.max() <= 2 * sizes.mean() + 8
+        for some in [rows] if alike else _alike(sizes, rows):
+            yield found.batch(some, skipped, dropped)
             skipped, dropped = {}, np.zeros(4)
 
 
@@ -179,12 +181,7 @@ def _refuse_of_whole_slates(columns: Mapping[str, str]) -> None:
             )
 
 
-def _alike(sizes: Integers, keep: NDArray[np.bool_] | None) -> list[Integers | None]:
-    """Group rows of similar size, so that padding stays small; None for all rows at once."""
-    rows = None if keep is None else np.flatnonzero(keep)
-    chosen = sizes if rows is None else sizes[rows]
-    if not len(chosen) or chosen.max() <= 2 * chosen.mean() + 8:
-        return [rows]
-    rows = np.arange(len(sizes)) if rows is None else rows
-    octave = np.ceil(np.log2(np.maximum(chosen, 1)))
+def _alike(sizes: Integers, rows: Integers | None) -> list[Integers]:
+    """Group rows (all if None) of similar size, so that padding stays small. sizes: those of the rows."""
+    rows, octave = np.arange(len(sizes)) if rows is None else rows, np.ceil(np.log2(np.maximum(sizes, 1)))
     return [rows[octave == o] for o in np.unique(octave)]

@@ -51,7 +51,12 @@ class ListColumn:
         if pa.types.is_boolean(kind) or pa.types.is_null(kind):
             return None
         codes = arrow.codes(self.lists.values, self.name)
-        return Lists(codes, self.lists.starts, self.lists.lengths, self.lists.null, arrow.id_kind(kind))
+        return Lists(codes, self.lists.starts, self.lists.lengths, self.lists.null)
+
+    @property
+    def id_kind(self) -> str:
+        """Return the kind of its ids: those of different kinds are never equal."""
+        return arrow.id_kind(self.lists.values.type)
 
     @cached_property
     def numbers(self) -> Floats:
@@ -68,9 +73,9 @@ class ListColumn:
 
     def within(self, other: ListColumn) -> bool:
         """Whether the ids of each list stand in the other's list."""
-        if self.ids is None or other.ids is None or self.ids.kind != other.ids.kind:
+        if self.ids is None or other.ids is None or self.id_kind != other.id_kind:
             return False
-        return bool(other.ids.places(self.ids)[1].mean() <= _FEW)
+        return bool(other.ids.places(self.ids).outside.mean() <= _FEW)
 
     @property
     def few(self) -> bool:
@@ -212,7 +217,7 @@ def _position(roles: Roles, lists: Mapping[str, ListColumn], shown: ListColumn) 
     """Give the role of the position to a list beside the slate that tells of another order, by shape or by name."""
     beside = {n: one for n, one in lists.items() if one is not shown and one.beside(shown) and not _counts(one)}
     called = {name: one for name, one in beside.items() if names.closeness("position", name) >= 2}
-    whole = (one.distinct and one.ids and one.ids.kind == "whole numbers" for one in called.values())
+    whole = (one.distinct and one.ids and one.id_kind == "whole numbers" for one in called.values())
     few = (_runs(one, least=1) for one in called.values())  # of all candidates, one or two may have been shown
     named = [name for name, fit, run in zip(called, whole, few, strict=True) if fit or run]
     running = [name for name, one in beside.items() if _runs(one) and name not in roles.taken]

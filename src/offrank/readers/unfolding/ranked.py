@@ -141,7 +141,7 @@ class RankedTable:
 
     def _faults(self, piece: Piece, moved: Mapping[str, Lists]) -> Faults:
         """Return the rows whose lists cannot be ordered."""
-        faults, slate = Faults(len(piece.data)), moved[self.slate]
+        faults, slate = Faults(np.zeros(len(piece.data), np.int16)), moved[self.slate]
         faults.mark(slate.null | slate.rows_where(arrow.nulls(slate.values)), rules.NULL, self.slate)
         faults.mark(slate.lengths == 0, rules.EMPTY_SLATE, self.slate)
         ranks = {self.position: _positions(piece.data.column(self.position), self.position)}
